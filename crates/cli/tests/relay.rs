@@ -148,6 +148,27 @@ fn a_relay_that_does_not_answer_has_revoked_nobody() {
     silent.join().unwrap();
 }
 
+/// Who does not want to wait until all have left says so again.
+#[test]
+fn a_second_signal_ends_a_relay_that_drains_at_once() {
+    let sandbox = Sandbox::new();
+    let mut relay = TrialRelay::start_with(&sandbox, |text| format!("drain_seconds = 300\n{text}"));
+    let connection = std::net::TcpStream::connect(relay.serving["frames"].as_str().unwrap()).unwrap();
+    let start = Instant::now();
+    while relay.metric("connections") < 1.0 {
+        assert!(start.elapsed() < Duration::from_secs(60), "it is never accepted");
+    }
+    relay.signal("TERM");
+    assert_eq!(relay.notification(), "STOPPING=1");
+    relay.event("draining");
+    let start = Instant::now();
+    relay.signal("INT");
+    assert_eq!(relay.event("stopped")["all_left"], false);
+    assert_eq!(relay.child.wait().unwrap().code(), Some(0));
+    assert!(start.elapsed() < Duration::from_secs(100), "after {:?}", start.elapsed());
+    drop(connection);
+}
+
 /// The figures of the documents are those that the relay says itself.
 #[test]
 fn a_session_takes_what_the_documents_say() {

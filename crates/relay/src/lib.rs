@@ -12,6 +12,7 @@ pub mod log;
 pub mod serve;
 
 mod errors;
+mod host_port;
 #[cfg(feature = "nats")]
 mod mesh;
 mod patterns;
@@ -32,6 +33,13 @@ pub use mesh::{MeshError, ServersError};
 #[doc(hidden)]
 pub fn mesh_message_survives(text: &[u8]) -> Option<bool> {
     mesh::message_survives(text)
+}
+
+/// What strangers carry between nodes that share a secret. Only fuzzing calls this.
+#[cfg(feature = "nats")]
+#[doc(hidden)]
+pub fn mesh_link_fuzz(steps: &[u8]) {
+    mesh::link_fuzz(steps);
 }
 
 /// What other nodes tell a node, in any order and with any content. Only fuzzing calls this.

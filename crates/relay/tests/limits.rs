@@ -80,6 +80,22 @@ fn who_does_not_read_loses_frames_and_nobody_else_does() {
 }
 
 #[test]
+fn who_takes_nothing_for_too_long_is_sent_away() {
+    let (queue, sender_wait, stall) = (64 << 10, Duration::from_millis(20), Duration::from_secs(1));
+    let relay = relay(1, 3, Settings { queue, sender_wait, stall, ..Settings::default() });
+    let (mut a, mut b, deaf) = (Client::new(&relay, 0), Client::new(&relay, 1), Client::new(&relay, 2));
+    // The system takes more and more at first
+    until("its end", || {
+        (0..8).for_each(|_| a.send(deaf.session, &[0; 8000]));
+        relay.counts().of(Count::Expelled) > 0
+    });
+    until("the memory is given back", || relay.queue_bytes() == 0 && relay.connections() == 2);
+    a.send(b.session, b"still here");
+    assert_eq!(b.receive().1, b"still here");
+    assert_eq!(relay.counts().of(Count::Expelled), 1);
+}
+
+#[test]
 fn who_reads_late_loses_nothing_because_senders_wait() {
     // Behind half of the queue, where senders begin to wait, is room for what one read of a sender brings: 64 KiB and a frame that was cut.
     let relay = relay(1, 2, Settings { queue: 160 << 10, sender_wait: Duration::from_secs(60), ..Settings::default() });

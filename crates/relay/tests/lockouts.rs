@@ -147,10 +147,12 @@ fn a_client_on_every_connection_keeps_nobody_out() {
 fn an_address_has_its_share_of_the_connections_and_no_more() {
     let relay = relay(1, 40, Settings { max_connections: 40, max_from_one: 10, ..Settings::default() });
     let inside: Vec<Client> = (0..10).map(|index| Client::new(&relay, index)).collect();
-    assert!(!newcomer(&relay, 10), "an eleventh of use");
-    counted(&relay, Count::Refused, 1);
+    // One that is of no use yet, and of another address
     let elsewhere = from_elsewhere(relay.address(), 2).unwrap();
     until("a place elsewhere", || relay.connections() == 11);
+    assert!(!newcomer(&relay, 10), "an eleventh of use");
+    counted(&relay, Count::Refused, 1);
+    assert_eq!((relay.connections(), relay.counts().of(Count::Expelled)), (11, 0), "nobody else made room for it");
     drop(inside);
     until("their end", || relay.connections() == 1);
     assert!(newcomer(&relay, 10));
@@ -176,6 +178,36 @@ fn a_stranger_who_connects_without_end_delays_no_handshake() {
         over.store(true, Ordering::Relaxed);
         assert_eq!(honest, 20, "of 20, among {} attempts", attempts.load(Ordering::Relaxed));
     });
+}
+
+/// A handshake that fails costs its address as much as four that succeed.
+#[test]
+fn handshakes_that_fail_use_up_the_share_of_their_address_and_are_counted() {
+    let directory = folder(&[], "");
+    let limits = "[limits]\nhandshakes_per_second = 1000\nhandshakes_per_second_from_one_address = 40\n\
+                  handshakes_at_once = 1000\nhandshakes_from_one_address = 1000\n";
+    edit(directory.path(), |text| format!("{text}{limits}"));
+    let (server, _) = serve(directory.path());
+    let outcome = |name: &str| {
+        let (mut text, start) = (String::new(), format!("sealwright_handshakes_total{{outcome=\"{name}\"}} "));
+        let mut stream = TcpStream::connect(server.addresses().metrics.unwrap()).unwrap();
+        stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
+        stream.read_to_string(&mut text).unwrap();
+        text.lines().find_map(|line| line.strip_prefix(&start)).map_or(0, |value| value.parse::<u64>().unwrap())
+    };
+    let mut made = 0;
+    until("a refusal", || {
+        // A whole share is there for each forty, and would do if failing cost nothing
+        std::thread::sleep(Duration::from_millis(1100));
+        for _ in 0..40 {
+            let mut stranger = TcpStream::connect(server.addresses().control).unwrap();
+            let _ = stranger.write_all(b"no TLS at all");
+            made += 1;
+        }
+        until("the outcome of each", || outcome("failed") + outcome("refused") == made);
+        outcome("refused") > 0
+    });
+    assert_eq!(outcome("done"), 0);
 }
 
 #[test]

@@ -50,13 +50,42 @@ fn frames_cross_nodes_and_names_are_found_wherever_they_were_opened() {
         assert!(mesh.metrics(node).contains("sealwright_mesh_messages_total{outcome=\"refused\"} 0\n"));
     }
     // Alice opens at another node: she is found there, and her former session ends
-    let former = alice.open(&[]).unwrap().address;
+    let (former, mut left) = connected(&mesh, "alice", 1);
+    let former = former.address;
+    assert_eq!(mesh.node(1).relay().live(), 1);
     let now = mesh.identity("alice", &[3]).open(&[]).unwrap().address;
     assert_ne!(former.session >> 28, now.session >> 28);
     until("news of alice", || {
         [1, 2, 3].iter().all(|&node| mesh.identity("bob", &[node]).find(&["alice"]).unwrap() == [Some(now)])
     });
     assert!(String::from_utf8(mesh.log.bytes()).unwrap().contains("\"event\":\"moved\""));
+    until("the end of her former session", || mesh.node(1).relay().live() == 0);
+    left.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    assert!(matches!(left.read(&mut [0]), Ok(0)), "her former connection is closed");
+}
+
+/// Other nodes find nobody whose session has ended, whatever it ended by.
+#[test]
+fn a_session_that_a_node_ends_is_found_at_no_node() {
+    let Some(mesh) = Mesh::start() else { return };
+    let (alice, path) = (mesh.identity("alice", &[1]), mesh.folder.path().join("trial/node2.toml"));
+    let found = || alice.find(&["1.load.test", "2.load.test"]).unwrap();
+    let open = |name: &str| mesh.identity("load.test", &[2]).open_many(&[name.to_owned()]).unwrap().remove(0).address;
+    let reload = || mesh.node(2).reload(&Config::read(&path).unwrap()).unwrap();
+    let (first, second) = (open("1.load.test"), open("2.load.test"));
+    until("news", || found() == [Some(first), Some(second)]);
+    // One name is revoked, at this node alone
+    let revoked = mesh.folder.path().join("trial/revoked.txt");
+    fs::write(&revoked, "1.load.test\n").unwrap();
+    reload();
+    fs::write(&revoked, "").unwrap();
+    until("the end of one", || found() == [None, Some(second)]);
+    // And the lifetime of the others is over
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text + "session_hours = 0.000001\n").unwrap();
+    std::thread::sleep(Duration::from_millis(20));
+    reload();
+    until("the end of the other", || found() == [None, None]);
 }
 
 /// A name that only a wildcard allows gives back its number, and its certificate's share, also when it went to another node.

@@ -14,7 +14,7 @@ use std::{
     net::TcpStream,
     os::unix::fs::PermissionsExt,
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use common::{Client, relay, until};
@@ -150,6 +150,23 @@ fn keys_that_others_can_read_are_refused() {
         let refused = Server::start(&config(directory.path()), Arc::new(Log::to(std::io::sink()))).unwrap_err();
         assert!(matches!(refused, ServeError::Tls(_)) && refused.to_string().contains("relay.key"), "{refused}");
         assert!(server.reload(&config(directory.path())).is_err());
+    }
+}
+
+/// What is wrong with a certificate does not pass: nobody waits for it, and hammers at the relay meanwhile.
+#[test]
+fn who_shows_or_sees_a_wrong_certificate_is_told_at_once() {
+    let (directory, elsewhere) = (folder(&["alice"], "\"alice\", \"bob\""), folder(&["alice"], ""));
+    let (server, _) = serve(directory.path());
+    let alice = identity(directory.path(), &server, "alice");
+    let (mut stranger, mut wary) = (identity(elsewhere.path(), &server, "alice"), alice.clone());
+    stranger.tls.authority = alice.tls.authority.clone();
+    wary.tls.authority = elsewhere.path().join("trial/authority.pem");
+    for who in [&stranger, &wary] {
+        let start = Instant::now();
+        let ended = run(who, "bob", b"text".to_vec(), Shared::default(), 180);
+        assert!(matches!(ended, Err(ClientError::Relay { .. })), "{ended:?}");
+        assert!(start.elapsed() < Duration::from_secs(90), "{ended:?} after {:?}", start.elapsed());
     }
 }
 

@@ -69,37 +69,8 @@ impl ControlClient {
 
     /// Opens a session, and keeps its grant.
     pub(crate) fn granted(&mut self, name: &str) -> Result<(Session, Grant), ClientError> {
-        match self.request(&Request::Open(name.to_owned()))? {
-            Response::Opened { session, generation, host, port, grant, workers, udp, mesh } => {
-                let at = |frames: SocketAddr| udp.map(|port| SocketAddr::new(frames.ip(), port));
-                let grant = Zeroizing::new(grant);
-                let frames = match host {
-                    Some(host) => resolve(&format!("{host}:{port}")).map_err(|error| self.failed(error))?,
-                    None => SocketAddr::new(self.peer, port),
-                };
-                let bytes = Zeroizing::new(base16ct::mixed::decode_vec(&*grant).unwrap_or_default());
-                let read = || {
-                    <&[u8; Grant::LEN]>::try_from(&bytes[..])
-                        .ok()
-                        .and_then(Grant::from_bytes)
-                        .filter(|grant| workers > 0 && grant.session() == session)
-                        .ok_or(ClientError::Protocol("its grant cannot be read"))
-                };
-                let grant = read()?;
-                let session = Session {
-                    client: Client::new(read()?), // takes it: what is kept beside it is for looking at
-                    address: Address { session, generation },
-                    spec: grant.spec(),
-                    frames,
-                    udp: at(frames),
-                    mesh,
-                    workers,
-                    found: Vec::new(),
-                };
-                Ok((session, grant))
-            }
-            other => Err(refusal(other)),
-        }
+        let response = self.request(&Request::Open(name.to_owned()))?;
+        granted(response, self.peer, |host| resolve(host).map_err(|error| self.failed(error)))
     }
 
     /// The address of another client; none if it has no session now.
@@ -127,23 +98,67 @@ impl ControlClient {
         line.push(b'\n');
         self.stream.write_all(&line)?;
         self.stream.flush()?;
-        // It may have a grant, of which no copy may stay; and it is the only one that is under way
-        let mut response = Zeroizing::new([0; MAX_LINE]);
-        let mut length = 0;
-        while !response[..length].ends_with(b"\n") {
-            match self.stream.read(&mut response[length..]) {
-                Ok(0) if length == 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(0) => break,
-                Ok(more) => length += more,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        serde_json::from_slice(&response[..length]).map_err(io::Error::from)
+        read_response(&mut self.stream)
     }
 
     fn failed(&self, error: io::Error) -> ClientError {
         ClientError::Relay { relay: self.relay.clone(), error }
+    }
+}
+
+/// The next line that the relay sends.
+pub(super) fn read_response(stream: &mut impl Read) -> io::Result<Response> {
+    // It may have a grant, of which no copy may stay; and it is the only one that is under way
+    let mut response = Zeroizing::new([0; MAX_LINE]);
+    let mut length = 0;
+    while !response[..length].ends_with(b"\n") {
+        match stream.read(&mut response[length..]) {
+            Ok(0) if length == 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(0) => break,
+            Ok(more) => length += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    serde_json::from_slice(&response[..length]).map_err(io::Error::from)
+}
+
+/// The session that a response of the relay at `peer` opens, and its grant.
+pub(super) fn granted(
+    response: Response,
+    peer: IpAddr,
+    resolve: impl FnOnce(&str) -> Result<SocketAddr, ClientError>,
+) -> Result<(Session, Grant), ClientError> {
+    match response {
+        Response::Opened { session, generation, host, port, grant, workers, udp, mesh } => {
+            let at = |frames: SocketAddr| udp.map(|port| SocketAddr::new(frames.ip(), port));
+            let grant = Zeroizing::new(grant);
+            let frames = match host {
+                Some(host) => resolve(&format!("{host}:{port}"))?,
+                None => SocketAddr::new(peer, port),
+            };
+            let bytes = Zeroizing::new(base16ct::mixed::decode_vec(&*grant).unwrap_or_default());
+            let read = || {
+                <&[u8; Grant::LEN]>::try_from(&bytes[..])
+                    .ok()
+                    .and_then(Grant::from_bytes)
+                    .filter(|grant| workers > 0 && grant.session() == session)
+                    .ok_or(ClientError::Protocol("its grant cannot be read"))
+            };
+            let grant = read()?;
+            let session = Session {
+                client: Client::new(read()?), // takes it: what is kept beside it is for looking at
+                address: Address { session, generation },
+                spec: grant.spec(),
+                frames,
+                udp: at(frames),
+                mesh,
+                workers,
+                found: Vec::new(),
+            };
+            Ok((session, grant))
+        }
+        other => Err(refusal(other)),
     }
 }
 

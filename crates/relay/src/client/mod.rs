@@ -4,6 +4,8 @@
 mod arrived;
 mod channel;
 mod control_client;
+#[doc(hidden)]
+pub mod control_fuzz;
 mod datagrams;
 #[doc(hidden)]
 pub mod datagrams_fuzz;
@@ -18,6 +20,8 @@ mod reliable;
 pub mod transfer_fuzz;
 mod transport;
 
+#[cfg(test)]
+pub(crate) use control_client::ControlClient;
 #[cfg(feature = "end-to-end")]
 #[doc(hidden)]
 pub use end_to_end::fuzz as end_to_end_fuzz;

@@ -14,6 +14,8 @@ mod requests;
 mod server;
 mod short_chains;
 mod stats;
+#[cfg(test)]
+mod trial_control;
 mod upkeep;
 
 pub(crate) use access::Access;
@@ -21,5 +23,5 @@ pub(crate) use certificates::OpenLimits;
 pub(crate) use deadline::Deadline;
 pub(crate) use names::Names;
 pub(crate) use rate_limiter::Rate;
-pub(crate) use server::{ControlServer, Limits, Listed, NameDirectory, NamesGauge, Shared};
+pub(crate) use server::{ControlServer, Limits, Listed, NameDirectory, NamesGauge, RETRY, Shared};
 pub(crate) use stats::ControlStats;

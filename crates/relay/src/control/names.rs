@@ -292,13 +292,17 @@ impl Names {
         true
     }
 
-    /// The session of a name could not be opened under this number.
-    pub(crate) fn not_opened(&mut self, name: &str, number: Number) {
-        let Some(owner) = self.owners.get_mut(name).filter(|owner| owner.number == number) else { return };
+    /// The session of a name could not be opened under this number. Whether nobody has it or opens it now.
+    pub(crate) fn not_opened(&mut self, name: &str, number: Number) -> bool {
+        let Some(owner) = self.owners.get_mut(name).filter(|owner| owner.number == number) else { return true };
         owner.opening = owner.opening.saturating_sub(1);
-        if owner.open.is_none() {
-            self.closed(name, number);
-        }
+        owner.open.is_none() && self.closed(name, number)
+    }
+
+    /// Whether a client is opening the session of this name right now.
+    #[cfg(test)]
+    pub(super) fn is_being_opened(&self, name: &str) -> bool {
+        self.owners.get(name).is_some_and(|owner| owner.opening > 0)
     }
 
     /// The session of a name under this number has ended. A name that the configuration does not spell out gives its number

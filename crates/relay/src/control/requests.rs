@@ -1,6 +1,6 @@
 //! What clients request: to open a session, and to look up others.
 
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
 use rustls::ServerConnection;
 use sealwright_session::{Material, SessionError};
@@ -19,12 +19,17 @@ use crate::{
 
 /// Names of a certificate that a line of the log has.
 const LOGGED: usize = 8;
+/// Why a client gets nothing over a connection that is older than the end of its trust.
+const NOT_VALID: &str = "your certificate is not valid any more";
 
 impl Inner {
     /// Opens the session of a name, if the client may have it.
     pub(super) fn open(&self, name: &str, connection: &ServerConnection, client: &mut Client) -> Response {
         if !client.certificate().is_some_and(|certificate| tls::names(certificate, name)) {
             return self.denied(name, client, "your certificate does not name this client");
+        }
+        if !self.is_still_valid(client) {
+            return self.denied(name, client, NOT_VALID);
         }
         let number = {
             let mut current = self.current();
@@ -59,14 +64,30 @@ impl Inner {
         };
         let address = self.address(number);
         let open = OpenSession { since: Instant::now(), from: client.from.ip(), chain: client.chain.clone() };
-        let (is_owner, class) = {
+        let (is_owner, class) = loop {
             let mut current = self.current();
+            if !Arc::ptr_eq(&current.tls.config, &client.verified) {
+                drop(current);
+                if self.is_still_valid(client) {
+                    continue;
+                }
+                {
+                    // Nobody has these keys
+                    let mut current = self.current();
+                    if current.names.not_opened(name, number) {
+                        self.end(name, address);
+                    }
+                }
+                // What it had before could not be ended while it opened this
+                self.check_sessions();
+                return self.denied(name, client, NOT_VALID);
+            }
             let is_owner = current.names.opened(name, number, open);
             if is_owner {
                 // While nobody can take the name away, who would say so before this
                 self.shared.directory.iter().for_each(|directory| directory.opened(name, address));
             }
-            (is_owner, current.policy.class(name))
+            break (is_owner, current.policy.class(name));
         };
         // The configuration may have changed since the number was looked up
         if !is_owner {
@@ -95,6 +116,17 @@ impl Inner {
         }
     }
 
+    /// Whether the certificate of a client is still valid: lists and authorities may be others than in the handshake.
+    fn is_still_valid(&self, client: &mut Client) -> bool {
+        let tls = self.current().tls.clone();
+        // Verifying takes long, and others wait for what is current
+        let is_valid = Arc::ptr_eq(&tls.config, &client.verified) || tls.is_valid(&client.chain);
+        if is_valid {
+            client.verified = tls.config;
+        }
+        is_valid
+    }
+
     /// Gives the session of this number keys of the connection; nothing if TLS exports none.
     fn admit(
         &self,
@@ -113,7 +145,10 @@ impl Inner {
     }
 
     /// Looks up a name, if the client may speak to it.
-    pub(super) fn find(&self, name: &str, client: &Client) -> Response {
+    pub(super) fn find(&self, name: &str, client: &mut Client) -> Response {
+        if !self.is_still_valid(client) {
+            return self.denied(name, client, NOT_VALID);
+        }
         let current = self.current();
         let dns_names = client.certificate().map(tls::dns_names).unwrap_or_default();
         let known: Vec<&String> = dns_names.iter().filter(|name| current.names.knows(name)).collect();
@@ -168,3 +203,7 @@ impl Inner {
         Response::Refused(why.into())
     }
 }
+
+#[cfg(test)]
+#[path = "requests_tests.rs"]
+mod tests;

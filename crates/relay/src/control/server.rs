@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustls::{ServerConnection, StreamOwned, pki_types::CertificateDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned, pki_types::CertificateDer};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
@@ -35,6 +35,9 @@ use crate::{
 
 /// The most requests of one connection.
 pub(super) const REQUESTS: u32 = 1024;
+/// How long who accepts connections waits for a descriptor.
+pub(crate) const RETRY: Duration = Duration::from_millis(20);
+
 /// Limits of the control plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Limits {
@@ -161,6 +164,7 @@ impl ControlServer {
 }
 
 /// What the metrics ask of the names.
+#[derive(Default)]
 pub(crate) struct NamesGauge(Weak<Inner>);
 
 impl NamesGauge {
@@ -190,15 +194,21 @@ impl ControlServer {
 
     /// All open sessions, by name.
     pub(crate) fn list(&self) -> Vec<Listed> {
-        let current = self.inner.current();
-        let listed = |(name, number, open): (&str, Number, &OpenSession)| Listed {
-            name: name.to_owned(),
-            tenant: current.policy.tenant(name).map(str::to_owned),
-            session: self.inner.address(number).session,
-            from: open.from,
-            age: open.since.elapsed(),
+        let (policy, open) = {
+            let current = self.inner.current();
+            let one =
+                |(name, number, open): (&str, Number, &OpenSession)| (name.to_owned(), number, open.from, open.since);
+            (current.policy.clone(), current.names.open_sessions().map(one).collect::<Vec<_>>())
         };
-        let mut all: Vec<Listed> = current.names.open_sessions().map(listed).collect();
+        // The rest takes a while, and others wait for what is current
+        let listed = |(name, number, from, since): (String, Number, IpAddr, Instant)| Listed {
+            tenant: policy.tenant(&name).map(str::to_owned),
+            session: self.inner.address(number).session,
+            age: since.elapsed(),
+            name,
+            from,
+        };
+        let mut all: Vec<Listed> = open.into_iter().map(listed).collect();
         all.sort_by(|a, b| a.name.cmp(&b.name));
         all
     }
@@ -244,7 +254,7 @@ impl Inner {
             }
             let Ok((stream, from)) = accepted else {
                 // No descriptors: new connections are delayed
-                std::thread::sleep(Duration::from_millis(20));
+                std::thread::sleep(RETRY);
                 continue;
             };
             let Some(permit) = self.limiter.admit(from.ip(), Instant::now()) else {
@@ -270,7 +280,7 @@ impl Inner {
         });
         let done = shaken.and_then(|(connection, stream)| {
             one(&self.shared.stats.handshakes);
-            self.converse(connection, stream, from)
+            self.converse(connection, stream, from, tls.config)
         });
         if let Err(error) = done {
             let about = [("from", from.to_string().into()), ("why", error.to_string().into())];
@@ -288,9 +298,15 @@ impl Inner {
         Ok((connection, stream))
     }
 
-    fn converse(&self, connection: ServerConnection, stream: Deadline, from: SocketAddr) -> io::Result<()> {
-        let chain: Vec<_> = connection.peer_certificates().unwrap_or_default().to_vec();
-        let mut client = Client { chain: Arc::new(chain), opened: 0, from, class: Class::default() };
+    fn converse(
+        &self,
+        connection: ServerConnection,
+        stream: Deadline,
+        from: SocketAddr,
+        verified: Arc<ServerConfig>,
+    ) -> io::Result<()> {
+        let chain = Arc::new(connection.peer_certificates().unwrap_or_default().to_vec());
+        let mut client = Client { chain, verified, opened: 0, from, class: Class::default() };
         let mut stream = BufReader::new(StreamOwned::new(connection, stream));
         for _ in 0..REQUESTS {
             let mut line = Vec::new();
@@ -305,7 +321,7 @@ impl Inner {
                 // A client that gets no response asks again, and by then another relay may be here
                 Ok(Request::Open(_)) if self.stop.load(Ordering::Relaxed) => break,
                 Ok(Request::Open(name)) => self.open(&name.to_ascii_lowercase(), &stream.get_ref().conn, &mut client),
-                Ok(Request::Find(name)) => self.find(&name.to_ascii_lowercase(), &client),
+                Ok(Request::Find(name)) => self.find(&name.to_ascii_lowercase(), &mut client),
                 Err(_) => Response::Refused("unknown request".into()),
             };
             // The grant is a secret: no copy of it stays behind, so the buffer must not grow
@@ -329,6 +345,8 @@ impl Inner {
 pub(super) struct Client {
     /// Its certificate, and those up to the authority.
     pub(super) chain: Chain,
+    /// What it was last verified by.
+    pub(super) verified: Arc<ServerConfig>,
     /// Sessions that it opened over this connection.
     pub(super) opened: u32,
     pub(super) from: SocketAddr,

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) struct ControlStats {
     /// Handshakes that succeeded.
     pub(crate) handshakes: AtomicU64,
-    /// Control connections that failed, in the handshake or later.
+    /// Handshakes that failed.
     pub(crate) failed: AtomicU64,
     /// Control connections refused by the rate limiter.
     pub(crate) refused: AtomicU64,

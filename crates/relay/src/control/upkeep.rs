@@ -171,14 +171,10 @@ mod tests {
     };
 
     use super::*;
-    use crate::{
-        control::{
-            ControlServer, ControlStats, Limits, Names, OpenLimits, Rate, Shared, certificates::Chain,
-            fuzz::trial_files,
-        },
-        data::{Relay, Settings},
-        log::Log,
-        policy::Policy,
+    use crate::control::{
+        certificates::Chain,
+        fuzz::trial_files,
+        trial_control::{limits, start},
     };
 
     /// While certificates are verified, which may take seconds, clients open sessions and operators get answers.
@@ -193,33 +189,13 @@ mod tests {
             let _ = may.lock().unwrap().recv();
         };
         let tls = trial_files(&folder.path().join("trial"), "relay").server().unwrap().with_before(before);
-        let any = "127.0.0.1:0".parse().unwrap();
-        let sessions =
-            sealwright_session::table(sealwright_session::Plan::new("gcm-on64".parse().unwrap(), 4)).unwrap();
-        let relay = Arc::new(Relay::start(any, 0, Settings::default(), vec![sessions]).unwrap());
-        let shared = Shared {
-            relay,
-            directory: None,
-            frames: (None, 1),
-            stats: Arc::new(ControlStats::default()),
-            log: Arc::new(Log::to(std::io::sink())),
-        };
-        let allowed = vec![(None, vec!["alice".to_owned()])];
-        let names = Names::new(&allowed, 4, 4, 1);
-        let hour = Duration::from_secs(3600);
-        let limits = Limits {
-            rate: Rate { per_second: 1.0, per_second_from_one: 1.0, at_once: 1, at_once_from_one: 1 },
-            time: hour,
-            lifetime: hour,
-            open: OpenLimits { sessions: 1, by_certificate: 1e6, of_session: 1e6 },
-        };
-        let control = ControlServer::start(any, shared, tls, names, Policy::open(), limits).unwrap();
+        let control = start(tls, &["alice"]);
         let inner = control.inner.clone();
         {
             let mut current = inner.current();
             // A certificate that no authority signed
             let chain = Chain::new(vec![vec![0].into()]);
-            let number = current.names.number_to_open("alice", &chain, &limits.open, Instant::now()).unwrap();
+            let number = current.names.number_to_open("alice", &chain, &limits().open, Instant::now()).unwrap();
             let open = OpenSession { since: Instant::now(), from: [127, 0, 0, 1].into(), chain };
             assert!(current.names.opened("alice", number, open));
         }

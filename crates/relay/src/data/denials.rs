@@ -24,3 +24,22 @@ impl Denials {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_are_kept_each_once_until_they_are_taken() {
+        let (denials, to) = (Denials::default(), Address { session: 1, generation: 1 });
+        for round in 0..3 {
+            for session in 0..KEPT as u32 + 10 {
+                denials.note(Address { session, generation: round }, to);
+                denials.note(Address { session, generation: round }, to);
+            }
+            let first = |session| (Address { session, generation: round }, to);
+            assert_eq!(denials.take(), (0..KEPT as u32).map(first).collect::<Vec<_>>());
+        }
+        assert_eq!(denials.take(), []);
+    }
+}

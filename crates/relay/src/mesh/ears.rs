@@ -130,8 +130,15 @@ pub(crate) fn age(entry: Entry) -> i64 {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use std::sync::mpsc::channel;
+
+    use sealwright_session::{Plan, Sessions, table};
+
     use super::*;
-    use crate::mesh::fuzz::ears;
+    use crate::{
+        data::{INBOX_BYTES, Settings},
+        mesh::fuzz::ears,
+    };
 
     fn address(node: u32, index: u32) -> Address {
         Address { session: NodeLayout::new(node, 1).session(index), generation: 1 }
@@ -147,6 +154,48 @@ mod tests {
             let refused = ears.state.stats.frames_refused.load(Ordering::Relaxed);
             assert_eq!(refused, u64::from(len > 65_495), "{len}");
         }
+    }
+
+    #[test]
+    fn a_node_sends_frames_of_its_own_sessions_alone() {
+        for (node, refused) in [(3, 0), (5, 1)] {
+            let mut ears = ears();
+            let batch = [&address(0, 1).to_bytes()[..], &address(3, 1).to_bytes(), &[0, 4], b"data"].concat();
+            ears.hear(node, message::read(&message::frames(&batch)).unwrap());
+            assert_eq!(ears.state.stats.frames_refused.load(Ordering::Relaxed), refused, "node {node}");
+        }
+    }
+
+    /// What waits for a worker that is busy is bounded, whatever other nodes send.
+    #[test]
+    fn frames_for_a_worker_that_is_too_busy_are_refused() {
+        const MANY: u64 = 200;
+        let sessions = table(Plan::new("gcm-on64".parse().unwrap(), 4)).unwrap();
+        let relay = Relay::start("127.0.0.1:0".parse().unwrap(), 0, Settings::default(), vec![sessions]).unwrap();
+        let mut ears = Ears::new(Arc::new(relay), Arc::default(), Arc::new(Log::to(std::io::sink())));
+        let relay = ears.relay.clone();
+        let ((busy, is_busy), (go_on, may)) = (channel(), channel::<()>());
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let wait = move |_: &mut dyn Sessions| {
+                    busy.send(()).unwrap();
+                    let _ = may.recv();
+                };
+                relay.change(0, 0..0, wait).unwrap();
+            });
+            is_busy.recv().unwrap();
+            let (to, from, data) = (address(0, 1).to_bytes(), address(3, 1).to_bytes(), vec![7; 60_000]);
+            let batch = [&to[..], &from, &(data.len() as u16).to_be_bytes(), &data].concat();
+            let message = message::frames(&batch);
+            (0..MANY).for_each(|_| drop(ears.hear(3, message::read(&message).unwrap())));
+            go_on.send(()).unwrap();
+        });
+        let stats = &ears.state.stats;
+        let [received, refused] =
+            [&stats.frames_received, &stats.frames_refused].map(|count| count.load(Ordering::Relaxed));
+        // Up to the limit, and what was sent when it was not reached yet
+        let taken = INBOX_BYTES as u64 / 60_000 + 1;
+        assert!(received == MANY && (MANY - taken..MANY).contains(&refused), "{refused} of {received}");
     }
 
     #[test]

@@ -4,6 +4,8 @@
 //!  0       1      2        4             8                        24
 //!  | ver 1 | from | 0 0    | epoch       | incarnation of sender  | one frame, as sessions have them |
 //! ```
+//! A version other than 1, or other bytes where zeros stand, are refused: nothing in a message can be changed that does not count.
+//!
 //! The key of messages from a to b is made of the mesh's secret, the incarnations of both nodes (random numbers that they
 //! choose when they start), and the epoch, which goes up whenever a makes keys for b anew. So no key ever serves twice,
 //! and a message for a former incarnation of a node opens for nobody.
@@ -68,6 +70,8 @@ pub(crate) struct Links {
     me: u32,
     incarnation: Incarnation,
     secret: Zeroizing<[u8; 32]>,
+    /// [`REKEY_BELOW`], or another number in a test.
+    rekey_below: u64,
     /// By node.
     peers: Vec<Peer>,
 }
@@ -128,7 +132,8 @@ impl Links {
     pub(crate) fn new(me: u32, secret: Zeroizing<[u8; 32]>) -> Result<Links, SessionError> {
         let mut incarnation = Incarnation::default();
         getrandom::fill(&mut incarnation).map_err(|_| SessionError::NoRandom)?;
-        Ok(Links { me, incarnation, secret, peers: (0..NodeLayout::NODES).map(|_| Peer::default()).collect() })
+        let peers = (0..NodeLayout::NODES).map(|_| Peer::default()).collect();
+        Ok(Links { me, incarnation, secret, rekey_below: REKEY_BELOW, peers })
     }
 
     /// Tells others of this node.
@@ -205,7 +210,7 @@ impl Links {
     /// Seals a text for a node that is present. [`SessionError::Unknown`] if it is not.
     pub(crate) fn seal(&mut self, node: u32, text: &[u8]) -> Result<Vec<u8>, SessionError> {
         let link = self.peers[node as usize].present.as_ref().ok_or(SessionError::Unknown)?;
-        if link.sending.table.blocks_left(0).is_some_and(|left| left < REKEY_BELOW) {
+        if link.sending.table.blocks_left(0).is_some_and(|left| left < self.rekey_below) {
             let renewed = self.sending(node, link.with)?;
             if let Some(link) = &mut self.peers[node as usize].present {
                 link.sending = renewed;
@@ -231,7 +236,7 @@ impl Links {
     pub(crate) fn open<'a>(&mut self, message: &'a mut [u8], now: Instant) -> Result<Opened<'a>, SessionError> {
         let (head, frame) = message.split_first_chunk_mut::<HEAD>().ok_or(SessionError::Short)?;
         let node = u32::from(head[1]);
-        if head[0] != 1 || node >= NodeLayout::NODES || node == self.me {
+        if head[0] != 1 || head[2..4] != [0; 2] || node >= NodeLayout::NODES || node == self.me {
             return Err(SessionError::Malformed);
         }
         let epoch = head[4..8].iter().fold(0, |all, &byte| all << 8 | u32::from(byte));
@@ -361,6 +366,8 @@ fn hello_tag(secret: &[u8; 32], node: u32, incarnation: &Incarnation) -> Result<
     Ok(tag)
 }
 
+#[path = "link_fuzz.rs"]
+pub(super) mod fuzz;
 #[cfg(test)]
 #[path = "link_tests.rs"]
 mod tests;

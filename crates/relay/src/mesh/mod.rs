@@ -28,6 +28,7 @@ use std::{
 
 use async_nats::ConnectOptions;
 pub(crate) use fuzz::node as node_fuzz;
+pub(crate) use link::fuzz::link as link_fuzz;
 pub(crate) use message::survives as message_survives;
 use sealwright_session::SessionError;
 pub(crate) use servers::Servers;
@@ -232,4 +233,30 @@ impl Drop for Mesh {
 /// The node that keeps a session.
 fn node_of(address: Address) -> u32 {
     NodeLayout::of(address.session, 1).node()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// What waits for NATS is counted as long as it waits, and bounded.
+    #[test]
+    fn a_batch_that_finds_no_room_is_refused_and_not_counted() {
+        let (orders, mut received) = channel(1);
+        let outbox = Outbox { orders, bytes: Arc::default() };
+        let send = || outbox.send(3, Plaintext::new(vec![7; 100]));
+        let waiting = || outbox.bytes.load(Ordering::Relaxed);
+        assert!(send());
+        for _ in 0..3 {
+            assert!(!send(), "one order is all that there is room for");
+            assert_eq!(waiting(), 100);
+        }
+        assert!(matches!(received.try_recv(), Ok(Order::Frames(3, batch)) if batch.len() == 100));
+        outbox.bytes.store(INBOX_BYTES + 1, Ordering::Relaxed);
+        assert!(!send(), "so many bytes are all that there is room for");
+        assert_eq!(waiting(), INBOX_BYTES + 1);
+        outbox.bytes.store(INBOX_BYTES, Ordering::Relaxed);
+        assert!(send());
+    }
 }

@@ -4,6 +4,8 @@ use async_nats::ConnectOptions;
 use thiserror::Error;
 use zeroize::Zeroizing;
 
+use crate::host_port::host_port;
+
 /// Servers of NATS, as `[mesh]` names them: `nats://user:password@host:4222` or `token@host`, several with commas between.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Servers {
@@ -82,16 +84,10 @@ fn one(server: &str) -> Option<(String, Option<Login>)> {
         Some((login, host)) => (Some(login), host),
         None => (None, rest),
     };
-    let port = match host.rsplit_once(':') {
-        // An IPv6 address has colons, and ends in a bracket
-        Some((_, port)) if !host.ends_with(']') => port,
-        _ => "4222",
-    };
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_[]:".contains(&byte);
-    if !["nats", "tls"].contains(&scheme) || host.is_empty() || !host.bytes().all(plain) || port.parse::<u16>().is_err()
-    {
+    if !["nats", "tls"].contains(&scheme) {
         return None;
     }
+    host_port(host)?;
     let login = match login.map(|login| login.split_once(':').ok_or(login)) {
         None => None,
         Some(Err(token)) => Some(Login::Token(decoded(token)?)),
@@ -156,6 +152,15 @@ mod tests {
             ("ws://host", 1),
             ("nats://host:99999", 1),
             ("nats://host/secret", 1),
+            ("nats://:4222", 1),
+            ("nats://user:secret@:4222", 1),
+            ("nats://[::1", 1),
+            ("nats://secret@[::1:4222", 1),
+            ("nats://::1", 1),
+            ("nats://[secret]:4222", 1),
+            ("nats://host:0", 1),
+            ("nats://host:+1", 1),
+            ("a,nats://host:", 2),
             ("@host", 1),
             ("", 1),
         ] {

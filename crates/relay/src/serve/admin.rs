@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::{
+    control::RETRY,
     data::Count,
     errors::os_error_text,
     serve::{metrics::resident_bytes, server::Server},
@@ -28,8 +29,6 @@ use crate::{
 const TIME: Duration = Duration::from_secs(30);
 /// How long who asks waits, so that the relay says that it took too long.
 const PATIENCE: Duration = Duration::from_secs(35);
-/// How long to wait for a descriptor.
-const RETRY: Duration = Duration::from_millis(20);
 /// The longest request.
 const MAX_REQUEST: u64 = 4096;
 
@@ -175,7 +174,7 @@ pub(super) fn status(server: &Server) -> Value {
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "seconds": server.started().elapsed().as_secs(),
-        "healthy": relay.responds(Duration::from_secs(1)),
+        "healthy": server.trouble().is_none(),
         "scheme": config.scheme.to_string(),
         "node": config.node,
         "threads": config.threads,

@@ -143,3 +143,81 @@ fn descriptors(wanted: usize, others: u64) -> Result<usize, ServeError> {
 fn for_connections(descriptors: u64, others: u64) -> usize {
     usize::try_from(descriptors.saturating_sub(others).max(1)).unwrap_or(usize::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::path::Path;
+
+    use super::*;
+
+    const TOP: &str = "frames = '127.0.0.1:1'\ncontrol = '127.0.0.1:2'\nmetrics = '127.0.0.1:3'\n\
+        public = 'relay.example:1'\nscheme = 'gcm-on64'\nnode = 1\nsessions = 1000\nmemory_mib = 64\nthreads = 2\n\
+        cluster_sessions = 100\nadmin = 'relay.sock'\nclients = ['alice']\ndrain_seconds = 1\n";
+    const REST: &str = "[tls]\nauthority = 'a.pem'\ncertificate = 'c.pem'\nkey = 'c.key'\n\
+        [limits]\nreplay_window = 57\nbad_frames = 10\nsession_hours = 1\n";
+
+    fn read(text: &str) -> Config {
+        Config::parse(text, Path::new("/etc/sealwright")).unwrap()
+    }
+
+    #[test]
+    fn what_a_running_relay_cannot_change_is_named() {
+        let text = TOP.to_owned() + REST;
+        let config = read(&text);
+        assert_eq!(config.needs_restart(&read(&text)), None);
+        let settings = "a limit of frames or connections, or udp,";
+        for (before, after, named) in [
+            ("frames = '127.0.0.1:1'", "frames = '127.0.0.1:9'", Some("frames")),
+            ("control = '127.0.0.1:2'", "control = '127.0.0.1:9'", Some("control")),
+            ("metrics = '127.0.0.1:3'\n", "", Some("metrics")),
+            ("relay.example:1", "relay.example:9", Some("public")),
+            ("gcm-on64", "gcm-derived", Some("scheme")),
+            ("node = 1", "node = 2", Some("node")),
+            ("sessions = 1000\n", "sessions = 1001\n", Some("sessions")),
+            ("memory_mib = 64", "memory_mib = 65", Some("memory_mib")),
+            ("threads = 2", "threads = 3", Some("threads")),
+            ("cluster_sessions = 100\n", "cluster_sessions = 101\n", Some("cluster_sessions")),
+            ("relay.sock", "other.sock", Some("admin")),
+            ("replay_window = 57", "replay_window = 56", Some("limits.replay_window")),
+            ("bad_frames = 10", "bad_frames = 11", Some(settings)),
+            ("node = 1", "node = 1\nudp = '127.0.0.1:9'", Some(settings)),
+            // And what it can
+            ("'alice'", "'alice', 'bob'", None),
+            ("session_hours = 1", "session_hours = 2", None),
+            ("drain_seconds = 1", "drain_seconds = 2", None),
+            ("c.key", "d.key", None),
+            ("[tls]", "[tenants]\na = ['alice']\n[tls]", None),
+        ] {
+            assert!(text.contains(before));
+            let other = read(&text.replace(before, after));
+            assert_eq!(config.needs_restart(&other), named, "{after}");
+            assert_eq!(other.needs_restart(&config), named, "back from {after}");
+        }
+        #[cfg(feature = "nats")]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let folder = tempfile::tempdir().unwrap();
+            let secret = folder.path().join("mesh.key");
+            std::fs::write(&secret, "5a".repeat(32)).unwrap();
+            std::fs::set_permissions(&secret, PermissionsExt::from_mode(0o600)).unwrap();
+            let mesh = format!("[mesh]\nnats = 'nats://n'\nsecret = '{}'\n", secret.display());
+            assert_eq!(config.needs_restart(&read(&(text.clone() + &mesh))), Some("mesh"));
+        }
+    }
+
+    /// Records, workers, what each connection takes in any case, and the longer queues: together what was configured.
+    #[test]
+    fn the_memory_is_given_out_once() {
+        let config = read(&(TOP.to_owned() + REST));
+        let room = config.room().unwrap();
+        let (settings, connections) = (&config.settings, room.connections as u64);
+        let workers = u64::from(config.threads) * settings.worker_bytes();
+        let all = config.record_bytes().unwrap() + workers + connections * settings.connection_bytes() as u64;
+        assert_eq!(all + room.queues, config.memory);
+        assert!(
+            connections > 0 && room.queues >= connections * settings.connection_bytes() as u64,
+            "half is for queues"
+        );
+    }
+}

@@ -7,13 +7,14 @@ use std::{
     time::Duration,
 };
 
-use sealwright_session::{SchemeKind, Spec};
+use sealwright_session::{Plan, SchemeKind, Spec};
 use serde::Deserialize;
 
 use crate::{
     control::{Access, Limits as ControlLimits, tls::TlsFiles},
     data::Settings,
     errors,
+    host_port::host_port,
     layout::NodeLayout,
     policy::Policy,
     serve::{
@@ -203,6 +204,10 @@ impl File {
         at_least("threads", threads.into(), 1)?;
         at_least("sessions", self.sessions.into(), threads.into())?;
         at_least("cluster_sessions", self.cluster_sessions.into(), threads.into())?;
+        if scheme.clustered() {
+            // Each worker has a cluster of its own keys; in a greater one keys would be used up before clients renew them
+            at_most("cluster_sessions", self.cluster_sessions.into(), u64::from(Plan::CLUSTER) * u64::from(threads))?;
+        }
         at_most("node", self.node.into(), (NodeLayout::NODES - 1).into())?;
         at_most("sessions", self.sessions.into(), NodeLayout::SESSIONS.into())?;
         let [clients_file, revoked_file] =
@@ -218,8 +223,8 @@ impl File {
         let policy = names_table::policy(self.tenants, self.rules)?;
         let public = match &self.public {
             None => None,
-            Some(text) => match text.rsplit_once(':').map(|(host, port)| (host, port.parse())) {
-                Some((host, Ok(port))) => Some((host.to_owned(), port)),
+            Some(text) => match host_port(text) {
+                Some((host, Some(port))) => Some((host.to_owned(), port)),
                 _ => return Err(ValueError::Public),
             },
         };

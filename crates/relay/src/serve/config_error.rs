@@ -56,7 +56,7 @@ pub enum ValueError {
     #[error("{0} must be a positive number")]
     NotPositive(&'static str),
     /// An address for clients cannot be used.
-    #[error("public must be a host and a port, such as relay.example:7600")]
+    #[error("public must be a host and a port, such as relay.example:7600 or [2001:db8::7]:7600")]
     Public,
     /// A client cannot have this name.
     #[error("clients: {0:?} is not a DNS name, nor *. before one")]

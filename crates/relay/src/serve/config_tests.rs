@@ -194,6 +194,9 @@ fn limits_have_ends() {
     ends("threads = 4\nsessions = 4\ncluster_sessions = 4", "", "");
     ends("threads = 4\nsessions = 3", "", "sessions must be at least 4");
     ends("threads = 4\ncluster_sessions = 3", "", "cluster_sessions must be at least 4");
+    ends("threads = 4\ncluster_sessions = 262_145", "", "");
+    ends("scheme = 'gscm-h'\nthreads = 4\ncluster_sessions = 262_144", "", "");
+    ends("scheme = 'gscm-h'\nthreads = 4\ncluster_sessions = 262_145", "", "cluster_sessions must be at most 262144");
     ends("sessions = 268_435_456", "", "");
     ends("sessions = 268_435_457", "", "sessions must be at most 268435456");
     let wide = |packets: u32| with("", &format!("replay_window = {packets}")).expect("a window").wide_window;
@@ -205,7 +208,10 @@ fn an_address_for_clients_is_a_host_and_a_port() {
     let public = |text: &str| with(&format!("public = '{text}'"), "").map(|config| config.public);
     assert_eq!(public("relay.example:7600"), Ok(Some(("relay.example".into(), 7600))));
     assert_eq!(public("[::1]:1"), Ok(Some(("[::1]".into(), 1))));
-    for wrong in ["relay.example", "relay.example:", "relay.example:70000", ":x"] {
+    assert_eq!(public("192.0.2.7:65535"), Ok(Some(("192.0.2.7".into(), 65535))));
+    let cut = ["relay.example", "relay.example:", "relay.example:70000", ":x", ":7600", "", "[::1]"];
+    let unclear = ["::1", "2001:db8::7", "[::1:7600", "[relay.example]:1", "host:0", "x:+7600", "a b:1", "x:1:2"];
+    for wrong in cut.into_iter().chain(unclear) {
         assert!(public(wrong).is_err_and(|why| why.contains("a host and a port")), "{wrong}");
     }
 }

@@ -73,9 +73,11 @@ pub fn add(folder: &Path, file: &Path, name: &str, relay: &str) -> io::Result<()
         let why = "authority.key is not the key of authority.pem";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
-    let taken = format!("{}.pem", stem(name));
-    if folder.join(&taken).exists() {
-        return Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{taken}: File exists")));
+    // All before the first is written: half a client could neither connect nor be added again
+    let there = files(name).into_iter().find(|file| folder.join(file).symlink_metadata().is_ok());
+    if let Some(file) = there {
+        let why = format!("{file}: File exists; hint: remove it if it is of no use, or choose another name");
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
     }
     let names = NameFile::open(file)?;
     client(folder, &Issuer::new(params, key), name, relay)?;
@@ -115,11 +117,22 @@ impl NameFile {
 fn client(folder: &Path, authority: &Issuer<'_, KeyPair>, name: &str, relay: &str) -> io::Result<()> {
     let own = [name.to_owned()];
     let made = leaf(authority, &own, ExtendedKeyUsagePurpose::ClientAuth).map_err(io::Error::other)?;
-    let stem = stem(name);
-    write(&folder.join(format!("{stem}.pem")), &made.0)?;
-    write(&folder.join(format!("{stem}.key")), &made.1)?;
-    let text = CLIENT.replace("{relay}", relay).replace("{name}", name).replace("{stem}", stem);
-    write(&folder.join(format!("{stem}.toml")), &text)
+    let text = CLIENT.replace("{relay}", relay).replace("{name}", name).replace("{stem}", stem(name));
+    let paths = files(name).map(|file| folder.join(file));
+    for (at, text) in [&made.0, &*made.1, &text].into_iter().enumerate() {
+        if let Err(error) = write(&paths[at], text) {
+            // What was written is of no use without the rest
+            paths[..at].iter().for_each(|path| drop(fs::remove_file(path)));
+            let file = paths[at].file_name().unwrap_or_default().display().to_string();
+            return Err(io::Error::new(error.kind(), format!("{file}: {}", os_error_text(&error))));
+        }
+    }
+    Ok(())
+}
+
+/// The files of a client: its certificate, its key, its configuration.
+fn files(name: &str) -> [String; 3] {
+    ["pem", "key", "toml"].map(|ending| format!("{}.{ending}", stem(name)))
 }
 
 fn check_name(name: &str) -> io::Result<()> {
@@ -211,4 +224,50 @@ fn pem(key: &KeyPair) -> Zeroizing<String> {
 fn write(path: &Path, text: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// A client has all of its files or none, and no file that is there is touched.
+    #[test]
+    fn a_client_whose_files_are_there_is_not_added_by_half() {
+        let folder = tempfile::tempdir().unwrap();
+        let trial = folder.path().join("trial");
+        init(&trial, &[], &[]).unwrap();
+        let add = || add(&trial, &trial.join("clients.txt"), "*.carol.test", "localhost:1");
+        let listed = fs::read(trial.join("clients.txt")).unwrap();
+        for file in ["carol.test.pem", "carol.test.key", "carol.test.toml"] {
+            fs::write(trial.join(file), "there before").unwrap();
+            let refused = add().unwrap_err().to_string();
+            assert!(refused.starts_with(&format!("{file}: File exists; hint: ")), "{refused}");
+            assert_eq!(fs::read(trial.join(file)).unwrap(), b"there before");
+            fs::remove_file(trial.join(file)).unwrap();
+            let made = fs::read_dir(&trial)
+                .unwrap()
+                .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with("carol"));
+            assert_eq!(made.count(), 0, "{file}");
+        }
+        assert_eq!(fs::read(trial.join("clients.txt")).unwrap(), listed);
+        add().unwrap();
+    }
+
+    /// Nobody looked before: what is written first goes again when the rest cannot be.
+    #[test]
+    fn no_key_is_written_over_and_what_was_written_before_goes_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let authority = authority().unwrap();
+        fs::write(folder.path().join("carol.key"), "there before").unwrap();
+        let refused = client(folder.path(), &authority, "carol", "localhost:1").unwrap_err();
+        assert_eq!(
+            (refused.kind(), refused.to_string()),
+            (io::ErrorKind::AlreadyExists, "carol.key: File exists".into())
+        );
+        assert_eq!(fs::read(folder.path().join("carol.key")).unwrap(), b"there before");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert!(write(&folder.path().join("carol.key"), "other").is_err());
+        assert_eq!(fs::read(folder.path().join("carol.key")).unwrap(), b"there before");
+    }
 }

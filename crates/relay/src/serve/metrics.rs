@@ -15,14 +15,12 @@ use std::{
 #[cfg(feature = "nats")]
 use crate::mesh::MeshStats;
 use crate::{
-    control::{ControlStats, Deadline, NamesGauge},
-    data::{Count, Relay},
+    control::{ControlStats, Deadline, NamesGauge, RETRY},
+    data::{Count, Counts, Relay},
 };
 
 /// Readers at once.
 pub(super) const READERS: usize = 64;
-/// How long to wait for a descriptor.
-const RETRY: Duration = Duration::from_millis(20);
 
 /// The endpoint, running.
 pub(crate) struct MetricsServer {
@@ -108,9 +106,9 @@ fn answer(stream: TcpStream, metrics: &Metrics) -> io::Result<()> {
         }
     }
     let (status, body) = if request.starts_with(b"GET /metrics ") {
-        ("200 OK", metrics.text())
+        ("200 OK", metrics.text(&metrics.relay.counts()))
     } else if request.starts_with(b"GET /health ") {
-        match metrics.trouble() {
+        match trouble(&metrics.relay, &metrics.draining) {
             None => ("200 OK", "ok\n".to_owned()),
             Some(why) => ("503 Service Unavailable", format!("{why}\n")),
         }
@@ -141,20 +139,19 @@ pub(crate) fn resident_bytes() -> Option<u64> {
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? << 10)
 }
 
-impl Metrics {
-    /// Why clients should not come here now.
-    fn trouble(&self) -> Option<&'static str> {
-        if self.draining.load(Ordering::Relaxed) {
-            Some("draining")
-        } else if !self.relay.responds(ANSWER) {
-            Some("a worker does not answer")
-        } else {
-            None
-        }
+/// Why clients should not come to a relay now: `/health`, operators and the watchdog ask the same.
+pub(super) fn trouble(relay: &Relay, draining: &AtomicBool) -> Option<&'static str> {
+    if draining.load(Ordering::Relaxed) {
+        Some("draining")
+    } else if !relay.responds(ANSWER) {
+        Some("a worker does not answer")
+    } else {
+        None
     }
+}
 
-    fn text(&self) -> String {
-        let counts = self.relay.counts();
+impl Metrics {
+    fn text(&self, counts: &Counts) -> String {
         let of = |what: Count| counts.of(what) as f64;
         let value = |count: &AtomicU64| count.load(Ordering::Relaxed) as f64;
         let mut text = String::new();
@@ -224,3 +221,7 @@ impl Metrics {
         text
     }
 }
+
+#[cfg(test)]
+#[path = "metrics_tests.rs"]
+mod tests;

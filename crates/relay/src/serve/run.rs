@@ -28,8 +28,6 @@ use crate::{
 #[derive(Debug)]
 pub struct Signals(Receiver<Event>, SyncSender<Event>);
 
-/// How long a worker may take to answer.
-const ANSWER: Duration = Duration::from_secs(1);
 /// How soon workers are asked again of which one did not: a slow second is no hang.
 const AGAIN: Duration = Duration::from_secs(1);
 
@@ -108,7 +106,7 @@ pub fn run(path: &Path, signals: &Signals, log: Arc<Log>) -> Result<(), ServeErr
             && *due <= Instant::now()
         {
             // If a worker does not answer, the watchdog is not notified
-            let next = if server.relay().responds(ANSWER) {
+            let next = if server.trouble().is_none() {
                 notify.say("WATCHDOG=1");
                 *every
             } else {

@@ -18,7 +18,7 @@ use crate::{
     log::Log,
     serve::{
         config::Config,
-        metrics::{Metrics, MetricsServer},
+        metrics::{self, Metrics, MetricsServer},
         serve_error::ServeError,
     },
 };
@@ -197,6 +197,11 @@ impl Server {
     /// Numbers that belong to names, and about how many bytes names and certificates take.
     pub(crate) fn names(&self) -> (u32, u64) {
         self.control.as_ref().map_or((0, 0), |control| control.gauge().read())
+    }
+
+    /// Why clients should not come here now.
+    pub(super) fn trouble(&self) -> Option<&'static str> {
+        metrics::trouble(&self.relay, &self.draining)
     }
 
     /// Since when it serves.

@@ -1,0 +1,151 @@
+//! What a client may that holds its connection.
+#![allow(clippy::unwrap_used)]
+use std::{
+    io::{self, Write},
+    path::Path,
+    sync::{Mutex, mpsc::channel},
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::*;
+use crate::{
+    client::{ClientError, ControlClient, Identity},
+    control::{
+        Access, ControlServer,
+        fuzz::{revoke, trial_files},
+        tls::{ServerTls, TlsFiles},
+        trial_control::{limits, start, start_with},
+    },
+    log::Log,
+    policy::{Class, Policy},
+    serve::init,
+};
+
+/// What a log wrote.
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// How many requests a connection has time for: minutes.
+const REQUESTS: usize = 30_000;
+
+fn until(what: &str, condition: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < Duration::from_secs(60), "never came: {what}");
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// TLS of a relay in this folder, which heeds its list of revoked certificates.
+fn tls(trial: &Path) -> ServerTls {
+    let crl = Some(trial.join("authority.crl"));
+    TlsFiles { crl, ..trial_files(trial, "relay") }.server().unwrap()
+}
+
+fn connect(trial: &Path, control: &ControlServer, name: &str) -> ControlClient {
+    let mut identity = Identity::read(&trial.join(format!("{name}.toml"))).unwrap();
+    identity.relay = format!("localhost:{}", control.address().port());
+    ControlClient::connect(&identity, REQUESTS).unwrap()
+}
+
+fn refused<T: std::fmt::Debug>(answer: Result<T, ClientError>) {
+    assert!(matches!(&answer, Err(ClientError::Refused(why)) if why == NOT_VALID), "{answer:?}");
+}
+
+#[test]
+fn a_connection_that_is_held_opens_and_finds_nothing_once_its_certificate_was_revoked() {
+    let folder = tempfile::tempdir().unwrap();
+    let trial = folder.path().join("trial");
+    init(&trial, &[], &["alice".into(), "bob".into()]).unwrap();
+    revoke(&trial, 1, &[]).unwrap();
+    let control = start(tls(&trial), &["alice", "bob"]);
+    let relay = &control.inner.shared.relay;
+    let [mut alice, mut bob] = ["alice", "bob"].map(|name| connect(&trial, &control, name));
+    alice.open("alice").unwrap();
+    let bobs = bob.open("bob").unwrap().address;
+    assert_eq!((alice.find("bob").unwrap(), relay.live()), (Some(bobs), 2));
+    revoke(&trial, 2, &["alice"]).unwrap();
+    let allowed = vec![(None, vec!["alice".to_owned(), "bob".to_owned()])];
+    control.reload(tls(&trial), Access { allowed, revoked: Vec::new(), policy: Policy::open() }, limits());
+    for _ in 0..2 {
+        refused(alice.open("alice"));
+        refused(alice.find("bob"));
+    }
+    until("the end of her session", || relay.live() == 1);
+    // Those who were not revoked go on over the connections that they have
+    assert_eq!(bob.open("bob").unwrap().address, bobs);
+    bob.find("alice").unwrap();
+    assert_eq!(relay.live(), 1);
+    assert_eq!(control.list().iter().map(|listed| &listed.name[..]).collect::<Vec<_>>(), ["bob"]);
+}
+
+/// The list changes when her certificate was found valid already, and her session is not open yet.
+#[test]
+fn a_certificate_that_is_revoked_while_its_session_is_opened_opens_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let trial = folder.path().join("trial");
+    init(&trial, &[], &["alice".into()]).unwrap();
+    // With a session from before, and without one
+    for opened_before in [false, true] {
+        revoke(&trial, 1, &[]).unwrap();
+        let control = start(tls(&trial), &["alice"]);
+        let (inner, mut alice) = (&control.inner, connect(&trial, &control, "alice"));
+        if opened_before {
+            alice.open("alice").unwrap();
+        }
+        revoke(&trial, 2, &["alice"]).unwrap();
+        let fresh = tls(&trial);
+        let ((held, holding), (go_on, may)) = (channel(), channel::<()>());
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                // What opens a session waits for the worker
+                let wait = move |_: &mut dyn sealwright_session::Sessions| {
+                    held.send(()).unwrap();
+                    let _ = may.recv();
+                };
+                inner.shared.relay.change(0, 0..0, wait).unwrap();
+            });
+            holding.recv().unwrap();
+            let opening = scope.spawn(|| alice.open("alice"));
+            until("her request", || inner.current().names.is_being_opened("alice"));
+            inner.current().tls = fresh;
+            go_on.send(()).unwrap();
+            refused(opening.join().unwrap());
+        });
+        until("the end of it", || inner.shared.relay.live() == 0);
+        assert!(control.list().is_empty(), "opened before: {opened_before}");
+    }
+}
+
+/// A short request of a client with many names makes no long line.
+#[test]
+fn the_log_has_a_few_names_of_a_certificate() {
+    let folder = tempfile::tempdir().unwrap();
+    let trial = folder.path().join("trial");
+    init(&trial, &[], &[]).unwrap();
+    let lines = Lines::default();
+    let control = start_with(trial_files(&trial, "relay").server().unwrap(), &["alice"], Log::to(lines.clone()));
+    let names: Vec<String> = (0..LOGGED + 12).map(|at| format!("x{at}.example")).collect();
+    let certificate = rcgen::generate_simple_self_signed(names.clone()).unwrap().cert;
+    let verified = control.inner.current().tls.config.clone();
+    let from = "127.0.0.1:1".parse().unwrap();
+    let chain = Arc::new(vec![certificate.into()]);
+    let mut client = Client { chain, verified, opened: 0, from, class: Class::default() };
+    assert!(matches!(control.inner.find("alice", &mut client), Response::Refused(_)));
+    let text = || String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    until("a line", || text().ends_with('\n'));
+    let line: serde_json::Value = serde_json::from_str(&text()).unwrap();
+    let told = [&names[..LOGGED], &["and 12 more".to_owned()]].concat();
+    assert_eq!((&line["event"], &line["certificate"]), (&"denied".into(), &told.into()));
+}

@@ -1,0 +1,242 @@
+//! Who proves what in a handshake, which certificates are valid and whom they name, and what errors show.
+#![allow(clippy::unwrap_used)]
+use std::slice;
+
+use rustls::{
+    ClientConnection, Connection, HandshakeKind, ServerConnection,
+    sign::{CertifiedKey, SingleCertAndKey},
+};
+
+use super::*;
+use crate::{
+    client::Identity,
+    control::fuzz::trial_files,
+    serve::{Config, init},
+};
+
+/// The files of a relay and of two clients of one authority.
+fn files() -> (tempfile::TempDir, [TlsFiles; 3]) {
+    let folder = tempfile::tempdir().unwrap();
+    let trial = folder.path().join("trial");
+    init(&trial, &[], &["alice".into(), "bob".into()]).unwrap();
+    (folder, ["relay", "alice", "bob"].map(|name| trial_files(&trial, name)))
+}
+
+/// What one shows who has these certificates and this key, whether they belong together or not.
+fn shown(certificates: Vec<CertificateDer<'static>>, key: &TlsFiles) -> Arc<SingleCertAndKey> {
+    let key = provider().key_provider.load_private_key(key.key().unwrap()).unwrap();
+    Arc::new(CertifiedKey::new(certificates, key).into())
+}
+
+/// Hands over what one side has to send.
+fn pass(from: &mut Connection, to: &mut Connection) -> Result<(), RustlsError> {
+    let mut records = Vec::new();
+    while from.wants_write() {
+        from.write_tls(&mut records).unwrap();
+    }
+    let mut records = &records[..];
+    while !records.is_empty() {
+        to.read_tls(&mut records).unwrap();
+        to.process_new_packets()?;
+    }
+    Ok(())
+}
+
+/// A handshake in memory with the relay under this name, and all that both send then: how it was done, or who ended it and
+/// why.
+fn shake_hands(
+    client: &Arc<ClientConfig>,
+    server: &ServerConfig,
+    name: &str,
+) -> Result<HandshakeKind, (&'static str, RustlsError)> {
+    let name = ServerName::try_from(name.to_owned()).unwrap();
+    let mut client: Connection = ClientConnection::new(client.clone(), name).unwrap().into();
+    let mut server: Connection = ServerConnection::new(Arc::new(server.clone())).unwrap().into();
+    while client.wants_write() || server.wants_write() {
+        pass(&mut client, &mut server).map_err(|error| ("server", error))?;
+        pass(&mut server, &mut client).map_err(|error| ("client", error))?;
+    }
+    assert!(!client.is_handshaking() && !server.is_handshaking());
+    Ok(client.handshake_kind().unwrap())
+}
+
+/// A certificate is public: who shows it must have its key.
+#[test]
+fn both_sides_prove_that_they_have_the_keys_of_their_certificates() {
+    let (_folder, [relay, alice, bob]) = files();
+    let (client, server) = (alice.client().unwrap(), relay.server().unwrap().config);
+    assert_eq!(shake_hands(&client, &server, "localhost"), Ok(HandshakeKind::Full));
+    let mut thief = ClientConfig::clone(&client);
+    thief.client_auth_cert_resolver = shown(certificates(&alice.certificate).unwrap(), &bob);
+    let wrong = RustlsError::InvalidCertificate(CertificateError::BadSignature);
+    assert_eq!(shake_hands(&Arc::new(thief), &server, "localhost"), Err(("server", wrong.clone())));
+    let mut impostor = ServerConfig::clone(&server);
+    impostor.cert_resolver = shown(certificates(&relay.certificate).unwrap(), &bob);
+    assert_eq!(shake_hands(&client, &impostor, "localhost"), Err(("client", wrong)));
+}
+
+/// The certificates of one authority: what one is made for counts, not who signed it alone.
+#[test]
+fn no_client_can_be_a_relay_and_no_relay_a_client() {
+    let (_folder, [relay, alice, _]) = files();
+    let (client, tls) = (alice.client().unwrap(), relay.server().unwrap());
+    let [relays, alices] = [&relay, &alice].map(|files| certificates(&files.certificate).unwrap());
+    assert!(tls.is_valid(&alices) && !tls.is_valid(&relays));
+    let mut as_client = ClientConfig::clone(&client);
+    as_client.client_auth_cert_resolver = shown(relays, &relay);
+    let refused = shake_hands(&Arc::new(as_client), &tls.config, "localhost");
+    assert!(matches!(refused, Err(("server", RustlsError::InvalidCertificate(_)))), "{refused:?}");
+    let mut as_relay = ServerConfig::clone(&tls.config);
+    as_relay.cert_resolver = shown(alices, &alice);
+    let refused = shake_hands(&client, &as_relay, "alice");
+    assert!(matches!(refused, Err(("client", RustlsError::InvalidCertificate(_)))), "{refused:?}");
+}
+
+/// The keys of a session come from the exchange of its own connection.
+#[test]
+fn no_handshake_resumes_an_earlier_one() {
+    let (_folder, [relay, alice, _]) = files();
+    let (client, server) = (alice.client().unwrap(), relay.server().unwrap().config);
+    for _ in 0..3 {
+        assert_eq!(shake_hands(&client, &server, "localhost"), Ok(HandshakeKind::Full));
+    }
+}
+
+#[test]
+fn a_client_verifies_no_chain_that_is_too_long() {
+    let (_folder, [relay, alice, _]) = files();
+    let (client, server) = (alice.client().unwrap(), relay.server().unwrap().config);
+    let with = |between: usize| {
+        let mut chain = certificates(&relay.certificate).unwrap();
+        chain.extend(vec![certificates(&alice.certificate).unwrap().remove(0); between]);
+        let mut server = ServerConfig::clone(&server);
+        server.cert_resolver = shown(chain, &relay);
+        shake_hands(&client, &server, "localhost")
+    };
+    assert_eq!(with(6), Ok(HandshakeKind::Full));
+    let refused = RustlsError::InvalidCertificate(CertificateError::UnknownIssuer);
+    assert_eq!(with(7), Err(("client", refused)), "it would be valid, but for its length");
+}
+
+/// With its line ends lost, as in a variable of a shell, or a part of it gone.
+#[test]
+fn no_error_repeats_what_stands_in_a_file_of_a_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let [authority, path] = ["authority.pem", "relay.key"].map(|name| folder.path().join(name));
+    std::fs::write(&authority, rcgen::generate_simple_self_signed(["a".to_owned()]).unwrap().cert.pem()).unwrap();
+    let files =
+        TlsFiles { authority: path.clone(), certificate: path.clone(), key: path.clone(), crl: Some(path.clone()) };
+    let key = rcgen::KeyPair::generate().unwrap().serialize_pem();
+    let secret = key.lines().nth(1).unwrap().to_owned();
+    let of_list: Vec<u8> = secret.bytes().take(8).collect();
+    let (head, rest) = key.split_once('\n').unwrap();
+    for text in [
+        key.replace('\n', ""),
+        format!("{head}\n{}", rest.replace('\n', "")),
+        key.replace("-----END", "END"),
+        key.replacen(&secret[..9], "?", 1),
+        secret.clone(),
+    ] {
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        let errors = [
+            files.key().map(drop),
+            files.roots().map(drop),
+            files.client().map(drop),
+            TlsFiles { authority: authority.clone(), ..files.clone() }.server().map(drop),
+        ];
+        for error in errors {
+            let error = error.unwrap_err();
+            let said = format!("{error} {error:?}");
+            let numbers = format!("{of_list:?}");
+            let numbers = numbers.trim_matches(['[', ']']);
+            assert!(!said.contains(&secret[..8]) && !said.contains(numbers), "{said}");
+        }
+    }
+}
+
+/// Where a file is named, what should stand in it may stand by mistake.
+#[test]
+fn no_error_shows_what_stands_where_a_file_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let key = rcgen::KeyPair::generate().unwrap().serialize_pem();
+    let secret = key.lines().nth(1).unwrap();
+    let hides = |said: String, setting: &str| {
+        assert!(said.contains(setting) && said.contains("must name a file"), "{said}");
+        assert!(!said.contains(&secret[..8]), "{said}");
+    };
+    let table = |wrong: &str| {
+        let settings = ["authority", "certificate", "key", "crl"];
+        let line =
+            |name| if name == wrong { format!("{name} = '''\n{key}'''\n") } else { format!("{name} = 'a.pem'\n") };
+        settings.map(line)
+    };
+    for wrong in ["authority", "certificate", "key", "crl"] {
+        let lines = table(wrong);
+        let relay = format!("frames = '127.0.0.1:1'\ncontrol = '127.0.0.1:2'\n[tls]\n{}", lines.concat());
+        let error = Config::parse(&relay, folder.path()).unwrap_err();
+        hides(format!("{error} {error:?}"), &format!("tls.{wrong}"));
+        if wrong != "crl" {
+            let path = folder.path().join("alice.toml");
+            std::fs::write(&path, format!("name = 'alice'\nrelay = 'localhost:1'\n{}", lines[..3].concat())).unwrap();
+            let error = Identity::read(&path).unwrap_err();
+            hides(format!("{error} {error:?}"), wrong);
+        }
+    }
+}
+
+/// Certificates that nobody signed, in layers: a stranger makes them up.
+#[test]
+fn a_chain_that_is_too_long_to_verify_is_refused_at_once() {
+    use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, Issuer, KeyPair};
+    let folder = tempfile::tempdir().unwrap();
+    crate::serve::init(&folder.path().join("trial"), &[], &["alice".into()]).unwrap();
+    let files = |name: &str| trial_files(&folder.path().join("trial"), name);
+    let tls = files("relay").server().unwrap();
+    let alice = CertificateDer::from_pem_file(files("alice").certificate).unwrap();
+    let named = |name: &str| {
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params
+    };
+    let key = || KeyPair::generate().unwrap();
+    let issuer = |name: &str| CertifiedIssuer::self_signed(named(name), key()).unwrap();
+    let issuers = ["A", "B", "C", "D"].map(issuer);
+    let signed =
+        |name: &str, by: &Issuer<'_, KeyPair>| CertificateDer::from(named(name).signed_by(&key(), by).unwrap());
+    let (leaf, mut layers) = (signed("leaf", &issuers[0]), Vec::new());
+    for (name, by) in [("A", 1), ("B", 2), ("C", 3)] {
+        (0..40).for_each(|_| layers.push(signed(name, &issuers[by])));
+    }
+    let chain = |leaf: &CertificateDer<'static>, between: usize| [slice::from_ref(leaf), &layers[..between]].concat();
+    assert!(tls.is_valid(&chain(&alice, 0)) && tls.is_valid(&chain(&alice, 6)));
+    assert!(!tls.is_valid(&chain(&alice, 7)), "it would be valid, but for its length");
+    let mut long = alice.to_vec();
+    long.resize(40 << 10, 0);
+    assert!(!tls.is_valid(&[long.into()]));
+    // The work of a processor, of this thread alone: ten thousand of these took an hour
+    let before = nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap();
+    (0..10_000).for_each(|_| assert!(!tls.is_valid(&chain(&leaf, layers.len()))));
+    let after = nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap();
+    assert!(after.tv_sec() - before.tv_sec() < 60);
+}
+
+#[test]
+fn a_certificate_names_what_is_written_in_it_and_by_a_wildcard_one_label_more() {
+    let certificate = |names: &[&str]| {
+        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+        CertificateDer::from(rcgen::generate_simple_self_signed(names).unwrap().cert)
+    };
+    let plain = certificate(&["alice", "bob.example"]);
+    assert!(names(&plain, "alice") && names(&plain, "ALICE") && names(&plain, "bob.example"));
+    for other in ["bob", "example", "x.alice", "alic", "", "*", "*.example", "127.0.0.1"] {
+        assert!(!names(&plain, other), "{other}");
+    }
+    let many = certificate(&["*.load.test"]);
+    assert!(names(&many, "0.load.test") && names(&many, "x-1.load.test"));
+    for other in ["load.test", "1.2.load.test", "*.load.test", ".load.test", "0.load.tes"] {
+        assert!(!names(&many, other), "{other}");
+    }
+    assert!(!names(&certificate(&["*.load"]), "0.load"), "two labels must follow");
+}

@@ -1,0 +1,193 @@
+//! What is left in memory of what a relay carried, and of the keys that it gave away: this process searches its own
+//! (`/proc/self/mem`). What is searched for is kept inverted, so that the search does not find itself.
+#![allow(clippy::unwrap_used)]
+
+#[path = "common/output.rs"]
+mod output;
+#[path = "common/trial.rs"]
+mod trial;
+
+use std::{
+    fs::{self, File},
+    hint::black_box,
+    io::Write,
+    net::TcpStream,
+    os::unix::fs::FileExt,
+    time::{Duration, Instant},
+};
+
+use sealwright_relay::{Address, Count, NodeLayout, Relay, Settings};
+use sealwright_session::{Client, Material, Plan, table};
+use zeroize::Zeroize;
+
+/// Bytes that stand for a text.
+const WANTED: usize = 16;
+/// Bytes of memory that are read at a time.
+const PIECE: usize = 1 << 16;
+
+/// How often the bytes are in memory that can be written.
+fn count(inverted: &[u8; WANTED]) -> usize {
+    let maps = fs::read_to_string("/proc/self/maps").unwrap();
+    let memory = File::open("/proc/self/mem").unwrap();
+    let mut piece = vec![0; PIECE];
+    let mut found = 0;
+    for line in maps.lines().filter(|line| line.split_whitespace().nth(1).unwrap().starts_with("rw")) {
+        let (start, end) = line.split_whitespace().next().unwrap().split_once('-').unwrap();
+        let [mut at, end] = [start, end].map(|number| u64::from_str_radix(number, 16).unwrap());
+        while at < end {
+            let len = usize::try_from(end - at).unwrap().min(PIECE);
+            if memory.read_exact_at(&mut piece[..len], at).is_err() {
+                break;
+            }
+            let is_wanted =
+                |window: &&[u8]| window.iter().zip(inverted).all(|(byte, not)| byte ^ black_box(not) == 255);
+            found += piece[..len].windows(WANTED).filter(is_wanted).count();
+            // Pieces overlap: what lies across two of them is in one
+            at += if len < PIECE { len as u64 } else { (PIECE - WANTED + 1) as u64 };
+        }
+    }
+    // It holds what it found
+    piece.zeroize();
+    found
+}
+
+fn until(what: &str, condition: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < Duration::from_secs(60), "never came: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// A client and its connection.
+struct Peer {
+    address: Address,
+    keys: Client,
+    stream: TcpStream,
+}
+
+impl Peer {
+    fn new(relay: &Relay, index: u32) -> Peer {
+        let address = Address { session: relay.layout().session(index), generation: 1 };
+        let keys = Client::new(relay.admit(address, Material::random().unwrap()).unwrap());
+        Peer { address, keys, stream: TcpStream::connect(relay.address()).unwrap() }
+    }
+
+    /// Sends the bytes whose inverse this is, and keeps no copy.
+    fn send(&mut self, to: Address, inverted: &[u8; WANTED]) {
+        let mut data = [0; 4 + WANTED];
+        data[..4].copy_from_slice(&to.generation.to_be_bytes());
+        data[4..].iter_mut().zip(inverted).for_each(|(byte, not)| *byte = !black_box(*not));
+        let frame = self.keys.seal(to.session, &data).unwrap();
+        data.zeroize();
+        self.stream.write_all(&frame).unwrap();
+    }
+}
+
+fn relay(settings: Settings) -> Relay {
+    let (layout, plan) = (NodeLayout::new(0, 2), Plan::new("gcm-on64".parse().unwrap(), 2));
+    let tables = (0..layout.shards()).map(|_| table(plan.clone()).unwrap()).collect();
+    Relay::start("127.0.0.1:0".parse().unwrap(), 0, settings, tables).unwrap()
+}
+
+fn random() -> [u8; WANTED] {
+    let mut bytes = [0; WANTED];
+    getrandom::fill(&mut bytes).unwrap();
+    bytes
+}
+
+/// One test: two at once would find what the other holds.
+#[test]
+fn nothing_is_left_of_what_passed_through() {
+    let known = random();
+    let text: Vec<u8> = known.iter().map(|byte| !black_box(*byte)).collect();
+    assert!(count(&known) > 0, "the search does not see what is there");
+    drop(text);
+    frames();
+    #[cfg(feature = "research")]
+    grants();
+}
+
+fn frames() {
+    let inverted = random();
+    let whole = relay(Settings::default());
+    let of = |what: Count| whole.counts().of(what);
+    let [mut alice, mut bob, mut carol] = [0, 1, 2].map(|index| Peer::new(&whole, index));
+    // Bob is at another worker than alice and carol
+    for (at, peer) in [&mut bob, &mut carol].into_iter().enumerate() {
+        let hello = random();
+        peer.send(peer.address, &hello);
+        until("a hello", || of(Count::Forwarded) == 1 + at as u64);
+    }
+    for (at, to) in [bob.address, carol.address].into_iter().enumerate() {
+        alice.send(to, &inverted);
+        until("a frame", || of(Count::Forwarded) == 3 + at as u64);
+        assert_eq!(count(&inverted), 0, "of a frame for {to:?}");
+    }
+    // A former owner of bob's number, who is at another worker, and one of carol's
+    for (at, to) in [bob.address, carol.address].into_iter().enumerate() {
+        alice.send(Address { generation: 9, ..to }, &inverted);
+        until("a frame for nobody", || of(Count::WrongDestination) == 1 + at as u64);
+        assert_eq!(count(&inverted), 0, "of a frame for a former owner of {to:?}");
+    }
+    let limited = relay(Settings { session_rate: 1, ..Settings::default() });
+    let of = |what: Count| limited.counts().of(what);
+    let mut eager = Peer::new(&limited, 0);
+    let nobody = Address { generation: 9, ..eager.address };
+    let mut sent = 0;
+    // Each is dropped: the last one as it was more than its share
+    while of(Count::Share) == 0 {
+        eager.send(nobody, &inverted);
+        sent += 1;
+        until("a frame for nobody", || of(Count::Share) + of(Count::WrongDestination) == sent);
+    }
+    assert_eq!(count(&inverted), 0, "of a frame beyond its share");
+}
+
+/// Says which program runs as a client, so that its copies of keys are not here.
+#[cfg(feature = "research")]
+const CLIENT: &str = "SEALWRIGHT_WIPING_CLIENT";
+
+/// Opens sessions for the test above, in another process, and writes the inverse of a part of what it was granted.
+#[cfg(feature = "research")]
+#[test]
+fn a_client_of_the_other_test() {
+    let Ok(file) = std::env::var(CLIENT) else { return };
+    let identity = sealwright_relay::client::Identity::read(file.as_ref()).unwrap();
+    for _ in 0..8 {
+        let (_, grant) = identity.granted().unwrap();
+        let text = base16ct::lower::encode_string(&grant.to_bytes()[..]);
+        // Within the first key
+        let inverted = text.as_bytes()[20..20 + WANTED].iter().map(|byte| !byte).collect::<Vec<_>>();
+        println!("\ngranted {}", base16ct::lower::encode_string(&inverted));
+    }
+}
+
+/// Of the keys as they were written for a client.
+#[cfg(feature = "research")]
+fn grants() {
+    let directory = trial::folder(&["alice"], "\"alice\"");
+    // Less memory is searched sooner
+    trial::edit(directory.path(), |text| text.replace("sessions = 100000", "sessions = 16\nthreads = 1"));
+    let (server, _log) = trial::serve(directory.path());
+    let file = directory.path().join("trial/alice.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    let relay = format!("relay = \"localhost:{}\"", server.addresses().control.port());
+    let line = text.lines().find(|line| line.starts_with("relay = ")).unwrap();
+    fs::write(&file, text.replace(line, &relay)).unwrap();
+    let client = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "a_client_of_the_other_test", "--nocapture"])
+        .env(CLIENT, &file)
+        .output()
+        .unwrap();
+    let said = String::from_utf8(client.stdout).unwrap();
+    let granted: Vec<[u8; WANTED]> = said
+        .lines()
+        .filter_map(|line| line.strip_prefix("granted "))
+        .map(|digits| base16ct::lower::decode_vec(digits).unwrap().try_into().unwrap())
+        .collect();
+    assert_eq!(granted.len(), 8, "{said} {}", String::from_utf8_lossy(&client.stderr));
+    // Each connection has a thread, which closes it
+    let left = granted.iter().map(count).sum::<usize>();
+    assert_eq!(left, 0, "of grants");
+}
