@@ -53,7 +53,7 @@ pub(crate) struct FileArgs {
     /// Process every file in the given directories separately and recursively; symbolic links are not followed
     #[arg(long)]
     pub(crate) each: bool,
-    /// Replace existing outputs
+    /// Replace existing output files; a directory is never replaced
     #[arg(short, long, help_heading = "Output")]
     pub(crate) force: bool,
     /// Delete each input after its output is safely on disk

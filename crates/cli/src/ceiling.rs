@@ -1,7 +1,25 @@
 //! What a file may ask for to try a passphrase, as it is typed: `1GiB`, `2GiB,20` or `2GiB,20,128`.
 
-use sealwright_file::Ceiling;
-use sealwright_terminal::size;
+use sealwright_file::{Ceiling, Costs};
+use sealwright_terminal::{
+    CommandError, say,
+    size::{self, Size},
+};
+
+/// What passphrases shall cost. That files are to open only where more is allowed is said, unless `quiet`.
+pub(crate) fn costs(memory: Size, quiet: bool) -> Result<Costs, CommandError> {
+    let costs = Costs { memory_kib: memory.kib()?, ..Costs::default() };
+    if !costs.are_possible() {
+        return Err(CommandError::usage(format_args!("Argon2id cannot run with {costs}")).hint("choose another --cost"));
+    }
+    if !Ceiling::default().allows(costs) && !quiet {
+        say(format_args!(
+            "sealwright: warning: files that cost {costs} open only with --max-cost {}KiB or more",
+            costs.memory_kib
+        ));
+    }
+    Ok(costs)
+}
 
 /// Reads memory, then passes and lanes where they are given.
 pub(crate) fn parse(text: &str) -> Result<Ceiling, String> {

@@ -7,12 +7,13 @@ use std::{
 
 use clap::Args;
 use sealwright_file::{Input, Signature, VerifyingKey, Work, verify_file};
-use sealwright_terminal::{CommandError, Exit, print, printable, say, shown};
+use sealwright_terminal::{CommandError, Exit, printable, shown};
 
 use crate::{
     error::{error_of, file_error},
     sign::beside,
     signing::SignerArgs,
+    worst::Worst,
 };
 
 /// Where a signature is.
@@ -28,6 +29,11 @@ pub(crate) struct DetachedArgs {
 }
 
 impl DetachedArgs {
+    /// The file with a signature, if it was named.
+    pub(crate) fn signature(&self) -> Option<&PathBuf> {
+        self.signature.as_ref()
+    }
+
     /// Whether files are to be held against signatures.
     pub(crate) fn any(&self) -> bool {
         self.detached || self.signature.is_some()
@@ -52,7 +58,7 @@ pub(crate) fn verify(
         _ => {}
     }
     let keys = signer.read()?;
-    let mut worst = Exit::Done;
+    let mut worst = Worst::new();
     for path in files {
         let name = if path.as_os_str() == "-" { Path::new("standard input") } else { path };
         let beside = args.signature.clone().unwrap_or_else(|| beside(path));
@@ -63,16 +69,12 @@ pub(crate) fn verify(
                     "" => String::new(),
                     comment => format!(", with the comment: {}", printable(comment)),
                 };
-                print(&format!("{}: the signature holds{comment}\n", shown(name)))?;
+                worst.print(&format!("{}: the signature holds{comment}\n", shown(name)));
             }
-            Err(error) => {
-                let error = error.about_unless_named(name);
-                worst = error.exit().max(worst);
-                say(error);
-            }
+            Err(error) => worst.failed(&error.about_unless_named(name)),
         }
     }
-    Ok(worst)
+    Ok(worst.exit())
 }
 
 fn one(keys: &[VerifyingKey], path: &Path, beside: &Path) -> Result<Signature, CommandError> {

@@ -20,7 +20,7 @@ use crate::{
     error::file_error,
     in_use::refuse_inputs,
     line::{OpensslOption, openssl_line},
-    names::is_stdout,
+    names::{is_stdin, is_stdout, leads_to_stdin},
     progress::Board,
     prompt::{self, Purpose},
     secret, stream,
@@ -137,8 +137,10 @@ pub(crate) fn run(args: &EncArgs) -> Result<Exit, CommandError> {
     if secrets(args).iter().any(|path| is_key(path)) {
         return Err(file_error(Error::KeyAsName));
     }
-    let stdin = args.input.as_ref().is_none_or(|path| path.as_os_str() == "-");
-    if stdin && matches!(args.pass.as_deref(), Some("stdin" | "fd:0")) {
+    let stdin = args.input.as_ref().is_none_or(|path| is_stdin(path));
+    // With -P, encrypting takes no text.
+    let reads = !(args.print_only && direction == Direction::Encrypt);
+    if stdin && reads && secrets(args).iter().any(|path| leads_to_stdin(path)) {
         return Err(
             CommandError::usage("standard input cannot be both the passphrase and the text").hint("use -in FILE")
         );

@@ -8,7 +8,7 @@ use sealwright_file::{
     slots::{Slot, SlotKind, Slots},
     tree::EntryKind,
 };
-use sealwright_terminal::{CommandError, Exit, print, say, shown};
+use sealwright_terminal::{CommandError, Exit, shown};
 use serde_json::json;
 
 use crate::{
@@ -18,6 +18,7 @@ use crate::{
     error::file_error,
     pairs::IdentityArgs,
     range, secret,
+    worst::Worst,
 };
 
 const EXAMPLES: &str = "\
@@ -59,49 +60,48 @@ pub(crate) fn run(args: &InspectArgs) -> Result<Exit, CommandError> {
     }
     let stdin = [PathBuf::from("-")];
     let inputs = if args.inputs.is_empty() { &stdin[..] } else { &args.inputs };
-    let mut worst = Exit::Done;
+    let mut worst = Worst::new();
     for path in inputs {
         let name = if path.as_os_str() == "-" { Path::new("standard input") } else { path };
-        let mut complain = |failure: CommandError| {
-            say(&failure);
-            worst = failure.exit().max(worst);
-        };
         let input = if name == path { Input::open(path) } else { Input::stdin() };
         match input.and_then(inspect) {
             Ok(found) => {
                 let text = if args.json { format!("{}\n", as_json(name, &found)) } else { as_text(name, &found) };
-                print(&text)?;
+                worst.print(&text);
                 if let Some(Err(flaw)) = found.text {
-                    complain(file_error(Error::NotAuthentic(flaw)).about(name));
+                    worst.failed(&file_error(Error::NotAuthentic(flaw)).about(name));
                 }
             }
-            Err(error) => complain(file_error(error).about_unless_named(name)),
+            Err(error) => worst.failed(&file_error(error).about_unless_named(name)),
         }
     }
-    Ok(worst)
+    Ok(worst.exit())
 }
+
+const LIST: &str = "--list";
 
 /// Prints the mode, length and name of everything in each sealed directory.
 fn list(args: &InspectArgs) -> Result<Exit, CommandError> {
+    if args.inputs.is_empty() {
+        range::needs_file(Path::new("-"), LIST)?;
+    }
     let ad = ad::read(&args.ad)?;
     let keys = secret::keys(&args.key, &args.identity)?;
     let opening = Opening::with_keys(&keys).ceiling(args.max_cost).ad(&ad);
-    let mut worst = Exit::Done;
+    let mut worst = Worst::new();
     for path in &args.inputs {
-        match range::manifest(path, &opening) {
+        match range::needs_file(path, LIST).and_then(|()| range::manifest(path, &opening)) {
             Ok((manifest, _)) => {
                 for entry in manifest.entries() {
                     let (kind, end) = if entry.kind == EntryKind::Directory { ('d', "/") } else { ('-', "") };
-                    print(&format!("{kind}{:03o} {:>12} {}{end}\n", entry.mode, entry.len, shown(&entry.path)))?;
+                    let (mode, len, path) = (entry.mode, entry.len, shown(&entry.path));
+                    worst.print(&format!("{kind}{mode:03o} {len:>12} {path}{end}\n"));
                 }
             }
-            Err(error) => {
-                worst = error.exit().max(worst);
-                say(error);
-            }
+            Err(error) => worst.failed(&error),
         }
     }
-    Ok(worst)
+    Ok(worst.exit())
 }
 
 fn as_text(name: &Path, found: &Inspection) -> String {
@@ -109,8 +109,13 @@ fn as_text(name: &Path, found: &Inspection) -> String {
     let mut row = |label: &str, value: String| text += &format!("  {label:<8} {value}\n");
     row("format", format!("version {}", found.version));
     row("suite", found.preamble.suite.to_string());
-    if found.preamble.layout.content == Content::Tree {
-        row("holds", "a directory".into());
+    match found.preamble.layout.content {
+        Content::Tree => row("holds", "a directory".into()),
+        Content::List => row("holds", "a manifest of the files in its directory".into()),
+        _ => {}
+    }
+    if found.armored {
+        row("armored", "yes".into());
     }
     if found.preamble.layout.signed {
         row("signed", "yes".into());
@@ -178,7 +183,12 @@ fn as_json(name: &Path, found: &Inspection) -> serde_json::Value {
         "file": name.to_string_lossy(),
         "version": found.version,
         "suite": found.preamble.suite.name(),
-        "content": if found.preamble.layout.content == Content::Tree { "tree" } else { "bytes" },
+        "content": match found.preamble.layout.content {
+            Content::Tree => "tree",
+            Content::List => "list",
+            _ => "bytes",
+        },
+        "armored": found.armored,
         "key_source": source,
         "argon2id": argon2id,
         "slots": slots,

@@ -1,18 +1,15 @@
 //! `sealwright key`: keys for files.
 
-use std::{
-    io::{self, Write},
-    path::PathBuf,
-};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use sealwright::Suite;
 #[cfg(feature = "signatures")]
 use sealwright_file::SigningKey;
-use sealwright_file::{Error, Key, key::KeyForm};
+use sealwright_file::{Error, Key, Output, key::KeyForm};
 #[cfg(feature = "public-keys")]
 use sealwright_file::{SecretKey, key::write_new};
-use sealwright_terminal::{CommandError, Exit, os_message};
+use sealwright_terminal::{CommandError, Exit};
 
 use crate::{error::file_error, seal, stream};
 
@@ -100,15 +97,15 @@ pub(crate) fn run(args: &KeyArgs) -> Result<Exit, CommandError> {
             if args.raw && named.is_none() {
                 stream::refuse_terminal("-o")?;
             }
-            let mut out = io::stdout().lock();
-            // Here a closed pipe is a failure: the key reached nobody
-            let bytes = key.to_form(form).map_err(file_error)?;
-            out.write_all(&bytes).and_then(|()| out.flush()).map_err(|error| {
-                CommandError::failed(format_args!("standard output: cannot write: {}", os_message(&error)))
-            })?;
+            hand_over(&key.to_form(form).map_err(file_error)?)?;
         }
     }
     Ok(Exit::Done)
+}
+
+/// Writes a key to standard output. Here a closed pipe is a failure, and so is a closed stream: the key reached nobody.
+fn hand_over(key: &[u8]) -> Result<(), CommandError> {
+    Output::stdout().and_then(|output| output.write_all_of(&mut &*key)).map_err(file_error)
 }
 
 #[cfg(feature = "public-keys")]
@@ -140,30 +137,48 @@ fn write_pair(args: &NewArgs, secret: &str, public: &str) -> Result<Exit, Comman
         return Err(CommandError::usage("a file with a passphrase needs a name").hint("name it with -o FILE"));
     }
     let Some(path) = path else {
-        sealwright_terminal::print(secret)?;
+        hand_over(secret.as_bytes())?;
         return Ok(Exit::Done);
     };
+    // Before there is a file, whose public key nobody would have
+    Output::stdout().map_err(file_error)?;
     let written = match passphrase {
         None => write_new(path, secret),
         Some(passphrase) => Key::passphrase(passphrase.as_slice()).and_then(|key| {
             let place = sealwright_file::Place::default();
-            let output = sealwright_file::Output::file(path, place)?;
+            let output = Output::file(path, place)?;
             let input = sealwright_file::Input::bytes(zeroize::Zeroizing::new(secret.as_bytes().to_vec()), "the key");
             sealwright_file::Sealing::new(&key).seal(input, output).map(drop)
         }),
     };
     written.map_err(never_replaced)?;
-    sealwright_terminal::print(&format!("{public}\n"))?;
+    hand_over(format!("{public}\n").as_bytes()).map_err(|error| error.hint(unprinted(args, path)))?;
     Ok(Exit::Done)
+}
+
+/// What helps where the key file is there, but nobody has the public key.
+#[cfg(feature = "public-keys")]
+fn unprinted(args: &NewArgs, path: &std::path::Path) -> String {
+    let path = sealwright_terminal::shown(path);
+    #[cfg(feature = "signatures")]
+    if args.signing {
+        return format!("remove {path}, and make another key: its verification key reached nobody");
+    }
+    #[cfg(not(feature = "signatures"))]
+    let _ = args;
+    format!("{path} is made; `sealwright key public -i` prints its public key")
 }
 
 #[cfg(feature = "public-keys")]
 fn print_public(args: &PublicArgs) -> Result<Exit, CommandError> {
-    for key in crate::pairs::identities(&args.identity)? {
-        if let Some(public) = key.public_key() {
-            sealwright_terminal::print(&format!("{public}\n"))?;
-        }
+    let keys = crate::pairs::identities(&args.identity)?;
+    let public: String = keys.iter().filter_map(Key::public_key).map(|public| format!("{public}\n")).collect();
+    if public.is_empty() {
+        return Err(CommandError::failed("holds no key of a pair, and only these have public keys")
+            .about(&args.identity)
+            .hint("`sealwright key new --pair` makes a pair"));
     }
+    hand_over(public.as_bytes())?;
     Ok(Exit::Done)
 }
 

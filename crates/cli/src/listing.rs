@@ -13,6 +13,7 @@ use sealwright_terminal::{CommandError, Exit, say, shown};
 use crate::{
     args::FileArgs,
     error::file_error,
+    kept,
     names::{Direction, left_out},
     plan::{FileTask, Listed, Plan},
     stream,
@@ -62,65 +63,60 @@ impl Sealed {
         Sealed { roots: plan.roots.clone(), lists, old: old_manifests }
     }
 
-    /// Takes over what the old manifests say of files that stay. One that cannot be opened must not be lost while there are such
-    /// files: they would be no part of their directory any more. `openings` say with which keys it may open, and who must have
-    /// signed it: what a new manifest says, its signer answers for.
+    /// Whether a manifest is missing where nothing is left to be sealed: an earlier run did not come to write it.
+    pub(crate) fn is_due(&self, plan: &Plan) -> bool {
+        let due = |(root, old): (&PathBuf, &Old)| {
+            *old == Old::Gone && !is_there(&root.join(NAME)) && !sealed_in(root).is_empty()
+        };
+        plan.failures.is_empty() && self.roots.iter().zip(&self.old).any(due)
+    }
+
+    /// Takes over what the old manifests say of files that stay. One that cannot be opened must not be lost while there
+    /// are such files: they would be no part of their directory any more. Where there is none, each of these files is
+    /// opened as far as it takes to list it. `openings` say with which keys that may be, and who must have signed: what
+    /// a new manifest says, its signer answers for.
     pub(crate) fn keep(&mut self, plan: &mut Plan, openings: &[Opening<'_>], args: &FileArgs) {
         let lists = self.lists.get_mut().unwrap_or_else(PoisonError::into_inner);
         for (i, root) in self.roots.iter().enumerate() {
-            let path = root.join(NAME);
-            if self.old[i] == Old::Stays || !is_there(&path) {
+            if self.old[i] == Old::Stays {
                 continue;
             }
-            let mut there = Vec::new();
-            sealed_below(root, &mut there);
-            let named = there.into_iter().filter_map(|path| Some(path.strip_prefix(root).ok()?.to_owned()));
-            let there: HashSet<Listed> = named.map(|path| Listed { root: i, path }).collect();
-            let mut opened = Err(Error::NoneOpens);
-            for opening in openings {
-                let open = || manifest(root).and_then(|input| FileList::open(opening, input));
-                // That it is not signed was found out by the key that opens it.
-                opened =
-                    opened.or_else(|before| open().map_err(|error| if is_of_signer(&before) { before } else { error }));
-            }
-            match opened {
-                Ok(list) => {
-                    let replaced = |path: &Path| {
-                        let listed = Listed { root: i, path: path.into() };
-                        there.contains(&listed) || plan.found.contains(&listed)
-                    };
-                    for gone in list.paths().filter(|path| !args.progress.quiet && !replaced(path)) {
-                        say(format_args!(
-                            "sealwright: warning: {}: is missing; the manifest lists it, the new one will not",
-                            shown(&root.join(gone))
-                        ));
-                    }
-                    for Listed { path, .. } in there {
-                        list.commitment(&path)
-                            .into_iter()
-                            .for_each(|commitment| lists[i].add(path.clone(), commitment));
-                    }
-                    self.old[i] = Old::Kept;
-                }
-                Err(error) => {
-                    let replaced: HashSet<&Listed> =
-                        plan.tasks.iter().filter_map(|task| task.listed.as_ref()).collect();
-                    if there.iter().all(|file| replaced.contains(file)) {
-                        continue;
-                    }
-                    let refused = match is_of_signer(&error) {
-                        // Not with the library's hint, which names an option of other verbs
-                        true => CommandError::new(Exit::from_code(error.exit_code()), error).hint(
-                            "it lists files that stay, for which --sign would answer: seal all of them, or use -C DIR",
-                        ),
-                        false => {
-                            file_error(error).hint("it lists files that stay: give a key that opens it, or use -C DIR")
+            let (path, there) = (root.join(NAME), sealed_in(root));
+            let replaced: HashSet<&Listed> = plan.tasks.iter().filter_map(|task| task.listed.as_ref()).collect();
+            let is_replaced = |path: &PathBuf| replaced.contains(&Listed { root: i, path: path.clone() });
+            let kept = if is_there(&path) {
+                match kept::opened(openings, |opening| FileList::open(opening, manifest(root)?)) {
+                    Ok(old) => {
+                        let is_here = |path: &Path| {
+                            there.contains(path) || plan.found.contains(&Listed { root: i, path: path.into() })
+                        };
+                        for gone in old.paths().filter(|path| !args.progress.quiet && !is_here(path)) {
+                            say(format_args!(
+                                "sealwright: warning: {}: is missing; the manifest lists it, the new one will not",
+                                shown(&root.join(gone))
+                            ));
                         }
-                    };
-                    plan.fail(i, refused.about_unless_named(&path));
-                    self.old[i] = Old::Stays;
+                        for path in there {
+                            old.commitment(&path)
+                                .into_iter()
+                                .for_each(|commitment| lists[i].add(path.clone(), commitment));
+                        }
+                        Ok(Old::Kept)
+                    }
+                    Err(_) if there.iter().all(is_replaced) => Ok(Old::Gone),
+                    Err(error) => Err(kept::refused(error, "it lists files that stay").about_unless_named(&path)),
                 }
-            }
+            } else if plan.failures.is_empty() {
+                let stay = there.into_iter().filter(|path| !is_replaced(path)).collect();
+                kept::list(&mut lists[i], root, stay, openings, args.progress.quiet).map(|()| Old::Gone)
+            } else {
+                // None will be written.
+                Ok(Old::Gone)
+            };
+            self.old[i] = kept.unwrap_or_else(|refused| {
+                plan.fail(i, refused);
+                Old::Stays
+            });
         }
     }
 
@@ -179,12 +175,13 @@ fn manifest(root: &Path) -> Result<Input, Error> {
     Found::new(root, Path::new(NAME)).open()
 }
 
-/// Whether an error says that somebody else, or nobody, signed.
-fn is_of_signer(error: &Error) -> bool {
-    matches!(error, Error::NotSigned | Error::OtherSigner(_) | Error::NotAuthentic(Flaw::Signature))
+/// The sealed files in a directory and below, by their paths from there.
+fn sealed_in(root: &Path) -> HashSet<PathBuf> {
+    let mut found = Vec::new();
+    sealed_below(root, &mut found);
+    found.into_iter().filter_map(|path| Some(path.strip_prefix(root).ok()?.to_owned())).collect()
 }
 
-/// The sealed files below a directory.
 fn sealed_below(directory: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         match entry.metadata() {
@@ -256,8 +253,9 @@ pub(crate) fn without(plan: &mut Plan, args: &FileArgs, must: bool) {
     let unlisted = std::mem::take(&mut plan.unlisted);
     for (directory, below) in &unlisted {
         if must {
-            plan.failures.push(missing_manifest(directory, *below));
-            plan.tasks.retain(|task| !task.input.name("").starts_with(directory));
+            let error = missing_manifest(directory, *below);
+            // Not what is below another one that was named, wherever that is
+            plan.refuse_all_of(directory, error);
         } else if !args.progress.quiet {
             say(format_args!(
                 "sealwright: warning: {}: has no manifest{}",
@@ -268,11 +266,6 @@ pub(crate) fn without(plan: &mut Plan, args: &FileArgs, must: bool) {
                 }
             ));
         }
-    }
-    // Manifests of which nothing is to be opened need no key.
-    let refused = |root: &PathBuf| must && unlisted.keys().any(|directory| root.starts_with(directory));
-    if plan.tasks.is_empty() && plan.roots.iter().all(refused) {
-        plan.roots.clear();
     }
 }
 

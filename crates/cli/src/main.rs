@@ -20,6 +20,7 @@ mod error;
 mod identity;
 mod in_use;
 mod inspect;
+mod kept;
 mod key;
 mod line;
 mod listing;
@@ -53,6 +54,7 @@ mod signing;
 mod stream;
 mod vectors;
 mod verify;
+mod worst;
 
 use std::process::ExitCode;
 

@@ -30,9 +30,10 @@ pub(crate) fn run<A: CommandFactory>(args: &ManArgs) -> Result<Exit, CommandErro
         let path = directory.join(&page.file);
         // Renamed when whole: a reader never sees half a page.
         let draft = directory.join(format!(".{}.new", page.file));
-        fs::write(&draft, &page.roff)
-            .and_then(|()| fs::rename(&draft, &path))
-            .map_err(|error| CommandError::io(&path, &error))?;
+        fs::write(&draft, &page.roff).and_then(|()| fs::rename(&draft, &path)).map_err(|error| {
+            let _ = fs::remove_file(&draft);
+            CommandError::io(&path, &error)
+        })?;
     }
     Ok(Exit::Done)
 }

@@ -3,6 +3,7 @@
 use std::{
     ffi::OsStr,
     fs,
+    os::unix::fs::{FileTypeExt, MetadataExt},
     path::{Path, PathBuf},
 };
 
@@ -22,6 +23,25 @@ pub(crate) const EXTENSION: &str = "seal";
 /// Whether an output is standard output. Opened by its name, /dev/stdout would be written from the start.
 pub(crate) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-" || path.as_os_str() == "/dev/stdout"
+}
+
+/// The names that the system has for standard input.
+const STDIN: [&str; 3] = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+
+/// Whether an input is standard input. Its names give none to an output, and opened by one, a pipe would have two
+/// readers.
+pub(crate) fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-" || STDIN.iter().any(|name| path.as_os_str() == *name)
+}
+
+/// Whether a file beside the text, such as that of a key, is standard input: by its name, or as the same pipe.
+pub(crate) fn leads_to_stdin(path: &Path) -> bool {
+    let pipe = |path: &Path| {
+        let meta = fs::metadata(path).ok().filter(|meta| meta.file_type().is_fifo() || meta.file_type().is_socket())?;
+        Some((meta.dev(), meta.ino()))
+    };
+    STDIN.iter().any(|name| path.as_os_str() == *name)
+        || pipe(path).is_some_and(|pipe_of_path| pipe(Path::new(STDIN[0])) == Some(pipe_of_path))
 }
 
 /// `a` -> `a.seal` or back; None where there is nothing to strip.

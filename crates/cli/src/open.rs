@@ -79,6 +79,22 @@ fn refuse_for_trees(args: &OpenArgs, name: &Path) -> Result<(), CommandError> {
     Ok(())
 }
 
+/// What `--force` replaces is files alone: in a directory there may be more than was sealed.
+fn exists(directory: &Path) -> CommandError {
+    CommandError::failed("exists already")
+        .about(directory)
+        .hint("-C DIR unpacks elsewhere; a directory is not replaced, also not with --force")
+}
+
+/// The files beside the sealed ones.
+fn in_use(args: &OpenArgs) -> Result<Vec<PathBuf>, CommandError> {
+    #[cfg(feature = "signatures")]
+    let signers = args.signer.files();
+    #[cfg(not(feature = "signatures"))]
+    let signers = &[];
+    in_use::named(&args.key, &args.ad, args.identity.files().iter().chain(signers))
+}
+
 /// Opens everything that was named.
 pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
     // Not left to clap, for which an option that rules another out also does away with the need for it.
@@ -88,11 +104,16 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
     if args.manifest && !args.files.each {
         return Err(CommandError::usage("--manifest is for directories with --each"));
     }
-    let mut plan = Plan::new(&args.files, Direction::Open)?;
-    stream::refuse_conflicts(&plan, &args.files, &args.key)?;
-    in_use::refuse(&plan, &args.files, &in_use::named(&args.key, &args.ad, args.identity.files())?)?;
+    let mut plan = Plan::with_conflicts(&args.files, Direction::Open)?;
+    let in_use = in_use(args)?;
+    stream::refuse_conflicts(&plan, &args.files, &in_use)?;
+    in_use::refuse(&plan, &args.files, &in_use)?;
     let ad = ad::read(&args.ad)?;
     listing::without(&mut plan, &args.files, args.manifest);
+    plan.refuse_collisions();
+    for option in [args.range.map(|_| "--range"), args.entry.as_ref().map(|_| "--entry")].into_iter().flatten() {
+        range::refuse_streams(&mut plan, option);
+    }
     preflight::check(&mut plan, &args.files, Given::new(&args.key, args.identity.any()), Direction::Open);
     // A manifest is opened also where none of its files is there.
     if plan.tasks.is_empty() && plan.roots.is_empty() {
@@ -121,11 +142,16 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
             refuse_for_trees(args, name)?;
             let directory = match &task.output {
                 Place::Inside(directory) => directory,
+                // Whoever sent it has chosen the name of what would appear here.
+                Place::Stream => return Err(named(Error::IsATree)),
                 _ if args.files.output.is_some() => return Err(named(Error::IsATree)),
                 _ => args.files.below(),
             };
             let unpacking = Unpacking { directory, preserve: args.preserve, sync: !args.files.no_sync };
-            return opening.unpack(input, &unpacking).map(drop).map_err(|error| lists.explain(error, task));
+            return opening.unpack(input, &unpacking).map(drop).map_err(|error| match error {
+                Error::Exists(path) => exists(&path),
+                other => lists.explain(other, task),
+            });
         }
         let output = stream::output(task, &args.files, args.preserve)?;
         if let Some(range) = &args.range {

@@ -13,7 +13,7 @@ use sealwright_terminal::{CommandError, shown};
 use crate::{
     args::FileArgs,
     identity::identity,
-    names::{Direction, is_stdout, left_out, not_seal, renamed, unpacks},
+    names::{Direction, is_stdin, is_stdout, left_out, not_seal, renamed, unpacks},
 };
 
 /// Where bytes come from or go to.
@@ -88,6 +88,8 @@ pub(crate) struct Plan {
     pub(crate) directories: BTreeMap<PathBuf, u32>,
     /// The directories whose sealed files have a manifest, or will have one.
     pub(crate) roots: Vec<PathBuf>,
+    /// The directory that was named, for each of them.
+    named: Vec<PathBuf>,
     /// The directories that were named and have no manifest themselves, and whether there are manifests below.
     pub(crate) unlisted: BTreeMap<PathBuf, bool>,
     /// The sealed files that were found in their places, whatever becomes of them.
@@ -101,10 +103,16 @@ pub(crate) struct Plan {
 impl Plan {
     /// Resolves names, directories and conflicts.
     pub(crate) fn new(args: &FileArgs, direction: Direction) -> Result<Plan, CommandError> {
+        let mut plan = Plan::with_conflicts(args, direction)?;
+        plan.refuse_collisions();
+        Ok(plan)
+    }
+
+    /// The same for who leaves out more, before what is left is looked through for conflicts.
+    pub(crate) fn with_conflicts(args: &FileArgs, direction: Direction) -> Result<Plan, CommandError> {
         let mut plan = Plan::default();
-        let is_dash = |path: &PathBuf| path.as_os_str() == "-";
         let output_is_stdout = args.output.as_deref().is_some_and(is_stdout);
-        if args.inputs.is_empty() || args.inputs.len() == 1 && is_dash(&args.inputs[0]) {
+        if args.inputs.is_empty() || args.inputs.len() == 1 && is_stdin(&args.inputs[0]) {
             // A sealed directory has its name inside.
             if args.directory.is_some() && direction == Direction::Seal {
                 return Err(CommandError::usage("standard input has no name to use in a directory").hint("use -o OUT"));
@@ -123,7 +131,7 @@ impl Plan {
             plan.tasks.push(FileTask::new(Place::Stream, output));
             return Ok(plan);
         }
-        if args.inputs.iter().any(is_dash) {
+        if args.inputs.iter().any(|path| is_stdin(path)) {
             return Err(CommandError::usage("standard input (`-`) cannot be one of several inputs"));
         }
         if args.remove && output_is_stdout {
@@ -142,7 +150,6 @@ impl Plan {
             plan.failures.extend(planned.err());
         }
         plan.found = plan.tasks.iter().filter_map(|task| task.listed.clone()).collect();
-        plan.refuse_collisions();
         Ok(plan)
     }
 
@@ -212,6 +219,7 @@ impl Plan {
         };
         let listing = match direction {
             Direction::Seal => {
+                self.named.push(input.to_owned());
                 self.roots.push(root.clone().unwrap_or_else(|| input.to_owned()));
                 Some(self.roots.len() - 1)
             }
@@ -232,7 +240,10 @@ impl Plan {
             return Err(CommandError::usage("--remove does not remove directories").about(input));
         }
         let whole = fs::canonicalize(input).map_err(|error| CommandError::io(input, &error))?;
-        let name = whole.file_name().ok_or_else(|| CommandError::failed("has no name").about(input))?;
+        // `.` and `..` have their names from where they are. A link keeps its own: the output is not for where it leads
+        // to.
+        let named = if input.file_name().is_some() { input } else { &whole };
+        let name = named.file_name().ok_or_else(|| CommandError::failed("has no name").about(input))?;
         let sealed = renamed(Path::new(name), Direction::Seal).unwrap_or_default();
         let output = match (&args.output, &args.directory) {
             (Some(output), _) if is_stdout(output) => Place::Stream,
@@ -241,9 +252,8 @@ impl Plan {
                 self.make(directory, 0o777);
                 Place::File(directory.join(sealed))
             }
-            // Beside the directory; `.` has its name from where it is.
-            (None, None) if input.file_name() == Some(name) => Place::File(input.with_file_name(sealed)),
-            (None, None) => Place::File(whole.with_file_name(sealed)),
+            // Beside the directory
+            (None, None) => Place::File(named.with_file_name(sealed)),
         };
         self.tasks.push(FileTask { tree: true, ..FileTask::new(Place::File(input.to_owned()), output) });
         Ok(())
@@ -262,6 +272,7 @@ impl Plan {
     ) {
         if listing.is_none() && input.join(NAME).exists() {
             listing = Some(self.roots.len());
+            self.named.push(named.to_owned());
             self.roots.push(input.to_owned());
         }
         if let Some(output) = output {
@@ -319,13 +330,31 @@ impl Plan {
         self.tasks.retain(|task| task.listed.as_ref().is_none_or(|listed| listed.root != root));
     }
 
+    /// Leaves out all that was found in a directory that was named, with the manifests in it, and notes why.
+    pub(crate) fn refuse_all_of(&mut self, named: &Path, error: CommandError) {
+        self.failures.push(error);
+        self.tasks.retain(|task| task.found.as_ref().is_none_or(|found| found.directory() != named));
+        // Those that stay get other numbers.
+        let stays: Vec<bool> = self.named.iter().map(|directory| directory != named).collect();
+        let number = |root: usize| stays[..root].iter().filter(|stays| **stays).count();
+        self.tasks
+            .iter_mut()
+            .filter_map(|task| task.listed.as_mut())
+            .for_each(|listed| listed.root = number(listed.root));
+        let found = std::mem::take(&mut self.found).into_iter().filter(|listed| stays[listed.root]);
+        self.found = found.map(|listed| Listed { root: number(listed.root), ..listed }).collect();
+        let mut stay = stays.iter();
+        self.roots.retain(|_| stay.next() == Some(&true));
+        self.named.retain(|directory| directory != named);
+    }
+
     fn make(&mut self, directory: &Path, mode: u32) {
         self.directories.entry(directory.to_owned()).or_insert(mode);
     }
 
     /// Two inputs of one name would fight over one output: the first keeps it. And no output may be an input, which
     /// `--force` would otherwise destroy.
-    fn refuse_collisions(&mut self) {
+    pub(crate) fn refuse_collisions(&mut self) {
         let mut taken: HashMap<PathBuf, PathBuf> = HashMap::new();
         let inputs: HashSet<(u64, u64)> = self.tasks.iter().filter_map(|task| task.input.identity()).collect();
         for task in std::mem::take(&mut self.tasks) {

@@ -20,6 +20,9 @@ const TERMINAL: &str = "/dev/tty";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Seal,
+    /// Sealing for one more: a question that is told from that of opening.
+    #[cfg(feature = "public-keys")]
+    Add,
     Open,
 }
 
@@ -36,8 +39,12 @@ static OPEN: Mutex<Option<Question>> = Mutex::new(None);
 
 /// Asks on /dev/tty, twice when sealing. Where there is none, `instead` says what the verb offers besides.
 pub(crate) fn passphrase(purpose: Purpose, instead: &str) -> Result<Zeroizing<Vec<u8>>, CommandError> {
-    let first = ask("Passphrase: ", instead)?;
-    if purpose == Purpose::Seal && !first.is_empty() {
+    let first = match purpose {
+        #[cfg(feature = "public-keys")]
+        Purpose::Add => ask("New passphrase: ", instead)?,
+        _ => ask("Passphrase: ", instead)?,
+    };
+    if purpose != Purpose::Open && !first.is_empty() {
         let second = ask("Again, to be sure: ", instead)?;
         if !bool::from(first.ct_eq(&second)) {
             return Err(CommandError::failed("the two passphrases are not the same"));

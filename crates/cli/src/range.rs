@@ -1,7 +1,7 @@
 //! A part of the text: `--range 1000..2000`.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::{self, Read, Seek, SeekFrom},
     path::Path,
 };
@@ -14,7 +14,7 @@ use sealwright_terminal::CommandError;
 
 use crate::{
     error::{error_of, file_error},
-    plan::{FileTask, Place},
+    plan::{FileTask, Place, Plan},
 };
 
 /// Bytes `from` to `to` of a text, `to` not included. They end where the text ends.
@@ -31,6 +31,32 @@ pub(crate) fn parse(text: &str) -> Result<Range, String> {
     let number = |text: &str, default| if text.is_empty() { Ok(default) } else { text.parse().map_err(|_| wrong()) };
     let range = Range { from: number(from, 0)?, to: number(to, u64::MAX)? };
     if range.from > range.to { Err(format!("`{text}` ends before it begins")) } else { Ok(range) }
+}
+
+/// Refuses what can be read only once, where a part is to be read from its place.
+pub(crate) fn needs_file(path: &Path, option: &str) -> Result<(), CommandError> {
+    match fs::metadata(path) {
+        _ if path.as_os_str() == "-" => {
+            Err(CommandError::usage(format_args!("{option} needs a file, not standard input")))
+        }
+        Ok(meta) if !meta.is_file() && !meta.is_dir() => {
+            Err(CommandError::usage(format_args!("{option} needs a regular file, of which a part can be read"))
+                .about(path)
+                .hint("store it in one first"))
+        }
+        // What is wrong else is told by who opens it.
+        _ => Ok(()),
+    }
+}
+
+/// Takes the same out of the plan.
+pub(crate) fn refuse_streams(plan: &mut Plan, option: &str) {
+    for task in std::mem::take(&mut plan.tasks) {
+        match needs_file(task.input.name("-"), option) {
+            Ok(()) => plan.tasks.push(task),
+            Err(error) => plan.failures.push(error),
+        }
+    }
 }
 
 impl Range {

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use sealwright_file::{Ceiling, Costs, Key, Recipient, Rekeying, Removal, Work};
+use sealwright_file::{Ceiling, Error, Key, Recipient, Rekeying, Removal, Work};
 use sealwright_terminal::{
-    CommandError, Exit, print, say, shown,
+    CommandError, Exit, shown,
     size::{self, Size},
 };
 
@@ -16,6 +16,7 @@ use crate::{
     pairs::{self, IdentityArgs},
     prompt::{self, Purpose},
     secret,
+    worst::Worst,
 };
 
 const EXAMPLES: &str = "\
@@ -84,10 +85,11 @@ pub(crate) fn run(args: &RekeyArgs) -> Result<Exit, CommandError> {
         return Err(CommandError::usage("nothing to change").hint("name keys with --add... or --remove..."));
     }
     secret::named(&args.key, ("--identity", args.identity.any()))?;
+    let adds_passphrase = args.add_passphrase || args.add_passphrase_command.is_some();
+    let costs = ceiling::costs(args.cost, args.quiet || !adds_passphrase)?;
     let keys = secret::keys(&args.key, &args.identity)?;
     let add = additions(args)?;
-    let costs = Costs { memory_kib: args.cost.kib()?, ..Costs::default() };
-    let mut worst = Exit::Done;
+    let mut worst = Worst::new();
     for path in &args.files {
         let rekeying = Rekeying {
             keys: &keys,
@@ -100,21 +102,20 @@ pub(crate) fn run(args: &RekeyArgs) -> Result<Exit, CommandError> {
         };
         match rekeying.run(path) {
             Ok(_) if args.quiet => {}
-            Ok(done) => print(&format!(
+            Ok(done) => worst.print(&format!(
                 "{}: {} added, {} removed, {} can open it\n",
                 shown(path),
                 done.added,
                 done.removed,
                 if done.slots == 1 { "1 key".into() } else { format!("{} keys", done.slots) }
-            ))?,
-            Err(error) => {
-                let error = file_error(error).about_unless_named(path);
-                worst = error.exit().max(worst);
-                say(error);
+            )),
+            Err(error @ Error::Replaced(_)) => {
+                worst.failed(&file_error(error).hint("nothing was changed; try again"));
             }
+            Err(error) => worst.failed(&file_error(error).about_unless_named(path)),
         }
     }
-    Ok(worst)
+    Ok(worst.exit())
 }
 
 /// Whether keys are to be added. A passphrase is not asked for before the keys that open are known to be there.
@@ -135,7 +136,7 @@ fn additions(args: &RekeyArgs) -> Result<Vec<Recipient>, CommandError> {
     let passphrase = match &args.add_passphrase_command {
         Some(command) => Some(secret::from_command(command)?),
         None if args.add_passphrase => {
-            Some(prompt::passphrase(Purpose::Seal, "in scripts use --add-passphrase-command")?)
+            Some(prompt::passphrase(Purpose::Add, "in scripts use --add-passphrase-command")?)
         }
         None => None,
     };

@@ -7,7 +7,7 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use sealwright::Suite;
-use sealwright_file::{Ceiling, Content, Costs, Error, Key, Opening, Recipient, Sealing, Work, aead_name, tree};
+use sealwright_file::{Ceiling, Content, Error, Key, Opening, Recipient, Sealing, Work, aead_name, tree};
 use sealwright_terminal::{
     CommandError, Exit, say, shown,
     size::{self, Size},
@@ -18,8 +18,10 @@ use crate::signing;
 use crate::{
     ad,
     args::{AdArgs, FileArgs, KeySourceArgs},
+    ceiling,
     error::file_error,
     in_use,
+    kept::KeptArgs,
     listing::Sealed,
     names::Direction,
     pairs::RecipientArgs,
@@ -61,6 +63,8 @@ pub(crate) struct SealArgs {
     #[cfg(feature = "signatures")]
     #[arg(long, value_name = "FILE", help_heading = "Signature")]
     sign: Option<PathBuf>,
+    #[command(flatten)]
+    kept: KeptArgs,
     /// Cipher and mode
     #[arg(long, default_value = "aes-256-gcm", value_parser = suites())]
     suite: Suite,
@@ -87,28 +91,20 @@ fn in_use(args: &SealArgs) -> Result<Vec<PathBuf>, CommandError> {
     let sign = &args.sign;
     #[cfg(not(feature = "signatures"))]
     let sign = &None;
-    in_use::named(&args.key, &args.ad, args.recipients.files().iter().chain(sign))
+    in_use::named(&args.key, &args.ad, args.recipients.files().iter().chain(sign).chain(args.kept.files()))
 }
 
 /// Seals everything that was named.
 pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
     let mut plan = Plan::new(&args.files, Direction::Seal)?;
-    stream::refuse_conflicts(&plan, &args.files, &args.key)?;
-    in_use::refuse(&plan, &args.files, &in_use(args)?)?;
+    let in_use = in_use(args)?;
+    stream::refuse_conflicts(&plan, &args.files, &in_use)?;
+    in_use::refuse(&plan, &args.files, &in_use)?;
     let ad = ad::read(&args.ad)?;
-    let costs = Costs { memory_kib: args.cost.kib()?, ..Costs::default() };
-    if !costs.are_possible() {
-        return Err(CommandError::usage(format_args!("Argon2id cannot run with {costs}")).hint("choose another --cost"));
-    }
-    if !Ceiling::default().allows(costs) && !args.files.progress.quiet {
-        say(format_args!(
-            "sealwright: warning: files that cost {costs} open only with --max-cost {}KiB or more",
-            costs.memory_kib
-        ));
-    }
+    let costs = ceiling::costs(args.cost, args.files.progress.quiet)?;
     let mut listing = Sealed::new(&mut plan, &args.files);
     preflight::check(&mut plan, &args.files, Given::default(), Direction::Seal);
-    if plan.tasks.is_empty() {
+    if plan.tasks.is_empty() && !listing.is_due(&plan) {
         secret::named(&args.key, ("--recipient", args.recipients.any()))?;
         return Ok(run::failures(&plan, &args.files));
     }
@@ -116,15 +112,23 @@ pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
     let signer = args.sign.as_deref().map(signing::signing_key).transpose()?;
     let with = secret::seal_with(&args.key, &args.recipients)?;
     #[cfg(feature = "signatures")]
-    let signers: Vec<_> = signer.iter().map(|key| key.verifying_key().clone()).collect();
-    let opening = |key| {
-        let opening = Opening::new(key).ad(&ad);
+    let signers = {
+        let own = signer.iter().map(|key| key.verifying_key().clone());
+        own.chain(args.kept.signers()?).collect::<Vec<_>>()
+    };
+    let identities = args.kept.keys()?;
+    // What was sealed before may have cost as much.
+    let ceiling = Ceiling { memory_kib: costs.memory_kib.max(Ceiling::default().memory_kib), ..Ceiling::default() };
+    let opening = |keys| {
+        let opening = Opening::with_keys(keys).ad(&ad).ceiling(ceiling);
         #[cfg(feature = "signatures")]
         let opening = opening.signers(&signers);
         opening
     };
-    listing.keep(&mut plan, &own_keys(&with).into_iter().map(opening).collect::<Vec<_>>(), &args.files);
+    let keys = own_keys(&with).into_iter().map(std::slice::from_ref).chain([&identities[..]]);
+    let openings: Vec<_> = keys.filter(|keys| !keys.is_empty()).map(opening).collect();
     let threads = run::start(&args.files, &plan)?;
+    listing.keep(&mut plan, &openings, &args.files);
     let sealing = match &with {
         SealWith::Key(key) => Sealing::new(key),
         SealWith::Recipients(recipients) => Sealing::for_recipients(recipients),

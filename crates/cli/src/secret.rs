@@ -2,8 +2,14 @@
 
 use std::{
     io,
+    os::unix::process::ExitStatusExt,
     path::Path,
     process::{Command, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
 };
 
 use sealwright_file::{Key, Recipient};
@@ -18,6 +24,11 @@ use crate::{
     pairs::{IdentityArgs, RecipientArgs},
     prompt::{self, Purpose},
 };
+
+/// How much of what a passphrase command prints after the first line is read, in bytes.
+const REST: u64 = 64 << 10;
+/// The signal that ends a program whose output nobody reads.
+const SIGPIPE: i32 = 13;
 
 /// What helps where there is no key to seal with.
 pub(crate) const NEW_KEY: &str = "`sealwright key new -o FILE` makes a key file";
@@ -95,11 +106,6 @@ fn own_keys(args: &KeySourceArgs, purpose: Purpose) -> Result<Vec<Key>, CommandE
     Ok(keys)
 }
 
-/// Whether a source takes standard input, which then cannot also be the text.
-pub(crate) fn takes_stdin(args: &KeySourceArgs) -> bool {
-    args.key_fd == Some(0) || args.passphrase_fd == Some(0)
-}
-
 /// The key in the file at `path`, which nobody but its owner may be able to read. `missing` helps where there is none.
 pub(crate) fn key_file(path: &Path, missing: Option<&str>) -> Result<Key, CommandError> {
     Key::read_file(path).map_err(|error| {
@@ -121,13 +127,26 @@ pub(crate) fn from_command(command: &str) -> Result<Zeroizing<Vec<u8>>, CommandE
         .map_err(|error| failed(format!("did not start: {}", os_message(&error))))?;
     let mut output = child.stdout.take().ok_or_else(|| failed("has no output".into()))?;
     let line = first_line(&mut output, Path::new("passphrase command"));
-    // Read the rest, so that a command that prints more is not killed by a closed pipe
-    let _ = io::copy(&mut output, &mut io::sink());
+    // What else it prints is read, so that a closed pipe does not kill it; but not for ever. Nor is the end of the pipe
+    // waited for, which what was started in the background may hold open.
+    let closed = Arc::new(AtomicBool::new(false));
+    if line.is_ok() {
+        let closed = Arc::clone(&closed);
+        let rest = move || {
+            let read = io::copy(&mut io::Read::take(&mut output, REST), &mut io::sink());
+            closed.store(read.is_ok_and(|read| read == REST), Ordering::SeqCst);
+            drop(output);
+        };
+        thread::spawn(rest);
+    } else {
+        drop(output);
+    }
     let status = child.wait().map_err(|error| failed(os_message(&error)))?;
-    if !status.success() {
+    let line = line?;
+    let by_pipe = status.signal() == Some(SIGPIPE) || status.code() == Some(128 + SIGPIPE);
+    if !(status.success() || by_pipe && closed.load(Ordering::SeqCst)) {
         return Err(failed(format!("failed ({status})")));
     }
-    let line = line?;
     if line.is_empty() {
         return Err(failed("printed nothing".into()));
     }

@@ -7,9 +7,15 @@ use std::{
 
 use clap::Args;
 use sealwright_file::{Input, Output, Place, Work, sign_file};
-use sealwright_terminal::{CommandError, Exit, say};
+use sealwright_terminal::{CommandError, Exit};
 
-use crate::{error::file_error, in_use::refuse_inputs, names::is_stdout, signing};
+use crate::{
+    error::file_error,
+    in_use::refuse_inputs,
+    names::{is_stdin, is_stdout},
+    signing, stream,
+    worst::Worst,
+};
 
 const EXAMPLES: &str = "\
 The signature of FILE is written to FILE.sig. It is two signatures, ed25519 and ML-DSA-65, and both must hold.
@@ -47,6 +53,7 @@ pub(crate) fn run(args: &FileSignArgs) -> Result<Exit, CommandError> {
         return Err(CommandError::usage("-o names one signature, but there are several files"));
     }
     let stdin = args.files.iter().any(|path| is_stdin(path));
+    stream::refuse_two_uses(stdin, std::slice::from_ref(&args.sign))?;
     if stdin && args.output.is_none() {
         return Err(CommandError::usage("standard input has no name for its signature").hint("use -o SIG"));
     }
@@ -57,7 +64,7 @@ pub(crate) fn run(args: &FileSignArgs) -> Result<Exit, CommandError> {
     }
     let place = Place { force: args.force, ..Place::default() };
     let key = signing::signing_key(&args.sign)?;
-    let mut worst = Exit::Done;
+    let mut worst = Worst::new();
     for path in &args.files {
         let one = || {
             let input = if is_stdin(path) { Input::stdin() } else { Input::open(path) }?;
@@ -72,12 +79,10 @@ pub(crate) fn run(args: &FileSignArgs) -> Result<Exit, CommandError> {
             output.mode(mode).write_all_of(&mut signature.to_text().as_bytes())
         };
         if let Err(error) = one() {
-            let error = file_error(error).about_unless_named(path);
-            worst = error.exit().max(worst);
-            say(error);
+            worst.failed(&file_error(error).about_unless_named(path));
         }
     }
-    Ok(worst)
+    Ok(worst.exit())
 }
 
 /// Where the signature of a file goes, if not to standard output.
@@ -86,10 +91,6 @@ fn output_of(args: &FileSignArgs, path: &Path) -> Option<PathBuf> {
         Some(output) => Some(output.clone()).filter(|output| !is_stdout(output)),
         None => Some(beside(path)),
     }
-}
-
-fn is_stdin(path: &Path) -> bool {
-    path.as_os_str() == "-"
 }
 
 /// Where the signature of a file is: `FILE.sig`.

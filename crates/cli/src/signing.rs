@@ -17,14 +17,24 @@ pub(crate) struct SignerArgs {
 }
 
 impl SignerArgs {
-    /// The verification keys that were named.
-    pub(crate) fn read(&self) -> Result<Vec<VerifyingKey>, CommandError> {
-        let mut keys = Vec::new();
-        for path in &self.signer {
-            keys.extend(read_verifying_keys(path).map_err(|error| file_error(error).about_unless_named(path))?);
-        }
-        Ok(keys)
+    /// The files that were named.
+    pub(crate) fn files(&self) -> &[PathBuf] {
+        &self.signer
     }
+
+    /// The verification keys in them.
+    pub(crate) fn read(&self) -> Result<Vec<VerifyingKey>, CommandError> {
+        verifying_keys(&self.signer)
+    }
+}
+
+/// The verification keys in these files.
+pub(crate) fn verifying_keys(files: &[PathBuf]) -> Result<Vec<VerifyingKey>, CommandError> {
+    let mut keys = Vec::new();
+    for path in files {
+        keys.extend(read_verifying_keys(path).map_err(|error| file_error(error).about_unless_named(path))?);
+    }
+    Ok(keys)
 }
 
 /// The signing key in the file at `path`. For one that is sealed with a passphrase, the passphrase is asked for.

@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, IsTerminal},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use sealwright_file as file;
@@ -10,22 +10,32 @@ use sealwright_file::{Input, Output, Summary, remove_input};
 use sealwright_terminal::CommandError;
 
 use crate::{
-    args::{FileArgs, KeySourceArgs},
+    args::FileArgs,
     error::file_error,
+    names::leads_to_stdin,
     plan::{FileTask, Place, Plan, no_output},
-    secret,
 };
 
-/// Refuses one stream with two uses, and bytes on a terminal unless `-o -` insists.
-pub(crate) fn refuse_conflicts(plan: &Plan, files: &FileArgs, key: &KeySourceArgs) -> Result<(), CommandError> {
-    if secret::takes_stdin(key) && plan.tasks.iter().any(|task| task.input == Place::Stream) {
-        return Err(CommandError::usage("standard input cannot be both the key and the text")
-            .hint("name the input, or use another file descriptor for the key"));
-    }
+/// Refuses one stream with two uses, and bytes on a terminal unless `-o -` insists. `in_use` are the files beside the
+/// text.
+pub(crate) fn refuse_conflicts(plan: &Plan, files: &FileArgs, in_use: &[PathBuf]) -> Result<(), CommandError> {
+    refuse_two_uses(plan.tasks.iter().any(|task| task.input == Place::Stream), in_use)?;
     if files.output.is_none() && plan.tasks.iter().any(|task| task.output == Place::Stream) {
         refuse_terminal("-o")?;
     }
     Ok(())
+}
+
+/// Refuses standard input with two uses: whoever comes second finds nothing left, and an empty text would be sealed.
+pub(crate) fn refuse_two_uses(is_text: bool, in_use: &[PathBuf]) -> Result<(), CommandError> {
+    let uses = in_use.iter().filter(|path| leads_to_stdin(path)).count();
+    match (is_text, uses) {
+        (_, 0) | (false, 1) => Ok(()),
+        (true, _) => Err(CommandError::usage("standard input cannot be both the text and a key or associated data")
+            .hint("name the input, or use another file or descriptor for the key")),
+        _ => Err(CommandError::usage("standard input cannot be two of the keys and associated data")
+            .hint("use other files or descriptors")),
+    }
 }
 
 /// Bytes on a terminal help nobody and may reprogram it.

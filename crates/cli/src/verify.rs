@@ -4,15 +4,18 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use sealwright_file::{Ceiling, Input, Opening, Summary};
-use sealwright_terminal::{CommandError, Exit, print, say, shown};
+use sealwright_terminal::{CommandError, Exit, shown};
 
 use crate::{
     ad,
     args::{AdArgs, KeySourceArgs},
     ceiling,
     error::file_error,
+    in_use,
+    names::is_stdin,
     pairs::IdentityArgs,
-    secret,
+    secret, stream,
+    worst::Worst,
 };
 #[cfg(feature = "signatures")]
 use crate::{detached, signing::SignerArgs};
@@ -57,12 +60,14 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Exit, CommandError> {
     let stdin = [PathBuf::from("-")];
     let files = if args.files.is_empty() { &stdin[..] } else { &args.files };
     #[cfg(feature = "signatures")]
+    let beside = args.signer.files().iter().chain(args.detached.signature());
+    #[cfg(not(feature = "signatures"))]
+    let beside = &[];
+    let beside = in_use::named(&args.key, &args.ad, args.identity.files().iter().chain(beside))?;
+    stream::refuse_two_uses(files.iter().any(|path| is_stdin(path)), &beside)?;
+    #[cfg(feature = "signatures")]
     if args.detached.any() {
         return detached::verify(&args.detached, &args.signer, files, args.quiet);
-    }
-    let takes_stdin = files.iter().any(|path| path.as_os_str() == "-");
-    if takes_stdin && secret::takes_stdin(&args.key) {
-        return Err(CommandError::usage("standard input cannot be both the key and the text"));
     }
     let ad = ad::read(&args.ad)?;
     #[cfg(feature = "signatures")]
@@ -75,26 +80,22 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Exit, CommandError> {
     let unverified = signers.is_empty();
     #[cfg(not(feature = "signatures"))]
     let unverified = true;
-    let mut worst = Exit::Done;
+    let mut worst = Worst::new();
     for path in files {
         let name = if path.as_os_str() == "-" { Path::new("standard input") } else { path };
         let input = if name == path { Input::open(path) } else { Input::stdin() };
         match input.and_then(|input| opening.verify(input)) {
             Ok(_) if args.quiet => {}
-            Ok(done) => print(&format!(
+            Ok(done) => worst.print(&format!(
                 "{}: authentic and complete, {} bytes of text{}\n",
                 shown(name),
                 done.text,
                 signature(&done, unverified)
-            ))?,
-            Err(error) => {
-                let error = file_error(error).about_unless_named(name);
-                worst = error.exit().max(worst);
-                say(error);
-            }
+            )),
+            Err(error) => worst.failed(&file_error(error).about_unless_named(name)),
         }
     }
-    Ok(worst)
+    Ok(worst.exit())
 }
 
 /// What is known of the signature of a file that was opened.

@@ -228,6 +228,11 @@ fn keys_are_printed_as_openssl_prints_them() {
          sealwright enc -e $words -p -in a -out e >said && openssl enc -d $words -p -in e -out b >theirs && cmp a b &&
          cmp said theirs && sealwright enc -d $words -P -in e >again && cmp again theirs");
     assert_eq!((said.code, said.err.as_str()), (0, ""), "{}", String::from_utf8_lossy(&said.out));
+    // Where no text is read, standard input may be the passphrase.
+    let said = sandbox.sh("words='enc -aes-256-cbc -pbkdf2 -S 0123456789abcdef -P -pass stdin'
+         openssl $words <secret >theirs; sealwright $words <secret >ours && cmp ours theirs");
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    sandbox.fails("enc -d -aes-256-cbc -pbkdf2 -P -pass stdin", 2, "standard input cannot be both");
     sandbox.fails("enc -aes-256-cbc -pbkdf2 -pass file:secret -p -in a", 2, "-p would mix the key with the output");
 }
 

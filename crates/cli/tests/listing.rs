@@ -216,54 +216,6 @@ fn no_manifest_is_written_where_a_file_failed() {
     assert!(sandbox.path("d/a.seal").exists() && !sandbox.path("d/.seal-manifest").exists());
 }
 
-/// What was sealed before stays listed. It was "not in the manifest" when more was sealed beside it.
-#[test]
-fn a_directory_is_sealed_bit_by_bit() {
-    let sandbox = Sandbox::new();
-    sandbox.write("d/a", "first");
-    sandbox.ok("seal --key-file k --each --remove d");
-    sandbox.write("d/sub/b", "second");
-    sandbox.fails("seal --key-file k --each --remove d", 1, "exists already");
-    sandbox.ok("seal --key-file k --each --remove -f -q d");
-    sandbox.ok("open --key-file k --each d -o opened --manifest -q");
-    assert_eq!((sandbox.read("opened/a"), sandbox.read("opened/sub/b")), (b"first".to_vec(), b"second".to_vec()));
-    // A manifest that cannot be opened is not lost.
-    sandbox.write("d/c", "third");
-    let manifest = sandbox.read("d/.seal-manifest");
-    let said = sandbox.run("seal --key-file other --each --remove -f -q d");
-    assert!(said.code == 4 && said.err.contains("d/.seal-manifest: wrong key"), "{} {}", said.code, said.err);
-    assert!(sandbox.read("d/.seal-manifest") == manifest && sandbox.path("d/c").exists());
-    // What is gone is not listed any more, and that is said.
-    fs::remove_file(sandbox.path("d/a.seal")).unwrap();
-    let said = sandbox.run("seal --key-file k --each --remove -f d");
-    assert!(
-        said.code == 0 && said.err.contains("warning: d/a.seal: is missing; the manifest lists it"),
-        "{}",
-        said.err
-    );
-    assert_eq!(said.err.matches("is missing").count(), 1, "{}", said.err);
-    sandbox.ok("open --key-file k --each d -o again --manifest -q");
-    assert!(sandbox.path("again/c").exists() && sandbox.path("again/sub/b").exists());
-}
-
-/// A file fails: the manifest is of what was sealed, or there is none; never the one of files that were replaced.
-#[test]
-fn no_manifest_stays_beside_files_that_it_does_not_list() {
-    let sandbox = Sandbox::new();
-    sandbox.write("d/a", "text");
-    sandbox.write("d/b", "text");
-    sandbox.ok("seal --key-file k --each d");
-    fs::remove_file(sandbox.path("d/b.seal")).unwrap();
-    fs::create_dir(sandbox.path("d/b.seal")).unwrap();
-    sandbox.write("d/a", "newer");
-    assert_eq!(sandbox.run("seal --key-file k --each -f -q d").code, 1);
-    sandbox.ok("open --key-file k --each d -o opened --manifest -q");
-    assert_eq!(sandbox.read("opened/a"), b"newer");
-    let said = sandbox.run("seal --key-file other --each -f -q d");
-    assert!(said.code == 1 && said.err.contains("the old one was removed"), "{} {}", said.code, said.err);
-    assert!(!sandbox.path("d/.seal-manifest").exists());
-}
-
 #[test]
 fn padding_and_armor_change_nothing() {
     let sandbox = Sandbox::new();
@@ -274,4 +226,41 @@ fn padding_and_armor_change_nothing() {
     assert!(sandbox.read("opened/a") == text(70_000));
     rename(&sandbox, "sealed/d/a.seal", "sealed/d/b.seal");
     sandbox.fails("open --key-file k --each sealed/d -o again --ad 7", 3, "sealed as a.seal");
+}
+
+/// What was refused was opened all the same, as far as the manifests below, and what was named besides was not.
+#[test]
+fn what_is_refused_is_the_directory_that_was_named() {
+    let sandbox = sealed();
+    sandbox.ok("seal --key-file k --each d/sub -o sealed/d/below");
+    fs::remove_file(sandbox.path("sealed/d/.seal-manifest")).unwrap();
+    // A manifest that does not open tells that it was looked at.
+    sandbox.ok("seal --key-file other --each d/sub -o sealed/d/another");
+    for line in ["sealed/d sealed/d/below -C out", "sealed/d sealed/d/below"] {
+        let said = sandbox.run(&format!("open --key-file k --each --manifest {line}"));
+        assert_eq!(said.code, 3, "{line}: {}", said.err);
+        assert!(said.err.contains("sealed/d: not authentic: has no manifest"), "{line}: {}", said.err);
+        assert!(!said.err.contains("another") && !said.err.contains("would be written"), "{line}: {}", said.err);
+    }
+    assert!(sandbox.read("sealed/d/below/c") == text(40_000) && sandbox.path("out/below/c").exists());
+    let said = sandbox.run("open --key-file k --each --manifest sealed/d");
+    assert!(said.code == 3 && !said.err.contains("another"), "{}", said.err);
+}
+
+/// It was described as any file.
+#[test]
+fn a_manifest_is_told_from_other_files() {
+    let sandbox = sealed();
+    sandbox.ok("seal --key-file k --armor d/a -o armored");
+    for (file, holds, content, armored) in [
+        ("sealed/d/.seal-manifest", "  holds    a manifest of the files in its directory\n", "list", false),
+        ("sealed/d/a.seal", "", "bytes", false),
+        ("armored", "  armored  yes\n", "bytes", true),
+    ] {
+        let said = String::from_utf8(sandbox.run(&format!("inspect {file}")).out).unwrap();
+        assert!(said.contains(holds) && said.contains("holds") == (content == "list"), "{said}");
+        let said: serde_json::Value =
+            serde_json::from_slice(&sandbox.run(&format!("inspect --json {file}")).out).unwrap();
+        assert_eq!((said["content"].as_str(), said["armored"].as_bool()), (Some(content), Some(armored)), "{file}");
+    }
 }

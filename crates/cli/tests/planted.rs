@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::Read,
     os::unix::fs::{OpenOptionsExt, symlink},
 };
@@ -107,6 +107,27 @@ fn a_file_that_is_saved_anew_meanwhile_is_sealed_as_it_is_then() {
     assert!(sealed.code == 0 && !sandbox.path("d/a").exists(), "{}", sealed.err);
     assert_eq!(sandbox.sh("echo pw | sealwright open --passphrase-fd 0 d/a.seal").code, 0);
     assert_eq!(sandbox.read("d/a"), b"new\n");
+}
+
+/// The sealed file was put beside what the link led to, under a name from there.
+#[test]
+fn a_link_to_a_directory_keeps_its_name_and_place() {
+    let sandbox = Sandbox::new();
+    sandbox.write("elsewhere/src/x", "text");
+    symlink("elsewhere/src", sandbox.path("link")).unwrap();
+    sandbox.ok("seal --key-file k link");
+    sandbox.ok("seal --key-file k link/ -C out");
+    assert!(sandbox.path("link.seal").is_file() && sandbox.path("out/link.seal").is_file());
+    assert_eq!(fs::read_dir(sandbox.path("elsewhere")).unwrap().count(), 1);
+    sandbox.ok("open --key-file k link.seal -C opened");
+    assert_eq!(sandbox.read("opened/src/x"), b"text");
+    // What has no name of its own has it from where it is.
+    for (i, name) in [".", "./", "x/..", "../src"].iter().enumerate() {
+        let said = sandbox.sh(&format!(
+            "mkdir -p {i}/src/x; cd {i}/src; sealwright seal --key-file ../../k {name}; test -f ../src.seal"
+        ));
+        assert_eq!((said.code, said.err.as_str()), (0, ""), "{name}");
+    }
 }
 
 /// Outputs do not go through a link that somebody put below a directory.

@@ -2,7 +2,9 @@
 #![cfg(feature = "public-keys")]
 #![allow(clippy::unwrap_used)]
 
-use sealwright_transcripts::{Sandbox, text};
+use std::os::unix::fs::MetadataExt;
+
+use sealwright_transcripts::{Sandbox, skipped, text};
 
 /// A sandbox with the pairs `me` and `eva`: `me.id` and `me.pub`, and likewise for Eva.
 fn with_pairs() -> Sandbox {
@@ -44,6 +46,35 @@ fn nobody_is_a_recipient_twice() {
     assert!(sandbox.read("a.seal") == before);
     // Who is removed may be added.
     sandbox.sh("sealwright rekey -q a.seal -i me.id --remove-file eva.pub --add-file eva.pub");
+    assert!(opens(&sandbox, "a.seal", "-i eva.id"));
+}
+
+/// A link stays one, and the file that it leads to has the other keys.
+#[test]
+fn keys_change_in_the_file_that_a_link_leads_to() {
+    let sandbox = with_pairs();
+    sandbox.write("a", "text");
+    sandbox.ok("seal a -R me.pub -R eva.pub -o there");
+    std::os::unix::fs::symlink("there", sandbox.path("link")).unwrap();
+    assert_eq!(sandbox.run("rekey -q link -i me.id --remove-file eva.pub").code, 0);
+    assert!(std::fs::symlink_metadata(sandbox.path("link")).unwrap().is_symlink());
+    assert!(opens(&sandbox, "there", "-i me.id") && !opens(&sandbox, "there", "-i eva.id"));
+}
+
+/// Root may change the keys of somebody else's file, whose it stays.
+#[test]
+fn who_owns_a_file_keeps_it() {
+    let sandbox = with_pairs();
+    sandbox.write("a", "text");
+    sandbox.ok("seal a -R me.pub");
+    if std::os::unix::fs::chown(sandbox.path("a.seal"), Some(65_534), Some(65_534)).is_err() {
+        skipped("only root can give a file away");
+        return;
+    }
+    sandbox.chmod("a.seal", 0o600);
+    assert_eq!(sandbox.run("rekey -q a.seal -i me.id --add-file eva.pub").code, 0);
+    let meta = std::fs::metadata(sandbox.path("a.seal")).unwrap();
+    assert_eq!((meta.uid(), meta.gid(), sandbox.mode("a.seal")), (65_534, 65_534, 0o600));
     assert!(opens(&sandbox, "a.seal", "-i eva.id"));
 }
 
@@ -137,6 +168,7 @@ fn identity_files() {
     assert!(opens(&sandbox, "raw.seal", "-i eva.id -i k"));
     let public = sandbox.run("key public -i both.id");
     assert_eq!(public.out, [sandbox.read("eva.pub"), sandbox.read("me.pub")].concat());
+    sandbox.fails("key public -i k", 1, "k: holds no key of a pair, and only these have public keys\nhint: ");
     // Printed where it is not named; never replaced.
     let printed = sandbox.run("key new --pair");
     assert!(printed.code == 0 && printed.out.starts_with(b"# Public key: seal1"), "{}", printed.err);
@@ -229,6 +261,21 @@ fn keys_change_while_the_body_stays() {
     );
     assert!(sandbox.read("a.seal") == now);
     assert!(sandbox.names().iter().all(|name| !name.starts_with('.')), "{:?}", sandbox.names());
+}
+
+/// Each copied the old file, so that the change of whoever was first was undone, though both were told to be made.
+#[test]
+fn two_changes_at_once_are_both_made() {
+    let sandbox = with_pairs();
+    sandbox.write("a", text(40_000));
+    sandbox.write("bob.pub", sandbox.run("key new --pair -o bob.id").out);
+    for _ in 0..10 {
+        sandbox.ok("seal -f a -R me.pub -R bob.pub");
+        let said = sandbox.sh("sealwright rekey -q a.seal -i me.id --remove-file bob.pub & \
+             sealwright rekey -q a.seal -i me.id --add-file eva.pub && wait $!");
+        assert_eq!((said.code, said.err.as_str()), (0, ""));
+        assert!(!opens(&sandbox, "a.seal", "-i bob.id") && opens(&sandbox, "a.seal", "-i eva.id"));
+    }
 }
 
 #[test]

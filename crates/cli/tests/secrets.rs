@@ -90,6 +90,33 @@ fn a_key_in_place_of_its_file_is_not_repeated() {
     sandbox.ok(&format!("open --key-file ./{HEX} a.seal -o b"));
 }
 
+/// Lost in a pipe that nobody reads, or in a stream that is closed, a key was told to be made.
+#[cfg(all(feature = "public-keys", feature = "signatures"))]
+#[test]
+fn a_new_key_that_reaches_nobody_is_a_failure() {
+    let sandbox = Sandbox::new();
+    let failed = "sealwright: standard output: cannot write: ";
+    for line in ["key new", "key new --raw", "key new --pair", "key new --signing", "key new --pair -o p"] {
+        let said = sandbox.sh(&format!("sealwright {line} >&-"));
+        assert!(said.code == 1 && said.err.starts_with(failed), "{line}: {} {}", said.code, said.err);
+        assert_eq!(sandbox.names(), [""; 0], "{line}");
+    }
+    assert_eq!(sandbox.run("key new --pair -o id").code, 0);
+    for line in [
+        "key new",
+        "key new --pair",
+        "key new --signing",
+        "key new --pair -o p",
+        "key new --signing -o s",
+        "key public -i id",
+    ] {
+        // The reader has ended by then.
+        let said = sandbox.sh(&format!("{{ sleep 0.5; sealwright {line}; echo $? >code; }} | true; cat code"));
+        assert!(said.out == b"1\n" && said.err.contains(failed), "{line}: {}", said.err);
+    }
+    assert_eq!(sandbox.sh("sealwright key public -i id >&-").code, 1);
+}
+
 /// `-pass stdin` takes its line and no more: what follows belongs to whoever reads next.
 #[test]
 fn a_passphrase_from_standard_input_leaves_the_next_line() {

@@ -105,6 +105,51 @@ fn no_manifest_of_somebody_else_is_signed() {
     assert_eq!((sandbox.read("back/x"), sandbox.read("back/y")), (b"mine".to_vec(), b"later".to_vec()));
 }
 
+/// Its name gave one to the signature.
+#[test]
+fn standard_input_has_no_name_for_a_signature() {
+    let sandbox = with_keys();
+    for input in ["-", "/dev/stdin", "/dev/fd/0"] {
+        let said = sandbox.sh(&format!("cat a | sealwright sign -s me.sign {input}"));
+        let word = "standard input has no name for its signature\nhint: use -o SIG";
+        assert!(said.code == 2 && said.err.contains(word), "{input}: {}", said.err);
+        let said = sandbox.sh(&format!("cat a | sealwright sign -s me.sign {input} -o a.sig -f"));
+        assert_eq!((said.code, said.err.as_str()), (0, ""), "{input}");
+        sandbox.ok("verify --signer me.verify --detached a -q");
+    }
+    let said = sandbox.sh("cat me.sign | sealwright sign -s /dev/stdin - -o x.sig");
+    assert!(said.code == 2 && said.err.contains("standard input cannot be both"), "{}", said.err);
+}
+
+/// Nor are files of somebody else listed in a new one.
+#[test]
+fn no_files_of_somebody_else_are_signed_for() {
+    let sandbox = with_keys();
+    sandbox.write("d/x", "theirs");
+    sandbox.write("more/y", "mine");
+    let line = "seal -q --key-file k --sign me.sign --each more -o each";
+    for (signed, code) in [("", 3), ("--sign eva.sign", 4)] {
+        sandbox.sh("rm -rf each");
+        sandbox.ok(&format!("seal --key-file k {signed} --each d -o each"));
+        std::fs::remove_file(sandbox.path("each/.seal-manifest")).unwrap();
+        let said = sandbox.run(line);
+        assert_eq!(said.code, code, "{signed}: {}", said.err);
+        assert!(
+            said.err.starts_with("sealwright: each/x.seal: it is ") && said.err.contains("--sign would answer"),
+            "{}",
+            said.err
+        );
+        assert!(!sandbox.path("each/y.seal").exists());
+    }
+    // Whose they are can be told, with a manifest and without.
+    sandbox.ok(&format!("{line} --signer eva.verify"));
+    sandbox.ok("open --key-file k --signer me.verify --signer eva.verify --each each -o back --manifest");
+    assert_eq!((sandbox.read("back/x"), sandbox.read("back/y")), (b"theirs".to_vec(), b"mine".to_vec()));
+    sandbox.ok("seal --key-file k --sign eva.sign --each d -o theirs");
+    sandbox.ok("seal --key-file k --sign me.sign --signer eva.verify --each -f more -o theirs");
+    sandbox.fails("seal --key-file k --signer eva.verify d/x", 2, "--each");
+}
+
 #[test]
 fn inspect_tells_that_a_file_is_signed() {
     let sandbox = with_keys();

@@ -72,7 +72,7 @@ fn sources_that_give_nothing_say_so() {
     sandbox.write("a", "text");
     sandbox.fails("seal a --passphrase-fd 77", 1, "file descriptor 77 is not open");
     sandbox.fails("seal a --key-fd 77", 1, "file descriptor 77 is not open");
-    sandbox.fails("seal - --passphrase-fd 0", 2, "both the key and the text");
+    sandbox.fails("seal - --passphrase-fd 0", 2, "both the text and a key");
     for (source, code, word) in [
         ("--passphrase-fd 0 </dev/null", 2, "the passphrase is empty"),
         ("--passphrase-command true", 1, "printed nothing"),
@@ -84,6 +84,80 @@ fn sources_that_give_nothing_say_so() {
         assert!(said.err.contains(word), "{source}: {}", said.err);
     }
     assert_eq!(sandbox.names(), ["a"]);
+}
+
+/// What was left of it, nothing, was sealed.
+#[test]
+fn standard_input_is_one_thing() {
+    let sandbox = Sandbox::new();
+    sandbox.sh("mkfifo pipe; echo text > a");
+    for (source, line) in [
+        ("cat k", "seal --key-file /dev/stdin -o x"),
+        ("cat k", "seal --key-file /dev/fd/0 -o x"),
+        ("cat k", "seal --key-file k --ad-file /proc/self/fd/0 -o x"),
+        ("cat k", "seal --key-fd 0 /dev/stdin -o x"),
+        ("cat k", "seal --key-fd 0 --ad-file /dev/stdin a -o x"),
+        ("cat k", "open --key-file /dev/stdin -o x"),
+        ("cat k", "verify --key-file /dev/stdin"),
+        ("cat k", "verify --key-file /dev/stdin /dev/fd/0"),
+        ("cat k", "enc -aes-256-cbc -keyfile /dev/stdin -iv 00 -out x"),
+        ("cat k", "enc -aes-256-cbc -pbkdf2 -pass file:/dev/stdin -out x"),
+        // The same pipe under another name
+        ("cat k >pipe & true", "seal --key-file pipe -o x <pipe"),
+    ] {
+        let said = sandbox.sh(&format!("{{ {source}; }} | timeout 60 sealwright {line}"));
+        assert_eq!(said.code, 2, "{line}: {}", said.err);
+        assert!(said.err.contains("sealwright: standard input cannot be "), "{line}: {}", said.err);
+        assert!(!sandbox.path("x").exists(), "{line}");
+    }
+    // Beside a text from elsewhere it may be the key.
+    let said = sandbox.sh("cat k | sealwright seal --key-fd 0 a && sealwright open --key-file k a.seal -o - | cmp - a");
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    // Its names are none for an output.
+    for line in ["seal --key-file k /dev/stdin -C out", "seal --key-file k --remove /dev/stdin"] {
+        assert_eq!(sandbox.sh(&format!("cat a | sealwright {line}")).code, 2, "{line}");
+    }
+    let said = sandbox.sh("cat a | sealwright seal --key-file k /dev/stdin | sealwright open --key-file k | cmp - a");
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+}
+
+/// The end of the pipe never came.
+#[test]
+fn a_passphrase_command_need_not_end_its_output() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a", "text");
+    for (command, code, word) in [
+        ("yes x", 0, ""),
+        ("echo x; sleep 60 2>/dev/null &", 0, ""),
+        ("echo x; seq 100000", 0, ""),
+        ("echo x; kill -PIPE $$", 1, "the passphrase command failed (signal: 13"),
+        ("yes | tr -d \"\\n\"", 1, "no passphrase has more than 4096 bytes"),
+    ] {
+        let start = std::time::Instant::now();
+        let said = sandbox.sh(&format!("sealwright seal -f --cost 64KiB a --passphrase-command '{command}'"));
+        assert!(said.code == code && said.err.contains(word), "{command}: {} {}", said.code, said.err);
+        assert!(start.elapsed().as_secs() < 30, "{command}");
+        if code == 0 {
+            let said = sandbox.sh("echo x | sealwright open --passphrase-fd 0 a.seal -o - | cmp - a");
+            assert_eq!((said.code, said.err.as_str()), (0, ""), "{command}");
+        }
+    }
+}
+
+/// It was taken for a level of every processor, and lowered nothing.
+#[test]
+fn a_level_of_another_processor_is_refused() {
+    let sandbox = Sandbox::new();
+    let other = if std::env::consts::ARCH == "aarch64" { "avx2" } else { "neon" };
+    let said = sandbox.sh(&format!("SEALWRIGHT_ISA={other} sealwright key new"));
+    assert!(
+        said.code == 2 && said.err.contains(&format!("SEALWRIGHT_ISA={other}: not one of portable")),
+        "{}",
+        said.err
+    );
+    assert_eq!(sandbox.sh("SEALWRIGHT_ISA=$(printf '\\377') sealwright key new").code, 2);
+    assert_eq!(sandbox.sh("SEALWRIGHT_ISA=portable sealwright key new").code, 0);
+    assert_eq!(sandbox.sh("SEALWRIGHT_ISA= sealwright key new").code, 0);
 }
 
 #[test]
@@ -100,6 +174,18 @@ fn a_full_disk_is_a_failure() {
         assert!(said.err.contains("No space left on device"), "{script}: {}", said.err);
     }
     assert_eq!(sandbox.names(), ["a", "a.seal"]);
+    // It does not hide what is worse, and what comes after is looked at. It is said once.
+    sandbox.write("bad.seal", "no sealed file");
+    for line in ["verify --key-file k", "inspect"] {
+        let said = sandbox.sh(&format!("sealwright {line} a.seal a.seal bad.seal gone.seal >/dev/full"));
+        assert_eq!(said.code, 3, "{line}: {}", said.err);
+        assert!(said.err.contains("bad.seal: not authentic") && said.err.contains("gone.seal: "), "{}", said.err);
+        assert_eq!(said.err.matches("standard output").count(), 1, "{line}: {}", said.err);
+    }
+    // Nothing is left of a page that has no room.
+    let said = sandbox.sh("ulimit -f 1; exec sealwright man -C man");
+    assert!(said.code == 1 && said.err.contains("File too large"), "{} {}", said.code, said.err);
+    assert_eq!(std::fs::read_dir(sandbox.path("man")).unwrap().count(), 0);
 }
 
 #[test]
@@ -175,4 +261,20 @@ fn passphrases_are_asked_twice_and_not_echoed() {
     assert!(String::from_utf8_lossy(&said.out).contains("not the same"));
     let opened = sandbox.sh("echo tRuE-1 | sealwright open --passphrase-fd 0 a.seal -o -");
     assert_eq!(opened.out, b"text");
+    // A question for a new one is told from that for the old one, and what it costs is said.
+    #[cfg(feature = "public-keys")]
+    {
+        sandbox.ok("seal --key-file k --key-file other a -o both.seal");
+        let said = on_terminal(
+            &sandbox,
+            "echo Passphrase; sealwright rekey --key-file k both.seal --add-passphrase --cost 1MiB",
+            "tWo\\ntWo\\n",
+        );
+        let screen = String::from_utf8_lossy(&said.out).into_owned();
+        assert!(said.code == 0 && screen.contains("New passphrase: "), "{screen}");
+        let said = sandbox
+            .sh("sealwright rekey gone.seal --key-file k --cost 2GiB --add-passphrase-command 'echo x'; \
+             sealwright rekey gone.seal --key-file k --cost 2GiB --add-key-file other");
+        assert_eq!(said.err.matches("warning: files that cost ").count(), 1, "{}", said.err);
+    }
 }

@@ -262,12 +262,61 @@ fn a_tree_appears_whole_or_not_at_all() {
             assert_eq!(sandbox.names(), before, "{what}, {script}");
         }
     }
-    // An existing name is never replaced, not even by force.
+    // An existing name is never replaced, not even by force, which no hint offers.
     sandbox.write("d.seal", &sealed);
     sandbox.write("d", "precious");
-    assert_ne!(sandbox.run("open --key-file k d.seal").code, 0);
-    assert_ne!(sandbox.run("open --key-file k d.seal -f").code, 0);
+    let word =
+        "d: exists already\nhint: -C DIR unpacks elsewhere; a directory is not replaced, also not with --force\n";
+    for line in ["open --key-file k d.seal", "open --key-file k d.seal -f"] {
+        let said = sandbox.run(line);
+        assert!(said.code == 1 && said.err.ends_with(word), "{line}: {}", said.err);
+    }
     assert_eq!(sandbox.read("d"), b"precious");
+}
+
+/// A pipe was waited for twice, and a list was asked of nothing.
+#[test]
+fn parts_are_of_files() {
+    let sandbox = with_tree();
+    sandbox.ok("seal --key-file k d -o d.seal");
+    sandbox.sh("mkfifo pipe");
+    for (verb, option) in
+        [("open", "--range 0..1 -o x"), ("open", "--entry d/a -o x"), ("inspect", "--list"), ("verify", "")]
+    {
+        let name = option.split(' ').next().unwrap();
+        let script = |file: &str| format!("timeout 20 sealwright {verb} --key-file k {option} {file}");
+        if verb != "verify" {
+            for file in ["-", "", "- <d.seal"] {
+                let said = sandbox.sh(&script(file));
+                let word = format!("{name} needs a file, not standard input\n");
+                assert!(said.code == 2 && said.err.contains(&word), "{option} {file}: {} {}", said.code, said.err);
+            }
+            let said = sandbox.sh(&script("pipe"));
+            let word = format!("sealwright: pipe: {name} needs a regular file");
+            assert!(said.code == 2 && said.err.starts_with(&word), "{option}: {} {}", said.code, said.err);
+        } else {
+            // What is read in order may come from anywhere.
+            let said = sandbox.sh(&format!("cat d.seal >pipe & {}", script("pipe")));
+            assert_eq!((said.code, said.err.as_str()), (0, ""));
+        }
+    }
+    assert!(!sandbox.path("x").exists());
+}
+
+/// Whoever had sent it chose the name of what appeared, where its text had been redirected.
+#[test]
+fn from_standard_input_a_directory_goes_where_it_is_told() {
+    let sandbox = with_tree();
+    sandbox.ok("seal --key-file k d -o d.seal");
+    fs::rename(sandbox.path("d"), sandbox.path("original")).unwrap();
+    for input in ["<d.seal", "- <d.seal", "/dev/stdin <d.seal"] {
+        let said = sandbox.sh(&format!("sealwright open --key-file k {input} >out"));
+        let word = "sealwright: standard input: it holds a directory\nhint: -C DIR names the directory";
+        assert!(said.code == 1 && said.err.starts_with(word), "{input}: {} {}", said.code, said.err);
+        assert!(!sandbox.path("d").exists() && sandbox.read("out").is_empty(), "{input}");
+    }
+    assert_eq!(sandbox.sh("sealwright open --key-file k -C . <d.seal").code, 0);
+    assert!(below(&sandbox, "d/") == below(&sandbox, "original/"));
 }
 
 fn changed(bytes: &[u8], at: usize) -> Vec<u8> {

@@ -24,6 +24,8 @@ pub const END: &str = "-----END SEALED FILE-----";
 
 /// Bytes in a line.
 const LINE: usize = 48;
+/// Bytes of text that are read of a line at most.
+const READ: u64 = 200;
 
 /// A writer that armors. [`ArmorWriter::finish`] writes the last line.
 pub(crate) struct ArmorWriter<W> {
@@ -97,19 +99,21 @@ impl<R: Read> ArmorReader<R> {
         let bad = |line| io::Error::from(Error::NotAuthentic(Flaw::Armor { line }));
         let mut text = Vec::new();
         // A line of armor is short; one that is not is not read to its end.
-        self.from.by_ref().take(200).read_until(b'\n', &mut text)?;
+        self.from.by_ref().take(READ).read_until(b'\n', &mut text)?;
         self.line += 1;
         let line = text.trim_ascii_end();
+        // What is left of it, behind as much white space, would be taken for a line of its own
+        let whole = text.ends_with(b"\n") || (text.len() as u64) < READ;
         if !self.begun {
             self.begun = true;
-            return if line == BEGIN.as_bytes() { self.next_line() } else { Err(bad(self.line)) };
+            return if whole && line == BEGIN.as_bytes() { self.next_line() } else { Err(bad(self.line)) };
         }
         (self.bytes, self.given) = (Vec::new(), 0);
         if line == END.as_bytes() {
             self.ended = true;
             return if self.only_space_follows()? { Ok(()) } else { Err(bad(self.line + 1)) };
         }
-        if self.short || line.is_empty() || line.len() > 64 {
+        if self.short || !whole || line.is_empty() || line.len() > 64 {
             return Err(bad(self.line));
         }
         self.bytes = STANDARD.decode(line).map_err(|_| bad(self.line))?;
@@ -226,6 +230,14 @@ mod tests {
         assert_eq!((wrong(&text(&[""])), wrong(&text(&[&whole, ""]))), (2, 3), "an empty line");
         assert_eq!(wrong(&text(&[&format!("{whole}AAAA")])), 2, "a line of 68");
         assert_eq!(wrong(&format!("{BEGIN}\n{whole}\n")), 3, "no last line");
+        let spaces = |n: usize| " ".repeat(n);
+        assert_eq!(read(&text(&[&(whole.clone() + &spaces(135)), "AAAA"]), 100).unwrap().len(), 51);
+        assert_eq!(wrong(&text(&[&(whole.clone() + &spaces(136) + &other)])), 2, "two lines in one");
+        assert_eq!(
+            wrong(&text(&[&whole]).replacen('\n', &spaces(200 - BEGIN.len()), 1)),
+            1,
+            "the first and another in one"
+        );
         assert_eq!(wrong(&format!("{}\n \nmore", text(&[&whole]))), 4, "text behind the last line");
         assert_eq!(read(&format!("{}\n \n", text(&[&whole])), 5).unwrap(), bytes(48), "spaces behind it");
         for spaces in [1024, 1025, 16_384, 200_000].map(|n| " ".repeat(n)) {

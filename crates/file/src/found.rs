@@ -50,6 +50,11 @@ impl Found {
         Found { directory: directory.into(), below: below.into() }
     }
 
+    /// The directory in which it was found.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// Where it is.
     pub fn path(&self) -> PathBuf {
         self.directory.join(&self.below)

@@ -9,6 +9,7 @@ use crate::key::{SSH_BEGIN, other_form};
 #[cfg(feature = "signatures")]
 use crate::sign::{SigningKey, VerifyingKey};
 use crate::{
+    armor,
     error::{Error, LOOSE},
     input::Input,
     key::{Key, PublicKey, SecretKey, place_of, public},
@@ -22,7 +23,8 @@ use crate::{
 const LONGEST: usize = 1 << 20;
 
 /// Reads the keys in an identity file: secret keys, one a line; or one raw key, as key files hold it; or an
-/// OpenSSH private key. A file that is itself sealed or encrypted with a passphrase is opened first; `passphrase` is called for it, and not otherwise.
+/// OpenSSH private key. A file that is itself sealed, in armor or not, or encrypted with a passphrase is opened first; `passphrase` is called
+/// for it, and not otherwise.
 ///
 /// ```
 /// use sealwright_file::{Error, Key, SecretKey, read_identities};
@@ -130,7 +132,8 @@ fn read_secret<E: From<Error>>(
     mut passphrase: impl FnMut() -> Result<Key, E>,
 ) -> Result<Zeroizing<Vec<u8>>, E> {
     let (bytes, loose) = read(path, place)?;
-    if bytes.starts_with(&MAGIC) {
+    // In either form
+    if bytes.starts_with(&MAGIC) || bytes.starts_with(armor::BEGIN.as_bytes()) {
         let key = passphrase()?;
         return Ok(open(bytes.to_vec(), place, &key)?);
     }
@@ -245,10 +248,14 @@ mod tests {
 
     /// Sealed under the passphrase.
     fn sealed(text: &[u8]) -> Vec<u8> {
+        sealed_as(text, false)
+    }
+
+    fn sealed_as(text: &[u8], armor: bool) -> Vec<u8> {
         let mut out = Shared::default();
         let key = passphrase().unwrap();
         let to = Output::writer(out.clone(), "sealed");
-        Sealing::new(&key).costs(CHEAP).seal(Input::bytes(text.to_vec(), "text"), to).unwrap();
+        Sealing::new(&key).costs(CHEAP).armor(armor).seal(Input::bytes(text.to_vec(), "text"), to).unwrap();
         out.take()
     }
 
@@ -278,10 +285,12 @@ mod tests {
         let text = format!("# one\n\n  {}\r\n#two\n{}", *one.to_text(), *two.to_text());
         let both = [one.public_key(), two.public_key()];
         assert_eq!(publics(&read_identities(&files.write(&text, 0o600), nobody).unwrap()), both);
-        let path = files.write(sealed(text.as_bytes()), 0o644);
-        assert_eq!(publics(&read_identities(&path, passphrase).unwrap()), both, "others may read what is sealed");
-        let other = read_identities(&path, || Key::passphrase("wrong horse"));
-        assert!(matches!(other, Err(Error::WrongKey("passphrase"))));
+        for armor in [false, true] {
+            let path = files.write(sealed_as(text.as_bytes(), armor), 0o644);
+            assert_eq!(publics(&read_identities(&path, passphrase).unwrap()), both, "others may read what is sealed");
+            let other = read_identities(&path, || Key::passphrase("wrong horse"));
+            assert!(matches!(other, Err(Error::WrongKey("passphrase"))));
+        }
         for raw in [&[7; 32][..], b"07070707070707070707070707070707\n"] {
             let keys = read_identities(&files.write(raw, 0o600), nobody).unwrap();
             assert_eq!((keys.len(), keys[0].kind(), keys[0].public_key()), (1, "a raw key", None));
@@ -337,10 +346,11 @@ mod tests {
             read_signing_key(&files.write(text, mode), passphrase).map(|key| key.verifying_key().id())
         };
         let text = signers[0].to_text();
-        assert_eq!(
-            (id(text.as_bytes(), 0o600).unwrap(), id(&sealed(text.as_bytes()), 0o644).unwrap()),
-            (ids[0], ids[0])
-        );
+        for form in [sealed_as(text.as_bytes(), false), sealed_as(text.as_bytes(), true)] {
+            assert_eq!((id(text.as_bytes(), 0o600).unwrap(), id(&form, 0o644).unwrap()), (ids[0], ids[0]));
+        }
+        // Another text between such lines is no sealed file
+        assert_eq!(bad(id(b"-----BEGIN SEALWRIGHT SIGNATURE-----\n", 0o600)).1, "not a signing key of Sealwright");
         assert_eq!(why(id(text.as_bytes(), 0o644)), LOOSE);
         let two = signers.each_ref().map(|key| key.to_text().to_string()).concat();
         assert_eq!(why(id(two.as_bytes(), 0o600)), "it must hold one signing key");

@@ -36,6 +36,8 @@ pub struct Input {
     /// The regular file it is, even where it is read as a stream, and its permission bits.
     regular: Option<(FileId, u32)>,
     preamble: Option<Preamble>,
+    /// Whether the preamble was read out of text.
+    armored: bool,
 }
 
 pub(crate) enum From {
@@ -78,12 +80,13 @@ impl Input {
         let regular = meta.is_file().then(|| (FileId::of(&meta), meta.mode() & 0o777));
         let whole = meta.is_file() && meta.len() > 0 && file.stream_position().is_ok_and(|at| at == 0);
         let from = if whole { From::File { file, meta } } else { From::Stream(Box::new(file)) };
-        Ok(Input { from, name, regular, preamble: None })
+        Ok(Input { from, name, regular, preamble: None, armored: false })
     }
 
     /// Any reader; `name` is what errors call it.
     pub fn reader(from: impl Read + Send + 'static, name: impl Into<String>) -> Input {
-        Input { from: From::Stream(Box::new(from)), name: name.into(), regular: None, preamble: None }
+        let from = From::Stream(Box::new(from));
+        Input { from, name: name.into(), regular: None, preamble: None, armored: false }
     }
 
     /// Bytes in memory; `name` is what errors call them.
@@ -131,6 +134,11 @@ impl Input {
         Ok(self.preamble.insert(preamble))
     }
 
+    /// Whether it turned out to be text when the preamble was read.
+    pub(crate) fn is_armored(&self) -> bool {
+        self.armored
+    }
+
     /// All of it in order.
     #[cfg(feature = "signatures")]
     pub(crate) fn in_order(&mut self) -> Box<dyn Read + '_> {
@@ -165,6 +173,7 @@ impl Input {
                 Box::new(whole) as Box<dyn Read + Send>
             }
         };
+        self.armored = true;
         let mut bare: Box<dyn Read + Send> = Box::new(ArmorReader::new(stream));
         let preamble = Preamble::read(&mut bare);
         self.from = From::Stream(bare);

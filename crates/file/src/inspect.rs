@@ -29,7 +29,9 @@ pub struct Inspection {
     pub preamble: Preamble,
     /// Bytes before the body.
     pub preamble_len: u64,
-    /// Length of the sealed file in bytes, if the input is a file.
+    /// Whether it is text: base64 in lines.
+    pub armored: bool,
+    /// Length of the sealed file in bytes, if the input is a file that is not text.
     pub sealed: Option<u64>,
     /// Length of the text in bytes, which may be less if it is padded; a flaw if no text makes a file of this length.
     pub text: Option<Result<u64, Flaw>>,
@@ -54,9 +56,9 @@ pub struct Inspection {
 pub fn inspect(mut input: Input) -> Result<Inspection, Error> {
     let preamble = input.preamble()?.clone();
     let preamble_len = preamble.to_bytes().len() as u64;
-    let sealed = input.len();
+    let (armored, sealed) = (input.is_armored(), input.len());
     let laid_out = sealed.map(|len| text_len(len, preamble_len));
     let chunks = laid_out.as_ref().and_then(|len| len.as_ref().ok()).map(|&len| chunk::count(len));
     let text = laid_out.map(|len| len.and_then(|len| preamble.layout.most_text(len)));
-    Ok(Inspection { version: VERSION, preamble, preamble_len, sealed, text, chunks })
+    Ok(Inspection { version: VERSION, preamble, preamble_len, armored, sealed, text, chunks })
 }

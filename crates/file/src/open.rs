@@ -139,6 +139,20 @@ impl<'a> Opening<'a> {
         self.open_text(input, Output::writer(io::sink(), "nothing"))
     }
 
+    /// What the sealed file `input` commits to, for a [manifest](crate::FileList). Of it only the header is opened; all
+    /// of it if one of `signers` must have signed it.
+    ///
+    /// # Errors
+    /// Those of [`Opening::open`].
+    pub fn commitment_of(&self, mut input: Input) -> Result<Commitment, Error> {
+        #[cfg(feature = "signatures")]
+        if !self.signers.is_empty() {
+            return Ok(self.verify(input)?.commitment);
+        }
+        let preamble = input.preamble()?.clone();
+        Ok(self.body_of(&mut input, &preamble)?.commitment())
+    }
+
     /// Opens whatever the text is.
     pub(crate) fn open_text(&self, mut input: Input, output: Output) -> Result<Summary, Error> {
         let preamble = input.preamble()?.clone();
@@ -149,11 +163,7 @@ impl<'a> Opening<'a> {
         self.work.progress.begin(input.len());
         let (identity, name) = (input.identity(), input.name.clone());
         let header = preamble.to_bytes().len();
-        let body = match &mut input.from {
-            From::File { file, .. } => self.begin_body(&mut Cursored { file, at: header as u64 }, &preamble),
-            From::Stream(stream) => self.begin_body(stream, &preamble),
-        }
-        .map_err(|error| error.of(&name))?;
+        let body = self.body_of(&mut input, &preamble)?;
         self.work.progress.advance((header + chunk::HEADER) as u64);
 
         let own = input.mode();
@@ -217,6 +227,17 @@ impl<'a> Opening<'a> {
                 (Err(error), _) => Err(error),
             }
         })
+    }
+
+    /// Reads and checks the header of a body, whose preamble was read.
+    fn body_of(&self, input: &mut Input, preamble: &Preamble) -> Result<Body, Error> {
+        match &mut input.from {
+            From::File { file, .. } => {
+                self.begin_body(&mut Cursored { file, at: preamble.to_bytes().len() as u64 }, preamble)
+            }
+            From::Stream(stream) => self.begin_body(stream, preamble),
+        }
+        .map_err(|error| error.of(&input.name))
     }
 
     /// Reads the preamble and the body's header from `from`, which may go on to the chunks.

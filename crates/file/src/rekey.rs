@@ -5,6 +5,13 @@ use std::{
     io::{self, Seek, SeekFrom, Write},
     os::unix::fs::{MetadataExt, fchown},
     path::Path,
+    thread,
+    time::Duration,
+};
+
+use rustix::{
+    fs::{FlockOperation, flock},
+    io::Errno,
 };
 
 #[cfg(feature = "public-keys")]
@@ -27,9 +34,10 @@ use crate::{
 
 /// How to change the keys of a file that was sealed for recipients.
 ///
-/// The body stays as it is: the file is copied behind a new header, and replaces the old one in one step, so that a power
-/// cut leaves one or the other. Whoever could open the file before may have kept a copy of it, or its file key, which the
-/// new header does not change: to take access back for what is to come, seal the file anew.
+/// The body stays as it is: the file is copied behind a new header, and replaces the old one in one step, so that a
+/// power cut leaves one or the other. Of two that change one file, the second waits for the first. Whoever could open
+/// the file before may have kept a copy of it, or its file key, which the new header does not change: to take access
+/// back for what is to come, seal the file anew.
 ///
 /// ```
 /// use sealwright_file::{Ceiling, Costs, Input, Key, Output, Place, Recipient, Rekeying, Removal, SecretKey, Sealing, Work};
@@ -122,12 +130,14 @@ impl Rekeying<'_> {
     /// # Errors
     /// [`Error::NotForRecipients`] for files with a key source of another kind, [`Error::NotARecipient`] if there is no
     /// such slot, [`Error::ARecipient`] if a public or raw key is to be added that opens it already, [`Error::NoSlots`] if
-    /// none would be left; those of opening, reading and writing. The file is then as it was.
+    /// none would be left; [`Error::Replaced`] if another file has its name meanwhile; those of opening, reading and
+    /// writing. The file is then as it was.
     pub fn run(&self, path: &Path) -> Result<Rekeyed, Error> {
         let name = path.display().to_string();
         let failed = |doing| Error::io(doing, name.clone());
+        let given = path;
         let path = &fs::canonicalize(path).map_err(failed("open"))?;
-        let mut from = File::open(path).map_err(failed("open"))?;
+        let mut from = self.locked(path).map_err(|error| error.downcast().unwrap_or_else(failed("open")))?;
         let meta = from.metadata().map_err(failed("read"))?;
         if !meta.is_file() {
             return Err(Error::BadOutput { path: path.clone(), why: "only regular files can get other keys" });
@@ -156,8 +166,42 @@ impl Rekeying<'_> {
         }
         // It stays its owner's where that can be: root may change the keys of another's file.
         let _ = fchown(draft.file(), Some(meta.uid()), Some(meta.gid()));
-        draft.commit(meta.mode() & 0o777)?;
+        // Not everybody asks for the lock: what took the name meanwhile is not replaced by what it does not know of.
+        draft.commit_if(meta.mode() & 0o777, || match fs::metadata(path) {
+            Ok(now) if FileId::of(&now) == FileId::of(&meta) => Ok(()),
+            _ => Err(Error::Replaced(given.into())),
+        })?;
         Ok(rekeyed)
+    }
+
+    /// Opens the file for itself alone, until it is closed. Two that change the keys of one file would each copy the
+    /// old one, and the change of whoever was first would be lost.
+    fn locked(&self, path: &Path) -> io::Result<File> {
+        // So often it is waited for another; then what is checked at the end has to do.
+        for _ in 0..1000 {
+            let file = File::open(path)?;
+            self.lock(&file)?;
+            // Whoever had the lock has put another file in its place.
+            let (held, named) = (file.metadata()?, fs::metadata(path)?);
+            if FileId::of(&held).same_file(&FileId::of(&named)) {
+                return Ok(file);
+            }
+        }
+        File::open(path)
+    }
+
+    /// Waits for the lock. Some file systems have none.
+    fn lock(&self, file: &File) -> io::Result<()> {
+        loop {
+            match flock(file, FlockOperation::NonBlockingLockExclusive) {
+                Err(Errno::WOULDBLOCK) => {
+                    self.work.interrupt.check()?;
+                    thread::sleep(Duration::from_millis(20));
+                }
+                Err(Errno::INTR) => {}
+                Ok(()) | Err(_) => return Ok(()),
+            }
+        }
     }
 
     /// Copies the body, by the shortest way that the file system knows, and heeds interrupts.

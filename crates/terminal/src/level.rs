@@ -1,16 +1,22 @@
 //! The environment variable `SEALWRIGHT_ISA`.
 
+use std::env::{self, VarError};
+
 use sealwright::Isa;
 
 use crate::error::{CommandError, printable};
 
-/// Refuses a level that does not exist: it would lower nothing, and nobody would notice.
+/// Refuses a level that does not exist, or is one of other processors: it would lower nothing, and nobody would notice.
 pub(crate) fn check() -> Result<(), CommandError> {
-    match std::env::var("SEALWRIGHT_ISA") {
-        Ok(name) if !name.is_empty() && !Isa::NAMES.contains(&name.as_str()) => {
-            let names = Isa::NAMES.join(", ");
-            Err(CommandError::usage(format_args!("SEALWRIGHT_ISA={}: not one of {names}", printable(&name))))
-        }
-        _ => Ok(()),
+    let name = match env::var("SEALWRIGHT_ISA") {
+        Ok(name) => name,
+        Err(VarError::NotPresent) => return Ok(()),
+        Err(VarError::NotUnicode(name)) => name.to_string_lossy().into_owned(),
+    };
+    let names: Vec<&str> = Isa::names().collect();
+    if name.is_empty() || names.contains(&name.as_str()) {
+        return Ok(());
     }
+    let (name, names) = (printable(&name), names.join(", "));
+    Err(CommandError::usage(format_args!("SEALWRIGHT_ISA={name}: not one of {names}")))
 }

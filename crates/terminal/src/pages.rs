@@ -45,7 +45,7 @@ fn collect(command: &Command, source: &str, pages: &mut Vec<Page>) -> Result<(),
 /// The page of `command`. The text after the options (exit codes, tables, examples) keeps its layout.
 fn page(command: &Command, source: &str) -> Result<Page, CommandError> {
     let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-    let man = Man::new(command.clone().after_help("")).manual("Sealwright").source(source);
+    let man = Man::new(command.clone().after_help(None::<&'static str>)).manual("Sealwright").source(source);
     let file = man.get_filename();
     let mut roff = Vec::new();
     man.render(&mut roff).map_err(CommandError::failed)?;
@@ -71,6 +71,18 @@ fn verbatim(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[derive(clap::Parser)]
+    #[command(name = "trial", after_help = "Example:\n    trial")]
+    struct Trial;
+
+    /// An empty section stood in every page.
+    #[test]
+    fn what_comes_after_the_options_has_its_own_sections() {
+        let pages = manual::<Trial>().map(|pages| pages.into_iter().map(|page| page.roff).collect::<Vec<_>>());
+        let pages = pages.unwrap_or_default();
+        assert!(pages.len() == 1 && pages[0].contains(".SH EXAMPLE") && !pages[0].contains(".SH EXTRA"), "{pages:?}");
+    }
 
     #[test]
     fn roff_takes_nothing_for_a_command() {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod disk;
+mod fallbacks;
 mod jobs;
 mod killed;
 mod power;
@@ -14,7 +15,7 @@ use sealwright_transcripts::{Finished, Sandbox, have, skipped, text};
 use crate::jobs::{JOBS, Job, OPEN, SEAL, UNPACK, UNPACK_MANY, clear, leftovers, opens, sandbox};
 
 /// Calls that change something, or may.
-const CALLS: [&str; 26] = [
+const CALLS: [&str; 27] = [
     "openat",
     "write",
     "pwrite64",
@@ -29,6 +30,7 @@ const CALLS: [&str; 26] = [
     "syncfs",
     "fchmod",
     "fchown",
+    "flock",
     "link",
     "linkat",
     "rename",
@@ -176,6 +178,44 @@ fn many_files_at_once() {
         assert!((UNPACK_MANY.undone)(&sandbox), "{error}");
         assert_eq!(fs::read_dir(sandbox.path("out")).unwrap().count(), 0, "{error}");
     }
+}
+
+/// Some file systems lack the renaming that replaces nothing.
+#[test]
+fn a_directory_is_named_where_renaming_may_replace() {
+    let sandbox = sandbox();
+    if !have("strace") {
+        return;
+    }
+    for error in ["EINVAL", "ENOSYS", "EOPNOTSUPP"] {
+        (UNPACK.before)(&sandbox);
+        let (finished, came_so_far) = injected(&sandbox, UNPACK.line, "renameat2", &format!("error={error}"));
+        assert_eq!((finished.code, finished.err.as_str(), came_so_far), (0, "", true), "{error}");
+        assert!((UNPACK.done)(&sandbox), "{error}");
+        assert_eq!(leftovers(&sandbox.path("out")), [""; 0], "{error}");
+    }
+}
+
+/// Without locks, the one that comes late finds another file in the place of the one that it copied.
+#[cfg(feature = "public-keys")]
+#[test]
+fn changed_keys_are_not_undone_where_there_are_no_locks() {
+    let sandbox = sandbox();
+    if !have("strace") {
+        return;
+    }
+    (crate::jobs::REKEY.before)(&sandbox);
+    let strace = "strace -f -qq -e trace=flock,fsync -e inject=flock:error=ENOLCK";
+    let said = sandbox.sh(&format!(
+        "{strace} -o late -e inject=fsync:delay_enter=3000000:when=1 \
+         sealwright rekey r.seal --key-file k --add-key-file other & \
+         sleep 1; {strace} -o soon sealwright rekey -q r.seal --key-file k --remove-key-file third && wait $!"
+    ));
+    let word = "r.seal: was changed or replaced meanwhile and is kept\nhint: nothing was changed; try again";
+    assert!(said.code == 1 && said.err.contains(word), "{} {}", said.code, said.err);
+    assert!(!opens(&sandbox, "r.seal", "--key-file third", &text(40_000)));
+    assert!(opens(&sandbox, "r.seal", "--key-file k", &text(40_000)));
+    assert_eq!(leftovers(&sandbox.path("")), [""; 0]);
 }
 
 /// Calls that are interrupted by a signal are made again.

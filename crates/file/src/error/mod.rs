@@ -57,7 +57,7 @@ pub enum Error {
         /// Its length as found later, in bytes.
         after: u64,
     },
-    /// The file is to be removed but is no longer what was read.
+    /// The file is to be removed, or to be replaced, but is no longer what was read.
     #[error("{} was changed or replaced meanwhile and is kept", .0.display())]
     Replaced(PathBuf),
     /// What was a file of a directory is no regular file now, or no longer reached without symbolic links.

@@ -89,7 +89,12 @@ impl Draft {
     }
 
     /// Gives the file its permission bits and its name.
-    pub(crate) fn commit(mut self, mode: u32) -> Result<(), Error> {
+    pub(crate) fn commit(self, mode: u32) -> Result<(), Error> {
+        self.commit_if(mode, || Ok(()))
+    }
+
+    /// The same if `may` says so, which is asked as late as can be.
+    pub(crate) fn commit_if(mut self, mode: u32, may: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
         let name = self.target.display().to_string();
         let failed = |doing| Error::io(doing, name.clone());
         self.file.set_permissions(Permissions::from_mode(mode)).map_err(failed("set the mode of"))?;
@@ -102,6 +107,7 @@ impl Draft {
             if live.closed {
                 return Err(Error::Interrupted);
             }
+            may()?;
             match self.take_name(&mut live) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                     return Err(Error::Exists(self.target.clone()));

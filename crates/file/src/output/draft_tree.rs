@@ -7,7 +7,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::{
+    fs::{CWD, RenameFlags, renameat_with},
+    io::Errno,
+};
 
 use super::{
     directory::{sync_directory, sync_directory_of},
@@ -49,10 +52,9 @@ impl DraftTree {
             if live.closed {
                 return Err(Error::Interrupted);
             }
-            match renameat_with(CWD, &inside, CWD, target, RenameFlags::NOREPLACE) {
-                Ok(()) => {}
-                Err(rustix::io::Errno::EXIST) => return Err(Error::Exists(target.into())),
-                Err(error) => return Err(failed("name", target)(error.into())),
+            match rename_new(&inside, target) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(Error::Exists(target.into())),
+                other => other.map_err(failed("name", target))?,
             }
             let _ = fs::remove_dir(&self.hidden);
             live.trees.retain(|path| *path != self.hidden);
@@ -79,6 +81,48 @@ impl Drop for DraftTree {
     }
 }
 
+/// Renames a directory without replacing: in one step where the file system can, else by taking the name first with an
+/// empty directory.
+fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
+        other => return Ok(other?),
+    }
+    rename_to_taken(from, to)
+}
+
+/// The second way.
+fn rename_to_taken(from: &Path, to: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(0o700).create(to)?;
+    // It replaces an empty directory, and no other.
+    fs::rename(from, to).inspect_err(|_| drop(fs::remove_dir(to)))
+}
+
 fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     Error::io(doing, path.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_directory_takes_no_name_that_is_taken() {
+        let directory = tempfile::tempdir().unwrap();
+        let [from, to] = ["from", "to"].map(|name| directory.path().join(name));
+        let failed = || rename_to_taken(&from, &to).unwrap_err().kind();
+        // Nothing is left of an attempt.
+        assert_eq!((failed(), to.exists()), (io::ErrorKind::NotFound, false));
+        fs::create_dir(&from).unwrap();
+        fs::write(from.join("file"), "text").unwrap();
+        fs::write(&to, "a file").unwrap();
+        assert_eq!(failed(), io::ErrorKind::AlreadyExists);
+        fs::remove_file(&to).unwrap();
+        fs::create_dir(&to).unwrap();
+        assert_eq!(failed(), io::ErrorKind::AlreadyExists);
+        fs::remove_dir(&to).unwrap();
+        rename_to_taken(&from, &to).unwrap();
+        assert_eq!(fs::read(to.join("file")).unwrap(), b"text");
+    }
 }

@@ -44,7 +44,14 @@ fn release() -> Option<(u32, u32)> {
 
 #[cfg(test)]
 mod tests {
-    use super::release;
+    use std::path::Path;
+
+    use super::{WholeDisk, release};
+
+    #[test]
+    fn a_file_system_that_is_not_known_is_not_relied_on() {
+        assert!(["/proc", "/sys"].iter().all(|other| WholeDisk::of(Path::new(other)).is_none()));
+    }
 
     #[test]
     fn this_machine_tells_its_release() {

@@ -86,6 +86,35 @@ fn a_file_that_changes_meanwhile_gets_no_other_keys() {
     }
 }
 
+/// Of two that change the keys of one file the second waits, and changes what the first has made of it.
+#[test]
+fn who_waited_changes_the_newer_file() {
+    let dir = Dir::new();
+    let (sealed, keys) = for_three(Suite::Aes256Gcm, b"older");
+    let path = dir.write("sealed", &sealed);
+    let first = std::fs::File::open(&path).unwrap();
+    first.lock().unwrap();
+    let second = {
+        let path = path.clone();
+        std::thread::spawn(move || {
+            let add = [Recipient::Key(Key::raw(vec![9; 32]))];
+            let (costs, ceiling) = (CHEAP, Ceiling::default());
+            let (keys, work) = (&keys[..1], Default::default());
+            Rekeying { keys, add: &add, remove: &[], costs, ceiling, sync: false, work }.run(&path)
+        })
+    };
+    // Without waiting, it would have replaced the file by now.
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let recipients = [Recipient::Key(Key::raw(vec![7; 32]))];
+    let newer = dir.write("newer", &sealed_by(&Sealing::for_recipients(&recipients).ad(b"ad"), b"newer"));
+    std::fs::rename(newer, &path).unwrap();
+    drop(first);
+    let done = second.join().unwrap().unwrap();
+    assert_eq!((done.added, done.slots), (1, 2));
+    let (out, _) = opened_by(&Opening::new(&Key::raw(vec![9; 32])).ad(b"ad"), &std::fs::read(&path).unwrap());
+    assert_eq!(out, b"newer");
+}
+
 #[test]
 fn associated_data_is_told_from_a_wrong_key() {
     let (sealed, keys) = for_three(Suite::Aes256Gcm, b"text");

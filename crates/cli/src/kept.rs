@@ -1,0 +1,137 @@
+//! What a directory holds already when more is sealed into it: opened with the keys at hand, so that its new manifest
+//! lists it.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+#[cfg(feature = "signatures")]
+use sealwright_file::VerifyingKey;
+use sealwright_file::{Error, FileList, Flaw, Found, Key, Opening};
+use sealwright_terminal::{CommandError, Exit, say, shown};
+
+use crate::error::file_error;
+#[cfg(feature = "public-keys")]
+use crate::pairs;
+#[cfg(feature = "signatures")]
+use crate::signing;
+
+/// What opens it besides the keys to seal with, of which a public one opens nothing.
+#[derive(Args, Debug)]
+pub(crate) struct KeptArgs {
+    /// With --each: open what was sealed into the directories before with a secret key in FILE; can be repeated
+    #[cfg(feature = "public-keys")]
+    #[arg(short, long = "identity", value_name = "FILE", requires = "each", help_heading = "Key")]
+    identities: Vec<PathBuf>,
+    /// With --each: what was sealed into the directories before may be signed by the holder of a verification key in FILE
+    #[cfg(feature = "signatures")]
+    #[arg(long, value_name = "FILE", requires = "each", help_heading = "Signature")]
+    signer: Vec<PathBuf>,
+}
+
+impl KeptArgs {
+    /// The files that were named.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
+        #[cfg(feature = "public-keys")]
+        let identities = &self.identities[..];
+        #[cfg(not(feature = "public-keys"))]
+        let identities: &[PathBuf] = &[];
+        #[cfg(feature = "signatures")]
+        let signer = &self.signer[..];
+        #[cfg(not(feature = "signatures"))]
+        let signer: &[PathBuf] = &[];
+        identities.iter().chain(signer)
+    }
+
+    /// The keys in the identity files.
+    pub(crate) fn keys(&self) -> Result<Vec<Key>, CommandError> {
+        #[cfg(feature = "public-keys")]
+        let keys = self.identities.iter().map(|path| pairs::identities(path)).collect::<Result<Vec<_>, _>>()?;
+        #[cfg(not(feature = "public-keys"))]
+        let keys: Vec<Vec<Key>> = Vec::new();
+        Ok(keys.into_iter().flatten().collect())
+    }
+
+    /// The verification keys.
+    #[cfg(feature = "signatures")]
+    pub(crate) fn signers(&self) -> Result<Vec<VerifyingKey>, CommandError> {
+        signing::verifying_keys(&self.signer)
+    }
+}
+
+/// Tries each of `openings` in turn. The error is the one that tells most.
+pub(crate) fn opened<T>(openings: &[Opening<'_>], open: impl Fn(&Opening<'_>) -> Result<T, Error>) -> Result<T, Error> {
+    let mut failed = (0, Error::NoneOpens);
+    for opening in openings {
+        match open(opening) {
+            Ok(opened) => return Ok(opened),
+            Err(error) if tells(&error) > failed.0 => failed = (tells(&error), error),
+            Err(_) => {}
+        }
+    }
+    Err(failed.1)
+}
+
+/// How much an error tells: that no key fits, less than that one is wrong, and that less than what the right key found
+/// out.
+fn tells(error: &Error) -> u8 {
+    match error {
+        Error::NoneOpens | Error::KeyKind { .. } | Error::OtherKeyLength { .. } => 1,
+        Error::WrongKey(_) => 2,
+        _ => 3,
+    }
+}
+
+/// Lists files that stay in the directory `root`, which has no manifest, as they are there. One that is no sealed file,
+/// or a damaged one, cannot be listed, and keeps none from being written.
+pub(crate) fn list(
+    list: &mut FileList,
+    root: &Path,
+    mut stay: Vec<PathBuf>,
+    openings: &[Opening<'_>],
+    quiet: bool,
+) -> Result<(), CommandError> {
+    stay.sort();
+    let mut listed = 0;
+    for path in stay {
+        let found = Found::new(root, &path);
+        match opened(openings, |opening| opening.commitment_of(found.open()?)) {
+            Ok(commitment) => {
+                list.add(path, commitment);
+                listed += 1;
+            }
+            Err(error @ Error::NotAuthentic(_)) if !is_of_signer(&error) => {
+                if !quiet {
+                    let found = shown(&found.path());
+                    say(format_args!("sealwright: warning: {found}: {error}; the manifest will not list it"));
+                }
+            }
+            Err(error) => return Err(refused(error, "it stays, so the manifest has to list it").about(&found.path())),
+        }
+    }
+    if listed > 0 && !quiet {
+        let files = if listed == 1 { "1 file" } else { &format!("{listed} files") };
+        let root = shown(root);
+        say(format_args!("sealwright: warning: {root}: had no manifest; the new one lists {files} as found there"));
+    }
+    Ok(())
+}
+
+/// Why nothing is sealed into a directory: what stays there cannot be opened. `why` it has to be says the hint.
+pub(crate) fn refused(error: Error, why: &str) -> CommandError {
+    let plain = |error: Error| CommandError::new(Exit::from_code(error.exit_code()), error);
+    // Not with the library's hints where they name options of other verbs.
+    match error {
+        Error::TooCostly { .. } => {
+            plain(error).hint(format_args!("{why}: give a --cost as high as its own, or use -C DIR"))
+        }
+        error if is_of_signer(&error) => plain(error).hint(format_args!(
+            "{why}, and --sign would answer for it: seal all files anew, name its signer with --signer, or use -C DIR"
+        )),
+        other => file_error(other).hint(format_args!("{why}: give a key that opens it, or use -C DIR")),
+    }
+}
+
+/// Whether an error says that somebody else, or nobody, signed.
+fn is_of_signer(error: &Error) -> bool {
+    matches!(error, Error::NotSigned | Error::OtherSigner(_) | Error::NotAuthentic(Flaw::Signature))
+}

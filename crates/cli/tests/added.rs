@@ -1,0 +1,179 @@
+//! Directories that are sealed file by file, and to which more is sealed later: what is there already stays listed.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+
+use sealwright_transcripts::Sandbox;
+
+/// What was sealed before stays listed. It was "not in the manifest" when more was sealed beside it.
+#[test]
+fn a_directory_is_sealed_bit_by_bit() {
+    let sandbox = Sandbox::new();
+    sandbox.write("d/a", "first");
+    sandbox.ok("seal --key-file k --each --remove d");
+    sandbox.write("d/sub/b", "second");
+    sandbox.fails("seal --key-file k --each --remove d", 1, "exists already");
+    sandbox.ok("seal --key-file k --each --remove -f -q d");
+    sandbox.ok("open --key-file k --each d -o opened --manifest -q");
+    assert_eq!((sandbox.read("opened/a"), sandbox.read("opened/sub/b")), (b"first".to_vec(), b"second".to_vec()));
+    // A manifest that cannot be opened is not lost.
+    sandbox.write("d/c", "third");
+    let manifest = sandbox.read("d/.seal-manifest");
+    let said = sandbox.run("seal --key-file other --each --remove -f -q d");
+    assert!(said.code == 4 && said.err.contains("d/.seal-manifest: wrong key"), "{} {}", said.code, said.err);
+    assert!(sandbox.read("d/.seal-manifest") == manifest && sandbox.path("d/c").exists());
+    // What is gone is not listed any more, and that is said.
+    fs::remove_file(sandbox.path("d/a.seal")).unwrap();
+    let said = sandbox.run("seal --key-file k --each --remove -f d");
+    assert!(
+        said.code == 0 && said.err.contains("warning: d/a.seal: is missing; the manifest lists it"),
+        "{}",
+        said.err
+    );
+    assert_eq!(said.err.matches("is missing").count(), 1, "{}", said.err);
+    sandbox.ok("open --key-file k --each d -o again --manifest -q");
+    assert!(sandbox.path("again/c").exists() && sandbox.path("again/sub/b").exists());
+}
+
+/// A file fails: the manifest is of what was sealed, or there is none; never the one of files that were replaced.
+#[test]
+fn no_manifest_stays_beside_files_that_it_does_not_list() {
+    let sandbox = Sandbox::new();
+    sandbox.write("d/a", "text");
+    sandbox.write("d/b", "text");
+    sandbox.ok("seal --key-file k --each d");
+    fs::remove_file(sandbox.path("d/b.seal")).unwrap();
+    fs::create_dir(sandbox.path("d/b.seal")).unwrap();
+    sandbox.write("d/a", "newer");
+    assert_eq!(sandbox.run("seal --key-file k --each -f -q d").code, 1);
+    sandbox.ok("open --key-file k --each d -o opened --manifest -q");
+    assert_eq!(sandbox.read("opened/a"), b"newer");
+    let said = sandbox.run("seal --key-file other --each -f -q d");
+    assert!(said.code == 1 && said.err.contains("the old one was removed"), "{} {}", said.code, said.err);
+    assert!(!sandbox.path("d/.seal-manifest").exists());
+}
+
+/// The manifest of the next run called them not authentic.
+#[test]
+fn what_a_run_sealed_that_failed_is_listed_by_the_next() {
+    let sandbox = Sandbox::new();
+    sandbox.write("d/a", "first");
+    sandbox.write("d/sub/b", "second");
+    sandbox.write("d/sub/b.seal", "in the way");
+    let line = "seal --key-file k --each --remove d";
+    let said = sandbox.run(line);
+    assert!(said.code == 1 && said.err.contains("no manifest was written"), "{} {}", said.code, said.err);
+    assert!(!sandbox.path("d/a").exists() && sandbox.path("d/sub/b").exists());
+    fs::remove_file(sandbox.path("d/sub/b.seal")).unwrap();
+    let said = sandbox.run(line);
+    let word = "sealwright: warning: d: had no manifest; the new one lists 1 file as found there\n";
+    assert!(said.code == 0 && said.err.contains(word), "{} {}", said.code, said.err);
+    sandbox.ok("open --key-file k --each d -o opened --manifest");
+    assert_eq!((sandbox.read("opened/a"), sandbox.read("opened/sub/b")), (b"first".to_vec(), b"second".to_vec()));
+}
+
+/// It never got one.
+#[test]
+fn a_directory_gets_its_manifest_where_nothing_is_left_to_be_sealed() {
+    let sandbox = Sandbox::new();
+    sandbox.write("d/a", "first");
+    sandbox.write("d/b", "second");
+    let line = "seal --key-file k --each --remove -q d";
+    sandbox.ok(line);
+    let remove = || fs::remove_file(sandbox.path("d/.seal-manifest")).unwrap();
+    remove();
+    sandbox.ok(line);
+    sandbox.ok("open --key-file k --each d -o opened --manifest");
+    assert_eq!((sandbox.read("opened/a"), sandbox.read("opened/b")), (b"first".to_vec(), b"second".to_vec()));
+    // It lists all that stays, or is not written.
+    remove();
+    sandbox.write("d/c", "third");
+    let said = sandbox.run("seal --key-file other --each --remove -q d");
+    let hint = "hint: it stays, so the manifest has to list it: give a key that opens it, or use -C DIR\n";
+    assert!(said.code == 4 && said.err.ends_with(hint), "{} {}", said.code, said.err);
+    assert!(sandbox.path("d/c").exists() && !sandbox.path("d/.seal-manifest").exists());
+    // What is no sealed file belongs to nobody.
+    sandbox.write("d/x.seal", "no sealed file");
+    let said = sandbox.run("seal --key-file k --each --remove d");
+    assert_eq!(said.code, 0, "{}", said.err);
+    let word = "sealwright: warning: d/x.seal: not authentic: ";
+    assert!(said.err.contains(word) && said.err.contains("; the manifest will not list it\n"), "{}", said.err);
+    assert!(said.err.contains("lists 2 files as found there"), "{}", said.err);
+    fs::remove_file(sandbox.path("d/x.seal")).unwrap();
+    sandbox.ok("open --key-file k --each d -o again --manifest");
+    assert!(sandbox.path("again/c").exists());
+    // An empty directory has nothing to list.
+    fs::create_dir(sandbox.path("empty")).unwrap();
+    sandbox.ok("seal --key-file k --each empty");
+    assert!(!sandbox.path("empty/.seal-manifest").exists());
+}
+
+/// With public keys alone nothing opens, so nothing could be added.
+#[cfg(feature = "public-keys")]
+#[test]
+fn a_directory_for_key_pairs_is_added_to() {
+    let sandbox = Sandbox::new();
+    sandbox.write("me.pub", sandbox.run("key new --pair -o me.id").out);
+    for manifest in [true, false] {
+        sandbox.sh("rm -rf d opened");
+        sandbox.write("d/a", "first");
+        sandbox.ok("seal --each --remove -R me.pub d");
+        if !manifest {
+            fs::remove_file(sandbox.path("d/.seal-manifest")).unwrap();
+        }
+        sandbox.write("d/b", "second");
+        sandbox.fails("seal --each --remove -f -R me.pub d", 4, "none of the given keys or passphrases opens it");
+        sandbox.ok("seal --each --remove -f -q -R me.pub -i me.id d");
+        sandbox.ok("open --each -i me.id d -o opened --manifest");
+        assert_eq!((sandbox.read("opened/a"), sandbox.read("opened/b")), (b"first".to_vec(), b"second".to_vec()));
+    }
+    sandbox.fails("seal -R me.pub -i me.id k -o x", 2, "--each");
+}
+
+/// Hints named -i and --max-cost, when `seal` had neither.
+#[test]
+fn hints_name_options_that_there_are() {
+    let sandbox = Sandbox::new();
+    let help = String::from_utf8(sandbox.run("seal --help").out).unwrap();
+    let has = |option: &str| help.split([' ', ',', '\n']).any(|word| word == option);
+    let check = |script: &str, code: i32| {
+        sandbox.write("d/b", "second");
+        let said = sandbox.sh(&format!("sealwright seal {script}"));
+        assert_eq!(said.code, code, "{script}: {}", said.err);
+        assert!(said.err.contains("\nhint: "), "{script}: {}", said.err);
+        for hint in said.err.lines().filter_map(|line| line.strip_prefix("hint: ")) {
+            // What other verbs have is in quotes, with the verb.
+            let own: String = hint.split('`').step_by(2).collect();
+            let words = own.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+            for option in words.filter(|word| word.starts_with('-') && word.len() > 1) {
+                assert!(has(option), "{script}: {option}: {hint}");
+            }
+        }
+    };
+    let sealed_with = |key: &str| {
+        sandbox.sh("rm -rf d");
+        sandbox.write("d/a", "first");
+        let said = sandbox.sh(&format!("sealwright seal --cost 64KiB --each --remove {key} d"));
+        assert_eq!((said.code, said.err.as_str()), (0, ""), "{key}");
+    };
+    sealed_with("--key-file k");
+    check("--each -f --remove --key-file other d", 4);
+    check("--each -f --remove --passphrase-command 'echo x' d", 4);
+    sealed_with("--passphrase-command 'echo x'");
+    check("--each -f --remove --key-file other d", 4);
+    // It would cost 3 GiB to try.
+    let mut manifest = sandbox.read("d/.seal-manifest");
+    manifest[16..20].copy_from_slice(&(3_u32 << 20).to_be_bytes());
+    sandbox.write("d/.seal-manifest", manifest);
+    check("--each -f --remove --cost 64KiB --passphrase-command 'echo x' d", 1);
+    check("--key-file k missing.seal --key-file none d/b", 1);
+    check("--key-file k d/a.seal d/b -o out", 2);
+    check("--each d", 2);
+    #[cfg(feature = "public-keys")]
+    {
+        sandbox.write("me.pub", sandbox.run("key new --pair -o me.id").out);
+        sealed_with("-R me.pub");
+        check("--each -f --remove -R me.pub d", 4);
+        check("--each -f --remove --key-file k d", 4);
+    }
+}

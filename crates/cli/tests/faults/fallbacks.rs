@@ -1,0 +1,86 @@
+//! What other file systems lack: files without names, renaming that replaces nothing, links, and leases on files.
+
+use std::fs;
+
+use sealwright_transcripts::{Sandbox, have};
+
+use crate::jobs::{EACH, all, is, leftovers, sandbox};
+
+/// In a run of `line`, which of its calls of `openat` has these flags.
+fn opening(sandbox: &Sandbox, line: &str, flags: &str) -> usize {
+    sandbox.sh(&format!("strace -f -qq -o trace -e trace=openat sealwright {line}"));
+    let trace = String::from_utf8(sandbox.read("trace")).unwrap();
+    let found = trace.lines().find(|call| call.contains(flags)).expect("a call with these flags");
+    // Each thread is counted by itself.
+    let thread = found.split_whitespace().next().unwrap();
+    let calls = trace.lines().filter(|call| call.split_whitespace().next() == Some(thread) && call.contains("openat("));
+    1 + calls.into_iter().position(|call| call == found).unwrap()
+}
+
+const LINE: &str = "open -q --key-file k b.seal -o b --threads 1";
+
+/// Runs `LINE` where a file has a name from the start, and cannot be renamed without replacing, nor linked if `links` is no option.
+fn without_unnamed_files(sandbox: &Sandbox, links: &str, delay: &str, meanwhile: &str) -> (i32, String) {
+    let when = opening(sandbox, LINE, "O_TMPFILE");
+    let _ = fs::remove_file(sandbox.path("b"));
+    let said = sandbox.sh(&format!(
+        "strace -f -qq -o trace -e trace=openat,renameat2,link,linkat -e inject=openat:error=EOPNOTSUPP:when={when} \
+         -e inject=renameat2:error=EINVAL{delay} {links} sealwright {LINE} & {meanwhile} wait $!"
+    ));
+    (said.code, said.err)
+}
+
+#[test]
+fn a_draft_with_a_name_is_private_and_takes_its_place() {
+    let sandbox = sandbox();
+    if !have("strace") {
+        return;
+    }
+    for links in ["", "-e inject=link,linkat:error=EPERM"] {
+        let (code, said) = without_unnamed_files(&sandbox, links, "", "");
+        assert_eq!((code, said.as_str()), (0, ""), "{links}");
+        assert!(is(&sandbox, "b", &all()), "{links}");
+        let trace = String::from_utf8(sandbox.read("trace")).unwrap();
+        let draft = trace.lines().find(|call| call.contains("O_CREAT|O_EXCL") && call.contains("/.b.")).unwrap();
+        assert!(draft.contains("0600"), "{draft}");
+        assert!(trace.contains("renameat2") && trace.contains("INJECTED"), "{trace}");
+        assert_eq!(leftovers(&sandbox.path("")), [""; 0]);
+    }
+}
+
+/// Somebody else takes the name while the text is opened.
+#[test]
+fn what_came_meanwhile_is_not_replaced() {
+    let sandbox = sandbox();
+    if !have("strace") {
+        return;
+    }
+    for links in ["", "-e inject=link,linkat:error=EPERM"] {
+        let meanwhile =
+            "for i in $(seq 600); do grep -qs 'b\\.seal' trace && break; sleep 0.1; done; sleep 1; echo mine > b;";
+        let (code, said) = without_unnamed_files(&sandbox, links, ":delay_enter=6000000", meanwhile);
+        assert!(code == 1 && said.contains("b: exists already"), "{links}: {code} {said}");
+        assert!(is(&sandbox, "b", b"mine\n"), "{links}");
+        assert_eq!(leftovers(&sandbox.path("")), [""; 0]);
+    }
+}
+
+/// Who has a file open on a server of files may have a lease on it, which has to be waited for.
+#[test]
+fn a_file_with_a_lease_is_waited_for() {
+    let sandbox = sandbox();
+    if !have("strace") {
+        return;
+    }
+    let line = format!("{} --threads 1", EACH.line);
+    (EACH.before)(&sandbox);
+    let when = opening(&sandbox, &line, "O_NONBLOCK|O_NOFOLLOW");
+    (EACH.before)(&sandbox);
+    let said = sandbox.sh(&format!(
+        "strace -f -qq -o trace -e trace=openat -e inject=openat:error=EAGAIN:when={when} sealwright {line}"
+    ));
+    let trace = String::from_utf8(sandbox.read("trace")).unwrap();
+    assert!(trace.lines().any(|call| call.contains("INJECTED") && call.contains("O_NOFOLLOW")), "{trace}");
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    assert!((EACH.done)(&sandbox));
+}
