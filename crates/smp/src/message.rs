@@ -78,6 +78,33 @@ pub struct Message {
     pub resent: bool,
 }
 
+#[cfg(test)]
+impl Message {
+    /// A line of zeros from a node, or from memory, to a node.
+    pub(crate) fn empty(from: Option<usize>, to: usize) -> Message {
+        Message {
+            number: 0,
+            from,
+            to,
+            node: to,
+            sender: from,
+            line: 0,
+            process: 0,
+            request: 0,
+            ready: 0,
+            text: [0; LONGEST_LINE],
+            len: 64,
+            tag: None,
+            counter: 0,
+            authenticated: false,
+            sent: 0,
+            tag_ready: 0,
+            usable: 0,
+            resent: false,
+        }
+    }
+}
+
 impl Message {
     /// When its tag or MAC, which follows it over the bus, has arrived; the line itself has at `now`.
     pub(crate) fn tag_arrives(&self, now: Cycle) -> Cycle {

@@ -17,6 +17,7 @@ use crate::{
     machine::{Detection, Machine, MachineError, Outcome, StrikeReport},
     memory::Image,
     output::beside,
+    settings::WorkloadSettings,
     stats::Stats,
     trace::{Trace, TraceError},
 };
@@ -42,6 +43,33 @@ impl Workload {
             Workload::Kernel(kernel, _) => kernel.name().to_owned(),
             Workload::Trace(_) => "trace".to_owned(),
         }
+    }
+
+    /// The same as settings: all that tells its program from others, a trace by where its files are.
+    pub fn settings(&self) -> WorkloadSettings {
+        match self {
+            Workload::Kernel(kernel, align) => WorkloadSettings {
+                kernel: Some(kernel.name().to_owned()),
+                size: Some(kernel.size()),
+                align: *align,
+                ..WorkloadSettings::default()
+            },
+            Workload::Trace(trace) => WorkloadSettings {
+                // A name that is no text has no form in JSON
+                trace: Some(trace.prefix().to_string_lossy().into_owned().into()),
+                windows: trace.windows,
+                ..WorkloadSettings::default()
+            },
+        }
+    }
+
+    /// Its settings as a tree, with the digest of a trace: another recording may have the same name.
+    fn json(&self) -> Result<serde_json::Value, serde_json::Error> {
+        let mut tree = serde_json::to_value(self.settings())?;
+        if let Workload::Trace(trace) = self {
+            tree["digest"] = json!(trace.digest().ok());
+        }
+        Ok(tree)
     }
 
     fn program(&self, config: &Config) -> Result<Program, RunError> {
@@ -89,6 +117,8 @@ pub struct Report {
     pub lost_lines: Option<u64>,
     /// What came of each attacker's strike.
     pub strikes: Vec<StrikeReport>,
+    /// References of the whole run, where it ended before `machine.warm_up` of them.
+    pub cold: Option<u64>,
     /// Wall seconds of the simulation.
     pub seconds: f64,
 }
@@ -109,7 +139,7 @@ impl Report {
             // A trace has no result, but it has loads
             (Outcome::Completed, _) if wrong > 0 => Some(Failure::Wrong(wrong_loads(wrong))),
             (Outcome::Completed, _) if lost > 0 => Some(Failure::Lost(lost)),
-            (Outcome::Completed, _) => None,
+            (Outcome::Completed, _) => self.cold.map(Failure::Cold),
         }
     }
 }
@@ -129,6 +159,9 @@ pub enum Failure {
     /// So many lines are nowhere as they were written last.
     #[error("lines that nobody has as they were written last: {0}")]
     Lost(u64),
+    /// It ended after so many references, before counting was to begin.
+    #[error("the program ended after {0} references, before machine.warm_up of them: everything was counted")]
+    Cold(u64),
 }
 
 fn wrong_loads(wrong: u64) -> ResultError {
@@ -219,6 +252,7 @@ impl Simulation {
         }
         Ok(Report {
             outcome,
+            cold: machine.cold().then(|| machine.progress().0),
             stats: machine.stats(),
             result,
             wrong_reads: machine.wrong_reads(),
@@ -228,14 +262,18 @@ impl Simulation {
         })
     }
 
-    /// This run as a tree: settings, how it ended, everything counted.
+    /// This run as a tree: settings, of the machine, its workload and the attackers, how it ended, everything counted.
     ///
     /// # Errors
     /// If a setting has no form in JSON.
     pub fn json(&self, report: &Report) -> Result<serde_json::Value, serde_json::Error> {
+        let mut config = serde_json::to_value(&self.config)?;
+        config["workload"] = self.workload.json()?;
+        let attacks = self.attackers.iter().map(|attacker| format!("{}@{}", attacker.attack(), attacker.at()));
+        config["attacks"] = attacks.collect();
         Ok(json!({
             "workload": self.workload.name(),
-            "config": serde_json::to_value(&self.config)?,
+            "config": config,
             "outcome": report.outcome,
             "result": report.result.as_ref().map(|result| match result {
                 Ok(text) => json!({ "right": true, "text": text }),

@@ -194,6 +194,43 @@ mod tests {
         assert!(one.stats.number("transfers.count") > 0.0);
     }
 
+    /// What a run prints of its settings says which program it was.
+    #[test]
+    fn what_a_run_prints_tells_it_from_others() {
+        let printed = |simulation: &Simulation| {
+            let report = simulation.run(&mut |_| {}).unwrap();
+            let tree = simulation.json(&report).unwrap();
+            crate::Stats::from_json(&tree["config"]).unwrap()
+        };
+        let sized = |size: u32| {
+            let text = FILE.replace("size = 8", &format!("size = {size}"));
+            printed(&Settings::parse(&text).unwrap().simulation().unwrap())
+        };
+        let (small, large) = (sized(8), sized(10));
+        let names: Vec<String> = small.differences(&large).into_iter().map(|found| found.name).collect();
+        assert_eq!(names, ["workload.size"]);
+        assert_eq!(small.at("workload.kernel").unwrap(), "fft");
+        let folder = tempfile::tempdir().unwrap();
+        let written = |address: u64| {
+            for thread in 0..2 {
+                let mut writer = crate::trace::Writer::new(Vec::new());
+                writer.refer(0, true, address, 3).unwrap();
+                std::fs::write(folder.path().join(format!("t.{thread}.smpt")), writer.into_inner()).unwrap();
+            }
+            let settings = Settings::parse(&format!("[workload]\ntrace = {:?}\n", folder.path().join("t"))).unwrap();
+            let mut simulation = settings.simulation().unwrap();
+            assert_eq!(simulation.workload.settings(), settings.workload);
+            let alone = printed(&simulation);
+            simulation.attackers.push(crate::attack::Attacker::new(crate::attack::Attack::Flip, 9));
+            assert_eq!(printed(&simulation).differences(&alone)[0].name, "attacks.0");
+            alone
+        };
+        // Another recording of the same name
+        let (first, second) = (written(64), written(128));
+        let names: Vec<String> = first.differences(&second).into_iter().map(|found| found.name).collect();
+        assert_eq!(names, ["workload.digest"]);
+    }
+
     #[test]
     fn wrong_settings_say_what_and_where() {
         for (file, why) in [

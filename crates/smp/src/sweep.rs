@@ -272,7 +272,7 @@ pub fn table<P: AsRef<[(String, String)]>>(rows: &[(P, Stats)]) -> String {
     let heads: Vec<String> =
         heads.chain(rows.iter().map(|(point, _)| cells(&mut point.as_ref().iter().map(|(_, value)| value)))).collect();
     let trees: Vec<Stats> = rows.iter().map(|(_, stats)| stats.clone().in_all()).collect();
-    heads.iter().zip(Stats::csv(&trees).lines()).map(|(head, line)| format!("{head}{line}\n")).collect()
+    heads.iter().zip(Stats::csv_rows(&trees)).map(|(head, line)| format!("{head}{line}\n")).collect()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use sealwright_smp::{
     access::{Access, Kind, Source, Steps},
     attack::{Attack, Attacker},
     message::Detector,
-    run::Report,
+    run::{Failure, Report},
 };
 
 fn run(settings: &[&str], attacker: Option<Attacker>) -> Report {
@@ -43,6 +43,85 @@ fn what_happens_before_the_region_of_interest_is_not_counted() {
     assert!(region.number("cycles") < 1_000.0, "{}", region.text());
     assert_eq!(region.number("cycles_of_run"), all.number("cycles"));
     assert_eq!((all.number("cache.misses"), region.number("cache.misses")), (3.0, 1.0));
+}
+
+/// What a machine counts whose first processor does this: loads, then a bound, and so on. The second one loads nothing.
+fn bounded(settings: &[&str], steps: &[(u64, Option<Kind>)]) -> sealwright_smp::Stats {
+    let mut first = Vec::new();
+    for (loads, bound) in steps {
+        first.extend((0..*loads).map(|load| access(Kind::Load, 64 * (load % 4), 1)));
+        first.extend(bound.map(|bound| access(bound, 0, 0)));
+    }
+    let sources: Vec<Box<dyn Source>> = vec![Box::new(Steps(first)), Box::new(Steps(Vec::new()))];
+    let settings = [&["machine.processors=2"], settings].concat();
+    let mut machine = Machine::new(&config(&settings), Image::default(), sources).unwrap();
+    assert_eq!(machine.run(u64::MAX).unwrap(), Some(Outcome::Completed));
+    machine.stats()
+}
+
+#[test]
+fn a_region_that_ends_before_it_begins_is_from_its_beginning_on() {
+    use Kind::{RegionBegin, RegionEnd};
+    let counted = |settings: &[&str], steps: &[(u64, Option<Kind>)]| {
+        let stats = bounded(settings, steps);
+        let (cycles, all) = (stats.number("cycles"), stats.number("cycles_of_run"));
+        assert!(cycles > 0.0 && cycles <= all, "{cycles} of {all}");
+        stats.number("references")
+    };
+    assert_eq!(counted(&[], &[(7, Some(RegionEnd)), (20, Some(RegionBegin)), (5, None)]), 5.0);
+    let twice = [(7, Some(RegionEnd)), (20, Some(RegionBegin)), (5, Some(RegionEnd)), (9, None)];
+    assert_eq!(counted(&[], &twice), 5.0);
+    // The end is the program's own bound, so there is nothing to warm up for
+    assert_eq!(counted(&["machine.warm_up=15"], &[(10, Some(RegionEnd)), (20, None)]), 10.0);
+}
+
+#[test]
+fn the_programs_region_goes_before_the_warm_up() {
+    let steps = [(100, Some(Kind::RegionBegin)), (90, Some(Kind::RegionEnd)), (50, None)];
+    for warm_up in ["machine.warm_up=0", "machine.warm_up=10", "machine.warm_up=150", "machine.warm_up=9000"] {
+        assert_eq!(bounded(&[warm_up], &steps).number("references"), 90.0, "{warm_up}");
+    }
+}
+
+#[test]
+fn a_warm_up_that_never_ends_is_a_failure() {
+    let (warm, cold) = (run(&["machine.warm_up=3000"], None), run(&["machine.warm_up=3000000"], None));
+    assert_eq!((warm.failure(), warm.cold), (None, None));
+    let references = cold.stats.number("references") as u64;
+    assert_eq!(cold.failure(), Some(Failure::Cold(references)));
+    assert!(cold.failure().unwrap().to_string().contains(&format!("after {references} references")));
+}
+
+/// Where a run ends early, its length is that until it ended, not until the first processor had finished.
+#[test]
+fn a_run_that_ends_early_took_the_time_until_then() {
+    // The first processor holds a lock for which the second one waits for ever; the third has finished at once
+    let load = |line: u64| access(Kind::Load, 64 * line, 0);
+    let sources: [Vec<Access>; 3] = [
+        vec![access(Kind::Lock, 8, 0), load(100)],
+        (0..200).map(|line| access(Kind::Store, 64 * line, 50)).chain([access(Kind::Lock, 8, 100)]).collect(),
+        vec![load(7)],
+    ];
+    let sources = sources.map(|steps| Box::new(Steps(steps)) as Box<dyn Source>);
+    let mut machine = Machine::new(&config(&["machine.processors=3"]), Image::default(), sources.into()).unwrap();
+    assert_eq!(machine.run(u64::MAX).unwrap(), Some(Outcome::Deadlock(vec![1])));
+    let stats = machine.stats();
+    assert!(stats.number("cycles_of_run") > 10_000.0, "{}", stats.text());
+    assert!(stats.number("bus.data_busy") < 1.0 && stats.number("bus.address_busy") < 1.0, "{}", stats.text());
+    // An alarm, when others have finished long ago
+    let writer: Vec<Access> = (0..300).map(|line| access(Kind::Store, 64 * line, 50)).collect();
+    let reader: Vec<Access> = (0..300).map(|line| access(Kind::Load, 64 * line, 700)).collect();
+    let sources: Vec<Box<dyn Source>> =
+        vec![Box::new(Steps(writer)), Box::new(Steps(reader)), Box::new(Steps(Vec::new()))];
+    let settings = ["machine.processors=3", "scheme.name=gcm"];
+    let mut machine = Machine::new(&config(&settings), Image::default(), sources).unwrap();
+    machine.attack(Attacker::new(Attack::Flip, 200));
+    let Some(Outcome::Detected(detection)) = machine.run(u64::MAX).unwrap() else { panic!("{:?}", machine.outcome()) };
+    let stats = machine.stats();
+    assert!(stats.number("cycles_of_run") >= detection.cycle as f64, "{} {detection:?}", stats.text());
+    let finished =
+        stats.leaves().into_iter().find(|(name, _)| name == "nodes.0.finished").and_then(|(_, at)| at.as_u64());
+    assert!((1..detection.cycle).contains(&finished.unwrap()), "{finished:?} {detection:?}");
 }
 
 #[test]

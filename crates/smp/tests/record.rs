@@ -25,7 +25,7 @@ fn program(folder: &Path, name: &str, flags: &[&str]) -> PathBuf {
 }
 
 fn recording(program: PathBuf, folder: &Path) -> Recording {
-    let (prefix, cache) = (folder.join("trace"), folder.join("cache"));
+    let (prefix, cache) = (folder.join("trace"), Some(folder.join("cache")));
     Recording { program, arguments: vec![], prefix, cache, replace: false }
 }
 

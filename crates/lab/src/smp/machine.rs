@@ -164,5 +164,8 @@ pub(super) fn failed_run(failure: Failure) -> CommandError {
     match failure {
         Failure::Detected(_) => CommandError::new(Exit::NotAuthentic, failure),
         Failure::Deadlock(_) | Failure::Wrong(_) | Failure::Lost(_) => CommandError::failed(failure),
+        Failure::Cold(references) => {
+            CommandError::failed(failure).hint(format_args!("--set machine.warm_up=N with N of at most {references}"))
+        }
     }
 }

@@ -126,9 +126,13 @@ fn told(error: PlotError) -> CommandError {
         PlotError::Mixed { column, values } => {
             format!("--by {column}, or --where {column}={}", values.first().map_or("VALUE", String::as_str))
         }
-        PlotError::NoBase { .. } => {
-            "a sweep that varies this setting has such runs; --over names another one".to_owned()
+        PlotError::Twice { .. } => {
+            "draw each table once, and each run; --by tells runs apart by another column".to_owned()
         }
+        PlotError::Bases { .. } => "draw one of them; --where chooses it by a column in which they differ".to_owned(),
+        PlotError::NoBase { .. } => "a sweep that varies this setting has such runs; of two sweeps, --over file=NAME \
+                                     compares one with the other"
+            .to_owned(),
         PlotError::Words { .. } => "--bars".to_owned(),
         PlotError::Log { .. } => "leave --log-x or --log-y out".to_owned(),
     };

@@ -85,6 +85,10 @@ fn failed(cause: RecordError) -> CommandError {
         RecordError::Missing(missing) => CommandError::failed(&missing.what).hint(&missing.hint),
         RecordError::Io(what, error) => CommandError::failed(format_args!("{what}: {}", os_message(&error))),
         RecordError::Exists(path) => CommandError::failed("exists already").about(&path).hint("--force replaces it"),
+        RecordError::Shared(path) => {
+            let hint = format!("chmod go-w {} if it is yours, else XDG_CACHE_HOME=FOLDER", shown(&path));
+            CommandError::failed(RecordError::Shared(path)).hint(hint)
+        }
         RecordError::Closed(_) => CommandError::failed(cause).hint("link it with the shared libc: gcc without -static"),
         RecordError::Program(_) => CommandError::failed(cause),
     }

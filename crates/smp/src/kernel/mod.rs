@@ -63,6 +63,14 @@ impl Kernel {
         }
     }
 
+    /// Its size, as [`by_name`](Self::by_name) takes it.
+    pub fn size(self) -> u32 {
+        match self {
+            Kernel::Fft { m } | Kernel::Radix { m } => m,
+            Kernel::Lu { n, .. } => n as u32,
+        }
+    }
+
     /// Makes it ready for `processors`; with `align`, arrays begin at pages and not 16 bytes past.
     ///
     /// # Errors

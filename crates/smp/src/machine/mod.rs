@@ -50,6 +50,7 @@ use mshrs::Stall;
 use network::Network;
 pub use outcome::{Detection, MachineError, Outcome, StrikeReport};
 use processor::Processors;
+use region::Bound;
 use schedule::Event;
 use sync::Sync;
 use transfers::{Line, Transfers};
@@ -191,20 +192,20 @@ impl Machine {
     fn step(&mut self) -> Result<(), MachineError> {
         let event = self.context.schedule.next_cycle();
         let warm_up = self.config.machine.warm_up;
-        if warm_up > 0 && !self.context.region.begun() && self.context.counters.accesses() >= warm_up {
-            self.bound_region(true, self.context.schedule.now());
+        if warm_up > 0 && self.context.region.open() && self.context.counters.accesses() >= warm_up {
+            self.bound_region(Bound::WarmedUp, self.context.schedule.now());
         }
         let ran = if self.network.is_some() { self.run_first(event)? } else { self.run_window(event)? };
         if ran { Ok(()) } else { self.next_event() }
     }
 
     /// The region of interest begins or ends.
-    fn bound_region(&mut self, begins: bool, now: Cycle) {
+    fn bound_region(&mut self, bound: Bound, now: Cycle) {
         self.catch_up_all(now);
         for (node, counters) in self.coherence.caches.nodes.iter_mut().zip(&mut self.context.counters.nodes) {
             node.mshrs.count(counters, now);
         }
-        self.context.region.mark(begins, now, &self.context.counters, self.transfers.scheme.counters());
+        self.context.region.mark(bound, now, &self.context.counters, self.transfers.scheme.counters());
     }
 
     fn next_event(&mut self) -> Result<(), MachineError> {
@@ -256,8 +257,8 @@ impl Machine {
         let access = self.processors.access(node);
         let time = self.processors.wait(node);
         if let Kind::RegionBegin | Kind::RegionEnd = access.kind {
-            let begins = access.kind == Kind::RegionBegin;
-            self.bound_region(begins, time);
+            let bound = if access.kind == Kind::RegionBegin { Bound::Begin } else { Bound::End };
+            self.bound_region(bound, time);
             return self.complete(Completion { node, at: time });
         }
         if access.kind.synchronises() && self.misses(node) {

@@ -7,6 +7,19 @@ use crate::{engine::Cycle, scheme::SchemeCounters, stats::Counters};
 pub(super) struct Region {
     begin: Option<Mark>,
     end: Option<Mark>,
+    /// Whether the program set the beginning, and not the warm-up.
+    own: bool,
+}
+
+/// What is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bound {
+    /// As many references as the machine was to warm up with.
+    WarmedUp,
+    /// The program's beginning of its region.
+    Begin,
+    /// The program's end of it.
+    End,
 }
 
 /// A bound.
@@ -18,19 +31,22 @@ struct Mark {
 }
 
 impl Region {
-    /// A bound is reached. The first beginning counts, and the last end.
-    pub(super) fn mark(&mut self, begins: bool, at: Cycle, counters: &Counters, scheme: SchemeCounters) {
-        let mark = Mark { at, counters: counters.clone(), scheme };
-        if !begins {
-            self.end = Some(mark);
-        } else if self.begin.is_none() {
-            self.begin = Some(mark);
+    /// A bound is reached. The program's first beginning counts, and the last end after it; the warm-up counts only where the
+    /// program has set no bound.
+    pub(super) fn mark(&mut self, bound: Bound, at: Cycle, counters: &Counters, scheme: SchemeCounters) {
+        let mark = || Some(Mark { at, counters: counters.clone(), scheme: scheme.clone() });
+        match bound {
+            Bound::End => self.end = mark(),
+            Bound::Begin if self.own => {}
+            Bound::Begin => *self = Region { begin: mark(), end: None, own: true },
+            Bound::WarmedUp if self.open() => self.begin = mark(),
+            Bound::WarmedUp => {}
         }
     }
 
-    /// Whether its beginning was reached.
-    pub(super) fn begun(&self) -> bool {
-        self.begin.is_some()
+    /// Whether no bound was reached.
+    pub(super) fn open(&self) -> bool {
+        self.begin.is_none() && self.end.is_none()
     }
 
     /// The region's cycles and counters, of those of the whole run, which took `cycles`.

@@ -66,6 +66,11 @@ impl Machine {
         self.context.checker.as_ref().map(|checker| checker.wrong_reads)
     }
 
+    /// Whether the run has had fewer references so far than it was to warm up with, so that all of them are counted.
+    pub fn cold(&self) -> bool {
+        self.config.machine.warm_up > 0 && self.context.region.open()
+    }
+
     /// How often the protocol's cell of `state` and `event` was used. Hits of a first level are not counted.
     pub fn used(&self, state: State, event: Event) -> u64 {
         self.coherence.caches.used(state, event)
@@ -75,7 +80,10 @@ impl Machine {
     pub fn stats(&self) -> Stats {
         let mut stats = Stats::default();
         let all = &self.context.counters;
-        let end = if all.cycles() == 0 { self.context.schedule.now() } else { all.cycles() };
+        let (finished, now) = (all.cycles(), self.context.schedule.now());
+        // Where the run was ended, some processors had finished earlier
+        let completed = self.outcome() == Some(&Outcome::Completed) && finished > 0;
+        let end = if completed { finished } else { finished.max(now) };
         let (cycles, counters, scheme) = self.context.region.of(end, all, self.transfers.scheme.counters());
         let sum = |what: fn(&NodeCounters) -> u64| counters.nodes.iter().map(what).sum::<u64>();
         let (accesses, stores, fetches) = (sum(|n| n.accesses), sum(|n| n.stores), sum(|n| n.fetches));

@@ -92,7 +92,7 @@ impl Machine {
 
     /// Whether accesses are counted or checked all the time, so that each has to be done in its window.
     fn in_order(&self) -> bool {
-        self.context.checker.is_some() || self.config.machine.warm_up > 0 && !self.context.region.begun()
+        self.context.checker.is_some() || self.config.machine.warm_up > 0 && self.context.region.open()
     }
 
     /// The same, where nothing is put off.

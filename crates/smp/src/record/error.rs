@@ -24,6 +24,9 @@ pub enum RecordError {
     /// There is a trace of that name.
     #[error("{}: exists already", .0.display())]
     Exists(PathBuf),
+    /// Others may write to the folder of the compiled recorder, which would be run.
+    #[error("{}: the recorder is kept here, and others may write to it", .0.display())]
+    Shared(PathBuf),
     /// Nothing could be preloaded into the program.
     #[error("{}: nothing could be preloaded: a static program, or one with privileges", .0.display())]
     Closed(PathBuf),

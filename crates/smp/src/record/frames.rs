@@ -74,7 +74,9 @@ impl Frames {
             }
             while self.threads.len() <= number {
                 let file = within(&self.folder).map_err(failed())?;
-                let out = zstd::Encoder::new(file, LEVEL).map_err(failed())?;
+                let mut out = zstd::Encoder::new(file, LEVEL).map_err(failed())?;
+                // Else a reader would not notice a wrong bit
+                out.include_checksum(true).map_err(failed())?;
                 self.threads.push(Thread { out, records: 0 });
             }
             self.threads[number].out.write_all(&bytes).map_err(failed())?;

@@ -11,7 +11,10 @@ mod tools;
 use std::{
     ffi::OsString,
     io::{self, BufReader},
-    os::unix::net::{UnixListener, UnixStream},
+    os::unix::{
+        fs::MetadataExt,
+        net::{UnixListener, UnixStream},
+    },
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus},
     time::Duration,
@@ -32,8 +35,8 @@ pub struct Recording {
     pub arguments: Vec<OsString>,
     /// Files become `PREFIX.0.smpt.zst` and so on.
     pub prefix: PathBuf,
-    /// Where the compiled recorder is kept.
-    pub cache: PathBuf,
+    /// Where the compiled recorder is kept; if nowhere, it is compiled anew.
+    pub cache: Option<PathBuf>,
     /// Whether files that are there may be replaced.
     pub replace: bool,
 }
@@ -61,8 +64,10 @@ impl Recording {
     pub fn run(&self, tell: &mut dyn FnMut(u64)) -> Result<Recorded, RecordError> {
         self.look_for_files()?;
         let (qemu, version) = qemu()?;
-        let tools = tools::compiled(&self.cache, version)?;
-        let meeting = tempfile::tempdir().map_err(RecordError::io("a directory for a moment"))?;
+        let moment = || RecordError::io("a directory for a moment");
+        let meeting = tempfile::tempdir().map_err(moment())?;
+        let user = meeting.path().metadata().map_err(moment())?.uid();
+        let tools = tools::compiled(self.cache.as_deref().unwrap_or(meeting.path()), user, version)?;
         let socket = meeting.path().join("s");
         let listener = UnixListener::bind(&socket).map_err(RecordError::io("a socket"))?;
         let mut child = self.start(&qemu, &tools, &socket)?;

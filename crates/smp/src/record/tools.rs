@@ -2,6 +2,7 @@
 
 use std::{
     env, fs,
+    os::unix::fs::{DirBuilderExt, MetadataExt},
     path::{Path, PathBuf},
     process::Command,
 };
@@ -67,26 +68,39 @@ fn version(text: &str) -> Option<u32> {
     rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// Where compiled recorders are kept: a folder of the user's, else one of the system's for a moment.
-pub fn cache() -> PathBuf {
-    let folder = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let user = folder("XDG_CACHE_HOME").or_else(|| folder("HOME").map(|home| home.join(".cache")));
-    user.unwrap_or_else(env::temp_dir).join("sealwright")
+/// Where compiled recorders are kept: a folder of the user's. `None` where the user has none; then they are compiled for one recording.
+pub fn cache() -> Option<PathBuf> {
+    cache_of(|name| env::var_os(name).map(PathBuf::from))
 }
 
-/// The recorder for this version of QEMU, compiled unless it is in `cache` already.
-pub(super) fn compiled(cache: &Path, version: u32) -> Result<Compiled, RecordError> {
+fn cache_of(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+    let folder = |name: &str| variable(name).filter(|path| path.is_absolute());
+    let user = folder("XDG_CACHE_HOME").or_else(|| folder("HOME").map(|home| home.join(".cache")));
+    Some(user?.join("sealwright"))
+}
+
+/// What is kept there is run: nobody but the user, or the system's administrator, may write to it. `user` is the number of the user.
+fn look_at(folder: &Path, user: u32) -> Result<(), RecordError> {
+    let found = fs::metadata(folder).map_err(RecordError::io(folder.display().to_string()))?;
+    let safe = [user, 0].contains(&found.uid()) && found.mode() & 0o022 == 0;
+    if safe { Ok(()) } else { Err(RecordError::Shared(folder.to_owned())) }
+}
+
+/// The recorder for this version of QEMU, compiled unless it is in `cache` already, a folder of this `user`.
+pub(super) fn compiled(cache: &Path, user: u32, version: u32) -> Result<Compiled, RecordError> {
     let interface = if version >= SECOND_INTERFACE { 2 } else { 1 };
     let mut digest = Sha256::new();
     SOURCES.iter().for_each(|(name, text)| digest.update(format!("{name} {} {text}", text.len())));
     let name = hex(&digest.finalize()[..8]);
     let folder = cache.join(format!("recorder-{name}-{interface}"));
     let compiled = Compiled { plugin: folder.join("plugin.so"), preload: folder.join("preload.so") };
+    let failed = || RecordError::io(folder.display().to_string());
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(cache).map_err(failed())?;
+    look_at(cache, user)?;
     if compiled.plugin.is_file() && compiled.preload.is_file() {
+        look_at(&folder, user)?;
         return Ok(compiled);
     }
-    let failed = || RecordError::io(folder.display().to_string());
-    fs::create_dir_all(cache).map_err(failed())?;
     // Made in a directory of its own, so that no other process finds an incomplete one
     let aside = tempfile::tempdir_in(cache).map_err(failed())?;
     for (name, text) in SOURCES {
@@ -98,7 +112,7 @@ pub(super) fn compiled(cache: &Path, version: u32) -> Result<Compiled, RecordErr
     match fs::rename(aside.path(), &folder) {
         Ok(()) => drop(aside.keep()),
         // Another process was faster
-        Err(_) if compiled.plugin.is_file() => {}
+        Err(_) if compiled.plugin.is_file() => look_at(&folder, user)?,
         Err(error) => return Err(failed()(error)),
     }
     Ok(compiled)
@@ -124,6 +138,8 @@ fn compile(folder: &Path, out: &str, words: &[&str]) -> Result<(), RecordError> 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]
@@ -140,10 +156,48 @@ mod tests {
             return;
         }
         let cache = tempfile::tempdir().unwrap();
-        let first = compiled(cache.path(), 7).unwrap();
+        let user = fs::metadata(cache.path()).unwrap().uid();
+        let compiled = |version| compiled(cache.path(), user, version).unwrap();
+        let first = compiled(7);
         let made = fs::metadata(&first.plugin).unwrap().modified().unwrap();
-        assert_eq!(fs::metadata(compiled(cache.path(), 8).unwrap().plugin).unwrap().modified().unwrap(), made);
-        assert_ne!(compiled(cache.path(), 9).unwrap().plugin, first.plugin);
+        assert_eq!(fs::metadata(compiled(8).plugin).unwrap().modified().unwrap(), made);
+        assert_ne!(compiled(9).plugin, first.plugin);
         assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 2, "nothing else is left");
+    }
+
+    #[test]
+    fn a_recorder_is_kept_in_a_folder_of_the_users_or_not_at_all() {
+        let of = |cache: Option<&str>, home: Option<&str>| {
+            cache_of(|name| if name == "HOME" { home } else { cache }.map(PathBuf::from))
+        };
+        assert_eq!(of(Some("/c"), Some("/h")), Some("/c/sealwright".into()));
+        assert_eq!(of(None, Some("/h")), Some("/h/.cache/sealwright".into()));
+        assert_eq!((of(None, None), of(Some("c"), Some(""))), (None, None), "no folder that others could make first");
+    }
+
+    #[test]
+    fn what_others_may_have_written_is_not_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let (cache, user) = (folder.path().join("cache"), fs::metadata(folder.path()).unwrap().uid());
+        let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        let shared = |path: &Path, user| {
+            let why = compiled(&cache, user, 7).unwrap_err();
+            assert!(matches!(&why, RecordError::Shared(found) if found == path), "{why}");
+        };
+        fs::create_dir(&cache).unwrap();
+        set(&cache, 0o777);
+        shared(&cache, user);
+        set(&cache, 0o775);
+        shared(&cache, user);
+        set(&cache, 0o755);
+        if user != 0 {
+            shared(&cache, user + 1);
+        }
+        if on_path("cc").is_some() {
+            let made = compiled(&cache, user, 7).unwrap();
+            let inner = made.plugin.parent().unwrap();
+            set(inner, 0o777);
+            shared(inner, user);
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! SENSS as the thesis reads it, which it calls CBC: a chain of masks a sender, a MAC on every line before its use.
 
 use super::{
-    chain::{Mac, Scope, chained},
+    chain::{Charge, Mac, Scope, chained},
     registration::{MOST, parameters, register},
 };
 

@@ -45,6 +45,16 @@ pub(super) enum Mac {
     Background,
 }
 
+/// Blocks of AES that the engine of MACs is charged for a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Charge {
+    /// Those of the line: a MAC takes the cycles of a line, as published.
+    Line,
+    /// Those that are encrypted: the header's as well, and where a MAC travels the one that hides the chain's state.
+    All,
+}
+
 /// What tells one scheme of chained masks from another.
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
@@ -55,6 +65,7 @@ pub(super) struct Rules {
     /// Lines to a MAC.
     pub(super) authenticate: u64,
     pub(super) mac: Mac,
+    pub(super) charge: Charge,
     pub(super) scope: Scope,
     /// Processes whose masks are stored.
     pub(super) processes: usize,
@@ -72,6 +83,8 @@ macro_rules! chained {
             authenticate: u64 = $authenticate, in 1..=MOST;
             /// When the MAC is checked: critical (before a line is used) or background.
             mac: Mac = $mac;
+            /// Blocks of AES that a line's part of the MAC takes: line (its own, as published) or all (header and tag too).
+            charge: Charge = Charge::Line;
             /// Who shares a chain: group, node or pair.
             scope: Scope = $scope;
             /// Processes whose masks are stored at once; counts for storage only.
@@ -84,9 +97,9 @@ macro_rules! chained {
             platform: &$crate::scheme::unit::Platform,
             parameters: Parameters,
         ) -> $crate::scheme::chain::Chain {
-            let Parameters { masks, authenticate, mac, scope, processes } = parameters;
-            let rules =
-                $crate::scheme::chain::Rules { latency: $latency, masks, authenticate, mac, scope, processes };
+            let Parameters { masks, authenticate, mac, charge, scope, processes } = parameters;
+            let latency = $latency;
+            let rules = $crate::scheme::chain::Rules { latency, masks, authenticate, mac, charge, scope, processes };
             $crate::scheme::chain::Chain::new(platform, rules)
         }
     };
@@ -186,6 +199,12 @@ impl Chain {
         if self.rules.scope == Scope::Group { 0 } else { unit }
     }
 
+    /// Blocks of AES that the engine of MACs is charged for a line; [`Ciphers`] encrypts all.
+    fn mac_blocks(&self, message: &Message) -> u64 {
+        let all = (self.rules.charge == Charge::All).then(|| 1 + u64::from(message.authenticated));
+        self.line as u64 / 16 + all.unwrap_or(0)
+    }
+
     fn chain(&self, from: usize, to: usize) -> usize {
         match self.rules.scope {
             Scope::Group => 0,
@@ -279,7 +298,8 @@ impl Scheme for Chain {
         let (chain, chains) = (self.chain(from, message.to), self.sending.len());
         // Every line is part of the MAC, whether it carries one or not
         let unit = self.unit(from);
-        message.tag_ready = self.macs[unit].line(message.sent);
+        let blocks = self.mac_blocks(message);
+        message.tag_ready = self.macs[unit].work(message.sent, blocks);
         let ciphers = self.ciphers.as_mut()?;
         let at = from * chains + chain;
         if ciphers.states[at].masks.is_empty() {
@@ -332,7 +352,9 @@ impl Scheme for Chain {
         };
         let plain = self.counters.receive.note(now, ready) + self.xor;
         // In a group, the sender's MAC engine stands for the receiver's
-        let made = if self.rules.scope == Scope::Group { message.tag_ready } else { self.macs[unit].line(now) };
+        let blocks = self.mac_blocks(message);
+        let group = self.rules.scope == Scope::Group;
+        let made = if group { message.tag_ready } else { self.macs[unit].work(now, blocks) };
         let checked = made.max(message.tag_arrives(now)).max(plain);
         if !message.authenticated {
             return plain;
@@ -358,12 +380,13 @@ impl Scheme for Chain {
     /// Masks to send and to receive (in a group the same), and as many for authentication, for every process; two key
     /// schedules.
     fn storage_bits(&self) -> u64 {
-        let directions = match self.rules.scope {
+        let Rules { processes, masks, scope, .. } = self.rules;
+        let directions = match scope {
             Scope::Group => 1,
             Scope::Node => 2,
             Scope::Pair => 2 * (self.units - 1),
         };
-        let masks = (self.rules.processes * directions * self.rules.masks * self.line * 8) as u64;
+        let masks = (processes * directions * masks * self.line * 8) as u64;
         2 * masks + 2 * 11 * 128
     }
 

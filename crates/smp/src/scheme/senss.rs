@@ -1,7 +1,7 @@
 //! SENSS as its authors published it (Zhang et al., HPCA 2005): one chain of masks for the group, a MAC in the background.
 
 use super::{
-    chain::{Mac, Scope, chained},
+    chain::{Charge, Mac, Scope, chained},
     registration::{MOST, parameters, register},
 };
 

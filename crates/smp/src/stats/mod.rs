@@ -285,9 +285,16 @@ impl Stats {
                 (Some(a), Some(b)) if a != 0.0 => Some((b / a - 1.0) * 100.0),
                 _ => None,
             };
-            let text = |value: Option<&Value>| value.map_or_else(String::new, plain);
-            let (a, b) = (text(a), text(b));
-            (a != b).then(|| Difference { name: name.clone(), a, b, more })
+            if a == b {
+                return None;
+            }
+            let text = |value: Option<&Value>, say: fn(&Value) -> String| value.map_or_else(String::new, say);
+            let (mut left, mut right) = (text(a, plain), text(b, plain));
+            if left == right {
+                // They differ behind the digits that are printed elsewhere, or one is a number and one a word
+                (left, right) = (text(a, Value::to_string), text(b, Value::to_string));
+            }
+            Some(Difference { name: name.clone(), a: left, b: right, more })
         };
         names.into_iter().filter_map(difference).collect()
     }
@@ -301,16 +308,23 @@ impl Stats {
 
     /// A head line and a line a tree; leaves that a tree lacks stay empty.
     pub fn csv(trees: &[Stats]) -> String {
+        // A line of nothing is no row to those who read it
+        let whole = |row: String| if row.is_empty() { "\"\"\n".to_owned() } else { row + "\n" };
+        Stats::csv_rows(trees).into_iter().map(whole).collect()
+    }
+
+    /// The same, each row by itself and without its end: a cell may hold several lines.
+    pub(crate) fn csv_rows(trees: &[Stats]) -> Vec<String> {
         let rows: Vec<_> = trees.iter().map(Stats::leaves).collect();
         let mut seen = HashSet::new();
         let names: Vec<&str> =
             rows.iter().flatten().map(|(name, _)| name.as_str()).filter(|name| seen.insert(*name)).collect();
-        let line = |cells: Vec<String>| cells.join(",") + "\n";
-        let mut out = line(names.iter().map(|name| quoted(name)).collect());
+        let line = |cells: Vec<String>| cells.join(",");
+        let mut out = vec![line(names.iter().map(|name| quoted(name)).collect())];
         for row in &rows {
             let row = by_name(row);
             let cell = |name: &&str| row.get(name).map_or_else(String::new, |value| quoted(&plain(value)));
-            out += &line(names.iter().map(cell).collect());
+            out.push(line(names.iter().map(cell).collect()));
         }
         out
     }
@@ -347,43 +361,9 @@ fn plain(value: &Value) -> String {
 
 /// A cell of CSV.
 pub(crate) fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_tree_three_shapes() {
-        let mut stats = Stats::default();
-        stats.put("bus.busy", 0.5);
-        stats.put("bus.lines", 12);
-        stats.put("name", "a,b");
-        assert_eq!(stats.number("bus.lines"), 12.0);
-        assert_eq!(stats.text(), "bus.busy   0.500000\nbus.lines  12\nname       a,b\n");
-        let mut other = Stats::default();
-        other.put("extra", 1);
-        let differ =
-            |name: &str, a: &str, b: &str| Difference { name: name.into(), a: a.into(), b: b.into(), more: None };
-        assert_eq!(
-            other.differences(&stats),
-            [
-                differ("extra", "1", ""),
-                differ("bus.busy", "", "0.500000"),
-                differ("bus.lines", "", "12"),
-                differ("name", "", "a,b"),
-            ]
-        );
-        assert_eq!(Stats::csv(&[stats, other]), "bus.busy,bus.lines,name,extra\n0.500000,12,\"a,b\",\n,,,1\n");
-    }
-
-    /// A tree from a file may have a name twice, as `a.b` and as `b` within `a`: the first is meant, as everywhere.
-    #[test]
-    fn of_two_leaves_of_one_name_the_first_counts() {
-        let tree = |first: u64| Stats::from_json(&serde_json::json!({ "a": { "b": first }, "a.b": 2 })).unwrap();
-        assert_eq!(Stats::csv(&[tree(1), tree(3)]), "a.b\n1\n3\n");
-        assert!(tree(1).differences(&tree(3)).iter().all(|found| (&found.a[..], &found.b[..]) == ("1", "3")));
-    }
-}
+mod tests;

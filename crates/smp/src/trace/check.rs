@@ -30,6 +30,9 @@ struct Objects {
     barriers: BTreeMap<(u64, u64), u64>,
     /// Posts and waits of each semaphore.
     posts: BTreeMap<u64, (u64, u64)>,
+    /// Whether a thread begins the region of interest, and the first one that only ends it.
+    begins: bool,
+    ends: Option<usize>,
 }
 
 impl Trace {
@@ -37,7 +40,7 @@ impl Trace {
     ///
     /// # Errors
     /// When a file is damaged, or the threads would certainly wait for ever: a thread for its own lock, waits that outnumber the
-    /// posts of a semaphore, arrivals at a barrier that does not open for them.
+    /// posts of a semaphore, arrivals at a barrier that does not open for them; or when a region of interest ends that has not begun.
     pub fn check(&self, line: usize) -> Result<Summary, TraceError> {
         let mut summary = Summary { threads: self.threads(), ..Summary::default() };
         let mut objects = Objects::default();
@@ -60,6 +63,7 @@ impl Trace {
         let wrong = |what: String| Err(TraceError::Unplayable(format!("{}: {what}", self.name(thread))));
         let mut source = self.source(line, thread)?;
         let (mut steps, mut held, mut any) = (Vec::new(), BTreeSet::new(), false);
+        let (mut begun, mut ended) = (false, false);
         loop {
             source.fill(&mut steps)?;
             if steps.is_empty() {
@@ -76,7 +80,11 @@ impl Trace {
                         summary.references += 1;
                         summary.instructions += 1;
                     }
-                    Kind::RegionBegin | Kind::RegionEnd => summary.region = true,
+                    Kind::RegionBegin if ended && !begun => {
+                        return wrong("ends the region of interest before it begins it".to_owned());
+                    }
+                    Kind::RegionBegin => begun = true,
+                    Kind::RegionEnd => ended = true,
                     Kind::Barrier if value > self.threads() as u64 => {
                         return wrong(format!("barrier {address:#x} waits for {value} threads of {}", self.threads()));
                     }
@@ -94,6 +102,11 @@ impl Trace {
                     Kind::Wait => objects.posts.entry(address).or_default().1 += 1,
                 }
             }
+        }
+        summary.region |= begun || ended;
+        objects.begins |= begun;
+        if ended && !begun {
+            objects.ends.get_or_insert(thread);
         }
         for Window { window, references, instructions } in source.windows() {
             let all = objects.windows.entry(window).or_insert(Window { window, references: 0, instructions: 0 });
@@ -119,6 +132,10 @@ impl Trace {
     }
 
     fn judge(&self, objects: &Objects) -> Result<(), TraceError> {
+        if let Some(thread) = objects.ends.filter(|_| !objects.begins) {
+            let name = self.name(thread);
+            return Err(TraceError::Unplayable(format!("{name}: ends a region of interest that no thread begins")));
+        }
         let name = self.name(0);
         let wrong = |what: String| Err(TraceError::Unplayable(format!("{name} and the other threads: {what}")));
         for ((barrier, count), arrivals) in &objects.barriers {
@@ -176,7 +193,7 @@ mod tests {
         assert_eq!((summary.threads, summary.references, summary.synchronisations), (2, 1, 6));
         assert_eq!((summary.instructions, summary.region), (4, false));
 
-        let cases: [(Records, &str); 4] = [
+        let cases: [(Records, &str); 6] = [
             (|_| Ok(()), "t.1.smpt: holds no record"),
             (
                 |w| {
@@ -193,11 +210,22 @@ mod tests {
                 },
                 "t.1.smpt: barrier 0x30 waits for 3 threads of 2",
             ),
+            (|w| w.meet(0, 15, 0), "t.1.smpt: ends a region of interest that no thread begins"),
+            (
+                |w| {
+                    w.meet(0, 15, 0)?;
+                    w.meet(0, 14, 0)
+                },
+                "t.1.smpt: ends the region of interest before it begins it",
+            ),
         ];
         for (records, why) in cases {
             let found = checked(folder.path(), [waits_for_nobody, records]).unwrap_err();
             assert!(found.contains(why), "{found}");
         }
+        // One thread may begin the region, and another one end it
+        let apart = checked(folder.path(), [|w| w.meet(0, 14, 0), |w| w.meet(0, 15, 0)]).unwrap();
+        assert!(apart.region);
         let found = checked(folder.path(), [good, |w| w.refer(0, false, 64, 3)]).unwrap_err();
         assert!(found.contains("1 arrivals at barrier 0x30, which opens for 2 at a time"), "{found}");
     }

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use flate2::read::DeflateDecoder;
+use flate2::{Crc, read::DeflateDecoder};
 use zip::{CompressionMethod, ZipArchive};
 
 /// The files of an archive, one after the other in the order of the archive.
@@ -14,7 +14,7 @@ pub(super) struct Chunks {
     path: PathBuf,
     archive: ZipArchive<BufReader<File>>,
     next: usize,
-    current: Option<Box<dyn Read>>,
+    current: Option<Chunk>,
 }
 
 impl Chunks {
@@ -25,18 +25,50 @@ impl Chunks {
     }
 
     /// The next file, decompressed as it is read: a chunk may be larger than memory.
-    fn chunk(&mut self) -> io::Result<Box<dyn Read>> {
+    fn chunk(&mut self) -> io::Result<Chunk> {
         let entry = self.archive.by_index_raw(self.next).map_err(io::Error::other)?;
         let (start, size, method) = (entry.data_start(), entry.compressed_size(), entry.compression());
+        let (left, expected) = (entry.size(), entry.crc32());
         let start = start.ok_or_else(|| io::Error::other("a file of the archive has no place in it"))?;
         let mut file = File::open(&self.path)?;
         file.seek(SeekFrom::Start(start))?;
         let data = BufReader::new(file.take(size));
-        match method {
-            CompressionMethod::Stored => Ok(Box::new(data)),
-            CompressionMethod::Deflated => Ok(Box::new(DeflateDecoder::new(data))),
-            other => Err(io::Error::other(format!("the archive's compression {other} is not read"))),
-        }
+        let data: Box<dyn Read> = match method {
+            CompressionMethod::Stored => Box::new(data),
+            CompressionMethod::Deflated => Box::new(DeflateDecoder::new(data)),
+            other => return Err(io::Error::other(format!("the archive's compression {other} is not read"))),
+        };
+        Ok(Chunk { number: self.next + 1, data, left, crc: Crc::new(), expected })
+    }
+}
+
+/// A file of an archive, which must have the length and the checksum that the archive says.
+struct Chunk {
+    /// Counted from 1.
+    number: usize,
+    data: Box<dyn Read>,
+    /// Bytes that are still to come.
+    left: u64,
+    crc: Crc,
+    expected: u32,
+}
+
+impl Read for Chunk {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.data.read(out)?;
+        self.crc.update(&out[..read]);
+        let left = self.left.checked_sub(read as u64);
+        let ended = read == 0 && !out.is_empty();
+        let wrong = match left {
+            None => "is longer than the archive says",
+            Some(1..) if ended => "is shorter than the archive says",
+            Some(0) if ended && self.crc.sum() != self.expected => "is damaged: its checksum is another",
+            Some(left) => {
+                self.left = left;
+                return Ok(read);
+            }
+        };
+        Err(io::Error::other(format!("file {} of the archive {wrong}", self.number)))
     }
 }
 

@@ -6,7 +6,10 @@
 //! and barriers are played. Markers of windows divide a trace, and may bound its region of interest. Everything else (encodings,
 //! prefetches, other markers) is passed over.
 
-use std::{collections::BTreeMap, io::Read};
+use std::{
+    collections::BTreeMap,
+    io::{self, Read},
+};
 
 use super::{BATCH, GapError, Stepper, Windows, read_whole};
 use crate::access::{Access, Kind, Source, SourceError, Window};
@@ -34,8 +37,12 @@ const WINDOW: u16 = 14;
 /// The most windows that a trace may have.
 const MOST_WINDOWS: usize = 1 << 16;
 
-/// What the identifiers of traced functions mean, from 0.
-const FUNCTIONS: [Kind; 3] = [Kind::Lock, Kind::Unlock, Kind::Barrier];
+/// What the identifiers of traced functions mean, from 0: the functions that `-record_function` has to name, in this order.
+const FUNCTIONS: [(&str, Kind); 3] = [
+    ("pthread_mutex_lock", Kind::Lock),
+    ("pthread_mutex_unlock", Kind::Unlock),
+    ("pthread_barrier_wait", Kind::Barrier),
+];
 
 /// A thread's entries as steps of a processor.
 pub struct Drmemtrace {
@@ -108,17 +115,20 @@ impl Drmemtrace {
         Ok(())
     }
 
-    fn end(&mut self, steps: &mut Vec<Access>) -> Result<(), SourceError> {
-        self.ended = true;
-        self.bound(false, steps).map_err(|error| self.wrong(error))
-    }
-
     /// Counts an entry for the window that is read.
     fn count(&mut self, kind: u16, references: usize) {
         if let Some(window) = self.window.and_then(|id| self.windows.get_mut(&id)) {
             window.references += references as u64;
             window.instructions += u64::from(instruction(kind) || kind == NO_FETCH);
         }
+    }
+
+    /// The footer: the trace is whole, if what compressed it finds its own end and its checksums in what is left.
+    fn footer(&mut self, steps: &mut Vec<Access>) -> Result<(), SourceError> {
+        self.ended = true;
+        self.bound(false, steps).map_err(|error| self.wrong(error))?;
+        io::copy(&mut self.input, &mut io::sink()).map_err(|error| self.wrong(error))?;
+        Ok(())
     }
 
     fn wrong(&self, what: impl std::fmt::Display) -> SourceError {
@@ -155,7 +165,7 @@ impl Drmemtrace {
             MARKER if size == FUNCTION => self.function = Some(address),
             MARKER if size == ARGUMENT => {
                 let function = self.function.take().and_then(|id| FUNCTIONS.get(usize::try_from(id).ok()?));
-                if let Some(kind) = function {
+                if let Some((_, kind)) = function {
                     self.stepper.synchronise(steps, *kind, address, 0).map_err(|error| self.wrong(error))?;
                 }
                 return Ok(());
@@ -176,8 +186,8 @@ impl Source for Drmemtrace {
             self.entries += 1;
             match read_whole(&mut self.input, &mut bytes) {
                 (_, Some(error)) => return Err(self.wrong(error)),
-                (0, None) => self.end(steps)?,
-                (12, None) if u16::from_le_bytes([bytes[0], bytes[1]]) == FOOTER => self.end(steps)?,
+                (0, None) => return Err(self.wrong("the trace ends without a footer: it was cut")),
+                (12, None) if u16::from_le_bytes([bytes[0], bytes[1]]) == FOOTER => self.footer(steps)?,
                 (12, None) => self.entry(bytes, steps)?,
                 _ => return Err(self.wrong("the trace ends within an entry")),
             }
@@ -193,12 +203,19 @@ impl Source for Drmemtrace {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use std::io;
-
     use proptest::prelude::*;
 
     use super::*;
     use crate::trace::{all, tests::Failing};
+
+    /// Each with its one argument that counts. Without the order, a lock would be taken for something else.
+    #[test]
+    fn what_the_documentation_has_dynamorio_record_are_our_functions() {
+        let names: Vec<String> = FUNCTIONS.iter().map(|(name, _)| format!("{name}|1")).collect();
+        let words = format!("-record_function '{}'", names.join("&"));
+        let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/RECORDING.md");
+        assert!(std::fs::read_to_string(page).unwrap().contains(&words), "{words}");
+    }
 
     fn entry(kind: u16, size: u16, address: u64) -> Vec<u8> {
         [&kind.to_le_bytes()[..], &size.to_le_bytes(), &address.to_le_bytes()].concat()
@@ -326,6 +343,12 @@ mod tests {
         assert!(read(entry(READ, 8, 0)).unwrap_err().0.contains("does not begin with a header"));
         let cut = [entry(HEADER, 0, 5), vec![0; 5]].concat();
         assert_eq!(read(cut.clone()).unwrap_err().0, "test: entry 2: the trace ends within an entry");
+        for (entries, whole) in [(0, false), (1, false), (2, false), (3, true)] {
+            let all = [entry(HEADER, 0, 5), entry(READ, 8, 0x1000), entry(FOOTER, 0, 0)].concat();
+            let found = read(all[..entries * 12].to_vec());
+            let cut = format!("test: entry {}: the trace ends without a footer: it was cut", entries + 1);
+            assert_eq!(found.err().map(|error| error.0), (!whole).then_some(cut));
+        }
         for bytes in [&cut[..12], &cut] {
             let failing = Box::new(io::Cursor::new(bytes.to_vec()).chain(Failing));
             let why = all(Drmemtrace::new(failing, "test", 64, 0)).unwrap_err().0;

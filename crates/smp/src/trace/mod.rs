@@ -7,6 +7,7 @@ mod champsim;
 mod check;
 mod chunks;
 mod drmemtrace;
+mod lz4;
 mod open;
 mod smpt;
 mod synchro;

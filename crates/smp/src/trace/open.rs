@@ -9,11 +9,11 @@ use std::{
 };
 
 use flate2::read::MultiGzDecoder;
-use lz4_flex::frame::FrameDecoder;
 use sha2::{Digest, Sha256};
 
 use super::{
-    Windows, champsim::ChampSim, chunks::Chunks, drmemtrace::Drmemtrace, read_whole, smpt::Smpt, synchro::SynchroTrace,
+    Windows, champsim::ChampSim, chunks::Chunks, drmemtrace::Drmemtrace, lz4::Lz4, read_whole, smpt::Smpt,
+    synchro::SynchroTrace,
 };
 use crate::{
     access::{Source, SourceError},
@@ -189,6 +189,18 @@ impl Trace {
         self.parts[thread].path().display().to_string()
     }
 
+    /// The name of its files up to the thread's number, or the folder that DynamoRIO wrote: what [`find`](Self::find) takes.
+    pub fn prefix(&self) -> PathBuf {
+        let Some(first) = self.parts.first().map(Part::path) else { return PathBuf::new() };
+        let name = first.file_name().unwrap_or_default().to_string_lossy();
+        let endings = Format::ENDINGS
+            .into_iter()
+            .find_map(|(format, endings)| (format == self.format).then_some(endings))
+            .unwrap_or_default();
+        let start = endings.iter().find_map(|ending| name.strip_suffix(&format!(".0.{ending}")));
+        start.map_or_else(|| first.parent().unwrap_or(Path::new("")).to_owned(), |start| first.with_file_name(start))
+    }
+
     /// SHA-256 of its format and of every thread's bytes as they are stored, in hex: what a run of it depends on.
     ///
     /// # Errors
@@ -291,7 +303,7 @@ impl Trace {
         let plain: Box<dyn Read> = match ending {
             "zst" => Box::new(Unpacked::new(file).map_err(fail)?),
             "gz" => Box::new(MultiGzDecoder::new(BufReader::new(file))),
-            "lz4" => Box::new(FrameDecoder::new(BufReader::new(file))),
+            "lz4" => Box::new(Lz4::new(Box::new(BufReader::new(file)))),
             "zip" => Box::new(Chunks::open(path).map_err(fail)?),
             _ => file,
         };

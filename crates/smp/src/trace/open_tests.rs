@@ -160,3 +160,127 @@ fn a_window_that_takes_much_memory_is_refused() {
     let why = fill(24).unwrap_err().to_string();
     assert!(why.contains("t.1.smpt.zst") && why.contains("8 MiB") && why.contains("zstd -19"), "{why}");
 }
+
+/// A drmemtrace of so many loads, each of another word.
+fn loads(count: u64) -> Vec<u8> {
+    let entry =
+        |kind: u16, address: u64| [&kind.to_le_bytes()[..], &8u16.to_le_bytes(), &address.to_le_bytes()].concat();
+    let all = (0..count).map(|load| entry(0, 8 * load));
+    std::iter::once(entry(25, 7)).chain(all).chain([entry(26, 0)]).flatten().collect()
+}
+
+/// How many references a file has, or why it is refused.
+fn references(ending: &str, bytes: &[u8]) -> Result<u64, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(format!("t.0.{ending}"));
+    std::fs::write(&path, bytes).unwrap();
+    let trace = Trace { format: Format::Drmemtrace, parts: vec![Part::File(path)], windows: None };
+    trace.check(64).map(|summary| summary.references).map_err(|error| error.to_string())
+}
+
+fn refused(ending: &str, bytes: &[u8], why: &str) {
+    let found = references(ending, bytes).unwrap_err();
+    assert!(found.contains(&format!("t.0.{ending}: entry ")) && found.contains(why), "{ending}, {why}: {found}");
+}
+
+fn lz4(plain: &[u8], block: lz4_flex::frame::BlockSize, checked: bool) -> Vec<u8> {
+    use std::io::Write;
+    let info = lz4_flex::frame::FrameInfo::new().block_size(block).block_checksums(checked).content_checksum(checked);
+    let mut to = lz4_flex::frame::FrameEncoder::with_frame_info(info, Vec::new());
+    to.write_all(plain).unwrap();
+    to.finish().unwrap()
+}
+
+#[test]
+fn all_frames_of_lz4_are_read_to_their_ends_or_refused() {
+    use lz4_flex::frame::BlockSize::{Max4MB, Max64KB, Max256KB};
+    let plain = loads(17_640);
+    let small = lz4(&plain, Max64KB, false);
+    assert_eq!(references("trace.lz4", &small), Ok(17_640));
+    assert_eq!(references("trace.lz4", &lz4(&plain, Max64KB, true)), Ok(17_640));
+    let halves = plain.split_at(plain.len() / 2 + 5);
+    let cut = "the file was cut: it ends within a frame";
+    for (first, second) in [(Max64KB, Max4MB), (Max256KB, Max64KB), (Max64KB, Max64KB)] {
+        for checked in [false, true] {
+            let (first, second) = (lz4(halves.0, first, checked), lz4(halves.1, second, !checked));
+            let both = [&first[..], &second].concat();
+            assert_eq!(references("trace.lz4", &both), Ok(17_640));
+            refused("trace.lz4", &first, "ends within an entry");
+            refused("trace.lz4", &both[..first.len() + 2], cut);
+            refused("trace.lz4", &both[..first.len() + 4], cut);
+        }
+    }
+    // The ends of all blocks, behind a head of 7 bytes
+    let mut ends = vec![7];
+    while ends.last().unwrap() + 4 < small.len() {
+        let at = ends.last().unwrap();
+        let size = u32::from_le_bytes(small[*at..at + 4].try_into().unwrap()) & 0x7fff_ffff;
+        ends.push(at + 4 + size as usize);
+    }
+    assert_eq!(ends.len(), 5, "four blocks: {ends:?}");
+    for end in ends {
+        refused("trace.lz4", &small[..end], cut);
+        refused("trace.lz4", &small[..end + 3], cut);
+        // A block of nothing, stored
+        let empty = [&small[..end], &[0, 0, 0, 0x80], &small[end..]].concat();
+        assert_eq!(references("trace.lz4", &empty), Ok(17_640));
+    }
+    let behind = |what: &[u8]| [&small[..], what].concat();
+    refused("trace.lz4", &behind(b"something else"), "agic");
+    refused("trace.lz4", &behind(b"x"), cut);
+    refused("trace.lz4", &behind(&0x184c_2102u32.to_le_bytes()), "compress it with lz4 anew");
+}
+
+#[test]
+fn every_file_of_an_archive_is_what_its_checksum_says() {
+    use std::io::{Cursor, Write};
+    let plain = loads(100);
+    let archive = |method| {
+        let mut to = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        for (number, part) in [&plain[..600], &plain[600..]].into_iter().enumerate() {
+            let options = zip::write::SimpleFileOptions::default().compression_method(method);
+            to.start_file(format!("chunk.{number:04}"), options).unwrap();
+            to.write_all(part).unwrap();
+        }
+        to.finish().unwrap().into_inner()
+    };
+    assert_eq!(references("trace.zip", &archive(zip::CompressionMethod::Deflated)), Ok(100));
+    let stored = archive(zip::CompressionMethod::Stored);
+    assert_eq!(references("trace.zip", &stored), Ok(100));
+    let find = |what: &[u8]| stored.windows(what.len()).position(|bytes| bytes == what).unwrap();
+    let (first, second) = (find(&plain[..600]), find(&plain[600..]));
+    // The address of a load, the footer's, which means nothing, and an address in the second file
+    for (at, number) in [(first + 28, 1), (second + plain.len() - 601, 2), (second + 4, 2)] {
+        let mut damaged = stored.clone();
+        damaged[at] ^= 1;
+        refused("trace.zip", &damaged, &format!("file {number} of the archive is damaged: its checksum is another"));
+    }
+    // The lengths that the list of files has
+    let listed = stored.windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap();
+    for (length, why) in [(588u32, "file 1 of the archive is longer"), (612, "file 1 of the archive is shorter")] {
+        let mut other = stored.clone();
+        other[listed + 24..listed + 28].copy_from_slice(&length.to_le_bytes());
+        refused("trace.zip", &other, why);
+    }
+}
+
+#[test]
+fn what_ends_without_a_footer_was_cut() {
+    use std::io::Write;
+    let plain = loads(100);
+    let gzip = |bytes: &[u8]| {
+        let mut to = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        to.write_all(bytes).unwrap();
+        to.finish().unwrap()
+    };
+    let whole = gzip(&plain);
+    assert_eq!((references("trace", &plain), references("trace.gz", &whole)), (Ok(100), Ok(100)));
+    let cut = &plain[..12 * 50];
+    refused("trace", cut, "entry 51: the trace ends without a footer: it was cut");
+    refused("trace.gz", &gzip(cut), "entry 51: the trace ends without a footer: it was cut");
+    // Behind the footer stands what tells that all of it is whole
+    let mut damaged = whole.clone();
+    damaged[whole.len() - 8] ^= 1;
+    refused("trace.gz", &damaged, "entry 102: ");
+    refused("trace.gz", &whole[..whole.len() - 1], "entry 102: ");
+}

@@ -1,8 +1,12 @@
-//! SynchroTraceGen's text, one file a thread: `eid,tid,iops,flops,reads,writes` with `$ from to` for writes and `* from to`
-//! for reads; `eid,tid,# ...` for what came from other threads; `eid,tid,pth_ty:N^0xADDR[&0xADDR]` for calls of pthreads.
+//! SynchroTraceGen's text, one file a thread, of its first version: `eid,tid,iops,flops,reads,writes` with `$ from to` for writes and
+//! `* from to` for reads; `eid,tid # tid eid from to` for what came from other threads; `eid,tid,pth_ty:N^0xADDR[&0xADDR]` for calls of
+//! pthreads. The second version has `@`, `#` and `^` in place of the numbers of event and thread: `@ iops,flops,reads,writes`,
+//! `# tid eid from to` and `^ N^0xADDR[&0xADDR]`. `! N` says that N instructions have passed, and is nothing to play.
 //!
-//! Addresses are ranges of bytes in hexadecimal, ends included. Calls by type: 1 lock, 2 unlock, 3 create, 4 join,
-//! 5 barrier, 6 wait for a condition, 7 signal, 8 broadcast. Of conditions only the lock's release and return are played.
+//! Addresses are ranges of bytes in hexadecimal, ends included. Calls by type: 1 lock, 2 unlock, 3 create, 4 join, 5 barrier, 6 wait
+//! for a condition, 7 signal, 8 broadcast, 9 spin lock, 10 spin unlock; and, which SynchroTraceGen has no calls of, but those who read
+//! its traces know: 11 to 15 init, wait, post, getvalue and destroy of a semaphore. Of conditions only the lock's release and return are
+//! played.
 
 use std::io::{BufRead, Read};
 
@@ -41,24 +45,41 @@ impl SynchroTrace {
     }
 
     fn event(&mut self, text: &str, steps: &mut Vec<Access>) -> Result<(), SourceError> {
-        let mut fields = text.splitn(3, ',');
-        let (Some(event), Some(thread), Some(rest)) = (fields.next(), fields.next(), fields.next()) else {
-            return Err(self.wrong("no event: eid,tid,..."));
+        match text.as_bytes() {
+            [b'!', ..] => return Ok(()),
+            [b'#', ..] => return self.edges(text, steps),
+            [b'^', ..] => return self.call(text[1..].trim_start(), steps),
+            [b'@', ..] => return self.computation(text[1..].trim_start(), steps),
+            _ => {}
+        }
+        let Some((event, rest)) = text.split_once(',') else {
+            return Err(self.wrong("no event: eid,tid,..., or @, #, ^ or ! first"));
         };
+        let (thread, rest) = rest.split_at(rest.find([',', ' ', '#']).unwrap_or(rest.len()));
         if event.parse::<u64>().is_err() || thread.parse::<u64>().is_err() {
             return Err(self.wrong("an event begins with two numbers"));
         }
+        let rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
         if let Some(call) = rest.strip_prefix("pth_ty:") {
             return self.call(call, steps);
         }
-        if let Some(edges) = rest.strip_prefix('#') {
-            // What others wrote: reads, each after the mark, two numbers of thread and event, and a range
-            for edge in edges.split('#') {
-                let mut words = edge.split_whitespace().skip(2);
-                self.range(words.next(), words.next(), Kind::Load, steps)?;
-            }
-            return Ok(());
+        if rest.starts_with('#') {
+            return self.edges(rest, steps);
         }
+        self.computation(rest, steps)
+    }
+
+    /// What others wrote: reads, each after a mark and two numbers of thread and event.
+    fn edges(&mut self, edges: &str, steps: &mut Vec<Access>) -> Result<(), SourceError> {
+        for edge in edges.split('#').skip(1) {
+            let mut words = edge.split_whitespace().skip(2);
+            self.range(words.next(), words.next(), Kind::Load, steps)?;
+        }
+        Ok(())
+    }
+
+    /// Counts of operations, and what they wrote and read.
+    fn computation(&mut self, rest: &str, steps: &mut Vec<Access>) -> Result<(), SourceError> {
         let (head, tail) = rest.split_at(rest.find([' ', '$', '*']).unwrap_or(rest.len()));
         let mut counts = head.trim_end_matches(',').split(',').map(str::parse::<u64>);
         for _ in 0..2 {
@@ -122,8 +143,10 @@ impl SynchroTrace {
         let mut objects = objects.trim().split('&').map(hex);
         let Some(Some(object)) = objects.next() else { return Err(self.wrong("a call names an address")) };
         match kind.trim() {
-            "1" => self.synchronise(steps, Kind::Lock, object)?,
-            "2" => self.synchronise(steps, Kind::Unlock, object)?,
+            "1" | "9" => self.synchronise(steps, Kind::Lock, object)?,
+            "2" | "10" => self.synchronise(steps, Kind::Unlock, object)?,
+            "12" => self.synchronise(steps, Kind::Wait, object)?,
+            "13" => self.synchronise(steps, Kind::Post, object)?,
             "5" => self.synchronise(steps, Kind::Barrier, object)?,
             "6" => {
                 let Some(Some(lock)) = objects.next() else {
@@ -132,7 +155,7 @@ impl SynchroTrace {
                 self.synchronise(steps, Kind::Unlock, lock)?;
                 self.synchronise(steps, Kind::Lock, lock)?;
             }
-            "3" | "4" | "7" | "8" => {}
+            "3" | "4" | "7" | "8" | "11" | "14" | "15" => {}
             other => return Err(self.wrong(format_args!("calls of type {other:?} are not known"))),
         }
         Ok(())
@@ -197,11 +220,61 @@ mod tests {
         );
     }
 
+    /// Lines as SynchroTraceGen's logger formats them, with nothing but a space before an edge; then the same of its second version.
+    #[test]
+    fn lines_are_read_as_synchrotracegen_writes_them() {
+        let first = "\
+            1,1,100,4,1,1 $ 0x1000 0x1007 * 0x2000 0x2007\n\
+            2,1 # 2 7 0x3000 0x3003 # 3 9 0x3010 0x3017\n\
+            ! 4096\n\
+            3,1,0,0,0,0\n\
+            4,1,pth_ty:9^0x77\n\
+            5,1,pth_ty:10^0x77\n\
+            6,1,pth_ty:6^0x9&0xa\n\
+            7,1,pth_ty:8^0x9\n\
+            8,1,pth_ty:11^0x50\n\
+            9,1,pth_ty:12^0x50\n\
+            10,1,pth_ty:13^0x50\n";
+        let second = "\
+            @ 100,4,1,1 $ 0x1000 0x1007 * 0x2000 0x2007 \n\
+            # 2 7 0x3000 0x3003 # 3 9 0x3010 0x3017 \n\
+            ! 4096\n\
+            @ 0,0,0,0 \n\
+            ^ 9^0x77\n\
+            ^ 10^0x77\n\
+            ^ 6^0x9&0xa\n\
+            ^ 8^0x9\n\
+            ^ 11^0x50\n\
+            ^ 12^0x50\n\
+            ^ 13^0x50\n";
+        let steps: Vec<_> = read(first).unwrap().iter().map(|s| (s.kind, s.address, s.size, s.gap)).collect();
+        assert_eq!(
+            steps,
+            [
+                (Kind::Store, 0x1000, 8, 104),
+                (Kind::Load, 0x2000, 8, 0),
+                (Kind::Load, 0x3000, 4, 0),
+                (Kind::Load, 0x3010, 8, 0),
+                (Kind::Lock, 0x77, 0, 0),
+                (Kind::Unlock, 0x77, 0, 0),
+                (Kind::Unlock, 0xa, 0, 0),
+                (Kind::Lock, 0xa, 0, 0),
+                (Kind::Wait, 0x50, 0, 0),
+                (Kind::Post, 0x50, 0, 0),
+            ]
+        );
+        let again: Vec<_> = read(second).unwrap().iter().map(|s| (s.kind, s.address, s.size, s.gap)).collect();
+        assert_eq!(again, steps);
+    }
+
     #[test]
     fn damage_is_told_with_its_line() {
         for (text, what) in [
             ("nonsense", "line 1: no event"),
             ("1,2,3,4,0,0\n1,x,3,4,0,0", "line 2: an event begins"),
+            ("1,2", "line 1: no counts of operations"),
+            ("@ 1", "line 1: no counts of operations"),
+            ("1,2 # 3 4 0x10", "two addresses"),
             ("1,2,3,4,1,0 $ 0x10 0x0", "is none"),
             ("1,2,3,4,1,0 $ 0x10", "two addresses"),
             ("1,2,pth_ty:77^0x1", "not known"),
@@ -216,7 +289,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_gives_steps_or_an_error(text in "[0-9a-fx,$*#^& :pth_y\n]{0,200}") {
+        fn any_text_gives_steps_or_an_error(text in "[0-9a-fx,$*#^&@! :pth_y\n]{0,200}") {
             let _ = read(&text);
         }
     }

@@ -59,6 +59,24 @@ pub enum PlotError {
         /// Its values.
         values: Vec<String>,
     },
+    /// A run of one place stands there twice, and would count twice.
+    #[error("two runs at one place of the plot, {column}={value}, differ in no setting, not even in machine.seed")]
+    Twice {
+        /// The horizontal axis.
+        column: String,
+        /// The place.
+        value: String,
+    },
+    /// Several runs to compare others with, which say different things.
+    #[error("several runs with {over} and the same settings differ in {column}: {}", .values.join(", "))]
+    Bases {
+        /// What they have.
+        over: String,
+        /// What is drawn.
+        column: String,
+        /// Its values.
+        values: Vec<String>,
+    },
     /// There is no run to compare another one with.
     #[error("no run with {over} has otherwise the settings of the run with {of}")]
     NoBase {

@@ -1,17 +1,14 @@
 //! From rows to points: those that are asked for, compared with their base, gathered by place.
 
-use std::collections::{HashMap, HashSet, hash_map::Entry};
+use std::collections::{BTreeSet, HashMap, HashSet, hash_map::Entry};
 
 use sealwright_measure::Interval;
 
 use super::{
     error::PlotError,
     question::Question,
-    rows::{Rows, number},
+    rows::{Row, Rows, SEED, number},
 };
-
-/// The setting in which runs of one point may differ.
-const SEED: &str = "machine.seed";
 
 /// Figures of one place.
 #[derive(Clone, Debug)]
@@ -47,7 +44,7 @@ pub(super) struct Groups {
 pub(super) fn groups(rows: &Rows, question: &Question) -> Result<Groups, PlotError> {
     let (x, y) = (rows.column(&question.x)?, rows.column(&question.y)?);
     let by = question.by.as_deref().map(|by| rows.column(by)).transpose()?;
-    let mut left: Vec<&[String]> = rows.iter().collect();
+    let mut left: Vec<&Row> = rows.iter().collect();
     for (name, value) in &question.only {
         left = having(rows, &left, rows.column(name)?, value)?;
     }
@@ -56,13 +53,12 @@ pub(super) fn groups(rows: &Rows, question: &Question) -> Result<Groups, PlotErr
         Some((name, value)) => {
             let column = rows.column(name)?;
             let bases = having(rows, &left, column, value)?;
-            // Of several runs with the same settings, the first
-            let bases = bases.into_iter().rev().map(|base| (settings(rows, base, column), base));
-            Some((column, bases.collect::<HashMap<_, _>>(), value.clone()))
+            Some((column, bases_of(rows, &bases, column, y)?, value.clone()))
         }
         None => None,
     };
-    let mut groups: Vec<(Group, &[String])> = Vec::new();
+    let seed = rows.seed();
+    let mut groups: Vec<(Group, Place)> = Vec::new();
     let mut places: HashMap<(&str, &str), usize> = HashMap::new();
     for row in left {
         if rows.cell(row, y).is_empty() {
@@ -84,13 +80,18 @@ pub(super) fn groups(rows: &Rows, question: &Question) -> Result<Groups, PlotErr
         let (at, of) = (rows.cell(row, x), by.map_or("", |by| rows.cell(row, by)));
         match places.entry((at, of)) {
             Entry::Occupied(place) => {
-                let (group, first) = &mut groups[*place.get()];
-                alike(rows, first, row)?;
+                let (group, known) = &mut groups[*place.get()];
+                alike(rows, known.first, row)?;
+                if !known.seeds.insert(seed.map_or("", |seed| rows.cell(row, seed))) {
+                    return Err(PlotError::Twice { column: name(x), value: at.to_owned() });
+                }
                 group.samples.push(figure);
             }
             Entry::Vacant(place) => {
                 place.insert(groups.len());
-                groups.push((Group { x: at.to_owned(), by: of.to_owned(), samples: vec![figure] }, row));
+                let seeds = HashSet::from([seed.map_or("", |seed| rows.cell(row, seed))]);
+                let group = Group { x: at.to_owned(), by: of.to_owned(), samples: vec![figure] };
+                groups.push((group, Place { first: row, seeds }));
             }
         }
     }
@@ -102,9 +103,40 @@ pub(super) fn groups(rows: &Rows, question: &Question) -> Result<Groups, PlotErr
     Ok(Groups { groups, x: name(x), y: name(y), by: by.map(name), over })
 }
 
+/// The runs of one place: the first, and the seeds of all.
+struct Place<'a> {
+    first: &'a Row,
+    seeds: HashSet<&'a str>,
+}
+
+/// A run's settings but for one, and its file where they are not all.
+type Key<'a> = (&'a str, Vec<(usize, &'a str)>);
+
+/// Runs to compare others with, by what those have to have. Of several with the same settings, all say the same.
+fn bases_of<'a>(
+    rows: &Rows,
+    bases: &[&'a Row],
+    column: usize,
+    y: usize,
+) -> Result<HashMap<Key<'a>, &'a Row>, PlotError> {
+    let mut known: HashMap<Key<'a>, &'a Row> = HashMap::new();
+    for &base in bases {
+        let first: &Row = known.entry(settings(rows, base, column)).or_insert(base);
+        if rows.cell(first, y) != rows.cell(base, y) {
+            let value = rows.cell(base, column);
+            return Err(PlotError::Bases {
+                over: format!("{}={value}", rows.columns[column].name),
+                column: rows.columns[y].name.clone(),
+                values: [first, base].map(|row| rows.cell(row, y).to_owned()).to_vec(),
+            });
+        }
+    }
+    Ok(known)
+}
+
 /// The rows with this value.
-fn having<'a>(rows: &Rows, of: &[&'a [String]], column: usize, value: &str) -> Result<Vec<&'a [String]>, PlotError> {
-    let found: Vec<&[String]> = of.iter().filter(|row| rows.cell(row, column) == value).copied().collect();
+fn having<'a>(rows: &Rows, of: &[&'a Row], column: usize, value: &str) -> Result<Vec<&'a Row>, PlotError> {
+    let found: Vec<&Row> = of.iter().filter(|row| rows.cell(row, column) == value).copied().collect();
     if !found.is_empty() {
         return Ok(found);
     }
@@ -114,27 +146,33 @@ fn having<'a>(rows: &Rows, of: &[&'a [String]], column: usize, value: &str) -> R
     Err(PlotError::NoRow { column: rows.columns[column].name.clone(), value: value.to_owned(), known })
 }
 
-fn read(rows: &Rows, row: &[String], column: usize) -> Result<f64, PlotError> {
+fn read(rows: &Rows, row: &Row, column: usize) -> Result<f64, PlotError> {
     let text = rows.cell(row, column);
     let name = || rows.columns[column].name.clone();
     number(text).ok_or_else(|| PlotError::NotNumber { column: name(), value: text.to_owned() })
 }
 
 /// Columns in which two runs were told different things.
-fn differing(rows: &Rows, a: &[String], b: &[String]) -> Vec<usize> {
-    let differs = |at: &usize| rows.columns[*at].setting && rows.cell(a, *at) != rows.cell(b, *at);
-    (0..rows.columns.len()).filter(differs).collect()
+fn differing(rows: &Rows, a: &Row, b: &Row) -> Vec<usize> {
+    let differs = |at: &usize| rows.cell(a, *at) != rows.cell(b, *at);
+    let columns: BTreeSet<usize> = [a, b].into_iter().flat_map(|row| rows.told(row)).map(|(at, _)| at).collect();
+    columns.into_iter().filter(differs).collect()
 }
 
-/// A run's settings but for one column.
-fn settings<'a>(rows: &Rows, row: &'a [String], but: usize) -> Vec<&'a str> {
-    let told = rows.columns.iter().enumerate().filter(|(at, column)| column.setting && *at != but);
-    told.map(|(at, _)| rows.cell(row, at)).collect()
+/// What another run has to have in common with this one to be its base, but for one column.
+fn settings<'a>(rows: &Rows, row: &'a Row, but: usize) -> Key<'a> {
+    let told = rows.told(row).filter(|(at, _)| *at != but);
+    // Two files may be of two programs, where that is not among their settings
+    let file = rows.file().filter(|file| *file != but && !row.whole);
+    (file.map_or("", |file| rows.cell(row, file)), told.collect())
 }
 
-/// Runs of one point differ in their seed alone.
-fn alike(rows: &Rows, first: &[String], row: &[String]) -> Result<(), PlotError> {
-    match differing(rows, first, row).into_iter().find(|column| rows.columns[*column].name != SEED) {
+/// Runs of one point differ in their seed alone. Where not all settings are known, those of several files may differ in others.
+fn alike(rows: &Rows, first: &Row, row: &Row) -> Result<(), PlotError> {
+    let told = differing(rows, first, row).into_iter().find(|column| rows.columns[*column].name != SEED);
+    let whole = first.whole && row.whole;
+    let file = rows.file().filter(|file| !whole && rows.cell(first, *file) != rows.cell(row, *file));
+    match told.or(file) {
         None => Ok(()),
         Some(column) => {
             let values = [first, row].map(|row| rows.cell(row, column).to_owned()).to_vec();

@@ -1,6 +1,6 @@
 //! Rows to draw: tables of CSV, as sweeps write them, and what runs and sweeps print as JSON.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use sealwright_smp::{Stats, meaning};
 use serde_json::Value;
@@ -10,10 +10,13 @@ use super::error::PlotError;
 /// The column with the name of the file that a row is from, without its ending.
 const FILE: &str = "file";
 
+/// The setting in which runs of one point may differ.
+pub(super) const SEED: &str = "machine.seed";
+
 /// The most columns; a run has some hundreds.
 const MOST: usize = 10_000;
 
-/// The most cells of all rows: some gigabytes. A row of one value has a cell for every column.
+/// The most cells of all rows: some gigabytes.
 pub(super) const MOST_CELLS: usize = 1 << 27;
 
 /// A column's name, and whether it is a setting: what a run was told, and not what came of it.
@@ -23,14 +26,24 @@ pub(super) struct Column {
     pub(super) setting: bool,
 }
 
+/// A run.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    /// Texts by the number of their column, in that order. Columns that it lacks take no room.
+    cells: Vec<(usize, String)>,
+    /// Whether all of its settings are among them. Of a sweep, they are those that it varied.
+    pub(super) whole: bool,
+}
+
 /// Rows of one or several files.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
     pub(super) columns: Vec<Column>,
     /// Where each column is.
     places: HashMap<Column, usize>,
-    /// A text for each column, or nothing where a row lacks it.
-    rows: Vec<Vec<String>>,
+    rows: Vec<Row>,
+    /// Names of files without folder and ending, and which file has each.
+    files: HashMap<String, String>,
     /// Cells of all rows.
     pub(super) cells: usize,
 }
@@ -63,7 +76,7 @@ impl Rows {
         for row in reader.records() {
             let row = row.map_err(wrong)?;
             let cells = row.iter().enumerate().map(|(at, cell)| (heads[at].clone(), cell.to_owned(), settings[at]));
-            self.row(file, cells.collect())?;
+            self.row(file, cells.collect(), false)?;
         }
         Ok(())
     }
@@ -74,28 +87,36 @@ impl Rows {
             let tree = tree.map_err(|error| wrong(error.to_string()))?;
             let lacks = || wrong(format!("object {} has no stats: not what smp run or smp sweep printed", number + 1));
             let stats = tree.get("stats").and_then(Stats::from_json).ok_or_else(lacks)?;
+            let workload = tree.get("config").and_then(|config| config.get("workload"));
+            // A trace is known by its digest, wherever its files are
+            let digest = workload.and_then(|workload| workload.get("digest")).is_some_and(Value::is_string);
             let mut cells = Vec::new();
             for settings in ["settings", "config"].into_iter().filter_map(|name| tree.get(name)) {
                 // A sweep's settings are names with dots, a run's are a tree
                 let settings = Stats::from_json(settings).ok_or_else(lacks)?;
-                cells.extend(settings.leaves().into_iter().map(|(name, value)| (name, plain(&value), true)));
+                cells.extend(settings.leaves().into_iter().map(|(name, value)| {
+                    let setting = !(digest && name == "workload.trace");
+                    (name, plain(&value), setting)
+                }));
             }
             if let Some(Value::String(name)) = tree.get("workload") {
                 cells.push(("workload".to_owned(), name.clone(), true));
             }
             cells.extend(stats.in_all().leaves().into_iter().map(|(name, value)| (name, plain(&value), false)));
-            self.row(file, cells)?;
+            self.row(file, cells, workload.is_some())?;
         }
         Ok(())
     }
 
-    fn row(&mut self, file: &str, mut cells: Vec<(String, String, bool)>) -> Result<(), PlotError> {
-        let name = file.rsplit('/').next().unwrap_or(file);
-        let name = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    fn row(&mut self, file: &str, mut cells: Vec<(String, String, bool)>, whole: bool) -> Result<(), PlotError> {
         if !cells.iter().any(|(column, ..)| column == FILE) {
-            cells.push((FILE.to_owned(), name.to_owned(), false));
+            let name = file.rsplit('/').next().unwrap_or(file);
+            let name = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+            // Of two files with one name, the second one has its whole path
+            let known = self.files.entry(name.to_owned()).or_insert_with(|| file.to_owned()) == file;
+            cells.push((FILE.to_owned(), if known { name } else { file }.to_owned(), false));
         }
-        let mut row = vec![String::new(); self.columns.len()];
+        let mut row = BTreeMap::new();
         for (name, value, setting) in cells {
             let column = Column { name, setting };
             let at = match self.places.get(&column) {
@@ -106,19 +127,20 @@ impl Rows {
                 }
                 None => {
                     self.columns.push(column.clone());
-                    self.places.insert(column, row.len());
-                    row.push(String::new());
-                    row.len() - 1
+                    self.places.insert(column, self.columns.len() - 1);
+                    self.columns.len() - 1
                 }
             };
-            row[at] = value;
+            // Of two in one column, the last
+            row.insert(at, value);
         }
+        row.retain(|_, value| !value.is_empty());
         self.cells += row.len();
         if self.cells > MOST_CELLS {
             let why = format!("more than {MOST_CELLS} cells, with those of files before it");
             return Err(PlotError::Unreadable { file: file.to_owned(), why });
         }
-        self.rows.push(row);
+        self.rows.push(Row { cells: row.into_iter().collect(), whole });
         Ok(())
     }
 
@@ -164,14 +186,30 @@ impl Rows {
         if near.is_empty() { names } else { near }
     }
 
+    /// The column of seeds, if there is one.
+    pub(super) fn seed(&self) -> Option<usize> {
+        self.columns.iter().position(|column| column.name == SEED)
+    }
+
+    /// The column of files' names.
+    pub(super) fn file(&self) -> Option<usize> {
+        self.columns.iter().position(|column| column.name == FILE)
+    }
+
     /// Every row.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &[String]> {
-        self.rows.iter().map(Vec::as_slice)
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter()
     }
 
     /// What a row has in a column.
-    pub(super) fn cell<'a>(&self, row: &'a [String], column: usize) -> &'a str {
-        row.get(column).map_or("", String::as_str)
+    pub(super) fn cell<'a>(&self, row: &'a Row, column: usize) -> &'a str {
+        row.cells.binary_search_by_key(&column, |(at, _)| *at).map_or("", |found| &row.cells[found].1)
+    }
+
+    /// What a row was told: columns of settings that it has, with its texts.
+    pub(super) fn told<'a>(&self, row: &'a Row) -> impl Iterator<Item = (usize, &'a str)> {
+        let settings = row.cells.iter().filter(|(at, _)| self.columns[*at].setting);
+        settings.map(|(at, text)| (*at, text.as_str()))
     }
 }
 

@@ -59,16 +59,86 @@ fn words_make_bars_and_rows_can_be_chosen() {
     assert_eq!(drawing(&figure).matches("<rect class=\"bar\"").count(), 3, "two bars and the legend's");
 }
 
+/// What a run printed, in short: FFT of some size.
+fn run(scheme: &str, size: u32, seed: u64, cycles: u64) -> String {
+    let workload = format!(r#"{{"kernel":"fft","size":{size},"align":false}}"#);
+    let machine = format!(r#"{{"scheme":{{"name":"{scheme}"}},"machine":{{"seed":{seed}}},"workload":{workload}}}"#);
+    format!(r#"{{"workload":"fft","config":{machine},"stats":{{"cycles":{cycles}}}}}"#)
+}
+
+/// Rows of several files.
+fn files(texts: &[(&str, &str)]) -> Rows {
+    let mut rows = Rows::default();
+    texts.iter().for_each(|(file, text)| rows.add(file, text).unwrap());
+    rows
+}
+
+#[test]
+fn runs_of_different_programs_are_not_mixed() {
+    let why = |rows: &Rows, question: &Question| figure(rows, question).unwrap_err();
+    let (small, large) = (run("clear", 8, 1, 100), run("gcm", 10, 1, 400));
+    let both = files(&[("c8.json", &small), ("g10.json", &large)]);
+    let found = why(&both, &ask("workload", "cycles", Some("machine.seed")));
+    assert!(matches!(&found, PlotError::Mixed { column, .. } if column == "scheme.name"), "{found}");
+    let found = why(&both, &ask("workload", "slowdown", Some("scheme")));
+    assert!(matches!(found, PlotError::NoBase { .. }), "{found}");
+    let same = files(&[("c8.json", &small), ("c10.json", &run("clear", 10, 1, 400))]);
+    let found = why(&same, &ask("workload", "cycles", None));
+    assert!(matches!(&found, PlotError::Mixed { column, .. } if column == "workload.size"), "{found}");
+    // Seeds in files of their own are one point
+    let seeds = files(&[("one.json", &small), ("two.json", &run("clear", 8, 2, 200))]);
+    assert_eq!(drawn(&figure(&seeds, &ask("workload", "cycles", None)).unwrap())[0].1[0].1[0], 150.0);
+    // A trace that is elsewhere is the same trace
+    let traced = |place: &str, seed: u64| {
+        run("clear", 8, seed, 10).replace(r#""align""#, &format!(r#""trace":"{place}","digest":"00ff","align""#))
+    };
+    let moved = files(&[("here.json", &traced("here/t", 1)), ("there.json", &traced("there/t", 2))]);
+    assert_eq!(drawn(&figure(&moved, &ask("workload", "cycles", None)).unwrap())[0].1.len(), 1);
+}
+
+#[test]
+fn tables_of_different_sweeps_are_not_mixed() {
+    let why = |rows: &Rows, question: &Question| figure(rows, question).unwrap_err();
+    let table = |cycles: [u64; 2]| {
+        format!("bus.width,scheme.name,cycles,scheme.name\n8,clear,{},clear\n8,gcm,{},gcm\n", cycles[0], cycles[1])
+    };
+    let (fft, radix) = (table([100, 110]), table([1000, 1300]));
+    let one = |scheme: &str| Question {
+        only: vec![("scheme.name".to_owned(), scheme.to_owned())],
+        ..ask("bus.width", "cycles", None)
+    };
+    let both = files(&[("x/fft.csv", &fft), ("x/radix.csv", &radix)]);
+    let found = why(&both, &one("gcm"));
+    assert_eq!(found, PlotError::Mixed { column: "file".into(), values: vec!["fft".into(), "radix".into()] });
+    let per_file = drawn(&figure(&both, &ask("bus.width", "slowdown", Some("file"))).unwrap());
+    let means: Vec<f64> = per_file.iter().map(|(_, points)| points[0].1[0].round()).collect();
+    assert_eq!(means, [10.0, 30.0], "each over its own base");
+    // A base in another file is one only where files are what is compared
+    let (clear, gcm) = ("bus.width,cycles\n8,100\n", "bus.width,cycles\n8,150\n");
+    let apart = files(&[("clear.csv", clear), ("gcm.csv", gcm)]);
+    let over = |over: (&str, &str)| Question {
+        over: Some((over.0.to_owned(), over.1.to_owned())),
+        ..ask("bus.width", "cycles", None)
+    };
+    assert_eq!(drawn(&figure(&apart, &over(("file", "clear"))).unwrap())[0].1[0].1[0].round(), 50.0);
+    let named = files(&[
+        ("a.csv", "bus.width,scheme.name,cycles,scheme.name\n8,clear,100,clear\n"),
+        ("b.csv", "bus.width,scheme.name,cycles,scheme.name\n8,gcm,150,gcm\n"),
+    ]);
+    assert!(matches!(why(&named, &over(("scheme.name", "clear"))), PlotError::NoBase { .. }));
+    // The same table twice, and two of one name
+    let twice = files(&[("x/fft.csv", &fft), ("x/fft.csv", &fft)]);
+    assert_eq!(why(&twice, &one("gcm")), PlotError::Twice { column: "bus.width".into(), value: "8".into() });
+    let alike = files(&[("x/t.csv", &fft), ("y/t.csv", &radix)]);
+    let found = why(&alike, &one("gcm"));
+    assert_eq!(found, PlotError::Mixed { column: "file".into(), values: vec!["t".into(), "y/t.csv".into()] });
+}
+
 #[test]
 fn what_runs_print_is_read_too() {
-    let run = |scheme: &str, cycles: u64| {
-        format!(
-            r#"{{"workload":"fft","config":{{"scheme":{{"name":"{scheme}"}},"bus":{{"width":8}}}},"stats":{{"cycles":{cycles}}}}}"#
-        )
-    };
     let mut rows = Rows::default();
-    rows.add("a/plain.json", &run("clear", 200)).unwrap();
-    rows.add("sealed.json", &run("gcm", 300)).unwrap();
+    rows.add("a/plain.json", &run("clear", 8, 1, 200)).unwrap();
+    rows.add("sealed.json", &run("gcm", 8, 1, 300)).unwrap();
     let found = drawn(&figure(&rows, &ask("file", "cycles", None)).unwrap());
     assert_eq!(found[0].1, [("plain".to_owned(), [200.0; 3]), ("sealed".to_owned(), [300.0; 3])]);
     let found = drawn(&figure(&rows, &ask("workload", "slowdown", Some("scheme.name"))).unwrap());
@@ -166,22 +236,49 @@ fn a_table_has_a_bound_to_its_columns() {
     assert!(why.contains("c.csv: more than 10000 columns"), "{why}");
 }
 
+/// Else a wide row and many short ones would take the room of as many wide ones.
+#[test]
+fn a_row_has_no_cells_for_columns_that_it_lacks() {
+    let names: String = (0..9_990).map(|column| format!("\"c{column}\":1,")).collect();
+    let wide = format!("{{\"settings\":{{{names}\"bus\":1}},\"stats\":{{\"cycles\":1}}}}\n");
+    let mut rows = Rows::default();
+    rows.add("a.json", &(wide + &"{\"stats\":{}}\n".repeat(5_000) + "{\"stats\":{\"cycles\":7}}\n")).unwrap();
+    assert_eq!(rows.cells, 9_993 + 5_000 + 2);
+    let question = Question { over: Some(("bus".to_owned(), "1".to_owned())), ..ask("file", "cycles", None) };
+    assert!(matches!(figure(&rows, &question), Err(PlotError::NoBase { .. })));
+}
+
 #[test]
 fn a_table_has_a_bound_to_its_cells() {
     let mut rows = Rows::default();
     rows.add("wide.csv", "a,b,c\n1,2,3\n").unwrap();
     assert_eq!(rows.cells, 4, "one is the name of the file");
     rows.cells = rows::MOST_CELLS - 4;
+    rows.add("short.csv", "a,b\n1,\n").unwrap();
+    assert_eq!(rows.cells, rows::MOST_CELLS - 2, "what is empty has none");
     rows.add("short.csv", "a\n1\n").unwrap();
     let why = rows.add("more.csv", "a\n1\n").unwrap_err().to_string();
     assert!(why.contains("more.csv: more than 134217728 cells"), "{why}");
 }
 
+#[test]
+fn bases_that_say_different_things_are_none() {
+    let table = |second: &str| {
+        rows(&format!(
+            "bus.width,scheme.name,cycles,scheme.name\n8,clear,10,clear\n8,clear,{second},clear\n8,gcm,20,gcm\n"
+        ))
+    };
+    let question = ask("bus.width", "slowdown", Some("scheme.name"));
+    let why = figure(&table("99"), &question).unwrap_err().to_string();
+    assert_eq!(why, "several runs with scheme.name=clear and the same settings differ in cycles: 10, 99");
+    assert_eq!(drawn(&figure(&table("10"), &question).unwrap())[0].1[0].1[0], 100.0);
+}
+
 /// Figures are as when everything was compared with everything: places and series in the order in which they come first.
 #[test]
-fn places_series_and_bases_are_those_that_come_first() {
+fn places_and_series_are_in_the_order_in_which_they_come_first() {
     let table = "bus.width,scheme.name,bus.skew,cycles,scheme.name\n\
-        9,gcm,1,30,gcm\n8,cbc,1,44,cbc\n9,clear,1,10,clear\n8,clear,1,11,clear\n9,clear,1,99,clear\n8,gcm,1,22,gcm\n";
+        9,gcm,1,30,gcm\n8,cbc,1,44,cbc\n9,clear,1,10,clear\n8,clear,1,11,clear\n8,gcm,1,22,gcm\n";
     let words = Question { kind: Some(PlotKind::Bars), ..ask("bus.width", "slowdown", Some("scheme.name")) };
     let found = drawn(&figure(&rows(table), &words).unwrap());
     let point = |x: &str, y: f64| (x.to_owned(), [y; 3]);

@@ -1,0 +1,129 @@
+//! LZ4's frames to their last byte. The decoder takes an end between two blocks for the end of all, and so the end of the first frame.
+
+use std::io::{self, Read};
+
+use lz4_flex::frame::FrameDecoder;
+
+/// Begins a frame of LZ4's first format, which has no mark at its end.
+const LEGACY: u32 = 0x184c_2102;
+
+/// What one frame holds, or several in a row.
+pub(super) struct Lz4(FrameDecoder<Frames>);
+
+impl Lz4 {
+    pub(super) fn new(file: Box<dyn Read>) -> Lz4 {
+        Lz4(FrameDecoder::new(Frames::new(file)))
+    }
+}
+
+impl Read for Lz4 {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = self.0.read(out)?;
+            let frames = self.0.get_mut();
+            if read > 0 || out.is_empty() || frames.ended {
+                return Ok(read);
+            }
+            // Nothing came of an empty block, or of the end of a frame. The next frame's blocks may be of another size, for which this
+            // decoder has no room.
+            if frames.between() {
+                let rest = std::mem::replace(frames, Frames::new(Box::new(io::empty())));
+                self.0 = FrameDecoder::new(rest);
+            }
+        }
+    }
+}
+
+/// A part of a frame.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Magic,
+    Flags,
+    Descriptor,
+    /// A block's length, or 0 for the end.
+    Size,
+    Block,
+    Checksum,
+}
+
+/// A file of frames: knows where in a frame it is, and refuses to end there.
+struct Frames {
+    file: Box<dyn Read>,
+    part: Part,
+    /// Bytes of the part that are still to come.
+    left: usize,
+    /// The last four bytes, the first of them lowest.
+    word: u32,
+    flags: u8,
+    ended: bool,
+}
+
+impl Frames {
+    fn new(file: Box<dyn Read>) -> Frames {
+        Frames { file, part: Part::Magic, left: 4, word: 0, flags: 0, ended: false }
+    }
+
+    /// Whether a frame may begin here, or the file end.
+    fn between(&self) -> bool {
+        self.part == Part::Magic && self.left == 4
+    }
+
+    fn pass(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let (part, later) = bytes.split_at(bytes.len().min(self.left));
+            for byte in &part[part.len().saturating_sub(4)..] {
+                self.word = self.word >> 8 | u32::from(*byte) << 24;
+            }
+            self.left -= part.len();
+            bytes = later;
+            if self.left == 0 {
+                (self.part, self.left) = self.after()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What follows the part that has ended, and how many bytes it has.
+    fn after(&mut self) -> io::Result<(Part, usize)> {
+        if self.part == Part::Flags {
+            // A byte on the size of blocks stands behind them
+            self.flags = (self.word >> 16) as u8;
+        }
+        let flag = |bit: u8| usize::from(self.flags >> bit & 1);
+        Ok(match self.part {
+            Part::Magic if self.word == LEGACY => {
+                return Err(io::Error::other(
+                    "LZ4's first format does not tell a whole file: compress it with lz4 anew",
+                ));
+            }
+            Part::Magic => (Part::Flags, 2),
+            // A checksum of the head, and, if they are there, the length of everything and the number of a dictionary
+            Part::Flags => (Part::Descriptor, 1 + 8 * flag(3) + 4 * flag(0)),
+            Part::Descriptor | Part::Block => (Part::Size, 4),
+            Part::Size if self.word > 0 => {
+                // The highest bit says that the block is stored as it is
+                let length = (self.word & 0x7fff_ffff) as usize;
+                (Part::Block, length + 4 * flag(4))
+            }
+            Part::Size if flag(2) == 1 => (Part::Checksum, 4),
+            Part::Size | Part::Checksum => (Part::Magic, 4),
+        })
+    }
+}
+
+impl Read for Frames {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(out)?;
+        if read == 0 && !out.is_empty() {
+            self.ended = self.between();
+            // Of the kind of all other errors: the decoder takes an unexpected end for an end
+            return if self.ended {
+                Ok(0)
+            } else {
+                Err(io::Error::other("LZ4: the file was cut: it ends within a frame"))
+            };
+        }
+        self.pass(&out[..read])?;
+        Ok(read)
+    }
+}
