@@ -63,7 +63,8 @@ pub(crate) struct BenchArgs {
 
 /// Measures and prints.
 pub(crate) fn run(args: &BenchArgs) -> Result<Exit, CommandError> {
-    let mut options = Options { quick: args.quick, ..Options::default() };
+    let commit = env!("SEALWRIGHT_COMMIT").to_owned();
+    let mut options = Options { quick: args.quick, commit, ..Options::default() };
     if !args.suite.is_empty() {
         options.subjects.clone_from(&args.suite);
     }
@@ -98,6 +99,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, CommandError> {
     })?;
     drop(status);
     unwritten?;
+    study::warn_if_slow(&args.progress, &report.machine);
     if args.whole {
         print(&serde_json::to_string(&report).map_err(CommandError::failed)?)?;
     } else if !args.json {
@@ -117,6 +119,7 @@ fn of_starts(args: &BenchArgs) -> Result<Exit, CommandError> {
     }
     drop(status);
     let Some(report) = Report::of_starts(&reports) else { return Ok(Exit::Done) };
+    study::warn_if_slow(&args.progress, &report.machine);
     if args.json {
         let line = |row: &Row| serde_json::to_string(row).expect("a row is strings and finite numbers") + "\n";
         print(&report.rows.iter().map(line).collect::<String>())?;

@@ -17,6 +17,8 @@ use sealwright_terminal::{CommandError, Exit, ProgressArgs, Status, print};
 use serde::Serialize;
 use serde_json::json;
 
+use crate::study;
+
 const EXAMPLES: &str = "\
 Two copies of the same code (AES-256-GCM, sealing in place, each with its own key and its own buffer) are compared in
 hundreds of processes. Then tests of 10 processes each are drawn. Their intervals should exclude 1 in at most 7 %, and by
@@ -102,6 +104,7 @@ pub(crate) fn run(args: &MeasureArgs) -> Result<Exit, CommandError> {
     }
     drop(status);
     let machine = Machine::here(Isa::available().iter().map(|isa| isa.name())).since(before.as_ref());
+    study::warn_if_slow(&args.progress, &machine);
     let report = Report { machine, seconds: clock.elapsed().as_secs_f64(), sizes };
     print(&match args.json {
         true => serde_json::to_string(&report).map_err(CommandError::failed)? + "\n",

@@ -3,6 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
+use sealwright_measure::Machine;
 use sealwright_study::{ATTACKS, BENCH, Options, Ran, Results, Step, attacks, bench, names, run_all, run_one};
 use sealwright_terminal::{
     CommandError, Exit, ProgressArgs, Status, interrupt, print, shown,
@@ -93,6 +94,11 @@ pub(crate) fn run(args: &StudyArgs) -> Result<Exit, CommandError> {
     }
     .map_err(CommandError::failed)?;
     drop(status);
+    let machines = ran.results.iter().map(|results| &results.machine);
+    let mut machines = machines.chain(ran.bench.iter().map(|report| &report.machine));
+    if let Some(machine) = machines.next().or(ran.attacks.as_ref().map(|report| &report.machine)) {
+        warn_if_slow(&args.progress, machine);
+    }
     print_all(args, &ran)
 }
 
@@ -134,6 +140,18 @@ fn about(left: Duration) -> String {
     }
 }
 
+/// Says on standard error if this program was built to compile fast and not to run fast: its figures are those of no program that
+/// people use.
+pub(crate) fn warn_if_slow(progress: &ProgressArgs, machine: &Machine) {
+    if machine.unoptimised() && !progress.quiet {
+        let level = &machine.opt_level;
+        eprintln!(
+            "sealwright-lab: warning: these are figures of a build at opt-level {level}, which is slower than one at 3"
+        );
+        eprintln!("hint: cargo build --release -p sealwright-lab");
+    }
+}
+
 /// The results of `bench`, as the verb `bench` prints them.
 pub(crate) fn bench_as_text(report: &bench::Report) -> String {
     let peers: Vec<String> = report.peers.iter().map(|peer| format!("{} {}", peer.name, peer.version)).collect();
@@ -171,6 +189,17 @@ fn as_text(results: &Results) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// So that a commit has its `+` as soon as one of them was changed.
+    #[test]
+    fn the_commit_is_noted_again_when_a_part_of_the_program_changes() {
+        let parts: Vec<&str> = env!("SEALWRIGHT_PARTS").split(' ').collect();
+        for part in ["aead/src", "lab/src", "measure/src", "peers/shim", "study/report", "terminal/Cargo.toml"] {
+            assert!(parts.contains(&&format!("crates/{part}")[..]), "{part}: {parts:?}");
+        }
+        assert!(parts.contains(&"Cargo.lock") && parts.iter().any(|part| part.starts_with("rtl/results/")));
+        assert!(!parts.iter().any(|part| part.starts_with("crates/cli") || part.ends_with("/tests")), "{parts:?}");
+    }
 
     #[test]
     fn a_step_reads_as_a_sentence() {

@@ -41,3 +41,14 @@ fn both_directions_and_a_peer(words: &str) {
         assert!(of(false).count() >= 1, "{direction}");
     }
 }
+
+/// Tests are not built to run fast.
+#[test]
+fn figures_of_a_slow_build_come_with_a_warning() {
+    let sandbox = Sandbox::new();
+    let said = sandbox.sh("sealwright-lab bench --quick --json --suite aes-256-gcm --bytes 64");
+    let level = sealwright_measure::Machine::here(["portable"]).opt_level;
+    let warning = format!("sealwright-lab: warning: these are figures of a build at opt-level {level},");
+    assert_eq!((said.code, said.err.contains(&warning)), (0, level != "3"), "{}", said.err);
+    assert_eq!(said.err.matches("hint: cargo build --release").count(), usize::from(level != "3"), "{}", said.err);
+}

@@ -36,6 +36,11 @@ pub trait Candidate {
     fn iterations(&self) -> Option<u64> {
         None
     }
+
+    /// The iterations of a sample are a multiple of this: those that are only done together.
+    fn together(&self) -> u64 {
+        1
+    }
 }
 
 /// Work in this process, timed around a loop of `iterations` calls, by default with the wall clock.

@@ -25,6 +25,9 @@ pub struct Machine {
     pub kernel: String,
     /// The compiler that built the measuring program.
     pub rustc: String,
+    /// The optimisation level of that build: `3`; empty where it is unknown.
+    #[serde(default)]
+    pub opt_level: String,
     /// Load averages over 1, 5 and 15 minutes when this was described.
     pub load: [f64; 3],
     /// When this was described: UTC, RFC 3339, to the second.
@@ -51,6 +54,7 @@ impl Machine {
             memory: system.total_memory(),
             kernel: [System::name(), System::kernel_version()].into_iter().flatten().collect::<Vec<_>>().join(" "),
             rustc: env!("SEALWRIGHT_RUSTC").to_owned(),
+            opt_level: env!("SEALWRIGHT_OPT_LEVEL").to_owned(),
             load: [load.one, load.five, load.fifteen],
             date: now(),
             state: State::here(None),
@@ -62,6 +66,11 @@ impl Machine {
     pub fn since(self, since: Option<&Ticks>) -> Machine {
         Machine { state: State::here(since), ..self }
     }
+
+    /// Whether the program was built at a lower level than the figures of a program should be.
+    pub fn unoptimised(&self) -> bool {
+        !matches!(&self.opt_level[..], "3" | "")
+    }
 }
 
 impl fmt::Display for Machine {
@@ -69,6 +78,9 @@ impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (memory, load) = (self.memory as f64 / (1u64 << 30) as f64, self.load[0]);
         write!(f, "{}, {} cores, {memory:.1} GiB, {}, {}", self.cpu, self.cores, self.kernel, self.rustc)?;
+        if !self.opt_level.is_empty() {
+            write!(f, ", opt-level {}", self.opt_level)?;
+        }
         write!(f, ", load {load:.2}, {}", self.date)
     }
 }
@@ -111,6 +123,15 @@ mod tests {
         assert!(machine.rustc.starts_with("rustc 1."), "{}", machine.rustc);
         assert!(machine.load.iter().all(|load| *load >= 0.0));
         assert!(!machine.to_string().contains('\n'));
+        assert!(machine.to_string().contains(&format!(", opt-level {},", machine.opt_level)), "{machine}");
+    }
+
+    #[test]
+    fn a_build_below_level_three_is_known_as_one() {
+        let built = |opt_level: &str| Machine { opt_level: opt_level.into(), ..Machine::here(["portable"]) };
+        assert!(["0", "1", "2", "s", "z"].into_iter().all(|level| built(level).unoptimised()));
+        // What was stored before levels were noted may have been any build.
+        assert!(!built("3").unoptimised() && !built("").unoptimised());
     }
 
     #[test]

@@ -187,7 +187,8 @@ impl Run<'_> {
                 found.push(fixed.max(1));
                 continue;
             }
-            let mut iterations = 1;
+            let together = candidate.together().max(1);
+            let mut iterations = together;
             for round in 0.. {
                 let took = self.sample(*candidate, iterations, Stage::Calibrate, round)?;
                 if took >= wanted || iterations >= 1 << 40 {
@@ -195,7 +196,7 @@ impl Run<'_> {
                 }
                 // Aim slightly too high, but do not extrapolate from a short run by more than a factor of ten
                 let factor = wanted.as_secs_f64() * 1.1 / took.as_secs_f64().max(1e-9);
-                iterations = (iterations as f64 * factor.clamp(1.2, 10.0)).ceil() as u64;
+                iterations = ((iterations as f64 * factor.clamp(1.2, 10.0)).ceil() as u64).next_multiple_of(together);
             }
             found.push(iterations);
         }
@@ -247,7 +248,7 @@ impl Run<'_> {
             // Each round finds its memory somewhere else, so the spread of the samples contains the spread of the places
             for (candidate, &iterations) in candidates.iter_mut().zip(iterations) {
                 if candidate.renew(&mut places)? && candidate.iterations().is_none() {
-                    candidate.run(iterations / WARMING + 1)?;
+                    candidate.run((iterations / WARMING + 1).next_multiple_of(candidate.together().max(1)))?;
                 }
             }
             self.random.shuffle(&mut order);

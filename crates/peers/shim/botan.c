@@ -6,6 +6,7 @@ static struct {
     __typeof__(botan_version_string) *version_string;
     __typeof__(botan_cipher_init) *init;
     __typeof__(botan_cipher_destroy) *destroy;
+    __typeof__(botan_cipher_reset) *reset;
     __typeof__(botan_cipher_set_key) *set_key;
     __typeof__(botan_cipher_set_associated_data) *set_ad;
     __typeof__(botan_cipher_start) *start;
@@ -19,7 +20,7 @@ static const char *version(void)
         return NULL;
     int whole = (lib.version_string = dlsym(library, "botan_version_string")) &&
                 (lib.init = dlsym(library, "botan_cipher_init")) && (lib.destroy = dlsym(library, "botan_cipher_destroy")) &&
-                (lib.set_key = dlsym(library, "botan_cipher_set_key")) &&
+                (lib.reset = dlsym(library, "botan_cipher_reset")) && (lib.set_key = dlsym(library, "botan_cipher_set_key")) &&
                 (lib.set_ad = dlsym(library, "botan_cipher_set_associated_data")) &&
                 (lib.start = dlsym(library, "botan_cipher_start")) && (lib.update = dlsym(library, "botan_cipher_update"));
     return whole ? lib.version_string() : NULL;
@@ -28,7 +29,17 @@ static const char *version(void)
 struct key {
     botan_cipher_t seals, opens;
     size_t key_len;
+    uint8_t bytes[32];
+    /* The key to open is set when it is first needed: many are only for sealing. */
+    int opens_is_set;
+    int ocb;
 };
+
+/* OCB keeps what the key before made of a nonce, until it is reset. */
+static int replace(const struct key *key, botan_cipher_t cipher, const uint8_t *bytes)
+{
+    return (key->ocb && lib.reset(cipher)) || lib.set_key(cipher, bytes, key->key_len);
+}
 
 static void *create(int algorithm)
 {
@@ -39,6 +50,7 @@ static void *create(int algorithm)
     if (!key)
         return NULL;
     key->key_len = algorithm == AES_128_GCM || algorithm == AES_128_OCB ? 16 : 32;
+    key->ocb = algorithm == AES_128_OCB || algorithm == AES_256_OCB || algorithm == SERPENT_256_OCB;
     if (lib.init(&key->seals, names[algorithm], BOTAN_CIPHER_INIT_FLAG_ENCRYPT)) {
         free(key);
         return NULL;
@@ -54,7 +66,9 @@ static void *create(int algorithm)
 static int set_key(void *self, const uint8_t *bytes)
 {
     struct key *key = self;
-    return lib.set_key(key->seals, bytes, key->key_len) || lib.set_key(key->opens, bytes, key->key_len);
+    memcpy(key->bytes, bytes, key->key_len);
+    key->opens_is_set = 0;
+    return replace(key, key->seals, bytes);
 }
 
 static int run(botan_cipher_t cipher, const uint8_t *nonce, const uint8_t *ad, size_t ad_len, uint8_t *message, size_t in,
@@ -76,6 +90,9 @@ static int seal(void *self, const uint8_t *nonce, const uint8_t *ad, size_t ad_l
 static int open_(void *self, const uint8_t *nonce, const uint8_t *ad, size_t ad_len, uint8_t *message, size_t text_len)
 {
     struct key *key = self;
+    if (!key->opens_is_set && replace(key, key->opens, key->bytes))
+        return 1;
+    key->opens_is_set = 1;
     return run(key->opens, nonce, ad, ad_len, message, text_len + 16, text_len);
 }
 

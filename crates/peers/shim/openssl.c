@@ -39,6 +39,8 @@ struct key {
     size_t key_len;
     uint8_t bytes[32];
     int plain;
+    /* Whether a context has its cipher: named again, it would free and allocate everything anew. */
+    int seals_begun, opens_begun;
     /* The key to open is set when it is first needed: many are only for sealing. */
     int opens_is_set;
 };
@@ -76,8 +78,11 @@ static int set_key(void *self, const uint8_t *bytes)
     struct key *key = self;
     memcpy(key->bytes, bytes, key->key_len);
     key->opens_is_set = 0;
-    return !lib.EVP_EncryptInit_ex2(key->seals, key->cipher, bytes, NULL, NULL) ||
-           (key->plain && !lib.EVP_CIPHER_CTX_set_padding(key->seals, 0));
+    if (!lib.EVP_EncryptInit_ex2(key->seals, key->seals_begun ? NULL : key->cipher, bytes, NULL, NULL) ||
+        (key->plain && !key->seals_begun && !lib.EVP_CIPHER_CTX_set_padding(key->seals, 0)))
+        return 1;
+    key->seals_begun = 1;
+    return 0;
 }
 
 static int seal(void *self, const uint8_t *nonce, const uint8_t *ad, size_t ad_len, uint8_t *message, size_t text_len)
@@ -102,10 +107,10 @@ static int open_(void *self, const uint8_t *nonce, const uint8_t *ad, size_t ad_
     EVP_CIPHER_CTX *context = key->opens;
     int n = 0, end = 0;
     if (!key->opens_is_set) {
-        if (!lib.EVP_DecryptInit_ex2(context, key->cipher, key->bytes, NULL, NULL) ||
-            (key->plain && !lib.EVP_CIPHER_CTX_set_padding(context, 0)))
+        if (!lib.EVP_DecryptInit_ex2(context, key->opens_begun ? NULL : key->cipher, key->bytes, NULL, NULL) ||
+            (key->plain && !key->opens_begun && !lib.EVP_CIPHER_CTX_set_padding(context, 0)))
             return 1;
-        key->opens_is_set = 1;
+        key->opens_begun = key->opens_is_set = 1;
     }
     if (!lib.EVP_DecryptInit_ex2(context, NULL, NULL, nonce, NULL))
         return 1;

@@ -75,3 +75,34 @@ fn what_is_sealed_opens_and_what_is_forged_does_not() {
         }
     }
 }
+
+/// As keys of their own would: what is kept of the key before is nothing.
+#[test]
+fn one_handle_takes_keys_in_turn() {
+    for library in found().0 {
+        for algorithm in Algorithm::ALL {
+            let keys = [[7; 32], [8; 32], [9; 32]].map(|key| key[..algorithm.key_len()].to_vec());
+            let Some(mut turned) = library.key(algorithm, &keys[0]) else { continue };
+            let nonce = vec![1; algorithm.nonce_len()];
+            let plain = vec![5; 64 + algorithm.tag_len()];
+            for (turn, key) in keys.iter().cycle().take(7).enumerate() {
+                let who = format!("{library:?} {algorithm:?}, turn {turn}");
+                turned.set(key).unwrap();
+                let (mut message, mut other) = (plain.clone(), plain.clone());
+                library.key(algorithm, key).unwrap().seal(&nonce, b"ad", &mut other).unwrap();
+                // Some turns open before they seal, and some do not open.
+                if turn % 3 == 1 {
+                    let mut sealed = other.clone();
+                    turned.open(&nonce, b"ad", &mut sealed).unwrap();
+                    assert_eq!(sealed[..64], plain[..64], "{who}");
+                }
+                turned.seal(&nonce, b"ad", &mut message).unwrap();
+                assert_eq!(message, other, "{who}");
+                if turn % 3 > 0 {
+                    turned.open(&nonce, b"ad", &mut message).unwrap();
+                    assert_eq!(message[..64], plain[..64], "{who}");
+                }
+            }
+        }
+    }
+}

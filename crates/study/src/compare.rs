@@ -1,7 +1,7 @@
 //! Two results directories side by side: two machines, or two versions on one.
 //!
 //! What both have is set beside each other by its name: claims by paper and circumstance, a table's figures by their row
-//! and column, `bench` by suite, size, direction and implementation. A ratio is the second over the first; its interval
+//! and column, `bench` by suite, size, direction, way and implementation. A ratio is the second over the first; its interval
 //! reaches as far as both ends allow, as the two were not measured side by side.
 
 use std::path::Path;
@@ -87,9 +87,13 @@ fn machines(a: &Folder, b: &Folder) -> Table {
     fact("levels", &|_, machine| machine.levels.join(", "));
     fact("system", &|_, machine| machine.kernel.clone());
     fact("compiler", &|_, machine| machine.rustc.clone());
+    fact("optimisation level", &|_, machine| machine.opt_level.clone());
     fact("load", &|_, machine| format!("{:.2}", machine.load[0]));
     fact("date", &|_, machine| machine.date.clone());
-    fact("version", &|folder, _| folder.results.first().map_or(String::new(), |results| results.version.clone()));
+    fact("version", &|folder, _| {
+        let of_studies = folder.results.iter().map(|results| &results.version);
+        of_studies.chain(folder.bench.iter().map(|report| &report.version)).next().cloned().unwrap_or_default()
+    });
     fact("studies", &|folder, _| {
         let grid = |results: &Results| format!("{}{}", results.study, if results.quick { " (quick)" } else { "" });
         folder.results.iter().map(grid).collect::<Vec<_>>().join(", ")
@@ -144,9 +148,9 @@ fn label(row: &[Cell]) -> String {
 fn bench(a: &Folder, b: &Folder, first: &Report, second: &Report) -> Table {
     let mut table = side_by_side(a, b, "bench: GB of text a second".into(), ["what", "who"]);
     for row in &first.rows {
-        let key = |row: &crate::bench::Row| (row.suite.clone(), row.bytes, row.direction, row.who());
+        let key = |row: &crate::bench::Row| (row.suite.clone(), row.bytes, row.direction, row.way, row.who());
         let Some(other) = second.rows.iter().find(|other| key(other) == key(row)) else { continue };
-        let what = format!("{} {} B, {}", row.suite, row.bytes, row.direction);
+        let what = format!("{} {} B, {}{}", row.suite, row.bytes, row.direction, row.way.words());
         table.row(beside([what, row.who()], row.speed(), other.speed(), 2));
     }
     table

@@ -5,6 +5,7 @@ use sealwright_measure::Verdict;
 
 use super::*;
 use crate::{
+    bench::{Row, Way},
     judgement::{Judged, Scoped},
     quantity::Kind,
     results::keep_bench,
@@ -68,4 +69,32 @@ fn folders_are_read_and_one_without_results_is_refused() {
     let folder = Folder::load(place.path()).unwrap();
     assert!(folder.results.len() == 1 && folder.bench.is_some());
     assert_eq!(tables(&folder, &folder).len(), 4);
+}
+
+#[test]
+fn messages_that_come_in_another_way_are_another_row() {
+    let row = |way, gbps| Row {
+        suite: "aes-128-gcm".into(),
+        bytes: 40,
+        direction: crate::bench::Direction::Seal,
+        way,
+        implementation: "ring".into(),
+        level: "auto".into(),
+        gbps,
+        low: gbps,
+        high: gbps,
+        ratio_to_best_peer: None,
+        ratio_low: None,
+        ratio_high: None,
+        of_limit: None,
+    };
+    let report = |ways: [(Way, f64); 2]| Report {
+        rows: ways.map(|(way, gbps)| row(way, gbps)).into(),
+        ..Report::of(Machine::here(["portable"]))
+    };
+    let (first, second) = ([(Way::OneKey, 4.0), (Way::NewKey, 1.0)], [(Way::NewKey, 2.0), (Way::OneKey, 4.0)]);
+    let (a, b) = (folder("A", Verdict::Holds, 1.0), folder("B", Verdict::Holds, 1.0));
+    let text = bench(&a, &b, &report(first), &report(second)).to_text();
+    assert!(text.contains("a new key for each message") && text.contains("2.00 [2.00, 2.00]"), "{text}");
+    assert!(text.contains("1.00 [1.00, 1.00]") && !text.contains("0.50"), "{text}");
 }

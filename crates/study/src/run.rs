@@ -137,7 +137,7 @@ fn run_attacks(options: &Options, mut progress: Progress<'_>) -> Result<attacks:
 }
 
 fn measure_bench(options: &Options, mut progress: Progress<'_>) -> Result<bench::Report, StudyError> {
-    let asked = bench::Options { quick: options.quick, ..bench::Options::default() };
+    let asked = bench::Options { quick: options.quick, commit: options.commit.clone(), ..bench::Options::default() };
     progress.expect(asked.comparisons() + 1);
     progress.step("checking that all implementations agree");
     let mut last = None;

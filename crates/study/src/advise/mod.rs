@@ -1,14 +1,16 @@
 //! Which suite to use and how to handle its keys: rules, with the measured figures on which they are based.
 //!
-//! The rules, in this order:
+//! The rules are those of `docs/CHOOSING.md`, in this order:
 //!
-//! 1. AES-256-GCM, the most widely supported suite, unless AES-256-OCB3 is at least 25 % faster on this machine at this
+//! 1. No suite commits to its key by itself. Where a message must open under one key only, it is sealed by
+//!    [`RandomNonceKey::committing`](sealwright::RandomNonceKey::committing), with a random nonce.
+//! 2. Without AES instructions ChaCha20-Poly1305 is taken, because AES in bit slices takes many times as long; and with random nonces
+//!    of 192 bits, [`RandomNonceKey::xchacha20_poly1305`](sealwright::RandomNonceKey::xchacha20_poly1305), where a nonce may come twice.
+//! 3. With them AES-256-GCM-SIV is taken where a nonce may come twice.
+//! 4. Otherwise AES-256-GCM, the most widely supported suite, unless AES-256-OCB3 is at least 25 % faster on this machine at this
 //!    size, over its whole interval, both for sealing and for opening. Keys have 256 bits, because an attacker can attack
 //!    the keys of many sessions at the same time.
-//! 2. Neither mode commits to its key, and neither is secure if a nonce is used twice. If one of these properties is
-//!    needed, messages are sealed like files: a fresh random salt gives each message its own key, and 32 bytes commit to
-//!    it.
-//! 3. For one session, one [`Sealer`](sealwright::Sealer), which counts its nonces. For many sessions, either one for each, or
+//! 5. For one session, one [`Sealer`](sealwright::Sealer), which counts its nonces. For many sessions, either one for each, or
 //!    only keys are stored and the rest is computed for each packet: the scheme `gcm-on64-256` of `sealwright-session`, which uses
 //!    GCM. The study of sessions measured both, and the faster one is taken; if it was not measured, prepared keys are kept
 //!    while all of them fit into the largest cache.
@@ -19,7 +21,7 @@
 pub(crate) mod example;
 mod measured;
 
-use sealwright::{Isa, Suite};
+use sealwright::{Isa, Key, RandomNonceKey, Suite};
 use sealwright_measure::Interval;
 use serde::Serialize;
 
@@ -27,7 +29,7 @@ pub use self::measured::Measured;
 use self::measured::{Packet, keys_only_bytes};
 use crate::{
     amount,
-    bench::{Direction, Report, Row},
+    bench::{Direction, Report, Row, Subject, Way},
     figure::shown,
 };
 
@@ -58,8 +60,12 @@ pub enum Scheme {
     Kept,
     /// A key for each session, which is prepared again for each packet.
     KeysOnly,
-    /// A key for each message, derived from a master key and a fresh salt.
-    Sealed,
+    /// A mode that stands a nonce that comes twice.
+    Resistant,
+    /// A random nonce with each message.
+    Random,
+    /// A random nonce and a commitment with each message.
+    Committing,
 }
 
 impl Scheme {
@@ -71,7 +77,9 @@ impl Scheme {
             Scheme::KeysOnly => {
                 "store only the keys of each session, and compute the rest for each packet: `gcm-on64-256`"
             }
-            Scheme::Sealed => "seal each message like a file: with a fresh salt, its own key and a commitment",
+            Scheme::Resistant => "a key of `mode::gcm_siv` for each session, under which a nonce may come twice",
+            Scheme::Random => "`RandomNonceKey::xchacha20_poly1305`: a random nonce goes with each message",
+            Scheme::Committing => "`RandomNonceKey::committing`: a random nonce and a commitment go with each message",
         }
     }
 }
@@ -96,40 +104,51 @@ pub struct Advice {
 /// OCB3 is chosen only if it is faster than GCM by this factor.
 const FASTER: f64 = 1.25;
 
-/// Bytes of a sealed file in addition to its text and the tags of its chunks: preamble, salt and commitment.
-const SEALED: usize = 16 + 24 + 32;
-
 /// Advice for `question`, based on what was measured.
 pub fn advise(question: &Question, measured: Measured<'_>) -> Advice {
     let bench = measured.bench;
-    let (usual, other) = (Suite::Aes256Gcm, Suite::Aes256Ocb);
-    let speeds = |suite| Speeds::find(question, suite, bench);
-    let (usual_speeds, other_speeds) = (speeds(usual), speeds(other));
+    let [gcm, ocb, chacha] = [Suite::Aes256Gcm, Suite::Aes256Ocb, Suite::ChaCha20Poly1305].map(Subject::from);
     let packet = Packet::find(question, measured);
-    let held = hold(question, usual, bench, packet);
-    let scheme = held.scheme;
-    let faster = scheme != Scheme::KeysOnly
-        && usual_speeds.zip(other_speeds).is_some_and(|(usual, other)| {
+    let held = hold(question, if question.hardware { gcm } else { chacha }, bench, packet);
+    let speeds = |subject| Speeds::find(question, subject, bench);
+    let faster = question.hardware
+        && !matches!(held.scheme, Scheme::KeysOnly | Scheme::Resistant)
+        && speeds(gcm).zip(speeds(ocb)).is_some_and(|(usual, other)| {
             let beyond = |other: Interval, usual: Interval| other.low > FASTER * usual.high;
             beyond(other.seal, usual.seal) && beyond(other.open, usual.open)
         });
-    let (taken, left) = if faster {
-        ((other, other_speeds), (usual, usual_speeds))
-    } else {
-        ((usual, usual_speeds), (other, other_speeds))
+    let (taken, left) = match held.scheme {
+        Scheme::Resistant => (Subject::Aes256GcmSiv, Subject::Xaes256Gcm),
+        _ if !question.hardware => (chacha, gcm),
+        _ if faster => (ocb, gcm),
+        _ => (gcm, ocb),
     };
     let mut found = Advice {
-        suite: taken.0.name(),
-        scheme,
-        scheme_words: scheme.words(),
+        suite: if held.scheme == Scheme::Random { "xchacha20-poly1305" } else { taken.name() },
+        scheme: held.scheme,
+        scheme_words: held.scheme.words(),
         why: Vec::new(),
         numbers: Vec::new(),
         mind: Vec::new(),
     };
-    found.say_suite(question, faster, usual_speeds.zip(other_speeds));
-    found.say_keys(question, &held, packet);
-    found.state(question, taken, left);
+    let (taken, left) = ((taken, speeds(taken)), (left, speeds(left)));
+    let extra = additional(held.scheme, taken.0);
+    found.say_suite(question, faster, taken.1.zip(left.1));
+    found.say_keys(question, &held, packet, extra);
+    found.state(question, taken, left, extra);
     found
+}
+
+/// Bytes that a message is longer than its text.
+fn additional(scheme: Scheme, subject: Subject) -> usize {
+    let random = match (scheme, subject) {
+        (Scheme::Random, _) => Some(RandomNonceKey::xchacha20_poly1305(&Key::from([0; 32]))),
+        (Scheme::Committing, Subject::Suite(suite)) => {
+            RandomNonceKey::committing(suite, &vec![0; suite.key_len()]).ok()
+        }
+        _ => None,
+    };
+    random.map_or(subject.tag_len(), |random| random.overhead())
 }
 
 /// How keys are handled, in bytes.
@@ -141,12 +160,16 @@ struct Held {
     cache: Option<u64>,
 }
 
-fn hold(question: &Question, suite: Suite, bench: Option<&Report>, packet: Option<Packet>) -> Held {
-    let ready = ready_bytes(suite, question.hardware).saturating_mul(question.sessions);
+fn hold(question: &Question, subject: Subject, bench: Option<&Report>, packet: Option<Packet>) -> Held {
+    let ready = ready_bytes(subject, question.hardware).saturating_mul(question.sessions);
     let cache = largest_cache(bench);
     let scheme = match question {
-        Question { misuse: true, .. } | Question { commit: true, .. } => Scheme::Sealed,
+        Question { commit: true, .. } => Scheme::Committing,
+        Question { misuse: true, hardware: true, .. } => Scheme::Resistant,
+        Question { misuse: true, .. } => Scheme::Random,
         Question { sessions: 0 | 1, .. } => Scheme::One,
+        // Its keys are as short when they are prepared.
+        Question { hardware: false, .. } => Scheme::Kept,
         _ => match packet {
             Some(Packet { stored, computed, .. }) if computed.high < stored.low => Scheme::KeysOnly,
             Some(Packet { stored, computed, .. }) if stored.high < computed.low => Scheme::Kept,
@@ -168,9 +191,10 @@ struct Speeds {
 impl Speeds {
     /// The speed of Sealwright at the highest measured level, or at the portable level for processors without AES
     /// instructions.
-    fn find(question: &Question, suite: Suite, bench: Option<&Report>) -> Option<Speeds> {
+    fn find(question: &Question, subject: Subject, bench: Option<&Report>) -> Option<Speeds> {
         let level = |row: &Row| Isa::NAMES.iter().position(|name| *name == row.level);
-        let ours = |row: &&Row| row.implementation == "sealwright" && row.suite == suite.name();
+        let ours =
+            |row: &&Row| row.implementation == "sealwright" && row.suite == subject.name() && row.way == Way::OneKey;
         let fits = |row: &&Row| level(row).is_some_and(|level| question.hardware || level == 0);
         let rows = || bench.into_iter().flat_map(|report| &report.rows).filter(ours).filter(fits);
         let far = |bytes: usize| (bytes as f64 / question.bytes.max(1) as f64).ln().abs();
@@ -184,33 +208,51 @@ impl Speeds {
 }
 
 impl Advice {
+    /// `both` are the speeds of what is taken and of what it is compared with.
     fn say_suite(&mut self, question: &Question, faster: bool, both: Option<(Speeds, Speeds)>) {
-        self.why.push(match both {
+        let why = match both {
+            _ if self.scheme == Scheme::Resistant => {
+                "AES-GCM-SIV stays secure when a nonce comes twice: it shows only whether two messages are equal."
+                    .into()
+            }
+            None if !question.hardware => {
+                "Without AES instructions, AES in bit slices takes many times as long as ChaCha20-Poly1305.".into()
+            }
             None => "There are no measurements, and AES-256-GCM is the most widely supported suite.".into(),
-            Some((usual, other)) if faster => format!(
+            Some((chacha, gcm)) if !question.hardware => format!(
+                "Without AES instructions, ChaCha20-Poly1305 seals messages of {} bytes at {} GB/s on this machine, and AES-256-GCM in \
+                 bit slices at {}.",
+                chacha.bytes,
+                shown(chacha.seal),
+                shown(gcm.seal)
+            ),
+            Some((ocb, gcm)) if faster => format!(
                 "On this machine, OCB3 seals messages of {} bytes at {} GB/s and GCM at {}. OCB3 needs no second pass for \
                  the tag.",
-                other.bytes,
-                shown(other.seal),
-                shown(usual.seal)
+                ocb.bytes,
+                shown(ocb.seal),
+                shown(gcm.seal)
             ),
-            Some(_) if self.scheme == Scheme::KeysOnly => "Only GCM can seal packets of many sessions at the same time.".into(),
-            Some((usual, other)) => format!(
+            Some(_) if self.scheme == Scheme::KeysOnly => {
+                "Only GCM can seal packets of many sessions at the same time.".into()
+            }
+            Some((gcm, ocb)) => format!(
                 "AES-256-GCM is the most widely supported suite. OCB3 would be taken if it were surely 25 % faster both ways. With \
                  messages of {} bytes it seals at {} and opens at {} GB/s, GCM at {} and {}.",
-                other.bytes,
-                shown(other.seal),
-                shown(other.open),
-                shown(usual.seal),
-                shown(usual.open)
+                ocb.bytes,
+                shown(ocb.seal),
+                shown(ocb.open),
+                shown(gcm.seal),
+                shown(gcm.open)
             ),
-        });
+        };
+        self.why.push(why);
         if faster {
             self.mind.push("GCM is more widely supported. Check that the other end supports OCB3.".into());
         }
         if !question.hardware {
-            let portable = "Without AES instructions, use only code whose time does not depend on secrets, such as the \
-                portable level.";
+            let portable =
+                "If it must be AES, use only code whose time does not depend on secrets, such as the portable level.";
             self.mind.push(portable.into());
         }
         if question.ad {
@@ -220,22 +262,31 @@ impl Advice {
         }
     }
 
-    fn say_keys(&mut self, question: &Question, held: &Held, packet: Option<Packet>) {
+    fn say_keys(&mut self, question: &Question, held: &Held, packet: Option<Packet>, extra: usize) {
         let Held { ready, cache, .. } = *held;
         let size = cache.map_or("of unknown size".into(), |cache| format!("of {}", amount::rounded(cache)));
         let keys = match self.scheme {
-            Scheme::Sealed => {
+            Scheme::Resistant => {
+                let other = "It passes over the text twice, and derives keys for each message. Where a random nonce of 24 bytes can go \
+                    with each message, XAES-256-GCM (`RandomNonceKey::xaes_256_gcm`) passes once: such nonces do not repeat in practice.";
+                self.mind.push(other.into());
+                let nonce =
+                    "A nonce that the other end does not know by counting goes with its message: 12 bytes more.";
+                return self.mind.push(nonce.into());
+            }
+            Scheme::Random | Scheme::Committing => {
                 if question.misuse {
-                    self.why.push("Nobody chooses a nonce: 24 random bytes give each message its own key.".into());
+                    let random =
+                        "Nobody chooses a nonce: 24 random bytes go with each message, and do not repeat in practice.";
+                    self.why.push(random.into());
                 }
                 if question.commit {
-                    let commit =
-                        "GCM and OCB3 do not commit to their key. 32 bytes that are derived together with the key do.";
+                    let commit = "No suite commits to its key by itself: who knows two keys makes a message that opens under both. \
+                        32 bytes that are derived together with the key of a message prevent that.";
                     self.why.push(commit.into());
                 }
-                let cost = format!(
-                    "Each message costs {SEALED} bytes and a key derivation, which matters for short messages."
-                );
+                let cost =
+                    format!("Each message costs {extra} bytes and a key derivation, which matters for short messages.");
                 return self.mind.push(cost);
             }
             Scheme::One => {
@@ -243,6 +294,9 @@ impl Advice {
             }
             Scheme::Kept | Scheme::KeysOnly => {
                 match packet {
+                    _ if !question.hardware => {
+                        self.why.push("A key of ChaCha20-Poly1305 needs no preparation that is worth repeating.".into());
+                    }
                     Some(Packet { clients, bytes, stored, computed }) => self.why.push(format!(
                         "Measured with {clients} sessions and packets of {bytes} bytes: to open one and seal it again takes {} ns with \
                          prepared keys in memory and {} ns with keys that are prepared for each packet (128-bit keys).",
@@ -265,14 +319,19 @@ impl Advice {
             }
         };
         self.numbers.push(("memory for the keys of all sessions".into(), amount::rounded(keys)));
-        self.mind.push(
-            "If clients share the key of a cluster (GSCM-H), that saves little more, and they can attack each other."
-                .into(),
-        );
+        if question.hardware {
+            let cluster = "If clients share the key of a cluster (GSCM-H), that saves little more, and they can attack each other.";
+            self.mind.push(cluster.into());
+        }
     }
 
-    fn state(&mut self, question: &Question, taken: (Suite, Option<Speeds>), left: (Suite, Option<Speeds>)) {
-        let extra = taken.0.tag_len() + if self.scheme == Scheme::Sealed { SEALED } else { 0 };
+    fn state(
+        &mut self,
+        question: &Question,
+        taken: (Subject, Option<Speeds>),
+        left: (Subject, Option<Speeds>),
+        extra: usize,
+    ) {
         let share = 100.0 * extra as f64 / question.bytes.max(1) as f64;
         self.numbers
             .push(("additional bytes in a message".into(), format!("{extra} ({share:.1} % of {})", question.bytes)));
@@ -281,14 +340,14 @@ impl Advice {
         };
         let at = format!("at {} bytes, one core", found.bytes);
         for (what, speed) in [("seals", found.seal), ("opens", found.open)] {
-            self.numbers.push((format!("{} {what}, {at}", self.suite), format!("{} GB/s", shown(speed))));
+            self.numbers.push((format!("{} {what}, {at}", taken.0), format!("{} GB/s", shown(speed))));
         }
         let a_second = found.seal.scale(1e9 / found.bytes as f64 / 1e6);
         self.numbers.push((format!("messages sealed per second, {at}"), format!("{} million", shown(a_second))));
         if let (other, Some(speeds)) = left {
             self.numbers.push((format!("{} seals, {at}", other.name()), format!("{} GB/s", shown(speeds.seal))));
         }
-        if matches!(self.scheme, Scheme::KeysOnly | Scheme::Sealed) {
+        if matches!(self.scheme, Scheme::KeysOnly | Scheme::Random | Scheme::Committing) {
             self.mind.push(
                 "The speeds are those of a prepared key. The time to prepare a key for each message is not included."
                     .into(),
@@ -298,9 +357,9 @@ impl Advice {
 }
 
 /// Size of the prepared keys of a session for both directions, in bytes.
-fn ready_bytes(suite: Suite, hardware: bool) -> u64 {
+fn ready_bytes(subject: Subject, hardware: bool) -> u64 {
     let isa = if hardware { Some(Isa::best()) } else { Isa::available().first().copied() };
-    let ready = isa.and_then(|isa| suite.aead_at(isa, &vec![0; suite.key_len()]).ok());
+    let ready = isa.and_then(|isa| subject.aead_at(isa, &vec![0; subject.key_len()]));
     ready.map_or(0, |aead| 2 * size_of_val(&*aead) as u64)
 }
 

@@ -1,4 +1,9 @@
 #![allow(clippy::unwrap_used)]
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex},
+};
+
 use sealwright::Suite;
 use sealwright_measure::Trial;
 
@@ -140,6 +145,9 @@ fn messages_come_in_every_way() {
         let (rows, _) = contest.run(&pace).unwrap();
         assert_eq!(rows.len(), entrants.len(), "{way}");
         assert!(rows.iter().all(|row| row.way == way));
+        // What a key's setup takes is in no limit.
+        let setup = matches!(way, Way::NewKey | Way::Batch);
+        assert!(rows.iter().all(|row| !setup || row.of_limit.is_none()), "{way}");
         rows[0].gbps
     };
     // A key costs more than a short message, on any machine.
@@ -180,4 +188,88 @@ fn a_batch_that_is_not_its_messages_is_not_timed() {
     let contest = Contest { subject, bytes: 40, direction, way, entrants: &entrants };
     let error = contest.run(&pace).unwrap_err().to_string();
     assert!(error.contains("idle batches") && error.contains("a batch is not its messages one by one"), "{error}");
+}
+
+/// Leaves messages as they are, and notes how many come at a time.
+#[derive(Clone, Default)]
+struct Counting(Arc<Mutex<BTreeSet<usize>>>);
+
+impl Peer for Counting {
+    fn name(&self) -> &'static str {
+        "counting"
+    }
+
+    fn make(&self, _: Subject, _: &[u8]) -> Option<Box<dyn Sealing>> {
+        Some(Box::new(Idle))
+    }
+
+    fn batch(&self, _: Subject) -> Option<Box<dyn peer::sealing::Batch>> {
+        Some(Box::new(self.clone()))
+    }
+
+    fn side_by_side(&self, _: Subject, _: &[u8]) -> Option<Box<dyn peer::sealing::Batch>> {
+        Some(Box::new(self.clone()))
+    }
+}
+
+impl peer::sealing::Batch for Counting {
+    fn seal(&mut self, _: &[u8], jobs: &mut [peer::sealing::Job<'_>]) -> Result<(), RefusedError> {
+        self.0.lock().unwrap().insert(jobs.len());
+        Ok(())
+    }
+}
+
+/// Neither the end of the window nor that of a sample cuts one.
+#[test]
+fn every_batch_is_whole() {
+    let meter = Meter::quick().sample(Duration::from_micros(5)).budget(Duration::from_millis(5)).rounds(3, 3);
+    let pace = Pace { meter };
+    for (subject, way) in [(Subject::from(Suite::Aes128Gcm), Way::Batch), (Subject::Aes128Cbc, Way::SideBySide)] {
+        for bytes in [256, 576, 1504, 1 << 20] {
+            let counting = Counting::default();
+            let entrants = entrants(subject, &[&counting]);
+            let contest = Contest { subject, bytes, direction: Direction::Seal, way, entrants: &entrants };
+            contest.run(&pace).unwrap();
+            assert_eq!(*counting.0.lock().unwrap(), BTreeSet::from([way.at_once()]), "{way}, {bytes} B");
+        }
+    }
+}
+
+/// A library that says that it takes another key, and keeps the one it has.
+struct Stale;
+
+struct StaleKey(Box<dyn Sealing>);
+
+impl Peer for Stale {
+    fn name(&self) -> &'static str {
+        "stale"
+    }
+
+    fn make(&self, subject: Subject, key: &[u8]) -> Option<Box<dyn Sealing>> {
+        Some(Box::new(StaleKey(peer::Ours(sealwright::Isa::best()).make(subject, key)?)))
+    }
+}
+
+impl Sealing for StaleKey {
+    fn seal(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
+        self.0.seal(nonce, ad, message)
+    }
+    fn open(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
+        self.0.open(nonce, ad, message)
+    }
+    fn rekey(&mut self, _: &[u8]) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_key_that_is_not_replaced_is_not_timed() {
+    let pace = Pace { meter: Meter::quick() };
+    let subject = Subject::from(Suite::Aes128Gcm);
+    let entrants = entrants(subject, &[&Stale]);
+    for way in [Way::NewKey, Way::Batch] {
+        let contest = Contest { subject, bytes: 40, direction: Direction::Seal, way, entrants: &entrants };
+        let error = contest.run(&pace).unwrap_err().to_string();
+        assert!(error.contains("stale") && error.contains("a key that replaces another"), "{error}");
+    }
 }

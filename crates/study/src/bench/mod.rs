@@ -35,6 +35,8 @@ use sealwright_measure::{Machine, random::Random};
 pub use subject::{Subject, UnknownSubjectError};
 pub use way::{UnknownWayError, Way};
 
+use crate::provenance::Provenance;
+
 /// Measures what `options` ask, handing over each row as soon as it is known.
 ///
 /// # Errors
@@ -46,14 +48,13 @@ pub fn run(options: &Options, on_row: &mut dyn FnMut(&Row)) -> Result<Report, Be
     let start = Instant::now();
     let peers = peer::all();
     let pace = Pace::of(options);
+    let machine = Machine::here(Isa::available().iter().map(|isa| isa.name()));
     let mut report = Report {
-        machine: Machine::here(Isa::available().iter().map(|isa| isa.name())),
         peers: participants(&peers),
         absent: peer::absent(),
-        rows: Vec::new(),
-        limits: Vec::new(),
-        seconds: 0.0,
-        starts: 1,
+        quick: options.quick,
+        provenance: Provenance::here(&options.commit, None, Vec::new()),
+        ..Report::of(machine)
     };
     let ours: Vec<Ours> = Isa::available().into_iter().map(Ours).collect();
     let everybody: Vec<&dyn Peer> =
@@ -129,5 +130,13 @@ mod tests {
         let report = run(&options, &mut |_| {}).unwrap();
         assert!(report.rows.is_empty() && report.tables().is_empty());
         assert!(report.peers.iter().any(|peer| peer.name == "aws-lc-rs" && peer.version.starts_with("1.")));
+    }
+
+    #[test]
+    fn a_report_names_its_program_and_its_pace() {
+        let options = Options { bytes: vec![], quick: true, commit: "abc+".into(), ..Options::default() };
+        let report = run(&options, &mut |_| {}).unwrap();
+        assert!(report.quick && !report.version.is_empty());
+        assert_eq!((&report.provenance.commit[..], report.provenance.program.len()), ("abc+", 64));
     }
 }

@@ -13,6 +13,8 @@ pub struct Options {
     pub ways: Vec<Way>,
     /// About 20 seconds in all instead of some minutes, with wider intervals.
     pub quick: bool,
+    /// The commit that the program was built from; empty if it is unknown.
+    pub commit: String,
 }
 
 impl Default for Options {
@@ -23,6 +25,7 @@ impl Default for Options {
             bytes: vec![40, 64, 256, 576, 1500, 4096, 16384, 1 << 20],
             ways: vec![Way::OneKey],
             quick: false,
+            commit: String::new(),
         }
     }
 }

@@ -7,6 +7,7 @@ use sealwright_measure::{Cell, Column, Interval, Machine, Table};
 use serde::{Deserialize, Serialize};
 
 use super::way::Way;
+use crate::provenance::Provenance;
 
 /// What rows call this library.
 pub(super) const OURS: &str = "sealwright";
@@ -155,6 +156,15 @@ pub struct Report {
     /// How many processes measured it, one after the other.
     #[serde(default = "one")]
     pub starts: u32,
+    /// Whether it was the quick way, with wider intervals.
+    #[serde(default)]
+    pub quick: bool,
+    /// Sealwright's version; empty if it is unknown.
+    #[serde(default)]
+    pub version: String,
+    /// Which program measured it.
+    #[serde(default)]
+    pub provenance: Provenance,
 }
 
 fn one() -> u32 {
@@ -162,6 +172,22 @@ fn one() -> u32 {
 }
 
 impl Report {
+    /// Of this program on `machine`, before anything is measured.
+    pub fn of(machine: Machine) -> Report {
+        Report {
+            machine,
+            peers: Vec::new(),
+            absent: Vec::new(),
+            rows: Vec::new(),
+            limits: Vec::new(),
+            seconds: 0.0,
+            starts: 1,
+            quick: false,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            provenance: Provenance::default(),
+        }
+    }
+
     /// Tables for each suite and way: of speeds, of ratios to the best peer where there are peers, and of shares of the machine's limit where
     /// one is known. A row is an implementation and direction, a column a size.
     pub fn tables(&self) -> Vec<Table> {
@@ -281,7 +307,7 @@ mod tests {
         let (suite, bytes) = ("aes-256-gcm".to_owned(), 64);
         let limits = vec![Limit { what: Limiting::MemoryCopy, suite, direction: Direction::Open, bytes, gbps }];
         let machine = Machine::here(["avx2"]);
-        let report = Report { machine, peers: Vec::new(), absent: Vec::new(), rows, limits, seconds: 1.0, starts: 1 };
+        let report = Report { rows, limits, ..Report::of(machine) };
         let tables = report.tables();
         assert_eq!(tables.len(), 2);
         let expected = "\

@@ -12,6 +12,8 @@ use sealwright::{
     },
 };
 
+use super::unit::Blocks;
+
 /// What a record of TLS 1.3 is longer than its text: the type of the content, and the tag.
 pub(super) const RECORD_OVERHEAD: usize = 1 + 16;
 /// The longest text of a record.
@@ -181,6 +183,23 @@ impl Subject {
         }
     }
 
+    /// Blocks that AES encrypts for a message of so many bytes. Beside the text, GCM encrypts one for the tag, and OCB one for the tag and
+    /// one of associated data. Modes that derive keys for each message encrypt some for these.
+    pub(super) fn blocks(self, bytes: usize) -> Blocks {
+        let (beside, keys) = match self {
+            // RFC 8452, section 4: two for the hash's key, and two or four for the cipher's, eight bytes of each.
+            Subject::Aes128GcmSiv => (1, 4),
+            Subject::Aes256GcmSiv => (1, 6),
+            // Two for the key of AES-256-GCM, and one of zero under it for the hash's.
+            Subject::Xaes256Gcm => (1, 3),
+            _ if self.hashes() => (1, 0),
+            _ => (2, 0),
+        };
+        // The type of a record's content is encrypted with it.
+        let text = if self == Subject::Tls13Records { bytes + 1 } else { bytes };
+        Blocks { text: text.div_ceil(16) + beside, keys }
+    }
+
     /// Whether its blocks are hashed by carry-less products, as those of GCM are.
     pub(super) fn hashes(self) -> bool {
         !self.name().ends_with("-ocb")
@@ -243,6 +262,20 @@ impl FromStr for Subject {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+
+    #[test]
+    fn a_limit_counts_the_blocks_that_derive_keys() {
+        let blocks = |subject: Subject| {
+            let Blocks { text, keys } = subject.blocks(60);
+            (text, keys)
+        };
+        // Four blocks of text each. RFC 8452, section 4: AES-128 derives 32 bytes, AES-256 48, eight of each block.
+        assert_eq!(blocks(Subject::Aes128GcmSiv), (5, 32 / 8));
+        assert_eq!(blocks(Subject::Aes256GcmSiv), (5, 48 / 8));
+        assert_eq!(blocks(Subject::Xaes256Gcm), (5, 3));
+        assert_eq!((blocks(Suite::Aes256Gcm.into()), blocks(Suite::Aes128Ocb.into())), ((5, 0), (6, 0)));
+        assert_eq!((Subject::Tls13Records.blocks(63).text, Subject::Tls13Records.blocks(64).text), (5, 6));
+    }
 
     #[test]
     fn every_subject_goes_by_its_name_and_lengths() {

@@ -105,7 +105,8 @@ impl<'a> Timed<'a> {
             }
             Way::NewKey | Way::Batch => {
                 let (peer, keys) = (peer()?, (0..NEW).map(|_| key()).collect::<Vec<_>>());
-                let now = OneByOne::new(peer, subject, &keys[0]).ok_or_else(refused)?;
+                let mut now = OneByOne::new(peer, subject, &keys[0]).ok_or_else(refused)?;
+                self.replaces(&mut now, &keys[..3])?;
                 match peer.batch(subject).filter(|_| way == Way::Batch) {
                     Some(mut batch) => {
                         self.agree(&mut *batch, now, &keys[..BATCH])?;
@@ -128,6 +129,21 @@ impl<'a> Timed<'a> {
                 Keys::Together { keys, batch }
             }
         };
+        Ok(())
+    }
+
+    /// That a message under each key, with one nonce for all, is as if the library had known no key before.
+    fn replaces(&self, now: &mut OneByOne<'_>, keys: &[Vec<u8>]) -> io::Result<()> {
+        let Ground { working, nonces, ad, .. } = self.ground;
+        let (length, nonce) = (working.borrow_mut().message(0).len(), nonces.nonce(0));
+        for key in keys {
+            let (mut after, mut alone) = (vec![0; length], vec![0; length]);
+            let fresh = now.peer.make(now.subject, key);
+            let sealed = fresh.is_some_and(|fresh| fresh.send(nonce, ad, &mut alone).is_ok());
+            if !sealed || now.seal(ad, Job { key, nonce, message: &mut after }).is_err() || after != alone {
+                return Err(io::Error::other(format!("{}: a key that replaces another is not as if alone", self.name)));
+            }
+        }
         Ok(())
     }
 
@@ -198,6 +214,10 @@ impl Candidate for Timed<'_> {
         };
         took.map_err(|RefusedError| io::Error::other(format!("{}: refused to {}", self.name, self.direction)))
     }
+
+    fn together(&self) -> u64 {
+        self.way.at_once() as u64
+    }
 }
 
 /// Messages under their keys and nonces, the first of each for the first.
@@ -251,21 +271,18 @@ fn timed(
     Ok(ThreadCpu.now() - start)
 }
 
-/// The same for batches: `each` gets the number of a turn, and at most so many messages from it on.
+/// The same for batches: `each` gets the number of a turn, and `at_once` messages from it on. The window holds whole batches, and a
+/// sample consists of them ([`Candidate::together`]).
 #[inline]
 fn together(
     iterations: u64,
     working: &mut Window,
-    most: usize,
+    at_once: usize,
     mut each: impl FnMut(usize, Several<'_>) -> Result<(), RefusedError>,
 ) -> Result<Duration, RefusedError> {
     let start = ThreadCpu.now();
-    let (mut turn, end) = (0, iterations as usize);
-    while turn < end {
-        let slot = turn % working.messages();
-        let count = most.min(working.messages() - slot).min(end - turn);
-        each(turn, working.some(slot, count))?;
-        turn += count;
+    for turn in (0..iterations as usize).step_by(at_once) {
+        each(turn, working.some(turn % working.messages(), at_once))?;
     }
     Ok(ThreadCpu.now() - start)
 }

@@ -9,11 +9,20 @@ use sealwright::{
 };
 use sealwright_measure::{Candidate, Clock, clock::ThreadCpu};
 
-/// The instructions that messages of `bytes` bytes need.
+/// The instructions that a message needs.
 pub(super) struct Unit {
-    bytes: usize,
+    blocks: Blocks,
     rounds: usize,
     products: bool,
+}
+
+/// The blocks of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Blocks {
+    /// Those of the text, and one or two beside it.
+    pub(super) text: usize,
+    /// Those that give the message's own keys, which nobody hashes.
+    pub(super) keys: usize,
 }
 
 impl Unit {
@@ -22,8 +31,21 @@ impl Unit {
 
     /// For a cipher of so many rounds, and a hash of GCM's kind or none; none where the best level has no instructions for
     /// them.
-    pub(super) fn new(bytes: usize, rounds: usize, products: bool) -> Option<Unit> {
-        Isa::best().run(Asked).then_some(Unit { bytes, rounds, products })
+    pub(super) fn new(blocks: Blocks, rounds: usize, products: bool) -> Option<Unit> {
+        Isa::best().run(Asked).then_some(Unit { blocks, rounds, products })
+    }
+
+    /// Rounds, and products where they hash, of so many blocks.
+    fn pass(&self, blocks: u64, products: bool) {
+        if blocks == 0 {
+            return;
+        }
+        black_box(match (self.rounds, products) {
+            (10, false) => Isa::best().run(Mixed::<10, false> { blocks }),
+            (_, false) => Isa::best().run(Mixed::<14, false> { blocks }),
+            (10, true) => Isa::best().run(Mixed::<10, true> { blocks }),
+            (_, true) => Isa::best().run(Mixed::<14, true> { blocks }),
+        });
     }
 }
 
@@ -33,17 +55,11 @@ impl Candidate for Unit {
     }
 
     fn run(&mut self, iterations: u64) -> io::Result<Duration> {
-        // The blocks of all messages in one go: what a batch leaves open at a message's end is not the unit's doing. Beside the text, GCM
-        // encrypts one block, and OCB one for the tag and one of associated data.
-        let beside = if self.products { 1 } else { 2 };
-        let blocks = iterations * (self.bytes.div_ceil(16) + beside) as u64;
+        // The blocks of all messages in one go: what a batch leaves open at a message's end is not the unit's doing.
+        let Blocks { text, keys } = self.blocks;
         let start = ThreadCpu.now();
-        black_box(match (self.rounds, self.products) {
-            (10, false) => Isa::best().run(Mixed::<10, false> { blocks }),
-            (_, false) => Isa::best().run(Mixed::<14, false> { blocks }),
-            (10, true) => Isa::best().run(Mixed::<10, true> { blocks }),
-            (_, true) => Isa::best().run(Mixed::<14, true> { blocks }),
-        });
+        self.pass(iterations * text as u64, self.products);
+        self.pass(iterations * keys as u64, false);
         Ok(ThreadCpu.now() - start)
     }
 }
@@ -128,12 +144,13 @@ mod tests {
     #[test]
     fn more_rounds_take_more_time_where_there_are_any() {
         if !Isa::best().run(Asked) {
-            assert!(Unit::new(16, 10, true).is_none());
+            assert!(Unit::new(Blocks { text: 2, keys: 0 }, 10, true).is_none());
             return;
         }
         let meter = Meter::quick().rounds(3, 3).budget(Duration::from_millis(20));
         for products in [false, true] {
-            let (mut unit, mut idle) = (Unit::new(1 << 20, 14, products).unwrap(), Work::new("idle", || {}));
+            let blocks = Blocks { text: 1 << 16, keys: 4 };
+            let (mut unit, mut idle) = (Unit::new(blocks, 14, products).unwrap(), Work::new("idle", || {}));
             let found = meter.compare(&mut [&mut unit, &mut idle], &mut |_| {}).unwrap();
             assert!(found.trial(Unit::NAME).unwrap().interval.median > found.trial("idle").unwrap().interval.median);
         }

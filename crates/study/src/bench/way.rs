@@ -63,7 +63,7 @@ impl Way {
     }
 
     /// What a table says of it.
-    pub(super) fn words(self) -> &'static str {
+    pub(crate) fn words(self) -> &'static str {
         match self {
             Way::OneKey => "",
             Way::Waiting => ", each message waiting for the one before",

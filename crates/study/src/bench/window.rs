@@ -41,14 +41,16 @@ impl<'a> Iterator for Several<'a> {
 }
 
 impl Window {
-    /// As many messages of `length` bytes, tag included, as `share` of the window takes; at least `least`, or one.
-    pub(super) fn new(length: usize, share: Share, least: usize, random: &mut Random) -> Window {
+    /// As many messages of `length` bytes, tag included, as `share` of the window takes: whole batches of `at_once`, and one at least.
+    pub(super) fn new(length: usize, share: Share, at_once: usize, random: &mut Random) -> Window {
         let stride = length.next_multiple_of(LINE);
         let room = match share {
             Share::Whole => WINDOW,
             Share::Half => WINDOW / 2,
         };
-        let messages = (room / stride).clamp(least.max(1), MESSAGES);
+        let at_once = at_once.max(1);
+        // Nobody shall get less than a batch because the window ends.
+        let messages = (room / stride / at_once * at_once).clamp(at_once, MESSAGES);
         Window { memory: Placed::new(stride * messages, 0, random), stride, length, messages }
     }
 
@@ -63,7 +65,7 @@ impl Window {
         &mut self.memory[start..start + self.length]
     }
 
-    /// At most `count` messages from `i` on.
+    /// `count` messages from `i` on.
     pub(super) fn some(&mut self, i: usize, count: usize) -> Several<'_> {
         let places = self.memory[i * self.stride..].chunks_exact_mut(self.stride).take(count);
         Several { places, length: self.length }
@@ -134,7 +136,10 @@ mod tests {
             let mut window = Window::new(length, Share::Whole, 1, &mut Random::new(1));
             assert_eq!(window.messages(), whole, "{length}");
             assert_eq!(Window::new(length, Share::Half, 1, &mut Random::new(1)).messages(), half, "{length}");
-            assert_eq!(Window::new(length, Share::Whole, 16, &mut Random::new(1)).messages(), whole.max(16));
+            for at_once in [16, 32] {
+                let batches = Window::new(length, Share::Whole, at_once, &mut Random::new(1)).messages();
+                assert!(batches.is_multiple_of(at_once) && batches <= whole.max(at_once), "{length}: {batches}");
+            }
             let mut starts = HashSet::new();
             for i in 0..window.messages() {
                 let message = window.message(i);

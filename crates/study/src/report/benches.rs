@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::chapter::{Plot, Shown, day};
+use super::chapter::{Plot, Shown, busy, day, load, program};
 use crate::{
     amount,
-    bench::{Direction, Limiting, Report, Row},
+    bench::{Direction, Limiting, Report, Row, Way},
     figure::{Axis, Figure, PlotKind, Series, X},
 };
 
@@ -16,9 +16,15 @@ use crate::{
 pub(super) struct Bench {
     /// `ring 0.17.14` and so on.
     peers: Vec<String>,
+    /// Why others did not take part, a sentence each.
+    absent: Vec<String>,
+    quick: bool,
     seconds: String,
     date: String,
     machine: String,
+    load: String,
+    busy: bool,
+    program: String,
     figures: Vec<Plot>,
     tables: Vec<Shown>,
 }
@@ -31,17 +37,23 @@ impl Bench {
         let figures = figures.filter(|figure| !figure.series.is_empty());
         Bench {
             peers: report.peers.iter().map(|peer| format!("{} {}", peer.name, peer.version)).collect(),
+            absent: report.absent.clone(),
+            quick: report.quick,
             seconds: format!("{:.0}", report.seconds),
             date: day(&report.machine.date),
             machine: report.machine.cpu.clone(),
+            load: load(&report.machine),
+            busy: busy(&report.machine),
+            program: program(&report.version, &report.provenance),
             figures: figures.map(|figure| Plot::new("bench", &figure)).collect(),
             tables: report.tables().iter().map(Shown::from).collect(),
         }
     }
 }
 
-fn figure(report: &Report, suite: &str, direction: Direction) -> Figure {
-    let rows: Vec<&Row> = report.rows.iter().filter(|row| row.suite == suite && row.direction == direction).collect();
+pub(super) fn figure(report: &Report, suite: &str, direction: Direction) -> Figure {
+    let one_key = report.rows.iter().filter(|row| row.way == Way::OneKey);
+    let rows: Vec<&Row> = one_key.filter(|row| row.suite == suite && row.direction == direction).collect();
     let mut names: Vec<String> = Vec::new();
     for name in rows.iter().map(|row| row.who()) {
         if !names.contains(&name) {

@@ -1,12 +1,13 @@
 //! A study's chapter, as the template reads it.
 
-use sealwright_measure::{Table, Verdict};
+use sealwright_measure::{Machine, Table, Verdict};
 use serde::Serialize;
 
 use super::{claims::Claim, mark::Mark, terms};
 use crate::{
     error::StudyError,
     figure::{Figure, Origin},
+    provenance::Provenance,
     quantity::Kind,
     results::Results,
     studies::find,
@@ -28,8 +29,8 @@ pub(super) struct Chapter {
     seconds: String,
     date: String,
     load: String,
-    /// More was running than there are cores.
     busy: bool,
+    program: String,
     glance: Glance,
     pub(super) claims: Vec<Claim>,
     /// The figure that is shown at once.
@@ -67,6 +68,30 @@ pub(super) fn day(date: &str) -> String {
         Some(minute) if date.ends_with('Z') => format!("{} UTC", minute.replace('T', " ")),
         _ => date.to_owned(),
     }
+}
+
+/// The load of a machine as it was described.
+pub(super) fn load(machine: &Machine) -> String {
+    format!("{:.2}", machine.load[0])
+}
+
+/// Whether more was running than there are cores.
+pub(super) fn busy(machine: &Machine) -> bool {
+    machine.load[0] > machine.cores as f64 + 0.5
+}
+
+/// Which program measured, in a line: `sealwright-lab 0.1.0, commit 8d6aca5a83c9+, SHA-256 0ed0d2f20ba2…`.
+pub(super) fn program(version: &str, by: &Provenance) -> String {
+    let short = |digits: &str| digits.chars().take(12).collect::<String>();
+    let changed = if by.commit.ends_with('+') { "+" } else { "" };
+    let mut line = format!("sealwright-lab {}", if version.is_empty() { "of an unknown version" } else { version });
+    if !by.commit.is_empty() {
+        line += &format!(", commit {}{changed}", short(by.commit.trim_end_matches('+')));
+    }
+    if !by.program.is_empty() {
+        line += &format!(", SHA-256 {}…", short(&by.program));
+    }
+    line
 }
 
 /// A figure: its panels, its legend, its words, its numbers.
@@ -137,8 +162,9 @@ impl Chapter {
             quick: results.quick,
             seconds: format!("{:.0}", results.seconds),
             date: day(&results.machine.date),
-            load: format!("{:.2}", results.machine.load[0]),
-            busy: results.machine.load[0] > results.machine.cores as f64 + 0.5,
+            load: load(&results.machine),
+            busy: busy(&results.machine),
+            program: program(&results.version, &results.provenance),
             glance: glance(results, paper, main),
             first: main.map(|figure| Plot::new(&results.study, figure)),
             figures: others.map(|figure| Plot::new(&results.study, figure)).collect(),

@@ -15,7 +15,7 @@ use std::{
 
 use attacks::Attacks;
 use benches::Bench;
-use chapter::{Chapter, Shown};
+use chapter::{Chapter, Shown, program};
 use minijinja::{AutoEscape, Environment, Value, context, syntax::SyntaxConfig, value::Serde};
 use sealwright_measure::{Table, store::write_atomically};
 
@@ -35,7 +35,7 @@ const STYLE: &str = include_str!("../../report/page.css");
 const SCRIPT: &str = include_str!("../../report/page.js");
 const CHOOSING: &str = include_str!("../../report/chooser.js");
 
-/// Writes the page from everything in `options.results` and gives its path. Studies without results are left out.
+/// Writes the page from everything in `options.results` and gives its path. Of studies without results it says how to run them.
 ///
 /// # Errors
 /// When results cannot be read or the page cannot be written.
@@ -118,10 +118,15 @@ pub fn html(
     let chooser_json = serde_json::to_string(&chooser).map_err(|error| StudyError::Page(error.to_string()))?;
     let chooser_json = chooser_json.replace("</", "<\\/"); // inside a script element nothing may look like its end
     let environment = environment().map_err(broken)?;
+    let machines = machines(results, bench);
     let page = || {
         environment.template_from_str(TEMPLATE)?.render(context! {
             chapters => Serde(&chapters),
-            machines => Serde(machines(results, bench)),
+            missing => Serde(missing(results)),
+            machines => Serde(&machines),
+            lines => unique(machines.iter().map(|machine| machine.line.clone())),
+            programs => programs(results, bench),
+            slow => slow(results, bench),
             bench => Serde(bench.map(Bench::new)),
             attacks => Serde(attacks.map(Attacks::new)),
             chooser => Serde(&chooser),
@@ -136,6 +141,43 @@ pub fn html(
         })
     };
     page().map_err(broken)
+}
+
+/// A study that has not run.
+#[derive(serde::Serialize)]
+struct Missing {
+    study: &'static str,
+    name: String,
+}
+
+/// Every study that `results` do not have.
+fn missing(results: &[Results]) -> Vec<Missing> {
+    let without = STUDIES.iter().filter(|study| results.iter().all(|results| results.study != study.name()));
+    without.map(|study| Missing { study: study.name(), name: study.paper().glance.name.clone() }).collect()
+}
+
+/// Every program that results come from, once.
+fn programs(results: &[Results], bench: Option<&bench::Report>) -> Vec<String> {
+    let of_studies = results.iter().map(|results| program(&results.version, &results.provenance));
+    unique(of_studies.chain(bench.map(|report| program(&report.version, &report.provenance))))
+}
+
+/// What was measured by a program that was not optimised, each with its level.
+fn slow(results: &[Results], bench: Option<&bench::Report>) -> Vec<String> {
+    let of_studies = results.iter().map(|results| (&results.study[..], &results.machine));
+    let all = of_studies.chain(bench.map(|report| ("bench", &report.machine)));
+    let slow = all.filter(|(_, machine)| machine.unoptimised());
+    slow.map(|(what, machine)| format!("{what} at opt-level {}", machine.opt_level)).collect()
+}
+
+/// The different items, in the order of their first coming.
+fn unique(items: impl IntoIterator<Item = String>) -> Vec<String> {
+    items.into_iter().fold(Vec::new(), |mut all, item| {
+        if !all.contains(&item) {
+            all.push(item);
+        }
+        all
+    })
 }
 
 /// A machine, as what one reads of it.
@@ -159,6 +201,7 @@ fn machines(results: &[Results], bench: Option<&bench::Report>) -> Vec<Described
             ("Memory", memory.clone()),
             ("System", machine.kernel.clone()),
             ("Compiler", machine.rustc.clone()),
+            ("Optimisation level", machine.opt_level.clone()),
             ("Family, model, stepping", machine.state.family.clone().unwrap_or_default()),
             ("Microcode", machine.state.microcode.clone().unwrap_or_default()),
             ("Governor", machine.state.governor.clone().unwrap_or_default()),

@@ -9,6 +9,7 @@ use crate::{
     bench::{Direction, Limit, Limiting, Participant, Row},
     figure::{Axis, Figure, PlotKind, Series, X},
     judgement::{Judged, Scoped},
+    provenance::Provenance,
     quantity::Kind,
     results::keep_bench,
     rule::{Case, Direction as Found},
@@ -77,9 +78,7 @@ fn row(bytes: usize, implementation: &str, gbps: f64) -> Row {
 
 fn report(rows: impl IntoIterator<Item = Row>) -> bench::Report {
     bench::Report {
-        machine: Machine::here(["portable"]),
         peers: vec![Participant { name: "ring".into(), version: "0.17".into() }],
-        absent: vec![],
         rows: rows.into_iter().collect(),
         limits: vec![Limit {
             what: Limiting::AesRounds,
@@ -89,7 +88,7 @@ fn report(rows: impl IntoIterator<Item = Row>) -> bench::Report {
             gbps: Interval::exact(50.0),
         }],
         seconds: 1.0,
-        starts: 1,
+        ..bench::Report::of(Machine::here(["portable"]))
     }
 }
 
@@ -228,6 +227,80 @@ fn the_first_screen_has_a_line_a_paper() {
         assert!(line.contains(words), "{words}: {line}");
     }
     assert!(own.contains("class=\"term\" href=\"#term-"), "words lead to the glossary");
+}
+
+#[test]
+fn studies_that_did_not_run_are_named() {
+    let own = html(&[results()], None, None, None).unwrap();
+    assert!(own.contains("What 1 of 5 papers claims"), "not all five");
+    for study in STUDIES.iter().map(|study| study.name()) {
+        let named = own.contains(&format!("Not run: <code>sealwright-lab study {study}</code>"));
+        assert_eq!(named, study != "files", "{study}");
+    }
+}
+
+#[test]
+fn every_chapter_names_its_program_and_results_of_several_are_no_one_run() {
+    let by = |program: &str| Results {
+        provenance: Provenance { commit: "0123456789abcdef+".into(), program: program.into(), ..Provenance::default() },
+        ..results()
+    };
+    let mut bench = report([row(64, "ring", 1.0)]);
+    bench.provenance = by("ff").provenance;
+    let line = format!("By sealwright-lab {}, commit 0123456789ab+, SHA-256 ff…", env!("CARGO_PKG_VERSION"));
+    let one = html(&[by("ff")], Some(&bench), None, None).unwrap();
+    assert_eq!(one.matches(&line).count(), 2, "the chapter of the study, and that of bench");
+    assert!(!one.contains("Not one run"));
+    assert!(html(&[by("ee")], Some(&bench), None, None).unwrap().contains("come from 2 programs"));
+}
+
+#[test]
+fn figures_of_a_slow_build_are_not_shown_without_a_word() {
+    let built = |level: &str| {
+        let mut results = results();
+        results.machine.opt_level = level.into();
+        html(&[results], None, None, None).unwrap()
+    };
+    assert!(built("1").contains("Not optimised:</b> files at opt-level 1"));
+    assert!(!built("3").contains("Not optimised") && !built("").contains("Not optimised"));
+}
+
+#[test]
+fn the_chapter_of_bench_says_who_is_missing_and_how_to_repeat_it() {
+    let mut bench = report([row(64, "ring", 1.0)]);
+    bench.absent = vec!["botan is not measured: <b>".into()];
+    bench.quick = true;
+    let chapter = |bench: &bench::Report| {
+        let own = html(&[], Some(bench), None, None).unwrap();
+        own.split("id=\"bench\"").nth(1).unwrap().split("</article>").next().unwrap().to_owned()
+    };
+    let own = chapter(&bench);
+    assert!(own.contains("All of them agreed") && own.contains("missing: botan is not measured: &lt;b&gt;."), "{own}");
+    assert!(own.contains("cargo lab study bench --quick<"));
+    bench.quick = false;
+    assert!(chapter(&bench).contains("cargo lab study bench<"));
+}
+
+/// Lines, marks and colours of a figure with everybody in it.
+#[test]
+fn every_line_of_a_full_bench_is_drawn_otherwise() {
+    let ours = ["portable", "sse", "avx2", "avx512"].map(|level| ("sealwright", level));
+    let others = "aws-lc-rs ring graviola rustcrypto ipsec-mb ipsec-mb-other libgcrypt botan openssl openssl-other";
+    let everybody = ours.into_iter().chain(others.split(' ').map(|name| (name, "auto")));
+    let rows = everybody.flat_map(|(name, level)| {
+        [64, 1500].map(|bytes| Row { level: level.into(), direction: Direction::Open, ..row(bytes, name, 1.0) })
+    });
+    let mut bench = report(rows);
+    let limit = Limit { direction: Direction::Open, ..bench.limits[0].clone() };
+    bench.limits = [Limiting::AesRounds, Limiting::RoundsAndProducts, Limiting::MemoryCopy]
+        .map(|what| Limit { what, ..limit.clone() })
+        .into();
+    let figure = benches::figure(&bench, "aes-256-gcm", Direction::Open);
+    assert_eq!(figure.series.len(), 17);
+    let drawn: Vec<String> = figure.series.iter().map(|series| crate::svg::swatch(&figure, series)).collect();
+    for (at, (one, series)) in drawn.iter().zip(&figure.series).enumerate() {
+        assert!(!drawn[..at].contains(one), "{}", series.name);
+    }
 }
 
 #[test]

@@ -93,7 +93,9 @@ fn dash(series: &Series, nth: usize) -> &'static str {
     match (series.origin, nth) {
         (Origin::Printed, 0) => " stroke-dasharray=\"7 4\"",
         (Origin::Printed, _) => " stroke-dasharray=\"12 4\"",
-        (Origin::Beside, _) => " stroke-dasharray=\"1.5 4\"",
+        (Origin::Beside, 0) => " stroke-dasharray=\"1.5 4\"",
+        (Origin::Beside, 1) => " stroke-dasharray=\"8 3 1.5 3\"",
+        (Origin::Beside, _) => " stroke-dasharray=\"8 3 1.5 3 1.5 3\"",
         (Origin::Measured, 0) => "",
         (Origin::Measured, 1) => " stroke-dasharray=\"14 3 2 3\"",
         (Origin::Measured, 2) => " stroke-dasharray=\"5 2\"",
@@ -108,13 +110,17 @@ fn opacity(series: &Series) -> &'static str {
     }
 }
 
-/// An open diamond for the paper, a square for others, a circle for ours; a triangle for a second of the same.
+/// An open diamond for the paper, a square for others, a circle for ours; for a second of the same an open square, or a triangle.
 fn mark(series: &Series, nth: usize, x: f64, y: f64) -> String {
     match (series.origin, nth) {
         (Origin::Printed, _) => format!("<path class=\"open\" d=\"M{x:.1} {:.1}l5 5-5 5-5-5z\"/>", y - 5.0),
-        (Origin::Beside, _) => {
+        (Origin::Beside, 0) => {
             format!("<rect class=\"mark\" x=\"{:.1}\" y=\"{:.1}\" width=\"7\" height=\"7\"/>", x - 3.5, y - 3.5)
         }
+        (Origin::Beside, 1) => {
+            format!("<rect class=\"open\" x=\"{:.1}\" y=\"{:.1}\" width=\"7\" height=\"7\"/>", x - 3.5, y - 3.5)
+        }
+        (Origin::Beside, _) => format!("<path class=\"open\" d=\"M{:.1} {y:.1}h9m-4.5-4.5v9\"/>", x - 4.5),
         (Origin::Measured, 0) => format!("<circle class=\"mark\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.8\"/>"),
         (Origin::Measured, 1) => format!("<path class=\"mark\" d=\"M{x:.1} {:.1}l5 8.5h-10z\"/>", y - 5.0),
         (Origin::Measured, 2) => format!("<path class=\"mark\" d=\"M{x:.1} {:.1}l5-8.5h-10z\"/>", y + 5.0),

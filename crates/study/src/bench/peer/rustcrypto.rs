@@ -118,7 +118,8 @@ impl Xaes {
             Array::from((u128::from_be_bytes(block) ^ self.subkey).to_be_bytes())
         });
         self.cipher.encrypt_blocks(&mut blocks);
-        let key = Aes256Gcm::new_from_slice(&blocks.map(Into::<[u8; 16]>::into).concat()).map_err(|_| RefusedError)?;
+        let halves = blocks.map(Into::<[u8; 16]>::into);
+        let key = Aes256Gcm::new_from_slice(halves.as_flattened()).map_err(|_| RefusedError)?;
         Ok((Key(key), rest))
     }
 }
