@@ -34,7 +34,7 @@ mod _sealwright {
         keys::{Key, PublicKey, SecretKey},
         reader::SealedReader,
         sessions::{SessionClient, Sessions},
-        smp::{smp_names, smp_read, smp_run, smp_write},
+        smp::{smp_digest, smp_names, smp_read, smp_run, smp_write},
         writer::SealedWriter,
     };
 

@@ -162,6 +162,12 @@ pub(crate) fn smp_read(py: Python<'_>, prefix: PathBuf, line: usize, most: usize
     py.detach(read).map_err(failed)
 }
 
+/// SHA-256 of the format and of all bytes of a trace, in hex.
+#[pyfunction]
+pub(crate) fn smp_digest(py: Python<'_>, prefix: PathBuf) -> PyResult<String> {
+    py.detach(|| Trace::find(&prefix)?.digest()).map_err(failed)
+}
+
 /// Writes the records of one thread to a new file in the format `.smpt`.
 #[pyfunction]
 pub(crate) fn smp_write(path: PathBuf, records: Vec<Record>) -> PyResult<()> {

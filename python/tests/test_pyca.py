@@ -3,12 +3,15 @@
 The tests are in the source distribution of `cryptography`, which pip fetches once into the virtual environment's folder.
 """
 
+import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 from pathlib import Path
 
 import cryptography
+import pytest
 import sealwright
 
 HERE = Path(__file__).parent
@@ -34,9 +37,34 @@ def source():
         wanted = f"cryptography=={cryptography.__version__}"
         pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
         subprocess.run([*pip, "--no-binary", "cryptography", "--dest", str(KEPT), wanted], check=True)
-        with tarfile.open(KEPT / f"{name}.tar.gz") as archive:
-            archive.extractall(KEPT, filter="data")
+        # Beside its place: an interrupted run must not leave a part of it there.
+        with tempfile.TemporaryDirectory(dir=KEPT) as beside, tarfile.open(KEPT / f"{name}.tar.gz") as archive:
+            archive.extractall(beside, filter="data")
+            shutil.rmtree(KEPT / name, ignore_errors=True)
+            (Path(beside) / name).rename(KEPT / name)
     return KEPT / name
+
+
+def test_an_interrupted_unpacking_begins_again(tmp_path, monkeypatch):
+    name = f"cryptography-{cryptography.__version__}"
+
+    def download(*_, **__):
+        with tarfile.open(tmp_path / f"{name}.tar.gz", "w:gz") as archive:
+            for file in ("a.py", "b.py"):
+                archive.addfile(tarfile.TarInfo(f"{name}/tests/{file}"))
+
+    def part(self, path, **options):
+        whole(self, path, members=self.getmembers()[:1], **options)
+        raise KeyboardInterrupt
+
+    whole = tarfile.TarFile.extractall
+    monkeypatch.setitem(globals(), "KEPT", tmp_path)
+    monkeypatch.setattr(subprocess, "run", download)
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr(tarfile.TarFile, "extractall", part)
+        with pytest.raises(KeyboardInterrupt):
+            source()
+    assert sorted(file.name for file in (source() / "tests").iterdir()) == ["a.py", "b.py"]
 
 
 def test_their_tests_pass_with_our_classes(tmp_path):

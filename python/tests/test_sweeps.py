@@ -49,6 +49,55 @@ def test_what_fails_stops_nothing_else_and_is_tried_again(tmp_path):
             assert swept.results[2] == swept.results[3]
 
 
+def test_what_another_trace_or_build_gave_is_not_known(tmp_path, monkeypatch):
+    def write(stores):
+        for path in tmp_path.glob("t.*.smpt"):
+            path.unlink()
+        smp.write_trace(tmp_path / "t", [[("load", 64 * i, 8, 0) for i in range(99)], [("store", 64 * i, 8, 0) for i in range(stores)]])
+
+    configs = [{"workload.trace": tmp_path / "t", "bus.width": width} for width in (8, 16)]
+
+    def swept():
+        with ThreadPoolExecutor(2) as executor:
+            return distributed.sweep(configs, executor=executor, manifest=tmp_path / "results")
+
+    write(9)
+    first = swept()
+    assert (first.done, first.skipped, first.failed) == (2, 0, {})
+    assert (swept().done, swept().skipped) == (0, 2)
+    # Another recording of the same name.
+    write(5)
+    second = swept()
+    assert (second.done, second.skipped) == (2, 0)
+    assert plain(second.results) == plain(map(smp.run, configs)) != plain(first.results)
+    write(9)
+    again = swept()
+    assert (again.done, again.skipped) == (0, 2) and again.results == first.results
+    monkeypatch.setattr("sealwright.sweeps._build", lambda: "another")
+    assert (swept().done, swept().skipped) == (2, 2)
+    # Nothing is known of a trace that is not here.
+    (tmp_path / "t.0.smpt").unlink()
+    gone = swept()
+    assert (gone.done, gone.skipped, gone.results) == (0, 0, [None, None])
+    assert len(gone.failed) == 2 and all("t.0.smpt" in reason for reason in gone.failed.values())
+
+
+DEEP = pytest.param(b"[" * 100_000, id="deep")
+
+
+@pytest.mark.parametrize("line", [b'{"x": 1}', b"no JSON", b"[1]", b"\xff", b"", b'{"name": [], "result": {}}', DEEP])
+def test_a_line_of_something_else_is_named_and_the_file_is_left_alone(tmp_path, line):
+    text = b'{"name": "a", "result": {}, "mark": "b"}\n' + line + b"\nthe last line has no end"
+    (tmp_path / "results").write_bytes(text)
+    with ThreadPoolExecutor(1) as executor:
+        with pytest.raises(ValueError, match="results: line 2: .* \\(hint: take the line out"):
+            distributed.sweep(smp.grid(BASE, VARY), executor=executor, manifest=tmp_path / "results")
+        with pytest.raises(ValueError, match="results: line 2: "):
+            places = [(tmp_path / name).as_uri() for name in ("from", "to")]
+            distributed.seal_store(*places, executor=executor, key=bytes(32), manifest=tmp_path / "results")
+    assert (tmp_path / "results").read_bytes() == text
+
+
 class Losing(ThreadPoolExecutor):
     """Loses every result the first `times` times, as Dask does when a worker dies between the end of a task and its answer."""
 

@@ -15,7 +15,7 @@ use crate::{
     Case, CaseError, VectorFileError, family,
     family::Outcome,
     jsonl::{self, MAX_LINE},
-    wycheproof,
+    strict, wycheproof,
 };
 
 /// The longest document, which is read as a whole: as values it takes a hundred times its bytes. Published ones have a few MiB.
@@ -152,10 +152,10 @@ pub fn check_text(
     options: &Options,
     failures: &mut dyn FnMut(&FailedCase),
 ) -> Result<Report, VectorFileError> {
-    let document: Value = serde_json::from_str(text).map_err(|error| VectorFileError {
+    let document = strict::parse(text).map_err(|error| VectorFileError {
         file: name.into(),
-        place: format!("line {}", error.line()),
-        what: "neither Wycheproof JSON nor JSON Lines".into(),
+        place: format!("line {}", error.line),
+        what: error.twice.unwrap_or_else(|| "neither Wycheproof JSON nor JSON Lines".into()),
     })?;
     run(name, options, failures, |each| wycheproof::read(name, &document, each))
 }

@@ -19,7 +19,12 @@ pub(crate) fn case(
     let text = |name: &str| fields.get(name).and_then(Value::as_str);
     let alg = alg.or(text("alg")).ok_or("no alg")?.to_owned();
     let Some(family) = family::of(&alg) else { return Ok(Case::unknown(alg, place)) };
-    let bytes = |name: &str, other: &str| match fields.get(name).or_else(|| fields.get(other)) {
+    let there = |name: &str| fields.get(name).is_some_and(|value| !value.is_null());
+    let nonce = if there("iv") { "iv" } else { "nonce" };
+    if there("nonce") && nonce == "iv" {
+        return Err("nonce and iv are two names of one field: leave one out".into());
+    }
+    let bytes = |name: &str| match fields.get(name) {
         None | Some(Value::Null) => Ok(Vec::new()),
         Some(Value::String(digits)) => {
             hex::decode(digits).ok_or_else(|| format!("{name} is not an even number of hexadecimal digits"))
@@ -33,16 +38,15 @@ pub(crate) fn case(
         Some(other) => return Err(format!("result is '{other}', not valid, invalid or acceptable").into()),
         None => return Err("no result".into()),
     };
-    let there = |name: &str| fields.get(name).is_some_and(|value| !value.is_null());
     for &name in family.needs(&alg) {
         // Nobody knows what a forgery would have said.
         let unsaid = name == "msg" && expected == Expected::Invalid;
-        let said = there(name) || (name == "nonce" && there("iv"));
+        let said = there(if name == "nonce" { nonce } else { name });
         if !said && !unsaid {
             return Err(format!("no {name}, which {alg} needs").into());
         }
     }
-    let tag = bytes("tag", "tag")?;
+    let tag = bytes("tag")?;
     let own_bits = fields.get("taglen").filter(|bits| !bits.is_null());
     let own_bits = match own_bits.map(|bits| bits.as_u64().map(usize::try_from)) {
         None => None,
@@ -50,11 +54,11 @@ pub(crate) fn case(
         Some(_) => return Err("taglen is not a number of bits".into()),
     };
     Ok(Case {
-        key: bytes("key", "key")?,
-        nonce: bytes("nonce", "iv")?,
-        ad: bytes("aad", "aad")?,
-        msg: bytes("msg", "msg")?,
-        ct: bytes("ct", "ct")?,
+        key: bytes("key")?,
+        nonce: bytes(nonce)?,
+        ad: bytes("aad")?,
+        msg: bytes("msg")?,
+        ct: bytes("ct")?,
         tag_bits: own_bits.or(tag_bits).unwrap_or(tag.len() * 8),
         tag,
         expected,

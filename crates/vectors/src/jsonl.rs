@@ -4,7 +4,7 @@ use std::io::{BufRead, Read};
 
 use serde_json::Value;
 
-use crate::{Case, VectorFileError, fields};
+use crate::{Case, VectorFileError, fields, strict};
 
 /// The longest line, so that a hostile file cannot take all memory. A file may have any number of lines.
 pub(crate) const MAX_LINE: u64 = 8 << 20;
@@ -27,8 +27,10 @@ pub(crate) fn read(file: &str, mut lines: impl BufRead, each: &mut dyn FnMut(Cas
         if text.is_empty() {
             continue;
         }
-        let Ok(Value::Object(fields)) = serde_json::from_str(text) else {
-            return Err(bad("not a JSON object".into()));
+        let fields = match strict::parse(text) {
+            Ok(Value::Object(fields)) => fields,
+            Ok(_) => return Err(bad("not a JSON object".into())),
+            Err(error) => return Err(bad(error.twice.unwrap_or_else(|| "not a JSON object".into()))),
         };
         each(fields::case(fields, None, None, place.clone()).map_err(|error| bad(error.to_string()))?);
     }

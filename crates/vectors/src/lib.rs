@@ -9,6 +9,7 @@ mod family;
 mod fields;
 mod hex;
 mod jsonl;
+mod strict;
 mod wycheproof;
 
 pub use case::{Case, CaseError, Expected};

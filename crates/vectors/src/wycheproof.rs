@@ -11,6 +11,7 @@ pub(crate) fn read(file: &str, document: &Value, each: &mut dyn FnMut(Case)) -> 
     let alg = document.get("algorithm").and_then(Value::as_str).unwrap_or("unnamed");
     let groups = document.get("testGroups").and_then(Value::as_array);
     let groups = groups.ok_or_else(|| bad(String::new(), "no testGroups, and not JSON Lines either"))?;
+    let mut read = 0;
     for (i, group) in groups.iter().enumerate() {
         let place = format!("group {}", i + 1);
         let tests = group.get("tests").and_then(Value::as_array);
@@ -22,7 +23,14 @@ pub(crate) fn read(file: &str, document: &Value, each: &mut dyn FnMut(Case)) -> 
             let own = fields.get("alg").and_then(Value::as_str).map(str::to_owned);
             let case = fields::case(fields, Some(own.as_deref().unwrap_or(alg)), tag_bits, place.clone());
             each(case.map_err(|error| bad(place, &error.to_string()))?);
+            read += 1;
         }
+    }
+    // What was cut out of a document, or is not read as a test, would not be missed
+    let said = document.get("numberOfTests").filter(|said| !said.is_null());
+    if let Some(said) = said.filter(|said| said.as_u64() != Some(read)) {
+        let said: String = said.to_string().chars().take(40).collect();
+        return Err(bad(String::new(), &format!("numberOfTests is {said}, but there are {read} tests")));
     }
     Ok(())
 }

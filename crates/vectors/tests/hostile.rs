@@ -35,6 +35,14 @@ fn errors_name_the_place() {
         ("{\"algorithm\":\"AES-GCM\",\n\"testGroups\":[{\"tests\":[{\"tcId\":9}]}]}".into(), "tcId 9: no result"),
         ("{\"algorithm\":\"AES-GCM\",\n\"testGroups\":[{\"tests\":[}]}".into(), "line 2"),
         ("{\n\"algorithm\":\"AES-GCM\"}".into(), "no testGroups"),
+        ("{\"testGroups\":[],\n\"testGroups\":[]}".into(), "line 2: \"testGroups\" stands twice in one object"),
+        ("{\"testGroups\":[{\"tests\":[{\"a\":1,\n\"a\":1}]}]}".into(), "line 2: \"a\" stands twice"),
+        (format!("{good}\n{}", good.replacen('{', "{\"key\":\"00\",", 1)), "line 2: \"key\" stands twice"),
+        (format!("{}\n{good}", good.replacen('{', "{\"key\":\"00\",", 1)), "line 1: \"key\" stands twice"),
+        (format!("{good}\n{}", with("iv", r#""000000000000000000000000""#)), "line 2: nonce and iv are two names"),
+        (format!("{good}\n{}", with("iv", r#""00""#)), "line 2: nonce and iv are two names"),
+        ("{\"numberOfTests\":1,\n\"testGroups\":[{\"tests\":[]}]}".into(), "numberOfTests is 1, but there are 0 tests"),
+        ("{\"numberOfTests\":\"0\",\n\"testGroups\":[]}".into(), "numberOfTests is \"0\", but there are 0 tests"),
         ("nonsense".into(), "line 1"),
         ("[".repeat(100_000), "line 1"),
         (String::new(), "line 1"),
@@ -42,6 +50,16 @@ fn errors_name_the_place() {
     ] {
         let error = check_bytes(&text).unwrap_err().to_string();
         assert!(error.contains(place), "{:?}: {error}", &text[..text.len().min(200)]);
+    }
+}
+
+#[test]
+fn a_nonce_may_be_called_iv() {
+    let iv = with("iv", r#""000000000000000000000000""#);
+    for nonce in ["\"nonce\":null", "\"other\":1"] {
+        let line = iv.replace("\"nonce\":\"000000000000000000000000\"", nonce);
+        assert!(line != iv && line.contains(nonce), "{line}");
+        assert_eq!(counts(&check_bytes(line).unwrap()), (1, 0, 0), "{nonce}");
     }
 }
 

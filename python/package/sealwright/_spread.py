@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from dataclasses import dataclass, field
 from typing import Any, Optional
@@ -28,18 +28,20 @@ class Report:
 class Manifest:
     """A local file with a line of JSON for all that is done. What it names is done whatever happens afterwards."""
 
-    def __init__(self, path: Optional[str | os.PathLike[str]]) -> None:
+    def __init__(self, path: Optional[str | os.PathLike[str]], fields: Mapping[str, type]) -> None:
+        """`fields` are those that each line has, and of which kind."""
         self._path = path
         self.lines: list[dict[str, Any]] = []
         if path is None or not os.path.exists(path):
             return
         with open(path, "r+b") as file:
             whole = 0
-            for line in file:
+            for number, line in enumerate(file, 1):
                 # A last line that was cut off by a crash does not count.
                 if line.endswith(b"\n"):
                     whole += len(line)
-                    self.lines.append(json.loads(line))
+                    self.lines.append(_line(line, fields, f"{os.fspath(path)}: line {number}"))
+            # Only now: what is no manifest is left as it is.
             file.truncate(whole)
 
     def append(self, *lines: dict[str, Any]) -> None:
@@ -49,6 +51,17 @@ class Manifest:
             file.write("".join(json.dumps(line) + "\n" for line in lines))
             file.flush()
             os.fsync(file.fileno())
+
+
+def _line(line: bytes, fields: Mapping[str, type], place: str) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        raise ValueError(f"{place}: not JSON, and so not of a manifest (hint: take the line out, or name another file)") from None
+    if not isinstance(found, dict) or not all(isinstance(found.get(name), kind) for name, kind in fields.items()):
+        wanted = " and ".join(fields)
+        raise ValueError(f"{place}: no {wanted}: not of a manifest of such a run (hint: take the line out, or name another file)")
+    return found
 
 
 # How often a task is given to the executor that lost it.

@@ -115,7 +115,7 @@ def _run(
     progress: Optional[Callable[[Report], None]] = None,
     in_flight: int = IN_FLIGHT,
 ) -> Report:
-    report, done = Report(), Manifest(manifest)
+    report, done = Report(), Manifest(manifest, {"name": str, "mark": str})
     from_fs, from_path = fsspec.url_to_fs(source, **(source_options or {}))
     to_fs, to_path = fsspec.url_to_fs(target, **(target_options or {}))
     known = {line["name"]: line["mark"] for line in done.lines}

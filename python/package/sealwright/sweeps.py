@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -9,6 +11,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
+from . import _sealwright as _native
 from . import smp
 from ._spread import IN_FLIGHT, Manifest, Report, spread, why
 
@@ -29,6 +32,29 @@ def _name(config: Mapping[str, Any]) -> str:
     return json.dumps(smp.flat(config), sort_keys=True)
 
 
+@functools.cache
+def _build() -> str:
+    """SHA-256 of the simulator that is installed: two builds of one version may simulate differently."""
+    with open(_native.__file__, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+def _origins(settings: Iterable[tuple[str, Mapping[str, Any]]], failed: dict[str, str]) -> dict[str, dict[str, Any]]:
+    """What results depend on besides their settings: the simulator, and the bytes of the trace. Those of a trace that cannot be read
+    have failed."""
+    origins: dict[str, dict[str, Any]] = {}
+    digests: dict[str, str] = {}
+    for name, config in settings:
+        trace = smp.flat(config).get("workload.trace")
+        try:
+            if trace is not None and trace not in digests:
+                digests[trace] = _native.smp_digest(trace)
+            origins[name] = {"build": _build(), "trace": None if trace is None else digests[trace]}
+        except Exception as error:
+            failed[name] = why(error)
+    return origins
+
+
 def sweep(
     configs: Iterable[Mapping[str, Any]],
     *,
@@ -41,17 +67,25 @@ def sweep(
     """Runs `smp.run` for each of `configs`, such as those of `smp.grid`, `batch` of them in a task.
 
     `manifest` is a local file that keeps each result: settings that are in it are not run again, so that a sweep which was stopped goes
-    on where it was. Results do not depend on where they were computed, but for their `seconds`. Settings that are there twice are run
-    once. Settings that make no machine, and runs that fail, are in the report, and stop no others. `progress` is called with the report
-    after each task. A `batch` of short runs saves the executor's time for a task: choose one that takes a second or so.
+    on where it was. What another build of this package gave, or a trace of other bytes, is run again; a trace has to be where the sweep
+    is started, too, and the same wherever workers are. Results do not depend on where they were computed, but for their `seconds`.
+    Settings that are there twice are run once. Settings that make no machine, and runs that fail, are in the report, and stop no others.
+    `progress` is called with the report after each task. A `batch` of short runs saves the executor's time for a task: choose one that
+    takes a second or so.
     """
     settings = [(_name(config), config) for config in configs]
-    kept = Manifest(manifest)
-    results = {line["name"]: line["result"] for line in kept.lines}
-    report = Sweep(skipped=len({name for name, _ in settings if name in results}))
+    kept = Manifest(manifest, {"name": str, "result": dict})
+    report = Sweep()
+    origins = {} if manifest is None else _origins(settings, report.failed)
+    results = {
+        line["name"]: line["result"]
+        for line in kept.lines
+        if {"build": line.get("build"), "trace": line.get("trace")} == origins.get(line["name"])
+    }
+    report.skipped = len({name for name, _ in settings if name in results})
 
     def tasks() -> Iterator[tuple[Any, Callable[..., Any], tuple[Any, ...]]]:
-        fresh = {name: config for name, config in settings if name not in results}
+        fresh = {name: config for name, config in settings if name not in results and name not in report.failed}
         names = list(fresh)
         for start in range(0, len(names), max(batch, 1)):
             some = names[start : start + max(batch, 1)]
@@ -62,7 +96,7 @@ def sweep(
             report.failed.update((name, failed) for name in names)
             return
         good = [(name, each) for name, each in zip(names, came) if "failed" not in each]
-        kept.append(*({"name": name, "result": each} for name, each in good))
+        kept.append(*({"name": name, **origins.get(name, {}), "result": each} for name, each in good))
         results.update(good)
         report.done += len(good)
         report.failed.update((name, each["failed"]) for name, each in zip(names, came) if "failed" in each)
