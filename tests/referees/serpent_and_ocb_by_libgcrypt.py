@@ -19,7 +19,7 @@ import tempfile
 from itertools import product
 from pathlib import Path
 
-from support import agree
+from support import agree, skipped
 
 FORMAT = Path(__file__).parents[2] / "docs" / "FORMAT.md"
 CIPHERS = {"AES": {16: 7, 24: 8, 32: 9}, "Serpent": {16: 304, 24: 305, 32: 306}}
@@ -238,7 +238,7 @@ def write(library, folder):
 def main():
     library = load()
     if library is None:
-        print("serpent_and_ocb_by_libgcrypt: skipped, since libgcrypt.so.20 is not here")
+        skipped("libgcrypt.so.20 is not here (Debian: apt install libgcrypt20)")
     elif sys.argv[1] == "--write":
         write(library, sys.argv[2])
     else:

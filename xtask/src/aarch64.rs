@@ -34,7 +34,10 @@ pub(crate) fn run(steps: &mut Steps, words: &[String]) {
         }
         ["--make-root"] => steps.check("a root for aarch64", |steps| ROOT.make(steps)),
         ["--loops"] => steps.check("loops on aarch64", count_loops),
-        _ => steps.fail("aarch64", "known are: no word, --make-root, --loops"),
+        _ => steps.fail(
+            "aarch64",
+            &format!("{}: known are --make-root and --loops\n   hint: cargo xtask aarch64", words.join(" ")),
+        ),
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
 
 use crate::{
     java, nginx,
-    programs::{STRICT, answers, have, printed, said},
+    programs::{STRICT, have, printed, said},
     provider,
     steps::{Checked, Steps},
 };
@@ -21,9 +21,13 @@ const SYSTEM: &[&str] = &["-lgcc_s", "-lpthread", "-ldl", "-lm"];
 /// `cargo xtask install-c PREFIX`.
 pub(crate) fn install_command(steps: &Steps, words: &[String]) -> ExitCode {
     let [prefix] = words else {
-        eprintln!("cargo xtask install-c PREFIX");
+        eprintln!("install-c: it takes one folder\nhint: cargo xtask install-c ~/.local");
         return ExitCode::from(2);
     };
+    if prefix.starts_with('-') {
+        eprintln!("install-c: {prefix}: no such option; it takes a folder\nhint: cargo xtask install-c ~/.local");
+        return ExitCode::from(2);
+    }
     match install(steps, "release", Path::new(prefix)) {
         Ok(()) => {
             println!(
@@ -113,7 +117,7 @@ fn install(steps: &Steps, profile: &str, prefix: &Path) -> Result<(), String> {
     said(link.args(SYSTEM))?;
     let settings = fs::read_to_string(source.join("sealwright.pc.in")).map_err(failed)?;
     let absolute = fs::canonicalize(prefix).map_err(failed)?.display().to_string();
-    let settings = settings.replace("@PREFIX@", &absolute).replace("@VERSION@", &version);
+    let settings = settings.replace("@PREFIX@", &escaped(&absolute)).replace("@VERSION@", &version);
     fs::write(lib.join("pkgconfig/sealwright.pc"), settings).map_err(failed)
 }
 
@@ -171,7 +175,7 @@ const PROGRAMS: &[(&str, &str, Option<&str>)] = &[
 ];
 
 fn examples(steps: &Steps, folder: &Path) -> Checked {
-    let (mut wrong, mut run) = (Vec::new(), 0);
+    let (mut wrong, mut run, mut skipped) = (Vec::new(), 0, Vec::new());
     let ways: [(&str, &[&str], &[&str]); 4] = [
         ("shared", &[], &[]),
         ("static", &["--static"], &[]),
@@ -180,28 +184,57 @@ fn examples(steps: &Steps, folder: &Path) -> Checked {
     ];
     for (way, pkg_config, flags) in ways {
         if way == "valgrind" && !have("valgrind") {
-            println!("   valgrind is not installed: that part is skipped");
+            skipped.push("valgrind is not installed (Debian: apt install valgrind)".to_owned());
             continue;
         }
         for (name, source, expected) in PROGRAMS {
             let program = folder.join(format!("{name}-{way}"));
             let done = compile(steps, folder, source, &program, pkg_config, flags);
-            match done.and_then(|()| execute(folder, &program, way)).map(|text| not_skipped(name, &text)) {
+            let printed = done.and_then(|()| execute(folder, &program, way)).map(|text| {
+                let (without, rest) = apart(&text);
+                skipped.extend(without.iter().map(|why| format!("{name} ({way}): {why}")));
+                rest
+            });
+            match printed {
                 Ok(text) if expected.is_none_or(|expected| text == expected) => run += 1,
                 Ok(text) => wrong.push(format!("{name} ({way}) printed:\n{text}")),
                 Err(why) => wrong.push(format!("{name} ({way}): {why}")),
             }
         }
     }
-    Checked::of(wrong, format!("{run} programs, without warnings"))
+    Checked::partly(wrong, format!("{run} programs, without warnings"), skipped)
 }
 
-/// What a program printed, without the lines in which it says what it skipped: these are shown.
-fn not_skipped(name: &str, text: &str) -> String {
-    let (skipped, rest): (Vec<&str>, Vec<&str>) =
-        text.split_inclusive('\n').partition(|line| line.starts_with("skipped: "));
-    skipped.iter().for_each(|line| print!("   {name}: {line}"));
-    rest.concat()
+/// What a program says that it skipped, and the other lines that it printed.
+fn apart(text: &str) -> (Vec<&str>, String) {
+    let skipped = |line: &&str| line.starts_with("skipped: ");
+    let (without, rest): (Vec<&str>, Vec<&str>) = text.split_inclusive('\n').partition(skipped);
+    (without.into_iter().map(|line| line["skipped: ".len()..].trim_end()).collect(), rest.concat())
+}
+
+/// A path for a file of pkg-config.
+fn escaped(path: &str) -> String {
+    let special = |c: char| c.is_whitespace() || "\"'\\#".contains(c);
+    path.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c])).collect()
+}
+
+/// The words that pkg-config prints, as a shell takes them: what stands behind a backslash, or in quotes, is no end of a word.
+fn split(text: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote, mut chars) = (Vec::new(), None::<String>, None, text.chars());
+    while let Some(c) = chars.next() {
+        match (c, quote) {
+            ('\\', None | Some('"')) => word.get_or_insert_default().extend(chars.next()),
+            (c, Some(end)) if c == end => quote = None,
+            ('"' | '\'', None) => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (c, None) if c.is_whitespace() => words.extend(word.take()),
+            (c, _) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
 }
 
 fn compile(
@@ -219,7 +252,7 @@ fn compile(
     let mut command = Command::new(compiler);
     command.arg(standard).args(STRICT).args(flags).arg("-o").arg(program);
     command.arg(steps.root().join("crates/capi").join(source));
-    for word in found.split_whitespace() {
+    for word in split(&found) {
         // Without `-Bstatic` the linker takes the shared library where there are both.
         match word == "-lsealwright" && pkg_config.contains(&"--static") {
             true => command.arg("-Wl,-Bstatic").arg(word).arg("-Wl,-Bdynamic"),
@@ -246,9 +279,12 @@ fn execute(folder: &Path, program: &Path, way: &str) -> Result<String, String> {
     said(command.arg(&scratch))
 }
 
+/// The first release of Go that has `unsafe.SliceData` and `max`.
+const GO: (u32, u32) = (1, 21);
+
 fn go(steps: &mut Steps, prefix: &Path) {
-    if !answers("go", "version") {
-        return steps.skip("Go with the C library", "go is needed");
+    if said(Command::new("go").arg("version")).ok().and_then(|text| go_version(&text)) < Some(GO) {
+        return steps.skip("Go with the C library", &format!("go {}.{} or newer is needed", GO.0, GO.1));
     }
     steps.check("Go with the C library", |steps| {
         let folder = steps.root().join("crates/capi/examples/go");
@@ -258,4 +294,41 @@ fn go(steps: &mut Steps, prefix: &Path) {
         command.env("GOCACHE", steps.target().join("capi/go")).env("GOTOOLCHAIN", "local");
         printed(said(&mut command), "opened: attack at dawn\nforged: not authentic\n")
     });
+}
+
+/// The 1 and 21 of `go version go1.21.3 linux/amd64`, also of a pre-release; what was built from no release has no number.
+fn go_version(said: &str) -> Option<(u32, u32)> {
+    let mut numbers =
+        said.split_whitespace().find_map(|word| word.strip_prefix("go1."))?.split(|c: char| !c.is_ascii_digit());
+    Some((1, numbers.next()?.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GO, apart, escaped, go_version, split};
+
+    #[test]
+    fn versions_as_go_says_them() {
+        assert_eq!(go_version("go version go1.21.3 linux/amd64\n"), Some((1, 21)));
+        assert_eq!(go_version("go version go1.27rc1 linux/amd64"), Some((1, 27)));
+        assert_eq!(go_version("go version devel go1.22-2f0f1e1 linux/amd64"), Some((1, 22)));
+        for old in ["go version go1.19.8 linux/amd64", "go version go1 linux/amd64", "go version", ""] {
+            assert!(go_version(old) < Some(GO), "{old}");
+        }
+    }
+
+    #[test]
+    fn what_a_program_skipped_is_apart() {
+        let (without, rest) = apart("one\nskipped: unshare is not allowed here\n0 wrong\n");
+        assert_eq!((without, rest.as_str()), (vec!["unshare is not allowed here"], "one\n0 wrong\n"));
+    }
+
+    #[test]
+    fn paths_with_spaces_stay_words() {
+        assert_eq!(split("-I/a/include  -L/a/lib -lsealwright \n"), ["-I/a/include", "-L/a/lib", "-lsealwright"]);
+        assert_eq!(split(r#"-L/a\ b/c\'d "-L/e f\"" '-L/g\h'i "" "#), ["-L/a b/c'd", "-L/e f\"", "-L/g\\hi", ""]);
+        let path = "/a b/c'd\"e\\f#g/h-1.2_3";
+        assert_eq!(split(&escaped(path)), [path]);
+        assert_eq!(escaped("/usr/local"), "/usr/local");
+    }
 }

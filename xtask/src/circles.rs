@@ -14,6 +14,8 @@ use std::{
     process::{Command, ExitCode, Stdio},
 };
 
+use serde_json::Value;
+
 use crate::steps::{Checked, Steps};
 
 /// The folder in which the wrapper stores its results. The variable is set when this program runs as the wrapper.
@@ -38,8 +40,7 @@ pub(crate) fn check(steps: &Steps) -> Checked {
     if !status.is_ok_and(|status| status.success()) {
         return Checked::Wrong(vec!["the workspace does not compile".into()]);
     }
-    match kept(&folder) {
-        Ok(crates) if crates.is_empty() => Checked::Wrong(vec!["no crate was looked at".into()]),
+    match steps.metadata().and_then(|metadata| kept(&folder, &compiled(&metadata))) {
         Ok(crates) => {
             let modules: usize = crates.values().map(BTreeMap::len).sum();
             let wrong =
@@ -48,21 +49,42 @@ pub(crate) fn check(steps: &Steps) -> Checked {
             wrong.extend(crates.get("sealwright-lib").into_iter().flat_map(upward));
             Checked::of(wrong, format!("{modules} modules of {} crates", crates.len()))
         }
-        Err(error) => Checked::Wrong(vec![error.to_string()]),
+        Err(why) => Checked::Wrong(vec![why]),
     }
 }
 
-fn kept(folder: &Path) -> std::io::Result<BTreeMap<String, Uses>> {
+/// What `cargo check` compiles of the workspace: the package of each library and program, by the name of its results.
+fn compiled(metadata: &Value) -> BTreeMap<String, String> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let mut all = BTreeMap::new();
+    for package in metadata["packages"].as_array().into_iter().flatten() {
+        for target in package["targets"].as_array().into_iter().flatten() {
+            if !["test", "example", "bench", "custom-build"].contains(&text(&target["kind"][0]).as_str()) {
+                let name = text(&target["name"]).replace('-', "_");
+                all.insert(format!("{name}-{}", text(&target["crate_types"][0])), text(&package["name"]));
+            }
+        }
+    }
+    all
+}
+
+/// The results of what is compiled. Those of crates that there are no more stay in the folder.
+fn kept(folder: &Path, compiled: &BTreeMap<String, String>) -> Result<BTreeMap<String, Uses>, String> {
+    if compiled.is_empty() {
+        return Err("there is no crate to look at".into());
+    }
     let mut crates = BTreeMap::new();
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    for (name, package) in compiled {
+        let path = folder.join(format!("{name}.uses"));
+        // Cargo compiles what it has not compiled yet; it does not know of this file.
+        let hint = format!("hint: cargo clean --package {package}, so that it is compiled again");
+        let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}\n   {hint}", path.display()))?;
         let mut uses = Uses::new();
-        for line in fs::read_to_string(&path)?.lines() {
+        for line in text.lines() {
             let (from, to) = line.split_once(' ').unwrap_or((line, ""));
             uses.insert(from.into(), to.split_whitespace().map(str::to_owned).collect());
         }
-        crates.insert(name, uses);
+        crates.insert(name.clone(), uses);
     }
     Ok(crates)
 }
@@ -232,7 +254,11 @@ fn paths(line: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Tree, Uses, circles, upward};
+    use std::fs;
+
+    use serde_json::json;
+
+    use super::{Tree, Uses, circles, compiled, kept, upward};
 
     /// Two modules that use each other, and a third that uses one, as the compiler prints them.
     const TREE: &str = "\
@@ -262,6 +288,28 @@ DefId(0:10 ~ x[c6f5]::b::{use#0}) => OwnerNodes {
         let mut tree = Tree::default();
         TREE.replace("a::S", "c::S").lines().for_each(|line| tree.line(line));
         assert_eq!(circles(&tree.uses()), Vec::<std::collections::BTreeSet<&str>>::new());
+    }
+
+    #[test]
+    fn results_are_those_of_what_is_compiled() {
+        let target = |name: &str, kind: &str| json!({ "name": name, "kind": [kind], "crate_types": [kind, "rlib"] });
+        let all = compiled(&json!({ "packages": [
+            { "name": "ours", "targets": [target("a-b", "lib"), target("a-b", "bin"), target("build-script-build", "custom-build")] },
+            { "name": "c", "targets": [target("c", "staticlib"), target("t", "test"), target("e", "example")] },
+        ] }));
+        assert_eq!(all.keys().collect::<Vec<_>>(), ["a_b-bin", "a_b-lib", "c-staticlib"]);
+        let folder = std::env::temp_dir().join(format!("sealwright-circles-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        for name in ["a_b-bin", "a_b-lib", "gone-lib"] {
+            fs::write(folder.join(format!("{name}.uses")), "a b\nb a\n").expect("a file");
+        }
+        assert!(kept(&folder, &all).is_err_and(|why| why.contains("c-staticlib.uses") && why.contains("hint: ")));
+        fs::write(folder.join("c-staticlib.uses"), "crate \n").expect("a file");
+        let kept = kept(&folder, &all).expect("all are there");
+        assert_eq!(kept.keys().collect::<Vec<_>>(), all.keys().collect::<Vec<_>>());
+        assert_eq!(circles(&kept["a_b-lib"]).len(), 1);
+        assert!(super::kept(&folder, &[].into()).is_err());
+        fs::remove_dir_all(folder).expect("it was made here");
     }
 
     #[test]

@@ -60,14 +60,15 @@ impl Wanted {
 
 /// `cargo xtask fuzz`: without words, the targets compile. With a target, it runs.
 pub(crate) fn run(steps: &mut Steps, words: &[String]) {
-    match words.first().map(String::as_str) {
-        None => {
+    match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => {
             // `check` does not link, so libFuzzer, which needs a C++ compiler, need not be built.
-            let words = ["check", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target", "--locked"];
+            let target = steps.target().display().to_string();
+            let words = ["check", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", &target, "--locked"];
             steps.cargo("fuzz targets", &words, &[("CUSTOM_LIBFUZZER_PATH", "/none/libfuzzer.a")]);
         }
-        Some("figures") => steps.check("executions so far", fuzz_log::figures),
-        Some(_) => steps.check("fuzzing", |steps| match Wanted::of(words).and_then(|wanted| fuzz(steps, &wanted)) {
+        ["figures"] => steps.check("executions so far", fuzz_log::figures),
+        _ => steps.check("fuzzing", |steps| match Wanted::of(words).and_then(|wanted| fuzz(steps, &wanted)) {
             Ok(checked) => checked,
             Err(why) => Checked::Wrong(vec![why]),
         }),

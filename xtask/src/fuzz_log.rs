@@ -21,11 +21,20 @@ pub(crate) struct Done {
 /// Adds a run to the log.
 pub(crate) fn add(steps: &Steps, target: &str, done: &Done) -> Result<(), String> {
     let date = output("date", &["-u", "+%Y-%m-%dT%H:%MZ"]);
-    let commit = output("git", &["-C", &steps.root().display().to_string(), "rev-parse", "--short", "HEAD"]);
+    let commit = commit(steps.root());
     let Done { seconds, cpu, executions, inputs, finding } = done;
     let found = u32::from(finding.is_some());
     let line = format!("{date},{commit},{target},{seconds:.0},{executions},{inputs},{found},{cpu:.0}");
     append(&steps.root().join(LOG), &line)
+}
+
+/// The commit whose sources are fuzzed, with a `+` if they were changed since. What fuzzing itself writes is no source.
+fn commit(root: &Path) -> String {
+    let root = root.display().to_string();
+    let commit = output("git", &["-C", &root, "rev-parse", "--short", "HEAD"]);
+    let but = ["--", ":/", ":(top,exclude)fuzz/log.csv", ":(top,exclude)fuzz/corpus"];
+    let status = [&["-C", &root, "status", "--porcelain", "--untracked-files=no"], &but[..]].concat();
+    if output("git", &status).is_empty() { commit } else { commit + "+" }
 }
 
 fn output(program: &str, words: &[&str]) -> String {
@@ -82,9 +91,9 @@ fn sums(log: &str) -> Result<Vec<(String, [u64; 4])>, String> {
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, sync::Barrier, thread};
+    use std::{fs, path::Path, process::Command, sync::Barrier, thread};
 
-    use super::{HEAD, append, sums};
+    use super::{HEAD, LOG, append, commit, sums};
 
     #[test]
     fn runs_beside_each_other_write_whole_lines_under_one_head() {
@@ -107,6 +116,49 @@ mod tests {
             assert_eq!(text.lines().filter(|line| *line == HEAD).count(), 1, "{text}");
             let wanted: Vec<_> = (0..8).map(|run| (format!("t{run}"), [5, 5, 50, 0])).collect();
             assert_eq!(sums(&text), Ok(wanted));
+        }
+    }
+
+    #[test]
+    fn sources_that_were_changed_are_no_commit() {
+        let root = std::env::temp_dir().join(format!("sealwright-fuzz-commit-{}", std::process::id()));
+        fs::create_dir_all(root.join("fuzz")).expect("a folder");
+        let git = |words: &[&str]| {
+            let who = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
+            let mut git = Command::new("git");
+            git.arg("-C").arg(&root).args(who).args(words);
+            assert!(git.output().expect("git").status.success(), "{words:?}");
+        };
+        let write = |file: &str, text: &str| fs::write(root.join(file), text).expect("a file");
+        git(&["init", "--quiet"]);
+        write("source.rs", "");
+        write(LOG, "");
+        git(&["add", "."]);
+        git(&["commit", "--quiet", "--message", "a"]);
+        let clean = commit(&root);
+        assert!(clean.len() >= 7 && !clean.ends_with('+'), "{clean}");
+        write(LOG, "a line\n");
+        write("notes.txt", "");
+        assert_eq!(commit(&root), clean);
+        write("source.rs", "fn changed() {}\n");
+        assert_eq!(commit(&root), format!("{clean}+"));
+        fs::remove_dir_all(root).expect("it was made here");
+    }
+
+    /// By name, in the text about fuzzing or in the table of what was found: not only among all targets, or in the sums.
+    #[test]
+    fn the_page_tells_of_each_target_that_found_something() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let page = fs::read_to_string(root.join("docs/ASSURANCE.md")).expect("the page");
+        let (_, page) = page.split_once("\n## Fuzzing\n").expect("its section");
+        let (section, _) = page.split_once("\n## ").expect("the next one");
+        let of_targets = |part: &&str| part.trim_start().starts_with("| target |");
+        let told: String = section.split("\n\n").filter(|part| !of_targets(part)).collect();
+        assert!(told.len() < section.len() / 2, "the tables of targets were not found");
+        let sums = sums(&fs::read_to_string(root.join(LOG)).expect("the log")).expect("its lines");
+        for (target, _) in sums.iter().filter(|(_, [.., findings])| *findings > 0) {
+            let named = [format!("`{target}`"), format!("`{target}/")].iter().any(|name| told.contains(name));
+            assert!(named, "{target} found something, of which docs/ASSURANCE.md does not tell");
         }
     }
 

@@ -1,4 +1,4 @@
-//! The layers of the workspace: no crate depends on one above it, no product crate on the laboratory.
+//! The layers of the workspace: no crate depends on one above it, no product crate on the laboratory. Each says which Rust it needs.
 
 use serde_json::Value;
 
@@ -79,6 +79,10 @@ fn judge(metadata: &Value) -> (usize, Vec<String>) {
             wrong.push(format!("{from} is in no layer: add it to xtask/src/layers.rs"));
             continue;
         }
+        // Otherwise nobody says of it what an older compiler lacks.
+        if package["rust_version"].is_null() {
+            wrong.push(format!("{from} does not say which Rust it needs: rust-version.workspace = true"));
+        }
         for dependency in package["dependencies"].as_array().into_iter().flatten() {
             let to = dependency["name"].as_str().unwrap_or_default();
             if !is_ours(to) || dependency["kind"].as_str() == Some("dev") {
@@ -117,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_dependency_upward_is_found() {
-        let package = |name: &str, to: &str, kind: Option<&str>| json!({"name": name, "dependencies": [{"name": to, "kind": kind}]});
+        let package = |name: &str, to: &str, kind: Option<&str>| json!({"name": name, "rust_version": "1.89", "dependencies": [{"name": to, "kind": kind}]});
         let judged = |package| judge(&json!({"packages": [package]}));
         assert_eq!(judged(package("sealwright-file", "sealwright", None)), (1, vec![]));
         assert_eq!(judged(package("sealwright", "sealwright-vectors", Some("dev"))), (0, vec![]));
@@ -132,6 +136,12 @@ mod tests {
         );
         assert_eq!(judged(package("sealwright-study", "sealwright-file", None)), (1, vec![]));
         assert_eq!(judged(package("sealwright-measure", "sealwright-smp", Some("build"))).1.len(), 1);
+        let mut silent = package("sealwright-file", "sealwright", None);
+        silent["rust_version"] = serde_json::Value::Null;
+        assert_eq!(
+            judged(silent).1,
+            ["sealwright-file does not say which Rust it needs: rust-version.workspace = true"]
+        );
         assert_eq!(
             judged(package("sealwright-new", "subtle", None)).1,
             ["sealwright-new is in no layer: add it to xtask/src/layers.rs"]

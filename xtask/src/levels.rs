@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::steps::{Checked, Steps};
+use crate::steps::{Checked, SKIPPED, Steps};
 
 /// The crates that contain or select kernels.
 const CRATES: [&str; 5] = ["crates/aead", "crates/file", "crates/rustls", "crates/session", "crates/stream"];
@@ -27,8 +27,8 @@ pub(crate) fn run(steps: &mut Steps) {
             steps.skip(&name, "this machine does not have this level, or it is the best one");
             continue;
         }
-        steps.check(&name, |_| {
-            let failing = |test: &&Test| !test.passes(level);
+        steps.check(&name, |steps| {
+            let failing = |test: &&Test| !test.passes(level, &steps.skips());
             let wrong: Vec<String> = tests.iter().filter(failing).map(|test| test.name()).collect();
             Checked::of(wrong, format!("{} test programs", tests.len()))
         });
@@ -42,11 +42,16 @@ struct Test {
 }
 
 impl Test {
-    fn passes(&self, level: &str) -> bool {
+    fn passes(&self, level: &str, skips: &Path) -> bool {
         println!("   {}", self.name());
+        self.command(level, skips).status().is_ok_and(|status| status.success())
+    }
+
+    /// It runs at this level, and writes what it skips to this file.
+    fn command(&self, level: &str, skips: &Path) -> Command {
         let mut command = Command::new(&self.program);
-        command.arg("--quiet").current_dir(&self.folder).env("SEALWRIGHT_ISA", level);
-        command.status().is_ok_and(|status| status.success())
+        command.arg("--quiet").current_dir(&self.folder).env("SEALWRIGHT_ISA", level).env(SKIPPED, skips);
+        command
     }
 
     fn name(&self) -> String {
@@ -90,4 +95,21 @@ pub(crate) fn here() -> Vec<&'static str> {
         levels.push("avx2");
     }
     levels
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{ffi::OsStr, path::Path};
+
+    use super::{SKIPPED, Test};
+
+    #[test]
+    fn a_test_program_is_told_its_level_and_where_to_say_what_it_skips() {
+        let command = Test { program: "a/test".into(), folder: "a".into() }.command("sse", Path::new("a/file"));
+        for set in [("SEALWRIGHT_ISA", "sse"), (SKIPPED, "a/file")] {
+            assert!(
+                command.get_envs().any(|(name, value)| (name, value) == (OsStr::new(set.0), Some(OsStr::new(set.1))))
+            );
+        }
+    }
 }

@@ -1,4 +1,5 @@
-//! Links between documents: what a link names within the repository is there, and so is the heading behind a `#`.
+//! Links between documents: what a link names within the repository is there, and so is the heading behind a `#`. What stands twice, in
+//! `docs` and in a package, has no links in the package that lead out of it.
 
 use std::{
     collections::HashMap,
@@ -11,12 +12,90 @@ use crate::{
     steps::{Checked, Steps},
 };
 
-pub(crate) fn check(steps: &Steps) -> Checked {
+/// Pages of `docs` that a package has without the links that lead out of it: its folder, and their names. A page without such links may
+/// be a symbolic link there.
+const COPIES: (&str, &[&str]) = ("crates/aead/docs", &["CHOOSING.md", "COMING_FROM.md", "GSCM.md", "RKC.md"]);
+
+/// `cargo xtask links`; with `--write` it writes the copies.
+pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
+    const HINT: &str = "hint: cargo xtask links --write";
+    let write = match words {
+        [] => false,
+        [word] if word == "--write" => true,
+        _ => return Checked::Wrong(vec![format!("{}: --write is all it takes\n   {HINT}", words.join(" "))]),
+    };
+    let mut stale = Vec::new();
+    for name in COPIES.1 {
+        let (page, copy) = (steps.root().join("docs").join(name), steps.root().join(COPIES.0).join(name));
+        let wanted = match fs::read_to_string(&page) {
+            Ok(text) => copied(name, &text),
+            Err(error) => return Checked::Wrong(vec![format!("docs/{name}: {error}")]),
+        };
+        if fs::read_to_string(&copy).is_ok_and(|text| text == wanted) {
+            continue;
+        }
+        if !write {
+            stale.push(format!("{}/{name}: it is not what docs/{name} is without its links\n   {HINT}", COPIES.0));
+        } else if let Err(error) = fs::write(&copy, wanted) {
+            stale.push(format!("{}: {error}", copy.display()));
+        }
+    }
+    let (mut wrong, what) = all(steps);
+    stale.append(&mut wrong);
+    Checked::of(stale, what)
+}
+
+/// A page as a package has it.
+fn copied(name: &str, text: &str) -> String {
+    let note = format!(
+        "<!-- `cargo xtask links --write` makes this page of docs/{name}: it has no links that lead out of the package. -->\n"
+    );
+    let stays = |target: &str| {
+        target.contains("://")
+            || COPIES.1.contains(&target.split('#').next().unwrap_or_default())
+            || target.starts_with('#')
+    };
+    note + &without(text, stays)
+}
+
+/// A text with the words of those links that do not stay, as [`links`] finds them.
+fn without(text: &str, stays: impl Fn(&str) -> bool) -> String {
+    let (mut out, mut fence, mut open) = (String::new(), false, Vec::new());
+    for line in text.split_inclusive('\n') {
+        let edge = line.trim_start().starts_with("```");
+        fence ^= edge;
+        if fence || edge {
+            out += line;
+            continue;
+        }
+        let (mut code, mut rest) = (false, line);
+        while let Some(c) = rest.chars().next() {
+            rest = &rest[c.len_utf8()..];
+            code ^= c == '`';
+            if c == '[' && !code {
+                open.push(out.len());
+            } else if c == ']' && !code {
+                let target = rest.strip_prefix('(').and_then(|rest| rest.split_once(')'));
+                if let (Some(begin), Some((target, after))) = (open.pop(), target)
+                    && !stays(target)
+                {
+                    out.remove(begin);
+                    rest = after;
+                    continue;
+                }
+            }
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// What is wrong with the links of all documents, and how many there are.
+fn all(steps: &Steps) -> (Vec<String>, String) {
     let mut pages = Vec::new();
     collect(steps.root(), &["md"], &mut pages);
     let (mut wrong, mut count, mut headings) = (Vec::new(), 0, HashMap::new());
-    // What a symbolic link copies is looked at where it is.
-    for path in pages.iter().filter(|path| !path.is_symlink()) {
+    for path in &pages {
         let name = path.strip_prefix(steps.root()).unwrap_or(path).display();
         match fs::read_to_string(path) {
             Ok(text) => {
@@ -29,7 +108,7 @@ pub(crate) fn check(steps: &Steps) -> Checked {
             Err(error) => wrong.push(format!("{name}: {error}")),
         }
     }
-    Checked::of(wrong, format!("{count} links in {} documents", pages.len()))
+    (wrong, format!("{count} links in {} documents", pages.len()))
 }
 
 /// What is wrong with a link to `target` in the file `from`.
@@ -106,6 +185,19 @@ fn anchors(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn copies_have_no_links_that_lead_out() {
+        let text = "[a](GSCM.md#b) [c](other.md), [d\n`e]`](../f.md#g \"h\") [i](https://j) [k](#l) `[m](n.md)` [o] [p](q.md)\n\
+                    ```\n[r](s.md)\n```\nä [t](u.md)";
+        let copy = copied("a.md", text);
+        let (note, copy) = copy.split_once('\n').expect("a line");
+        assert!(note.contains("docs/a.md"), "{note}");
+        assert_eq!(
+            copy,
+            "[a](GSCM.md#b) c, d\n`e]` [i](https://j) [k](#l) `[m](n.md)` [o] p\n```\n[r](s.md)\n```\nä t"
+        );
+    }
 
     #[test]
     fn links_and_headings_that_are_not_there_are_told() {

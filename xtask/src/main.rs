@@ -3,6 +3,7 @@
 mod aarch64;
 mod advisories;
 mod beside;
+mod built;
 mod capi;
 mod circles;
 mod compared;
@@ -35,14 +36,17 @@ mod reproducible;
 mod rtl;
 mod sanitize;
 mod sanitize_std;
+mod sbom;
 mod sizes;
 mod steps;
 mod supply;
 mod symbols;
 mod tables;
 mod taint;
+mod told;
 mod unsafe_table;
 mod upstream;
+mod vectors;
 mod venv;
 
 use std::{env, path::PathBuf, process::ExitCode};
@@ -65,7 +69,8 @@ cargo xtask COMMAND
   layers     no crate depends on a crate above it, and no product crate on the laboratory
   files      no file is too long; unsafe code and instruction sets are only where they are allowed, and docs/ASSURANCE.md
              says of each file why its unsafe code is sound
-  links      what a link of a document names within the repository is there
+  links      what a link of a document names within the repository is there; pages that a package has too are without links that
+             lead out of it there, and `links --write` writes them
   examples   whatever a user of the libraries can name has an example that runs
   fuzz       the fuzz targets compile. `fuzz TARGET --seconds N` runs one, `fuzz all --seconds N` each in its turn after a
              planted fault (`planted`) that must be found, and both add to fuzz/log.csv; `--keep` puts the inputs that reach most
@@ -102,13 +107,29 @@ Not part of `test`, because they take long or build many other crates (docs/ASSU
              which has to see planted faults first, in the kernels at each level; with SEALWRIGHT_SANITIZE=all, all tests of
              the kernels. `sanitize threads` and `sanitize memory` do so under the sanitizers for data races and for
              undefined memory, in a root with Debian's compiler and its sources, which `sanitize --make-root` makes
-  sbom       writes the bill of materials (CycloneDX) of the program, or of another package, to target/sbom
+  sbom       writes the bill of materials (CycloneDX) of the program, or of another package, to target/sbom: what cargo builds of
+             it. Options that select features may follow: `sbom sealwright-cli --no-default-features`
   upstream   runs the tests of RustCrypto's crates (aes, aes-gcm, ocb3, serpent, cmac, ccm, eax,
              aes-siv, hpke) over our types
 ";
 
 /// What is not part of `test`.
 const BY_ITSELF: [&str; 6] = ["constant-time", "crash", "reproducible", "sanitize", "sbom", "upstream"];
+
+/// What reads words behind its name; the others take none.
+const WITH_WORDS: [&str; 11] = [
+    "aarch64",
+    "constant-time",
+    "crash",
+    "fuzz",
+    "links",
+    "mutants",
+    "reproducible",
+    "sanitize",
+    "sbom",
+    "supply",
+    "upstream",
+];
 
 /// The workspace's root.
 fn root() -> PathBuf {
@@ -146,13 +167,8 @@ fn main() -> ExitCode {
         print!("{entry}");
         return ExitCode::SUCCESS;
     }
-    if words.first().is_some_and(|word| word == "lab") {
-        return lab::run(&Steps::new(root()), &words[1..]);
-    }
-    if words.first().is_some_and(|word| word == "install-c") {
-        return capi::install_command(&Steps::new(root()), &words[1..]);
-    }
     let wanted: Vec<&str> = match words.first().map(String::as_str) {
+        Some("lab" | "install-c") => Vec::new(),
         Some("test") => TEST.to_vec(),
         Some(one) if TEST.contains(&one) || BY_ITSELF.contains(&one) => vec![one],
         Some("help" | "--help" | "-h") => {
@@ -168,7 +184,23 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    if let [command, word, ..] = &words[..]
+        && !wanted.is_empty()
+        && !WITH_WORDS.contains(&command.as_str())
+    {
+        eprintln!("cargo xtask {command}: {word}: it takes no words\nhint: cargo xtask {command}");
+        return ExitCode::from(2);
+    }
+    if let Err(why) = told::settle(&root()) {
+        eprintln!("cargo xtask: {why}");
+        return ExitCode::FAILURE;
+    }
     let mut steps = Steps::new(root());
+    match words.first().map(String::as_str) {
+        Some("lab") => return lab::run(&steps, &words[1..]),
+        Some("install-c") => return capi::install_command(&steps, &words[1..]),
+        _ => {}
+    }
     let rest = if wanted.len() == 1 { &words[1..] } else { &[] };
     let (several, mut beside, mut cores) = (wanted.len() > 1, None, None);
     for step in wanted {
@@ -181,7 +213,7 @@ fn main() -> ExitCode {
             }
             "layers" => steps.check("layers", layers::check),
             "files" => steps.check("files", files::check),
-            "links" => steps.check("links", links::check),
+            "links" => steps.check("links", |steps| links::check(steps, rest)),
             "examples" => steps.check("examples", examples::check),
             "circles" => steps.check("circles between modules", circles::check),
             "clippy" => {
@@ -202,7 +234,7 @@ fn main() -> ExitCode {
             "upstream" => steps.check("upstream tests", |steps| upstream::check(steps, rest)),
             "supply" => steps.check("dependencies", |steps| supply::check(steps, rest)),
             "sanitize" => steps.check("tests under a sanitizer", |steps| sanitize::check(steps, rest)),
-            "sbom" => steps.check("bill of materials", |steps| supply::sbom(steps, rest)),
+            "sbom" => steps.check("bill of materials", |steps| sbom::check(steps, rest)),
             "constant-time" => constant_time::run(&mut steps, rest),
             "crash" => crash::run(&mut steps, rest),
             "mutants" => steps.check("mutants", |steps| mutants::check(steps, rest)),
@@ -222,7 +254,7 @@ fn main() -> ExitCode {
             }),
             "growth" => steps.check("growth", growth::check),
             "packages" => steps.check("packages", packages::check),
-            "vectors" => vectors(&mut steps),
+            "vectors" => steps.check("vectors by the command line", vectors::check),
             "referees" => venv::referees(&mut steps),
             "browser" => venv::browser(&mut steps),
             "python" => python::run(&mut steps),
@@ -237,21 +269,18 @@ fn main() -> ExitCode {
     steps.close()
 }
 
-/// Runs `sealwright vectors check` on the vectors of the repository.
-fn vectors(steps: &mut Steps) {
-    let Ok(files) = std::fs::read_dir(steps.root().join("vectors")) else {
-        return steps.fail("vectors", "there is no vectors/");
-    };
-    let files: Vec<String> = files.flatten().map(|file| file.path().display().to_string()).collect();
-    let mut words = vec!["vectors", "check", "--isa", "all"];
-    words.extend(files.iter().map(String::as_str));
-    let binary = steps.release("sealwright");
-    steps.run("vectors by the command line", &binary, &words, &[]);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn commands_that_read_words_are_commands() {
+        let stray: Vec<_> =
+            WITH_WORDS.iter().filter(|word| !TEST.contains(word) && !BY_ITSELF.contains(word)).collect();
+        assert_eq!(stray, Vec::<&&str>::new());
+        // Those that are not part of `test` have been made for somebody who says what they shall do.
+        assert!(BY_ITSELF.iter().all(|word| WITH_WORDS.contains(word)));
+    }
 
     #[test]
     fn the_help_has_every_command() {

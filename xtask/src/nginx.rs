@@ -24,12 +24,12 @@ fn serve(nginx: &str, folder: &Path) -> Result<(), String> {
     let own = folder.join("nginx");
     fs::create_dir_all(&own).map_err(|error| error.to_string())?;
     let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
-        .map(|what| format!("  {what}_temp_path {}/{what};\n", own.display()))
+        .map(|what| format!("  {what}_temp_path \"{}/{what}\";\n", own.display()))
         .concat();
-    // One process, which serves; it need not be root.
+    // One process, which serves; it need not be root. Paths may have spaces.
     let settings = format!(
-        "daemon off;\nmaster_process off;\npid {0}/pid;\nerror_log {0}/error.log;\nevents {{}}\nhttp {{\n{temporary}  access_log off;\n  \
-         server {{\n    listen 127.0.0.1:{port} ssl;\n    root {1};\n    ssl_certificate {2};\n    ssl_certificate_key {3};\n    \
+        "daemon off;\nmaster_process off;\npid \"{0}/pid\";\nerror_log \"{0}/error.log\";\nevents {{}}\nhttp {{\n{temporary}  access_log off;\n  \
+         server {{\n    listen 127.0.0.1:{port} ssl;\n    root \"{1}\";\n    ssl_certificate \"{2}\";\n    ssl_certificate_key \"{3}\";\n    \
          ssl_protocols TLSv1.2 TLSv1.3;\n  }}\n}}\n",
         own.display(),
         tls.www().display(),

@@ -85,8 +85,8 @@ fn build(steps: &Steps, name: &str, folder: &Path, options: &[String]) -> Result
             (maturin, None)
         }
     };
-    // The name of the folder is in no message then.
-    command.env("RUSTFLAGS", format!("--remap-path-prefix={}=/sealwright", folder.display()));
+    // The name of the folder, which may have spaces, is in no message then.
+    command.env("CARGO_ENCODED_RUSTFLAGS", format!("--remap-path-prefix={}=/sealwright", folder.display()));
     command.args(options).env("CARGO_TARGET_DIR", &target).env("SOURCE_DATE_EPOCH", EPOCH);
     run(&mut command)?;
     match file {

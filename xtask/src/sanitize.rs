@@ -6,7 +6,7 @@ use std::{env, fs, path::PathBuf, process::Command};
 use crate::{
     instrument::{Instrument, STACK},
     sanitize_std,
-    steps::{Checked, Steps},
+    steps::{Checked, SKIPPED, Steps},
 };
 
 /// Crates with tests that run within one program. Those of the command line start others under limits of memory, which the
@@ -101,7 +101,7 @@ fn cargo(steps: &Steps, words: &[&str]) -> Result<Command, String> {
     // A folder of its own: what is built with the sanitizer is of no use to others.
     cargo.arg("--target-dir").arg(folder(steps)).current_dir(steps.root());
     Instrument::Tests.wrap(&mut cargo)?;
-    cargo.env(STACK.0, STACK.1);
+    cargo.env(STACK.0, STACK.1).env(SKIPPED, steps.skips());
     Ok(cargo)
 }
 

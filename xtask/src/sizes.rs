@@ -5,6 +5,7 @@
 use std::{collections::BTreeSet, fs, process::Command};
 
 use crate::{
+    built::Built,
     lab,
     steps::{Checked, Steps},
 };
@@ -130,20 +131,14 @@ fn more_than(steps: &Steps, (package, feature, other): (&str, &str, &str)) -> Re
     Ok(more.then(|| format!("{package} without {other} is built with it")))
 }
 
-/// The names of the crates that cargo builds for this machine. Build scripts and procedural macros count.
+/// The names of the crates that cargo builds. If two versions of a crate are built, the second one counts under its name and version.
 fn crates(steps: &Steps, install: &Install) -> Result<BTreeSet<String>, String> {
-    let mut words = vec!["tree", "--package", install.package, "--edges", "normal,build", "--prefix", "none"];
-    words.extend(["--format", "{p}"]);
-    words.extend(install.features);
-    let printed = steps.cargo_output(&words)?;
-    // If two versions of a crate are built, the second one counts under its name and version.
-    let name = |line: &str| line.trim_end_matches(" (*)").trim_end_matches(" (proc-macro)").to_owned();
-    let full: BTreeSet<String> = printed.lines().map(name).filter(|line| !line.is_empty()).collect();
-    let short = |line: &String| line.split(" v").next().unwrap_or_default().to_owned();
     let (mut names, mut again) = (BTreeSet::new(), Vec::new());
-    for line in &full {
-        if !names.insert(short(line)) {
-            again.push(line.clone());
+    for (name, version) in Built::of(steps, install.package, install.features)?.crates.into_keys() {
+        if names.contains(&name) {
+            again.push(format!("{name} v{version}"));
+        } else {
+            names.insert(name);
         }
     }
     names.extend(again);

@@ -5,17 +5,25 @@ use std::{
     ffi::OsStr,
     path::{Path, PathBuf},
     process::{Command, ExitCode},
+    sync::atomic::{AtomicUsize, Ordering},
     time::Instant,
 };
 
+use crate::told::FOLDER;
+
 /// The variable that names the file to which the results are also written, for the process that runs this one.
 pub(crate) const RESULTS: &str = "SEALWRIGHT_XTASK_RESULTS";
+
+/// The variable that names the file to which programs of a step write, line by line, what they skip.
+pub(crate) const SKIPPED: &str = "SEALWRIGHT_SKIPPED";
 
 /// The results of the steps so far.
 pub(crate) struct Steps {
     root: PathBuf,
     /// Where this program was when it began: the tests build it anew.
     program: PathBuf,
+    /// Which of this process: each has a file of its own for what is skipped.
+    number: usize,
     results: Results,
 }
 
@@ -38,7 +46,9 @@ impl Results {
 
 impl Steps {
     pub(crate) fn new(root: PathBuf) -> Self {
-        Steps { root, program: env::current_exe().unwrap_or_default(), results: Results::default() }
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let (program, number) = (env::current_exe().unwrap_or_default(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        Steps { root, program, number, results: Results::default() }
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -52,7 +62,12 @@ impl Steps {
 
     /// The folder in which cargo builds.
     pub(crate) fn target(&self) -> PathBuf {
-        env::var_os("CARGO_TARGET_DIR").map_or_else(|| self.root.join("target"), PathBuf::from)
+        env::var_os(FOLDER).map_or_else(|| self.root.join("target"), PathBuf::from)
+    }
+
+    /// The file for what is skipped, which programs of a check are told in [`SKIPPED`]; [`Steps::run`] tells its program.
+    pub(crate) fn skips(&self) -> PathBuf {
+        self.target().join(format!("skipped-{}-{}", std::process::id(), self.number))
     }
 
     /// A program of the release build.
@@ -90,14 +105,12 @@ impl Steps {
         words: &[impl AsRef<OsStr>],
         env: &[(&str, &str)],
     ) -> bool {
-        announce(name);
-        let cost = Cost::begin();
+        let cost = self.begin(name);
         let mut command = Command::new(program);
-        let told = self.target().join(format!("skipped-{}", std::process::id()));
-        command.args(words).current_dir(&self.root).env("SEALWRIGHT_SKIPPED", &told).envs(env.iter().copied());
+        command.args(words).current_dir(&self.root).env(SKIPPED, self.skips()).envs(env.iter().copied());
         let status = command.status();
         let (cpu, seconds) = self.paid(name, cost);
-        self.told(name, &told);
+        self.told(name);
         match status {
             Ok(status) if status.success() => {
                 println!("   {name}: passed in {seconds:.0} s, {cpu:.0} CPU s");
@@ -110,11 +123,23 @@ impl Steps {
         false
     }
 
-    /// Counts what tests say that they skipped (`sealwright_transcripts::skipped`), in a file, which is removed.
-    fn told(&mut self, name: &str, file: &Path) {
-        let text = std::fs::read_to_string(file).unwrap_or_default();
-        let _ = std::fs::remove_file(file);
-        for line in text.lines().collect::<std::collections::BTreeSet<_>>() {
+    /// Begins a step. What an earlier process of this number left is not its own.
+    fn begin(&self, name: &str) -> Cost {
+        println!("\n== {name}");
+        let _ = std::fs::remove_file(self.skips());
+        Cost::begin()
+    }
+
+    /// Counts what programs say that they skipped (`sealwright_transcripts::skipped`), in a file, which is removed.
+    fn told(&mut self, name: &str) {
+        let text = std::fs::read_to_string(self.skips()).unwrap_or_default();
+        let _ = std::fs::remove_file(self.skips());
+        self.parts(name, text.lines());
+    }
+
+    /// Counts parts of a step that were skipped.
+    fn parts<'a>(&mut self, name: &str, lines: impl Iterator<Item = &'a str>) {
+        for line in lines.collect::<std::collections::BTreeSet<_>>() {
             println!("   {name}: skipped: {line}");
             self.results.skipped.push(format!("{name}: {line}"));
         }
@@ -129,18 +154,24 @@ impl Steps {
 
     /// Runs a check that is written in Rust.
     pub(crate) fn check(&mut self, name: &str, check: impl FnOnce(&Steps) -> Checked) {
-        announce(name);
-        let cost = Cost::begin();
+        let cost = self.begin(name);
         let checked = check(self);
         self.paid(name, cost);
+        self.told(name);
         match checked {
-            Checked::Right(what) => {
-                println!("   {name}: passed: {what}");
-                self.results.passed += 1;
+            Checked::Right(what) => self.pass(name, &what),
+            Checked::Partly(what, skipped) => {
+                self.parts(name, skipped.iter().map(String::as_str));
+                self.pass(name, &what);
             }
             Checked::Wrong(what) => self.fail(name, &what.join("\n   ")),
             Checked::Cannot(why) => self.skip(name, &why),
         }
+    }
+
+    fn pass(&mut self, name: &str, what: &str) {
+        println!("   {name}: passed: {what}");
+        self.results.passed += 1;
     }
 
     pub(crate) fn fail(&mut self, name: &str, what: &str) {
@@ -218,14 +249,12 @@ fn children() -> f64 {
     (ticks(13).unwrap_or(0.0) + ticks(14).unwrap_or(0.0)) / 100.0
 }
 
-fn announce(name: &str) {
-    println!("\n== {name}");
-}
-
 /// The result of a check.
 pub(crate) enum Checked {
     /// Nothing is wrong; the text says what was checked.
     Right(String),
+    /// Nothing is wrong in what could be checked; the lines say what could not.
+    Partly(String, Vec<String>),
     /// What is wrong, one line for each defect.
     Wrong(Vec<String>),
     /// The check could not run; the text says why.
@@ -236,6 +265,11 @@ impl Checked {
     /// `Right(what)` if `wrong` is empty, otherwise `Wrong(wrong)`.
     pub(crate) fn of(wrong: Vec<String>, what: String) -> Self {
         if wrong.is_empty() { Checked::Right(what) } else { Checked::Wrong(wrong) }
+    }
+
+    /// The same, where parts may have been skipped.
+    pub(crate) fn partly(wrong: Vec<String>, what: String, skipped: Vec<String>) -> Self {
+        if wrong.is_empty() { Checked::Partly(what, skipped) } else { Checked::Wrong(wrong) }
     }
 }
 
@@ -262,5 +296,27 @@ mod tests {
         let mut cut = Steps::new(PathBuf::new());
         assert!(cut.add(&file[..file.len() - 1]).is_err());
         Ok(())
+    }
+
+    /// Of a program, of one that a check runs, and of a check itself; each once, and none that an earlier process left.
+    #[test]
+    fn parts_that_are_skipped_count() {
+        let root = env::temp_dir().join(format!("sealwright-skipped-{}", std::process::id()));
+        std::fs::create_dir_all(root.join("target")).expect("a folder");
+        let mut steps = Steps::new(root.clone());
+        std::fs::create_dir_all(steps.target()).expect("a folder");
+        std::fs::write(steps.skips(), "left behind\n").expect("a file");
+        let say = |what: &str| format!("echo {what} >>\"$SEALWRIGHT_SKIPPED\"");
+        assert!(steps.run("run", Path::new("sh"), &["-c", &format!("{0}; {0}", say("one"))], &[]));
+        steps.check("check", |steps| {
+            let status = Command::new("sh").args(["-c", &say("two")]).env(SKIPPED, steps.skips()).status();
+            Checked::of(status.err().iter().map(ToString::to_string).collect(), String::new())
+        });
+        steps.check("parts", |_| Checked::partly(vec![], String::new(), vec!["three".into(), "four".into()]));
+        steps.check("wrong", |_| Checked::partly(vec!["it".into()], String::new(), vec!["five".into()]));
+        assert_eq!(steps.results.skipped, ["run: one", "check: two", "parts: four", "parts: three"]);
+        assert_eq!((steps.results.passed, &steps.results.failed[..]), (3, &["wrong".to_owned()][..]));
+        assert!(!steps.skips().exists());
+        std::fs::remove_dir_all(root).expect("it was made here");
     }
 }

@@ -1,5 +1,4 @@
-//! What others wrote that we build: licences, sources and reasons of dependencies (`cargo xtask supply`), and the bill of materials
-//! (`cargo xtask sbom`, CycloneDX).
+//! What others wrote that we build: licences, sources and reasons of dependencies (`cargo xtask supply`).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -7,7 +6,7 @@ use std::{
     process::Command,
 };
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
     advisories,
@@ -30,14 +29,14 @@ const BESIDE: [&str; 2] = ["fuzz/Cargo.toml", "tests/peers/openssl4/Cargo.toml"]
 const SOURCE: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 /// The packages of the lock file and what each depends on, without what only tests need.
-struct Graph {
-    packages: BTreeMap<String, Value>,
+pub(crate) struct Graph {
+    pub(crate) packages: BTreeMap<String, Value>,
     needs: BTreeMap<String, Vec<String>>,
 }
 
 impl Graph {
     /// What a manifest's lock file gives: for all systems, or as for this machine, so that crates that only others build need not be there.
-    fn of(steps: &Steps, manifest: &str, here: bool) -> Result<Graph, String> {
+    pub(crate) fn of(steps: &Steps, manifest: &str, here: bool) -> Result<Graph, String> {
         let path = steps.root().join(manifest);
         let path = path.to_str().ok_or("the workspace's path is no text")?;
         let mut words =
@@ -70,7 +69,7 @@ impl Graph {
     }
 
     /// The identity of a package of ours.
-    fn ours(&self, name: &str) -> Option<&String> {
+    pub(crate) fn ours(&self, name: &str) -> Option<&String> {
         self.packages.iter().find(|(_, of)| of["name"] == name && of["source"].is_null()).map(|(id, _)| id)
     }
 
@@ -91,16 +90,15 @@ impl Graph {
     }
 }
 
-fn text(value: &Value) -> String {
+pub(crate) fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
 /// Sources, licences and advisories of everything in the lock files, and a reason for each direct dependency of the product; `--list`
 /// prints those, `--advisories FOLDER` writes the list of advisories.
 pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
-    if let [word, folder] = words
-        && word == "--advisories"
-    {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    if let ["--advisories", folder] = words[..] {
         let list = advisories::list(folder.as_ref());
         let written = list.and_then(|list| {
             fs::write(steps.root().join("xtask/advisories.tsv"), &list).map_err(|error| error.to_string())?;
@@ -110,6 +108,10 @@ pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
             Ok(count) => Checked::Right(format!("{count} advisories in xtask/advisories.tsv")),
             Err(why) => Checked::Wrong(vec![format!("{why}\n   hint: a folder with a copy of RustSec's advisory-db")]),
         };
+    }
+    if !matches!(words[..], [] | ["--list"]) {
+        let hint = "hint: cargo xtask supply, cargo xtask supply --list, or cargo xtask supply --advisories FOLDER";
+        return Checked::Wrong(vec![format!("{}: other words than it takes\n   {hint}", words.join(" "))]);
     }
     let graphs = Graph::of(steps, "Cargo.toml", false).and_then(|all| Ok((all, Graph::of(steps, "Cargo.toml", true)?)));
     // A lock file that is broken or out of date must not pass for one that could not be looked at.
@@ -140,7 +142,7 @@ pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
         }
     }
     match table(steps, &graph) {
-        Ok(table) if words.iter().any(|word| word == "--list") => print!("{table}"),
+        Ok(table) if words == ["--list"] => print!("{table}"),
         Ok(_) => {}
         Err(without) => wrong.extend(without),
     }
@@ -242,77 +244,6 @@ fn reasons(manifest: &str) -> Reasons {
         fresh = line.starts_with('#') || line.is_empty();
     }
     reasons
-}
-
-/// Writes the bill of materials of the program, or of another package, to `target/sbom`.
-pub(crate) fn sbom(steps: &Steps, words: &[String]) -> Checked {
-    const HINT: &str = "hint: cargo xtask sbom, or cargo xtask sbom sealwright-capi";
-    if let [_, more, ..] = words {
-        return Checked::Wrong(vec![format!("{more}: one package at a time\n   {HINT}")]);
-    }
-    let name = words.first().map_or("sealwright-cli", String::as_str);
-    let bill = Graph::of(steps, "Cargo.toml", true).and_then(|graph| {
-        let id = graph.ours(name).ok_or_else(|| format!("{name}: no package of this workspace\n   {HINT}"))?;
-        let lock = fs::read_to_string(steps.root().join("Cargo.lock")).map_err(|error| error.to_string())?;
-        Ok(bill(&graph, id, &hashes(&lock)))
-    });
-    let path = steps.target().join("sbom").join(format!("{name}.cdx.json"));
-    let written = bill.and_then(|bill| {
-        let count = bill["components"].as_array().map_or(0, Vec::len);
-        let text = serde_json::to_string_pretty(&bill).map_err(|error| error.to_string())?;
-        fs::create_dir_all(steps.target().join("sbom"))
-            .and_then(|()| fs::write(&path, text + "\n"))
-            .map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(count)
-    });
-    match written {
-        Ok(count) => Checked::Right(format!("{count} components in {}", path.display())),
-        Err(why) => Checked::Wrong(vec![why]),
-    }
-}
-
-/// Checksums of packages, by name and version.
-fn hashes(lock: &str) -> BTreeMap<(String, String), String> {
-    let field = |entry: &str, key: &str| {
-        let line = entry.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = \""));
-        line.map(|rest| rest.trim_end_matches('"').to_owned())
-    };
-    let entries = lock.split("[[package]]").skip(1);
-    entries
-        .filter_map(|entry| Some(((field(entry, "name")?, field(entry, "version")?), field(entry, "checksum")?)))
-        .collect()
-}
-
-/// A bill of materials as CycloneDX 1.5 has it. The same lock file gives the same bytes.
-fn bill(graph: &Graph, root: &String, hashes: &BTreeMap<(String, String), String>) -> Value {
-    let all = graph.closure(std::iter::once(root));
-    let url = |id: &String| {
-        let package = &graph.packages[id];
-        format!("pkg:cargo/{}@{}", text(&package["name"]), text(&package["version"]))
-    };
-    let component = |id: &String| {
-        let package = &graph.packages[id];
-        let (name, version) = (text(&package["name"]), text(&package["version"]));
-        let mut component = json!({
-            "type": if id == root { "application" } else { "library" },
-            "bom-ref": url(id), "purl": url(id), "name": name, "version": version,
-            "licenses": [{ "expression": text(&package["license"]).replace('/', " OR ") }],
-        });
-        if let Some(hash) = hashes.get(&(name, version)) {
-            component["hashes"] = json!([{ "alg": "SHA-256", "content": hash }]);
-        }
-        component
-    };
-    let needs = |id: &&String| {
-        let on: BTreeSet<String> = graph.needs.get(*id).into_iter().flatten().map(url).collect();
-        json!({ "ref": url(id), "dependsOn": on })
-    };
-    json!({
-        "bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
-        "metadata": { "component": component(root) },
-        "components": all.iter().filter(|id| **id != root).map(|id| component(id)).collect::<Vec<_>>(),
-        "dependencies": all.iter().map(needs).collect::<Vec<_>>(),
-    })
 }
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
-//! Commands that are not part of `cargo xtask test`, and fuzzing, refuse words that they do not know before they do anything, and
-//! say what to write instead.
+//! Commands refuse words that they do not know before they do anything, and say what to write instead.
 #![allow(clippy::unwrap_used)]
 
 use std::process::Command;
@@ -23,6 +22,21 @@ fn wrong_words_get_a_hint() {
         (&["sanitize", "sealwright-lab"], "sealwright-lab: the crates are sealwright, sealwright-session"),
         (&["sanitize", "threads", "sealwright-lab"], "sealwright-lab: the crates are sealwright-session"),
         (&["sanitize", "memory", "sealwright-relay"], "sealwright-relay: the crates are sealwright-session"),
+        (&["aarch64", "--lops"], "--lops: known are --make-root and --loops"),
+        (
+            &["sbom", "sealwright-cli", "--target", "x"],
+            "--target: --no-default-features, --all-features and --features",
+        ),
+        (&["links", "--wirte"], "--wirte: --write is all it takes"),
+        (&["supply", "--advisories"], "--advisories: other words than it takes"),
+        (&["supply", "--lits"], "--lits: other words than it takes"),
+        (&["unit", "-p", "x"], "cargo xtask unit: -p: it takes no words"),
+        (&["python", "-k", "name"], "cargo xtask python: -k: it takes no words"),
+        (&["release", "--foo"], "cargo xtask release: --foo: it takes no words"),
+        (&["test", "--anything"], "cargo xtask test: --anything: it takes no words"),
+        (&["install-c"], "it takes one folder"),
+        (&["install-c", "--foo"], "--foo: no such option"),
+        (&["fuzz", "figures", "open"], "open: one target at a time"),
         (&["sbom", "sealwright-nothing"], "sealwright-nothing: no package of this workspace"),
         (&["sbom", "sealwright-cli", "sealwright-capi"], "sealwright-capi: one package at a time"),
         (&["upstream", "aes"], "aes: it takes no words"),

@@ -6,13 +6,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sealwright_relay::Count;
-use sealwright_session::{
-    Client,
-    frame::{FrameKind, HEADER, Header, TAG},
-};
+use sealwright_session::frame::{HEADER, TAG};
 
-use crate::served::{Served, scheme, served};
+use crate::served::{Served, made, scheme, served};
 
 /// Datagrams of an input at most, and bytes: what the system keeps for a reader that is slow.
 const MOST: usize = 60;
@@ -25,33 +21,6 @@ fn socket(served: &Served) -> UdpSocket {
     socket.connect(served.relay.udp(0).unwrap()).unwrap();
     socket.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
     socket
-}
-
-/// One datagram: any bytes, a header that fits what follows it, a genuine frame of a client that is let in, the same with a
-/// change or cut, or one that was sent before.
-fn datagram(how: [u8; 3], data: &[u8], insider: &mut Client, sent: &[Vec<u8>]) -> Vec<u8> {
-    let [what, which, with] = how;
-    match what % 5 {
-        0 => data.to_vec(),
-        1 => {
-            let (len, session) = (data.len().saturating_sub(TAG) as u16, u32::from(with % 6));
-            let header = Header { kind: FrameKind::Data, phase: with >> 4, len, session, seq: which.into() };
-            [&header.write()[..], data].concat()
-        }
-        2 | 3 => {
-            let mut frame = insider.seal(u32::from(which % 6), &[&[0; 4], data].concat()).unwrap();
-            if what % 5 == 3 {
-                let at = (usize::from(which) << 4 | usize::from(with & 15)) % frame.len();
-                match with >> 4 {
-                    0 => frame.truncate(at),
-                    1 => frame.extend_from_slice(data),
-                    with => frame[at] ^= with,
-                }
-            }
-            frame
-        }
-        _ => sent.get(usize::from(which) % sent.len().max(1)).cloned().unwrap_or_default(),
-    }
 }
 
 /// Any bytes as datagrams: five bytes say what a datagram is and how long, then come its bytes; the last byte chooses the scheme.
@@ -68,7 +37,7 @@ pub(crate) fn datagrams(mut bytes: &[u8]) {
     {
         let (data, rest) = rest.split_at(rest.len().min(usize::from(u16::from_be_bytes([high & 7, low]))));
         bytes = rest;
-        let frame = datagram([what, which, with], data, insider, &sent);
+        let (frame, _) = made([what, which, with], &[], data, insider, &sent);
         total += frame.len();
         if total > BYTES {
             break;
@@ -104,16 +73,7 @@ pub(crate) fn datagrams(mut bytes: &[u8]) {
             }
         }
     }
-    // Workers publish their counts while they are read, so that one may be newer than that before it.
-    let right = || {
-        let counts = served.relay.counts();
-        counts.of(Count::Forwarded) <= counts.of(Count::Opened) && counts.of(Count::Opened) <= counts.of(Count::Arrived)
-    };
-    let start = Instant::now();
-    while !right() {
-        assert!(start.elapsed() < LATEST, "more was forwarded than opened, or opened than arrived");
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    served.counts_fit();
 }
 
 /// Any bytes as what comes to the socket of a client whose frames are datagrams; the last byte chooses the scheme. Out of it come the

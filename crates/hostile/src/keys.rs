@@ -82,7 +82,7 @@ fn identities(bytes: &[u8], key: fn() -> Key) -> Result<Vec<Option<PublicKey>>, 
     Ok(keys?.iter().map(Key::public_key).collect())
 }
 
-/// Files of keys that are sealed themselves, with any text in them: what is read is what the text says by itself. And OpenSSH's private
+/// Files of keys that are sealed themselves, in armor or not, with any text in them: what is read is what the text says by itself. And OpenSSH's private
 /// keys behind a passphrase: any, or a genuine one with changes; what is read is that key, or nothing.
 pub(crate) fn locked_keys(bytes: &[u8]) {
     // Each reading takes a round of bcrypt
@@ -102,7 +102,7 @@ pub(crate) fn locked_keys(bytes: &[u8]) {
     }
     let Some((&how, bytes)) = bytes.split_first() else { return };
     if how & 1 == 0 {
-        let file = sealed(&Sealing::new(&raw()), bytes);
+        let file = sealed(&Sealing::new(&raw()).armor(how & 4 != 0), bytes);
         let (within, plain) = (identities(&file, raw), identities(bytes, raw));
         assert_eq!(within.ok(), plain.ok());
         let signing = |bytes: &[u8]| {

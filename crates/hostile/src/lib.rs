@@ -6,9 +6,11 @@
 #![allow(clippy::unwrap_used, reason = "each function is a test")]
 
 mod coherence;
+mod connections;
 mod control;
 mod datagrams;
 mod edits;
+mod enc;
 mod files;
 mod folder;
 mod journal;
@@ -16,6 +18,7 @@ mod keys;
 mod machine;
 mod modes;
 mod more_modes;
+mod packed;
 mod recipients;
 mod recorder;
 mod relay;
@@ -46,7 +49,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "control", run: control::control },
     Target { name: "damage", run: files::damage },
     Target { name: "datagrams", run: datagrams::datagrams },
-    Target { name: "enc", run: files::enc },
+    Target { name: "enc", run: enc::enc },
     Target { name: "end_to_end", run: relay::end_to_end },
     Target { name: "frame", run: relay::frame },
     Target { name: "grant", run: relay::grant },
@@ -54,6 +57,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "list", run: files::list },
     Target { name: "locked_keys", run: keys::locked_keys },
     Target { name: "mesh", run: relay::mesh },
+    Target { name: "mesh_link", run: relay::mesh_link },
     Target { name: "mesh_node", run: relay::mesh_node },
     Target { name: "metrics", run: control::metrics },
     Target { name: "modes", run: modes::modes },
@@ -61,7 +65,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "open", run: files::open },
     Target { name: "preamble", run: files::preamble },
     Target { name: "recorder", run: recorder::recorder },
-    Target { name: "relay_stream", run: relay::relay_stream },
+    Target { name: "relay_stream", run: connections::relay_stream },
     Target { name: "relay_words", run: text::relay_words },
     Target { name: "results", run: results::results },
     Target { name: "seek", run: files::seek },
@@ -69,7 +73,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "slots", run: recipients::slots },
     Target { name: "smp_config", run: machine::smp_config },
     Target { name: "smp_machine", run: coherence::smp_machine },
-    Target { name: "smp_packed", run: machine::smp_packed },
+    Target { name: "smp_packed", run: packed::smp_packed },
     Target { name: "smp_runs", run: runs::smp_runs },
     Target { name: "smp_table", run: coherence::smp_table },
     Target { name: "smp_trace", run: machine::smp_trace },

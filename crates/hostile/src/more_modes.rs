@@ -56,9 +56,9 @@ impl Case {
 }
 
 /// One of RustCrypto's block ciphers under a key.
-struct Cipher {
-    encrypt: Box<dyn Fn(Block) -> Block>,
-    decrypt: Box<dyn Fn(Block) -> Block>,
+pub(crate) struct Cipher {
+    pub(crate) encrypt: Box<dyn Fn(Block) -> Block>,
+    pub(crate) decrypt: Box<dyn Fn(Block) -> Block>,
 }
 
 impl Cipher {
@@ -81,7 +81,7 @@ impl Cipher {
         Cipher { encrypt, decrypt }
     }
 
-    fn new(serpent: bool, key: &[u8]) -> Cipher {
+    pub(crate) fn new(serpent: bool, key: &[u8]) -> Cipher {
         match (serpent, key.len()) {
             (true, _) => Cipher::of::<serpent::Serpent>(key),
             (false, 16) => Cipher::of::<aes::Aes128>(key),
@@ -90,7 +90,7 @@ impl Cipher {
         }
     }
 
-    fn chain(&self, iv: &Block, text: &[u8]) -> Vec<u8> {
+    pub(crate) fn chain(&self, iv: &Block, text: &[u8]) -> Vec<u8> {
         let mut before = *iv;
         let blocks = text.as_chunks::<16>().0.iter().flat_map(|block| {
             before = (self.encrypt)(xor(before, *block));
@@ -99,7 +99,7 @@ impl Cipher {
         blocks.collect()
     }
 
-    fn counted(&self, counter: &Block, text: &[u8]) -> Vec<u8> {
+    pub(crate) fn counted(&self, counter: &Block, text: &[u8]) -> Vec<u8> {
         let first = u128::from_be_bytes(*counter);
         let pads = (0..).flat_map(|at: u128| (self.encrypt)(first.wrapping_add(at).to_be_bytes()));
         text.iter().zip(pads).map(|(byte, pad)| byte ^ pad).collect()
@@ -184,7 +184,7 @@ fn agree(case: &Case, aeads: [Box<dyn Aead>; 2], nonce: &[u8], text: &[u8], thei
 }
 
 /// Ciphertext and tag by one of RustCrypto's types.
-fn by<A: AeadInOut>(aead: A, nonce: &[u8], ad: &[u8], text: &[u8]) -> Vec<u8> {
+pub(crate) fn by<A: AeadInOut>(aead: A, nonce: &[u8], ad: &[u8], text: &[u8]) -> Vec<u8> {
     let mut out = text.to_vec();
     let nonce = Array::try_from(nonce).unwrap();
     let tag = aead.encrypt_inout_detached(&nonce, ad, InOutBuf::from(out.as_mut_slice())).unwrap();
@@ -193,7 +193,7 @@ fn by<A: AeadInOut>(aead: A, nonce: &[u8], ad: &[u8], text: &[u8]) -> Vec<u8> {
 }
 
 /// RustCrypto's Serpent takes several lengths of key, its modes take but one.
-fn cipher<C: KeyInit>(key: &[u8]) -> C {
+pub(crate) fn cipher<C: KeyInit>(key: &[u8]) -> C {
     C::new_from_slice(key).unwrap()
 }
 

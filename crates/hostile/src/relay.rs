@@ -3,26 +3,20 @@
 use std::{
     collections::HashSet,
     hash::{DefaultHasher, Hash, Hasher},
-    io::{Read, Write},
-    net::TcpStream,
-    time::Duration,
 };
 
-use sealwright_relay::{Address, Count};
 use sealwright_session::{
     Client, FrameJob, Grant, Material, Plan, SchemeKind, Secret, Sessions, Side, Spec,
     frame::{self, HEADER, Header},
     table,
 };
 
-use crate::served::{Served, served};
-
 const SLOTS: u32 = 4;
 
-/// The scheme that the high half of the first byte chooses.
+/// The scheme that the first byte chooses.
 fn scheme(input: &[u8]) -> Spec {
     let all = Spec::all();
-    all[usize::from(input.first().map_or(0, |byte| byte >> 4)) % all.len()]
+    all[usize::from(input.first().copied().unwrap_or(0)) % all.len()]
 }
 
 /// One end of some sessions. Their keys follow from the whole input: an engine sees what is compared, and would put frames
@@ -44,10 +38,10 @@ fn end(side: Side, input: &[u8]) -> Box<dyn Sessions> {
     table
 }
 
-/// Genuine frames, then the rest of the input. The low half of the first byte of the input is the number of frames; the second is
+/// Genuine frames, then the rest of the input. The low half of the second byte of the input is the number of frames; the third is
 /// XORed into the byte at the position given by the next two.
 fn stream(input: &[u8]) -> (Vec<u8>, HashSet<Vec<u8>>) {
-    let Some((&[frames, fault, high, low], rest)) = input.split_first_chunk() else {
+    let Some((&[_, frames, fault, high, low], rest)) = input.split_first_chunk() else {
         return (input.to_vec(), HashSet::new());
     };
     let (mut stream, mut genuine, mut clients) = (Vec::new(), HashSet::new(), end(Side::Client, input));
@@ -134,6 +128,12 @@ pub(crate) fn mesh_node(bytes: &[u8]) {
     sealwright_relay::mesh_node_fuzz(bytes);
 }
 
+/// Any bytes as what strangers carry between nodes that share a secret: only what another node sealed for this one opens, once, and
+/// nodes that are alive meet.
+pub(crate) fn mesh_link(bytes: &[u8]) {
+    sealwright_relay::mesh_link_fuzz(bytes);
+}
+
 /// Any bytes as what a path and a peer do to a stream between two clients: between honest ends everything arrives, in its order, as soon
 /// as the path lets it; and no peer makes an end panic.
 pub(crate) fn transfer(bytes: &[u8]) {
@@ -145,25 +145,26 @@ pub(crate) fn end_to_end(bytes: &[u8]) {
     sealwright_relay::client::end_to_end_fuzz::end_to_end(bytes);
 }
 
-/// Any bytes on a connection, in pieces of any size (a byte with the length, then the piece): the relay counts errors or closes
-/// it, and still serves the next one. The last byte chooses the scheme.
-pub(crate) fn relay_stream(mut bytes: &[u8]) {
-    let Served { relay, clients, .. } = served(bytes.last().copied().unwrap_or(0));
-    let mut hostile = TcpStream::connect(relay.address()).unwrap();
-    while let Some((&len, rest)) = bytes.split_first() {
-        let (piece, rest) = rest.split_at(rest.len().min(len.into()));
-        // The relay may have closed the connection already
-        let _ = hostile.write_all(piece);
-        bytes = rest;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(bytes: &[u8]) -> String {
+        scheme(bytes).to_string()
     }
-    let client = &mut clients.lock().unwrap()[0];
-    let mut stream = TcpStream::connect(relay.address()).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-    let me = client.session();
-    stream.write_all(&client.seal(me, b"\0\0\0\0still there").unwrap()).unwrap();
-    let mut frame = vec![0; 16 + Address::LEN + 11 + 16];
-    stream.read_exact(&mut frame).unwrap();
-    assert_eq!(client.open(&mut frame).unwrap(), (me, &b"\0\0\0\0still there"[..]));
-    let counts = relay.counts();
-    assert!(counts.of(Count::Forwarded) <= counts.of(Count::Opened));
+
+    #[test]
+    fn every_scheme_has_a_first_byte() {
+        let all: HashSet<String> = Spec::all().iter().map(Spec::to_string).collect();
+        assert_eq!((0..=255).map(|first| named(&[first])).collect::<HashSet<_>>(), all);
+        assert!(Spec::all().iter().any(|spec| spec.kind.as_printed()), "those for research too");
+    }
+
+    /// Inputs that taught something did so under this scheme.
+    #[test]
+    fn inputs_with_names_have_their_schemes() {
+        assert_eq!(named(include_bytes!("../../../fuzz/corpus/frame/the-number-before-the-tag")), "gcm-on64");
+        assert_eq!(named(include_bytes!("../../../fuzz/corpus/frame/a-frame-of-another-input")), "gcm-on64");
+        assert_eq!(named(include_bytes!("../../../fuzz/corpus/frame/genuine")), "gscm-h");
+    }
 }

@@ -121,13 +121,12 @@ fn speeds(machine: Machine) -> bench::Report {
     };
     let peers = vec![Participant { name: "ring".into(), version: "0.17".into() }];
     bench::Report {
-        machine,
         peers,
         absent: vec!["botan: not here".into()],
         rows: rows.concat(),
         limits: vec![limit],
         seconds: 1.0,
-        starts: 1,
+        ..bench::Report::of(machine)
     }
 }
 

@@ -1,6 +1,9 @@
 //! What runs and sweeps of the simulator printed, and `smp stats` and `smp plot` read.
 
-use std::{collections::BTreeSet, sync::LazyLock};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::LazyLock,
+};
 
 use sealwright_smp::{Stats, settings};
 use sealwright_study::{
@@ -38,8 +41,15 @@ fn compared(a: &Value, b: &Value) {
         let (Some(a), Some(b)) = (read(a), read(b)) else { continue };
         assert!(a.differences(&a).is_empty(), "nothing differs from itself");
         let names = |a: &Stats, b: &Stats| -> BTreeSet<String> {
-            a.differences(b).into_iter().map(|found| found.name).collect()
+            let found = a.differences(b);
+            assert!(found.iter().all(|found| found.a != found.b), "what differs is told: {found:?}");
+            found.into_iter().map(|found| found.name).collect()
         };
+        // Of two leaves of one name the first is meant
+        let values = |stats: &Stats| -> BTreeMap<String, Value> { stats.leaves().into_iter().rev().collect() };
+        let (ours, theirs) = (values(&a), values(&b));
+        let unequal = ours.keys().chain(theirs.keys()).filter(|name| ours.get(*name) != theirs.get(*name));
+        assert_eq!(names(&a, &b), unequal.cloned().collect());
         assert_eq!(names(&a, &b), names(&b, &a));
         assert_eq!(Stats::from_json(&serde_json::from_str(&a.json().to_string()).unwrap()).as_ref(), Some(&a));
         assert!(a.text().lines().count() >= a.leaves().len() && a.explained().lines().count() >= a.leaves().len());

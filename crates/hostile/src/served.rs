@@ -1,9 +1,18 @@
 //! Relays that run as long as this program, one for each scheme.
 
-use std::sync::{LazyLock, Mutex, OnceLock};
+use std::{
+    sync::{LazyLock, Mutex, OnceLock},
+    time::{Duration, Instant},
+};
 
-use sealwright_relay::{Relay, Settings};
-use sealwright_session::{Client, Material, Plan, SchemeKind, Spec, table};
+use sealwright_relay::{Count, Relay, Settings};
+use sealwright_session::{
+    Client, Material, Plan, SchemeKind, Spec,
+    frame::{FrameKind, Header, TAG},
+    table,
+};
+
+const LATEST: Duration = Duration::from_secs(20);
 
 /// A relay and the clients of its sessions.
 pub(crate) struct Served {
@@ -20,6 +29,56 @@ impl Served {
         let settings = Settings { max_bad: 3, udp: Some(local), ..Settings::default() };
         let relay = Relay::start(local, 0, settings, vec![sessions]).unwrap();
         Served { relay, clients: Mutex::new(grants.into_iter().map(Client::new).collect()) }
+    }
+
+    /// Nothing is forwarded that was not opened, nor opened that did not arrive. Workers publish their counts while they are read, so that
+    /// one may be newer than that before it.
+    pub(crate) fn counts_fit(&self) {
+        let right = || {
+            let counts = self.relay.counts();
+            counts.of(Count::Forwarded) <= counts.of(Count::Opened)
+                && counts.of(Count::Opened) <= counts.of(Count::Arrived)
+        };
+        let start = Instant::now();
+        while !right() {
+            assert!(start.elapsed() < LATEST, "more was forwarded than opened, or opened than arrived");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+/// What comes to the relay next: any bytes, a header that fits what follows it, a genuine frame of a client that is let in, the same
+/// with a change or cut, or one that was sent before. And the session that a genuine frame is for, with its message, which begins with
+/// `mark`.
+pub(crate) fn made(
+    how: [u8; 3],
+    mark: &[u8],
+    data: &[u8],
+    insider: &mut Client,
+    sent: &[Vec<u8>],
+) -> (Vec<u8>, Option<(u32, Vec<u8>)>) {
+    let [what, which, with] = how;
+    match what % 5 {
+        0 => (data.to_vec(), None),
+        1 => {
+            let (len, session) = (data.len().saturating_sub(TAG) as u16, u32::from(with % 6));
+            let header = Header { kind: FrameKind::Data, phase: with >> 4, len, session, seq: which.into() };
+            ([&header.write()[..], data].concat(), None)
+        }
+        2 | 3 => {
+            let (to, message) = (u32::from(which % 6), [&[0; 4], mark, data].concat());
+            let mut frame = insider.seal(to, &message).unwrap();
+            if what % 5 == 3 {
+                let at = (usize::from(which) << 4 | usize::from(with & 15)) % frame.len();
+                match with >> 4 {
+                    0 => frame.truncate(at),
+                    1 => frame.extend_from_slice(data),
+                    with => frame[at] ^= with,
+                }
+            }
+            (frame, Some((to, message)))
+        }
+        _ => (sent.get(usize::from(which) % sent.len().max(1)).cloned().unwrap_or_default(), None),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Configurations, messages and vectors: text that others write.
 
-use std::path::Path;
+use std::{fs, net::SocketAddr, os::unix::fs::PermissionsExt, path::Path, sync::LazyLock};
 
 use sealwright::Isa;
 use sealwright_load::Mix;
@@ -13,13 +13,38 @@ use sealwright_vectors::{Options, check_reader};
 
 use crate::keys::file_with;
 
+/// The files that a configuration may name: the secret of a mesh, and names.
+fn beside() -> &'static Path {
+    static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
+        let folder = crate::folder::folder();
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::write(&path, text).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        };
+        write("mesh.key", &"5c".repeat(32));
+        write("names", "alice\n*.load.test # many\n");
+        write("gone", "mallory\n");
+        write("wrong", "alice\na b\n");
+        folder
+    });
+    FOLDER.path()
+}
+
 /// Any text as a configuration of a relay and of a client, as messages of the control plane, as what operators ask and as a mix of packet
 /// sizes: each is refused or accepted, and an accepted value is the same after it was written and read again.
 pub(crate) fn relay_words(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else { return };
-    if let Ok(config) = Config::parse(text, Path::new("/")) {
+    if let Ok(config) = Config::parse(text, beside()) {
         assert!(config.sessions > 0 && config.threads > 0);
+        // As clients make addresses of it
+        if let Some((host, port)) = config.public {
+            let name = |host: &str| host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte));
+            let address = format!("{host}:{port}").parse::<SocketAddr>();
+            assert!(port > 0 && (address.is_ok() || !host.is_empty() && name(&host)), "{host}, {port}");
+        }
     }
+    sealwright_relay::client::control_fuzz::answer(bytes);
     if let Err(error) = Identity::read(&file_with(bytes)) {
         assert!(error.to_string().len() < 4000, "{error}");
     }
