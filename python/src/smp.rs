@@ -95,7 +95,8 @@ pub(crate) fn smp_run(
             Err(panic) => std::panic::resume_unwind(panic),
         },
     };
-    simulation.json(&report).map(|json| json.to_string()).map_err(failed)
+    // A trace is read once more, for its digest
+    py.detach(|| simulation.json(&report)).map(|json| json.to_string()).map_err(failed)
 }
 
 fn attacker(name: &str, at: u64) -> PyResult<Attacker> {

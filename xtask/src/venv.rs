@@ -85,7 +85,8 @@ fn venv(system: &Path, home: &Path, requirements: &Path, name: &str) -> Result<P
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(&folder, error)),
         _ => Ok(()),
     };
-    if !works() {
+    // One that somebody made without pip can get it.
+    if !works() && !(run(&python, &["-m", "ensurepip"]) && works()) {
         remove()?;
         if !run(system, &["-m", "venv", ".venv"]) || !works() {
             remove()?;

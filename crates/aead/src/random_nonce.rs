@@ -80,8 +80,9 @@ impl RandomNonceKey {
     /// AES-256-GCM-SIV (RFC 8452), with nonces of 96 bits: for formats that have it, and where random bytes may come twice, as after a
     /// snapshot was restored. A nonce that comes twice shows whether two messages are equal, and nothing else.
     ///
-    /// An attacker's advantage stays below 2^-32 for 2^48 messages of up to 32 MiB or 2^32 of up to 8 GiB (RFC 8452, section 9), in all
-    /// processes together. This object refuses to seal more than 2^48.
+    /// An attacker's advantage is at most 2^-32 for 2^48 messages of up to 32 MiB or 2^32 of up to 8 GiB, in all processes together, with
+    /// short associated data (RFC 8452, section 9). This object refuses to seal more than 2^48 messages; their lengths are the caller's
+    /// to keep.
     ///
     /// ```
     /// use sealwright::{Key, RandomNonceKey};

@@ -67,8 +67,8 @@ fn against_cbc_hmac(message: &[u8], opens: impl Fn(&[u8; 16], &[u8]) -> bool, co
 
 /// Where there is a tag, each question that is answered with yes is a forgery, whatever is read with it.
 fn authenticated(yes: u32, text: Option<Vec<u8>>) -> (bool, String) {
-    let (_, words) = verdict(text);
-    (yes > 0, words)
+    let (read, words) = verdict(text);
+    (yes > 0, if yes > 0 && !read { format!("{yes} changed messages are accepted") } else { words })
 }
 
 fn verdict(text: Option<Vec<u8>>) -> (bool, String) {

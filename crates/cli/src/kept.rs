@@ -125,8 +125,9 @@ pub(crate) fn refused(error: Error, why: &str) -> CommandError {
             plain(error).hint(format_args!("{why}: give a --cost as high as its own, or use -C DIR"))
         }
         error if is_of_signer(&error) => plain(error).hint(format_args!(
-            "{why}, and --sign would answer for it: seal all files anew, name its signer with --signer, or use -C DIR"
+            "{why}, and has to be signed by --sign or one of --signer: name its signer, seal all files anew, or use -C DIR"
         )),
+        error @ Error::WrongKey(_) => plain(error).hint(format_args!("{why}: give a key that opens it, or use -C DIR")),
         other => file_error(other).hint(format_args!("{why}: give a key that opens it, or use -C DIR")),
     }
 }

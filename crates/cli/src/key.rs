@@ -141,7 +141,8 @@ fn write_pair(args: &NewArgs, secret: &str, public: &str) -> Result<Exit, Comman
         return Ok(Exit::Done);
     };
     // Before there is a file, whose public key nobody would have
-    Output::stdout().map_err(file_error)?;
+    let hint = "the public key is printed there; `> /dev/null` in a shell discards it";
+    Output::stdout().map_err(|error| file_error(error).hint(hint))?;
     let written = match passphrase {
         None => write_new(path, secret),
         Some(passphrase) => Key::passphrase(passphrase.as_slice()).and_then(|key| {

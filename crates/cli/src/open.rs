@@ -104,7 +104,7 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
     if args.manifest && !args.files.each {
         return Err(CommandError::usage("--manifest is for directories with --each"));
     }
-    let mut plan = Plan::with_conflicts(&args.files, Direction::Open)?;
+    let mut plan = Plan::unchecked(&args.files, Direction::Open)?;
     let in_use = in_use(args)?;
     stream::refuse_conflicts(&plan, &args.files, &in_use)?;
     in_use::refuse(&plan, &args.files, &in_use)?;

@@ -103,13 +103,13 @@ pub(crate) struct Plan {
 impl Plan {
     /// Resolves names, directories and conflicts.
     pub(crate) fn new(args: &FileArgs, direction: Direction) -> Result<Plan, CommandError> {
-        let mut plan = Plan::with_conflicts(args, direction)?;
+        let mut plan = Plan::unchecked(args, direction)?;
         plan.refuse_collisions();
         Ok(plan)
     }
 
-    /// The same for who leaves out more, before what is left is looked through for conflicts.
-    pub(crate) fn with_conflicts(args: &FileArgs, direction: Direction) -> Result<Plan, CommandError> {
+    /// The same without a look at what is in each other's way, for who leaves out more first.
+    pub(crate) fn unchecked(args: &FileArgs, direction: Direction) -> Result<Plan, CommandError> {
         let mut plan = Plan::default();
         let output_is_stdout = args.output.as_deref().is_some_and(is_stdout);
         if args.inputs.is_empty() || args.inputs.len() == 1 && is_stdin(&args.inputs[0]) {

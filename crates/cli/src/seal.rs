@@ -36,6 +36,9 @@ const EXAMPLES: &str = "\
 Each output is written to a temporary file. When it is complete, it gets its name and the permission bits
 of its input. Nothing is replaced without --force.
 
+With --each, a directory gets a manifest of its sealed files. Those that it holds already are opened with the
+given keys to be listed; if there is none for one of them, nothing is sealed there.
+
 Example:
     sealwright seal --key-file my.key letter.txt           # writes letter.txt.seal
     sealwright seal --key-file my.key photos               # writes photos.seal: the directory as one file

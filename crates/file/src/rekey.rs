@@ -6,7 +6,7 @@ use std::{
     os::unix::fs::{MetadataExt, fchown},
     path::Path,
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rustix::{
@@ -32,10 +32,13 @@ use crate::{
     unlock::file_key,
 };
 
+/// How long another one that changes the file is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// How to change the keys of a file that was sealed for recipients.
 ///
 /// The body stays as it is: the file is copied behind a new header, and replaces the old one in one step, so that a
-/// power cut leaves one or the other. Of two that change one file, the second waits for the first. Whoever could open
+/// power cut leaves one or the other. Of two that change one file, the second waits for the first, for ten seconds at most. Whoever could open
 /// the file before may have kept a copy of it, or its file key, which the new header does not change: to take access
 /// back for what is to come, seal the file anew.
 ///
@@ -177,10 +180,11 @@ impl Rekeying<'_> {
     /// Opens the file for itself alone, until it is closed. Two that change the keys of one file would each copy the
     /// old one, and the change of whoever was first would be lost.
     fn locked(&self, path: &Path) -> io::Result<File> {
-        // So often it is waited for another; then what is checked at the end has to do.
-        for _ in 0..1000 {
+        // Whoever can read the file can lock it, for ever: then what is checked at the end has to do.
+        let until = Instant::now() + PATIENCE;
+        while Instant::now() < until {
             let file = File::open(path)?;
-            self.lock(&file)?;
+            self.lock(&file, until)?;
             // Whoever had the lock has put another file in its place.
             let (held, named) = (file.metadata()?, fs::metadata(path)?);
             if FileId::of(&held).same_file(&FileId::of(&named)) {
@@ -191,10 +195,10 @@ impl Rekeying<'_> {
     }
 
     /// Waits for the lock. Some file systems have none.
-    fn lock(&self, file: &File) -> io::Result<()> {
+    fn lock(&self, file: &File, until: Instant) -> io::Result<()> {
         loop {
             match flock(file, FlockOperation::NonBlockingLockExclusive) {
-                Err(Errno::WOULDBLOCK) => {
+                Err(Errno::WOULDBLOCK) if Instant::now() < until => {
                     self.work.interrupt.check()?;
                     thread::sleep(Duration::from_millis(20));
                 }

@@ -79,6 +79,9 @@ fn what_is_sealed_opens_and_what_is_forged_does_not() {
 /// As keys of their own would: what is kept of the key before is nothing.
 #[test]
 fn one_handle_takes_keys_in_turn() {
+    if found().0.is_empty() {
+        return sealwright_transcripts::skipped("none of the libraries in C is installed");
+    }
     for library in found().0 {
         for algorithm in Algorithm::ALL {
             let keys = [[7; 32], [8; 32], [9; 32]].map(|key| key[..algorithm.key_len()].to_vec());

@@ -187,7 +187,6 @@ fn grants() {
         .map(|digits| base16ct::lower::decode_vec(digits).unwrap().try_into().unwrap())
         .collect();
     assert_eq!(granted.len(), 8, "{said} {}", String::from_utf8_lossy(&client.stderr));
-    // Each connection has a thread, which closes it
-    let left = granted.iter().map(count).sum::<usize>();
-    assert_eq!(left, 0, "of grants");
+    // Each connection has a thread, which wipes what it wrote when that is written
+    until("the end of the connections", || granted.iter().map(count).sum::<usize>() == 0);
 }

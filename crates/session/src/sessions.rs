@@ -77,7 +77,7 @@ pub struct Plan {
     /// side: the same keys would come again, with the same nonces.
     pub secret: Option<Secret>,
     /// The most clients of a cluster: slots `n c` to `n c + n - 1` are cluster `c`. Clients of a cluster of more than [`Plan::CLUSTER`] have
-    /// fewer blocks each, so that all have 2^48 together.
+    /// fewer blocks each, so that all have 2^48 together; only the table knows how many, and a client counts 2^32.
     pub cluster: u32,
     /// The level to compute at.
     pub isa: Isa,

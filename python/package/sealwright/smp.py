@@ -70,6 +70,9 @@ def run(
     workload = _workload(work)
     words = [f"{name}={_word(name, value)}" for name, value in settings.items()]
     result: dict[str, Any] = json.loads(_native.smp_run(toml, words, workload, check, _attacks(attack), progress))
+    # What is in `config` can be run again.
+    for told in ("workload", "attacks"):
+        result["config"].pop(told, None)
     result["workload"] = {name.removeprefix("workload."): value for name, value in work.items()}
     return result
 

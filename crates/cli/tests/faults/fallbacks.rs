@@ -22,7 +22,7 @@ const LINE: &str = "open -q --key-file k b.seal -o b --threads 1";
 /// Runs `LINE` where a file has a name from the start, and cannot be renamed without replacing, nor linked if `links` is no option.
 fn without_unnamed_files(sandbox: &Sandbox, links: &str, delay: &str, meanwhile: &str) -> (i32, String) {
     let when = opening(sandbox, LINE, "O_TMPFILE");
-    let _ = fs::remove_file(sandbox.path("b"));
+    ["b", "trace"].iter().for_each(|name| drop(fs::remove_file(sandbox.path(name))));
     let said = sandbox.sh(&format!(
         "strace -f -qq -o trace -e trace=openat,renameat2,link,linkat -e inject=openat:error=EOPNOTSUPP:when={when} \
          -e inject=renameat2:error=EINVAL{delay} {links} sealwright {LINE} & {meanwhile} wait $!"
@@ -56,10 +56,12 @@ fn what_came_meanwhile_is_not_replaced() {
         return;
     }
     for links in ["", "-e inject=link,linkat:error=EPERM"] {
-        let meanwhile =
-            "for i in $(seq 600); do grep -qs 'b\\.seal' trace && break; sleep 0.1; done; sleep 1; echo mine > b;";
+        // When the renaming has begun, which takes long
+        let meanwhile = "for i in $(seq 600); do grep -qs 'renameat2(' trace && break; sleep 0.1; done; echo mine > b;";
         let (code, said) = without_unnamed_files(&sandbox, links, ":delay_enter=6000000", meanwhile);
         assert!(code == 1 && said.contains("b: exists already"), "{links}: {code} {said}");
+        let trace = String::from_utf8(sandbox.read("trace")).unwrap();
+        assert!(trace.lines().any(|call| call.contains("renameat2") && call.contains("INJECTED")), "{trace}");
         assert!(is(&sandbox, "b", b"mine\n"), "{links}");
         assert_eq!(leftovers(&sandbox.path("")), [""; 0]);
     }

@@ -206,10 +206,12 @@ fn changed_keys_are_not_undone_where_there_are_no_locks() {
     }
     (crate::jobs::REKEY.before)(&sandbox);
     let strace = "strace -f -qq -e trace=flock,fsync -e inject=flock:error=ENOLCK";
+    // The late one is at its end when the other begins, and stays there for long.
     let said = sandbox.sh(&format!(
-        "{strace} -o late -e inject=fsync:delay_enter=3000000:when=1 \
+        "{strace} -o late -e inject=fsync:delay_enter=15000000:when=1 \
          sealwright rekey r.seal --key-file k --add-key-file other & \
-         sleep 1; {strace} -o soon sealwright rekey -q r.seal --key-file k --remove-key-file third && wait $!"
+         for i in $(seq 600); do grep -qs 'fsync(' late && break; sleep 0.1; done; \
+         {strace} -o soon sealwright rekey -q r.seal --key-file k --remove-key-file third && wait $!"
     ));
     let word = "r.seal: was changed or replaced meanwhile and is kept\nhint: nothing was changed; try again";
     assert!(said.code == 1 && said.err.contains(word), "{} {}", said.code, said.err);

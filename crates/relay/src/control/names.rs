@@ -292,11 +292,13 @@ impl Names {
         true
     }
 
-    /// The session of a name could not be opened under this number. Whether nobody has it or opens it now.
-    pub(crate) fn not_opened(&mut self, name: &str, number: Number) -> bool {
-        let Some(owner) = self.owners.get_mut(name).filter(|owner| owner.number == number) else { return true };
+    /// The session of a name could not be opened under this number.
+    pub(crate) fn not_opened(&mut self, name: &str, number: Number) {
+        let Some(owner) = self.owners.get_mut(name).filter(|owner| owner.number == number) else { return };
         owner.opening = owner.opening.saturating_sub(1);
-        owner.open.is_none() && self.closed(name, number)
+        if owner.open.is_none() {
+            self.closed(name, number);
+        }
     }
 
     /// Whether a client is opening the session of this name right now.

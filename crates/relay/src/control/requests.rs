@@ -72,11 +72,11 @@ impl Inner {
                     continue;
                 }
                 {
-                    // Nobody has these keys
+                    // The client can compute these keys, and whoever had a session of this name lost its own to them
                     let mut current = self.current();
-                    if current.names.not_opened(name, number) {
-                        self.end(name, address);
-                    }
+                    current.names.not_opened(name, number);
+                    current.names.closed(name, number);
+                    self.end(name, address);
                 }
                 // What it had before could not be ended while it opened this
                 self.check_sessions();
@@ -116,7 +116,8 @@ impl Inner {
         }
     }
 
-    /// Whether the certificate of a client is still valid: lists and authorities may be others than in the handshake.
+    /// Whether the certificate of a client is still valid: lists and authorities may be others than in the handshake. That it expired
+    /// since then is found by [`Inner::check_sessions`].
     fn is_still_valid(&self, client: &mut Client) -> bool {
         let tls = self.current().tls.clone();
         // Verifying takes long, and others wait for what is current

@@ -108,6 +108,8 @@ fn a_certificate_that_is_revoked_while_its_session_is_opened_opens_none() {
         let fresh = tls(&trial);
         let ((held, holding), (go_on, may)) = (channel(), channel::<()>());
         thread::scope(|scope| {
+            // Dropped if anything here panics, so that the worker goes on
+            let go_on = go_on;
             scope.spawn(move || {
                 // What opens a session waits for the worker
                 let wait = move |_: &mut dyn sealwright_session::Sessions| {

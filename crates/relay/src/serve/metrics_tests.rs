@@ -54,6 +54,8 @@ fn a_relay_that_drains_or_hangs_is_not_healthy() {
     until("health", || is("200 OK", "ok") && server.trouble().is_none());
     let (unhealthy, (held, holding), (go_on, may)) = ("503 Service Unavailable", channel(), channel::<()>());
     thread::scope(|scope| {
+        // Dropped if anything here panics, so that the worker goes on
+        let go_on = go_on;
         scope.spawn(|| {
             let hang = move |_: &mut dyn Sessions| {
                 held.send(()).unwrap();
