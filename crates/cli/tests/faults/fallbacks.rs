@@ -1,16 +1,14 @@
 //! What other file systems lack: files without names, renaming that replaces nothing, links, and leases on files.
 
-use std::fs;
-
 use sealwright_transcripts::{Sandbox, have};
 
-use crate::jobs::{EACH, all, is, leftovers, sandbox};
+use crate::jobs::{EACH, all, clear, is, leftovers, sandbox};
 
-/// In a run of `line`, which of its calls of `openat` has these flags.
-fn opening(sandbox: &Sandbox, line: &str, flags: &str) -> usize {
-    sandbox.sh(&format!("strace -f -qq -o trace -e trace=openat sealwright {line}"));
+/// In a run of `line`, which of its calls of `openat` has all these flags.
+fn opening(sandbox: &Sandbox, line: &str, flags: &[&str]) -> usize {
+    let said = sandbox.sh(&format!("strace -f -qq -o trace -e trace=openat sealwright {line}"));
     let trace = String::from_utf8(sandbox.read("trace")).unwrap();
-    let found = trace.lines().find(|call| call.contains(flags)).expect("a call with these flags");
+    let found = trace.lines().find(|call| flags.iter().all(|flag| call.contains(flag))).unwrap_or_else(|| panic!("no {flags:?} in {trace}: {}", said.err));
     // Each thread is counted by itself.
     let thread = found.split_whitespace().next().unwrap();
     let calls = trace.lines().filter(|call| call.split_whitespace().next() == Some(thread) && call.contains("openat("));
@@ -21,8 +19,9 @@ const LINE: &str = "open -q --key-file k b.seal -o b --threads 1";
 
 /// Runs `LINE` where a file has a name from the start, and cannot be renamed without replacing, nor linked if `links` is no option.
 fn without_unnamed_files(sandbox: &Sandbox, links: &str, delay: &str, meanwhile: &str) -> (i32, String) {
-    let when = opening(sandbox, LINE, "O_TMPFILE");
-    ["b", "trace"].iter().for_each(|name| drop(fs::remove_file(sandbox.path(name))));
+    clear(sandbox, &["b"]);
+    let when = opening(sandbox, LINE, &["O_TMPFILE"]);
+    clear(sandbox, &["b", "trace"]);
     let said = sandbox.sh(&format!(
         "strace -f -qq -o trace -e trace=openat,renameat2,link,linkat -e inject=openat:error=EOPNOTSUPP:when={when} \
          -e inject=renameat2:error=EINVAL{delay} {links} sealwright {LINE} & {meanwhile} wait $!"
@@ -76,7 +75,7 @@ fn a_file_with_a_lease_is_waited_for() {
     }
     let line = format!("{} --threads 1", EACH.line);
     (EACH.before)(&sandbox);
-    let when = opening(&sandbox, &line, "O_NONBLOCK|O_NOFOLLOW");
+    let when = opening(&sandbox, &line, &["\"x\"", "O_NONBLOCK", "O_NOFOLLOW"]);
     (EACH.before)(&sandbox);
     let said = sandbox.sh(&format!(
         "strace -f -qq -o trace -e trace=openat -e inject=openat:error=EAGAIN:when={when} sealwright {line}"
