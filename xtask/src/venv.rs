@@ -86,7 +86,8 @@ fn venv(system: &Path, home: &Path, requirements: &Path, name: &str) -> Result<P
         _ => Ok(()),
     };
     // One that somebody made without pip can get it.
-    if !works() && !(run(&python, &["-m", "ensurepip"]) && works()) {
+    let repaired = || run(&python, &["-m", "ensurepip"]) && works();
+    if !works() && !repaired() {
         remove()?;
         if !run(system, &["-m", "venv", ".venv"]) || !works() {
             remove()?;
