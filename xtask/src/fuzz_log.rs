@@ -132,7 +132,9 @@ mod tests {
             let who = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
             let mut git = Command::new("git");
             // Not the repository of who runs this in a hook of it
-            ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"].iter().for_each(|name| drop(git.env_remove(name)));
+            for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
+                git.env_remove(name);
+            }
             git.arg("-C").arg(&root).args(who).args(words);
             assert!(git.output().expect("git").status.success(), "{words:?}");
         };

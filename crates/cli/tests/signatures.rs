@@ -91,7 +91,8 @@ fn no_manifest_of_somebody_else_is_signed() {
         let said = sandbox.run(line);
         assert!([3, 4].contains(&said.code), "{forged}: {} {}", said.code, said.err);
         assert!(
-            said.err.contains("each/.seal-manifest: it is ") && said.err.contains("has to be signed by --sign or one of --signer"),
+            said.err.contains("each/.seal-manifest: it is ")
+                && said.err.contains("has to be signed by --sign or one of --signer"),
             "{}",
             said.err
         );
@@ -135,7 +136,8 @@ fn no_files_of_somebody_else_are_signed_for() {
         let said = sandbox.run(line);
         assert_eq!(said.code, code, "{signed}: {}", said.err);
         assert!(
-            said.err.starts_with("sealwright: each/x.seal: it is ") && said.err.contains("has to be signed by --sign or one of --signer"),
+            said.err.starts_with("sealwright: each/x.seal: it is ")
+                && said.err.contains("has to be signed by --sign or one of --signer"),
             "{}",
             said.err
         );

@@ -8,7 +8,10 @@ use crate::jobs::{EACH, all, clear, is, leftovers, sandbox};
 fn opening(sandbox: &Sandbox, line: &str, flags: &[&str]) -> usize {
     let said = sandbox.sh(&format!("strace -f -qq -o trace -e trace=openat sealwright {line}"));
     let trace = String::from_utf8(sandbox.read("trace")).unwrap();
-    let found = trace.lines().find(|call| flags.iter().all(|flag| call.contains(flag))).unwrap_or_else(|| panic!("no {flags:?} in {trace}: {}", said.err));
+    let found = trace
+        .lines()
+        .find(|call| flags.iter().all(|flag| call.contains(flag)))
+        .unwrap_or_else(|| panic!("no {flags:?} in {trace}: {}", said.err));
     // Each thread is counted by itself.
     let thread = found.split_whitespace().next().unwrap();
     let calls = trace.lines().filter(|call| call.split_whitespace().next() == Some(thread) && call.contains("openat("));
