@@ -6,6 +6,7 @@ use std::{
     time::Instant,
 };
 
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tempfile::NamedTempFile;
 
@@ -17,9 +18,8 @@ use crate::{
     machine::{Detection, Machine, MachineError, Outcome, StrikeReport},
     memory::Image,
     output::beside,
-    settings::WorkloadSettings,
     stats::Stats,
-    trace::{Trace, TraceError},
+    trace::{Trace, TraceError, Windows},
 };
 
 /// What the processors run.
@@ -29,6 +29,26 @@ pub enum Workload {
     Kernel(Kernel, bool),
     /// A recorded program, one thread a processor.
     Trace(Trace),
+}
+
+/// What the processors run, as settings.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WorkloadSettings {
+    /// A kernel's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+    /// Its size: log2 of points or keys, or rows of the matrix.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<u32>,
+    /// Whether its arrays begin at pages.
+    pub align: bool,
+    /// Or a trace: its files' names up to the thread's number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<PathBuf>,
+    /// The windows of the trace that are its region of interest: 3, or "2..4".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub windows: Option<Windows>,
 }
 
 impl Workload {

@@ -1,36 +1,12 @@
 //! One file for a whole simulation: the machine, what it runs, and whether it is checked. A run is a pure function of it.
 
-use std::path::PathBuf;
-
-use serde::{Deserialize, Serialize};
-
 use crate::{
     config::{Config, parse},
     error::ConfigError,
     kernel::Kernel,
-    run::{Report, RunError, Simulation, Workload},
-    trace::{Trace, TraceError, Windows},
+    run::{Report, RunError, Simulation, Workload, WorkloadSettings},
+    trace::{Trace, TraceError},
 };
-
-/// What is run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct WorkloadSettings {
-    /// A kernel's name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub kernel: Option<String>,
-    /// Its size: log2 of points or keys, or rows of the matrix.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub size: Option<u32>,
-    /// Whether its arrays begin at pages.
-    pub align: bool,
-    /// Or a trace: its files' names up to the thread's number.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub trace: Option<PathBuf>,
-    /// The windows of the trace that are its region of interest: 3, or "2..4".
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub windows: Option<Windows>,
-}
 
 /// A whole simulation as settings: the tables of [`Config`], `[workload]`, and `preset` for the machine to start from.
 #[derive(Clone, Debug, Default, PartialEq)]

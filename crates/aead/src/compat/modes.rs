@@ -119,6 +119,13 @@ impl OcbCipher for Serpent {
 ///
 /// let cipher = AesGcm::<Aes128, U0>::new(&[7; 16].into());
 /// ```
+///
+/// ```
+/// use aead::{KeyInit, consts::U16};
+/// use sealwright::compat::{Aes128, AesGcm};
+///
+/// let cipher = AesGcm::<Aes128, U16>::new(&[7; 16].into());
+/// ```
 pub trait GcmNonce: ArraySize {}
 impl<N: ArraySize + NonZero> GcmNonce for N {}
 

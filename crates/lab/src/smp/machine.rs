@@ -8,9 +8,9 @@ use sealwright_smp::{
     config::PRESETS,
     engine::{Model, Units},
     kernel::Kernel,
-    run::{Failure, RunError},
+    run::{Failure, RunError, WorkloadSettings},
     scheme::SchemeName,
-    settings::{Settings, SettingsError, WorkloadSettings},
+    settings::{Settings, SettingsError},
     trace::{TraceError, Windows},
 };
 use sealwright_terminal::{CommandError, Exit, shown};
