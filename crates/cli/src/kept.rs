@@ -127,8 +127,10 @@ pub(crate) fn refused(error: Error, why: &str) -> CommandError {
         error if is_of_signer(&error) => plain(error).hint(format_args!(
             "{why}, and has to be signed by --sign or one of --signer: name its signer, seal all files anew, or use -C DIR"
         )),
-        error @ Error::WrongKey(_) => plain(error).hint(format_args!("{why}: give a key that opens it, or use -C DIR")),
-        other => file_error(other).hint(format_args!("{why}: give a key that opens it, or use -C DIR")),
+        other => {
+            let told = if matches!(other, Error::WrongKey(_)) { plain(other) } else { file_error(other) };
+            told.hint(format_args!("{why}: give a key that opens it, or use -C DIR"))
+        }
     }
 }
 

@@ -1,47 +1,11 @@
-//! What is left of secrets in memory once their owners are dropped: this process searches its own (`/proc/self/mem`). What is
-//! searched for is kept inverted, so that the search does not find itself.
+//! What is left of secrets in memory once their owners are dropped.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-use std::{
-    fs::{self, File},
-    hint::black_box,
-    io::Write,
-    os::unix::fs::FileExt,
-};
+use std::{hint::black_box, io::Write};
 
 use sealwright_file::Shared;
+use sealwright_transcripts::{WANTED, in_memory};
 use zeroize::Zeroize;
-
-/// Bytes that stand for a text.
-const WANTED: usize = 16;
-/// Bytes of memory that are read at a time.
-const PIECE: usize = 1 << 16;
-
-/// How often the bytes are in memory that can be written.
-fn count(inverted: &[u8; WANTED]) -> usize {
-    let maps = fs::read_to_string("/proc/self/maps").unwrap();
-    let memory = File::open("/proc/self/mem").unwrap();
-    let mut piece = vec![0; PIECE];
-    let mut found = 0;
-    for line in maps.lines().filter(|line| line.split_whitespace().nth(1).unwrap().starts_with("rw")) {
-        let (start, end) = line.split_whitespace().next().unwrap().split_once('-').unwrap();
-        let [mut at, end] = [start, end].map(|number| u64::from_str_radix(number, 16).unwrap());
-        while at < end {
-            let len = usize::try_from(end - at).unwrap().min(PIECE);
-            if memory.read_exact_at(&mut piece[..len], at).is_err() {
-                break;
-            }
-            let is_wanted =
-                |window: &&[u8]| window.iter().zip(inverted).all(|(byte, not)| byte ^ black_box(not) == 255);
-            found += piece[..len].windows(WANTED).filter(is_wanted).count();
-            // Pieces overlap: what lies across two of them is in one.
-            at += if len < PIECE { len as u64 } else { (PIECE - WANTED + 1) as u64 };
-        }
-    }
-    // It holds what it found.
-    piece.zeroize();
-    found
-}
 
 /// Byte `at` of a text that is nowhere in the program.
 fn byte(at: usize) -> u8 {
@@ -65,9 +29,9 @@ fn nothing_is_left_of_what_was_dropped() {
     let inverted: [u8; WANTED] = std::array::from_fn(|i| !byte(64 + i));
     let mut text = Shared::default();
     write_text(&mut text, 100_000);
-    assert!(count(&inverted) > 0, "the search does not see what is there");
+    assert!(in_memory(&inverted) > 0, "the search does not see what is there");
     drop(text);
-    assert_eq!(count(&inverted), 0, "of a text in memory");
+    assert_eq!(in_memory(&inverted), 0, "of a text in memory");
 
     #[cfg(feature = "public-keys")]
     keys();
@@ -83,7 +47,7 @@ fn keys() {
     let secret = SecretKey::generate().unwrap();
     let text = secret.to_text();
     let inverted: [u8; WANTED] = std::array::from_fn(|i| !text.as_bytes()[30 + i]);
-    assert!(count(&inverted) > 0);
+    assert!(in_memory(&inverted) > 0);
     let public = secret.public_key();
     let passphrase = || Key::passphrase("correct horse");
     let sealing = passphrase().unwrap();
@@ -91,9 +55,9 @@ fn keys() {
     let output = Output::file(&path, Place::default()).unwrap();
     Sealing::new(&sealing).costs(costs).seal(Input::bytes(text, "the key"), output).unwrap();
     drop(secret);
-    assert_eq!(count(&inverted), 0, "of a secret key that was sealed");
+    assert_eq!(in_memory(&inverted), 0, "of a secret key that was sealed");
     let keys = read_identities::<Error>(&path, passphrase).unwrap();
     assert_eq!(keys[0].public_key().unwrap(), public);
     drop(keys);
-    assert_eq!(count(&inverted), 0, "of a secret key in a sealed file");
+    assert_eq!(in_memory(&inverted), 0, "of a secret key in a sealed file");
 }

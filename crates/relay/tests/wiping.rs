@@ -1,5 +1,4 @@
-//! What is left in memory of what a relay carried, and of the keys that it gave away: this process searches its own
-//! (`/proc/self/mem`). What is searched for is kept inverted, so that the search does not find itself.
+//! What is left in memory of what a relay carried, and of the keys that it gave away.
 #![allow(clippy::unwrap_used)]
 
 #[path = "common/output.rs"]
@@ -7,57 +6,12 @@ mod output;
 #[path = "common/trial.rs"]
 mod trial;
 
-use std::{
-    fs::{self, File},
-    hint::black_box,
-    io::Write,
-    net::TcpStream,
-    os::unix::fs::FileExt,
-    time::{Duration, Instant},
-};
+use std::{fs, hint::black_box, io::Write, net::TcpStream};
 
 use sealwright_relay::{Address, Count, NodeLayout, Relay, Settings};
 use sealwright_session::{Client, Material, Plan, table};
+use sealwright_transcripts::{WANTED, in_memory, until};
 use zeroize::Zeroize;
-
-/// Bytes that stand for a text.
-const WANTED: usize = 16;
-/// Bytes of memory that are read at a time.
-const PIECE: usize = 1 << 16;
-
-/// How often the bytes are in memory that can be written.
-fn count(inverted: &[u8; WANTED]) -> usize {
-    let maps = fs::read_to_string("/proc/self/maps").unwrap();
-    let memory = File::open("/proc/self/mem").unwrap();
-    let mut piece = vec![0; PIECE];
-    let mut found = 0;
-    for line in maps.lines().filter(|line| line.split_whitespace().nth(1).unwrap().starts_with("rw")) {
-        let (start, end) = line.split_whitespace().next().unwrap().split_once('-').unwrap();
-        let [mut at, end] = [start, end].map(|number| u64::from_str_radix(number, 16).unwrap());
-        while at < end {
-            let len = usize::try_from(end - at).unwrap().min(PIECE);
-            if memory.read_exact_at(&mut piece[..len], at).is_err() {
-                break;
-            }
-            let is_wanted =
-                |window: &&[u8]| window.iter().zip(inverted).all(|(byte, not)| byte ^ black_box(not) == 255);
-            found += piece[..len].windows(WANTED).filter(is_wanted).count();
-            // Pieces overlap: what lies across two of them is in one
-            at += if len < PIECE { len as u64 } else { (PIECE - WANTED + 1) as u64 };
-        }
-    }
-    // It holds what it found
-    piece.zeroize();
-    found
-}
-
-fn until(what: &str, condition: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < Duration::from_secs(60), "never came: {what}");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-}
 
 /// A client and its connection.
 struct Peer {
@@ -101,7 +55,7 @@ fn random() -> [u8; WANTED] {
 fn nothing_is_left_of_what_passed_through() {
     let known = random();
     let text: Vec<u8> = known.iter().map(|byte| !black_box(*byte)).collect();
-    assert!(count(&known) > 0, "the search does not see what is there");
+    assert!(in_memory(&known) > 0, "the search does not see what is there");
     drop(text);
     frames();
     #[cfg(feature = "research")]
@@ -122,13 +76,13 @@ fn frames() {
     for (at, to) in [bob.address, carol.address].into_iter().enumerate() {
         alice.send(to, &inverted);
         until("a frame", || of(Count::Forwarded) == 3 + at as u64);
-        assert_eq!(count(&inverted), 0, "of a frame for {to:?}");
+        assert_eq!(in_memory(&inverted), 0, "of a frame for {to:?}");
     }
     // A former owner of bob's number, who is at another worker, and one of carol's
     for (at, to) in [bob.address, carol.address].into_iter().enumerate() {
         alice.send(Address { generation: 9, ..to }, &inverted);
         until("a frame for nobody", || of(Count::WrongDestination) == 1 + at as u64);
-        assert_eq!(count(&inverted), 0, "of a frame for a former owner of {to:?}");
+        assert_eq!(in_memory(&inverted), 0, "of a frame for a former owner of {to:?}");
     }
     let limited = relay(Settings { session_rate: 1, ..Settings::default() });
     let of = |what: Count| limited.counts().of(what);
@@ -141,7 +95,7 @@ fn frames() {
         sent += 1;
         until("a frame for nobody", || of(Count::Share) + of(Count::WrongDestination) == sent);
     }
-    assert_eq!(count(&inverted), 0, "of a frame beyond its share");
+    assert_eq!(in_memory(&inverted), 0, "of a frame beyond its share");
 }
 
 /// Says which program runs as a client, so that its copies of keys are not here.
@@ -188,5 +142,5 @@ fn grants() {
         .collect();
     assert_eq!(granted.len(), 8, "{said} {}", String::from_utf8_lossy(&client.stderr));
     // Each connection has a thread, which wipes what it wrote when that is written
-    until("the end of the connections", || granted.iter().map(count).sum::<usize>() == 0);
+    until("the end of the connections", || granted.iter().map(in_memory).sum::<usize>() == 0);
 }

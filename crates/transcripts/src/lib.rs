@@ -1,9 +1,10 @@
-//! For tests of the command lines: a temporary folder to run programs in ([`Sandbox`]), and a replay of terminal transcripts
-//! ([`check`], [`terminal`]).
+//! For tests: a temporary folder to run programs in ([`Sandbox`]), a replay of terminal transcripts ([`check`], [`terminal`]), and a
+//! search of memory ([`in_memory`]).
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod check;
 mod examples;
+mod memory;
 mod relay;
 pub mod terminal;
 
@@ -14,10 +15,12 @@ use std::{
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
+    time::{Duration, Instant},
 };
 
 pub use check::check;
 pub use examples::Examples;
+pub use memory::{WANTED, in_memory};
 pub use relay::{TrialRelay, change};
 use tempfile::TempDir;
 
@@ -177,6 +180,18 @@ pub fn finished(output: Output) -> Finished {
 /// Bytes without a short period, so that a chunk in the wrong place is noticed.
 pub fn text(len: usize) -> Vec<u8> {
     (0..len as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
+}
+
+/// Waits until something is so.
+///
+/// # Panics
+/// If that takes a minute.
+pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < Duration::from_secs(60), "never came: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
 }
 
 /// Says that a test, or a part of it, cannot run here: `cargo xtask` counts it, as it names a file for it in `SEALWRIGHT_SKIPPED`. What

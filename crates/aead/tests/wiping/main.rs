@@ -13,13 +13,7 @@ mod search;
 mod support;
 mod wanted;
 
-use std::{
-    env,
-    hint::black_box,
-    io::{self, Read, Write},
-    process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio},
-    sync::Arc,
-};
+use std::{env, hint::black_box, process::ExitCode, sync::Arc};
 
 use sealwright::{
     Aead, Batch, BatchMessage, InPieces, Isa, Suite,
@@ -37,7 +31,7 @@ use sealwright::{
     },
     raw,
 };
-use search::{Found, search};
+use search::{Stopping, fill, stop};
 use wanted::Wanted;
 
 /// What a child does, and what is searched for in it.
@@ -87,17 +81,6 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(wrong > 0))
 }
 
-/// Fills a buffer from a number, eight bytes at a time, so that no longer piece of it is anywhere else.
-#[inline(never)]
-fn fill(bytes: &mut [u8], seed: u64) {
-    let mut state = black_box(seed);
-    for eight in bytes.chunks_mut(8) {
-        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-        let word = (state ^ (state >> 29)).to_le_bytes();
-        eight.copy_from_slice(&word[..eight.len()]);
-    }
-}
-
 fn key() -> [u8; 32] {
     let mut key = [0; 32];
     fill(&mut key, 1);
@@ -108,14 +91,6 @@ fn text() -> Vec<u8> {
     let mut text = vec![0; LEN];
     fill(&mut text, 2);
     text
-}
-
-/// Tells the parent where it stands, and waits until it has searched.
-fn stop(stage: &str) {
-    io::stdout().write_all(format!("{stage}\n").as_bytes()).unwrap();
-    io::stdout().flush().unwrap();
-    let mut byte = [0];
-    io::stdin().read_exact(&mut byte).unwrap();
 }
 
 /// Uses a mode, stops, drops it, stops.
@@ -328,16 +303,10 @@ fn replaceable() -> Box<Aes256Gcm> {
 
 /// Runs a child, and says what was found in it at both stops.
 fn judge(case: &str) -> bool {
-    let mut child = Command::new(env::current_exe().unwrap())
-        .env(CHILD, case)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let (mut input, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut child = Stopping::start(CHILD, case);
     let wanted = Wanted::of(case);
-    let [alive, dropped] = ["alive", "dropped"].map(|stage| at_stop(&child, stage, &mut input, &mut output, &wanted));
-    assert!(child.wait().unwrap().success());
+    let [alive, dropped] = ["alive", "dropped"].map(|stage| child.search_at(stage, &wanted.keys, &wanted.texts));
+    child.end();
     // What has no key schedule to search for is found by its text, and only the search for plain round keys needs them in memory as
     // they are: in bit slices they are not.
     let visible = alive.keys > 0 || !wanted.must_be_seen;
@@ -354,14 +323,4 @@ fn judge(case: &str) -> bool {
         println!("  FAILED: secrets stay in use, the first: {:?}", alive.places.iter().take(8).collect::<Vec<_>>());
     }
     visible && clean && clean_in_use
-}
-
-/// Waits for a stop, searches, and lets the child go on.
-fn at_stop(child: &Child, stage: &str, input: &mut ChildStdin, output: &mut ChildStdout, wanted: &Wanted) -> Found {
-    let mut line = vec![0; stage.len() + 1];
-    output.read_exact(&mut line).unwrap();
-    assert_eq!(line, format!("{stage}\n").as_bytes());
-    let found = search(child.id(), &wanted.keys, &wanted.texts);
-    input.write_all(b"\n").unwrap();
-    found
 }

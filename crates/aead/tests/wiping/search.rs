@@ -1,10 +1,65 @@
-//! The search of another process's memory for blocks.
+//! A child process that uses secrets and stops, and the search of its memory for blocks of them.
 
 use std::{
     collections::HashSet,
+    env,
     fs::{self, File},
+    hint::black_box,
+    io::{self, Read, Write},
     os::unix::fs::FileExt,
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
+
+/// Fills a buffer from a number, eight bytes at a time, so that no longer piece of it is anywhere else.
+#[inline(never)]
+pub(crate) fn fill(bytes: &mut [u8], seed: u64) {
+    let mut state = black_box(seed);
+    for eight in bytes.chunks_mut(8) {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        let word = (state ^ (state >> 29)).to_le_bytes();
+        eight.copy_from_slice(&word[..eight.len()]);
+    }
+}
+
+/// In the child: tells the parent where it stands, and waits until it has searched.
+pub(crate) fn stop(stage: &str) {
+    io::stdout().write_all(format!("{stage}\n").as_bytes()).unwrap();
+    io::stdout().flush().unwrap();
+    io::stdin().read_exact(&mut [0]).unwrap();
+}
+
+/// A child that stops now and then.
+pub(crate) struct Stopping {
+    child: Child,
+    input: ChildStdin,
+    output: ChildStdout,
+}
+
+impl Stopping {
+    /// This program once more, told what to do by an environment variable.
+    pub(crate) fn start(variable: &str, case: &str) -> Stopping {
+        let mut command = Command::new(env::current_exe().unwrap());
+        command.env(variable, case).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        Stopping { child, input, output }
+    }
+
+    /// Waits for a stop, searches, and lets the child go on.
+    pub(crate) fn search_at(&mut self, stage: &str, keys: &HashSet<[u8; 16]>, texts: &HashSet<[u8; 16]>) -> Found {
+        let mut line = vec![0; stage.len() + 1];
+        self.output.read_exact(&mut line).unwrap();
+        assert_eq!(line, format!("{stage}\n").as_bytes());
+        let found = search(self.child.id(), keys, texts);
+        self.input.write_all(b"\n").unwrap();
+        found
+    }
+
+    /// The child has ended well.
+    pub(crate) fn end(mut self) {
+        assert!(self.child.wait().unwrap().success());
+    }
+}
 
 /// What was found: how often, and in which parts of memory.
 #[derive(Default)]
@@ -31,7 +86,7 @@ impl std::fmt::Display for Found {
 }
 
 /// Searches all memory of a process that can be written.
-pub(crate) fn search(process: u32, keys: &HashSet<[u8; 16]>, texts: &HashSet<[u8; 16]>) -> Found {
+fn search(process: u32, keys: &HashSet<[u8; 16]>, texts: &HashSet<[u8; 16]>) -> Found {
     let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap();
     let memory = File::open(format!("/proc/{process}/mem")).unwrap();
     let starts: HashSet<[u8; 4]> = keys.iter().chain(texts).map(|block| block[..4].try_into().unwrap()).collect();

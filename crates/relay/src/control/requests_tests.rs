@@ -5,8 +5,9 @@ use std::{
     path::Path,
     sync::{Mutex, mpsc::channel},
     thread,
-    time::{Duration, Instant},
 };
+
+use sealwright_transcripts::until;
 
 use super::*;
 use crate::{
@@ -38,14 +39,6 @@ impl Write for Lines {
 
 /// How many requests a connection has time for: minutes.
 const REQUESTS: usize = 30_000;
-
-fn until(what: &str, condition: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < Duration::from_secs(60), "never came: {what}");
-        thread::sleep(Duration::from_millis(2));
-    }
-}
 
 /// TLS of a relay in this folder, which heeds its list of revoked certificates.
 fn tls(trial: &Path) -> ServerTls {

@@ -1,14 +1,9 @@
 //! What Prometheus and those who ask for the health of a relay are told.
 #![allow(clippy::unwrap_used)]
-use std::{
-    fs,
-    path::Path,
-    sync::mpsc::channel,
-    thread,
-    time::{Duration, Instant},
-};
+use std::{fs, path::Path, sync::mpsc::channel, thread, time::Duration};
 
 use sealwright_session::{Plan, Sessions, table};
+use sealwright_transcripts::until;
 
 use super::*;
 use crate::{
@@ -16,14 +11,6 @@ use crate::{
     log::Log,
     serve::{config::Config, init, server::Server},
 };
-
-fn until(what: &str, condition: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < Duration::from_secs(60), "never came: {what}");
-        thread::sleep(Duration::from_millis(10));
-    }
-}
 
 fn serve(trial: &Path) -> Server {
     init(trial, &[], &[]).unwrap();

@@ -13,7 +13,7 @@ use std::{
         Arc,
         atomic::{AtomicU16, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use sealwright_relay::{
@@ -22,6 +22,7 @@ use sealwright_relay::{
     serve::{Config, Server, init},
 };
 use sealwright_transcripts::skipped;
+pub(crate) use sealwright_transcripts::until;
 
 use crate::output::Shared;
 
@@ -117,14 +118,6 @@ impl Drop for Nats {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-    }
-}
-
-pub(crate) fn until(what: &str, mut condition: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < Duration::from_secs(60), "never came: {what}");
-        std::thread::sleep(Duration::from_millis(5));
     }
 }
 

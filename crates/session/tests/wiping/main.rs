@@ -8,19 +8,13 @@
 #[path = "../../../aead/tests/wiping/search.rs"]
 mod search;
 
-use std::{
-    collections::HashSet,
-    env,
-    hint::black_box,
-    io::{self, Read, Write},
-    process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio},
-};
+use std::{collections::HashSet, env, hint::black_box, process::ExitCode};
 
 use sealwright::{Isa, mode::multi_key::Schedule};
 use sealwright_session::{
     FrameJob, Grant, Material, Plan, SchemeKind, Secret, Sessions, Side, Spec, Strategy, frame, table,
 };
-use search::{Found, search};
+use search::{Stopping, fill, stop};
 
 /// Set in a child: scheme and level.
 const CHILD: &str = "SEALWRIGHT_SESSION_WIPING";
@@ -51,17 +45,6 @@ fn main() -> ExitCode {
     }
     println!("wiping: {} of {cases} tables keep nothing of sessions that ended", cases - wrong);
     ExitCode::from(u8::from(wrong > 0))
-}
-
-/// Fills a buffer from a number, eight bytes at a time, so that no longer piece of it is anywhere else.
-#[inline(never)]
-fn fill(bytes: &mut [u8], seed: u64) {
-    let mut state = black_box(seed);
-    for eight in bytes.chunks_mut(8) {
-        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-        let word = (state ^ (state >> 29)).to_le_bytes();
-        eight.copy_from_slice(&word[..eight.len()]);
-    }
 }
 
 /// A client's material, `renewed` or its first.
@@ -117,13 +100,6 @@ fn packets(here: &mut dyn Sessions, there: &mut dyn Sessions) {
     }
 }
 
-/// Tells the parent where it stands, and waits until it has searched.
-fn stop(stage: &str) {
-    io::stdout().write_all(format!("{stage}\n").as_bytes()).unwrap();
-    io::stdout().flush().unwrap();
-    io::stdin().read_exact(&mut [0]).unwrap();
-}
-
 fn child(spec: Spec, isa: Isa) {
     let mut server = end(spec, isa, Side::Server).0;
     {
@@ -175,16 +151,10 @@ fn wanted(spec: Spec, isa: Isa) -> [HashSet<[u8; 16]>; 4] {
 
 /// Runs a child, and says whether its keys were there and went.
 fn judge(spec: Spec, isa: Isa) -> bool {
-    let mut child = Command::new(env::current_exe().unwrap())
-        .env(CHILD, format!("{spec} {isa}"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let (mut input, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut child = Stopping::start(CHILD, &format!("{spec} {isa}"));
     let mut good = true;
     for (stage, wanted) in STAGES.iter().zip(wanted(spec, isa)) {
-        let found = at_stop(&child, stage, &mut input, &mut output, &wanted);
+        let found = child.search_at(stage, &wanted, &HashSet::new());
         let there = found.keys + found.stack > 0;
         // Keys that are derived for each packet are seen where it left them; that is not promised.
         let fine = if *stage == STAGES[0] { there || spec.kind == SchemeKind::GcmDerived } else { !there };
@@ -193,22 +163,6 @@ fn judge(spec: Spec, isa: Isa) -> bool {
         }
         good &= fine;
     }
-    assert!(child.wait().unwrap().success());
+    child.end();
     good
-}
-
-/// Waits for a stop, searches, and lets the child go on.
-fn at_stop(
-    child: &Child,
-    stage: &str,
-    input: &mut ChildStdin,
-    output: &mut ChildStdout,
-    wanted: &HashSet<[u8; 16]>,
-) -> Found {
-    let mut line = vec![0; stage.len() + 1];
-    output.read_exact(&mut line).unwrap();
-    assert_eq!(line, format!("{stage}\n").as_bytes());
-    let found = search(child.id(), wanted, &HashSet::new());
-    input.write_all(b"\n").unwrap();
-    found
 }
