@@ -102,17 +102,26 @@ def tests():
     root = RTL.parent
     found = [*(RTL / "sim").glob("*.[ch]*"), RTL / "flow" / "sim.py", RTL / "flow" / "coverage.py",
              *(root / "crates" / "vectors" / "examples" / "rtl_cases").glob("*.rs"), *(root / "vectors").glob("*.json*")]
-    text = {path.relative_to(root).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(found)}
+    return digest(found)
+
+
+def digest(paths):
+    """The hash of files, with their names."""
+    text = {path.relative_to(RTL.parent).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(paths)}
     return hashlib.sha256(json.dumps(text).encode()).hexdigest()
+
+
+# What runs the checks of `checks`.
+CHECKING = ("cores", "erase", "golden", "mutate", "prove", "protocol", "sim", "tools")
 
 
 def checks():
     """The hash of everything that can notice a change of the sources: harnesses, tests, proofs, and what runs them."""
     root = RTL.parent
-    found = [*(path for kind in ("sim/*.*", "formal/*.*", "flow/*.py") for path in RTL.glob(kind)),
+    found = [*(path for kind in ("sim/*.*", "formal/*.*") for path in RTL.glob(kind)),
+             *(RTL / "flow" / f"{name}.py" for name in CHECKING),
              *(root / "crates" / "vectors" / "examples" / "rtl_cases").glob("*.rs")]
-    text = {path.relative_to(root).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(found)}
-    return hashlib.sha256(json.dumps(text).encode()).hexdigest()
+    return digest(found)
 
 
 # By mode: files that belong to it with AES or with Serpent, and files that do not.

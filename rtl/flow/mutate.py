@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Mutation: whether the tests notice a small change of the control and compare logic.
 
-A mutant is the sources with one operator or constant changed. It is killed if the solver disproves a proof of its module, the
+A mutant is the sources with one operator or constant changed. It is killed if the solver finds a counterexample to a proof of its module
+(some of which say what registers within hold, also where no port shows it), the
 comparison with the library or a protocol test fails, an assertion ends one of these, or nothing comes out any more, which they notice
 by themselves. The unit of a bus node has the comparison and the search for erased keys, the registers of AXI-Lite their protocol
 tests. Mutants that do not compile do not count, nor do those for which a tool fails or takes too long: that may be the machine's fault,
@@ -11,6 +12,7 @@ and they are tried again the next time.
 import json
 import random
 import re
+import signal
 import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -46,6 +48,11 @@ CHANGES = [
 UNTOLD = ("timeout", "failed")  # verdicts that say nothing of a mutant
 
 
+def about():
+    """The hashes of what verdicts are about: the sources, and all that can notice a change of them."""
+    return [closure.simulated("bus", "axi"), closure.checks()]
+
+
 def mutants():
     """Every mutant: its file, its line (from 0), and the line as changed."""
     for name in WHERE:
@@ -69,7 +76,15 @@ def compiles(mode, files):
     top = {"shu": "shu", "axil": "sealwright_axil"}.get(mode, "sealwright_axis")
     words = ["verilator", f"-I{HEADERS}", "--lint-only", "-Wno-fatal", "--top-module", top,
              *(f"-G{name}={value}" for name, value in parameters.items()), RTL / "sim" / "lint.vlt", *files]
-    return not sim.quietly(words, 120)
+    return not fails(words)
+
+
+def fails(words, seconds=120):
+    """Whether a program fails by itself; SystemExit if somebody else ended it, as where memory runs out, which says nothing."""
+    code = sim.quietly(words, seconds)
+    if -code in (signal.SIGKILL, signal.SIGTERM):
+        raise SystemExit(f"{words[0]} was ended by {signal.Signals(-code).name}")
+    return code != 0
 
 
 def disproved(proofs, name, changed, folder):
@@ -80,6 +95,10 @@ def disproved(proofs, name, changed, folder):
                 prove.solve(title, [changed if file == name else file for file in files], top, question, folder)
             except prove.Disproved:
                 return True
+            except prove.Undecided as told:  # the simulations may tell; no proof of the sources as they are may end so
+                if changed == name:
+                    raise
+                print(told, flush=True)
     return False
 
 
@@ -89,12 +108,12 @@ def noticed(mode, number, files, generator, blocks):
     folder.mkdir(parents=True, exist_ok=True)
     if mode == "shu":
         path = sim.cases(generator, ["shu", number, 2_000], f"mutants/{number}/shu")
-        if sim.quietly([sim.bus_model(folder / mode, files), path, number], 120):
+        if fails([sim.bus_model(folder / mode, files), path, number]):
             return True
         program = sim.bus_model(folder / "erase", files, "erase_shu")
         try:  # keys that stay change no line
             erase.bus(program)
-        except SystemExit:
+        except erase.Noticed:
             return True
         return False
     if mode == "axil":
@@ -103,7 +122,7 @@ def noticed(mode, number, files, generator, blocks):
     core = SMALL[mode]
     program = sim.model(core, folder=folder / mode, files=files)
     path = sim.cases(generator, [core.suite, number, blocks], f"mutants/{number}/{mode}")
-    if sim.quietly([program, path, number], 120):
+    if fails([program, path, number]):
         return True
     # The protocol tests have packets of every length.
     core = replace(core, hold=65535 if core.hold else 0)
@@ -146,15 +165,19 @@ def check(generator, count, jobs, seed=1, only=(), blocks=6000):
     chosen = random.Random(seed).sample(every, min(count, len(every)))
     kept = BUILD / "mutants" / "verdicts.json"
     known = json.loads(kept.read_text()) if kept.exists() else {}
-    made = [closure.simulated("bus", "axi"), closure.checks()]
+    made = about()
     if known.get("sources_sha256") != made:
-        # A test or a proof that fails for the sources as they are would notice every mutant.
-        broken = [mode for mode in (*SMALL, "shu", "axil") if noticed(mode, 0, sources(), generator, blocks)]
-        files = {name for name, _, _ in every}
-        broken += [name for name in files for proofs in (prove.SOLVED, prove.LONG) if disproved(proofs, name, name, BUILD)]
-        if broken:
-            raise SystemExit(f"the sources fail without a change: {', '.join(broken)}")
-        known = {"sources_sha256": made}
+        known = {"sources_sha256": made, "passed": []}
+    # A test or a proof that fails for the sources as they are would notice every mutant.
+    files = {name for name, _, _ in chosen} - set(known["passed"])
+    modes = {mode for name in files for mode in WHERE[name]}
+    broken = [mode for mode in sorted(modes) if noticed(mode, 0, sources(), generator, blocks)]
+    broken += [name for name in sorted(files) for proofs in (prove.SOLVED, prove.LONG) if disproved(proofs, name, name, BUILD)]
+    if broken:
+        raise SystemExit(f"the sources fail without a change: {', '.join(broken)}")
+    known["passed"] += sorted(files)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text(json.dumps(known, indent=1) + "\n")
     lock = threading.Lock()
 
     def judged(one):

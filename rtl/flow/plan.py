@@ -17,8 +17,15 @@ KEY = 1408 + 3200  # bits of a key of AES-128 in an engine: its round keys, and 
 WIRE = 16 + 8 + 4 + 12  # bytes that a packet has on the wire besides its data: tag, preamble, check sequence, gap
 
 
-def run(engines, lengths, ad, packets=4_000, keys=None):
-    """Packets of the `lengths` in turn, each with `ad` bytes of associated data: segments a cycle, and bits on the wire. `keys`
+def steady(engines, lengths, ad, packets=4_000, keys=None):
+    """What run() gives once the pipelines are full: of what more packets take longer, so that no latency is in it."""
+    few, many = (run(engines, lengths, ad, n, keys and keys()) for n in (packets, 3 * packets))
+    segments, wire, cycles = (more - less for more, less in zip(many, few, strict=True))
+    return segments / cycles, wire / cycles
+
+
+def run(engines, lengths, ad, packets, keys=None):
+    """Packets of the `lengths` in turn, each with `ad` bytes of associated data: segments, bits on the wire, and cycles. `keys`
     draws a packet's key, whose engine takes the packet; without it every engine has every key."""
     sizes = [max(1, -(-(-(-ad // 16) - (-length // 16)) // 4)) for length in lengths]
     waiting = [deque() for _ in range(engines)]
@@ -60,7 +67,7 @@ def run(engines, lengths, ad, packets=4_000, keys=None):
         cycle += 1
     segments = sum(sizes[number % len(sizes)] for number in range(packets))
     wire = sum(8 * (lengths[number % len(lengths)] + ad + WIRE) for number in range(packets))
-    return segments / cycle, wire / cycle
+    return segments, wire, cycle
 
 
 KINDS = (("64 bytes", [64]), ("128 bytes", [128]), ("512 bytes", [512]), ("1500 bytes", [1500]), ("9000 bytes", [9000]),
@@ -68,21 +75,26 @@ KINDS = (("64 bytes", [64]), ("128 bytes", [128]), ("512 bytes", [512]), ("1500 
 
 
 def drawn(count, skewed):
-    """Draws keys of `count`: all alike, or key n in proportion to 1 / n."""
-    draw, numbers = random.Random(1), range(count)
+    """What begins to draw keys of `count`: all alike, or key n in proportion to 1 / n. The same keys each time."""
+    numbers = range(count)
     shares = list(accumulate(1 / (n + 1) for n in numbers)) if skewed else None
-    return lambda: draw.choices(numbers, cum_weights=shares)[0]
+
+    def begin():
+        draw = random.Random(1)
+        return lambda: draw.choices(numbers, cum_weights=shares)[0]
+
+    return begin
 
 
 def table():
     """What clock each width needs for its rate on the wire, by packet; and with a key in one engine alone."""
     print(f"{'packets':>28} {'4 engines: segments a cycle':>28} {'MHz for 400 Gbit/s':>19} {'8: segments':>12} {'MHz for 800':>12}")
     for name, lengths in KINDS:
-        (four, wire4), (eight, wire8) = run(4, lengths, 28), run(8, lengths, 28)
+        (four, wire4), (eight, wire8) = steady(4, lengths, 28), steady(8, lengths, 28)
         print(f"{name:>28} {four:>28.2f} {400e3 / wire4:>19.0f} {eight:>12.2f} {800e3 / wire8:>12.0f}")
     print(f"\n{'keys, each in one engine':>28} {'4 engines: segments a cycle':>28} {'MHz for 400 Gbit/s':>19} {'MB of keys':>12}")
     for count in (64, 4096, 65536):
         for skewed in (False, True):
-            segments, wire = run(4, KINDS[-1][1], 28, packets=20_000, keys=drawn(count, skewed))
+            segments, wire = steady(4, KINDS[-1][1], 28, packets=20_000, keys=drawn(count, skewed))
             name = f"{count}, key n by 1 / n" if skewed else f"{count}, all alike"
             print(f"{name:>28} {segments:>28.2f} {400e3 / wire:>19.0f} {count * KEY / 8e6:>12.2f}")

@@ -59,6 +59,8 @@ def tested(top, name, modules, folder, parameters=None, files=None, env=None):
                               log_file=folder / "run.log")
         tests, failed = get_results(Path(results))
     except RuntimeError as error:  # an assertion of the sources ends the simulation, which leaves no results then
+        if "%Error" not in (folder / "run.log").read_text():
+            raise SystemExit(f"{name}: the simulator ended: {error}; see {folder / 'run.log'}") from error
         print(f"{name}: the tests ended early: {error}; {folder / 'run.log'} says at what", flush=True)
         return False
     print(f"{name}: {tests - failed} of {tests} protocol tests passed", flush=True)

@@ -71,7 +71,8 @@ def run(generator, full=False, only=(), lines_of_bus=100_000, mutants=0, jobs=1)
         prove.check(longer=True)
         whole.check(longer=2, conflicts=60_000)  # longer than `flow prove` takes
     if full and mutants and not only:
-        write(rows, lines, mutate.check(generator, mutants, jobs))
+        score = mutate.check(generator, mutants, jobs)
+        write(rows, lines, {**score, "sources_sha256": mutate.about()})
 
 
 def row(core, generator, blocks, full):
@@ -122,7 +123,9 @@ def lacks():
     former = [name for name, row in rows.items() if row.get("tests_sha256") != now]
     words = [f"{len(missing)} of {len(FULL)} cores are missing"] * bool(missing)
     words += [f"{len(former)} were simulated with tests that were others"] * bool(former)
-    untold = len((found["mutants"] or {}).get("untold", ()))
+    score = found["mutants"] or {}
+    words += ["the mutants are of sources or tests that were others"] * bool(score and score.get("sources_sha256") != mutate.about())
+    untold = len(score.get("untold", ()))
     words += [f"{untold} mutants have no verdict, as a tool failed or took too long"] * bool(untold)
     return ", ".join([*words, *["no mutants"] * (found["mutants"] is None)])
 
@@ -136,7 +139,9 @@ def before():
     rows = {row["parameters"]: row for row in found["cores"] if row.get("tests_sha256") == now}
     bus = found["shu"]
     same = bus["sources_sha256"] == closure.simulated("bus")
-    return rows, bus if same and bus.get("tests_sha256") == now else None, found.get("mutants") if same else None
+    score = found.get("mutants") or {}
+    kept = score if score.get("sources_sha256") == mutate.about() else None
+    return rows, bus if same and bus.get("tests_sha256") == now else None, kept
 
 
 def write(rows, lines, score):

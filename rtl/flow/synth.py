@@ -69,7 +69,7 @@ def every(jobs, seeds, lanes=(1,), only=()):
     there.
 
     What these sources and these tools have already is kept: an interrupted run goes on, and a later one adds seeds. Without
-    `only`, results of other sources are deleted at the end.
+    `only`, results of other sources are deleted at the end, if this run was to make them or no design has their names.
     """
 
     def missing(task):
@@ -95,8 +95,10 @@ def every(jobs, seeds, lanes=(1,), only=()):
     with ThreadPoolExecutor(jobs) as pool:
         list(pool.map(make, to_make))  # the first failure cancels the others
     if not only:
+        could = {stem(core, target) for core, target, _ in every_task}
         for path in stale():
-            path.unlink()
+            if path.stem in could or path.stem not in known():
+                path.unlink()
         names()
 
 
@@ -136,7 +138,7 @@ def adopt(core, target):
         return
     folder, _ = synthesised(core)
     if netlist.sha256(folder / "core.json", routing(core, target)) == found["netlist_sha256"]:
-        path.write_text(json.dumps({**found, "sources_sha256": (folder / "made").read_text()}, indent=1) + "\n")
+        path.write_text(json.dumps({**found, "sources_sha256": read_of(folder)}, indent=1) + "\n")
         print(f"{path.name}: its netlist is still the same", flush=True)
 
 
@@ -271,7 +273,7 @@ def alm(core):
 
 def synthesised(core):
     """Its folder, and the number of cells of each type: one netlist for all devices and seeds."""
-    made = sources_sha256(core, "ecp5")
+    made = json.dumps([sources_sha256(core, "ecp5"), tools(core, "ecp5")])
     folder = BUILD / "syn" / stem(core, "ecp5")
     with NETLISTS[folder]:
         if (folder / "made").exists() and (folder / "made").read_text() == made:
@@ -288,6 +290,11 @@ def synthesised(core):
     return folder, found
 
 
+def read_of(folder):
+    """The hash of the sources of a netlist, as they were when it was made."""
+    return json.loads((folder / "made").read_text())[0]
+
+
 def ecp5(core, device, seed):
     """LUT4 and the clock on a device: one more seed of place and route, and the median of all."""
     folder, found = synthesised(core)
@@ -297,7 +304,7 @@ def ecp5(core, device, seed):
         clocks = dict(sorted({**dict(zip(before["seeds"], before["fmax_by_seed"], strict=True)), seed: mhz}.items()))
         median = round(statistics.median(clocks.values()), 1)
         low, high = interval(clocks.values())
-        write(core, device, f"{DEVICES[device][0]}, routed", (folder / "made").read_text(), {
+        write(core, device, f"{DEVICES[device][0]}, routed", read_of(folder), {
             "fmax_mhz": median, "fmax_low": low, "fmax_high": high, "seeds": list(clocks),
             "fmax_by_seed": list(clocks.values()),
             "gbps": None if core.mode == "shu" else round(median * 128 * core.lanes / 1000, 1),
