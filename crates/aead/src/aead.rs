@@ -10,7 +10,7 @@ use crate::{
     error::{OpenError, SealError},
     sealed::Sealed,
     tag::Tag,
-    wipe::wipe,
+    wipe::{grow, wipe},
 };
 
 /// Authenticated encryption with associated data, in place.
@@ -211,7 +211,7 @@ pub trait Aead: Sealed + fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     }
 
     /// Appends the text of `message`, ciphertext and tag, to `out`. The message stays as it is, so that another key can be
-    /// tried; copies the text once.
+    /// tried; copies the text once. Where `out` must grow, what it had is wiped in its old place.
     ///
     /// # Errors
     /// [`OpenError`]; `out` is then as it was.
@@ -220,6 +220,7 @@ pub trait Aead: Sealed + fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
         let text_len = message.len().checked_sub(self.tag_len()).ok_or(OpenError)?;
         let (ciphertext, tag) = message.split_at(text_len);
         let start = out.len();
+        grow(out, text_len);
         out.extend_from_slice(ciphertext);
         let opened = self.open_in_place(nonce, ad, &mut out[start..], tag);
         if opened.is_err() {

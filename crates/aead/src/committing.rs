@@ -28,8 +28,9 @@
 //! **Why it is secret and authentic.** HMAC-SHA-512 is a pseudorandom function: message keys are independent of each other and of
 //! the commitments. Each serves one nonce and associated data.
 //!
-//! **Limits.** 2^80 messages with random nonces repeat one with a probability of 2^-32. A nonce that serves twice with the same
-//! associated data is as bad as in the suite itself; with another it does no harm. One message is as long as
+//! **Limits.** 2^80 messages with random nonces repeat one with a probability of 2^-32. Before that comes the limit of AES or Serpent under
+//! the messages' keys: N l^2 <= 2^97 for N messages of l blocks, 2^77 of 16 KiB or 2^33 of 64 GiB, and a twelfth of these in OCB. A nonce
+//! that serves twice with the same associated data is as bad as in the suite itself; with another it does no harm. One message is as long as
 //! the suite allows. Associated data passes through SHA-512, which is slower than the ciphers, once. A message takes
 //! longer than one of the suite by the derivation and by the set-up of the message key.
 

@@ -4,19 +4,23 @@ use alloc::boxed::Box;
 use core::fmt;
 
 use crate::{
-    aead::{Aead, release},
+    aead::{Aead, release, text_len},
     error::{KeyLengthError, OpenError, SealError},
     suite::Suite,
     tag::Tag,
 };
 
+/// Bytes of the tags of all suites.
+const TAG: usize = 16;
+
 /// Nonces of 96 bits: an IV, the low 64 bits of it xored with a counter (RFC 8446, section 5.3). None comes twice.
 struct Nonces {
-    /// As a number, the first byte lowest.
+    /// As a number, the first byte lowest. It is a secret in TLS and QUIC.
     iv: u128,
     /// Messages so far, where counting began at 0.
     count: u64,
 }
+wipe_on_drop!(Nonces { iv: 0, count: 0 });
 
 impl Nonces {
     /// Counts from 0.
@@ -34,13 +38,30 @@ impl Nonces {
     }
 }
 
+/// Blocks that a message takes of those that its key may process: of associated data, of text, and one for the tag.
+#[inline]
+pub(crate) fn blocks(ad: usize, text: usize) -> u64 {
+    (ad.div_ceil(16) + text.div_ceil(16)) as u64 + 1
+}
+
 /// Seals messages under one key, each with the next nonce.
 ///
 /// **The key must serve one `Sealer` only, once**: two sealers that count from 0 under one key use every nonce twice, which
 /// reveals the xor of their texts and lets others forge. For a key that is stored take
 /// [`RandomNonceKey`](crate::RandomNonceKey), or keep the counter with the key and go on from it
-/// ([`Sealer::starting_at`]). Not `Clone`, because a copy would use nonces twice; a process that is forked is such a copy, and must not go on
-/// with it.
+/// ([`Sealer::starting_at`]). Not `Clone`, because a copy would use nonces twice. A process that is forked is such a copy, and so is one
+/// that goes on from a snapshot, of itself or of its virtual machine: neither must go on with it.
+///
+/// | limit under one key | |
+/// |---|---|
+/// | messages | 2^64 - 1; more are refused |
+/// | blocks of 16 bytes in OCB, those of associated data and tags included | 2^48 (RFC 7253, section 5); more are refused |
+/// | blocks of text in GCM | 2^48, for the odds of 2^-33 that an attacker tells texts from random ones; more are **not** refused |
+///
+/// Protocols stop much sooner in GCM: TLS 1.3 at 2^24.5 records of 16 KiB, for odds of 2^-57 (RFC 8446, section 5.5).
+///
+/// An [`Opener`] refuses forgeries and does not count them. A protocol in which many may arrive counts them, and takes a new key in time: QUIC
+/// after 2^52 with AES-GCM, 2^36 with ChaCha20-Poly1305 (RFC 9001, section 6.6). In TLS the first ends the connection.
 ///
 /// ```
 /// use sealwright::{Opener, Sealer, Suite};
@@ -56,8 +77,11 @@ impl Nonces {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Sealer {
-    aead: Box<dyn Aead>,
+    // Before the key: with that goes what is on the stack.
     nonces: Nonces,
+    aead: Box<dyn Aead>,
+    /// What is left of the blocks that the key may process.
+    blocks: u64,
 }
 
 /// Opens, in the order in which they were sealed, the messages of a [`Sealer`].
@@ -76,8 +100,8 @@ pub struct Sealer {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Opener {
-    aead: Box<dyn Aead>,
     nonces: Nonces,
+    aead: Box<dyn Aead>,
 }
 
 macro_rules! constructors {
@@ -97,11 +121,12 @@ macro_rules! constructors {
             /// # Errors
             /// [`KeyLengthError`] unless the key is the suite's.
             pub fn with_iv(suite: Suite, key: &[u8], iv: &[u8; 12]) -> Result<Self, KeyLengthError> {
-                Ok($type { aead: suite.aead(key)?, nonces: Nonces::new(iv) })
+                Ok(Self::under(suite, suite.aead(key)?, Nonces::new(iv)))
             }
 
             /// Goes on from a counter that the caller kept: the number of the next message, from 0. A counter that goes
-            /// back repeats nonces, so store a higher one **before** its messages leave.
+            /// back repeats nonces, so store a higher one **before** its messages leave. Blocks are counted from here on: those of
+            /// messages before are the caller's to count.
             ///
             /// ```
             /// use sealwright::{Opener, Sealer, Suite};
@@ -138,15 +163,19 @@ constructors!(Sealer);
 constructors!(Opener);
 
 impl Sealer {
+    fn under(suite: Suite, aead: Box<dyn Aead>, nonces: Nonces) -> Self {
+        Sealer { nonces, aead, blocks: suite.most_blocks().unwrap_or(u64::MAX) }
+    }
+
     /// Encrypts `text` in place and returns the tag over it and `ad`. A message that is refused uses up no nonce.
     ///
     /// # Errors
     /// [`SealError::TextTooLong`] and [`SealError::AdTooLong`] as the mode has them; [`SealError::KeyExhausted`] after
-    /// 2^64 - 1 messages. `text` is then as it was.
+    /// 2^64 - 1 messages, and in OCB for what is beyond 2^48 blocks. `text` is then as it was.
     #[doc(alias("encrypt", "aad", "plaintext"))]
     #[inline]
     pub fn seal_in_place(&mut self, ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
-        self.counted(|aead, nonce| aead.seal_in_place(nonce, ad, text))
+        self.counted(blocks(ad.len(), text.len()), |aead, nonce| aead.seal_in_place(nonce, ad, text))
     }
 
     /// Encrypts the text at the front of `message` in place and writes the tag into the rest, as
@@ -171,24 +200,36 @@ impl Sealer {
     #[doc(alias("encrypt", "packet", "in-place"))]
     #[inline]
     pub fn seal_message(&mut self, ad: &[u8], message: &mut [u8]) -> Result<(), SealError> {
-        self.counted(|aead, nonce| aead.seal_message(nonce, ad, message))
+        // Checked before the nonce is counted, which would be used up otherwise.
+        let text = text_len(message.len(), TAG);
+        self.counted(blocks(ad.len(), text), |aead, nonce| aead.seal_message(nonce, ad, message))
     }
 
-    /// Seals under the next nonce.
+    /// Seals a message of so many blocks under the next nonce.
     #[inline(always)]
-    fn counted<T>(&mut self, seal: impl FnOnce(&dyn Aead, &[u8]) -> Result<T, SealError>) -> Result<T, SealError> {
+    fn counted<T>(
+        &mut self,
+        blocks: u64,
+        seal: impl FnOnce(&dyn Aead, &[u8]) -> Result<T, SealError>,
+    ) -> Result<T, SealError> {
         let nonce = self.nonces.current().ok_or(SealError::KeyExhausted)?.to_le_bytes();
+        let left = self.blocks.checked_sub(blocks).ok_or(SealError::KeyExhausted)?;
         // Counted first: if sealing stops half way, by a panic, the nonce is not used again.
         self.nonces.count += 1;
         let sealed = seal(&*self.aead, &nonce[..12]);
-        if sealed.is_err() {
-            self.nonces.count -= 1;
+        match sealed {
+            Ok(_) => self.blocks = left,
+            Err(_) => self.nonces.count -= 1,
         }
         sealed
     }
 }
 
 impl Opener {
+    fn under(_: Suite, aead: Box<dyn Aead>, nonces: Nonces) -> Self {
+        Opener { nonces, aead }
+    }
+
     /// Decrypts `text` in place if it is the next message. A message that is not authentic uses up no nonce.
     ///
     /// # Errors
@@ -247,9 +288,39 @@ mod tests {
 
     #[test]
     fn a_refused_message_uses_up_no_nonce() {
-        let mut sealer = Sealer { aead: Box::new(Short), nonces: Nonces { iv: 0, count: 5 } };
+        let mut sealer = Sealer { nonces: Nonces { iv: 0, count: 5 }, aead: Box::new(Short), blocks: 3 };
         assert_eq!(sealer.seal_in_place(b"", &mut [0; 9]), Err(SealError::TextTooLong));
         let tag = sealer.seal_in_place(b"", &mut [0; 8]).unwrap();
         assert_eq!((tag.as_ref(), sealer.count()), (&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5][..], 6));
+        // Two blocks of the three were used, by the one that was sealed.
+        assert_eq!(sealer.seal_in_place(b"", &mut [0; 8]), Err(SealError::KeyExhausted));
+        assert!(sealer.seal_in_place(b"", &mut []).is_ok());
+        assert_eq!((sealer.blocks, sealer.count()), (0, 7));
+    }
+
+    #[test]
+    fn every_suite_has_tags_of_a_block() {
+        assert!(Suite::ALL.iter().all(|suite| suite.tag_len() == TAG));
+    }
+
+    /// RFC 7253, section 5: 2^48 blocks under a key, those of associated data included.
+    #[cfg(feature = "ocb")]
+    #[test]
+    fn a_key_of_ocb_ends_at_2_to_the_48_blocks() {
+        for &suite in Suite::ALL {
+            let mut sealer = Sealer::new(suite, &[7; 32][..suite.key_len()]).unwrap();
+            let limited = suite.name().ends_with("-ocb");
+            assert_eq!(sealer.blocks, if limited { 1 << 48 } else { u64::MAX }, "{suite}");
+            if !limited {
+                continue;
+            }
+            sealer.blocks = 6;
+            let (mut text, mut message) = (*b"no room", [7; 33 + 16]);
+            assert_eq!(sealer.seal_message(&[0; 33], &mut message), Err(SealError::KeyExhausted), "{suite}");
+            assert_eq!((message, sealer.count(), sealer.blocks), ([7; 49], 0, 6), "{suite}");
+            sealer.seal_message(&[0; 32], &mut message).unwrap();
+            assert_eq!(sealer.seal_in_place(b"", &mut text), Err(SealError::KeyExhausted), "{suite}");
+            assert_eq!((&text, sealer.count()), (b"no room", 1), "{suite}");
+        }
     }
 }

@@ -26,7 +26,7 @@ pub enum SealError {
     AdTooLong,
     /// The text ends within a block, and the mode takes whole blocks of 16 bytes.
     PartialBlock,
-    /// The key has sealed as many messages as it may.
+    /// The key has sealed as many messages, or blocks, as it may.
     KeyExhausted,
     /// The operating system gave no random bytes for a nonce.
     NoRandomness,
@@ -39,7 +39,9 @@ impl fmt::Display for SealError {
             SealError::TextTooLong => "the text is longer than this mode may seal under one nonce",
             SealError::AdTooLong => "the associated data is longer than this mode may authenticate",
             SealError::PartialBlock => "the text ends within a block, and this mode takes whole blocks only",
-            SealError::KeyExhausted => "this key has sealed as many messages as it may; take a new key",
+            SealError::KeyExhausted => {
+                "this key has sealed as many messages as it may, or as many blocks; take a new key"
+            }
             SealError::NoRandomness => "the operating system gave no random bytes for a nonce",
         })
     }

@@ -38,7 +38,8 @@ pub trait InPieces: Aead {
     fn begin(self: Arc<Self>, nonce: &[u8], ad: &[u8]) -> Result<Box<dyn Pieces>, SealError>;
 }
 
-/// A message on its way. Nobody may use what was sealed of it before its tag is there and holds.
+/// A message on its way. Nobody may use what was sealed of it before its tag is there and holds. A process that is forked, or that goes on
+/// from a snapshot of itself or of its virtual machine, has a copy of it: of the two only one may seal further pieces.
 ///
 /// ```
 /// use sealwright::{InPieces, Isa, Pieces, SealError, mode::ocb::{TagLen, pieces_by_key}};

@@ -15,6 +15,7 @@ use crate::mode::chacha::XChaCha20Poly1305;
 use crate::mode::gcm_siv::Aes256GcmSiv;
 use crate::{
     aead::Aead,
+    counter::blocks,
     error::{KeyLengthError, OpenError, SealError},
     key::{Key, random},
     mode::xaes::Xaes256Gcm,
@@ -34,16 +35,24 @@ const fn messages(bits: u32) -> Count {
     if bits < Count::BITS { 1 << bits } else { Count::MAX }
 }
 
+/// Blocks to each that a counter of blocks counts: 1, or as many as let it count all that any suite may take.
+const UNIT: u64 = if Count::BITS < 64 { 1 << 17 } else { 1 };
+
 /// Seals each message under a fresh random nonce, which travels with it: nonce, ciphertext, tag. Any number of processes and
 /// threads may use one key at once.
 ///
-/// | | messages under one key | key |
+/// | | messages under one key in **all** processes together | key |
 /// |---|---|---|
-/// | [`RandomNonceKey::xaes_256_gcm`] | 2^80: without limit in practice | 32 bytes |
+/// | [`RandomNonceKey::xaes_256_gcm`] | 2^77 of up to 16 KiB, 2^65 of up to 1 MiB, 2^33 of up to 64 GiB | 32 bytes |
 /// | `RandomNonceKey::xchacha20_poly1305` (feature `chacha`) | 2^80 | 32 bytes |
-/// | `RandomNonceKey::committing` (feature `commit`) | 2^80, and no message opens under two keys | the suite's |
+/// | `RandomNonceKey::committing` (feature `commit`) | as XAES-256-GCM, in OCB a twelfth; no message opens under two keys | the suite's |
 /// | `RandomNonceKey::aes_256_gcm_siv` (feature `siv`) | 2^48 of up to 32 MiB, and nonces may come twice | 32 bytes |
-/// | [`RandomNonceKey::new`] | 2^32 in **all** processes together (SP 800-38D, section 8.3) | the suite's |
+/// | [`RandomNonceKey::new`] | 2^32 (SP 800-38D, section 8.3); in GCM of up to 1.4 MiB, in OCB of 2^48 blocks in all | the suite's |
+///
+/// Within these, two messages have one nonce with a probability of at most 2^-32, and an attacker's odds of telling texts from random ones
+/// are no better, in OCB at its limit 2^-29. They are N l^2 / 2^129 for N messages of l blocks of 16 bytes, each under its own key of AES,
+/// and (N l)^2 / 2^129 under one key of GCM. One object refuses more than its 2^32 or 2^48 messages, and more than 2^48 blocks of OCB; it
+/// does not know what others sealed, and the lengths in GCM are the caller's to keep.
 ///
 /// Processors without atomic numbers of 64 bits count to 2^32 - 1 only: there a key that has a limit ends at that.
 ///
@@ -63,6 +72,8 @@ pub struct RandomNonceKey {
     limit: Option<Count>,
     /// Messages so far.
     sealed: Counter,
+    /// What is left of the blocks that the key may process, by [`UNIT`], where the suite has such a limit.
+    blocks: Option<Counter>,
 }
 
 impl RandomNonceKey {
@@ -118,8 +129,11 @@ impl RandomNonceKey {
     }
 
     /// A suite with nonces of 96 bits. After 2^32 messages two nonces are equal with a probability of 2^-32, and one such
-    /// pair gives the hash key away: so this object refuses to seal more. It cannot know what other objects and processes
-    /// sealed under the key; count them together.
+    /// pair gives the hash key away: so this object refuses to seal more. In OCB it refuses more than 2^48 blocks of 16 bytes as well. It
+    /// cannot know what other objects and processes sealed under the key; count them together.
+    ///
+    /// Of 2^32 messages in GCM none should be longer than 1.4 MiB, which is not checked: 2^48.5 blocks under one key are told from random
+    /// ones with a probability of 2^-32, as no two of them are equal.
     ///
     /// # Errors
     /// [`KeyLengthError`] unless the key is the suite's.
@@ -133,15 +147,21 @@ impl RandomNonceKey {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn new(suite: Suite, key: &[u8]) -> Result<Self, KeyLengthError> {
-        Ok(Self::with(suite.aead(key)?, Some(messages(32))))
+        let blocks = suite.most_blocks().map(|most| Counter::new((most / UNIT) as Count));
+        Ok(RandomNonceKey { blocks, ..Self::with(suite.aead(key)?, Some(messages(32))) })
     }
 
     fn with(aead: Box<dyn Aead>, limit: Option<Count>) -> Self {
-        RandomNonceKey { aead, limit, sealed: Counter::new(0) }
+        RandomNonceKey { aead, limit, sealed: Counter::new(0), blocks: None }
     }
 
-    /// Counts a message, unless the key is used up.
-    fn count(&self) -> Result<(), SealError> {
+    /// Counts a message of so many bytes, unless the key is used up.
+    fn count(&self, ad: usize, text: usize) -> Result<(), SealError> {
+        if let Some(left) = &self.blocks {
+            let more = blocks(ad, text).div_ceil(UNIT) as Count;
+            let counted = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(more));
+            counted.map_err(|_| SealError::KeyExhausted)?;
+        }
         // Where there is no limit the counter stays at its end.
         let counted = |sealed: Count| self.limit.is_none_or(|most| sealed < most).then(|| sealed.saturating_add(1));
         let counted = self.sealed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, counted);
@@ -183,7 +203,7 @@ impl RandomNonceKey {
     /// Same as [`RandomNonceKey::seal`]; `out` is then as it was.
     #[doc(alias("encrypt", "append", "plaintext"))]
     pub fn seal_into(&self, ad: &[u8], text: &[u8], out: &mut Vec<u8>) -> Result<(), SealError> {
-        self.count()?;
+        self.count(ad.len(), text.len())?;
         let start = out.len();
         out.reserve(text.len() + self.overhead());
         let sealed = self.append(ad, text, out);
@@ -275,6 +295,19 @@ mod tests {
             RandomNonceKey { sealed: Counter::new(Count::MAX - 1), ..RandomNonceKey::with(Box::new(Plain), None) };
         assert!((0..3).all(|_| key.seal(b"", b"one more").is_ok()));
         assert_eq!(key.sealed.into_inner(), Count::MAX);
+    }
+
+    #[cfg(feature = "ocb")]
+    #[test]
+    fn a_key_of_ocb_ends_at_2_to_the_48_blocks() {
+        let key = RandomNonceKey::new(Suite::Aes256Ocb, &[7; 32]).unwrap();
+        let left = key.blocks.as_ref().unwrap();
+        assert_eq!(left.load(Ordering::Relaxed), ((1 << 48) / UNIT) as Count);
+        left.store(5, Ordering::Relaxed);
+        assert_eq!(key.seal(&[0; 17], &[0; 33]), Err(SealError::KeyExhausted));
+        assert!(key.seal(&[0; 16], &[0; 33]).is_ok());
+        assert_eq!(key.seal(b"", b""), Err(SealError::KeyExhausted));
+        assert!(RandomNonceKey::new(Suite::Aes256Gcm, &[7; 32]).unwrap().blocks.is_none());
     }
 
     #[cfg(feature = "siv")]

@@ -170,6 +170,20 @@ impl Suite {
         16
     }
 
+    /// The most blocks that one key may process, those of associated data and tags included, where the standard has a limit: in OCB 2^48
+    /// (RFC 7253, section 5).
+    pub(crate) fn most_blocks(self) -> Option<u64> {
+        #[cfg(feature = "ocb")]
+        if matches!(self, Suite::Aes128Ocb | Suite::Aes256Ocb) {
+            return Some(ocb::MAX_BLOCKS);
+        }
+        #[cfg(all(feature = "serpent", feature = "ocb"))]
+        if matches!(self, Suite::Serpent256Ocb) {
+            return Some(ocb::MAX_BLOCKS);
+        }
+        None
+    }
+
     /// This suite under `key`, at the best level of this machine. It takes nonces of [`Suite::nonce_len`] bytes only; the
     /// modes themselves ([`mode`](crate::mode)) take every length of their standards.
     ///

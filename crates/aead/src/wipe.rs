@@ -105,6 +105,13 @@ pub(crate) fn room(text: &mut Vec<u8>, more: usize) {
     }
 }
 
+/// The same for texts that are appended one after the other: the room doubles, so that few copies are made.
+pub(crate) fn grow(texts: &mut Vec<u8>, more: usize) {
+    if texts.capacity() - texts.len() < more {
+        room(texts, more.max(texts.len()));
+    }
+}
+
 /// Implements `Zeroize`, `Drop` and `ZeroizeOnDrop` for a type by assigning zero to each of its secret fields.
 ///
 /// `zeroize` clears arrays of bytes by one volatile store a byte. An assignment becomes stores of whole registers, and the

@@ -1,6 +1,8 @@
 //! Keys that count their own nonces.
 #![allow(clippy::unwrap_used)]
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use sealwright::{Isa, KeyLengthError, Opener, RandomNonceKey, SealError, Sealer, Suite};
 
 fn pair(suite: Suite) -> (Sealer, Opener) {
@@ -120,6 +122,20 @@ fn no_nonce_comes_twice_at_the_end() {
     assert_eq!((&text, sealer.count()), (b"the last", u64::MAX));
     assert!(opener.open_in_place(b"", &mut text, tag.as_ref()).is_err());
     assert_eq!(text, [0; 8]);
+}
+
+/// A mistake of the program costs no nonce: both ends still count alike.
+#[test]
+fn a_message_without_room_for_a_tag_uses_up_no_nonce() {
+    for &suite in Suite::ALL {
+        let (mut sealer, mut opener) = pair(suite);
+        let panicked = catch_unwind(AssertUnwindSafe(|| sealer.seal_message(b"", &mut [0; 15])));
+        assert!(panicked.is_err(), "{suite}");
+        assert_eq!(sealer.count(), 0, "{suite}");
+        let mut message = [7; 20];
+        sealer.seal_message(b"", &mut message).unwrap();
+        assert_eq!(opener.open_message(b"", &mut message).unwrap(), [7; 4], "{suite}");
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ use rustls::{
     },
 };
 use sealwright::Suite;
+use zeroize::Zeroizing;
 
 use crate::protection::{Protection, TAG};
 
@@ -24,11 +25,11 @@ pub(crate) struct Records(pub(crate) Suite);
 
 impl Tls12AeadAlgorithm for Records {
     fn encrypter(&self, key: AeadKey, fixed: &[u8], start: &[u8]) -> Box<dyn MessageEncrypter> {
-        Box::new(Sender(Protection::new(self.0, &key, &iv(fixed, start))))
+        Box::new(Sender(Protection::new(self.0, &key, &*iv(fixed, start))))
     }
 
     fn decrypter(&self, key: AeadKey, fixed: &[u8]) -> Box<dyn MessageDecrypter> {
-        Box::new(Receiver(Protection::new(self.0, &key, &iv(fixed, &[0; EXPLICIT]))))
+        Box::new(Receiver(Protection::new(self.0, &key, &*iv(fixed, &[0; EXPLICIT]))))
     }
 
     fn key_block_shape(&self) -> KeyBlockShape {
@@ -41,13 +42,13 @@ impl Tls12AeadAlgorithm for Records {
         fixed: &[u8],
         start: &[u8],
     ) -> Result<ConnectionTrafficSecrets, UnsupportedOperationError> {
-        crate::protection::secrets(self.0, key, Iv::from(iv(fixed, start)))
+        crate::protection::secrets(self.0, key, Iv::copy(&*iv(fixed, start)))
     }
 }
 
-/// The parts of an IV put together.
-fn iv(fixed: &[u8], rest: &[u8]) -> [u8; NONCE_LEN] {
-    let mut iv = [0; NONCE_LEN];
+/// The parts of an IV put together. They are secrets, both.
+fn iv(fixed: &[u8], rest: &[u8]) -> Zeroizing<[u8; NONCE_LEN]> {
+    let mut iv = Zeroizing::new([0; NONCE_LEN]);
     iv[..FIXED].copy_from_slice(fixed);
     iv[FIXED..].copy_from_slice(rest);
     iv

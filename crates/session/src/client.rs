@@ -91,7 +91,8 @@ impl Client {
     /// Bytes of the ring of numbers seen: a window of 8,184 packets.
     const RING: usize = 1024;
 
-    /// A new session. It takes the grant: two clients of one would seal under the same nonces. So would a forked process.
+    /// A new session. It takes the grant: two clients of one would seal under the same nonces. So would a forked process, and one that was
+    /// restored from a snapshot, of itself or of its virtual machine.
     pub fn new(grant: Grant) -> Self {
         Self::at(Isa::best(), grant)
     }
@@ -140,10 +141,11 @@ impl Client {
         if data.len() > frame::MAX_PAYLOAD - frame::ADDRESS {
             return Err(SessionError::Oversize);
         }
+        // Before there is a frame, so that no copy of the data is left of one that is refused.
+        let up = &mut self.up;
+        up.blocks = up.blocks.checked_add(blocks(frame::ADDRESS + data.len())).ok_or(SessionError::Exhausted)?;
         let mut frame = frame::unsealed(to, data);
         let (ad, text, tag) = frame::parts(&mut frame)?;
-        let up = &mut self.up;
-        up.blocks = up.blocks.checked_add(blocks(text.len())).ok_or(SessionError::Exhausted)?;
         up.packets += 1;
         let seq = up.stream.base + u64::from(up.packets);
         let phase = (self.epoch & 15) as u8;
@@ -197,5 +199,25 @@ impl Client {
             return Err(SessionError::Short);
         }
         frame::address(&frame[text]).ok_or(SessionError::Short)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::{Material, Plan, table};
+
+    #[test]
+    fn a_client_whose_keys_are_used_up_seals_nothing() {
+        let mut relay = table(Plan::new("gcm-on64".parse().unwrap(), 4)).unwrap();
+        let mut client = Client::new(relay.admit(1, 1, &Material::random().unwrap()).unwrap());
+        client.up.blocks = u32::MAX - 2;
+        // An address of 4 bytes, and a tag's block.
+        assert_eq!(client.seal(1, &[7; 13]), Err(SessionError::Exhausted));
+        assert_eq!((client.up.blocks, client.up.packets), (u32::MAX - 2, 0), "what is refused takes nothing");
+        let mut last = client.seal(1, &[7; 12]).unwrap();
+        assert_eq!((client.blocks_left(), client.seal(1, b"")), (0, Err(SessionError::Exhausted)));
+        relay.open(1, &mut last).unwrap();
     }
 }

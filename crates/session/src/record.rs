@@ -12,6 +12,9 @@ use crate::{
 /// The most blocks that a key may encrypt, less one: 2^32 is the paper's limit (6.4).
 pub(crate) const LIMIT: u32 = u32::MAX;
 
+/// Blocks, 4 MiB, that the other end of a session is taken to have sealed last without any of it having arrived.
+const UNDER_WAY: u32 = 1 << 18;
+
 /// One of the two ends of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
@@ -139,6 +142,14 @@ pub(crate) trait Record: Pod {
     #[inline]
     fn fetch(&self, _: End) {
         prefetch(self);
+    }
+
+    /// Blocks that its keys, which may encrypt no more than `allowance`, have encrypted, the greater number of both directions. What was
+    /// received is what arrived: as much again counts as lost on its way, and a little as still on it.
+    fn encrypted(&self, allowance: u32) -> u64 {
+        let [received, sent] = [self.received().blocks(), self.sent().blocks()].map(|n| n - (LIMIT - allowance));
+        let sealed = received.saturating_mul(2).saturating_add(UNDER_WAY).min(allowance);
+        sent.max(sealed).into()
     }
 
     /// Blocks left under its keys, the lesser number of both.
@@ -319,6 +330,23 @@ mod tests {
     }
 
     #[test]
+    fn more_counts_as_encrypted_than_has_arrived() {
+        let after = |received, sent, allowance| {
+            let mut record = Keys16::zeroed();
+            record.restart(Life { epoch: 1, live: 1 });
+            record.allow(allowance);
+            record.received_mut().accept(None, 1, received);
+            record.sent_mut().blocks += sent;
+            record.encrypted(allowance)
+        };
+        assert_eq!(after(0, 0, LIMIT), 1 << 18);
+        assert_eq!(after(5, 0, LIMIT), (1 << 18) + 10);
+        assert_eq!(after(5, 1 << 19, LIMIT), 1 << 19, "what was sent is known");
+        assert_eq!([after(1 << 31, 9, LIMIT), after(LIMIT, 9, LIMIT)], [u64::from(LIMIT); 2]);
+        assert_eq!([after(0, 9, 1000), after(3, 9, 1 << 20)], [1000, (1 << 18) + 6], "of a great cluster");
+    }
+
+    #[test]
     fn the_way_that_has_fewer_blocks_left_counts() {
         let mut record = Keys16::zeroed();
         assert_eq!(record.blocks_left(), 0xffff_ffff);
@@ -329,6 +357,8 @@ mod tests {
         assert_eq!(record.received().check(None, 1, 1), Err(SessionError::Replayed));
         assert_eq!(record.received().check(None, 2, u32::MAX - 5), Ok(()));
         assert_eq!(record.received().check(None, 2, u32::MAX - 4), Err(SessionError::Exhausted));
+        // Of two reasons the number comes first.
+        assert_eq!(record.received().check(None, 1, u32::MAX), Err(SessionError::Replayed));
         record.restart(Life { epoch: 3, live: 1 });
         assert_eq!((record.blocks_left(), record.life().epoch, record.life_of_sent().live), (0xffff_ffff, 3, 1));
     }

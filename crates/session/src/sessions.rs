@@ -143,6 +143,9 @@ impl Memory {
 
 /// A table of sessions, each in a slot. Who has a session's number knows its slot.
 ///
+/// A process that is forked, or that goes on from a snapshot of itself or of its virtual machine, has a copy of the table, and must not seal
+/// with it: both would use the same nonces. It admits its clients anew, into a table of its own.
+///
 /// ```
 /// use sealwright_session::{Client, Material, SessionError, Sessions, Plan, table};
 ///
@@ -207,7 +210,8 @@ pub trait Sessions: Send {
     fn seal_all(&mut self, buffer: &mut [u8], jobs: &mut [FrameJob]);
 
     /// How many of 2^32 blocks, or of the fewer that a client of a great cluster has, the keys of a slot have left, the lesser number
-    /// of both directions; none if it is empty. Admit the client anew well before they end.
+    /// of both directions; none if it is empty. Admit the client anew well before they end. What the other end sealed and never arrived
+    /// is not known here: that end may have fewer left.
     fn blocks_left(&self, slot: u32) -> Option<u64>;
 
     /// Where the memory goes.

@@ -86,7 +86,7 @@ impl<S: Scheme> Table<S> {
         if life.live == 0 {
             return;
         }
-        let blocks = u64::from(self.scheme.allowance()) - record.blocks_left();
+        let blocks = record.encrypted(self.scheme.allowance());
         record.restart(Life { live: 0, ..life });
         self.scheme.remove(slot, blocks);
         self.live -= 1;
@@ -144,4 +144,96 @@ pub(crate) fn next<S: Scheme>(
     let seq = stream.base + u64::from(n);
     let header = Header { kind: FrameKind::Data, phase: (life.epoch & 15) as u8, len: len as u16, session, seq };
     Ok((header.write(), n, stream.nonce(seq)))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::{Client, FrameJob, Material, Sessions, frame::unsealed, record::LIMIT, schemes::Gscm};
+
+    fn cluster() -> Table<Gscm> {
+        let plan = Plan::new("gscm-h".parse().unwrap(), 8);
+        Table::new(Gscm::new(&plan, None), plan).unwrap()
+    }
+
+    fn admit(table: &mut Table<Gscm>, slot: u32) -> Client {
+        Client::new(table.admit(slot, slot, &Material::random().unwrap()).unwrap())
+    }
+
+    #[test]
+    fn a_client_that_leaves_is_charged_for_frames_that_never_arrived() {
+        let mut table = cluster();
+        let mut client = admit(&mut table, 3);
+        let sealed: Vec<Vec<u8>> = (0..1000).map(|_| client.seal(4, &[7; 1000]).unwrap()).collect();
+        let blocks = u64::from(u32::MAX) - client.blocks_left();
+        table.remove(3);
+        let spent = table.scheme.clusters.spent(3);
+        assert!(spent >= blocks, "{spent} of {blocks}");
+        // Nor does it cost nothing to be admitted anew, without having left.
+        admit(&mut table, 3);
+        admit(&mut table, 3);
+        assert_eq!(table.scheme.clusters.spent(3), 2 * spent);
+        drop(sealed);
+    }
+
+    #[test]
+    fn a_frame_is_refused_for_the_first_reason_of_the_documented_order() {
+        let mut table = cluster();
+        let mut client = admit(&mut table, 3);
+        let seen = client.seal(4, &[7; 40]).unwrap();
+        table.open(3, &mut seen.clone()).unwrap();
+        let mut frame = seen.clone();
+        let mut refused = |slot, frame: &[u8], why| {
+            assert_eq!(table.open(slot, &mut frame.to_vec()), Err(why));
+            for (count, len) in [1, 8].map(|count| (count, frame.len())) {
+                let mut jobs: Vec<_> = (0..count).map(|i| FrameJob::new(i * len..(i + 1) * len, slot, slot)).collect();
+                table.open_all(&mut frame.repeat(count), &mut jobs);
+                assert!(jobs.iter().all(|job| job.outcome == Some(Err(why))), "{count} at once: {jobs:?}");
+            }
+        };
+        // Everything is wrong with it at first, and one thing after the other is put right: header, length, phase, number, tag.
+        frame[0] ^= 0xff;
+        frame[1] ^= 1;
+        frame[3] ^= 1;
+        frame[20] ^= 1;
+        refused(7, &[&frame[..], &[0; crate::frame::MAX_FRAME]].concat(), SessionError::Oversize);
+        refused(7, &frame[..31], SessionError::Short);
+        refused(7, &frame, SessionError::Unknown);
+        refused(u32::MAX, &frame, SessionError::Unknown);
+        refused(3, &frame, SessionError::Malformed);
+        frame[0] ^= 0xff;
+        refused(3, &frame, SessionError::Short);
+        frame[3] ^= 1;
+        refused(3, &frame, SessionError::Stale);
+        frame[1] ^= 1;
+        refused(3, &frame, SessionError::Replayed);
+        let mut forged = client.seal(4, &[7; 40]).unwrap();
+        forged[20] ^= 1;
+        refused(3, &forged, SessionError::Forged);
+        let record = table.records.at_mut(3).unwrap();
+        record.received_mut().withhold(LIMIT);
+        let mut refused = |frame: &[u8], why| assert_eq!(table.open(3, &mut frame.to_vec()), Err(why));
+        refused(&seen, SessionError::Replayed);
+        refused(&forged, SessionError::Exhausted);
+        // A client has one session, and no slots.
+        let mut down = unsealed(4, &[7; 40]);
+        table.seal(3, 3, &mut down).unwrap();
+        let mut refused = |frame: &[u8], why| assert_eq!(client.open(&mut frame.to_vec()), Err(why));
+        down[0] ^= 0xff;
+        down[1] ^= 1;
+        down[3] ^= 1;
+        down[7] ^= 1;
+        refused(&down[..31], SessionError::Short);
+        refused(&down, SessionError::Malformed);
+        down[0] ^= 0xff;
+        refused(&down, SessionError::Short);
+        down[3] ^= 1;
+        refused(&down, SessionError::Unknown);
+        down[7] ^= 1;
+        refused(&down, SessionError::Stale);
+        down[1] ^= 1;
+        down[20] ^= 1;
+        refused(&down, SessionError::Forged);
+    }
 }

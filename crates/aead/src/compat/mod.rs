@@ -11,7 +11,8 @@
 //! One thing differs from RustCrypto's types: after a tag that does
 //! not hold the buffer is all zero, where theirs may keep the ciphertext.
 //!
-//! All run at [`Isa::best`]. Keys are wiped when dropped.
+//! All run at [`Isa::best`]. Keys are wiped when dropped. Nobody counts messages here: a key of GCM serves 2^32 at most, unless every nonce has
+//! 96 bits and is made by counting (SP 800-38D, 8.3), and one of OCB 2^48 blocks (RFC 7253, section 5).
 //!
 //! ```
 //! use aead::{AeadInOut, KeyInit, consts::U16};

@@ -2,7 +2,8 @@
 //!
 //! The first half of the nonce and the key give a message's key, by CMAC-AES-256 as the pseudorandom function of SP
 //! 800-108r1; the second half is the nonce of AES-256-GCM. Specification: <https://c2sp.org/XAES-256-GCM>. 2^80 messages
-//! with random nonces have a collision with a probability of 2^-32. Not resistant to a nonce that is used twice, and not
+//! with random nonces have a collision with a probability of 2^-32; before that comes the limit of AES under the messages' keys, N l^2 <= 2^97
+//! for N messages of l blocks: 2^77 of 16 KiB, 2^33 of 64 GiB. Not resistant to a nonce that is used twice, and not
 //! key-committing.
 
 use core::fmt;

@@ -16,7 +16,7 @@ mod wanted;
 use std::{env, hint::black_box, process::ExitCode, sync::Arc};
 
 use sealwright::{
-    Aead, Batch, BatchMessage, InPieces, Isa, Suite,
+    Aead, Batch, BatchMessage, InPieces, Isa, Opener, Sealer, Suite,
     block::{CleanStack, aes::Aes256, aes2s::SecondaryKeys},
     committing::Committing,
     drbg::HashDrbg,
@@ -35,7 +35,7 @@ use search::{Stopping, fill, stop};
 use wanted::Wanted;
 
 /// What a child does, and what is searched for in it.
-const CASES: [&str; 24] = [
+const CASES: [&str; 26] = [
     "aes-256-gcm",
     "aes-256-ocb",
     "aes-256-gcm-siv",
@@ -51,6 +51,8 @@ const CASES: [&str; 24] = [
     "refused",
     "a forgery",
     "into another buffer",
+    "one after the other",
+    "counted",
     "gcm in pieces",
     "ocb in pieces",
     "batch",
@@ -134,6 +136,26 @@ fn child(case: &str) {
             let mut out = vec![0; LEN];
             stop("alive");
             assert!(aead.open_to(&[1; 12], b"ad", &text, &[0; 16], &mut out).is_err());
+        }
+        "one after the other" => {
+            // Texts behind texts in a vector that grows, with something behind it each time, so that it must move.
+            let (aead, mut message) = (aead(case), Vec::new());
+            aead.seal_into(&[1; 12], b"ad", &text, &mut message).unwrap();
+            text.fill(0);
+            stop("alive");
+            let (mut texts, mut behind) = (Vec::new(), Vec::new());
+            for i in 1..10 {
+                aead.open_into(&[1; 12], b"ad", &message, &mut texts).unwrap();
+                behind.push(black_box(vec![1_u8; i * LEN]));
+            }
+            assert_eq!(texts.len(), 9 * LEN);
+            texts.fill(0);
+            black_box((&texts, &behind));
+        }
+        "counted" => {
+            text.fill(0);
+            let _ends = below(counted);
+            stop("alive");
         }
         "gcm in pieces" | "ocb in pieces" => {
             let mut message = in_pieces(case).begin(&[1; 12], b"ad").unwrap();
@@ -237,6 +259,31 @@ fn aead(case: &str) -> Box<dyn Aead> {
     key.fill(0);
     black_box(&key);
     aead
+}
+
+/// Both ends of a connection, after a message. Their keys are another.
+#[inline(never)]
+fn counted() -> Box<(Sealer, Opener)> {
+    let (mut iv, mut message) = ([0; 12], [7; 56]);
+    fill(&mut iv, 6);
+    let mut ends = Box::new((
+        Sealer::with_iv(Suite::Aes256Gcm, &[3; 32], &iv).unwrap(),
+        Opener::with_iv(Suite::Aes256Gcm, &[3; 32], &iv).unwrap(),
+    ));
+    ends.0.seal_message(b"ad", &mut message).unwrap();
+    ends.1.open_message(b"ad", &mut message).unwrap();
+    iv.fill(0);
+    black_box(&iv);
+    ends
+}
+
+/// Further down the stack than the frames of what drops a key, which it does not overwrite.
+#[inline(never)]
+fn below<T>(work: fn() -> T) -> T {
+    let room = [0_u8; 2048];
+    let done = work();
+    black_box(&room);
+    done
 }
 
 /// A key for messages in pieces.

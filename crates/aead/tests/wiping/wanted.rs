@@ -34,6 +34,12 @@ impl Wanted {
             power = slow_ghash(h, &power.to_be_bytes());
             l = (l << 1) ^ if l >> 127 == 1 { 0x87 } else { 0 };
         }
+        // The IV as both ends keep it: a number of 128 bits.
+        if case == "counted" {
+            let mut iv = [0; 16];
+            fill(&mut iv[..12], 6);
+            keys = HashSet::from([iv]);
+        }
         // V and C of Hash_DRBG, from the first bytes on and, as numbers, from the last.
         if case == "hash-drbg" {
             let v = hash_df(&[&key, &[2; 16]]);

@@ -149,6 +149,12 @@ impl Clusters {
         }
     }
 
+    /// Blocks noted of a slot's cluster.
+    #[cfg(test)]
+    pub(crate) fn spent(&self, slot: u32) -> u64 {
+        self.of(slot).spent
+    }
+
     /// The slots of a slot's cluster.
     #[inline]
     pub(crate) fn together(&self, slot: u32) -> core::ops::Range<u32> {

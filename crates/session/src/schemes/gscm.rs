@@ -31,7 +31,7 @@ pub(crate) struct Gscm {
     strategy: Option<Strategy>,
     /// The round key that K2 replaces.
     second: usize,
-    clusters: Clusters,
+    pub(crate) clusters: Clusters,
 }
 
 impl Gscm {

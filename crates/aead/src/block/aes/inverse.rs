@@ -64,6 +64,12 @@ impl<const KEYS: usize> Sealed for BothWays<KEYS> {}
 impl<const KEYS: usize> BlockCipher for BothWays<KEYS> {
     const STATE_BYTES: usize = 2 * 16 * KEYS;
     type Sliced = SlicedAes;
+    const AES_ROUNDS: usize = KEYS - 1;
+
+    #[inline(always)]
+    fn round_key<S: Simd>(&self, simd: S, round: usize) -> S::Reg {
+        self.forward.round_key(simd, round)
+    }
 
     fn sliced<S: Simd>(&self, simd: S) -> SlicedAes {
         self.forward.sliced(simd)

@@ -4,8 +4,11 @@
 //! |---|---|
 //! | text under one nonce | 2^36 - 32 bytes ([`MAX_TEXT`]); longer ones are refused |
 //! | associated data, nonce | 2^61 - 1 bytes ([`MAX_AD`]) |
-//! | messages with random nonces of 96 bits under one key | 2^32 (SP 800-38D, 8.3), which the caller counts, or `RandomNonceKey` |
+//! | messages under one key | 2^32 (SP 800-38D, 8.3), unless **every** nonce has 96 bits and is counted; see below |
 //! | a nonce that serves twice | reveals the xor of two texts and the hash key: others can forge |
+//!
+//! A key whose nonces are random, or any of which has another length than 96 bits, serves 2^32 messages in all: the caller counts them, or
+//! `RandomNonceKey` does. `Sealer` makes nonces of 96 bits by counting (8.2.1), and has no such limit.
 //!
 //! ```
 //! use sealwright::{Aead, Isa, mode::gcm::{TagLen, by_key}};

@@ -45,8 +45,10 @@ use crate::{
     wipe::CleanStackOf,
 };
 
+/// The blocks that one key should encrypt in all (RFC 7253, 5).
+pub(crate) const MAX_BLOCKS: u64 = 1 << 48;
 /// The longest text or associated data, in bytes: the 2^48 blocks that one key should encrypt in all (RFC 7253, 5).
-pub const MAX_BYTES: u64 = 1 << 52;
+pub const MAX_BYTES: u64 = 16 * MAX_BLOCKS;
 /// The longest nonce, in bytes.
 pub const MAX_NONCE: usize = 15;
 

@@ -190,6 +190,16 @@ impl Isa {
         self.0.name()
     }
 
+    /// This level, or the one with registers of half the size below `avx512`, which every machine that has `avx512` has too.
+    #[cfg(feature = "raw")]
+    pub(crate) fn without_wide(self) -> Isa {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => Isa(Level::Avx2),
+            level => Isa(level),
+        }
+    }
+
     /// Bytes, more than the frames of GCM's and OCB's kernels take: in an optimised build 9 KiB were seen at `portable`, 5 at `avx512`, 2 at `sse`
     /// and `avx2`; in builds for tests, more than 4 at these two.
     #[cfg(all(any(feature = "gcm", feature = "ocb"), feature = "std"))]
