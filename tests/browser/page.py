@@ -3,10 +3,10 @@
 Usage: page.py BINARY FOLDER [--keep]
 
 Runs every study with --quick into FOLDER/results (with --keep it uses the results that are there). Then it opens the page as a
-reader would, and checks: no console errors, no network requests, every figure is drawn, a line for each paper stands on the first
-screen, the table of claims sorts and filters, links open what they lead to, the chooser gives the same answers as `advise`, the page
-is small and short enough, it does not scroll sideways on a phone, and text has enough contrast in light and dark mode. Then the
-verdicts must follow from the stored figures, and must not if one is changed. Screenshots are kept in FOLDER.
+reader would, and checks: no console errors, no network requests, every figure is drawn and its legend has no mark twice, a line for
+each paper stands on the first screen, the table of claims sorts and filters, links open what they lead to, the chooser gives the same
+answers as `advise`, the page is small and short enough, it does not scroll sideways on a phone, and text has enough contrast in light
+and dark mode. Then the verdicts must follow from the stored figures, and must not if one is changed. Screenshots are kept in FOLDER.
 """
 
 import itertools
@@ -52,6 +52,14 @@ FAINT = """() => {
 # Figures without a mark, a line or a bar.
 EMPTY = """() => [...document.querySelectorAll('figure')]
   .filter((figure) => !figure.querySelector('.drawing .line, .drawing .mark, .drawing .bar, .drawing .open'))
+  .map((figure) => figure.id)"""
+
+# Figures of whose legend two entries have the same mark.
+ALIKE = """() => [...document.querySelectorAll('figure')]
+  .filter((figure) => {
+    const all = [...figure.querySelectorAll('.swatch')].map((swatch) => swatch.outerHTML);
+    return new Set(all).size < all.length;
+  })
   .map((figure) => figure.id)"""
 
 # What the page may be at most: bytes, and screens of 900 pixels before anything is unfolded.
@@ -205,6 +213,8 @@ def main() -> int:
             page = opened(context, report / "index.html", complaints)
             empty = page.evaluate(EMPTY)
             assert not empty, f"figures without a mark: {empty}"
+            alike = page.evaluate(ALIKE)
+            assert not alike, f"legends with equal marks: {alike}"
             over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
             assert over <= 0, f"{width}: {over} pixels too wide"
             faint = page.evaluate(FAINT)

@@ -55,6 +55,7 @@ fn capture(settings: &str, cost: &mut Cost) -> Result<Capture, Box<dyn Error + S
     let identity = |name: &str| -> Result<Identity, Box<dyn Error + Send + Sync>> {
         let mut identity = Identity::read(&folder.path().join(format!("trial/{name}.toml")))?;
         identity.relay = format!("localhost:{}", server.addresses().control.port());
+        identity.research = true;
         Ok(identity)
     };
     let (_, own) = identity("mallory")?.granted()?;

@@ -5,6 +5,7 @@ use std::{fmt, fs, path::Path, time::Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
+use time::{UtcDateTime, format_description::well_known::Rfc3339};
 
 use crate::state::{State, Ticks};
 
@@ -87,13 +88,13 @@ impl fmt::Display for Machine {
 
 /// Now: UTC, RFC 3339, to the second.
 pub fn now() -> String {
-    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    UtcDateTime::now().truncate_to_second().format(&Rfc3339).unwrap_or_default()
 }
 
 /// Time since `date`, which is written as [`now`] writes it; `None` if it is not, or lies ahead.
 pub fn age(date: &str) -> Option<Duration> {
-    let then: jiff::Timestamp = date.parse().ok()?;
-    Duration::try_from(jiff::Timestamp::now().duration_since(then)).ok()
+    let then = UtcDateTime::parse(date, &Rfc3339).ok()?;
+    Duration::try_from(UtcDateTime::now() - then).ok()
 }
 
 /// The caches that Linux lists under `folder`, in its order.
@@ -139,8 +140,8 @@ mod tests {
         let date = now();
         let shape: String = date.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
         assert_eq!(shape, "0000-00-00T00:00:00Z");
-        let parsed: jiff::Timestamp = date.parse().unwrap();
-        assert!(jiff::Timestamp::now().as_second() - parsed.as_second() <= 2);
+        let parsed = UtcDateTime::parse(&date, &Rfc3339).unwrap();
+        assert!(UtcDateTime::now().unix_timestamp() - parsed.unix_timestamp() <= 2);
     }
 
     #[test]

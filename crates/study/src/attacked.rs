@@ -24,3 +24,30 @@ pub(crate) fn run(names: &[&str], all: &mut Vec<Quantity>) -> Result<(), StudyEr
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::{rule, studies::STUDIES};
+
+    /// A rule whose name fits no trial has no verdict, and nobody would notice.
+    #[test]
+    fn every_attack_that_a_rule_names_has_its_trial() {
+        let (mut named, mut missing) = (0, Vec::new());
+        for study in STUDIES {
+            let mut found = Vec::new();
+            run(study.attacks(), &mut found).unwrap();
+            for claim in &study.paper().claims {
+                let names = claim.rule.iter().flat_map(|rule| rule.split('\'').skip(1).step_by(2));
+                for name in names.filter(|name| name.starts_with("attack succeeds/")) {
+                    named += 1;
+                    if rule::direction(&format!("every '{name}' < 0.5"), &found, SCOPE).unwrap().is_none() {
+                        missing.push(format!("{}/{}: {name}", study.name(), claim.id));
+                    }
+                }
+            }
+        }
+        assert!(missing.is_empty() && named > 10, "{named}: {missing:?}");
+    }
+}

@@ -32,7 +32,7 @@ pub mod judgement;
 mod messages;
 pub mod paper;
 #[cfg(test)]
-mod papers;
+mod papers_tests;
 mod plain_rkc;
 pub mod plot;
 pub mod progress;
@@ -40,6 +40,7 @@ pub mod provenance;
 pub mod quantity;
 pub mod report;
 pub mod results;
+mod rotation;
 pub mod rule;
 mod run;
 pub mod schema;

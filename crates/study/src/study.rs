@@ -22,6 +22,11 @@ pub trait Study: Sync {
     /// What the paper's own figures are, by name: the same on every machine.
     fn printed(&self) -> Vec<Quantity>;
 
+    /// The attacks that try what the paper says of security: rules are about their trials.
+    fn attacks(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// How long it takes, roughly: what is told of the time left until a run of this machine is known. By default what
     /// a study may take, so that all of them stay at two minutes, or twenty.
     fn lasts(&self, quick: bool) -> Duration {

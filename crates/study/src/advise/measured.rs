@@ -27,6 +27,14 @@ pub(super) struct Packet {
     pub(super) computed: Interval,
 }
 
+/// A table of more sessions than so many times those in question, or of as many times fewer, is no measurement of them.
+const NEAR: f64 = 4.0;
+
+/// By how many factors of e two figures differ.
+fn far(a: f64, b: f64) -> f64 {
+    (a.max(1.0) / b.max(1.0)).ln().abs()
+}
+
 /// The schemes that are compared, as the study of sessions calls them.
 const STORED: &str = "gcm-pre(clmul)";
 const COMPUTED: &str = "gcm-on64";
@@ -48,7 +56,6 @@ impl Packet {
             found.collect::<Vec<_>>()
         };
         let (stored, computed) = (of(STORED), of(COMPUTED));
-        let far = |a: f64, b: f64| (a.max(1.0) / b.max(1.0)).ln().abs();
         let distance = |point: &(usize, u64, Interval)| {
             (far(point.0 as f64, question.bytes as f64), far(point.1 as f64, question.sessions as f64))
         };
@@ -58,6 +65,20 @@ impl Packet {
         });
         let nearest = both.min_by(|(a, _), (b, _)| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
         nearest.map(|(_, packet)| packet)
+    }
+
+    /// Whether the computed keys are the faster ones; `None` if the intervals cannot tell.
+    pub(super) fn computed_is_faster(&self) -> Option<bool> {
+        let (computed, stored) = (self.computed.high < self.stored.low, self.stored.high < self.computed.low);
+        (computed || stored).then_some(computed)
+    }
+
+    /// Whether it says what `sessions` take. Of a number that is not near it tells only if the difference grows on the way there: the
+    /// more sessions, the fewer of their prepared keys are in a cache.
+    pub(super) fn tells_of(&self, sessions: u64) -> bool {
+        let near = far(self.clients as f64, sessions as f64) <= NEAR.ln() + 1e-9;
+        let more = sessions > self.clients;
+        near || self.computed_is_faster() == Some(more)
     }
 }
 

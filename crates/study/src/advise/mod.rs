@@ -12,8 +12,9 @@
 //!    the keys of many sessions at the same time.
 //! 5. For one session, one [`Sealer`](sealwright::Sealer), which counts its nonces. For many sessions, either one for each, or
 //!    only keys are stored and the rest is computed for each packet: the scheme `gcm-on64-256` of `sealwright-session`, which uses
-//!    GCM. The study of sessions measured both, and the faster one is taken; if it was not measured, prepared keys are kept
-//!    while all of them fit into the largest cache.
+//!    GCM. The study of sessions measured both, and the faster one is taken. If it had no table of a quarter to four times as many
+//!    sessions, prepared keys are kept while all of them fit into the largest cache, unless computing was faster with fewer sessions,
+//!    or storing with more.
 //!
 //! `sealwright-lab advise` and the chooser in the report both use these rules.
 
@@ -108,7 +109,8 @@ const FASTER: f64 = 1.25;
 pub fn advise(question: &Question, measured: Measured<'_>) -> Advice {
     let bench = measured.bench;
     let [gcm, ocb, chacha] = [Suite::Aes256Gcm, Suite::Aes256Ocb, Suite::ChaCha20Poly1305].map(Subject::from);
-    let packet = Packet::find(question, measured);
+    let nearest = Packet::find(question, measured);
+    let packet = nearest.filter(|packet| packet.tells_of(question.sessions));
     let held = hold(question, if question.hardware { gcm } else { chacha }, bench, packet);
     let speeds = |subject| Speeds::find(question, subject, bench);
     let faster = question.hardware
@@ -134,7 +136,7 @@ pub fn advise(question: &Question, measured: Measured<'_>) -> Advice {
     let (taken, left) = ((taken, speeds(taken)), (left, speeds(left)));
     let extra = additional(held.scheme, taken.0);
     found.say_suite(question, faster, taken.1.zip(left.1));
-    found.say_keys(question, &held, packet, extra);
+    found.say_keys(question, &held, nearest, extra);
     found.state(question, taken, left, extra);
     found
 }
@@ -170,11 +172,11 @@ fn hold(question: &Question, subject: Subject, bench: Option<&Report>, packet: O
         Question { sessions: 0 | 1, .. } => Scheme::One,
         // Its keys are as short when they are prepared.
         Question { hardware: false, .. } => Scheme::Kept,
-        _ => match packet {
-            Some(Packet { stored, computed, .. }) if computed.high < stored.low => Scheme::KeysOnly,
-            Some(Packet { stored, computed, .. }) if stored.high < computed.low => Scheme::Kept,
-            _ if cache.is_some_and(|cache| ready > cache) => Scheme::KeysOnly,
-            _ => Scheme::Kept,
+        _ => match packet.and_then(|packet| packet.computed_is_faster()) {
+            Some(true) => Scheme::KeysOnly,
+            Some(false) => Scheme::Kept,
+            None if cache.is_some_and(|cache| ready > cache) => Scheme::KeysOnly,
+            None => Scheme::Kept,
         },
     };
     Held { scheme, ready, cache }
@@ -262,7 +264,9 @@ impl Advice {
         }
     }
 
-    fn say_keys(&mut self, question: &Question, held: &Held, packet: Option<Packet>, extra: usize) {
+    /// `nearest` is the measurement that is nearest to the question, whether it tells or not.
+    fn say_keys(&mut self, question: &Question, held: &Held, nearest: Option<Packet>, extra: usize) {
+        let packet = nearest.filter(|packet| packet.tells_of(question.sessions));
         let Held { ready, cache, .. } = *held;
         let size = cache.map_or("of unknown size".into(), |cache| format!("of {}", amount::rounded(cache)));
         let keys = match self.scheme {
@@ -310,9 +314,16 @@ impl Advice {
                             "The prepared keys of all sessions take {}, {known} the largest cache {size}.",
                             amount::rounded(ready)
                         ));
-                        let missing = "Which takes longer here, fetching prepared keys or preparing them, is not measured: \
-                            `sealwright-lab study sessions` does.";
-                        self.mind.push(missing.into());
+                        self.mind.push(match nearest {
+                            None => "Which takes longer here, fetching prepared keys or preparing them, is not measured: \
+                                `sealwright-lab study sessions` does."
+                                .into(),
+                            Some(Packet { clients, .. }) => format!(
+                                "Which takes longer, fetching prepared keys or preparing them, was measured with {clients} sessions \
+                                at the nearest, which says nothing of {}.",
+                                question.sessions
+                            ),
+                        });
                     }
                 }
                 if self.scheme == Scheme::Kept { ready } else { keys_only_bytes().saturating_mul(question.sessions) }

@@ -112,7 +112,7 @@ fn sessions(level: &str, computed: f64) -> Results {
 fn what_was_measured_of_sessions_decides() {
     let ask = |hardware, level: &str, computed: f64| {
         let results = sessions(level, computed);
-        let question = Question { sessions: 100, hardware, ..PLAIN };
+        let question = Question { sessions: 100_000, hardware, ..PLAIN };
         super::advise(&question, Measured { bench: None, sessions: Some(&results) })
     };
     assert_eq!(ask(true, "avx2", 50.0).scheme, Scheme::KeysOnly);
@@ -128,6 +128,54 @@ fn what_was_measured_of_sessions_decides() {
         assert_eq!(without.scheme, Scheme::Kept);
         assert!(without.why.iter().all(|line| !line.contains("Measured with")), "{without:?}");
     }
+}
+
+/// A table of 100,000 sessions is far larger than any cache, and one of two is in it.
+#[test]
+fn a_measurement_of_many_sessions_decides_nothing_of_few() {
+    let ask = |sessions, computed: f64| {
+        let results = self::sessions("avx2", computed);
+        let (question, bench) = (Question { sessions, ..PLAIN }, bench(1.0));
+        super::advise(&question, Measured { bench: Some(&bench), sessions: Some(&results) })
+    };
+    for (sessions, computed, scheme) in [
+        (2, 50.0, Scheme::Kept),
+        (5000, 50.0, Scheme::Kept),
+        (25_000, 50.0, Scheme::KeysOnly),
+        (400_000, 50.0, Scheme::KeysOnly),
+        // What computing gains grows with the sessions, what storing gains with their scarcity
+        (10_000_000, 50.0, Scheme::KeysOnly),
+        (2, 500.0, Scheme::Kept),
+        (400_000, 500.0, Scheme::Kept),
+        (10_000_000, 500.0, Scheme::KeysOnly),
+    ] {
+        let found = ask(sessions, computed);
+        assert_eq!(found.scheme, scheme, "{sessions} sessions, {computed} ns");
+        let measured = found.why.iter().any(|line| line.contains("Measured with 100000 sessions"));
+        let nearest = found.mind.iter().any(|line| line.contains("100000 sessions at the nearest"));
+        let tells = (25_000..=400_000).contains(&sessions) || (sessions > 400_000) == (computed < 100.0);
+        assert_eq!((measured, nearest), (tells, !tells), "{sessions} sessions, {computed} ns: {found:?}");
+    }
+}
+
+/// The document names OCB3 under the condition under which it is advised, and its own figures do not meet that.
+#[test]
+fn ocb3_is_named_where_it_is_advised() {
+    let document = include_str!("../../../../docs/CHOOSING.md");
+    let row = document.lines().find(|line| line.contains("| AES-256-OCB3 |")).unwrap();
+    let percent = format!("{:.0} %", 100.0 * (FASTER - 1.0));
+    assert!(row.contains(&percent) && row.contains("both ends"), "{row}");
+    let times = |suite: &str| -> Vec<f64> {
+        let line = document.lines().find(|line| line.starts_with(&format!("{suite} "))).unwrap();
+        line.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+    };
+    let (gcm, ocb) = (times("aes-256-gcm"), times("aes-256-ocb"));
+    assert_eq!((gcm.len(), ocb.len()), (5, 5));
+    // Two times in nanoseconds, then speeds
+    assert!(ocb[0] > gcm[0] && ocb[1] > gcm[1] && document.contains("on short messages GCM is ahead"));
+    let ahead = [2, 3, 4].map(|at| 100.0 * (ocb[at] / gcm[at] - 1.0));
+    let said = format!("by {:.0}, {:.0} and {:.0} %", ahead[0], ahead[1], ahead[2]);
+    assert!(document.contains(&said), "{said}");
 }
 
 #[test]

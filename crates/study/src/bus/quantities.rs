@@ -214,12 +214,13 @@ fn lines(grid: &Grid, variant: Variant, add: &mut Quantities<'_>) {
         if [Loss::Gcm, Loss::CbcLine].iter().any(|scheme| means(*scheme, 128).is_none()) {
             continue;
         }
+        // Differences, since there is no quotient of a loss of nothing or less
         for scheme in [Loss::Gcm, Loss::CbcLine] {
-            let name = format!("loss, 128 : 64 bytes/{}/{processors} P", scheme.name());
-            put_quotient(add, name, means(scheme, 128), means(scheme, 64));
+            let name = format!("points lost, 128 less 64 bytes/{}/{processors} P", scheme.name());
+            put(add, name, paired(means(scheme, 128), means(scheme, 64), |long, short| long - short));
         }
-        let name = format!("loss with 128-byte lines, GCM : CBC/{processors} P");
-        put_quotient(add, name, means(Loss::Gcm, 128), means(Loss::CbcLine, 128));
+        let less = paired(means(Loss::Gcm, 128), means(Loss::CbcLine, 128), |gcm, cbc| gcm - cbc);
+        put(add, format!("points lost with 128-byte lines, GCM less CBC/{processors} P"), less);
     }
 }
 

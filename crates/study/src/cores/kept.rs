@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use sealwright_core_results::RESULTS;
-use sealwright_measure::Interval;
+use sealwright_measure::{Basis, Interval};
 use serde::Deserialize;
 
 use super::design::{BITS, Cipher, Design, Mode};
@@ -46,7 +46,8 @@ impl Synthesis {
 
     /// Megahertz after routing with its interval, if there are as many seeds as that takes.
     pub(super) fn clocks(&self) -> Option<Interval> {
-        Some(Interval::new(self.fmax_mhz?, self.fmax_low?, self.fmax_high?))
+        let ends = Interval::new(self.fmax_mhz?, self.fmax_low?, self.fmax_high?);
+        Some(Interval { basis: Basis::Samples(self.seeds.len() as u32), ..ends })
     }
 }
 
@@ -218,7 +219,8 @@ mod tests {
         assert!(kept.clocks(gcm).is_none(), "one seed has no interval");
         let seeds = r#""fmax_mhz": 250, "fmax_low": 240, "fmax_high": 260, "seeds": [1, 2, 3, 4, 5, 6]"#;
         kept.take("c.json", &synthesis("ocb", 1, seeds)).unwrap();
-        assert_eq!(kept.clocks(ocb).unwrap(), Interval::new(250.0, 240.0, 260.0));
+        let clocks = Interval { basis: Basis::Samples(6), ..Interval::new(250.0, 240.0, 260.0) };
+        assert_eq!(kept.clocks(ocb).unwrap(), clocks, "two of six seeds are its ends");
         assert_eq!((kept.seeds(ocb), kept.seeds(Design(Cipher::Serpent, Mode::Ocb))), (6, 0));
         let others: Vec<_> = kept.others(ocb).map(|found| (found.lanes, found.fmax_mhz)).collect();
         assert_eq!(others, [(1, Some(90.0)), (4, Some(80.0))]);

@@ -87,6 +87,45 @@ pub(super) fn quantities(measured: &Measured) -> Vec<Quantity> {
     let mut add = Quantities::new(&mut all, SOFTWARE, Kind::Measured);
     for design in DESIGNS.into_iter().filter(|design| design.seals()) {
         add.add(format!("rate/{design}"), measured.software_rate(design, LONGEST));
+        for other in DESIGNS {
+            add.add(format!("rate/{design} over rate/{other}"), measured.software_ratio(design, other, LONGEST));
+        }
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use sealwright_measure::Verdict;
+
+    use super::*;
+    use crate::{
+        cores::{kept::Kept, printed::PAPER, software::Rate},
+        judgement::judge,
+    };
+
+    /// Rates of the same rounds vary together: their quotient is as narrow as it was measured.
+    #[test]
+    fn software_is_compared_round_by_round() {
+        let [serpent, aes] = CIPHERS.map(|cipher| [Design(cipher, Mode::Gcm), Design(cipher, Mode::Ocb)]);
+        let narrow = |median: f64| Interval::new(median, median * 0.99, median * 1.01);
+        let rate = |design: Design, over: &[(Design, f64)]| Rate {
+            design,
+            bytes: LONGEST,
+            gbps: Interval::new(10.0, 7.0, 13.0),
+            over: over.iter().map(|(other, ratio)| (*other, narrow(*ratio))).collect(),
+        };
+        let software = vec![
+            rate(serpent[0], &[(serpent[1], 0.9)]),
+            rate(serpent[1], &[(aes[0], 1.1)]),
+            rate(aes[0], &[(aes[1], 0.9)]),
+            rate(aes[1], &[]),
+        ];
+        let judged = judge(&PAPER.claims, &quantities(&Measured { kept: Kept::default(), software })).unwrap();
+        for id in ["speed-mode", "fastest"] {
+            let claim = judged.iter().find(|one| one.id == id).unwrap();
+            assert_eq!(claim.verdict(SOFTWARE), Some(Verdict::Holds), "{id}: {claim:?}");
+        }
+    }
 }

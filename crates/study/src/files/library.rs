@@ -1,11 +1,11 @@
 //! The library alone, in this process: CBC and GCM in place, at one or several instruction-set levels.
 
-use std::{io, time::Duration};
+use std::{collections::BTreeMap, io, time::Duration};
 
 use sealwright::{Isa, Suite, raw};
-use sealwright_measure::{Candidate, Clock, Meter, Placed, clock::ThreadCpu, random::Random};
+use sealwright_measure::{Candidate, Clock, Comparison, Interval, Meter, Placed, clock::ThreadCpu, random::Random};
 
-use super::grid::{Direction, Grid, Mode, Point, SIZES};
+use super::grid::{Direction, Grid, Mode, Point, SIZES, Size};
 use crate::{
     corpus::{self, Content},
     progress::Progress,
@@ -122,14 +122,15 @@ fn name(lane: Lane, point: Point) -> String {
 }
 
 /// Measures the modes side by side, for every size and direction, in every lane; adds each lane's times to the grid of
-/// its level. `note` is said after each step.
+/// its level. `note` is said after each step. What comes back is [`wider`] for every size that has it.
 pub(super) fn measure(
     meter: &Meter,
     lanes: &[Lane],
     grids: &mut [(Isa, Grid)],
     note: &str,
     progress: &mut Progress<'_>,
-) -> io::Result<()> {
+) -> io::Result<BTreeMap<Size, Interval>> {
+    let mut levels = BTreeMap::new();
     for size in SIZES {
         for direction in Direction::ALL {
             progress.step(&format!("library, {direction} {size}{note}"));
@@ -149,7 +150,44 @@ pub(super) fn measure(
                 let here: Vec<(String, Point)> = here.map(|(_, name, point)| (name.clone(), *point)).collect();
                 grid.add(&found, &here);
             }
+            if direction == Direction::Encrypt {
+                levels.extend(wider(&found, lanes, size).map(|ratio| (size, ratio)));
+            }
         }
     }
-    Ok(())
+    Ok(levels)
+}
+
+/// Time to encrypt text with CBC at the best of the levels over its time at the level with registers of one block, in the same
+/// rounds.
+fn wider(found: &Comparison, lanes: &[Lane], size: Size) -> Option<Interval> {
+    let texts = || lanes.iter().copied().filter(|lane| lane.kind == Content::Text);
+    let (best, one) = (texts().next_back()?, texts().find(|lane| lane.isa.name() == "sse")?);
+    let point = Point { kind: Content::Text, size, mode: Mode::Cbc, direction: Direction::Encrypt };
+    (best != one).then(|| found.ratio(&name(best, point), &name(one, point)))?
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use sealwright_measure::Trial;
+
+    use super::*;
+
+    /// A round that is slow is so at both levels.
+    #[test]
+    fn levels_are_compared_round_by_round() {
+        let point = Point { kind: Content::Text, size: SIZES[0], mode: Mode::Cbc, direction: Direction::Encrypt };
+        let lanes: Vec<Lane> = Isa::available().into_iter().map(|isa| Lane { isa, kind: Content::Text }).collect();
+        let slow = [1.0, 2.0, 1.5, 3.0, 1.2, 2.5, 1.1, 1.7];
+        let trial = |lane: &Lane| {
+            let time = if lane.isa.name() == "sse" { 2.0 } else { 1.0 };
+            Trial::new(name(*lane, point), 1, slow.iter().map(|slow| slow * time).collect(), 1).unwrap()
+        };
+        let found = Comparison { trials: lanes.iter().map(trial).collect(), narrow: true, seconds: 1.0, seed: 1 };
+        let known = lanes.last().is_some_and(|best| best.isa.name() != "sse")
+            && lanes.iter().any(|lane| lane.isa.name() == "sse");
+        let ends = wider(&found, &lanes, SIZES[0]).map(|ratio| [ratio.low, ratio.high]);
+        assert_eq!(ends, known.then_some([0.5; 2]));
+    }
 }

@@ -1,8 +1,15 @@
 //! Everything that this study measures, and what its circumstances are called.
 
-use sealwright::Isa;
+use std::collections::BTreeMap;
 
-use super::{grid::Grid, process::Trials, programs::Program};
+use sealwright::Isa;
+use sealwright_measure::Interval;
+
+use super::{
+    grid::{Grid, Size},
+    process::Trials,
+    programs::Program,
+};
 
 /// The circumstance of the paper's own figures.
 pub(super) const PRINTED: &str = "the paper's own tables";
@@ -25,6 +32,8 @@ pub(super) struct Measured<'a> {
     pub(super) seal: Grid,
     /// The library by level, slowest first.
     pub(super) library: Vec<(Isa, Grid)>,
+    /// Time of CBC to encrypt a text at the best level over its time at the level with registers of one block.
+    pub(super) wider: BTreeMap<Size, Interval>,
     pub(super) missing: Vec<Program>,
 }
 

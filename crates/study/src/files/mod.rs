@@ -12,7 +12,7 @@ mod quantities;
 mod tables;
 mod ticks;
 
-use std::{io, time::Duration};
+use std::{collections::BTreeMap, io, time::Duration};
 
 use grid::{Direction, Grid, Mode, Point, SIZES};
 use library::Lane;
@@ -21,7 +21,7 @@ use printed::PAPER;
 use process::{Place, Trials};
 use programs::{Program, Programs};
 use sealwright::Isa;
-use sealwright_measure::{FEWEST, Meter};
+use sealwright_measure::{FEWEST, Interval, Meter};
 
 use crate::{
     attacked,
@@ -51,12 +51,16 @@ impl Study for Files {
         quantities::printed(&Grid::printed(&PAPER, PRINTED))
     }
 
+    fn attacks(&self) -> &'static [&'static str] {
+        &["gcm-nonce-reuse", "cbc-flip"]
+    }
+
     fn run(&self, options: &Options, progress: &mut Progress<'_>) -> Result<Outcome, StudyError> {
         progress.expect(1 + 5 * SIZES.len() * 2);
         let found = Programs::find(options.binary.as_deref()).map_err(StudyError::io("the folder for trial files"))?;
         let measured = measure(&found, options.quick, progress).map_err(StudyError::io("study files"))?;
         let mut quantities = quantities::quantities(&measured);
-        attacked::run(&["gcm-nonce-reuse", "cbc-flip"], &mut quantities)?;
+        attacked::run(self.attacks(), &mut quantities)?;
         Ok(Outcome {
             summary: notes::summary(&measured),
             claims: judge(&PAPER.claims, &quantities)?,
@@ -120,14 +124,17 @@ fn measure<'a>(programs: &'a Programs, quick: bool, progress: &mut Progress<'_>)
         }
     }
 
-    let library = library(quick, kinds, progress)?;
+    let (library, wider) = library(quick, kinds, progress)?;
     let printed = Grid::printed(&PAPER, PRINTED);
-    Ok(Measured { trials, printed, no_instructions, enc, seal, library, missing })
+    Ok(Measured { trials, printed, no_instructions, enc, seal, library, wider, missing })
 }
+
+/// [`Measured::wider`].
+type Wider = BTreeMap<grid::Size, Interval>;
 
 /// The library at every level; the slow level without instructions is measured apart, so that it does not hold up the
 /// others' rounds.
-fn library(quick: bool, kinds: &[Content], progress: &mut Progress<'_>) -> io::Result<Vec<(Isa, Grid)>> {
+fn library(quick: bool, kinds: &[Content], progress: &mut Progress<'_>) -> io::Result<(Vec<(Isa, Grid)>, Wider)> {
     let levels = Isa::available();
     let scope = |isa: &Isa| format!("library, {}", isa.name());
     let mut grids: Vec<(Isa, Grid)> = levels.iter().map(|isa| (*isa, Grid::new(scope(isa)))).collect();
@@ -138,12 +145,12 @@ fn library(quick: bool, kinds: &[Content], progress: &mut Progress<'_>) -> io::R
     let mut fast_lanes = lanes(fast);
     let images = fast.last().into_iter().flat_map(|&isa| kinds[1..].iter().map(move |&kind| Lane { isa, kind }));
     fast_lanes.extend(images);
-    library::measure(&meter, &fast_lanes, &mut grids, "", progress)?;
+    let wider = library::measure(&meter, &fast_lanes, &mut grids, "", progress)?;
     let slow_lanes = lanes(slow);
     if !slow_lanes.is_empty() {
         library::measure(&meter, &slow_lanes, &mut grids, ", portable", progress)?;
     }
-    Ok(grids)
+    Ok((grids, wider))
 }
 
 /// The places of those of `programs` that are there.

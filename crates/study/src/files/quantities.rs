@@ -30,11 +30,8 @@ pub(super) fn quantities(measured: &Measured<'_>) -> Vec<Quantity> {
             let name = format!("CBC : GCM at the best level/encrypt/{}/{}", kind(point.kind), point.size);
             add.add(name, best.ratio(point, point.mode(Mode::Gcm)));
         }
-        let sse = measured.library.iter().find(|(isa, _)| isa.name() == "sse").map(|(_, grid)| grid);
-        for (size, sse) in SIZES.into_iter().zip(std::iter::repeat(sse).flatten()) {
-            let time = |grid: &Grid| grid.time(text(size, Direction::Encrypt));
-            let ratio = time(best).zip(time(sse)).and_then(|(best, sse)| best.over(sse));
-            add.add(format!("CBC encrypt, best level : sse/{size}"), ratio);
+        for (size, ratio) in &measured.wider {
+            add.add(format!("CBC encrypt, best level : sse/{size}"), *ratio);
         }
     }
     for grid in [&measured.no_instructions].into_iter().chain(measured.portable()) {

@@ -30,9 +30,6 @@ use crate::{
     study::{Options, Outcome, Study},
 };
 
-/// Attacks that try what the paper says of security.
-const ATTACKS: [&str; 5] = ["rkc-truncation", "rkc-guess", "rkc-splice", "gcm-nonce-reuse", "gcm-short-tag"];
-
 /// The study of single messages.
 #[derive(Debug)]
 pub(crate) struct Messages;
@@ -50,10 +47,14 @@ impl Study for Messages {
         quantities::printed(&Grid::printed(&PAPER, PRINTED))
     }
 
+    fn attacks(&self) -> &'static [&'static str] {
+        &["rkc-truncation", "rkc-guess", "rkc-splice", "gcm-nonce-reuse", "gcm-short-tag"]
+    }
+
     fn run(&self, options: &Options, progress: &mut Progress<'_>) -> Result<Outcome, StudyError> {
         let measured = measure(options.quick, progress).map_err(StudyError::io("study messages"))?;
         let mut quantities = quantities::quantities(&measured);
-        attacked::run(&ATTACKS, &mut quantities)?;
+        attacked::run(self.attacks(), &mut quantities)?;
         Ok(Outcome {
             summary: notes::summary(&measured),
             claims: judge(&PAPER.claims, &quantities)?,

@@ -204,9 +204,9 @@ fn brute_force() -> Note {
     let bits = PAPER.printed.get("brute_force_bits").and_then(toml::Value::as_integer).unwrap_or_default();
     let text = format!(
         "The paper says: “2^(256+440) steps are required to perform brute force attack”, which is 2^{bits}. The seed is sent \
-         with the message, so its 440 bits protect nothing. With the seed, every R_i is known. A message of n blocks therefore \
-         contains n keys that differ from K_0 by known amounts, and any of them can be searched for. The search takes at most \
-         2^256 / n steps.",
+         with the message, so its 440 bits protect nothing: the search takes at most 2^256 steps. With the seed, every R_i is known. \
+         A message of n blocks therefore contains n keys that differ from K_0 by known amounts. If the texts of its blocks are known \
+         and equal, one encryption tries a key for all of them, and the search takes at most 2^256 / n steps.",
     );
     Note::new("The paper's brute force", text)
 }

@@ -11,9 +11,12 @@ use sealwright_measure::{Candidate, Clock, Comparison, Interval, Meter, clock::T
 
 use super::{
     grid::{LARGEST_PRINTED, Size},
-    timed::{KEY, Timed, gcm, messages, nonces, offsets, seeds},
+    timed::{KEY, gcm, offsets, seeds},
 };
-use crate::progress::Progress;
+use crate::{
+    progress::Progress,
+    rotation::{Timed, messages, nonces},
+};
 
 /// The sizes that are taken apart.
 pub(super) const SIZES: [Size; 2] = [Size::kib(1), LARGEST_PRINTED];
@@ -35,6 +38,8 @@ pub(super) struct Parts {
     pub(super) total: Interval,
     /// All of GCM, for comparison.
     pub(super) gcm: Interval,
+    /// The tag's part of sealing with offsets made beforehand.
+    pub(super) tag_share: Interval,
 }
 
 /// Time of opening over time of sealing.
@@ -79,18 +84,17 @@ fn name(step: &str, isa: Isa) -> String {
 
 fn candidates(isa: Isa, size: Size) -> io::Result<[Box<dyn Candidate>; 5]> {
     let [seal, prepared, untagged, one_key, all_gcm] = STEPS.map(|step| name(step, isa));
-    let (seeds, nonces, gcm) = (seeds(), nonces(), gcm(isa)?);
-    let made =
-        || -> Vec<Offsets> { seeds[..messages(size.0 as usize)].iter().map(|seed| offsets(isa, seed, size)).collect() };
+    let (bytes, seeds, nonces, gcm) = (size.0 as usize, seeds(), nonces(), gcm(isa)?);
+    let made = || -> Vec<Offsets> { seeds[..messages(bytes)].iter().map(|seed| offsets(isa, seed, size)).collect() };
     let (made, made_again) = (made(), made());
     let [whole, tagged, bare] = [(); 3].map(|()| Rkc::research_only(isa, &KEY));
     let aes = raw::aes(isa, &KEY).map_err(io::Error::other)?;
     Ok([
-        Box::new(Timed::new(seal, size, move |i, text| whole.seal(&seeds[i], text))),
-        Box::new(Timed::new(prepared, size, move |i, text| tagged.seal_ahead(&made[i], text))),
-        Box::new(Timed::new(untagged, size, move |i, text| bare.encrypt_ahead(&made_again[i], text))),
-        Box::new(Timed::new(one_key, size, move |_, text| aes.ecb_encrypt(text))),
-        Box::new(Timed::new(all_gcm, size, move |i, text| gcm.seal_in_place(&nonces[i], &[], text))),
+        Box::new(Timed::new(seal, bytes, move |i, text| whole.seal(&seeds[i], text))),
+        Box::new(Timed::new(prepared, bytes, move |i, text| tagged.seal_ahead(&made[i], text))),
+        Box::new(Timed::new(untagged, bytes, move |i, text| bare.encrypt_ahead(&made_again[i], text))),
+        Box::new(Timed::new(one_key, bytes, move |_, text| aes.ecb_encrypt(text))),
+        Box::new(Timed::new(all_gcm, bytes, move |i, text| gcm.seal_in_place(&nonces[i], &[], text))),
     ])
 }
 
@@ -114,7 +118,7 @@ pub(super) fn measure(
     Ok((parts, lanes.and_then(|(four, one)| found.ratio(&name(STEPS[2], *four), &name(STEPS[2], *one)))))
 }
 
-/// Differences within each round, in cycles of the same round.
+/// Differences and shares within each round, cycles by the clock of the same round.
 fn apart(found: &Comparison, isa: Isa, size: Size) -> Option<Parts> {
     let samples = |name: &str| found.trial(name).map(|trial| &trial.samples[..]);
     let clock = samples(CORE_CLOCK)?;
@@ -127,6 +131,8 @@ fn apart(found: &Comparison, isa: Isa, size: Size) -> Option<Parts> {
         Interval::of(&figures.collect::<Vec<_>>(), found.seed)
     };
     let [seal, prepared, untagged, one_key, gcm] = STEPS;
+    let (whole, bare) = (samples(&name(prepared, isa))?, samples(&name(untagged, isa))?);
+    let shares: Vec<f64> = whole.iter().zip(bare).map(|(whole, bare)| (whole - bare) / whole).collect();
     Some(Parts {
         isa,
         size,
@@ -136,6 +142,7 @@ fn apart(found: &Comparison, isa: Isa, size: Size) -> Option<Parts> {
         cipher: cycles(one_key, None)?,
         total: cycles(seal, None)?,
         gcm: cycles(gcm, None)?,
+        tag_share: Interval::of(&shares, found.seed)?,
     })
 }
 
@@ -155,12 +162,12 @@ pub(super) fn opening(meter: &Meter, isa: Isa, size: Size, progress: &mut Progre
     let (open_seeds, open_nonces, open_tags) = (seeds.clone(), nonces.clone(), tags.clone());
     let mut refused = [0u64; 2];
     let [refused_rkc, refused_gcm] = &mut refused;
-    let mut seal = Timed::new("RKC seal", size, |i, text| rkc.seal(&seeds[i], text));
-    let mut open = Timed::new("RKC open", size, |i, text| {
+    let mut seal = Timed::new("RKC seal", bytes, |i, text| rkc.seal(&seeds[i], text));
+    let mut open = Timed::new("RKC open", bytes, |i, text| {
         *refused_rkc += u64::from(opener.open(&open_seeds[i], text, open_tags[i].0.as_ref()).is_err());
     });
-    let mut seal_gcm = Timed::new("GCM seal", size, |i, text| gcm_key.seal_in_place(&nonces[i], &[], text));
-    let mut open_gcm = Timed::new("GCM open", size, |i, text| {
+    let mut seal_gcm = Timed::new("GCM seal", bytes, |i, text| gcm_key.seal_in_place(&nonces[i], &[], text));
+    let mut open_gcm = Timed::new("GCM open", bytes, |i, text| {
         let opened = opener_gcm.open_in_place(&open_nonces[i], &[], text, open_tags[i].1.as_ref());
         *refused_gcm += u64::from(opened.is_err());
     });
@@ -178,4 +185,27 @@ pub(super) fn opening(meter: &Meter, isa: Isa, size: Size, progress: &mut Progre
         return Err(io::Error::other(format!("refused what was sealed before, at {size}, {isa}")));
     }
     Ok(Opening { isa, size, rkc, gcm })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use sealwright_measure::Trial;
+
+    use super::*;
+
+    /// A round that is slow is so in all of its steps.
+    #[test]
+    fn the_share_of_the_tag_is_that_of_each_round() {
+        let isa = Isa::best();
+        let slow = [1.0, 2.0, 1.5, 3.0, 1.2, 2.5, 1.1, 1.7];
+        let trial =
+            |name: String, time: f64| Trial::new(name, 1, slow.iter().map(|slow| slow * time).collect(), 1).unwrap();
+        let times = [9.0, 4.0, 3.0, 2.0, 1.0];
+        let mut trials: Vec<Trial> = STEPS.iter().zip(times).map(|(step, time)| trial(name(step, isa), time)).collect();
+        trials.push(trial(CORE_CLOCK.to_owned(), 1.0));
+        let found = Comparison { trials, narrow: true, seconds: 1.0, seed: 1 };
+        let parts = apart(&found, isa, LARGEST_PRINTED).unwrap();
+        assert!((parts.tag_share.low - 0.25).abs() < 1e-9 && (parts.tag_share.high - 0.25).abs() < 1e-9, "{parts:?}");
+    }
 }

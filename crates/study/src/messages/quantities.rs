@@ -6,11 +6,12 @@ use super::{
     grid::{Grid, LARGEST_PRINTED, SMALLEST_PRINTED, Size},
     measured::Measured,
     parts::Parts,
-    timed::{KEY, nonces, seeds},
+    timed::{KEY, seeds},
 };
 use crate::{
     plain_rkc,
     quantity::{Kind, Quantities, Quantity},
+    rotation::nonces,
 };
 
 /// The circumstance of what follows from definitions.
@@ -80,9 +81,8 @@ pub(super) fn quantities(measured: &Measured) -> Vec<Quantity> {
 }
 
 fn of_parts(parts: &Parts, add: &mut Quantities<'_>) {
-    let Parts { size, drbg, total, tag, gcm, .. } = parts;
-    // What is left after preparation: everything but the generator
-    add.add(format!("hash of the tag : sealing after preparation/{size}"), tag.over(total.less(*drbg)));
+    let Parts { size, total, tag_share, gcm, .. } = parts;
+    add.add(format!("hash of the tag : sealing after preparation/{size}"), *tag_share);
     add.add(format!("cycles of a byte/GCM/{size}"), *gcm);
     add.add(format!("cycles of a byte/RKC/{size}"), *total);
 }

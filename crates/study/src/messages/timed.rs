@@ -1,6 +1,6 @@
 //! Messages sealed and opened in memory: what must agree first, and what is timed then.
 
-use std::{hint::black_box, io, time::Duration};
+use std::io;
 
 use sealwright::{
     Aead, Isa, SealError, Suite, Tag,
@@ -12,20 +12,16 @@ use sealwright::{
     },
     raw,
 };
-use sealwright_measure::{Candidate, Clock, Placed, clock::ThreadCpu, random::Random};
+use sealwright_measure::Candidate;
 
 use super::grid::Size;
-use crate::plain_rkc;
+use crate::{
+    plain_rkc,
+    rotation::{MESSAGES, Timed, messages, nonces},
+};
 
 /// A key that protects nothing.
 pub(super) const KEY: [u8; 32] = [0x42; 32];
-
-/// Bytes that small messages rotate over, so that none is read just after it was written.
-const WINDOW: usize = 32 * 1024;
-/// Most messages in the window; so many seeds and nonces there are.
-const MESSAGES: usize = 256;
-/// Messages start on cache lines.
-const LINE: usize = 64;
 
 /// How a message is sealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,77 +58,10 @@ pub(super) fn name(way: Way, isa: Isa) -> String {
     format!("{way}, {isa}")
 }
 
-/// Work on messages in a window; each may be restored from another first, which is timed.
-pub(super) struct Timed<F> {
-    name: String,
-    bytes: usize,
-    memory: Placed,
-    source: Option<Vec<u8>>,
-    work: F,
-}
-
-/// Bytes from a message to the next.
-fn stride(bytes: usize) -> usize {
-    bytes.next_multiple_of(LINE)
-}
-
-/// Messages in the window.
-pub(super) fn messages(bytes: usize) -> usize {
-    (WINDOW / stride(bytes)).clamp(1, MESSAGES)
-}
-
-impl<R, F: FnMut(usize, &mut [u8]) -> R> Timed<F> {
-    /// `work` gets the message's number and text.
-    pub(super) fn new(name: impl Into<String>, size: Size, work: F) -> Timed<F> {
-        let bytes = size.0 as usize;
-        // The meter moves it before every round, so where it begins does not matter
-        let memory = Placed::new(stride(bytes) * messages(bytes), 0x5a, &mut Random::new(1));
-        Timed { name: name.into(), bytes, memory, source: None, work }
-    }
-
-    /// Copies the message of the same number out of `source` before each work; messages stand there side by side.
-    pub(super) fn restored(self, source: Vec<u8>) -> Timed<F> {
-        Timed { source: Some(source), ..self }
-    }
-}
-
-impl<R, F: FnMut(usize, &mut [u8]) -> R> Candidate for Timed<F> {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn run(&mut self, iterations: u64) -> io::Result<Duration> {
-        let (messages, stride) = (messages(self.bytes), stride(self.bytes));
-        let mut slot = 0;
-        let clock = ThreadCpu.now();
-        for _ in 0..iterations {
-            let text = &mut self.memory[slot * stride..][..self.bytes];
-            if let Some(source) = &self.source {
-                text.copy_from_slice(&source[slot * self.bytes..][..self.bytes]);
-            }
-            black_box((self.work)(slot, black_box(text)));
-            slot = if slot + 1 == messages { 0 } else { slot + 1 };
-        }
-        Ok(ThreadCpu.now() - clock)
-    }
-
-    fn renew(&mut self, random: &mut Random) -> io::Result<bool> {
-        self.memory.renew(random);
-        Ok(true)
-    }
-}
-
 /// A seed for each message, written beforehand.
 pub(super) fn seeds() -> Vec<Seed> {
     let seed = |i: usize| std::array::from_fn(|at| (i * 31 + at * 7) as u8);
     (0..MESSAGES).map(seed).collect()
-}
-
-/// A nonce for each message.
-pub(super) fn nonces() -> Vec<[u8; 12]> {
-    (0..MESSAGES as u64)
-        .map(|i| std::array::from_fn(|at| if at < 4 { 7 } else { (i >> (8 * (11 - at))) as u8 }))
-        .collect()
 }
 
 /// AES-256-GCM under [`KEY`].
@@ -176,40 +105,40 @@ pub(super) fn prepared_bytes(isa: Isa, size: Size) -> (usize, usize) {
 /// One way at one level to be timed.
 pub(super) fn candidate(way: Way, isa: Isa, size: Size) -> io::Result<Box<dyn Candidate>> {
     let name = name(way, isa);
-    let (seeds, nonces) = (seeds(), nonces());
+    let (bytes, seeds, nonces) = (size.0 as usize, seeds(), nonces());
     // Lengths are whole blocks within all limits: that nothing is refused was checked before.
     Ok(match way {
         Way::Rkc => {
             let rkc = Rkc::research_only(isa, &KEY);
-            Box::new(Timed::new(name, size, move |i, text| rkc.seal(&seeds[i], text)))
+            Box::new(Timed::new(name, bytes, move |i, text| rkc.seal(&seeds[i], text)))
         }
         Way::RkcPrepared => {
             let rkc = Rkc::research_only(isa, &KEY);
-            let made = seeds[..messages(size.0 as usize)].iter().map(|seed| offsets(isa, seed, size));
+            let made = seeds[..messages(bytes)].iter().map(|seed| offsets(isa, seed, size));
             let made: Vec<Offsets> = made.collect();
-            Box::new(Timed::new(name, size, move |i, text| rkc.seal_ahead(&made[i], text)))
+            Box::new(Timed::new(name, bytes, move |i, text| rkc.seal_ahead(&made[i], text)))
         }
-        Way::RkcPlain => Box::new(Timed::new(name, size, move |i, text| plain_rkc::seal(&KEY, &seeds[i], text))),
+        Way::RkcPlain => Box::new(Timed::new(name, bytes, move |i, text| plain_rkc::seal(&KEY, &seeds[i], text))),
         Way::Gcm => {
             let gcm = gcm(isa)?;
-            Box::new(Timed::new(name, size, move |i, text| gcm.seal_in_place(&nonces[i], &[], text)))
+            Box::new(Timed::new(name, bytes, move |i, text| gcm.seal_in_place(&nonces[i], &[], text)))
         }
-        Way::GcmNewKey => Box::new(Timed::new(name, size, move |i, text| {
+        Way::GcmNewKey => Box::new(Timed::new(name, bytes, move |i, text| {
             gcm(isa).map(|gcm| gcm.seal_in_place(&nonces[i], &[], text))
         })),
         Way::GcmPrepared => {
             let gcm = gcm(isa)?;
-            let made = nonces[..messages(size.0 as usize)].iter().map(|nonce| keystream(isa, nonce, size));
+            let made = nonces[..messages(bytes)].iter().map(|nonce| keystream(isa, nonce, size));
             let made: Vec<Vec<u8>> = made.collect::<io::Result<_>>()?;
-            Box::new(Timed::new(name, size, move |i, text| seal_prepared(&*gcm, &made[i], &nonces[i], text)))
+            Box::new(Timed::new(name, bytes, move |i, text| seal_prepared(&*gcm, &made[i], &nonces[i], text)))
         }
         Way::Ocb => {
             let ocb = Suite::Aes256Ocb.aead_at(isa, &KEY).map_err(io::Error::other)?;
-            Box::new(Timed::new(name, size, move |i, text| ocb.seal_in_place(&nonces[i], &[], text)))
+            Box::new(Timed::new(name, bytes, move |i, text| ocb.seal_in_place(&nonces[i], &[], text)))
         }
         Way::GcmBitwise => {
             let gcm = bitwise(isa);
-            Box::new(Timed::new(name, size, move |i, text| gcm.seal_in_place(&nonces[i], &[], text)))
+            Box::new(Timed::new(name, bytes, move |i, text| gcm.seal_in_place(&nonces[i], &[], text)))
         }
     })
 }
@@ -263,20 +192,5 @@ mod tests {
         for size in SIZES.into_iter().filter(|size| size.0 <= 2048) {
             check(&Isa::available(), size).unwrap();
         }
-    }
-
-    #[test]
-    fn every_message_of_the_window_has_its_turn() {
-        let size = Size(1024);
-        let mut seen = vec![0; messages(1024)];
-        let source: Vec<u8> = (0..1024 * messages(1024)).map(|i| (i / 1024) as u8).collect();
-        let work = |i: usize, text: &mut [u8]| {
-            assert!(text.iter().all(|&byte| byte == i as u8), "message {i} was not restored");
-            text.fill(0xff);
-            seen[i] += 1;
-        };
-        Timed::new("window", size, work).restored(source).run(2 * messages(1024) as u64).unwrap();
-        assert!(seen.len() == 32 && seen.iter().all(|&turns| turns == 2), "{seen:?}");
-        assert_eq!((messages(16), messages(1 << 20)), (256, 1));
     }
 }

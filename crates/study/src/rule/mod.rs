@@ -10,12 +10,14 @@
 //! ```
 //!
 //! `{x}` stands for any text without `/`, the same wherever it has the same name. Each figure that fits is a case. `over` pairs
-//! two figures whose open places agree; the interval of the quotient is as wide as both ends allow. A figure that was found once,
-//! of too few rounds, or over another that may be zero is a case that cannot be told.
+//! two figures whose open places agree; the interval of the quotient is as wide as both ends allow, unless the two were measured in
+//! the same rounds: then their quotient is a quantity of its own, named as the case is (`rate/a over rate/b`), and taken instead. A
+//! figure that was found once, of too few rounds, or over another that may be zero is a case that cannot be told.
 //!
 //! **Many cases.** A claim of twenty cases would be refuted by chance more often than in one of twenty repetitions, if every
 //! 95 % interval could refute it. So the case that decides for all (one that fails where every case must hold, one that
-//! holds where some case must) is judged by an interval of the level 1 - 0.05/n for n cases (Bonferroni).
+//! holds where some case must) is judged by an interval of the level 1 - 0.05/n for n cases (Bonferroni), those of all clauses
+//! together.
 
 mod parse;
 mod pattern;
@@ -91,7 +93,7 @@ pub struct Case {
 pub enum Place {
     /// Its middle inside our interval, or our figure inside the paper's range.
     Inside,
-    /// Neither, though the paper's range and our interval have a part in common.
+    /// Neither, though the paper's range and our interval, as wide as so many cases need it, have a part in common.
     Overlaps,
     /// Above our interval.
     Above,
@@ -132,7 +134,11 @@ struct Tried {
 pub fn direction(rule: &str, quantities: &[Quantity], scope: &str) -> Result<Option<(Direction, Kind)>, RuleError> {
     let Clauses(clauses) = parse::clauses(rule)?;
     let here: Vec<&Quantity> = quantities.iter().filter(|quantity| quantity.scope == scope).collect();
-    let found: Option<Vec<(Direction, Kind)>> = clauses.iter().map(|clause| judge(clause, &here)).collect();
+    let clauses = clauses.iter().map(|clause| (clause, tried(&clause.term, &here)));
+    let clauses: Vec<(&Clause, Vec<Tried>)> = clauses.collect();
+    let cases = clauses.iter().map(|(_, cases)| cases.len()).sum();
+    let found: Option<Vec<(Direction, Kind)>> =
+        clauses.iter().map(|(clause, tried)| judge(clause, tried, cases)).collect();
     Ok(found.and_then(|all| {
         let verdict = Verdict::all(all.iter().map(|(one, _)| one.verdict));
         let cases = [0, 1, 2].map(|at| all.iter().map(|(one, _)| one.cases[at]).sum());
@@ -171,12 +177,14 @@ pub fn magnitude(
 
 fn placed(pairs: &[(Tried, [f64; 2])]) -> Option<(Magnitude, Kind)> {
     let place = |(ours, [low, high]): &(Tried, [f64; 2])| {
-        let figure = ours.case.figure.one_of(pairs.len());
+        let figure = ours.case.figure;
+        // More cases make it harder to exclude the paper's number, and not easier to agree with it
+        let wide = figure.one_of(pairs.len());
         match () {
             () if !ours.tells => Place::Unknown,
-            () if *low > figure.high => Place::Above,
-            () if *high < figure.low => Place::Below,
-            () if (figure.low..=figure.high).contains(&f64::midpoint(*low, *high)) => Place::Inside,
+            () if *low > wide.high => Place::Above,
+            () if *high < wide.low => Place::Below,
+            () if figure.contains(f64::midpoint(*low, *high)) => Place::Inside,
             () if (*low..=*high).contains(&figure.median) => Place::Inside,
             () => Place::Overlaps,
         }
@@ -241,6 +249,12 @@ fn tried(term: &Term, here: &[&Quantity]) -> Vec<Tried> {
             continue;
         };
         for (under, _) in fitting(over, &captures).into_iter().filter(|(under, _)| under.name != name) {
+            let same_rounds = format!("{name} over {}", under.name);
+            if let Some(paired) = here.iter().find(|quantity| quantity.name == same_rounds) {
+                let case = Case { name: same_rounds, figure: paired.figure };
+                cases.push(Tried { case, tells: paired.tells(), kind: paired.kind });
+                continue;
+            }
             let Some(case) = quotient(&name, figure, &under) else { continue };
             let tells = tells && under.tells() && case.figure.tells();
             cases.push(Tried { case, tells, kind: kind.min(under.kind) });
@@ -263,10 +277,9 @@ fn quotient(name: &str, figure: Interval, under: &Quantity) -> Option<Case> {
     }
 }
 
-/// One clause; `None` without a case.
-fn judge(clause: &Clause, here: &[&Quantity]) -> Option<(Direction, Kind)> {
-    let cases = tried(&clause.term, here);
-    let verdicts: Vec<Verdict> = cases.iter().map(|one| verdict(clause, one, cases.len())).collect();
+/// One clause, whose cases are among `all` of its rule; `None` without a case.
+fn judge(clause: &Clause, cases: &[Tried], all: usize) -> Option<(Direction, Kind)> {
+    let verdicts: Vec<Verdict> = cases.iter().map(|one| verdict(clause, one, all)).collect();
     let count = |wanted: Verdict| verdicts.iter().filter(|verdict| **verdict == wanted).count();
     let counts = [Verdict::Holds, Verdict::DoesNotHold, Verdict::CannotBeTold].map(count);
     let [holds, fails, _] = counts;
@@ -284,6 +297,7 @@ fn judge(clause: &Clause, here: &[&Quantity]) -> Option<(Direction, Kind)> {
     Some((Direction { verdict, cases: counts, deciding: deciding.case.clone() }, kind))
 }
 
+/// A case, one of so many in its rule.
 fn verdict(clause: &Clause, tried: &Tried, cases: usize) -> Verdict {
     if !tried.tells {
         return Verdict::CannotBeTold;

@@ -74,6 +74,27 @@ fn many_cases_need_surer_intervals_to_refute() {
     assert_eq!(found("some 'a/{x}' > 1", &many[..1]).0, Holds);
 }
 
+/// A sentence of two clauses is refuted by a case of either, so the cases of both count.
+#[test]
+fn the_cases_of_every_clause_count() {
+    let mut many = vec![quantity("a", 0.94, 0.999)];
+    many.extend((1..20).map(|x| exact(&format!("b/{x}"), 2.0)));
+    assert_eq!(found("every 'a' > 1", &many).0, DoesNotHold);
+    assert_eq!(found("every 'a' > 1 and every 'b/{x}' > 1", &many), (CannotBeTold, [19, 0, 1], "a".into()));
+}
+
+/// What two figures share cancels out in their quotient, if it was made round by round.
+#[test]
+fn a_quotient_of_the_same_rounds_stands_for_the_two() {
+    let mut both = vec![quantity("a/1/x", 2.0, 4.0), quantity("b/1", 1.0, 2.0)];
+    let rule = "every 'a/{n}/x' over 'b/{n}' > 1";
+    assert_eq!(found(rule, &both).0, CannotBeTold, "from 1 to 4");
+    both.push(quantity("a/1/x over b/1", 1.9, 2.1));
+    assert_eq!(found(rule, &both), (Holds, [1, 0, 0], "a/1/x over b/1".into()));
+    both[2].once = true;
+    assert_eq!(found(rule, &both).0, CannotBeTold);
+}
+
 #[test]
 fn a_figure_found_once_decides_nothing() {
     let mut one = [exact("a", 2.0)];
@@ -92,6 +113,17 @@ fn the_papers_number_is_placed() {
     assert_eq!(place([1.19, 1.40], 1.3, 1.3), Place::Inside, "our figure inside the paper's range");
     assert_eq!(place([1.19, 1.40], 1.41, 1.5), Place::Below, "the paper's number is below ours");
     assert_eq!(place([1.19, 1.40], 1.0, 1.1), Place::Above);
+}
+
+/// Among many cases an interval is wider. That it does not exclude the paper's number then is no agreement with it.
+#[test]
+fn many_cases_bring_no_number_inside() {
+    let mut many = vec![quantity("a/0", 1.0, 1.065)];
+    many.extend((1..20).map(|x| exact(&format!("a/{x}"), 1.08)));
+    let (found, _) = magnitude("'a/{x}'", Some([1.08, 1.08]), None, &many, "here").unwrap().unwrap();
+    assert_eq!((found.place, found.cases, found.overlaps), (Place::Varies, [19, 0, 0, 0], 1));
+    let (alone, _) = magnitude("'a/{x}'", Some([1.08, 1.08]), None, &many[..1], "here").unwrap().unwrap();
+    assert_eq!(alone.place, Place::Above);
 }
 
 /// A range that only touches ours contains no figure of ours, and ours not its middle.

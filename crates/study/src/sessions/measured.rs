@@ -4,9 +4,8 @@ use std::io;
 
 use sealwright::Isa;
 use sealwright_measure::Interval;
-use sealwright_session::Spec;
 
-use super::{capacity, families, memory, network, peers, software, speed};
+use super::{capacity, families, memory, network, peers, set_up, software, speed};
 
 /// Everything measured.
 pub(super) struct Measured {
@@ -15,8 +14,8 @@ pub(super) struct Measured {
     pub(super) peers: Vec<peers::Peer>,
     /// Tables of every size.
     pub(super) families: Vec<families::Point>,
-    /// Nanoseconds to admit a client.
-    pub(super) set_up: Vec<(Spec, Interval)>,
+    /// What it takes to admit a client.
+    pub(super) set_up: Vec<set_up::Admitted>,
     /// Nanoseconds to read a page; or why they are not known.
     pub(super) page: Result<Interval, io::Error>,
     pub(super) speed: speed::SpeedPoints,

@@ -34,9 +34,6 @@ use crate::{
     study::{Options, Outcome, Study},
 };
 
-/// Attacks that try what the paper says of security.
-const ATTACKS: [&str; 3] = ["gscm-forgery", "gscm-keys", "gscm-second-key"];
-
 /// The study of many clients.
 #[derive(Debug)]
 pub(crate) struct Sessions;
@@ -58,10 +55,14 @@ impl Study for Sessions {
         quantities::printed()
     }
 
+    fn attacks(&self) -> &'static [&'static str] {
+        &["gscm-forgery", "gscm-keys", "gscm-second-key"]
+    }
+
     fn run(&self, options: &Options, progress: &mut Progress<'_>) -> Result<Outcome, StudyError> {
         let measured = measure(options, progress).map_err(StudyError::io("study sessions"))?;
         let mut quantities = quantities::quantities(&measured);
-        attacked::run(&ATTACKS, &mut quantities)?;
+        attacked::run(self.attacks(), &mut quantities)?;
         Ok(Outcome {
             summary: notes::summary(&measured),
             claims: judge(&PAPER.claims, &quantities)?,

@@ -4,13 +4,23 @@ use std::{io, time::Duration};
 
 use sealwright::Isa;
 use sealwright_measure::{Candidate, Clock, FEWEST, Interval, Meter, clock::ThreadCpu};
-use sealwright_session::{Material, Plan, Sessions, Spec, table};
+use sealwright_session::{Material, Plan, SchemeKind, Sessions, Spec, table};
 
 use super::{crowd::material, families::SIZES};
 use crate::progress::Progress;
 
 /// Clients that are admitted in turn, all in one cluster.
 pub(super) const CLIENTS: u32 = 64;
+
+/// What it takes to admit a client.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Admitted {
+    pub(super) spec: Spec,
+    /// Nanoseconds.
+    pub(super) time: Interval,
+    /// That time over the one of GSCM with the same table, in the same rounds.
+    pub(super) over: Option<(Spec, Interval)>,
+}
 
 /// Admits one client after the other into a table that has all of them already.
 struct Admit {
@@ -47,21 +57,29 @@ impl Candidate for Admit {
     }
 }
 
-/// Nanoseconds to admit a client of each of the paper's schemes, 128-bit keys.
-pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Vec<(Spec, Interval)>> {
+/// Admits a client of each of the paper's schemes, 128-bit keys.
+pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Vec<Admitted>> {
     let meter = if quick { Meter::quick().rounds(FEWEST, 200) } else { Meter::full().rounds(15, 2000) };
     by(&meter.budget(Duration::from_millis(if quick { 400 } else { 4000 })), progress)
 }
 
-fn by(meter: &Meter, progress: &mut Progress<'_>) -> io::Result<Vec<(Spec, Interval)>> {
+fn by(meter: &Meter, progress: &mut Progress<'_>) -> io::Result<Vec<Admitted>> {
     let names = ["gscm", "gcm-pre", "gcm-on"];
     let specs = names.iter().flat_map(|kind| SIZES.map(|x| format!("{kind}({})", x.name()).parse::<Spec>()));
     let specs: Vec<Spec> = specs.collect::<Result<_, _>>().map_err(io::Error::other)?;
     let mut all: Vec<Admit> = specs.iter().map(|&spec| Admit::new(spec)).collect::<io::Result<_>>()?;
     let mut candidates: Vec<&mut dyn Candidate> = all.iter_mut().map(|one| one as &mut dyn Candidate).collect();
     let found = progress.compare(meter, &mut candidates)?;
-    let time = |spec: &Spec| Some((*spec, found.trial(&spec.to_string())?.interval.scale(1e9)));
-    Ok(specs.iter().filter_map(time).collect())
+    let admitted = |spec: &Spec| {
+        let time = found.trial(&spec.to_string())?.interval.scale(1e9);
+        let gscm = match spec.kind {
+            SchemeKind::GcmPre(x) | SchemeKind::GcmOn(x) => Some(Spec { kind: SchemeKind::Gscm(x), ..*spec }),
+            _ => None,
+        };
+        let over = gscm.and_then(|gscm| Some((gscm, found.ratio(&spec.to_string(), &gscm.to_string())?)));
+        Some(Admitted { spec: *spec, time, over })
+    };
+    Ok(specs.iter().filter_map(admitted).collect())
 }
 
 #[cfg(test)]
@@ -74,6 +92,7 @@ mod tests {
         let meter = Meter::quick().rounds(1, 1).sample(Duration::from_micros(20)).budget(Duration::from_millis(1));
         let found = by(&meter, &mut Progress::new("s", &mut |_| {})).unwrap();
         assert_eq!(found.len(), 15);
-        assert!(found.iter().all(|(_, time)| time.median > 0.0));
+        assert!(found.iter().all(|one| one.time.median > 0.0));
+        assert_eq!(found.iter().filter(|one| one.over.is_some()).count(), 10, "each but GSCM beside GSCM");
     }
 }

@@ -28,6 +28,8 @@ pub(super) struct Point {
     pub(super) ns: [Interval; 3],
     /// Time of GCM-Pre and of GCM-On over time of GSCM.
     pub(super) over: [Interval; 2],
+    /// Time of GCM-On over that of GCM-Pre.
+    pub(super) on_over_pre: Interval,
 }
 
 /// A server's clients, what they send and are sent.
@@ -120,10 +122,10 @@ fn point(meter: &Meter, clients: usize, bytes: usize, progress: &mut Progress<'_
     let mut candidates: [&mut dyn Candidate; 3] = [&mut gscm, &mut pre, &mut on];
     let compared = progress.compare(meter, &mut candidates)?;
     let ns = SCHEMES.map(|name| compared.trial(name).map(|trial| trial.interval.scale(1e9)));
-    let over = [SCHEMES[1], SCHEMES[2]].map(|name| compared.ratio(name, SCHEMES[0]));
+    let over = [(1, 0), (2, 0), (2, 1)].map(|(a, b): (usize, usize)| compared.ratio(SCHEMES[a], SCHEMES[b]));
     Ok(match (ns, over) {
-        ([Some(gscm), Some(pre), Some(on)], [Some(over_pre), Some(over_on)]) => {
-            Some(Point { clients, bytes, ns: [gscm, pre, on], over: [over_pre, over_on] })
+        ([Some(gscm), Some(pre), Some(on)], [Some(over_pre), Some(over_on), Some(on_over_pre)]) => {
+            Some(Point { clients, bytes, ns: [gscm, pre, on], over: [over_pre, over_on], on_over_pre })
         }
         _ => None,
     })

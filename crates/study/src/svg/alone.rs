@@ -1,7 +1,7 @@
 //! A figure as a file of its own, for documents: the drawing with the page's colours, and its legend below.
 
 use super::{PANEL, class, draw, escaped, swatch};
-use crate::figure::Figure;
+use crate::figure::{Figure, PlotKind};
 
 /// The page's style sheet: its light colours and its rules for drawings are taken from it.
 const STYLE: &str = include_str!("../../report/page.css");
@@ -17,7 +17,7 @@ pub(crate) fn alone(figure: &Figure) -> String {
          <style>\n{}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
         PANEL.width,
         PANEL.width,
-        style()
+        style(figure.kind)
     );
     let inner = draw(figure, &PANEL).replacen("<svg ", &format!("<svg height=\"{}\" ", PANEL.height), 1);
     out += &inner;
@@ -39,12 +39,14 @@ pub(crate) fn alone(figure: &Figure) -> String {
 }
 
 /// The first block of variables, which is the light one, and the rules that drawings use.
-fn style() -> String {
+fn style(kind: PlotKind) -> String {
     let variables = STYLE.split('{').nth(1).and_then(|rest| rest.split('}').next()).unwrap_or_default();
     let drawn = [".drawing", ".line {", ".ends", ".mark {", ".open", ".bar {"];
+    let textures = if kind == PlotKind::Bars { &[".gap {", ".rung {"][..] } else { &[] };
+    let drawn = || drawn.iter().chain(textures);
     let colour =
         |line: &str| line.strip_prefix(".c").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-    let rules = STYLE.lines().filter(|line| drawn.iter().any(|start| line.starts_with(start)) || colour(line));
+    let rules = STYLE.lines().filter(|line| drawn().any(|start| line.starts_with(start)) || colour(line));
     let rules: Vec<&str> = rules.collect();
     format!(
         ":root {{{variables}}}\n{}\n.key {{ font: 12px system-ui, sans-serif; fill: var(--ink); }}\n",

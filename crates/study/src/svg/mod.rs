@@ -2,11 +2,13 @@
 //! without a script. A figure that repeats one of the paper has two panels: the paper's axes first, ours beside.
 
 mod alone;
+mod bar;
 mod scale;
 
 use std::fmt::Write;
 
 pub(crate) use alone::alone;
+use bar::{Bar, texture};
 use html_escape::{encode_double_quoted_attribute as quoted, encode_text as escaped};
 use scale::{Scale, ends};
 
@@ -65,10 +67,10 @@ pub(crate) fn small(figure: &Figure) -> String {
 pub(crate) fn swatch(figure: &Figure, series: &Series) -> String {
     let class = class(series);
     let (line, mark) = match figure.kind {
-        PlotKind::Bars => (
-            String::new(),
-            format!("<rect class=\"bar\" x=\"9\" y=\"2\" width=\"12\" height=\"10\"{}/>", opacity(series)),
-        ),
+        PlotKind::Bars => {
+            let bar = Bar { left: 8.0, top: 0.5, wide: 14.0, high: 13.0 };
+            (String::new(), bar.draw(series, Some(texture(figure, series))))
+        }
         PlotKind::Dots => (String::new(), mark(series, nth(figure, series), 15.0, 7.0)),
         PlotKind::Lines => (
             format!("<path class=\"line\"{} d=\"M1 7H29\"/>", dash(series, nth(figure, series))),
@@ -100,13 +102,6 @@ fn dash(series: &Series, nth: usize) -> &'static str {
         (Origin::Measured, 1) => " stroke-dasharray=\"14 3 2 3\"",
         (Origin::Measured, 2) => " stroke-dasharray=\"5 2\"",
         (Origin::Measured, _) => " stroke-dasharray=\"2 2\"",
-    }
-}
-
-fn opacity(series: &Series) -> &'static str {
-    match series.origin {
-        Origin::Printed => " fill-opacity=\"0.35\"",
-        _ => "",
     }
 }
 
@@ -291,15 +286,11 @@ fn series_of(
                 write!(out, "<path class=\"ends\" d=\"M{at:.1} {:.1}V{:.1}\"/>", y.at(point.y.low), y.at(point.y.high));
         }
         if figure.kind == PlotKind::Bars {
-            let (from, wide) = (at - 0.45 * bar, 0.9 * bar);
             // From zero, up or down; equal factors have no zero
             let foot = if figure.y.log { bottom } else { y.at(0.0).min(bottom) };
             let (top, high) = (middle.min(foot), (foot - middle).abs().max(0.5));
-            let _ = write!(
-                out,
-                "<rect class=\"bar\" x=\"{from:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{high:.1}\"{}/>",
-                opacity(series)
-            );
+            let place = Bar { left: at - 0.45 * bar, top, wide: 0.9 * bar, high };
+            *out += &place.draw(series, (!small).then(|| texture(figure, series)));
         } else if !small || figure.kind == PlotKind::Dots {
             *out += &mark(series, nth, at, middle);
         }

@@ -91,6 +91,34 @@ fn small_drawings_have_no_words_and_empty_ones_no_marks() {
     assert_eq!(wrapped("whole processes, seal", 10), ["whole ", "processes, ", "seal"]);
 }
 
+/// A legend of bars is read without pointing at them, in any colours and in none.
+#[test]
+fn bars_of_one_colour_have_textures() {
+    let bars = |count: usize| {
+        let mut figure = figure(PlotKind::Bars);
+        let points = figure.series[1].points.clone();
+        let points = || points.iter().map(|point| (point.x.clone(), point.y));
+        figure.series = (0..count).map(|n| Series::here(n.to_string(), n % 2, points())).collect();
+        figure
+    };
+    let colourless = |figure: &Figure| -> Vec<String> {
+        let swatches = figure.series.iter().map(|series| swatch(figure, series));
+        swatches.map(|one| one.replace("swatch c0", "").replace("swatch c1", "")).collect()
+    };
+    let unlike = |all: &[String]| (0..all.len()).all(|at| !all[..at].contains(&all[at]));
+    let few = bars(8);
+    assert!(unlike(&colourless(&few)), "each its own, as long as there are enough");
+    let many = bars(12);
+    let all: Vec<String> = many.series.iter().map(|series| swatch(&many, series)).collect();
+    assert!(unlike(&all) && !unlike(&colourless(&many)));
+    // And the bars are as the legend shows them; small drawings have none, and leave out what nobody would see
+    let drawn = draw(&few, &PANEL);
+    assert!(drawn.matches("class=\"gap\"").count() >= 12 && drawn.contains("class=\"rung\""), "{drawn}");
+    assert!(!small(&few).contains("class=\"gap\""));
+    assert!(alone(&few).contains("\n.gap {") && alone(&few).contains("\n.rung {"));
+    assert!(!alone(&figure(PlotKind::Dots)).contains(".gap {"), "lines and dots have none");
+}
+
 #[test]
 fn marks_tell_origins_and_equal_colours_apart() {
     let mut figure = figure(PlotKind::Lines);

@@ -1,4 +1,4 @@
-//! Libraries in C: ipsec-mb, libgcrypt, Botan, where they are installed.
+//! Libraries in C: OpenSSL, ipsec-mb, libgcrypt, Botan, where they are installed.
 
 use std::cell::RefCell;
 
