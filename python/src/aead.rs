@@ -120,7 +120,8 @@ macro_rules! aead {
             }
 
             /// Encrypts messages of equal length that lie one after the other, as in an array of shape (n, length), into `buf` of
-            /// shape (n, length + 16). `nonces` has shape (n, nonce length), none twice, as in `encrypt_batch`. Returns n.
+            /// shape (n, length + 16), which must not lie over `data`. `nonces` has shape (n, nonce length), none twice, as in
+            /// `encrypt_batch`. Returns n.
             #[pyo3(signature = (nonces, data, associated_data, buf))]
             fn encrypt_rows(
                 &self,
@@ -133,8 +134,8 @@ macro_rules! aead {
                 batch::encrypt_rows(&self.0, py, &nonces, &data, &associated_data, buf)
             }
 
-            /// Decrypts what `encrypt_rows` made into `buf` of shape (n, length). Returns the numbers of the rows that are not
-            /// authentic: they are all zero.
+            /// Decrypts what `encrypt_rows` made into `buf` of shape (n, length), which must not lie over `data`. Returns the
+            /// numbers of the rows that are not authentic: they are all zero.
             #[pyo3(signature = (nonces, data, associated_data, buf))]
             fn decrypt_rows(
                 &self,

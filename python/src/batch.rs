@@ -9,7 +9,7 @@ use pyo3::{
 use crate::{
     buffer::{Input, Memory, Output, detached, dimensions, or_empty, written_bytes},
     error::OrRaise,
-    keyed::{Keyed, TAG, split},
+    keyed::{AD, Keyed, TAG, split},
 };
 
 /// Associated data of a batch.
@@ -158,7 +158,7 @@ pub(crate) fn encrypt_rows(
     let (nonces, data, ad) = (nonces.bytes(), data.bytes(), or_empty(ad));
     let (rows, len) = rows(key, nonces, data)?;
     buf.expect(rows * (len + TAG))?;
-    let out = buf.begin(Memory::of(&[]), &[nonces, data, ad])?;
+    let out = buf.begin(Memory::of(&[]), &[(nonces, "the nonces"), (data, "the data"), (ad, AD)])?;
     key.each_once(nonces.chunks_exact(key.aead.nonce_len()))?;
     let seal = || {
         let each = out.chunks_exact_mut(len + TAG).zip(nonces.chunks_exact(key.aead.nonce_len()));
@@ -185,7 +185,7 @@ pub(crate) fn decrypt_rows(
         return if rows == 0 { Ok(Vec::new()) } else { Err(PyValueError::new_err("a row is shorter than a tag")) };
     };
     buf.expect(rows * text_len)?;
-    let out = buf.begin(Memory::of(&[]), &[nonces, data, ad])?;
+    let out = buf.begin(Memory::of(&[]), &[(nonces, "the nonces"), (data, "the data"), (ad, AD)])?;
     let open = || {
         let mut forged = Vec::new();
         let nonces = nonces.chunks_exact(key.aead.nonce_len());

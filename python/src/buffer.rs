@@ -155,17 +155,17 @@ impl Output {
     }
 
     /// Writes `front` to the start, whether or not it overlaps, and returns all of the buffer for `apart`, inputs that must lie
-    /// elsewhere.
+    /// elsewhere, each with what it is called.
     ///
     /// # Errors
     /// If `front` is longer than the buffer, or one of `apart` overlaps with it.
-    pub(crate) fn begin(&mut self, front: Memory<'_>, apart: &[&[u8]]) -> PyResult<&mut [u8]> {
+    pub(crate) fn begin(&mut self, front: Memory<'_>, apart: &[(&[u8], &str)]) -> PyResult<&mut [u8]> {
         let (start, len) = (self.0.start(), self.0.len());
         if front.len > len {
             return Err(PyValueError::new_err("the buffer is too short"));
         }
-        if apart.iter().any(|other| self.overlaps(Memory::of(other))) {
-            return Err(PyValueError::new_err("the buffer must not overlap the nonce or the associated data"));
+        if let Some((_, what)) = apart.iter().find(|(other, _)| self.overlaps(Memory::of(other))) {
+            return Err(PyValueError::new_err(format!("the buffer must not overlap {what}")));
         }
         // SAFETY: both ranges are alive, and `copy` takes overlapping ones. The slice is made after `front` was read for the last
         // time; the view is ours, and nobody else may use its memory during the call.

@@ -13,6 +13,10 @@ use crate::{
 /// A tag of every mode here, in bytes.
 pub(crate) const TAG: usize = 16;
 
+/// What inputs are called that the output must not lie over.
+pub(crate) const NONCE: &str = "the nonce";
+pub(crate) const AD: &str = "the associated data";
+
 /// A key of one of the classes below.
 pub(crate) struct Keyed {
     pub(crate) aead: Box<dyn Aead>,
@@ -106,7 +110,7 @@ impl Keyed {
         buf.expect(len)?;
         let over = buf.overlaps(data);
         let (text, front) = if over { (None, data) } else { (Some(data.bytes()), Memory::of(&[])) };
-        let message = buf.begin(front, &[nonce, ad])?;
+        let message = buf.begin(front, &[(nonce, NONCE), (ad, AD)])?;
         detached(py, len + ad.len(), || self.seal(nonce, ad, text, message)).raised()?;
         Ok(len)
     }
@@ -124,14 +128,14 @@ impl Keyed {
         buf.expect(len)?;
         if !buf.overlaps(data) {
             let (ciphertext, tag) = split(data.bytes())?;
-            let text = buf.begin(Memory::of(&[]), &[nonce, ad])?;
+            let text = buf.begin(Memory::of(&[]), &[(nonce, NONCE), (ad, AD)])?;
             detached(py, len + ad.len(), || self.aead.open_to(nonce, ad, ciphertext, tag, text)).raised()?;
             return Ok(len);
         }
         // The buffer lies over the data, and maybe over the tag.
         let mut kept = [0; TAG];
         kept.copy_from_slice(split(data.bytes())?.1);
-        let text = buf.begin(data.first(len), &[nonce, ad])?;
+        let text = buf.begin(data.first(len), &[(nonce, NONCE), (ad, AD)])?;
         detached(py, len + ad.len(), || self.aead.open_in_place(nonce, ad, text, &kept)).raised()?;
         Ok(len)
     }

@@ -77,9 +77,12 @@ impl Key {
 
     /// Writes a raw key to a new file that only its owner may read.
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        match &self.0[..] {
-            [key] => py.detach(|| key.write_file(&path, KeyForm::Raw)).raised(),
-            _ => Err(PyValueError::new_err("only a raw key can be written")),
+        let other =
+            || PyValueError::new_err("only a raw key can be written (hint: a SecretKey has a write of its own)");
+        let [key] = &self.0[..] else { return Err(other()) };
+        match py.detach(|| key.write_file(&path, KeyForm::Raw)) {
+            Err(file::Error::KeyKind { .. }) => Err(other()),
+            written => written.raised(),
         }
     }
 

@@ -82,6 +82,7 @@ pub(crate) struct SealedReader {
     maker: Option<Maker>,
     len: u64,
     suite: &'static str,
+    padded: bool,
 }
 
 #[pymethods]
@@ -102,8 +103,8 @@ impl SealedReader {
         };
         let read = move || file::SealedReader::new(from, &open.opening(&Interrupt::default()));
         let reader = source.py().detach(read).raised()?;
-        let (len, suite) = (reader.len(), reader.preamble().suite.name());
-        Ok(SealedReader { reader: Mutex::new(reader), turns: Turns::default(), maker, len, suite })
+        let (len, suite, padded) = (reader.len(), reader.preamble().suite.name(), reader.preamble().layout.padded);
+        Ok(SealedReader { reader: Mutex::new(reader), turns: Turns::default(), maker, len, suite, padded })
     }
 
     /// Fills `buf` from byte `at` of the text on; returns how many bytes there were.
@@ -152,6 +153,12 @@ impl SealedReader {
     #[getter]
     fn suite(&self) -> &'static str {
         self.suite
+    }
+
+    /// Whether the file's length hides that of the text.
+    #[getter]
+    fn padded(&self) -> bool {
+        self.padded
     }
 }
 

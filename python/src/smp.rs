@@ -1,14 +1,24 @@
 //! The simulator of sealed buses: runs as JSON, traces as rows. `package/sealwright/smp.py` makes dictionaries of them.
 
-use std::{fs, io::Write, panic::AssertUnwindSafe, path::PathBuf};
+use std::{
+    fs,
+    io::{self, Write},
+    panic::AssertUnwindSafe,
+    path::{Path, PathBuf},
+};
 
-use pyo3::{exceptions::PyValueError, prelude::*};
+use pyo3::{
+    exceptions::{PyOSError, PyValueError},
+    prelude::*,
+};
 use sealwright_smp::{
     Config,
     access::Kind,
     attack::{Attack, Attacker},
+    config::PRESETS,
     kernel::Kernel,
-    run::{Progress, RunError, Simulation, Workload},
+    run::{Progress, RunError, WorkloadSettings},
+    settings::{Settings, SettingsError},
     trace::{Trace, Writer},
 };
 
@@ -18,57 +28,74 @@ fn bad(error: impl ToString) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// What the processors run: a kernel and its size, or a trace by its prefix.
-#[derive(FromPyObject)]
-pub(crate) enum Work {
-    Kernel(String, Option<u32>, bool),
-    Trace(PathBuf),
+/// What the processors run, as far as it is said: a kernel, its size and whether its arrays are aligned; or a trace by its prefix, and the
+/// windows of it.
+type Work = (Option<String>, Option<u32>, Option<bool>, Option<PathBuf>, Option<String>);
+
+/// That over the workload of a settings file.
+fn over(file: WorkloadSettings, (kernel, size, align, trace, windows): Work) -> PyResult<WorkloadSettings> {
+    // Another program takes nothing from the file's
+    let file = if kernel.is_some() || trace.is_some() { WorkloadSettings::default() } else { file };
+    let windows = windows.map(|words| words.parse()).transpose().map_err(bad)?;
+    Ok(WorkloadSettings {
+        kernel: kernel.or(file.kernel),
+        size: size.or(file.size),
+        align: align.unwrap_or(file.align),
+        trace: trace.or(file.trace),
+        windows: windows.or(file.windows),
+    })
 }
 
-impl Work {
-    /// The workload, and how many processors it needs, if it says.
-    fn find(self, line: usize) -> PyResult<(Workload, Option<usize>)> {
-        match self {
-            Work::Kernel(name, size, align) => {
-                let known = || bad(format!("there is no kernel {name}; there are {}", Kernel::NAMES.join(", ")));
-                Ok((Workload::Kernel(Kernel::by_name(&name, size).ok_or_else(known)?, align), None))
-            }
-            Work::Trace(prefix) => {
-                let trace = Trace::find(&prefix).map_err(failed)?;
-                let threads = trace.open(line).map_err(failed)?.len();
-                Ok((Workload::Trace(trace), Some(threads)))
-            }
-        }
+/// The whole simulation as settings: a preset, then a file's text, then words of the form `a.b=c`, then what is run.
+fn gather(text: &str, preset: Option<&str>, words: &[String], work: Work) -> PyResult<Settings> {
+    let known = |name: &str| bad(format!("there is no preset {name:?}: {}", PRESETS.join(", ")));
+    let base = preset.map(|name| Config::preset(name).ok_or_else(|| known(name))).transpose()?;
+    let mut settings = base.map_or_else(|| Settings::parse(text), |base| Settings::merge(&base, text)).map_err(bad)?;
+    for word in words {
+        settings.config = settings.config.set(word).map_err(bad)?;
+        settings.counted |= word.starts_with("machine.processors=");
     }
+    settings.workload = over(settings.workload, work)?;
+    Ok(settings)
 }
 
 fn failed(error: impl ToString) -> PyErr {
     Error::new_err(error.to_string())
 }
 
-/// Runs one simulation; the result as JSON. `text` is TOML, `settings` are of the form `a.b=c` and stand over it. After every million
+fn unusable(error: SettingsError) -> PyErr {
+    match error {
+        SettingsError::Config(_) => bad(error),
+        SettingsError::Run(error) => not_run(error),
+        SettingsError::Trace(_) => failed(error),
+    }
+}
+
+fn not_run(error: RunError) -> PyErr {
+    match error {
+        RunError::Config(_) | RunError::Kernel(_) => bad(error),
+        _ => failed(error),
+    }
+}
+
+/// Runs one simulation; the result as JSON. `text` is TOML, `words` are of the form `a.b=c` and stand over it. After every million
 /// references, `progress` is called with references, cycles and seconds; what it raises ends the run, as Ctrl-C does.
 #[pyfunction]
-#[pyo3(signature = (text, settings, work, check, attacks, progress))]
+#[pyo3(signature = (text, preset, words, work, check, attacks, progress))]
+#[allow(clippy::too_many_arguments, reason = "those of `smp.run`")]
 pub(crate) fn smp_run(
     py: Python<'_>,
     text: &str,
-    settings: Vec<String>,
+    preset: Option<&str>,
+    words: Vec<String>,
     work: Work,
     check: bool,
     attacks: Vec<(String, u64)>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let mut config = Config::default().merge(text).map_err(bad)?;
-    for setting in &settings {
-        config = config.set(setting).map_err(bad)?;
-    }
-    let (workload, threads) = py.detach(|| work.find(config.machine.line))?;
-    if let Some(threads) = threads {
-        config.machine.processors = threads;
-    }
-    config.check().map_err(bad)?;
-    let mut simulation = Simulation::new(config, workload);
+    let settings = gather(text, preset, &words, work)?;
+    // A trace is looked through before it is run
+    let mut simulation = py.detach(|| settings.simulation()).map_err(unusable)?;
     simulation.check = check || !attacks.is_empty();
     simulation.attackers = attacks.iter().map(|(name, at)| attacker(name, *at)).collect::<PyResult<_>>()?;
     if !simulation.attackers.is_empty() && !simulation.config.scheme.functional {
@@ -88,8 +115,7 @@ pub(crate) fn smp_run(
     let run = || std::panic::catch_unwind(AssertUnwindSafe(|| simulation.run(&mut { told })));
     let report = match py.detach(run) {
         Ok(Ok(report)) => report,
-        Ok(Err(error @ (RunError::Config(_) | RunError::Kernel(_)))) => return Err(bad(error)),
-        Ok(Err(error)) => return Err(failed(error)),
+        Ok(Err(error)) => return Err(not_run(error)),
         Err(panic) => match panic.downcast::<PyErr>() {
             Ok(raised) => return Err(*raised),
             Err(panic) => std::panic::resume_unwind(panic),
@@ -195,7 +221,18 @@ pub(crate) fn smp_write(path: PathBuf, records: Vec<Record>) -> PyResult<()> {
         };
         written.map_err(|error| wrong(error.to_string()))?;
     }
-    let mut file = fs::File::create_new(&path)?;
-    file.write_all(&writer.into_inner())?;
-    Ok(())
+    let mut file = fs::File::create_new(&path).map_err(|error| named(&path, error))?;
+    file.write_all(&writer.into_inner()).map_err(|error| {
+        // Cut between two records, it would be a shorter trace
+        let _ = fs::remove_file(&path);
+        named(&path, error)
+    })
+}
+
+/// An error of the operating system with the file that it is about, as Python's own functions raise it.
+fn named(path: &Path, error: io::Error) -> PyErr {
+    let Some(number) = error.raw_os_error() else { return error.into() };
+    let text = error.to_string();
+    let text = text.strip_suffix(&format!(" (os error {number})")).unwrap_or(&text).to_owned();
+    PyOSError::new_err((number, text, path.as_os_str().to_owned()))
 }

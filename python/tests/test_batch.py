@@ -119,8 +119,13 @@ def test_wrong_rows():
         aead.encrypt_rows(bytes(24), bytes(32), None, bytearray(63))
     with pytest.raises(ValueError, match="shorter than a tag"):
         aead.decrypt_rows(bytes(24), bytes(30), None, bytearray())
-    with pytest.raises(ValueError, match="overlap"):
+    # In place rows would be overwritten before they are read.
+    with pytest.raises(ValueError, match="must not overlap the data"):
         aead.encrypt_rows(bytes(24), memoryview(out)[:32], None, out)
+    with pytest.raises(ValueError, match="must not overlap the nonces"):
+        aead.encrypt_rows(memoryview(out)[:24], bytes(32), None, out)
+    with pytest.raises(ValueError, match="must not overlap the associated data"):
+        aead.decrypt_rows(bytes(24), bytes(96), memoryview(out)[:9], out)
     # A view that skips bytes is refused, not misread.
     with pytest.raises(ValueError, match="contiguous"):
         aead.encrypt_rows(bytes(24), numpy.zeros((2, 64), numpy.uint8)[:, :16], None, out)

@@ -19,8 +19,14 @@ folder = pathlib.Path(sys.argv[1])
 pipe = folder / "pipe"
 os.mkfifo(pipe)
 
+givers = []
+
 def give(bytes):
-    threading.Thread(target=pipe.write_bytes, args=(bytes,), daemon=True).start()
+    # One that still has the pipe would be the other end of who opens it next.
+    for thread in givers:
+        thread.join()
+    givers[:] = [threading.Thread(target=pipe.write_bytes, args=(bytes,), daemon=True)]
+    givers[0].start()
 
 def ctrl_c():
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,9 +1,11 @@
 """Whole stores by many workers: on threads, on processes, and on Dask's scheduler and worker processes."""
 
+import io
 import os
 import signal
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
 
 import fsspec
 import pytest
@@ -213,6 +215,21 @@ def test_rekeying_in_place(store):
         if name != "file 3":
             with sealwright.SealedFile(folder / "sealed" / f"{name}.seal", key=new) as file:
                 assert file.read() == text
+
+
+def test_rekeying_leaves_padded_files_alone(tmp_path):
+    # Made by `sealwright seal --pad` under KEY, of four bytes.
+    padded = (Path(__file__).parent / "padded.seal").read_bytes()
+    for name in ("a.seal", "b.seal"):
+        (tmp_path / name).write_bytes(padded)
+    sealwright.seal(io.BytesIO(b"text"), tmp_path / "c.seal", key=KEY)
+    with ThreadPoolExecutor(2) as executor:
+        report = distributed.rekey_store(f"file://{tmp_path}", executor=executor, key=KEY, new={"key": KEY[::-1]})
+    assert report.done == 1 and report.failed.keys() == {"a.seal", "b.seal"}
+    assert report.failed["a.seal"].startswith("ValueError: it is padded, and would not be then (hint: ")
+    assert (tmp_path / "a.seal").read_bytes() == padded
+    with sealwright.SealedFile(tmp_path / "a.seal", key=KEY) as file:
+        assert file.read() == b"text"
 
 
 @pytest.fixture

@@ -96,6 +96,10 @@ def test_every_kind_of_key(tmp_path):
     fresh = Key.generate()
     fresh.write(tmp_path / "raw.key")
     assert opened_bytes(sealed_bytes(b"text", key=fresh), key=Key.read(tmp_path / "raw.key")) == b"text"
+    for other in (word, Key.pair(SecretKey.generate())):
+        with pytest.raises(ValueError, match="only a raw key can be written"):
+            other.write(tmp_path / "other.key")
+    assert not (tmp_path / "other.key").exists()
     os.chmod(tmp_path / "raw.key", 0o644)
     with pytest.raises(sealwright.Error, match="others may read it"):
         Key.read(tmp_path / "raw.key")
@@ -300,7 +304,8 @@ def test_a_file_that_was_not_finished_does_not_appear(tmp_path):
         raise ZeroDivisionError
     file = SealedFile(tmp_path / "sealed", "wb", key=KEY)
     file.write(bytes(1_000_000))
-    del file
+    with pytest.warns(ResourceWarning, match="sealed: no file was made, as nobody closed it"):
+        del file
     for _ in range(100):
         if not os.listdir(tmp_path):
             break

@@ -168,13 +168,15 @@ def test_a_clause_that_closes_for_its_own_sake_makes_the_file(tmp_path, store):
 def test_a_wrapper_that_is_forgotten_makes_no_file(tmp_path, wrap):
     wrapper = wrap(SealedFile(tmp_path / "sealed", "wb", key=KEY))
     wrapper.write("half" if wrap is io.TextIOWrapper else b"half")
-    del wrapper
-    gc.collect()
+    with pytest.warns(ResourceWarning, match="sealed: no file was made, as nobody closed it"):
+        del wrapper
+        gc.collect()
     assert empty(tmp_path)
     # Who has the file still is told.
     file = SealedFile(tmp_path / "sealed", "wb", key=KEY)
-    wrap(file).write("half" if wrap is io.TextIOWrapper else b"half")
-    gc.collect()
+    with pytest.warns(ResourceWarning, match="sealed: no file was made, as nobody closed it"):
+        wrap(file).write("half" if wrap is io.TextIOWrapper else b"half")
+        gc.collect()
     with pytest.raises(sealwright.Error, match="no file was made.*forgotten"):
         file.close()
     file.close()

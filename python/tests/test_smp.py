@@ -1,5 +1,7 @@
 """The simulator of sealed buses: runs, statistics as tables, traces."""
 
+import resource
+
 import pandas
 import pytest
 import sealwright
@@ -28,6 +30,27 @@ def test_a_run_gives_settings_and_counts():
     assert clear["stats"]["transfers"]["count"] > 0
 
 
+def test_a_settings_file_names_the_workload_and_the_preset():
+    toml = 'preset = "thesis-128"\nmachine.processors = 2\n[workload]\nkernel = "fft"\nsize = 8\n'
+    result = smp.run({}, toml=toml)
+    assert result["config"]["machine"]["line"] == 128 and result["failure"] is None
+    assert result["workload"] == {"kernel": "fft", "size": 8, "align": False}
+    assert smp.run({"workload.size": 10}, toml=toml)["workload"]["size"] == 10
+    assert smp.run({"workload": {"kernel": "luc", "size": 32}}, toml=toml)["workload"]["kernel"] == "luc"
+    assert without_seconds(smp.run({**smp.flat(SMALL), "preset": "thesis-128", "scheme.name": "clear"}))["stats"] == result["stats"]
+    with pytest.raises(ValueError, match="neither a kernel nor a trace"):
+        smp.run({}, toml="machine.processors = 2")
+
+
+def test_numbers_that_are_no_result_say_so():
+    alarm = smp.run({**smp.flat(SMALL), "bus.timeout": 20})
+    assert "raised the alarm" in alarm["failure"] and "detected" in alarm["outcome"]
+    cold = smp.run({**smp.flat(SMALL), "machine.warm_up": 10_000_000})
+    assert cold["outcome"] == "completed" and "before machine.warm_up of them" in cold["failure"]
+    frame = smp.frame([smp.run(SMALL), alarm, cold])
+    assert [failure is None for failure in frame["failure"]] == [True, False, False]
+
+
 def test_an_attack_is_detected_where_the_scheme_authenticates():
     assert "flip" in smp.ATTACKS
     result = smp.run(SMALL, attack=("flip", 5))
@@ -45,8 +68,10 @@ def test_an_attack_is_detected_where_the_scheme_authenticates():
     [
         ({"machine.processors": 2}, "a workload is either"),
         ({"workload": "fft", "workload.trace": "x"}, "a workload is either"),
-        ({"workload": "sort"}, "there is no kernel sort; there are fft"),
+        ({"workload": "sort"}, 'there is no kernel "sort": fft'),
         ({"workload": {"kernel": "fft", "sise": 3}}, "workload.sise is no setting"),
+        ({"workload": {"kernel": "fft", "windows": 3}}, "workload.windows are windows of a trace"),
+        ({**smp.flat(SMALL), "preset": "nothing"}, 'there is no preset "nothing": thesis, thesis-128'),
         ({**smp.flat(SMALL), "bus.nothing": 1}, "bus.nothing"),
         ({**smp.flat(SMALL), "machine.processors": 1}, "machine.processors is 1, not 2 to 64"),
     ],
@@ -111,9 +136,27 @@ def test_traces_are_written_read_and_run(tmp_path):
     assert list(frame.columns) == ["thread", "kind", "address", "bytes", "gap"] and set(frame["thread"]) == {0, 1}
     result = smp.run({"workload": {"trace": tmp_path / "made"}, "scheme.name": "gcm"})
     assert result["config"]["machine"]["processors"] == 2 and result["stats"]["transfers"]["count"] > 0
+    again = smp.run({**result["config"], "workload": result["workload"]})
+    assert without_seconds(again) == without_seconds(result)
+    with pytest.raises(ValueError, match="the trace has 2 threads, not 4"):
+        smp.run({"workload": {"trace": tmp_path / "made"}, "machine.processors": 4})
+    with pytest.raises(sealwright.Error, match="no window 3: only drmemtrace has windows"):
+        smp.run({"workload": {"trace": tmp_path / "made", "windows": 3}})
+    smp.write_trace(tmp_path / "stuck", [[("lock", 64, 0, 0), ("lock", 64, 0, 0)], [("load", 0, 8, 0)]])
+    with pytest.raises(sealwright.Error, match="takes lock 0x40 twice"):
+        smp.run({"workload": {"trace": tmp_path / "stuck"}})
 
-    with pytest.raises(FileExistsError):
+    with pytest.raises(FileExistsError, match="made.0.smpt"):
         smp.write_trace(tmp_path / "made", [thread(0)])
+    # A file that cannot be written whole is not left behind.
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    try:
+        with pytest.raises(OSError, match="cut.0.smpt"):
+            smp.write_trace(tmp_path / "cut", [thread(0)])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not list(tmp_path.glob("cut*"))
     with pytest.raises(ValueError, match="record 1: its kind is jump"):
         smp.write_trace(tmp_path / "other", [thread(0), [("load", 0, 8, 0), ("jump", 0, 8, 0)]])
     assert not list(tmp_path.glob("other*"))

@@ -49,6 +49,18 @@ def test_what_fails_stops_nothing_else_and_is_tried_again(tmp_path):
             assert swept.results[2] == swept.results[3]
 
 
+def test_numbers_that_are_no_result_are_not_kept(tmp_path):
+    configs = [{**smp.flat(BASE), "scheme.name": "gcm", "bus.timeout": timeout} for timeout in (0, 20)]
+    configs.append({**smp.flat(BASE), "machine.warm_up": 10_000_000})
+    with ThreadPoolExecutor(2) as executor:
+        for done in (1, 0):
+            swept = distributed.sweep(configs, executor=executor, manifest=tmp_path / "results")
+            assert (swept.done, swept.skipped) == (done, 1 - done)
+            assert [result is None for result in swept.results] == [False, True, True]
+            reasons = sorted(swept.failed.values())
+            assert "raised the alarm" in reasons[0] and "before machine.warm_up" in reasons[1]
+
+
 def test_what_another_trace_or_build_gave_is_not_known(tmp_path, monkeypatch):
     def write(stores):
         for path in tmp_path.glob("t.*.smpt"):

@@ -1,47 +1,14 @@
 //! The C library in `crates/capi`: linked, installed, and tested with examples in C, C++, Go and Java.
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    os::unix::fs::symlink,
-    path::Path,
-    process::{Command, ExitCode},
-};
+use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
 use crate::{
+    install_c::{Places, install},
     java, nginx,
-    programs::{STRICT, have, printed, said},
+    programs::{STRICT, have, said},
     provider,
     steps::{Checked, Steps},
 };
-
-/// What the static library needs of the system.
-const SYSTEM: &[&str] = &["-lgcc_s", "-lpthread", "-ldl", "-lm"];
-
-/// `cargo xtask install-c PREFIX`.
-pub(crate) fn install_command(steps: &Steps, words: &[String]) -> ExitCode {
-    let [prefix] = words else {
-        eprintln!("install-c: it takes one folder\nhint: cargo xtask install-c ~/.local");
-        return ExitCode::from(2);
-    };
-    if prefix.starts_with('-') {
-        eprintln!("install-c: {prefix}: no such option; it takes a folder\nhint: cargo xtask install-c ~/.local");
-        return ExitCode::from(2);
-    }
-    match install(steps, "release", Path::new(prefix)) {
-        Ok(()) => {
-            println!(
-                "{prefix}: lib/libsealwright.so, lib/libsealwright.a, include/sealwright.h, lib/pkgconfig/sealwright.pc,"
-            );
-            println!("    lib/ossl-modules/sealwright.so");
-            ExitCode::SUCCESS
-        }
-        Err(why) => {
-            eprintln!("install-c: {why}");
-            ExitCode::FAILURE
-        }
-    }
-}
 
 /// Installs a debug build below the target folder, then tests it from there.
 pub(crate) fn run(steps: &mut Steps) {
@@ -56,7 +23,8 @@ pub(crate) fn run(steps: &mut Steps) {
     let mut installed = false;
     steps.check("C library", |steps| {
         let _ = fs::remove_dir_all(&prefix);
-        match install(steps, "debug", &prefix).and_then(|()| symbols(&prefix)) {
+        let installed_to = install(steps, "debug", Places::new(&prefix));
+        match installed_to.and_then(|_| old_c(&prefix)).and_then(|()| symbols(&prefix)) {
             Ok(what) => {
                 installed = true;
                 Checked::Right(what)
@@ -74,58 +42,11 @@ pub(crate) fn run(steps: &mut Steps) {
     }
 }
 
-/// Builds the library, links the shared one from it, and puts both below `prefix` with header and pkg-config file.
-fn install(steps: &Steps, profile: &str, prefix: &Path) -> Result<(), String> {
-    let source = steps.root().join("crates/capi");
-    let mut words = vec!["build", "--quiet", "--package", "sealwright-capi"];
-    if profile == "release" {
-        words.push("--release");
-    }
-    steps.cargo_output(&words)?;
-    let failed = |error: std::io::Error| error.to_string();
-    let (lib, include) = (prefix.join("lib"), prefix.join("include"));
-    for folder in [&lib.join("pkgconfig"), &include] {
-        fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    }
-    let archive = lib.join("libsealwright.a");
-    fs::copy(steps.target().join(profile).join("libsealwright_capi.a"), &archive).map_err(failed)?;
-    fs::copy(source.join("include/sealwright.h"), include.join("sealwright.h")).map_err(failed)?;
-
-    let version = version(steps)?;
-    // Before 1.0, every minor version may change the interface.
-    let soname = "libsealwright.so.0";
-    let shared = lib.join(format!("libsealwright.so.{version}"));
-    let mut link = Command::new("cc");
-    link.args(["-shared", "-Wl,--gc-sections,-z,relro,-z,now", &format!("-Wl,-soname,{soname}")]);
-    link.arg(format!("-Wl,--version-script={}", source.join("sealwright.map").display()));
-    link.arg("-o").arg(&shared).arg("-Wl,--whole-archive").arg(&archive).arg("-Wl,--no-whole-archive").args(SYSTEM);
-    if profile == "release" {
-        link.arg("-s");
-    }
-    said(&mut link)?;
-    for (link, to) in [(soname, format!("libsealwright.so.{version}")), ("libsealwright.so", soname.into())] {
-        let _ = fs::remove_file(lib.join(link));
-        symlink(to, lib.join(link)).map_err(failed)?;
-    }
-    // The provider is the same code behind another door.
-    let modules = lib.join("ossl-modules");
-    fs::create_dir_all(&modules).map_err(failed)?;
-    let mut link = Command::new("cc");
-    link.args(["-shared", "-s", "-Wl,--gc-sections,-z,relro,-z,now"]);
-    link.arg(format!("-Wl,--version-script={}", source.join("provider.map").display())).arg("-o");
-    link.arg(modules.join("sealwright.so")).arg("-Wl,--whole-archive").arg(&archive).arg("-Wl,--no-whole-archive");
-    said(link.args(SYSTEM))?;
-    let settings = fs::read_to_string(source.join("sealwright.pc.in")).map_err(failed)?;
-    let absolute = fs::canonicalize(prefix).map_err(failed)?.display().to_string();
-    let settings = settings.replace("@PREFIX@", &escaped(&absolute)).replace("@VERSION@", &version);
-    fs::write(lib.join("pkgconfig/sealwright.pc"), settings).map_err(failed)
-}
-
-fn version(steps: &Steps) -> Result<String, String> {
-    let metadata = steps.metadata()?;
-    let packages = metadata["packages"].as_array().into_iter().flatten();
-    let found = packages.filter(|package| package["name"] == "sealwright-capi").find_map(|it| it["version"].as_str());
-    found.map(str::to_owned).ok_or_else(|| "sealwright-capi has no version".into())
+/// The header serves programs in C of 1989 too.
+fn old_c(prefix: &Path) -> Result<(), String> {
+    let mut command = Command::new("cc");
+    command.arg("-std=c89").args(STRICT).args(["-fsyntax-only", "-x", "c"]);
+    said(command.arg(prefix.join("include/sealwright.h"))).map(drop)
 }
 
 /// The shared library exports the functions of the header with their version, and nothing else.
@@ -133,7 +54,8 @@ fn symbols(prefix: &Path) -> Result<String, String> {
     let table = said(Command::new("nm").args(["-D", "--defined-only"]).arg(prefix.join("lib/libsealwright.so")))?;
     let exported: BTreeSet<&str> = table.lines().filter_map(|line| line.split(' ').nth(2)).collect();
     let header = fs::read_to_string(prefix.join("include/sealwright.h")).map_err(|error| error.to_string())?;
-    let code = header.lines().filter(|line| !line.starts_with("//") && !line.starts_with("typedef"));
+    let comment = |line: &str| line.trim_start().starts_with(['/', '*']);
+    let code = header.lines().filter(|line| !comment(line) && !line.starts_with("typedef"));
     let wanted: BTreeSet<String> = code
         .filter_map(|line| line.split_once('('))
         .filter_map(|(before, _)| before.split([' ', '*']).next_back())
@@ -212,12 +134,6 @@ fn apart(text: &str) -> (Vec<&str>, String) {
     (without.into_iter().map(|line| line["skipped: ".len()..].trim_end()).collect(), rest.concat())
 }
 
-/// A path for a file of pkg-config.
-fn escaped(path: &str) -> String {
-    let special = |c: char| c.is_whitespace() || "\"'\\#".contains(c);
-    path.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c])).collect()
-}
-
 /// The words that pkg-config prints, as a shell takes them: what stands behind a backslash, or in quotes, is no end of a word.
 fn split(text: &str) -> Vec<String> {
     let (mut words, mut word, mut quote, mut chars) = (Vec::new(), None::<String>, None, text.chars());
@@ -292,7 +208,7 @@ fn go(steps: &mut Steps, prefix: &Path) {
         command.args(["run", "."]).current_dir(&folder).env("CGO_ENABLED", "1").env("GOFLAGS", "-mod=readonly");
         command.env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig")).env("LD_LIBRARY_PATH", prefix.join("lib"));
         command.env("GOCACHE", steps.target().join("capi/go")).env("GOTOOLCHAIN", "local");
-        printed(said(&mut command), "opened: attack at dawn\nforged: not authentic\n")
+        Checked::printed(said(&mut command), "opened: attack at dawn\nforged: not authentic\n")
     });
 }
 
@@ -305,7 +221,8 @@ fn go_version(said: &str) -> Option<(u32, u32)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{GO, apart, escaped, go_version, split};
+    use super::{GO, apart, go_version, split};
+    use crate::install_c::escaped;
 
     #[test]
     fn versions_as_go_says_them() {

@@ -6,7 +6,7 @@
  * A pointer to bytes may be NULL where its length is 0. Other pointers must not be NULL. Objects are freed by the function that
  * their documentation names; freeing NULL does nothing. A function that makes an object sets *result to NULL first, so that it is
  * NULL after a call that failed. A key may be used by several threads at once, a stream or a reader by one
- * at a time.
+ * at a time. Names of suites and paths end with a zero; a path has the bytes that the system takes, which need be no UTF-8.
  */
 
 
@@ -16,119 +16,199 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Bytes that a sealed message is longer than its text.
+/**
+ * Bytes that a sealed message is longer than its text.
+ */
 #define SEALWRIGHT_TAG_LEN 16
 
-// Bytes of a nonce.
+/**
+ * Bytes of a nonce.
+ */
 #define SEALWRIGHT_NONCE_LEN 12
 
-// For sealwright_file_seal and sealwright_file_open: replace an output that exists.
+/**
+ * For sealwright_file_seal and sealwright_file_open: replace an output that exists.
+ */
 #define SEALWRIGHT_FORCE 1
 
-// For sealwright_file_seal: write text, base64 in lines, larger by a third.
+/**
+ * For sealwright_file_seal: write text, base64 in lines, larger by a third.
+ */
 #define SEALWRIGHT_ARMOR 2
 
-// What a function returns. Numbers keep their meaning; later versions may add some.
+/**
+ * What a function returns. Numbers keep their meaning; later versions may add some.
+ */
 typedef enum {
-  // It worked.
+  /**
+   * It worked.
+   */
   SEALWRIGHT_OK = 0,
-  // An argument is not what the function takes.
+  /**
+   * An argument is not what the function takes.
+   */
   SEALWRIGHT_ERROR_ARGUMENT = 1,
-  // No suite has this name.
+  /**
+   * No suite has this name.
+   */
   SEALWRIGHT_ERROR_SUITE = 2,
-  // The message, the stream or the file is not authentic.
+  /**
+   * The message, the stream or the file is not authentic.
+   */
   SEALWRIGHT_ERROR_NOT_AUTHENTIC = 3,
-  // The stream or the file does not open with this key, or with this context or associated data.
+  /**
+   * The stream or the file does not open with this key, or with this context or associated data.
+   */
   SEALWRIGHT_ERROR_WRONG_KEY = 4,
-  // The key has a length that the suite does not take.
+  /**
+   * The key has a length that the suite does not take.
+   */
   SEALWRIGHT_ERROR_KEY_LENGTH = 5,
-  // The nonce has a length that the suite does not take.
+  /**
+   * The nonce has a length that the suite does not take.
+   */
   SEALWRIGHT_ERROR_NONCE_LENGTH = 6,
-  // The text is longer than may be sealed.
+  /**
+   * The text is longer than may be sealed.
+   */
   SEALWRIGHT_ERROR_TOO_LONG = 7,
-  // The operating system refused to read or write.
+  /**
+   * The operating system refused to read or write.
+   */
   SEALWRIGHT_ERROR_IO = 8,
-  // The output exists, and was not to be replaced.
+  /**
+   * The output exists, and was not to be replaced.
+   */
   SEALWRIGHT_ERROR_EXISTS = 9,
-  // The operating system gave no random bytes.
+  /**
+   * The operating system gave no random bytes.
+   */
   SEALWRIGHT_ERROR_RANDOM = 10,
-  // The stream was finished, or an earlier error ended it, or it was begun before the process was forked.
+  /**
+   * The stream was finished, or an earlier error ended it, or it was begun before the process was forked.
+   */
   SEALWRIGHT_ERROR_ENDED = 11,
-  // Any other.
+  /**
+   * Any other.
+   */
   SEALWRIGHT_ERROR_OTHER = 12,
-  // A defect of the library. The objects of the call must not be used again.
-  SEALWRIGHT_ERROR_INTERNAL = 13,
+  /**
+   * A defect of the library. The objects of the call must not be used again.
+   */
+  SEALWRIGHT_ERROR_INTERNAL = 13
 } sealwright_error;
 
-// A key of files: a raw one or a passphrase. Freed by sealwright_file_key_free, which wipes it.
+/**
+ * A key of files: a raw one or a passphrase. Freed by sealwright_file_key_free, which wipes it.
+ */
 typedef struct sealwright_file_key sealwright_file_key;
 
-// A suite under a key. Freed by sealwright_key_free, which wipes it.
+/**
+ * A suite under a key. Freed by sealwright_key_free, which wipes it.
+ */
 typedef struct sealwright_key sealwright_key;
 
-// A sealed stream that is opened as it is read. Freed by sealwright_opener_free.
+/**
+ * A sealed stream that is opened as it is read. Freed by sealwright_opener_free.
+ */
 typedef struct sealwright_opener sealwright_opener;
 
-// A sealed file that is read from anywhere. Freed by sealwright_reader_free.
+/**
+ * A sealed file that is read from anywhere. Freed by sealwright_reader_free.
+ */
 typedef struct sealwright_reader sealwright_reader;
 
-// A stream that is sealed as it is written. Freed by sealwright_sealer_free.
+/**
+ * A stream that is sealed as it is written. Freed by sealwright_sealer_free.
+ */
 typedef struct sealwright_sealer sealwright_sealer;
 
-// A message of a batch.
+/**
+ * A message of a batch.
+ */
 typedef struct {
-  // SEALWRIGHT_NONCE_LEN bytes. Sealing, they are another message's in no batch under this key.
+  /**
+   * SEALWRIGHT_NONCE_LEN bytes. Sealing, they are another message's in no batch under this key.
+   */
   const uint8_t *nonce;
-  // Associated data: authenticated, not encrypted.
+  /**
+   * Associated data: authenticated, not encrypted.
+   */
   const uint8_t *ad;
-  // Its length in bytes.
+  /**
+   * Its length in bytes.
+   */
   size_t ad_len;
-  // The text to seal, or the message to open.
+  /**
+   * The text to seal, or the message to open.
+   */
   const uint8_t *input;
-  // Its length in bytes.
+  /**
+   * Its length in bytes.
+   */
   size_t input_len;
-  // Where the result goes: SEALWRIGHT_TAG_LEN bytes more than the text, or less than the message. It may be `input`, but
-  // not lie over `ad`.
+  /**
+   * Where the result goes: SEALWRIGHT_TAG_LEN bytes more than the text, or less than the message. It may be `input`, but
+   * not lie over `ad`.
+   */
   uint8_t *output;
-  // Set by the call, also by one that is refused: 0, or the number of this message's error.
+  /**
+   * Set by the call, also by one that is refused: 0, or the number of this message's error.
+   */
   int error;
 } sealwright_message;
 
-// Takes `len` bytes of a sealed stream. Returns 0, or anything else if it failed. It must return: an exception, or a longjmp, that left it
-// would go through frames of the library, which is undefined.
+/**
+ * Takes `len` bytes of a sealed stream. Returns 0, or anything else if it failed. It must return: an exception, or a longjmp, that left it
+ * would go through frames of the library, which is undefined.
+ */
 typedef int (*sealwright_write)(void *state, const uint8_t *bytes, size_t len);
 
-// Puts at most `len` bytes of a sealed stream to `bytes`, and how many to `got`: 0 at its end. Returns 0, or anything else if it failed. It
-// must return, as a function that writes must.
+/**
+ * Puts at most `len` bytes of a sealed stream to `bytes`, and how many to `got`: 0 at its end. Returns 0, or anything else if it failed. It
+ * must return, as a function that writes must.
+ */
 typedef int (*sealwright_read)(void *state, uint8_t *bytes, size_t len, size_t *got);
 
 #ifdef __cplusplus
 extern "C" {
-#endif // __cplusplus
+#endif /* __cplusplus */
 
-// The text of an error's number. It is never NULL, and lives as long as the program.
+/**
+ * The text of an error's number. It is never NULL, and lives as long as the program.
+ */
 const char *sealwright_error_text(int error);
 
-// The version of the library, such as "0.1.0".
+/**
+ * The version of the library, such as "0.1.0".
+ */
 const char *sealwright_version(void);
 
-// What the last error in this thread was, in detail; NULL if there was none, or if the library's memory for
-// the thread is gone, as in destructors at its end. It is valid until the thread calls the library again.
+/**
+ * What the last error in this thread was, in detail; NULL if there was none, or if the library's memory for
+ * the thread is gone, as in destructors at its end. It is valid until the thread calls the library again.
+ */
 const char *sealwright_last_error(void);
 
-// Makes a key of a suite: "aes-256-gcm", "aes-128-gcm", "aes-256-ocb", "aes-128-ocb", "serpent-256-gcm" or "serpent-256-ocb". The
-// bytes of the key must be random; they are copied.
+/**
+ * Makes a key of a suite: "aes-256-gcm", "aes-128-gcm", "aes-256-ocb", "aes-128-ocb", "serpent-256-gcm" or "serpent-256-ocb". The
+ * bytes of the key must be random; they are copied.
+ */
 int sealwright_key_new(const char *suite,
                        const uint8_t *key,
                        size_t key_len,
                        sealwright_key **result);
 
-// Frees and wipes a key.
+/**
+ * Frees and wipes a key.
+ */
 void sealwright_key_free(sealwright_key *key);
 
-// Seals `text`: writes text_len + SEALWRIGHT_TAG_LEN bytes to `message`, the ciphertext and the tag. `message` may be `text`, or overlap
-// it, and the nonce; lying over the associated data, it is SEALWRIGHT_ERROR_ARGUMENT. The nonce of SEALWRIGHT_NONCE_LEN bytes must never
-// be used twice with one key.
+/**
+ * Seals `text`: writes text_len + SEALWRIGHT_TAG_LEN bytes to `message`, the ciphertext and the tag. `message` may be `text`, or overlap
+ * it, and the nonce; lying over the associated data, it is SEALWRIGHT_ERROR_ARGUMENT. The nonce of SEALWRIGHT_NONCE_LEN bytes must never
+ * be used twice with one key.
+ */
 int sealwright_seal(const sealwright_key *key,
                     const uint8_t *nonce,
                     size_t nonce_len,
@@ -138,8 +218,10 @@ int sealwright_seal(const sealwright_key *key,
                     size_t text_len,
                     uint8_t *message);
 
-// Opens `message`, ciphertext and tag: writes message_len - SEALWRIGHT_TAG_LEN bytes to `text`, if it is authentic, and zeros otherwise.
-// `text` may be `message`, or overlap it, and the nonce; lying over the associated data, it is SEALWRIGHT_ERROR_ARGUMENT.
+/**
+ * Opens `message`, ciphertext and tag: writes message_len - SEALWRIGHT_TAG_LEN bytes to `text`, if it is authentic, and zeros otherwise.
+ * `text` may be `message`, or overlap it, and the nonce; lying over the associated data, it is SEALWRIGHT_ERROR_ARGUMENT.
+ */
 int sealwright_open(const sealwright_key *key,
                     const uint8_t *nonce,
                     size_t nonce_len,
@@ -149,21 +231,27 @@ int sealwright_open(const sealwright_key *key,
                     size_t message_len,
                     uint8_t *text);
 
-// Seals each of `messages`, one after the other, and sets its error. Returns the first error. If two of them have the same nonce, none is
-// sealed, and each has SEALWRIGHT_ERROR_ARGUMENT. An output must not lie over what a later message reads, except for its nonce.
+/**
+ * Seals each of `messages`, one after the other, and sets its error. Returns the first error. If two of them have the same nonce, none is
+ * sealed, and each has SEALWRIGHT_ERROR_ARGUMENT. An output must not lie over what a later message reads, except for its nonce.
+ */
 int sealwright_seal_batch(const sealwright_key *key,
                           sealwright_message *messages,
                           size_t count);
 
-// Opens each of `messages`, one after the other, and sets its error: one that is not authentic stops no other. Returns the first error. An
-// output must not lie over what a later message reads, except for its nonce.
+/**
+ * Opens each of `messages`, one after the other, and sets its error: one that is not authentic stops no other. Returns the first error. An
+ * output must not lie over what a later message reads, except for its nonce.
+ */
 int sealwright_open_batch(const sealwright_key *key,
                           sealwright_message *messages,
                           size_t count);
 
-// Begins a stream under a random key, which may seal many streams. `context` is what both sides must agree on; it is not stored. The
-// sealed stream goes to `write`, called with `state`. Only the process that began a stream can go on with it: one that was forked from it
-// would seal another text under the same nonces.
+/**
+ * Begins a stream under a random key, which may seal many streams. `context` is what both sides must agree on; it is not stored. The
+ * sealed stream goes to `write`, called with `state`. Only the process that began a stream can go on with it: one that was forked from it
+ * would seal another text under the same nonces.
+ */
 int sealwright_sealer_new(const char *suite,
                           const uint8_t *key,
                           size_t key_len,
@@ -173,17 +261,25 @@ int sealwright_sealer_new(const char *suite,
                           void *state,
                           sealwright_sealer **result);
 
-// Seals `len` bytes more. If `write` failed, the stream may have a part of them, and cannot go on nor be ended.
+/**
+ * Seals `len` bytes more. If `write` failed, the stream may have a part of them, and cannot go on nor be ended.
+ */
 int sealwright_sealer_write(sealwright_sealer *sealer, const uint8_t *text, size_t len);
 
-// Ends the stream. Without this it counts as cut off. If `write` failed, the call may be repeated. Nothing more can be
-// sealed after the first.
+/**
+ * Ends the stream. Without this it counts as cut off. If `write` failed, the call may be repeated. Nothing more can be
+ * sealed after the first.
+ */
 int sealwright_sealer_finish(sealwright_sealer *sealer);
 
-// Frees a sealer, and wipes what it holds.
+/**
+ * Frees a sealer, and wipes what it holds.
+ */
 void sealwright_sealer_free(sealwright_sealer *sealer);
 
-// Begins to open a sealed stream, which comes from `read`, called with `state`. Reads its header and checks key and context.
+/**
+ * Begins to open a sealed stream, which comes from `read`, called with `state`. Reads its header and checks key and context.
+ */
 int sealwright_opener_new(const char *suite,
                           const uint8_t *key,
                           size_t key_len,
@@ -193,30 +289,44 @@ int sealwright_opener_new(const char *suite,
                           void *state,
                           sealwright_opener **result);
 
-// Puts at most `len` bytes of authentic text, at least 1, to `text`, and how many to `got`: 0 at the end, which is proven then. Until then
-// the stream may still turn out to be cut off.
+/**
+ * Puts at most `len` bytes of authentic text, at least 1, to `text`, and how many to `got`: 0 at the end, which is proven then. Until then
+ * the stream may still turn out to be cut off.
+ */
 int sealwright_opener_read(sealwright_opener *opener,
                            uint8_t *text,
                            size_t len,
                            size_t *got);
 
-// Frees an opener, and wipes what it holds.
+/**
+ * Frees an opener, and wipes what it holds.
+ */
 void sealwright_opener_free(sealwright_opener *opener);
 
-// A raw key: random bytes, as many as the suite takes.
+/**
+ * A raw key: random bytes, as many as the suite takes.
+ */
 int sealwright_file_key_raw(const uint8_t *key, size_t key_len, sealwright_file_key **result);
 
-// A passphrase of `len` bytes.
+/**
+ * A passphrase of `len` bytes.
+ */
 int sealwright_file_key_passphrase(const uint8_t *passphrase, size_t len, sealwright_file_key **result);
 
-// The raw key in a key file, which only its owner may be able to read.
+/**
+ * The raw key in a key file, which only its owner may be able to read.
+ */
 int sealwright_file_key_read(const char *path, sealwright_file_key **result);
 
-// Frees and wipes a key.
+/**
+ * Frees and wipes a key.
+ */
 void sealwright_file_key_free(sealwright_file_key *key);
 
-// Seals the file `from` to the file `to` on every core. `to` appears only when it is whole. `flags` are SEALWRIGHT_FORCE and
-// SEALWRIGHT_ARMOR, or 0.
+/**
+ * Seals the file `from` to the file `to` on every core. `to` appears only when it is whole. `flags` are SEALWRIGHT_FORCE and
+ * SEALWRIGHT_ARMOR, or 0.
+ */
 int sealwright_file_seal(const char *from,
                          const char *to,
                          const char *suite,
@@ -225,8 +335,10 @@ int sealwright_file_seal(const char *from,
                          size_t ad_len,
                          uint32_t flags);
 
-// Opens the sealed file `from` to the file `to` on every core. `to` appears only when all of it is authentic. `flags` are
-// SEALWRIGHT_FORCE, or 0.
+/**
+ * Opens the sealed file `from` to the file `to` on every core. `to` appears only when all of it is authentic. `flags` are
+ * SEALWRIGHT_FORCE, or 0.
+ */
 int sealwright_file_open(const char *from,
                          const char *to,
                          const sealwright_file_key *key,
@@ -234,29 +346,37 @@ int sealwright_file_open(const char *from,
                          size_t ad_len,
                          uint32_t flags);
 
-// Opens a sealed file: checks the key, and proves the length.
+/**
+ * Opens a sealed file: checks the key, and proves the length.
+ */
 int sealwright_reader_new(const char *path,
                           const sealwright_file_key *key,
                           const uint8_t *ad,
                           size_t ad_len,
                           sealwright_reader **result);
 
-// The length of the text in bytes; 0 for NULL.
+/**
+ * The length of the text in bytes; 0 for NULL.
+ */
 uint64_t sealwright_reader_size(const sealwright_reader *reader);
 
-// Puts at most `len` bytes of the text, from byte `at` on, to `buffer`, and how many to `got`: fewer only at the end. Every byte is
-// authentic.
+/**
+ * Puts at most `len` bytes of the text, from byte `at` on, to `buffer`, and how many to `got`: fewer only at the end. Every byte is
+ * authentic.
+ */
 int sealwright_reader_read(sealwright_reader *reader,
                            uint64_t at,
                            uint8_t *buffer,
                            size_t len,
                            size_t *got);
 
-// Frees a reader, and wipes what it holds.
+/**
+ * Frees a reader, and wipes what it holds.
+ */
 void sealwright_reader_free(sealwright_reader *reader);
 
 #ifdef __cplusplus
 }  // extern "C"
-#endif  // __cplusplus
+#endif  /* __cplusplus */
 
 #endif  /* SEALWRIGHT_H */

@@ -1,15 +1,12 @@
 //! Whole files, and the keys that they open with.
 
-use std::{
-    ffi::{c_char, c_int},
-    path::Path,
-};
+use std::ffi::{c_char, c_int};
 
 use sealwright_file::{Input, Key, Opening, Output, Place, Sealing, pooled, threads_for};
 
 use crate::{
     error::{Failed, guard},
-    pointer::{borrow, bytes, clear, free, give, text},
+    pointer::{borrow, bytes, clear, free, give, path, text},
 };
 
 /// For sealwright_file_seal and sealwright_file_open: replace an output that exists.
@@ -55,7 +52,7 @@ pub unsafe extern "C" fn sealwright_file_key_read(path: *const c_char, result: *
     // SAFETY: the header says what the pointers must be.
     guard(|| unsafe {
         clear(result)?;
-        give(result, SealwrightFileKey(Key::read_file(Path::new(text(path, "the path")?))?))
+        give(result, SealwrightFileKey(Key::read_file(self::path(path, "the path")?)?))
     })
 }
 
@@ -121,7 +118,7 @@ fn known(flags: u32, taken: u32, what: &str) -> Result<(), Failed> {
 /// Both ends of a job.
 unsafe fn ends(from: *const c_char, to: *const c_char, flags: u32) -> Result<(Input, Output), Failed> {
     // SAFETY: the header says what the pointers must be.
-    let (from, to) = unsafe { (text(from, "the input's path")?, text(to, "the output's path")?) };
+    let (from, to) = unsafe { (path(from, "the input's path")?, path(to, "the output's path")?) };
     let place = Place { force: flags & SEALWRIGHT_FORCE != 0, ..Place::default() };
-    Ok((Input::open(Path::new(from))?, Output::file(Path::new(to), place)?))
+    Ok((Input::open(from)?, Output::file(to, place)?))
 }

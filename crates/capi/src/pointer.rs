@@ -1,7 +1,9 @@
 //! Pointers of callers as slices, texts and boxes.
 
 use std::{
-    ffi::{CStr, c_char},
+    ffi::{CStr, OsStr, c_char},
+    os::unix::ffi::OsStrExt,
+    path::Path,
     ptr, slice,
 };
 
@@ -66,6 +68,18 @@ pub(crate) unsafe fn text<'a>(start: *const c_char, what: &str) -> Result<&'a st
     }
     // SAFETY: the caller's promise.
     unsafe { CStr::from_ptr(start) }.to_str().map_err(|_| Failed::argument(&format!("{what} is not UTF-8")))
+}
+
+/// A path that ends with a zero: the bytes that the system takes, of whatever encoding.
+///
+/// # Safety
+/// It must be one, or null.
+pub(crate) unsafe fn path<'a>(start: *const c_char, what: &str) -> Result<&'a Path, Failed> {
+    if start.is_null() {
+        return Err(Failed::argument(&format!("{what} is NULL")));
+    }
+    // SAFETY: the caller's promise.
+    Ok(Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(start) }.to_bytes())))
 }
 
 /// What a pointer points to.

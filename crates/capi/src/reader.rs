@@ -3,7 +3,6 @@
 use std::{
     ffi::{c_char, c_int},
     io::{Read, Seek, SeekFrom},
-    path::Path,
 };
 
 use sealwright_file::{Opening, SealedReader, input::Positioned};
@@ -11,7 +10,7 @@ use sealwright_file::{Opening, SealedReader, input::Positioned};
 use crate::{
     error::guard,
     file::SealwrightFileKey,
-    pointer::{borrow, borrow_mut, bytes, bytes_mut, clear, free, give, text},
+    pointer::{borrow, borrow_mut, bytes, bytes_mut, clear, free, give, path},
 };
 
 /// A sealed file that is read from anywhere. Freed by sealwright_reader_free.
@@ -31,7 +30,7 @@ pub unsafe extern "C" fn sealwright_reader_new(
     guard(|| unsafe {
         clear(result)?;
         let opening = Opening::new(&borrow(key, "the key")?.0).ad(bytes(ad, ad_len, "the associated data")?);
-        let file = Positioned::open(Path::new(text(path, "the path")?))?;
+        let file = Positioned::open(self::path(path, "the path")?)?;
         give(result, SealwrightReader(SealedReader::new(file, &opening)?))
     })
 }

@@ -317,9 +317,31 @@ static void no_objects(void)
     EXPECT(keys[0] == NULL && keys[1] == NULL && keys[2] == NULL, 1);
 }
 
-int main(void)
+/* The bytes of a path are the system's, and need be no UTF-8. */
+static void paths(const char *scratch)
+{
+    char path[4096];
+    sealwright_file_key *key = NULL;
+    sealwright_reader *reader = NULL;
+    snprintf(path, sizeof path, "%s/caf\xe9.seal", scratch);
+    EXPECT(sealwright_file_key_raw(SECRET, 32, &key), SEALWRIGHT_OK);
+    EXPECT(sealwright_file_seal("/dev/null", path, "aes-256-gcm", key, NULL, 0, 0), SEALWRIGHT_OK);
+    EXPECT(sealwright_reader_new(path, key, NULL, 0, &reader), SEALWRIGHT_OK);
+    EXPECT(sealwright_file_open(path, path, key, NULL, 0, 0), SEALWRIGHT_ERROR_EXISTS);
+    EXPECT(sealwright_file_open(path, "/dev/null", key, NULL, 0, 0), SEALWRIGHT_OK);
+    sealwright_reader_free(reader);
+    sealwright_file_key_free(key);
+    EXPECT(sealwright_file_key_read(path, &key), SEALWRIGHT_ERROR_OTHER);
+    EXPECT(remove(path), 0);
+}
+
+int main(int count, char **words)
 {
     sealwright_key *key = NULL;
+    if (count != 2) {
+        printf("arguments FOLDER\n");
+        return 2;
+    }
     EXPECT(sealwright_last_error() == NULL, 1);
     EXPECT(sealwright_key_new("rot-13", SECRET, 32, &key), SEALWRIGHT_ERROR_SUITE);
     EXPECT(strstr(sealwright_last_error(), "aes-256-gcm") != NULL, 1);
@@ -344,6 +366,7 @@ int main(void)
     streams();
     files();
     no_objects();
+    paths(words[1]);
     printf("%d wrong\n", wrong);
     return wrong != 0;
 }

@@ -2,7 +2,7 @@
 import sys
 from collections.abc import Iterable, Sequence
 from os import PathLike
-from typing import Any, Final, Protocol, TypedDict, Union, final
+from typing import Any, Final, Optional, Protocol, TypedDict, Union, final
 
 if sys.version_info >= (3, 12):
     from collections.abc import Buffer as Buffer
@@ -181,6 +181,8 @@ class SealedReader:
     def size(self) -> int: ...
     @property
     def suite(self) -> str: ...
+    @property
+    def padded(self) -> bool: ...
 
 @final
 class SealedWriter:
@@ -234,8 +236,9 @@ _Record = tuple[str, int, int, int]
 def smp_names() -> tuple[list[str], list[str]]: ...
 def smp_run(
     text: str,
-    settings: Sequence[str],
-    work: Any,
+    preset: Optional[str],
+    words: Sequence[str],
+    work: tuple[Optional[str], Optional[int], Optional[bool], Optional[_Path], Optional[str]],
     check: bool,
     attacks: Sequence[tuple[str, int]],
     progress: Any,

@@ -20,6 +20,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
@@ -27,7 +28,8 @@ import fsspec
 
 from ._sealwright import WrongKey
 from ._spread import IN_FLIGHT, Manifest, Report, spread
-from .filesystem import SealedFileSystem, forget
+from ._store import begin, forget
+from .filesystem import SealedFileSystem
 from .sealedfile import SealedFile
 from .sweeps import Sweep, sweep
 
@@ -73,7 +75,8 @@ def open_store(source: str, target: str, *, executor: Executor, **options: Any) 
 def rekey_store(store: str, *, executor: Executor, key: Any, new: dict[str, Any], **options: Any) -> Report:
     """Seals every file below `store` whose name ends in `.seal`, and that `key` opens, anew with the arguments `new`, such as
     `{"key": other}`, in its place. Whoever has a copy of a file and the old key can still open that. A file that opens with the new
-    key already is left alone. Other arguments as of `seal_store`, with `store_options` for fsspec's.
+    key already is left alone. One that is padded is in `failed`, as it would tell the length of its text then. Other arguments as of
+    `seal_store`, with `store_options` for fsspec's.
     """
     places, keys = _split(options)
     own = places.pop("store_options", None)
@@ -171,16 +174,20 @@ def _work(task: _Task) -> tuple[int, bool]:
         from_fs = _sealed(from_fs, task.opening)
     if task.sealing is not None:
         to_fs = _sealed(to_fs, task.sealing)
-    if task.opening is not None and task.sealing is not None:
+    anew = task.opening is not None and task.sealing is not None
+    if anew:
         # The target is the source, which opens with the new key if it was done before.
         try:
             with to_fs.open(to_path, "rb") as file:
                 return file.size, False
         except (WrongKey, ValueError):
             pass
-    to_fs.makedirs(to_fs._parent(to_path), exist_ok=True)
     with from_fs.open(from_path, "rb") as reader:
-        return _copy(reader, to_fs._open(to_path, mode="wb", autocommit=False)), True
+        if anew and reader._reader.padded:
+            raise ValueError("it is padded, and would not be then (hint: `sealwright open`, then `sealwright seal --pad`)")
+        to_fs.makedirs(to_fs._parent(to_path), exist_ok=True)
+        sealing = task.sealing is not None
+        return _copy(reader, to_fs._open(to_path, mode="wb", autocommit=False) if sealing else begin(to_fs, to_path)), True
 
 
 def _copy(reader: Any, writer: Any) -> int:
@@ -191,10 +198,12 @@ def _copy(reader: Any, writer: Any) -> int:
             writer.write(part)
             copied += len(part)
         writer.close()
+        writer.commit()
     except BaseException:
-        writer.discard() if isinstance(writer, SealedFile) else forget(writer)
+        # The reason why there is no target is told, not what else went wrong then.
+        with suppress(Exception):
+            writer.discard() if isinstance(writer, SealedFile) else forget(writer)
         raise
-    writer.commit()
     return copied
 
 

@@ -13,84 +13,31 @@ contents are sealed when written and opened when read. Sizes are those of the te
 from __future__ import annotations
 
 import inspect
-import os
 import secrets
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from fsspec import filesystem
+from fsspec.compression import compr
+from fsspec.core import get_compression, has_magic
 from fsspec.implementations.chained import ChainedFileSystem
-from fsspec.spec import AbstractBufferedFile
 
+from ._sealed import Compressed, Sealed
 from ._sealwright import Error, text_bytes
-from .sealedfile import SealedFile
+from ._store import begin, first_bytes
 
-_HEAD = 64 * 1024 + 16  # The longest preamble (docs/FORMAT.md): all that `text_bytes` reads.
-
-
-def forget(file: Any) -> None:
-    """Leaves nothing of a file of a store that was opened for writing without `autocommit`."""
-    if isinstance(file, AbstractBufferedFile):
-        # Closing it would upload what there is.
-        file.discard()
-        file.closed = True
-    else:
-        file.close()
-        file.discard()
+# The preamble (docs/FORMAT.md), which is all that `text_bytes` reads: so long for one key or a passphrase, and for recipients as it says.
+_HEAD = 64
+_LONGEST = 64 * 1024 + 16
+_MAGIC = b"\x89SEAL\r\n\x1a"
 
 
-_process = object()  # Another one in each child: in a PID namespace of its own it may have its parent's number.
-
-
-def _forked() -> None:
-    global _process
-    _process = object()
-
-
-os.register_at_fork(after_in_child=_forked)
-
-
-class _Sealed(SealedFile):
-    """A sealed file over a file of the store, which it closes."""
-
-    def __init__(self, below: Any, mode: str, options: dict[str, Any], autocommit: bool = True) -> None:
-        self._below, self._autocommit, self._process = below, autocommit, (os.getpid(), _process)
-        try:
-            super().__init__(below, mode, **options)
-        except BaseException:
-            below.close() if mode == "rb" else forget(self._below)
-            raise
-
-    def close(self) -> None:
-        if self.closed or self._given_up():
-            # It finds the same.
-            super().close()
-            return
-        below, writing = self._below, self.writable()
-        try:
-            super().close()
-        except BaseException:
-            self._forget()
-            raise
-        below.close()
-        if writing and self._autocommit:
-            below.commit()
-
-    def commit(self) -> None:
-        """Puts the file in its place, at the end of a transaction."""
-        self._below.commit()
-
-    def discard(self) -> None:
-        writing = self.writable() or self.closed
-        super().discard()
-        if writing:
-            self._forget()
-        else:
-            self._below.close()
-
-    def _forget(self) -> None:
-        # A forked child must not take away what its parent writes.
-        if self._process == (os.getpid(), _process):
-            forget(self._below)
+def _preamble(head: bytes | Exception) -> int:
+    """How long the preamble is of a file that begins so; 0 for other files."""
+    if not isinstance(head, bytes) or not head.startswith(_MAGIC) or len(head) < 16:
+        return 0
+    return min(16 + int.from_bytes(head[12:16], "big"), _LONGEST)
 
 
 class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
@@ -170,45 +117,107 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
     def fsid(self) -> str:
         return f"seal_{self.fs.fsid}"
 
+    def open(
+        self,
+        path: str,
+        mode: str = "rb",
+        block_size: int | None = None,
+        cache_options: dict[str, Any] | None = None,
+        compression: str | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        """As fsspec's. What is compressed is in its place when what it returns is closed."""
+        compression = get_compression(self._below(path), compression)
+        if compression is None or "b" not in mode or "r" in mode:
+            return super().open(path, mode, block_size, cache_options, compression, **kwargs)
+        sealed = super().open(path, mode, block_size, cache_options, **kwargs)
+        try:
+            return Compressed(compr[compression](sealed, mode=mode[0]), sealed)
+        except BaseException:
+            sealed.discard()
+            raise
+
     def _open(self, path: str, mode: str = "rb", autocommit: bool = True, **kwargs: Any) -> Any:
         path = self._below(path)
         if mode == "rb":
-            return _Sealed(self.fs.open(path, "rb"), mode, self._reading)
+            return Sealed(self.fs.open(path, "rb"), mode, self._reading)
         if mode not in ("wb", "xb"):
             raise ValueError(f"mode must be 'rb', 'wb' or 'xb', not {mode!r}: a sealed file is written as a whole")
         if mode == "xb" and self.fs.exists(path):
             raise FileExistsError(path)
         # The store gets the file in its place when it is complete, and forgets one that is abandoned.
-        return _Sealed(self.fs._open(path, mode="wb", autocommit=False), mode, self._writing, autocommit)
+        return Sealed(begin(self.fs, path), mode, self._writing, autocommit)
 
     def info(self, path: str, **kwargs: Any) -> dict[str, Any]:
-        return self._with_text_size(self.fs.info(self._below(path), **kwargs))
+        (found,) = self._with_text_sizes([self.fs.info(self._below(path), **kwargs)], strict=True)
+        return found
 
     def ls(self, path: str, detail: bool = True, **kwargs: Any) -> list[Any]:
         found = self.fs.ls(self._below(path), detail=detail, **kwargs)
-        return [self._listed(each) for each in found] if detail else list(found)
+        return self._with_text_sizes(found) if detail else list(found)
 
-    def _listed(self, info: dict[str, Any]) -> dict[str, Any]:
-        try:
-            return self._with_text_size(info)
-        except Exception:  # of the store's own kinds
-            # One file that cannot be read does not hide the others.
-            return {**info, "size": None, "sealed_size": info.get("size")}
+    def find(self, path: str, maxdepth: int | None = None, withdirs: bool = False, detail: bool = False, **kwargs: Any) -> Any:
+        found = self.fs.find(self._below(path), maxdepth=maxdepth, withdirs=withdirs, detail=detail, **kwargs)
+        return self._named(found) if detail else found
 
-    def _with_text_size(self, info: dict[str, Any]) -> dict[str, Any]:
-        """The size of the text, as the file's length tells: it is proven when the file is opened. None for other files, and where the
-        store does not tell the length."""
-        if info.get("type") != "file":
-            return info
-        sealed, size = info.get("size"), None
-        if sealed is not None:
-            try:
-                size = text_bytes(self.fs.cat_file(info["name"], start=0, end=min(_HEAD, sealed)), sealed)
-            except Error:
-                pass
-        return {**info, "size": size, "sealed_size": sealed}
+    def glob(self, path: str, maxdepth: int | None = None, **kwargs: Any) -> Any:
+        # A stroke at the end asks for folders.
+        below = self._below(path) + ("/" if str(path).endswith("/") else "")
+        found = self.fs.glob(below, maxdepth=maxdepth, **kwargs)
+        return self._named(found) if kwargs.get("detail") else found
+
+    def walk(self, path: str, *args: Any, **kwargs: Any) -> Iterator[Any]:
+        for root, folders, files in self.fs.walk(self._below(path), *args, **kwargs):
+            yield root, folders, self._named(files) if kwargs.get("detail") else files
+
+    def du(self, path: str, total: bool = True, maxdepth: int | None = None, withdirs: bool = False, **kwargs: Any) -> Any:
+        """As fsspec's. A file whose text has no known length counts with its own."""
+        found = self.find(path, maxdepth=maxdepth, withdirs=withdirs, detail=True, **kwargs)
+        if withdirs and self.isdir(path):
+            top = self.info(path)
+            found = {top["name"]: top, **found}
+        sizes = {name: info.get("sealed_size") or 0 if info["size"] is None else info["size"] for name, info in found.items()}
+        return sum(sizes.values()) if total else sizes
+
+    def _named(self, found: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        return dict(zip(found, self._with_text_sizes(list(found.values()))))
+
+    def _with_text_sizes(self, infos: list[dict[str, Any]], strict: bool = False) -> list[dict[str, Any]]:
+        """The sizes of the texts, as the files' lengths tell: they are proven when a file is opened. None for other files, and where the
+        store does not tell the length. One file that cannot be read does not hide the others, unless `strict`."""
+        sealed = {info["name"]: info["size"] for info in infos if info.get("type") == "file" and info.get("size")}
+        heads = self._heads({name: min(_HEAD, size) for name, size in sealed.items()})
+        longer = {name: min(_preamble(head), sealed[name]) for name, head in heads.items() if _preamble(head) > _HEAD < sealed[name]}
+        heads.update(self._heads(longer))
+        told: list[dict[str, Any]] = []
+        for info in infos:
+            size, head = None, heads.get(info["name"])
+            if strict and isinstance(head, Exception):
+                raise head
+            if isinstance(head, bytes):
+                with suppress(Error):
+                    size = text_bytes(head, info["size"])
+            told.append({**info, "size": size, "sealed_size": info.get("size")} if info.get("type") == "file" else info)
+        return told
+
+    def _heads(self, lengths: dict[str, int]) -> dict[str, bytes | Exception]:
+        """The first bytes of files, or why they cannot be read: all at once, where the store can."""
+        names = list(lengths)
+        return dict(zip(names, first_bytes(self.fs, names, list(lengths.values()))))
 
     # Names and directories are those of the filesystem below.
+
+    def exists(self, path: str, **kwargs: Any) -> bool:
+        return bool(self.fs.exists(self._below(path), **kwargs))
+
+    def lexists(self, path: str, **kwargs: Any) -> bool:
+        return bool(self.fs.lexists(self._below(path), **kwargs))
+
+    def isfile(self, path: str) -> bool:
+        return bool(self.fs.isfile(self._below(path)))
+
+    def isdir(self, path: str) -> bool:
+        return bool(self.fs.isdir(self._below(path)))
 
     def mkdir(self, path: str, create_parents: bool = True, **kwargs: Any) -> None:
         self.fs.mkdir(self._below(path), create_parents=create_parents, **kwargs)
@@ -221,6 +230,22 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
 
     def _rm(self, path: str) -> None:
         self.fs.rm_file(self._below(path))
+
+    def rm(self, path: Any, recursive: bool = False, maxdepth: int | None = None) -> None:
+        paths: list[str] = []
+        for each in path if isinstance(path, (list, tuple, set)) else [path]:
+            below = self._below(each)
+            # Not every store expands them here.
+            found = self.fs.glob(below) if has_magic(below) and not self.fs.lexists(below) else [below]
+            if not found:
+                raise FileNotFoundError(below)
+            paths.extend(found)
+        # Some take no list.
+        self.fs.rm(paths[0] if len(paths) == 1 else paths, recursive=recursive, maxdepth=maxdepth)
+
+    def invalidate_cache(self, path: str | None = None) -> None:
+        super().invalidate_cache(path)
+        self.fs.invalidate_cache(None if path is None else self._below(path))
 
     def cp_file(self, path1: str, path2: str, **kwargs: Any) -> None:
         """Copies the sealed bytes: the copy opens with the same keys."""

@@ -35,12 +35,18 @@ _open: weakref.WeakSet[SealedFile] = weakref.WeakSet()
 
 
 def _forked() -> None:
-    # Another thread of the parent may have held a lock.
+    # Another thread of the parent may have held a lock; and what the parent writes, nobody misses in a child.
     for file in _open:
-        file._lock = threading.RLock()
+        file._lock, file._excused = threading.RLock(), True
 
 
 os.register_at_fork(after_in_child=_forked)
+
+
+def missed(name: object, source: object) -> None:
+    """Tells of a file that was written to and that nobody closed."""
+    what = f"{name}: no file was made, as nobody closed it (hint: close it, or use it in a with statement)"
+    warnings.warn(what, ResourceWarning, stacklevel=3, source=source)
 
 
 class SealedFile(io.BufferedIOBase):
@@ -50,8 +56,8 @@ class SealedFile(io.BufferedIOBase):
     length is proven when the file is opened, and every byte is authentic before it is given out.
 
     Mode ``"wb"`` seals what is written. ``close`` makes the file; if the body of a ``with`` statement raises an exception, or the
-    object is forgotten before it is closed, no file appears. That holds as well for an `io.TextIOWrapper` around it. ``"xb"`` does
-    the same and refuses to replace a file.
+    object is forgotten before it is closed, no file appears; a `ResourceWarning` tells of one that was forgotten. That holds as well for
+    an `io.TextIOWrapper` around it. ``"xb"`` does the same and refuses to replace a file.
 
     `file` is a path, or a binary file object: for reading one with `read` and `seek`, for writing one with `write`. A file object is
     not closed, and what was written to it stays there.
@@ -74,7 +80,7 @@ class SealedFile(io.BufferedIOBase):
         self._writer: Optional[SealedWriter] = None
         self._at = 0
         self._lock = threading.RLock()
-        self._forgotten = self._lost = False
+        self._forgotten = self._lost = self._excused = False
         # An exception that was there before says nothing about what is written.
         self._before = sys.exc_info()[1]
         self.mode = mode
@@ -182,7 +188,12 @@ class SealedFile(io.BufferedIOBase):
             done = 0
             # A call takes less than 2 GiB.
             while done < len(parts):
-                done += self._writer.write(parts[done : done + (1 << 30)])
+                try:
+                    done += self._writer.write(parts[done : done + (1 << 30)])
+                except BaseException:
+                    # Whoever wrote knows.
+                    self._excused = True
+                    raise
             self._at += done
             return done
 
@@ -205,6 +216,8 @@ class SealedFile(io.BufferedIOBase):
     def _dealloc_warn(self, source: object) -> None:
         # What wraps a file calls this before it closes it, where nobody did.
         self._forgotten = True
+        if self._writer is not None and not self._excused:
+            missed(self.name, source)
 
     def close(self) -> None:
         if self.closed:
@@ -236,7 +249,10 @@ class SealedFile(io.BufferedIOBase):
     def __del__(self) -> None:
         # Forgotten is not closed: a file that was not written to its end must not look whole.
         try:
+            written = not self.closed and self._writer is not None and self._at > 0 and not self._excused
             if not self.closed:
                 self.discard()
         except AttributeError:
-            pass  # The constructor failed.
+            return  # The constructor failed.
+        if written:
+            missed(self.name, self)

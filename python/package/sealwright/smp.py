@@ -6,8 +6,8 @@
     result["stats"]["cycles"]
 
 Settings are those of `sealwright-lab smp run` (docs/BUS.md), as dictionaries within each other or as `{"scheme.name": "gcm"}`. `workload`
-stands beside them: a kernel (`kernel`, `size`, `align`), or a recorded program (`trace`, the prefix of its files). The same settings give
-the same cycles, bit for bit.
+stands beside them: a kernel (`kernel`, `size`, `align`), or a recorded program (`trace`, the prefix of its files, and `windows` of it); and
+`preset`, the name of a machine to start from. The same settings give the same cycles, bit for bit.
 """
 
 from __future__ import annotations
@@ -57,23 +57,30 @@ def run(
     attack: Union[Attack, Sequence[Attack], None] = None,
     progress: Optional[Callable[[int, int, float], object]] = None,
 ) -> dict[str, Any]:
-    """Runs one simulation and returns its result: `workload`, `config` (all settings), `outcome`, `result` (whether the kernel
+    """Runs one simulation and returns its result: `workload`, `config` (all settings), `outcome`, `failure`, `result` (whether the kernel
     computed what it should), `wrong_reads`, `lost_lines`, `struck`, `strikes`, `seconds`, and `stats`.
 
-    `toml` are settings in a file's text, over which `config` stands. With `check`, every value that is read is checked, which is slow.
+    `failure` says why the numbers are not those of a program that ran to its end and computed what it should: an alarm, nodes that wait for
+    ever, a wrong result, fewer references than `machine.warm_up`. It is `None` where they are.
+
+    `toml` are settings in a file's text, as `smp settings` prints them, over which `config` stands; a `preset` in the text goes before one in
+    `config`. A trace says how many processors there are, and settings that say otherwise are an error. With `check`, every value that is read
+    is checked, which is slow.
     `attack` is one of `ATTACKS` and the number of the transfer from which on it strikes, or several such pairs; `strikes` says what
     came of each. The first alarm ends the run. `progress` is called with references, cycles and seconds after every million references;
     what it raises ends the run. The interpreter lock is released meanwhile.
     """
     settings = flat(config)
-    work = {name: settings.pop(name) for name in list(settings) if name.split(".")[0] == "workload"}
-    workload = _workload(work)
+    work = {name.removeprefix("workload."): settings.pop(name) for name in list(settings) if name.split(".")[0] == "workload"}
+    workload = _workload(work, bool(toml))
+    preset = settings.pop("preset", None)
     words = [f"{name}={_word(name, value)}" for name, value in settings.items()]
-    result: dict[str, Any] = json.loads(_native.smp_run(toml, words, workload, check, _attacks(attack), progress))
+    result: dict[str, Any] = json.loads(_native.smp_run(toml, preset, words, workload, check, _attacks(attack), progress))
     # What is in `config` can be run again.
-    for told in ("workload", "attacks"):
-        result["config"].pop(told, None)
-    result["workload"] = {name.removeprefix("workload."): value for name, value in work.items()}
+    result["config"].pop("attacks", None)
+    told = result["config"].pop("workload", {})
+    told.pop("digest", None)
+    result["workload"] = {**told, **work} if toml else work
     return result
 
 
@@ -83,17 +90,17 @@ def _attacks(attack: Union[Attack, Sequence[Attack], None]) -> list[Attack]:
     return list(cast(Sequence[Attack], attack or ()))
 
 
-def _workload(work: dict[str, Any]) -> Any:
-    known = {"workload", "workload.kernel", "workload.size", "workload.align", "workload.trace"}
-    if strange := sorted(set(work) - known):
-        raise ValueError(f"{strange[0]} is no setting of a workload; there are kernel, size, align and trace")
-    kernel = work.get("workload.kernel", work.get("workload"))
-    trace = work.get("workload.trace")
-    if (kernel is None) == (trace is None):
+def _workload(work: dict[str, Any], file: bool) -> Any:
+    """What is run, as far as `work` says; a `file` may say the rest."""
+    known = ("kernel", "size", "align", "trace", "windows")
+    if "workload" in work:
+        work.setdefault("kernel", work.pop("workload"))
+    if strange := sorted(set(work) - set(known)):
+        raise ValueError(f"workload.{strange[0]} is no setting of a workload; there are {', '.join(known[:-1])} and {known[-1]}")
+    kernel, size, align, trace, windows = (work.get(name) for name in known)
+    if (kernel is None) == (trace is None) and not (file and kernel is None):
         raise ValueError('a workload is either a kernel, such as {"workload": {"kernel": "fft"}}, or a trace')
-    if trace is not None:
-        return trace
-    return kernel, work.get("workload.size"), work.get("workload.align", False)
+    return kernel, size, align, trace, None if windows is None else str(windows)
 
 
 def _word(name: str, value: Any) -> str:
@@ -119,11 +126,11 @@ def leaves(tree: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def frame(results: Iterable[Mapping[str, Any]]) -> Any:
-    """A pandas DataFrame with a row for each result of `run`. Its columns are those of the settings in which results differ, the workload's, and all
-    statistics but those of single nodes (`nodes`)."""
+    """A pandas DataFrame with a row for each result of `run`. Its columns are those of the settings in which results differ, the workload's,
+    `failure` (of numbers that are no result), and all statistics but those of single nodes (`nodes`)."""
     import pandas
 
-    rows, settings = [], []
+    rows, settings, results = [], [], list(results)
     for result in results:
         config = {**{f"workload.{name}": value for name, value in result["workload"].items()}, **flat(result["config"])}
         stats = {name: value for name, value in result["stats"].items() if name != "nodes"}
@@ -133,6 +140,7 @@ def frame(results: Iterable[Mapping[str, Any]]) -> Any:
     differ = [name for name in names if len({repr(config.get(name)) for config in settings}) > 1]
     shown = [name for name in names if name.startswith("workload.") or name in differ]
     heads = pandas.DataFrame([{name: config.get(name) for name in shown} for config in settings], columns=shown)
+    heads["failure"] = pandas.Series([result.get("failure") for result in results], dtype=object)
     table = pandas.DataFrame(rows)
     # The statistics name some settings too.
     return pandas.concat([heads, table[[name for name in table.columns if name not in shown]]], axis=1)

@@ -69,7 +69,8 @@ def sweep(
     `manifest` is a local file that keeps each result: settings that are in it are not run again, so that a sweep which was stopped goes
     on where it was. What another build of this package gave, or a trace of other bytes, is run again; a trace has to be where the sweep
     is started, too, and the same wherever workers are. Results do not depend on where they were computed, but for their `seconds`.
-    Settings that are there twice are run once. Settings that make no machine, and runs that fail, are in the report, and stop no others.
+    Settings that are there twice are run once. Settings that make no machine, and runs that fail, those with a `failure` among them, are in
+    the report, and stop no others.
     `progress` is called with the report after each task. A `batch` of short runs saves the executor's time for a task: choose one that
     takes a second or so.
     """
@@ -111,7 +112,9 @@ def _work(configs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     came = []
     for config in configs:
         try:
-            came.append(smp.run(config))
+            result = smp.run(config)
+            # Numbers up to an alarm, or of a program that waits for ever, are no result.
+            came.append(result if result["failure"] is None else {"failed": result["failure"]})
         except Exception as error:
             came.append({"failed": why(error)})
     return came

@@ -1,0 +1,135 @@
+"""Sealed files over files of a store."""
+
+from __future__ import annotations
+
+import io
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from ._sealwright import Error
+from ._store import forget
+from .sealedfile import SealedFile, missed
+
+if TYPE_CHECKING:
+    from ._sealwright import Buffer
+
+_process = object()  # Another one in each child: in a PID namespace of its own it may have its parent's number.
+
+
+def _forked() -> None:
+    global _process
+    _process = object()
+
+
+os.register_at_fork(after_in_child=_forked)
+
+
+class Sealed(SealedFile):
+    """A sealed file over a file of the store, which it closes."""
+
+    def __init__(self, below: Any, mode: str, options: dict[str, Any], autocommit: bool = True) -> None:
+        # None when there is nothing left to do with it.
+        self._below, self._autocommit, self._process = below, autocommit, (os.getpid(), _process)
+        self._writes, self._whole = mode != "rb", False
+        try:
+            super().__init__(below, mode, **options)
+        except BaseException:
+            self._forget()
+            raise
+
+    def close(self) -> None:
+        if self.closed or self._given_up():
+            # It finds the same.
+            super().close()
+            return
+        below = self._below
+        try:
+            super().close()
+            below.close()
+            self._whole = True
+            if self._writes and self._autocommit:
+                self.commit()
+        except BaseException:
+            # The reason why there is no file is told, not what else went wrong then.
+            with suppress(Exception):
+                self._forget()
+            raise
+
+    def commit(self) -> None:
+        """Puts the file in its place, at the end of a transaction."""
+        if not self.closed:
+            self.discard()
+            raise Error(f"{self.name}: no file was made, as the transaction ended before it was closed (hint: close it within)")
+        # None is there of one that was discarded.
+        if self._whole and self._below is not None:
+            self._below.commit()
+            self._below = None
+
+    def discard(self) -> None:
+        super().discard()
+        self._forget()
+
+    def _forget(self) -> None:
+        if self._below is None:
+            return
+        if not self._writes:
+            self._below.close()
+        # A forked child must not take away what its parent writes.
+        elif self._process == (os.getpid(), _process):
+            below, self._below = self._below, None
+            forget(below)
+
+
+class Compressed(io.BufferedIOBase):
+    """What compresses into a sealed file, which is closed with it: none of fsspec's closes what it writes to."""
+
+    def __init__(self, packed: Any, sealed: Sealed) -> None:
+        self._packed, self._sealed = packed, sealed
+        self.name, self.mode = sealed.name, sealed.mode
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Buffer, /) -> int:
+        return int(self._packed.write(data))
+
+    def flush(self) -> None:
+        if not self._packed.closed:
+            self._packed.flush()
+
+    def close(self) -> None:
+        if self.closed:
+            return
+        try:
+            self._packed.close()
+            super().close()
+        except BaseException:
+            self.discard()
+            raise
+        self._sealed.close()
+
+    def discard(self) -> None:
+        """Leaves nothing behind, as `SealedFile.discard`."""
+        try:
+            # It would write what is left when it is forgotten.
+            with suppress(Exception):
+                self._packed.close()
+        finally:
+            self._sealed.discard()
+            super().close()
+
+    def _dealloc_warn(self, source: object) -> None:
+        self._sealed._dealloc_warn(source)
+
+    def __exit__(self, kind: object, value: object, traceback: object) -> None:
+        if kind is not None:
+            self.discard()
+        else:
+            self.close()
+
+    def __del__(self) -> None:
+        if not self.closed:
+            self.discard()
+            if not self._sealed._excused:
+                missed(self.name, self)

@@ -1,0 +1,235 @@
+"""Files that a store of fsspec's gets whole, or not at all."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import secrets
+import stat
+from contextlib import suppress
+from typing import Any, Optional
+
+from fsspec.implementations.arrow import ArrowFSWrapper
+from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
+from fsspec.implementations.cached import CachingFileSystem
+from fsspec.implementations.dirfs import DirFileSystem
+from fsspec.implementations.local import LocalFileSystem
+from fsspec.spec import AbstractBufferedFile
+
+
+def begin(fs: Any, path: str) -> Any:
+    """A file of the store to `write` to. Once it is closed, `commit` puts it in its place; before that, `forget` leaves nothing of it."""
+    path = str(fs._strip_protocol(path))
+    # The `_open` of these is nobody's: what is written to the file that it gives goes nowhere.
+    while isinstance(fs, (DirFileSystem, AsyncFileSystemWrapper)):
+        fs, path = (fs.fs, fs._join(path)) if isinstance(fs, DirFileSystem) else (fs.sync_fs, path)
+    if type(fs)._open is LocalFileSystem._open:
+        return _Local(fs, path)
+    if isinstance(fs, ArrowFSWrapper):
+        return _Renamed(fs, path)
+    file = fs._open(path, mode="wb", autocommit=False)
+    if isinstance(file, AbstractBufferedFile):
+        if type(file)._upload_chunk is AbstractBufferedFile._upload_chunk:
+            file.closed = True
+            what = f"{type(fs).__name__} keeps nothing that is written to it (hint: put `seal::` over the store itself)"
+            raise NotImplementedError(what)
+        return file
+    if not hasattr(file, "commit"):
+        return _AtOnce(fs, path, file)
+    # fsspec's caches do not hand it on: closing the file, also to forget it, would upload it.
+    if getattr(file, "autocommit", False):
+        file.autocommit = False
+    return file
+
+
+def forget(file: Any) -> None:
+    """Leaves nothing of a file that `begin` gave and that was not committed."""
+    if isinstance(file, _Draft):
+        file.discard()
+    elif isinstance(file, AbstractBufferedFile):
+        # Closing it would upload what there is.
+        file.discard()
+        file.closed = True
+    else:
+        # What could not be written cannot be closed either, as on a full disk.
+        try:
+            file.close()
+        finally:
+            file.discard()
+
+
+def first_bytes(fs: Any, paths: list[str], lengths: list[int]) -> list[Any]:
+    """So many bytes of each file, or the exception: all at once, where the store can."""
+    # To look at files brings none of them into a cache.
+    while isinstance(fs, CachingFileSystem):
+        fs = fs.fs
+    # Without being told so, fsspec opens Arrow's in a way that these ranges cannot be read.
+    options = {"seekable": True} if isinstance(fs, ArrowFSWrapper) else {}
+    return list(fs.cat_ranges(paths, [None] * len(paths), lengths, **options)) if paths else []
+
+
+def _hidden(path: str) -> str:
+    """Another name in the same folder."""
+    folder, stroke, name = path.rpartition("/")
+    # A name may have 255 bytes.
+    name = os.fsdecode(os.fsencode(name)[:240])
+    return f"{folder}{stroke}.{name}.{secrets.token_hex(4)}"
+
+
+class _Draft:
+    """What is no file of the store's own. It may be forgotten twice."""
+
+    def write(self, data: Any) -> int:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+    def commit(self) -> None:
+        raise NotImplementedError
+
+    def discard(self) -> None:
+        raise NotImplementedError
+
+
+class _Local(_Draft):
+    """A local file: in the folder of its target, without a name where the file system can, and named when the disk has it.
+
+    fsspec's own is written in the folder for temporary files. From another device it is copied over its target, which is lost where that
+    fails; and of what is killed, the text stays there.
+    """
+
+    def __init__(self, fs: LocalFileSystem, path: str) -> None:
+        self.name = path
+        self._hidden: Optional[str] = None
+        if fs.auto_mkdir:
+            os.makedirs(fs._parent(path), exist_ok=True)
+        # A link is replaced, not followed: who can write to the folder could have put it there, to have another file replaced.
+        try:
+            old: Optional[os.stat_result] = os.lstat(path)
+        except FileNotFoundError:
+            old = None
+        if old is not None and stat.S_ISDIR(old.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        if old is not None and not (stat.S_ISREG(old.st_mode) or stat.S_ISLNK(old.st_mode)):
+            raise OSError(errno.EINVAL, "no regular file", path)
+        kept = old is not None and stat.S_ISREG(old.st_mode)
+        mode = stat.S_IMODE(old.st_mode) & 0o777 if old is not None and kept else 0o666
+        file = _unnamed(os.path.dirname(path), mode)
+        if file is None:
+            self._hidden = _hidden(path)
+            file = os.open(self._hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        if old is not None and kept:
+            # Who may read the old one may read the new one, as far as the system allows.
+            with suppress(OSError):
+                os.fchown(file, old.st_uid, old.st_gid)
+            with suppress(OSError):
+                os.fchmod(file, mode)
+        self._file = io.FileIO(file, "wb")
+
+    def write(self, data: Any) -> int:
+        with memoryview(data) as view, view.cast("B") as parts:
+            done = 0
+            while done < len(parts):
+                done += self._file.write(parts[done:])
+            return done
+
+    def close(self) -> None:
+        if self._file.closed:
+            return
+        try:
+            os.fsync(self._file.fileno())
+            if self._hidden is None:
+                # Many may be closed before a transaction ends: none stays open. With a descriptor, Python follows the link in /proc.
+                file, name = self._file.fileno(), _hidden(self.name)
+                os.link(f"/proc/self/fd/{file}", name, src_dir_fd=file, follow_symlinks=True)
+                self._hidden = name
+        finally:
+            self._file.close()
+
+    def commit(self) -> None:
+        self.close()
+        if self._hidden is not None:
+            os.replace(self._hidden, self.name)
+            self._hidden = None
+            folder = os.open(os.path.dirname(self.name), os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            except OSError as error:
+                # Not every file system syncs folders.
+                if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS):
+                    raise
+            finally:
+                os.close(folder)
+
+    def discard(self) -> None:
+        name, self._hidden = self._hidden, None
+        try:
+            self._file.close()
+        finally:
+            if name is not None:
+                os.remove(name)
+
+
+def _unnamed(folder: str, mode: int) -> Optional[int]:
+    """A file without a name, if the file system makes such files and they can be named later."""
+    try:
+        file = os.open(folder, os.O_TMPFILE | os.O_WRONLY, mode)
+    except (AttributeError, OSError):
+        return None
+    if os.path.exists(f"/proc/self/fd/{file}"):
+        return file
+    os.close(file)
+    return None
+
+
+class _Renamed(_Draft):
+    """A file of a store that has a target as soon as it is opened: written under another name, and renamed."""
+
+    def __init__(self, fs: Any, path: str) -> None:
+        self.name, self._fs, self._hidden = path, fs, _hidden(path)
+        self._file = fs._open(self._hidden, mode="wb")
+
+    def write(self, data: Any) -> int:
+        return int(self._file.write(data))
+
+    def close(self) -> None:
+        self._file.close()
+
+    def commit(self) -> None:
+        self._fs.mv(self._hidden, self.name)
+        self._hidden = ""
+
+    def discard(self) -> None:
+        name, self._hidden = self._hidden, ""
+        if name:
+            try:
+                self._file.close()
+            finally:
+                self._fs.rm_file(name)
+
+
+class _AtOnce(_Draft):
+    """A file of a store that knows no `commit`: closing it is that, and it is removed to forget it."""
+
+    def __init__(self, fs: Any, path: str, file: Any) -> None:
+        self.name, self._fs, self._file, self._there = path, fs, file, True
+
+    def write(self, data: Any) -> int:
+        wrote = self._file.write(data)
+        return len(data) if wrote is None else int(wrote)
+
+    def close(self) -> None:
+        self._file.close()
+
+    def commit(self) -> None:
+        self._there = False
+
+    def discard(self) -> None:
+        there, self._there = self._there, False
+        if there:
+            try:
+                self._file.close()
+            finally:
+                self._fs.rm_file(self.name)
