@@ -15,6 +15,7 @@ mod files;
 mod folder;
 mod journal;
 mod keys;
+mod layout;
 mod machine;
 mod modes;
 mod more_modes;
@@ -54,6 +55,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "frame", run: relay::frame },
     Target { name: "grant", run: relay::grant },
     Target { name: "keys", run: keys::keys },
+    Target { name: "layout", run: layout::layout },
     Target { name: "list", run: files::list },
     Target { name: "locked_keys", run: keys::locked_keys },
     Target { name: "mesh", run: relay::mesh },

@@ -19,7 +19,7 @@ use sealwright_session::{
 };
 
 use crate::{
-    in_flight::InFlight,
+    in_flight::{Arrival, InFlight},
     keys::Keys,
     workload::{Mix, Workload},
 };
@@ -337,13 +337,16 @@ impl Generator {
         self.keys.open_all(buffer, &mut self.jobs);
         for job in self.jobs.drain(..).filter(FrameJob::done) {
             let Some((link, slot, number)) = mark_of(payload(&buffer[job.start..job.end])) else { continue };
-            match self.links.get_mut(usize::from(link)).and_then(|link| link.in_flight.finish(slot, number)) {
-                Some(due) => {
+            let arrival = self.links.get_mut(usize::from(link)).map(|link| link.in_flight.finish(slot, number));
+            match arrival.unwrap_or(Arrival::Wrong) {
+                Arrival::InTime(due) => {
                     slice.frames += 1;
                     // A histogram that resizes itself takes every value
                     let _ = slice.latency.record(now.saturating_sub(due).max(1));
                 }
-                None => slice.forged_accepted += 1,
+                // The slice that it was sent in has counted it
+                Arrival::Late => {}
+                Arrival::Wrong => slice.forged_accepted += 1,
             }
         }
         at

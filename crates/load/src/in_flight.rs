@@ -1,11 +1,26 @@
 //! Packets of a connection that are in flight, each in a slot of its own, so that every one is accounted for once.
 
+use std::collections::HashSet;
+
+/// What a packet that arrives is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// In flight until now; when it was due.
+    InTime(u64),
+    /// Given up before, and so counted as lost.
+    Late,
+    /// Never sent, or here before.
+    Wrong,
+}
+
 /// The packets in flight on one connection.
 #[derive(Debug)]
 pub(crate) struct InFlight {
     slots: Vec<Slot>,
     free: Vec<u16>,
     next: u32,
+    /// Slots and numbers of packets that were given up and may still come, once.
+    abandoned: HashSet<(u16, u32)>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,7 +33,12 @@ struct Slot {
 impl InFlight {
     pub(crate) fn new(window: usize) -> InFlight {
         let window = window.clamp(1, usize::from(u16::MAX));
-        InFlight { slots: vec![Slot::default(); window], free: (0..window as u16).rev().collect(), next: 0 }
+        InFlight {
+            slots: vec![Slot::default(); window],
+            free: (0..window as u16).rev().collect(),
+            next: 0,
+            abandoned: HashSet::new(),
+        }
     }
 
     pub(crate) fn has_room(&self) -> bool {
@@ -37,12 +57,14 @@ impl InFlight {
         Some((slot, self.next))
     }
 
-    /// A packet arrived. Returns when it was due, or nothing if it was never sent or arrived before.
-    pub(crate) fn finish(&mut self, slot: u16, number: u32) -> Option<u64> {
-        let entry = self.slots.get_mut(usize::from(slot)).filter(|entry| entry.number == number)?;
-        let due = entry.due.take()?;
-        self.free.push(slot);
-        Some(due)
+    /// A packet arrived.
+    pub(crate) fn finish(&mut self, slot: u16, number: u32) -> Arrival {
+        let entry = self.slots.get_mut(usize::from(slot)).filter(|entry| entry.number == number);
+        if let Some(due) = entry.and_then(|entry| entry.due.take()) {
+            self.free.push(slot);
+            return Arrival::InTime(due);
+        }
+        if self.abandoned.remove(&(slot, number)) { Arrival::Late } else { Arrival::Wrong }
     }
 
     /// Gives up on all packets in flight. Returns how many there were.
@@ -50,6 +72,7 @@ impl InFlight {
         let lost = self.len();
         for (slot, entry) in self.slots.iter_mut().enumerate() {
             if entry.due.take().is_some() {
+                self.abandoned.insert((slot as u16, entry.number));
                 self.free.push(slot as u16);
             }
         }
@@ -67,12 +90,17 @@ mod tests {
         let (a, first) = packets.start(10).expect("room");
         let (b, second) = packets.start(20).expect("room");
         assert!(!packets.has_room() && packets.start(30).is_none());
-        assert_eq!(packets.finish(a, second), None, "the number of another slot");
-        assert_eq!(packets.finish(9, first), None, "no such slot");
-        assert_eq!(packets.finish(a, first), Some(10));
-        assert_eq!(packets.finish(a, first), None, "a replay");
+        assert_eq!(packets.finish(a, second), Arrival::Wrong, "the number of another slot");
+        assert_eq!(packets.finish(9, first), Arrival::Wrong, "no such slot");
+        assert_eq!(packets.finish(a, first), Arrival::InTime(10));
+        assert_eq!(packets.finish(a, first), Arrival::Wrong, "a replay");
         assert_eq!((packets.len(), packets.abandon()), (1, 1));
-        assert_eq!(packets.finish(b, second), None, "abandoned");
         assert!(packets.start(40).is_some() && packets.start(50).is_some());
+        // Another one has its slot by now
+        assert_eq!(packets.finish(a, second), Arrival::Wrong, "it was never in this slot");
+        assert_eq!(packets.finish(b, second), Arrival::Late, "it was given up");
+        assert_eq!(packets.finish(b, second), Arrival::Wrong, "a replay of it");
+        assert_eq!(packets.finish(a, first), Arrival::Wrong, "a replay of one that was in time");
+        assert_eq!((packets.len(), packets.abandon()), (2, 2), "those that are in flight");
     }
 }

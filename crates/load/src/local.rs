@@ -67,7 +67,9 @@ pub(crate) fn started(
         idle: DAY,
         ..Settings::default()
     };
-    let start = |address: Ipv4Addr| Relay::start(SocketAddr::from((address, 0)), 0, settings, here);
+    let start = |address: Ipv4Addr| {
+        Relay::start(SocketAddr::from((address, 0)), 0, settings, here).map_err(std::io::Error::from)
+    };
     let relay = match link {
         Some(link) => link.at_relay(|| start(link.address()))?,
         None => start(Ipv4Addr::LOCALHOST)?,

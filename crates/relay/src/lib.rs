@@ -19,7 +19,7 @@ mod patterns;
 mod policy;
 
 pub use address::Address;
-pub use data::{AdmitError, Count, Counts, Relay, Settings, Stopped};
+pub use data::{AdmitError, Count, Counts, ListenError, Relay, Settings, Stopped};
 pub use errors::{TomlError, os_error_text};
 pub use frame_stream::FrameStream;
 pub use layout::NodeLayout;
@@ -29,21 +29,21 @@ pub use mesh::{MeshError, ServersError};
 
 /// Whether a message between nodes says the same after it was written and read again; none if it makes no sense. Only fuzzing
 /// calls this.
-#[cfg(feature = "nats")]
+#[cfg(all(feature = "fuzz", feature = "nats"))]
 #[doc(hidden)]
 pub fn mesh_message_survives(text: &[u8]) -> Option<bool> {
     mesh::message_survives(text)
 }
 
 /// What strangers carry between nodes that share a secret. Only fuzzing calls this.
-#[cfg(feature = "nats")]
+#[cfg(all(feature = "fuzz", feature = "nats"))]
 #[doc(hidden)]
 pub fn mesh_link_fuzz(steps: &[u8]) {
     mesh::link_fuzz(steps);
 }
 
 /// What other nodes tell a node, in any order and with any content. Only fuzzing calls this.
-#[cfg(feature = "nats")]
+#[cfg(all(feature = "fuzz", feature = "nats"))]
 #[doc(hidden)]
 pub fn mesh_node_fuzz(steps: &[u8]) {
     mesh::node_fuzz(steps);

@@ -5,7 +5,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 /// Patterns, each with a number.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Patterns {
     spelled: HashMap<Box<str>, u32>,
     /// What follows `*.`.

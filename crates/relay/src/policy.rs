@@ -61,7 +61,12 @@ impl Class {
     #[inline]
     pub(crate) fn may_send_to(self, other: Class) -> bool {
         let same_tenant = self.tenant == other.tenant && self.tenant != NOBODY;
-        self.policy == other.policy && (same_tenant || self.from & other.to != 0)
+        self.is_comparable(other) && (same_tenant || self.from & other.to != 0)
+    }
+
+    /// Whether one policy said both.
+    pub(crate) fn is_comparable(self, other: Class) -> bool {
+        self.policy == other.policy
     }
 }
 
@@ -98,6 +103,17 @@ impl Policy {
             names.push(tenant.name);
         }
         Ok(Policy { names, tenants: all, ways, number: NUMBERS.fetch_add(1, Ordering::Relaxed) })
+    }
+
+    /// This policy; where it says what the one before it said, under that one's number, so that classes stay what they are.
+    pub(crate) fn after(self, before: &Policy) -> Policy {
+        let is_same = (&self.names, &self.tenants, &self.ways) == (&before.names, &before.tenants, &before.ways);
+        Policy { number: if is_same { before.number } else { self.number }, ..self }
+    }
+
+    /// Whether names have the same classes under both.
+    pub(crate) fn is(&self, other: &Policy) -> bool {
+        self.number == other.number
     }
 
     /// Whether it forbids nothing.
@@ -227,6 +243,17 @@ mod tests {
         assert!(!old.nobody().may_send_to(old.nobody()) && !old.nobody().may_send_to(old.class("hub")));
         assert!(Policy::open().class("a").may_send_to(Policy::new(Vec::new(), Vec::new()).expect("none").class("b")));
         assert!(Policy::open().may_find("a", "b") && Policy::open().class("a") == Class::default());
+    }
+
+    #[test]
+    fn a_policy_that_says_the_same_makes_the_same_classes() {
+        let (old, other) = (policy(), Policy::new(vec![], vec![]).expect("none"));
+        let again = policy().after(&old);
+        assert!(again.is(&old) && again.class("hub") == old.class("hub"));
+        assert!(!policy().is(&old) && !policy().class("hub").is_comparable(old.class("hub")));
+        let mut changed = policy();
+        changed.ways.swap(0, 1);
+        assert!(!changed.after(&old).is(&old) && !other.after(&old).is(&old));
     }
 
     #[test]

@@ -4,6 +4,8 @@
 
 #[path = "common/output.rs"]
 mod output;
+#[path = "common/peer.rs"]
+mod peer;
 #[path = "common/trial.rs"]
 mod trial;
 
@@ -12,70 +14,26 @@ use std::{
     io::{ErrorKind, Read, Write},
     net::TcpStream,
     path::Path,
+    sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
+use peer::Peer;
 use sealwright_relay::{
-    Address, Count,
-    client::{ClientError, Session},
+    Count,
+    client::ClientError,
     control::fuzz::{expire, revoke},
     serve::{Server, add},
 };
-use sealwright_session::{
-    Material, Sessions,
-    frame::{HEADER, Header},
-};
+use sealwright_session::{Material, Sessions};
+use sealwright_transcripts::until;
 use trial::{config, edit, folder, identity, serve};
-
-fn until(what: &str, mut condition: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < Duration::from_secs(30), "never came: {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
 
 /// Whether the relay has closed a connection, on which nothing was sent.
 fn closed(stream: &mut TcpStream) -> bool {
     match stream.read(&mut [0]) {
         Ok(read) => read == 0,
         Err(error) => error.kind() == ErrorKind::ConnectionReset,
-    }
-}
-
-/// A session with its connection.
-struct Peer {
-    session: Session,
-    stream: TcpStream,
-}
-
-impl Peer {
-    /// Connects, and lets the relay know where it is.
-    fn new(session: Session) -> Peer {
-        let stream = TcpStream::connect(session.frames).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-        let mut peer = Peer { session, stream };
-        let me = peer.session.address;
-        peer.send(me, b"hello");
-        assert_eq!(peer.receive(), (me, b"hello".to_vec()));
-        peer
-    }
-
-    fn send(&mut self, to: Address, data: &[u8]) {
-        let data = [&to.generation.to_be_bytes(), data].concat();
-        let frame = self.session.client.seal(to.session, &data).unwrap();
-        self.stream.write_all(&frame).unwrap();
-    }
-
-    fn receive(&mut self) -> (Address, Vec<u8>) {
-        let mut frame = vec![0; HEADER];
-        self.stream.read_exact(&mut frame).unwrap();
-        let length = Header::read(frame.first_chunk().unwrap()).unwrap().frame_len();
-        frame.resize(length, 0);
-        self.stream.read_exact(&mut frame[HEADER..]).unwrap();
-        let (session, data) = self.session.client.open(&mut frame).unwrap();
-        let (generation, data) = data.split_first_chunk().unwrap();
-        (Address { session, generation: u32::from_be_bytes(*generation) }, data.to_vec())
     }
 }
 
@@ -134,6 +92,37 @@ fn tenants_do_not_speak_unless_a_rule_says_so() {
     }
 }
 
+/// Frames are on their way between two workers while the rules are read again.
+#[test]
+fn a_reload_that_changes_no_rule_drops_no_frame() {
+    let names = ["1.acme.test", "2.acme.test"];
+    let directory = folder(&names, "\"*.acme.test\"");
+    edit(directory.path(), |text| format!("threads = 2\n{text}[tenants]\nacme = [\"*.acme.test\"]\n"));
+    let (server, _) = serve(directory.path());
+    let [mut one, mut two] = names.map(|name| Peer::new(identity(directory.path(), &server, name).open(&[]).unwrap()));
+    let worker = |peer: &Peer| server.relay().layout().locate(peer.session.address.session).unwrap().0;
+    assert_ne!(worker(&one), worker(&two));
+    let (over, to) = (AtomicBool::new(false), two.session.address);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                one.send(to, b"traffic");
+            }
+            one.send(to, b"the last");
+        });
+        let receiver = scope.spawn(|| while two.receive().1 != b"the last" {});
+        for _ in 0..10 {
+            std::thread::sleep(Duration::from_millis(30));
+            reload(&server, directory.path());
+        }
+        over.store(true, Ordering::Relaxed);
+        receiver.join().unwrap();
+    });
+    let counts = server.relay().counts();
+    assert!(counts.of(Count::Forwarded) > 100, "{counts:?}");
+    assert_eq!([Count::Denied, Count::RulesChanged].map(|what| counts.of(what)), [0, 0]);
+}
+
 #[test]
 fn one_name_is_revoked_and_the_others_of_its_wildcard_stay() {
     let directory = folder(&["*.load.test"], "\"*.load.test\"");
@@ -176,9 +165,10 @@ fn a_certificate_that_its_authority_revoked_loses_its_session() {
     bobs.send(me, b"still here");
     assert_eq!(bobs.receive().1, b"still here");
     bob.open(&[]).unwrap();
-    // A list is read within 30 seconds although nobody asks for it
+    // A list is read within 30 seconds although nobody asks for it, and although another file is half replaced
+    fs::copy(directory.path().join("trial/alice.key"), directory.path().join("trial/relay.key")).unwrap();
     revocations(3, &["alice", "bob"]);
-    let start = std::time::Instant::now();
+    let start = Instant::now();
     while server.relay().live() > 0 {
         assert!(start.elapsed() < Duration::from_secs(120), "bob goes on");
         std::thread::sleep(Duration::from_millis(100));

@@ -11,15 +11,15 @@ mod trial;
 use std::{
     collections::HashMap,
     io::Cursor,
-    net::{SocketAddr, UdpSocket},
+    net::{Shutdown, SocketAddr, UdpSocket},
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
-use common::{Client, relay};
+use common::{Client, relay, until};
 use output::{Shared, bytes};
 use sealwright_relay::{
     Settings,
@@ -157,4 +157,33 @@ fn a_client_is_answered_from_the_address_that_it_spoke_to() {
         connected.send(&client.sealed(client.session, b"connected")).unwrap();
         connected.recv(&mut [0; 2048]).expect("an answer");
     }
+}
+
+#[test]
+fn a_relay_that_drains_waits_for_those_who_still_send_datagrams() {
+    let relay = relay(1, 2, Settings { udp: Some("127.0.0.1:0".parse().unwrap()), ..Settings::default() });
+    let mut client = Client::stranger(&relay, 0);
+    client.stream.shutdown(Shutdown::Both).unwrap();
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.connect(relay.udp(0).unwrap()).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let mut exchange = || {
+        socket.send(&client.sealed(client.session, b"still here")).unwrap();
+        socket.recv(&mut [0; 2048]).expect("an answer");
+    };
+    exchange();
+    until("no connection", || relay.connections() == 0);
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..10 {
+                exchange();
+                std::thread::sleep(Duration::from_millis(100));
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+        assert!(!relay.drained_within(Duration::from_millis(200)), "it is there");
+        assert!(relay.drained_within(Duration::from_secs(60)));
+        assert!(done.load(Ordering::Relaxed), "it was still there");
+    });
 }

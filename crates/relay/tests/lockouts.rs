@@ -18,7 +18,7 @@ use std::{
 
 use common::{Client, counted, relay, until};
 use sealwright_relay::{Count, Relay, Settings, client::ClientError};
-use trial::{edit, folder, identity, serve};
+use trial::{config, edit, folder, identity, serve};
 
 /// A client that was never here, over a new connection. Whether it was served.
 fn newcomer(relay: &Relay, index: u32) -> bool {
@@ -159,6 +159,29 @@ fn an_address_has_its_share_of_the_connections_and_no_more() {
     drop(elsewhere);
 }
 
+/// There is memory for fewer connections than the configuration allows.
+#[test]
+fn an_address_has_its_share_of_the_connections_that_there_is_room_for() {
+    let directory = folder(&[], "");
+    let small = "sessions = 1000\nthreads = 1";
+    edit(directory.path(), |text| {
+        text.replace("sessions = 100000", small).replace("memory_mib = 1024", "memory_mib = 10")
+    });
+    let room = config(directory.path()).check().unwrap().connections;
+    assert!((4..200).contains(&room), "{room} of 4096");
+    let (server, _) = serve(directory.path());
+    let relay = server.relay();
+    let share = room.div_ceil(2);
+    let mut strangers: Vec<_> = (0..share).map(|_| TcpStream::connect(relay.address()).unwrap()).collect();
+    counted(relay, Count::Accepted, share as u64);
+    assert_eq!(relay.counts().of(Count::Expelled), 0);
+    strangers.push(TcpStream::connect(relay.address()).unwrap());
+    counted(relay, Count::Expelled, 1);
+    // Its own oldest one, and nobody else's
+    assert_eq!(strangers[0].read(&mut [0]).unwrap(), 0);
+    assert_eq!((relay.connections(), relay.counts().of(Count::Refused)), (share, 0));
+}
+
 #[test]
 fn a_stranger_who_connects_without_end_delays_no_handshake() {
     let directory = folder(&["alice"], "\"alice\"");
@@ -236,6 +259,17 @@ fn opening_again_and_again_uses_up_nobodys_number() {
     let refused = (0..3).find_map(|_| alice.open(&[]).err()).expect("too many");
     assert!(matches!(&refused, ClientError::Refused(why) if why.contains("too often")), "{refused}");
     identity(directory.path(), &server, "bob").open(&[]).unwrap();
+}
+
+/// It may come back in a minute: its client waits.
+#[test]
+fn a_certificate_that_opened_too_often_is_told_to_wait() {
+    let directory = folder(&["alice"], "\"alice\"");
+    edit(directory.path(), |text| format!("{text}[limits]\nopenings_per_minute_with_one_certificate = 3\n"));
+    let (server, _) = serve(directory.path());
+    let alice = identity(directory.path(), &server, "alice");
+    let refused = (0..8).find_map(|_| alice.open(&[]).err()).expect("too many");
+    assert!(matches!(&refused, ClientError::Refused(why) if why.contains("too often")), "{refused}");
 }
 
 #[test]

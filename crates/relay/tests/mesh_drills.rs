@@ -46,10 +46,9 @@ fn lost_between_nodes(mesh: &Mesh) -> u64 {
         let counts = || mesh.node(node).relay().counts();
         let adds_up = || {
             let counts = counts();
-            let dropped: u64 = [Count::WrongDestination, Count::Denied, Count::Share, Count::Slow, Count::Exhausted]
-                .map(|what| counts.of(what))
-                .iter()
-                .sum();
+            let refused = [Count::Denied, Count::RulesChanged, Count::Share];
+            let later = [Count::WrongDestination, Count::Slow, Count::Exhausted];
+            let dropped: u64 = refused.into_iter().chain(later).map(|what| counts.of(what)).sum();
             counts.of(Count::Opened) + frames("received")
                 == counts.of(Count::Forwarded) + counts.of(Count::Remote) + dropped + frames("refused")
                 && counts.of(Count::Remote) == frames("sent") + frames("undelivered")

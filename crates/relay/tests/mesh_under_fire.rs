@@ -258,7 +258,7 @@ fn listen_and_sleep(nodes: &Processes, over: &AtomicBool) -> u64 {
 fn adds_up(metrics: &Metrics) -> bool {
     let sum = |reasons: &[&str]| reasons.iter().map(|reason| metrics.dropped(reason)).sum::<u64>();
     let bad = sum(&["short", "oversize", "unknown", "misplaced", "stale", "replayed", "forged"]);
-    let later = sum(&["wrong_destination", "denied", "share", "slow", "exhausted"]);
+    let later = sum(&["wrong_destination", "denied", "rules_changed", "share", "slow", "exhausted"]);
     let (opened, remote) = (metrics.of("frames_opened_total"), metrics.of("frames_remote_total"));
     let [sent, received, refused, undelivered] =
         ["sent", "received", "refused", "undelivered"].map(|outcome| metrics.between(outcome));

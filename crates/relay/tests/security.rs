@@ -230,3 +230,18 @@ fn a_number_that_is_used_up_leaves_no_session_behind() {
     server.reload(&config(directory.path())).unwrap();
     until("the end of the new session", || relay.live() == 0);
 }
+
+#[cfg(feature = "research")]
+#[test]
+fn a_client_takes_a_scheme_for_research_only_if_it_asked_for_it() {
+    let directory = folder(&["alice"], "\"alice\"");
+    edit(directory.path(), |text| text.replace("\"gcm-on64\"", "\"gscm(clmul)\"\nresearch = true"));
+    let (server, _log) = serve(directory.path());
+    let open = || identity(directory.path(), &server, "alice").open(&[]);
+    let refused = open().unwrap_err();
+    assert!(matches!(refused, ClientError::Research(_)), "{refused}");
+    let file = directory.path().join("trial/alice.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, format!("research = true\n{text}")).unwrap();
+    assert_eq!(open().unwrap().spec.to_string(), "gscm(clmul)");
+}

@@ -5,11 +5,13 @@
 mod output;
 #[path = "common/proxy.rs"]
 mod proxy;
+#[path = "common/trial.rs"]
+mod trial;
 
 use std::{
     fs,
     io::{Cursor, Read, Write},
-    net::TcpStream,
+    net::{TcpListener, TcpStream},
     path::Path,
     sync::Arc,
     time::{Duration, Instant},
@@ -20,40 +22,19 @@ use proxy::Proxy;
 use sealwright_relay::{
     Address, Count, Log, Relay,
     client::{ClientError, Identity, Pipe, Session, Transferred},
-    serve::{Config, ServeError, Server, init},
+    serve::{ServeError, Server, init},
 };
+use sealwright_transcripts::until;
+use trial::{config, edit, identity};
 
-/// A folder as `serve --init` makes it, with ports that the system chooses.
+/// A folder for these clients, all of which the configuration allows.
 fn folder(clients: &[&str]) -> tempfile::TempDir {
-    let directory = tempfile::tempdir().unwrap();
-    let names: Vec<String> = clients.iter().map(|&name| name.to_owned()).collect();
-    init(&directory.path().join("trial"), &[], &names).unwrap();
-    edit(directory.path(), |text| text.replace(":7600", ":0").replace(":7601", ":0").replace(":7602", ":0"));
-    directory
-}
-
-fn edit(directory: &Path, change: impl Fn(&str) -> String) {
-    let path = directory.join("trial/relay.toml");
-    let text = change(&fs::read_to_string(&path).unwrap());
-    fs::write(&path, text).unwrap();
-}
-
-fn config(directory: &Path) -> Config {
-    Config::read(&directory.join("trial/relay.toml")).unwrap()
-}
-
-fn quiet() -> Arc<Log> {
-    Arc::new(Log::to(std::io::sink()))
+    let names: Vec<String> = clients.iter().map(|name| format!("\"{name}\"")).collect();
+    trial::folder(clients, &names.join(", "))
 }
 
 fn serve(directory: &Path) -> Server {
-    Server::start(&config(directory), quiet()).unwrap()
-}
-
-fn identity(directory: &Path, server: &Server, name: &str) -> Identity {
-    let mut identity = Identity::read(&directory.join(format!("trial/{name}.toml"))).unwrap();
-    identity.relay = format!("localhost:{}", server.addresses().control.port());
-    identity
+    trial::serve(directory).0
 }
 
 /// Pipes between two clients until both are done; what each received.
@@ -78,14 +59,6 @@ fn exchange_by(a: &Identity, b: &Identity, files: [Vec<u8>; 2], datagrams: bool)
         let here = run(b, &a.name, to_a);
         [here, there.join().unwrap()]
     })
-}
-
-fn until(what: &str, mut condition: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < Duration::from_secs(30), "never came: {what}");
-        std::thread::sleep(Duration::from_millis(2));
-    }
 }
 
 /// A frame of a client for itself.
@@ -362,12 +335,11 @@ fn metrics_count_what_happened() {
 #[test]
 fn logs_tell_what_happened_and_no_secrets() {
     let directory = folder(&["alice", "bob"]);
-    let lines = Shared::default();
-    let mut server = Server::start(&config(directory.path()), Arc::new(Log::to(lines.clone()))).unwrap();
+    let (mut server, lines) = trial::serve(directory.path());
     let [alice, bob] = ["alice", "bob"].map(|name| identity(directory.path(), &server, name));
     exchange(&alice, &bob, [b"the text itself".to_vec(), Vec::new()]);
     server.drain(Duration::from_secs(10));
-    let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    let text = lines.text();
     let events: Vec<String> = text
         .lines()
         .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["event"].as_str().unwrap().to_owned())
@@ -380,7 +352,7 @@ fn logs_tell_what_happened_and_no_secrets() {
 fn sessions_that_do_not_fit_the_budget_are_refused_at_the_start() {
     let directory = folder(&[]);
     edit(directory.path(), |text| text.replace("memory_mib = 1024", "memory_mib = 1"));
-    let error = Server::start(&config(directory.path()), quiet()).unwrap_err();
+    let error = Server::start(&config(directory.path()), Arc::new(Log::to(std::io::sink()))).unwrap_err();
     assert!(matches!(error, ServeError::Budget { sessions: 100_000, budget: 1, .. }), "{error}");
 }
 
@@ -392,4 +364,24 @@ fn a_trial_folder_is_private_and_never_written_over() {
     assert_eq!((mode("trial"), mode("trial/alice.key"), mode("trial/authority.key")), (0o700, 0o600, 0o600));
     assert!(init(&directory.path().join("trial"), &[], &[]).is_err());
     assert!(init(&directory.path().join("other"), &[], &["../x".into()]).is_err());
+}
+
+/// A node that is lost without a word, as when its machine is: what is sent there is not answered, and nothing is reset.
+#[test]
+fn a_relay_that_says_nothing_keeps_nobody_from_the_next_one() {
+    let directory = folder(&["alice"]);
+    let server = serve(directory.path());
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    silent.set_nonblocking(true).unwrap();
+    let mut alice = identity(directory.path(), &server, "alice");
+    alice.relay = format!("127.0.0.1:{}, {}", silent.local_addr().unwrap().port(), alice.relay);
+    let start = Instant::now();
+    alice.open(&[]).unwrap();
+    assert!(start.elapsed() < Duration::from_secs(9), "as long as one that is alone would have");
+    let tried = || std::iter::from_fn(|| silent.accept().ok()).count();
+    assert_eq!(tried(), 1);
+    // The one that answered is asked first from now on, also by a copy
+    alice.clone().find(&["alice"]).unwrap();
+    alice.open(&[]).unwrap();
+    assert_eq!(tried(), 0);
 }

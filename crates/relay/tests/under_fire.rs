@@ -105,9 +105,11 @@ fn adds_up(counts: &Counts) -> bool {
     let sum = |reasons: &[Count]| reasons.iter().map(|reason| counts.of(*reason)).sum::<u64>();
     let bad =
         [Count::Short, Count::Oversize, Count::Unknown, Count::Misplaced, Count::Stale, Count::Replayed, Count::Forged];
-    let later = [Count::WrongDestination, Count::Denied, Count::Share, Count::Slow, Count::Exhausted];
+    let refused = [Count::Denied, Count::RulesChanged, Count::Share];
+    let later = [Count::WrongDestination, Count::Slow, Count::Exhausted];
     counts.of(Count::Arrived) == counts.of(Count::Opened) + sum(&bad)
-        && counts.of(Count::Opened) == counts.of(Count::Forwarded) + counts.of(Count::Remote) + sum(&later)
+        && counts.of(Count::Opened)
+            == counts.of(Count::Forwarded) + counts.of(Count::Remote) + sum(&refused) + sum(&later)
 }
 
 #[test]

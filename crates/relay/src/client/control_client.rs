@@ -20,8 +20,10 @@ use crate::{
     },
 };
 
-/// How long a request may take, the connection included.
+/// How long the connection may take, and then a request.
 const TIME: Duration = Duration::from_secs(10);
+/// How long the connection may take where there are other relays to try.
+const SHORT: Duration = Duration::from_secs(2);
 /// How much longer each further request may take.
 const EACH: Duration = Duration::from_millis(10);
 
@@ -30,36 +32,61 @@ pub(crate) struct ControlClient {
     relay: String,
     stream: StreamOwned<ClientConnection, Deadline>,
     peer: IpAddr,
+    /// Whether schemes for research are taken.
+    research: bool,
 }
 
 impl ControlClient {
-    /// Connects to the first relay that responds, with time for so many requests.
+    /// Connects to a relay that responds, the one that did so last before the others, with time for so many requests.
     pub(crate) fn connect(identity: &Identity, requests: usize) -> Result<ControlClient, ClientError> {
+        let relays: Vec<&str> = identity.relay.split(',').map(str::trim).collect();
+        let first = identity.last.get() % relays.len();
+        // One that says nothing keeps nobody from the next one; if none is quick, each gets all the time that there is
+        let rounds = if relays.len() > 1 { &[SHORT, TIME][..] } else { &[TIME] };
         let mut last = None;
-        for relay in identity.relay.split(',') {
-            match ControlClient::connect_to(identity, relay.trim(), requests) {
-                Err(error @ ClientError::Relay { .. }) => last = Some(error),
-                other => return other,
+        for time in rounds {
+            let mut slow = false;
+            for at in (first..relays.len()).chain(0..first) {
+                match ControlClient::connect_to(identity, relays[at], requests, *time) {
+                    Err(ClientError::Relay { relay, error }) => {
+                        slow |= error.kind() == io::ErrorKind::TimedOut;
+                        last = Some(ClientError::Relay { relay, error });
+                    }
+                    other => {
+                        identity.last.set(at);
+                        return other;
+                    }
+                }
+            }
+            if !slow {
+                break;
             }
         }
         Err(last.unwrap_or_else(|| ClientError::NoRelay))
     }
 
-    /// Connects; both sides show and verify certificates.
-    fn connect_to(identity: &Identity, address: &str, requests: usize) -> Result<ControlClient, ClientError> {
+    /// Connects within this time; both sides show and verify certificates.
+    fn connect_to(
+        identity: &Identity,
+        address: &str,
+        requests: usize,
+        time: Duration,
+    ) -> Result<ControlClient, ClientError> {
         let config = identity.tls.client()?;
         let relay = |error: io::Error| ClientError::Relay { relay: address.to_owned(), error };
         let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let name = ServerName::try_from(host).map_err(|_| ClientError::RelayAddress(address.to_owned()))?;
-        let stream = dial(address).map_err(relay)?;
+        let stream = dial(address, time).map_err(relay)?;
         let peer = stream.peer_addr().map_err(relay)?.ip();
         let mut connection = ClientConnection::new(config, name).map_err(TlsError::from)?;
-        let mut stream = Deadline::new(stream, TIME + EACH * requests as u32);
+        let mut stream = Deadline::new(stream, time);
         while connection.is_handshaking() {
             connection.complete_io(&mut stream).map_err(relay)?;
         }
-        Ok(ControlClient { relay: address.to_owned(), stream: StreamOwned::new(connection, stream), peer })
+        stream.extend(TIME + EACH * requests as u32);
+        let stream = StreamOwned::new(connection, stream);
+        Ok(ControlClient { relay: address.to_owned(), stream, peer, research: identity.research })
     }
 
     /// Opens a session.
@@ -70,7 +97,8 @@ impl ControlClient {
     /// Opens a session, and keeps its grant.
     pub(crate) fn granted(&mut self, name: &str) -> Result<(Session, Grant), ClientError> {
         let response = self.request(&Request::Open(name.to_owned()))?;
-        granted(response, self.peer, |host| resolve(host).map_err(|error| self.failed(error)))
+        let resolved = |host: &str| resolve(host, self.peer).map_err(|error| self.failed(error));
+        granted(response, self.peer, self.research, resolved)
     }
 
     /// The address of another client; none if it has no session now.
@@ -123,10 +151,11 @@ pub(super) fn read_response(stream: &mut impl Read) -> io::Result<Response> {
     serde_json::from_slice(&response[..length]).map_err(io::Error::from)
 }
 
-/// The session that a response of the relay at `peer` opens, and its grant.
+/// The session that a response of the relay at `peer` opens, and its grant; of a scheme for research only if that is wanted.
 pub(super) fn granted(
     response: Response,
     peer: IpAddr,
+    research: bool,
     resolve: impl FnOnce(&str) -> Result<SocketAddr, ClientError>,
 ) -> Result<(Session, Grant), ClientError> {
     match response {
@@ -146,6 +175,9 @@ pub(super) fn granted(
                     .ok_or(ClientError::Protocol("its grant cannot be read"))
             };
             let grant = read()?;
+            if grant.spec().research_only() && !research {
+                return Err(ClientError::Research(grant.spec()));
+            }
             let session = Session {
                 client: Client::new(read()?), // takes it: what is kept beside it is for looking at
                 address: Address { session, generation },
@@ -169,15 +201,26 @@ fn refusal(response: Response) -> ClientError {
     }
 }
 
-fn resolve(address: &str) -> io::Result<SocketAddr> {
+fn resolve(address: &str, peer: IpAddr) -> io::Result<SocketAddr> {
     let missing = || io::Error::new(io::ErrorKind::NotFound, "no such host");
-    address.to_socket_addrs()?.next().ok_or_else(missing)
+    likeliest(address.to_socket_addrs()?, peer).ok_or_else(missing)
 }
 
-fn dial(address: &str) -> io::Result<TcpStream> {
+/// Of the addresses of a host, the one that can be reached for sure, as the control plane was; or one of the same family.
+fn likeliest(addresses: impl Iterator<Item = SocketAddr>, peer: IpAddr) -> Option<SocketAddr> {
+    let peer = peer.to_canonical();
+    addresses.min_by_key(|address| match address.ip().to_canonical() {
+        same if same == peer => 0,
+        other if other.is_ipv4() == peer.is_ipv4() => 1,
+        _ => 2,
+    })
+}
+
+/// Connects to an address of a host, each of which has this time.
+fn dial(address: &str, time: Duration) -> io::Result<TcpStream> {
     let mut last = None;
     for address in address.to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, TIME) {
+        match TcpStream::connect_timeout(&address, time) {
             Ok(stream) => {
                 stream.set_nodelay(true)?;
                 return Ok(stream);
@@ -186,4 +229,51 @@ fn dial(address: &str) -> io::Result<TcpStream> {
         }
     }
     Err(last.unwrap_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no such host")))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use sealwright_session::{Material, Plan, table};
+
+    use super::*;
+
+    /// A name may have addresses of both families, of which this machine reaches one.
+    #[test]
+    fn frames_go_where_the_control_plane_was_reached() {
+        let all = ["[2001:db8::1]:7", "192.0.2.1:7", "192.0.2.2:7"].map(|address| address.parse().unwrap());
+        let chosen = |peer: &str| likeliest(all.into_iter(), peer.parse().unwrap()).unwrap();
+        assert_eq!(chosen("192.0.2.2"), all[2], "the same");
+        assert_eq!(chosen("::ffff:192.0.2.2"), all[2], "the same, as a socket for both families has it");
+        assert_eq!(chosen("192.0.2.9"), all[1], "the first of its family");
+        assert_eq!(chosen("2001:db8::9"), all[0]);
+        assert_eq!(likeliest(all[1..].iter().copied(), "2001:db8::9".parse().unwrap()), Some(all[1]), "all there is");
+        assert_eq!(likeliest(std::iter::empty(), "::1".parse().unwrap()), None);
+    }
+
+    #[test]
+    fn a_scheme_for_research_must_be_meant() {
+        let open = |scheme: &str, research| {
+            let mut sessions = table(Plan::new(scheme.parse().unwrap(), 1)).unwrap();
+            let grant = sessions.admit(0, 0, &Material::random().unwrap()).unwrap();
+            let response = Response::Opened {
+                session: 0,
+                generation: 1,
+                host: None,
+                port: 7600,
+                udp: None,
+                mesh: false,
+                workers: 1,
+                grant: base16ct::lower::encode_string(&grant.to_bytes()[..]),
+            };
+            let opened = granted(response, [127, 0, 0, 1].into(), research, |_| Err(ClientError::NoRelay));
+            opened.map(|(session, _)| session.spec.to_string())
+        };
+        let refused = open("clear", false).unwrap_err();
+        let why =
+            "the relay's scheme, clear, is for research only; hint: research = true in the client's file takes it";
+        assert_eq!(refused.to_string(), why);
+        assert_eq!(open("clear", true).unwrap(), "clear");
+        assert_eq!(["gcm-on64", "gscm-h-256"].map(|scheme| open(scheme, false).unwrap()), ["gcm-on64", "gscm-h-256"]);
+    }
 }

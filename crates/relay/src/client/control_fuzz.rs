@@ -33,7 +33,8 @@ fn address(host: &str) -> Result<SocketAddr, ClientError> {
 fn taken(line: &[u8]) {
     let Ok(response) = read_response(&mut Pieces(line)) else { return };
     let said = response.clone();
-    let Ok((mut session, grant)) = granted(response, PEER, address) else { return };
+    let Ok((mut session, grant)) = granted(response, PEER, false, address) else { return };
+    assert!(!session.spec.research_only(), "nobody asked for {}", session.spec);
     let Response::Opened { session: number, generation, host, port, udp, mesh, workers, .. } = said else {
         panic!("no session was opened")
     };
@@ -89,5 +90,5 @@ pub fn answer(bytes: &[u8]) {
     line.push(b'\n');
     assert!(read_response(&mut Pieces(&line)).is_ok_and(|read| read == response));
     taken(&line);
-    assert_eq!(granted(response, PEER, address).is_ok(), good, "{change:?}");
+    assert_eq!(granted(response, PEER, false, address).is_ok(), good, "{change:?}");
 }

@@ -4,6 +4,10 @@ use std::{
     io,
     net::SocketAddr,
     path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use sealwright_session::{Client, Spec};
@@ -42,6 +46,9 @@ pub enum ClientError {
     /// The address of a relay cannot be used.
     #[error("{0:?} is not a host and a port, such as relay.example:7601")]
     RelayAddress(String),
+    /// The relay's scheme is for research only, and the client did not ask for one.
+    #[error("the relay's scheme, {0}, is for research only; hint: research = true in the client's file takes it")]
+    Research(Spec),
     /// The relay does not follow the protocol.
     #[error("the relay does not follow the protocol: {0}")]
     Protocol(&'static str),
@@ -76,15 +83,34 @@ pub enum ClientError {
     Io(#[from] io::Error),
 }
 
+/// The place in its list of the relay that responded last. Copies of an identity share it.
+#[derive(Clone, Debug, Default)]
+pub struct LastRelay(Arc<AtomicUsize>);
+
+impl LastRelay {
+    pub(super) fn get(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set(&self, place: usize) {
+        self.0.store(place, Ordering::Relaxed);
+    }
+}
+
 /// Name, relay and certificates of a client, from `NAME.toml`.
 #[derive(Clone, Debug)]
 pub struct Identity {
     /// Its name, which its certificate must name too.
     pub name: String,
-    /// Host and port of the relay's control plane. Of several nodes, with commas between, the first that responds is used.
+    /// Host and port of the relay's control plane. Of several nodes, with commas between, the one that responded last is tried
+    /// first, then those that follow it.
     pub relay: String,
+    /// Which of them that was.
+    pub last: LastRelay,
     /// Its certificate, and the relay's authority.
     pub tls: TlsFiles,
+    /// Whether it takes a session whose scheme is for research only ([`Spec::research_only`]).
+    pub research: bool,
 }
 
 #[derive(Deserialize)]
@@ -95,6 +121,8 @@ struct File {
     authority: PathBuf,
     certificate: PathBuf,
     key: PathBuf,
+    #[serde(default)]
+    research: bool,
 }
 
 /// An open session.
@@ -137,6 +165,7 @@ impl Identity {
             key: within("key", file.key)?,
             crl: None,
         };
-        Ok(Identity { name: file.name, relay: file.relay, tls })
+        let (last, research) = (LastRelay::default(), file.research);
+        Ok(Identity { name: file.name, relay: file.relay, last, tls, research })
     }
 }

@@ -2,11 +2,14 @@
 //! connections as it takes.
 
 mod arrived;
+mod backoff;
 mod channel;
 mod control_client;
+#[cfg(feature = "fuzz")]
 #[doc(hidden)]
 pub mod control_fuzz;
 mod datagrams;
+#[cfg(feature = "fuzz")]
 #[doc(hidden)]
 pub mod datagrams_fuzz;
 #[cfg(feature = "end-to-end")]
@@ -16,16 +19,17 @@ mod opening;
 mod pipe;
 mod recovery;
 mod reliable;
+#[cfg(feature = "fuzz")]
 #[doc(hidden)]
 pub mod transfer_fuzz;
 mod transport;
 
 #[cfg(test)]
 pub(crate) use control_client::ControlClient;
-#[cfg(feature = "end-to-end")]
+#[cfg(all(feature = "end-to-end", feature = "fuzz"))]
 #[doc(hidden)]
 pub use end_to_end::fuzz as end_to_end_fuzz;
 #[cfg(feature = "end-to-end")]
 pub use end_to_end::{EndToEnd, EndToEndError, Opening, Sealing};
-pub use identity::{ClientError, Identity, Session};
+pub use identity::{ClientError, Identity, LastRelay, Session};
 pub use pipe::{Pipe, Transferred};

@@ -15,6 +15,7 @@ use mio::{Events, Poll, Token, Waker};
 use crate::{
     address::Address,
     client::{
+        backoff::Backoff,
         channel::Channel,
         identity::{ClientError, Identity, Session},
         reliable::ReliableStream,
@@ -36,10 +37,8 @@ const FAREWELL: Duration = Duration::from_millis(500);
 const SILENCE: Duration = Duration::from_secs(2);
 /// How long nothing may come otherwise, before a probe is sent.
 const KEEPALIVE: Duration = Duration::from_secs(15);
-/// How long to wait between attempts to reach the relay.
-const RETRY: Duration = Duration::from_millis(200);
-/// How long at most before another session is opened, if nothing comes over one after the other.
-const LONGEST_RETRY: Duration = Duration::from_secs(3);
+/// How long to wait where the relay says that this client came too often.
+const TOO_SOON: Duration = Duration::from_secs(3);
 /// A new session is opened when fewer blocks than this are left.
 const RENEW_BELOW: u64 = 1 << 24;
 
@@ -110,7 +109,7 @@ impl Pipe<'_> {
         watch: &dyn Fn(&str),
         missing: &dyn Fn() -> Option<io::Error>,
     ) -> Result<Transferred, ClientError> {
-        let mut trouble = Trouble { since: Instant::now(), tries: 0 };
+        let mut trouble = Trouble { since: Instant::now(), tries: 0, backoff: Backoff::default() };
         let mut poll = Poll::new()?;
         let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
         let ((mut channel, mesh, piece), mut peer) = trouble.connect(self, |session, route| {
@@ -170,7 +169,7 @@ impl Pipe<'_> {
                 });
                 broken = received.is_err();
                 if channel.heard != before {
-                    trouble.tries = 0;
+                    (trouble.tries, trouble.backoff) = (0, Backoff::default());
                 }
             }
             // The peer may not have opened its session yet, or have opened it at another node
@@ -240,18 +239,28 @@ struct Trouble {
     /// Since when nothing was heard of the peer.
     since: Instant,
     tries: u32,
+    /// Waits between sessions over which nothing came.
+    backoff: Backoff,
 }
 
 impl Trouble {
+    /// How long there is still to wait.
+    fn left(&self, pipe: &Pipe<'_>) -> Duration {
+        pipe.wait.saturating_sub(self.since.elapsed())
+    }
+
     /// Opens a session, as often as it takes while the relay cannot be reached.
     fn open(&self, pipe: &Pipe<'_>) -> Result<Session, ClientError> {
+        let mut backoff = Backoff::default();
         loop {
-            match pipe.identity.open(&[pipe.peer]) {
-                Err(ClientError::Relay { error, .. }) if is_temporary(&error) && self.since.elapsed() < pipe.wait => {
-                    std::thread::sleep(RETRY);
+            let opened = pipe.identity.open(&[pipe.peer]);
+            let left = self.left(pipe);
+            match opened {
+                Err(ClientError::Relay { error, .. }) if is_temporary(&error) && !left.is_zero() => {
+                    backoff.wait(left)?;
                 }
-                Err(ClientError::Refused(why)) if why == TOO_OFTEN && self.since.elapsed() < pipe.wait => {
-                    std::thread::sleep(LONGEST_RETRY.min(pipe.wait));
+                Err(ClientError::Refused(why)) if why == TOO_OFTEN && !left.is_zero() => {
+                    std::thread::sleep(TOO_SOON.min(pipe.wait));
                 }
                 opened => return opened,
             }
@@ -265,6 +274,7 @@ impl Trouble {
         pipe: &Pipe<'_>,
         mut connect: impl FnMut(Session, Route) -> io::Result<T>,
     ) -> Result<(T, Option<Address>), ClientError> {
+        let mut backoff = Backoff::default();
         loop {
             let session = self.open(pipe)?;
             let peer = session.found.first().copied().flatten();
@@ -274,7 +284,7 @@ impl Trouble {
                 Err(error) if self.since.elapsed() > pipe.wait => {
                     return Err(ClientError::Relay { relay: route.address().to_string(), error });
                 }
-                Err(_) => std::thread::sleep(RETRY),
+                Err(_) => backoff.wait(self.left(pipe))?,
             }
         }
     }
@@ -293,8 +303,8 @@ impl Trouble {
             return Ok(None);
         }
         // A relay that is full accepts and closes: each session more would only use up what this name may open
-        if let Some(more) = self.tries.checked_sub(3) {
-            std::thread::sleep(LONGEST_RETRY.min(RETRY * (1 << more.min(8))));
+        if self.tries >= 3 {
+            self.backoff.wait(pipe.wait)?;
         }
         let ((), peer) = self.connect(pipe, |session, route| channel.renew(session, route, poll.registry()))?;
         Ok(Some(peer))

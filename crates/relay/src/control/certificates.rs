@@ -76,6 +76,16 @@ pub(crate) struct Certificates {
     bytes: u64,
 }
 
+/// Whether a certificate may open a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Opening {
+    May,
+    /// It has all the sessions that it may have.
+    HasAll,
+    /// It opened too many of late.
+    TooOften,
+}
+
 #[derive(Debug, Default)]
 struct Uses {
     sessions: u32,
@@ -84,9 +94,13 @@ struct Uses {
 
 impl Certificates {
     /// Whether a certificate may open one more session, or, if it has this one already, open it anew.
-    pub(crate) fn may_open(&mut self, chain: &Chain, anew: bool, limits: &OpenLimits, now: Instant) -> bool {
-        let Some(uses) = self.uses.get_mut(leaf(chain)) else { return limits.sessions > 0 };
-        (anew || uses.sessions < limits.sessions) && uses.opened.take(limits.by_certificate, now)
+    pub(crate) fn may_open(&mut self, chain: &Chain, anew: bool, limits: &OpenLimits, now: Instant) -> Opening {
+        let uses = self.uses.get_mut(leaf(chain));
+        if !anew && uses.as_ref().map_or(0, |uses| uses.sessions) >= limits.sessions {
+            return Opening::HasAll;
+        }
+        let in_time = uses.is_none_or(|uses| uses.opened.take(limits.by_certificate, now));
+        if in_time { Opening::May } else { Opening::TooOften }
     }
 
     /// A session was opened. Returns the chain that all sessions of this certificate share.
@@ -134,21 +148,23 @@ mod tests {
         let limits = OpenLimits { sessions: 3, by_certificate: 30.0, of_session: 1.0 };
         let (mut certificates, start) = (Certificates::default(), Instant::now());
         let mut opened = 0;
-        while certificates.may_open(&chain(1), false, &limits, start) {
+        while certificates.may_open(&chain(1), false, &limits, start) == Opening::May {
             let shared = certificates.opened(&chain(1));
             assert_eq!(Arc::strong_count(&shared), 2, "one copy of it is kept");
             opened += 1;
         }
         assert_eq!(opened, 3);
-        assert!(certificates.may_open(&chain(2), false, &limits, start), "another one");
-        let anew = (0..100).filter(|_| certificates.may_open(&chain(1), true, &limits, start)).count();
+        let mut may = |byte, anew, at| certificates.may_open(&chain(byte), anew, &limits, at);
+        assert_eq!((may(1, false, start), may(2, false, start)), (Opening::HasAll, Opening::May), "another one");
+        let anew = (0..100).filter(|_| may(1, true, start) == Opening::May).count();
         assert_eq!(anew, 28, "two openings were counted above");
-        assert!(certificates.may_open(&chain(1), true, &limits, start + Duration::from_secs(3)), "30 a minute");
+        assert_eq!(may(1, true, start), Opening::TooOften, "a minute later it may");
+        assert_eq!(may(1, true, start + Duration::from_secs(3)), Opening::May, "30 a minute");
         for _ in 0..3 {
             certificates.closed(&chain(1));
         }
         assert!(certificates.uses.is_empty() && certificates.bytes == 0);
-        assert!(certificates.may_open(&chain(1), false, &limits, start));
+        assert_eq!(certificates.may_open(&chain(1), false, &limits, start), Opening::May);
     }
 
     #[test]
@@ -162,13 +178,13 @@ mod tests {
         let limits = OpenLimits { sessions: 2, by_certificate: 1e6, of_session: 1.0 };
         let (mut certificates, now) = (Certificates::default(), Instant::now());
         let none = OpenLimits { sessions: 0, ..limits };
-        assert!(!certificates.may_open(&chain(1), false, &none, now));
+        assert_eq!(certificates.may_open(&chain(1), false, &none, now), Opening::HasAll);
         [1, 1].iter().for_each(|&byte| drop(certificates.opened(&chain(byte))));
-        assert!(!certificates.may_open(&chain(1), false, &limits, now));
+        assert_eq!(certificates.may_open(&chain(1), false, &limits, now), Opening::HasAll);
         certificates.closed(&chain(1));
-        assert!(certificates.may_open(&chain(1), false, &limits, now));
+        assert_eq!(certificates.may_open(&chain(1), false, &limits, now), Opening::May);
         certificates.opened(&chain(1));
-        assert!(!certificates.may_open(&chain(1), false, &limits, now), "the other one is still open");
+        assert_eq!(certificates.may_open(&chain(1), false, &limits, now), Opening::HasAll, "the other is still open");
     }
 
     /// So many that some of them share a place in the table, which is full.

@@ -18,6 +18,11 @@ impl Deadline {
         Deadline { stream, until: Instant::now() + time }
     }
 
+    /// From now on so much time.
+    pub(crate) fn extend(&mut self, time: Duration) {
+        self.until = Instant::now() + time;
+    }
+
     fn left(&self) -> io::Result<Duration> {
         self.until
             .checked_duration_since(Instant::now())

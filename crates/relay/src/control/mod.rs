@@ -1,5 +1,6 @@
 //! The control plane: mutual TLS 1.3, over which a client opens its session and finds others.
 
+#[cfg(any(test, feature = "fuzz"))]
 #[doc(hidden)]
 pub mod fuzz;
 pub mod protocol;

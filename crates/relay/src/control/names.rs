@@ -17,7 +17,7 @@ use std::{
 };
 
 use crate::{
-    control::certificates::{Certificates, Chain, Minute, OpenLimits},
+    control::certificates::{Certificates, Chain, Minute, OpenLimits, Opening},
     patterns::Patterns,
 };
 
@@ -108,9 +108,9 @@ pub(crate) enum NoNumber {
     Revoked,
     /// All sessions are taken.
     Full,
-    /// The certificate has all the sessions that it may have, or opened too many of late.
+    /// The certificate has all the sessions that it may have.
     Share,
-    /// The session was opened too often of late.
+    /// The session, or those of its certificate, were opened too often of late.
     TooOften,
 }
 
@@ -262,8 +262,10 @@ impl Names {
     ) -> Result<Number, NoNumber> {
         let owner = self.owners.get(name);
         let anew = owner.and_then(|owner| owner.open.as_ref()).is_some_and(|open| open.chain.first() == chain.first());
-        if !self.certificates.may_open(chain, anew, limits, now) {
-            return Err(NoNumber::Share);
+        match self.certificates.may_open(chain, anew, limits, now) {
+            Opening::May => {}
+            Opening::HasAll => return Err(NoNumber::Share),
+            Opening::TooOften => return Err(NoNumber::TooOften),
         }
         let number = self.number(name)?;
         let owner = self.owners.get_mut(name).ok_or(NoNumber::Unknown)?;

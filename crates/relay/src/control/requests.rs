@@ -79,7 +79,7 @@ impl Inner {
                     self.end(name, address);
                 }
                 // What it had before could not be ended while it opened this
-                self.check_sessions();
+                self.check_sessions(&|| ());
                 return self.denied(name, client, NOT_VALID);
             }
             let is_owner = current.names.opened(name, number, open);

@@ -70,7 +70,7 @@ fn a_connection_that_is_held_opens_and_finds_nothing_once_its_certificate_was_re
     assert_eq!((alice.find("bob").unwrap(), relay.live()), (Some(bobs), 2));
     revoke(&trial, 2, &["alice"]).unwrap();
     let allowed = vec![(None, vec!["alice".to_owned(), "bob".to_owned()])];
-    control.reload(tls(&trial), Access { allowed, revoked: Vec::new(), policy: Policy::open() }, limits());
+    control.reload(tls(&trial), Access { allowed, revoked: Vec::new(), policy: Policy::open() }, limits(), &|| ());
     for _ in 0..2 {
         refused(alice.open("alice"));
         refused(alice.find("bob"));

@@ -78,6 +78,8 @@ pub(super) struct Inner {
     pub(super) shared: Shared,
     limiter: RateLimiter,
     pub(super) stop: AtomicBool,
+    /// Sessions are to be checked before it is time.
+    pub(super) check_soon: AtomicBool,
     current: Mutex<Current>,
 }
 
@@ -112,7 +114,8 @@ impl ControlServer {
         shared.directory.iter().for_each(|directory| directory.set_policy(&policy));
         shared.relay.set_classes(std::iter::empty(), policy.nobody());
         let current = Mutex::new(Current { tls, names, limits, policy });
-        let inner = Arc::new(Inner { shared, limiter, stop: AtomicBool::new(false), current });
+        let [stop, check_soon] = [const { AtomicBool::new(false) }; 2];
+        let inner = Arc::new(Inner { shared, limiter, stop, check_soon, current });
         let mut server = ControlServer { address, inner, threads: Vec::new() };
         let (listening, checking) = (server.inner.clone(), server.inner.clone());
         let thread = |name: &str| std::thread::Builder::new().name(name.into());
@@ -126,28 +129,36 @@ impl ControlServer {
     }
 
     /// Other names, rules, certificates and limits from now on. Sessions end whose names are gone or revoked, or whose
-    /// certificates the authority does not vouch for any more.
-    pub(crate) fn reload(&self, tls: ServerTls, access: Access, limits: Limits) {
+    /// certificates the authority does not vouch for any more. `alive` is called between the steps, of which there are more
+    /// the more sessions there are.
+    pub(crate) fn reload(&self, tls: ServerTls, access: Access, limits: Limits, alive: &dyn Fn()) {
         self.inner.limiter.set(limits.rate);
         let Shared { relay, directory, log, .. } = &self.inner.shared;
-        let gone = {
+        let (gone, same_trust) = {
             let mut current = self.inner.current();
+            let same_trust = tls.trusts_as(&current.tls);
             current.tls = tls;
             current.limits = limits;
-            current.policy = Arc::new(access.policy);
             let gone = current.names.change(&access.allowed, &access.revoked);
-            let policy = &current.policy;
-            directory.iter().for_each(|directory| directory.set_policy(policy));
-            // While nobody else can open a session
-            let sessions = current.names.open_sessions();
-            let classes = sessions.map(|(name, number, _)| (self.inner.address(number).session, policy.class(name)));
-            relay.set_classes(classes, policy.nobody());
-            gone
+            let policy = access.policy.after(&current.policy);
+            // Where the rules stay, no frame that is under way between two workers or nodes is dropped
+            if !policy.is(&current.policy) {
+                current.policy = Arc::new(policy);
+                let policy = &current.policy;
+                directory.iter().for_each(|directory| directory.set_policy(policy));
+                // While nobody else can open a session
+                let sessions = current.names.open_sessions();
+                let classes =
+                    sessions.map(|(name, number, _)| (self.inner.address(number).session, policy.class(name)));
+                relay.set_classes(classes, policy.nobody());
+            }
+            (gone, same_trust)
         };
-        for (name, number) in gone.names {
+        alive();
+        let sessions: Vec<u32> = gone.names.iter().map(|(_, number)| self.inner.address(*number).session).collect();
+        let lost = relay.revoke_all(&sessions, alive);
+        for ((name, number), others) in gone.names.into_iter().zip(lost) {
             let address = self.inner.address(number);
-            // A relay that has stopped has no sessions
-            let others = relay.revoke(address.session).unwrap_or(0);
             directory.iter().for_each(|directory| directory.closed(&name, address));
             // Those who shared keys with it must open their sessions again
             let about = [("name", name.into()), ("session", address.session.into()), ("others_revoked", others.into())];
@@ -159,7 +170,12 @@ impl ControlServer {
         };
         self.inner.replace_keys(clusters);
         self.inner.current().names.settle(&access.allowed);
-        self.inner.check_sessions();
+        alive();
+        if same_trust {
+            self.inner.check_lifetimes();
+        } else {
+            self.inner.check_sessions(alive);
+        }
     }
 }
 

@@ -8,13 +8,13 @@ use std::{
 };
 
 use rustls::{
-    CertificateError, ClientConfig, Error as RustlsError, RootCertStore, ServerConfig,
+    CertificateError, ClientConfig, ConfigBuilder, Error as RustlsError, RootCertStore, ServerConfig,
     client::WebPkiServerVerifier,
     crypto::CryptoProvider,
     pki_types::{
         CertificateDer, CertificateRevocationListDer, PrivateKeyDer, ServerName, UnixTime, pem, pem::PemObject,
     },
-    server::{VerifierBuilderError, WebPkiClientVerifier, danger::ClientCertVerifier},
+    server::{VerifierBuilderError, WantsServerCert, WebPkiClientVerifier, danger::ClientCertVerifier},
 };
 use thiserror::Error;
 use zeroize::Zeroizing;
@@ -33,7 +33,15 @@ pub enum TlsError {
         /// What is wrong with it.
         why: FileError,
     },
-    /// Certificate and key do not belong together, or are of a kind that is not supported.
+    /// Certificate and key do not belong together.
+    #[error("{}: this is not the key of {}; hint: replace both before they are read", key.display(), certificate.display())]
+    KeyMismatch {
+        /// The certificate.
+        certificate: PathBuf,
+        /// The key.
+        key: PathBuf,
+    },
+    /// Certificate or key are of a kind that is not supported.
     #[error("{0}")]
     Tls(#[from] rustls::Error),
 }
@@ -80,6 +88,8 @@ pub(crate) struct ServerTls {
     pub(crate) config: Arc<ServerConfig>,
     verifier: Arc<dyn ClientCertVerifier>,
     files: TlsFiles,
+    /// Whom it trusts.
+    roots: Arc<RootCertStore>,
     /// The content of the lists of revoked certificates.
     revocations: Arc<Vec<u8>>,
     #[cfg(test)]
@@ -98,15 +108,26 @@ impl std::fmt::Debug for Before {
 }
 
 impl ServerTls {
-    /// The same with the lists of revoked certificates as they are now, if they have changed.
+    /// The same with the lists of revoked certificates as they are now, if they have changed. The other files are not read
+    /// again: who replaces them may have done half of it, and a revocation does not wait for the rest.
     ///
     /// # Errors
-    /// When a file cannot be read or used.
+    /// When the file of the lists cannot be read or used.
     pub(crate) fn refreshed(&self) -> Result<Option<ServerTls>, TlsError> {
-        if self.files.read_revocations()? == *self.revocations {
+        let revocations = self.files.read_revocations()?;
+        if revocations == *self.revocations {
             return Ok(None);
         }
-        self.files.server().map(Some)
+        let verifier = self.files.verifier(self.roots.clone(), &revocations)?;
+        let config = builder(verifier.clone())?.with_cert_resolver(self.config.cert_resolver.clone());
+        Ok(Some(ServerTls { config: finished(config), verifier, revocations: Arc::new(revocations), ..self.clone() }))
+    }
+
+    /// Whether both trust the same authorities and revoked the same certificates: what one verified, the other does not find
+    /// wrong before it expires.
+    pub(crate) fn trusts_as(&self, other: &ServerTls) -> bool {
+        self.roots.roots == other.roots.roots
+            && (&self.revocations, self.files.crl.is_some()) == (&other.revocations, other.files.crl.is_some())
     }
 
     /// The same, but that `before` happens before a client's certificate is verified.
@@ -154,6 +175,19 @@ pub(crate) enum Standing {
     NotTrusted,
 }
 
+/// The beginning of a relay's configuration.
+fn builder(verifier: Arc<dyn ClientCertVerifier>) -> Result<ConfigBuilder<ServerConfig, WantsServerCert>, RustlsError> {
+    let builder = ServerConfig::builder_with_provider(provider()).with_protocol_versions(&[&rustls::version::TLS13])?;
+    Ok(builder.with_client_cert_verifier(verifier))
+}
+
+/// The end of it.
+fn finished(mut config: ServerConfig) -> Arc<ServerConfig> {
+    // No resumption: every session's keys come from a fresh exchange
+    config.send_tls13_tickets = 0;
+    Arc::new(config)
+}
+
 /// Records by our AES-GCM; handshakes by aws-lc, for its post-quantum key exchange.
 fn provider() -> Arc<CryptoProvider> {
     Arc::new(sealwright_rustls::provider(rustls::crypto::aws_lc_rs::default_provider()))
@@ -185,9 +219,27 @@ impl TlsFiles {
     /// When a file cannot be read or used.
     pub(crate) fn server(&self) -> Result<ServerTls, TlsError> {
         let revocations = self.read_revocations()?;
-        let mut builder = WebPkiClientVerifier::builder_with_provider(Arc::new(self.roots()?), provider());
+        let roots = Arc::new(self.roots()?);
+        let verifier = self.verifier(roots.clone(), &revocations)?;
+        let config = builder(verifier.clone())?
+            .with_single_cert(certificates(&self.certificate)?, self.key()?)
+            .map_err(|error| self.unusable(error))?;
+        Ok(ServerTls {
+            config: finished(config),
+            verifier,
+            files: self.clone(),
+            roots,
+            revocations: Arc::new(revocations),
+            #[cfg(test)]
+            before: None,
+        })
+    }
+
+    /// What verifies clients with these lists of revoked certificates.
+    fn verifier(&self, roots: Arc<RootCertStore>, revocations: &[u8]) -> Result<Arc<dyn ClientCertVerifier>, TlsError> {
+        let mut builder = WebPkiClientVerifier::builder_with_provider(roots, provider());
         if let Some(path) = &self.crl {
-            let lists: Result<Vec<_>, _> = CertificateRevocationListDer::pem_slice_iter(&revocations).collect();
+            let lists: Result<Vec<_>, _> = CertificateRevocationListDer::pem_slice_iter(revocations).collect();
             let lists = lists.map_err(|error| wrong(path, FileError::of(error, "list of revoked certificates")))?;
             if lists.is_empty() {
                 return Err(wrong(path, FileError::Missing("list of revoked certificates")));
@@ -199,21 +251,17 @@ impl TlsFiles {
             let list = self.crl.as_ref().filter(|_| matches!(error, VerifierBuilderError::InvalidCrl(_)));
             wrong(list.unwrap_or(&self.authority), FileError::Verifier(error))
         })?;
-        let verifier: Arc<dyn ClientCertVerifier> = Arc::new(ShortChains(inner));
-        let mut config = ServerConfig::builder_with_provider(provider())
-            .with_protocol_versions(&[&rustls::version::TLS13])?
-            .with_client_cert_verifier(verifier.clone())
-            .with_single_cert(certificates(&self.certificate)?, self.key()?)?;
-        // No resumption: every session's keys come from a fresh exchange
-        config.send_tls13_tickets = 0;
-        Ok(ServerTls {
-            config: Arc::new(config),
-            verifier,
-            files: self.clone(),
-            revocations: Arc::new(revocations),
-            #[cfg(test)]
-            before: None,
-        })
+        Ok(Arc::new(ShortChains(inner)))
+    }
+
+    /// Why certificate and key cannot be used.
+    fn unusable(&self, error: RustlsError) -> TlsError {
+        match error {
+            RustlsError::InconsistentKeys(_) => {
+                TlsError::KeyMismatch { certificate: self.certificate.clone(), key: self.key.clone() }
+            }
+            error => error.into(),
+        }
     }
 
     /// For a client.
@@ -229,7 +277,8 @@ impl TlsFiles {
             .with_protocol_versions(&[&rustls::version::TLS13])?
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(ShortChains(verifier)))
-            .with_client_auth_cert(certificates(&self.certificate)?, self.key()?)?;
+            .with_client_auth_cert(certificates(&self.certificate)?, self.key()?)
+            .map_err(|error| self.unusable(error))?;
         Ok(Arc::new(config))
     }
 }

@@ -10,7 +10,7 @@ use rustls::{
 use super::*;
 use crate::{
     client::Identity,
-    control::fuzz::trial_files,
+    control::fuzz::{revoke, trial_files},
     serve::{Config, init},
 };
 
@@ -20,6 +20,10 @@ fn files() -> (tempfile::TempDir, [TlsFiles; 3]) {
     let trial = folder.path().join("trial");
     init(&trial, &[], &["alice".into(), "bob".into()]).unwrap();
     (folder, ["relay", "alice", "bob"].map(|name| trial_files(&trial, name)))
+}
+
+fn relay_client(trial: &Path, name: &str) -> Arc<ClientConfig> {
+    trial_files(trial, name).client().unwrap()
 }
 
 /// What one shows who has these certificates and this key, whether they belong together or not.
@@ -116,6 +120,27 @@ fn a_client_verifies_no_chain_that_is_too_long() {
     assert_eq!(with(6), Ok(HandshakeKind::Full));
     let refused = RustlsError::InvalidCertificate(CertificateError::UnknownIssuer);
     assert_eq!(with(7), Err(("client", refused)), "it would be valid, but for its length");
+}
+
+/// One of the two is replaced, and the other not yet.
+#[test]
+fn a_certificate_and_a_key_that_do_not_belong_together_are_both_named_and_hold_up_no_revocation() {
+    let (folder, [mut relay, alice, _]) = files();
+    let trial = folder.path().join("trial");
+    revoke(&trial, 1, &[]).unwrap();
+    relay.crl = Some(trial.join("authority.crl"));
+    let tls = relay.server().unwrap();
+    let alices = certificates(&alice.certificate).unwrap();
+    std::fs::copy(&alice.key, &relay.key).unwrap();
+    for error in [relay.server().map(drop).unwrap_err(), relay.client().map(drop).unwrap_err()] {
+        let said = error.to_string();
+        assert!(["relay.key", "relay.pem", "hint: "].iter().all(|part| said.contains(part)), "{said}");
+    }
+    assert!(tls.refreshed().unwrap().is_none() && tls.is_valid(&alices));
+    revoke(&trial, 2, &["alice"]).unwrap();
+    let fresh = tls.refreshed().unwrap().unwrap();
+    assert!(!fresh.is_valid(&alices) && !fresh.trusts_as(&tls) && tls.trusts_as(&tls.clone()));
+    assert_eq!(shake_hands(&relay_client(&trial, "bob"), &fresh.config, "localhost"), Ok(HandshakeKind::Full));
 }
 
 /// With its line ends lost, as in a variable of a shell, or a part of it gone.

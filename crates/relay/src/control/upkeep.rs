@@ -6,6 +6,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use rustls::pki_types::CertificateDer;
+
 use crate::{
     address::Address,
     control::{
@@ -36,10 +38,11 @@ impl Inner {
             }
             self.log_denials();
             self.forget_moved();
-            if checked.elapsed() >= CHECK {
+            let asked = self.check_soon.swap(false, Ordering::Relaxed);
+            if asked || checked.elapsed() >= CHECK {
                 checked = Instant::now();
                 self.refresh_revocations();
-                self.check_sessions();
+                self.check_sessions(&|| ());
             }
         }
     }
@@ -114,8 +117,9 @@ impl Inner {
     }
 
     /// Ends sessions whose lifetime is over, or whose certificate has expired, was revoked, or comes from another
-    /// authority. Those who shared keys with one that is not trusted any more must open their sessions again.
-    pub(super) fn check_sessions(&self) {
+    /// authority. Those who shared keys with one that is not trusted any more must open their sessions again. `alive` is
+    /// called after each certificate.
+    pub(super) fn check_sessions(&self, alive: &dyn Fn()) {
         // Many sessions may have one certificate. Verifying takes long, and others wait for what is current
         let (tls, chains) = {
             let current = self.current();
@@ -123,7 +127,23 @@ impl Inner {
                 current.names.open_sessions().map(|(_, _, open)| (Arc::as_ptr(&open.chain), open.chain.clone()));
             (current.tls.clone(), chains.collect::<HashMap<_, _>>())
         };
-        let standings: HashMap<_, _> = chains.iter().map(|(at, chain)| (*at, tls.standing(chain))).collect();
+        let mut standings = HashMap::new();
+        for (at, chain) in &chains {
+            standings.insert(*at, tls.standing(chain));
+            alive();
+        }
+        self.end_sessions(&standings);
+    }
+
+    /// Ends sessions whose lifetime is over. Nobody is trusted less than before; which certificates have expired is found
+    /// soon, by the thread that has time for it.
+    pub(super) fn check_lifetimes(&self) {
+        self.check_soon.store(true, Ordering::Relaxed);
+        self.end_sessions(&HashMap::new());
+    }
+
+    /// Ends sessions by what their certificates are worth, which stand under their places in memory, and by their age.
+    fn end_sessions(&self, standings: &HashMap<*const Vec<CertificateDer<'static>>, Standing>) {
         let ended: Vec<(String, Number, Instant, &str)> = {
             let current = self.current();
             let why = |open: &OpenSession| {
@@ -165,17 +185,67 @@ impl Inner {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use std::sync::{
-        Mutex,
-        mpsc::{channel, sync_channel},
+    use std::{
+        cell::Cell,
+        sync::{
+            Mutex,
+            atomic::AtomicU32,
+            mpsc::{channel, sync_channel},
+        },
     };
 
+    use rustls::pki_types::pem::PemObject;
+
     use super::*;
-    use crate::control::{
-        certificates::Chain,
-        fuzz::trial_files,
-        trial_control::{limits, start},
+    use crate::{
+        control::{
+            access::Access,
+            certificates::Chain,
+            fuzz::{revoke, trial_files},
+            server::Limits,
+            tls::TlsFiles,
+            trial_control::{limits, start},
+        },
+        policy::Policy,
     };
+
+    /// On the thread of a reload, which feeds the watchdog meanwhile, certificates are verified only where others are trusted,
+    /// and each is told of.
+    #[test]
+    fn a_reload_verifies_nothing_while_nobody_is_trusted_less() {
+        let folder = tempfile::tempdir().unwrap();
+        let trial = folder.path().join("trial");
+        crate::serve::init(&trial, &[], &["alice".into()]).unwrap();
+        revoke(&trial, 1, &[]).unwrap();
+        let files = TlsFiles { crl: Some(trial.join("authority.crl")), ..trial_files(&trial, "relay") };
+        let (here, verified, told) = (std::thread::current().id(), Arc::new(AtomicU32::new(0)), Cell::new(0));
+        let tls = || {
+            let verified = verified.clone();
+            let count = move || {
+                verified.fetch_add(u32::from(std::thread::current().id() == here), Ordering::Relaxed);
+            };
+            files.server().unwrap().with_before(count)
+        };
+        let control = start(tls(), &["alice"]);
+        {
+            let mut current = control.inner.current();
+            let chain = Chain::new(vec![CertificateDer::from_pem_file(trial.join("alice.pem")).unwrap()]);
+            let number = current.names.number_to_open("alice", &chain, &limits().open, Instant::now()).unwrap();
+            let open = OpenSession { since: Instant::now(), from: [127, 0, 0, 1].into(), chain };
+            assert!(current.names.opened("alice", number, open));
+        }
+        let reload = |limits: Limits| {
+            let allowed = vec![(None, vec!["alice".to_owned()])];
+            let access = Access { allowed, revoked: Vec::new(), policy: Policy::open() };
+            let before = told.get();
+            control.reload(tls(), access, limits, &|| told.set(told.get() + 1));
+            (verified.load(Ordering::Relaxed), told.get() - before, control.list().len())
+        };
+        assert_eq!(reload(limits()), (0, 2, 1));
+        revoke(&trial, 2, &[]).unwrap();
+        assert_eq!(reload(limits()), (1, 3, 1), "another list");
+        assert_eq!(reload(Limits { lifetime: Duration::ZERO, ..limits() }), (1, 2, 0), "lifetimes count at once");
+    }
 
     /// While certificates are verified, which may take seconds, clients open sessions and operators get answers.
     #[test]
@@ -199,7 +269,7 @@ mod tests {
             let open = OpenSession { since: Instant::now(), from: [127, 0, 0, 1].into(), chain };
             assert!(current.names.opened("alice", number, open));
         }
-        let checking = std::thread::spawn(move || inner.check_sessions());
+        let checking = std::thread::spawn(move || inner.check_sessions(&|| ()));
         verified.recv().unwrap();
         assert_eq!(control.list().len(), 1, "an answer, before the certificate is verified");
         go_on.send(()).unwrap();

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicU32, AtomicUsize, Ordering},
+        atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering},
     },
     time::Instant,
 };
@@ -36,6 +36,10 @@ pub(crate) struct Shared {
     pub(crate) live: Vec<AtomicU32>,
     /// Memory that the queues of each worker's connections take.
     pub(crate) queues: Vec<AtomicUsize>,
+    /// Addresses of each worker that sessions are bound to which use datagrams.
+    pub(crate) peers: Vec<AtomicUsize>,
+    /// Goes up when authentic frames come as datagrams.
+    pub(crate) heard: AtomicU64,
     /// Who spoke to whom and may not.
     pub(crate) denials: Denials,
     /// The way to other nodes, if there are any.

@@ -37,6 +37,8 @@ pub enum Count {
     WrongDestination,
     /// Dropped: sender and receiver may not speak.
     Denied,
+    /// Dropped: the rules changed while it was under way.
+    RulesChanged,
     /// Dropped: the session sent more frames than its share.
     Share,
     /// Dropped: the destination does not read fast enough.
@@ -61,7 +63,7 @@ pub enum Count {
 
 impl Count {
     /// All of them, in the order of the declaration.
-    pub const ALL: [Count; 26] = [
+    pub const ALL: [Count; 27] = [
         Count::Arrived,
         Count::Opened,
         Count::Forwarded,
@@ -78,6 +80,7 @@ impl Count {
         Count::Forged,
         Count::WrongDestination,
         Count::Denied,
+        Count::RulesChanged,
         Count::Share,
         Count::Slow,
         Count::Exhausted,
@@ -114,6 +117,7 @@ impl Count {
             Count::Forged => "forged",
             Count::WrongDestination => "wrong_destination",
             Count::Denied => "denied",
+            Count::RulesChanged => "rules_changed",
             Count::Share => "share",
             Count::Slow => "slow",
             Count::Exhausted => "exhausted",

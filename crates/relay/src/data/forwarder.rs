@@ -134,7 +134,10 @@ impl Forwarder {
                 }
             }
         }
-        self.open(ctx, io, &mut buffer, &mut scratch, |at| Source::Datagram(from[at]));
+        let (opened, _) = self.open(ctx, io, &mut buffer, &mut scratch, |at| Source::Datagram(from[at]));
+        if opened > 0 {
+            ctx.shared.heard.fetch_add(1, Ordering::Relaxed);
+        }
         self.seal(ctx, io, &mut buffer, &mut scratch.seal, |_| None);
         self.scratch = scratch;
         if let Some(udp) = &mut io.udp {
@@ -227,12 +230,18 @@ impl Forwarder {
 
     /// Whether the policy lets the sender speak to the receiver. A frame that it forbids is counted.
     fn may(&self, ctx: &mut Context, (from, class): (Address, Class), (slot, to): (u32, Address)) -> bool {
-        let may = class.may_send_to(self.slots.class(slot));
-        if !may {
+        let receiver = self.slots.class(slot);
+        if class.may_send_to(receiver) {
+            return true;
+        }
+        if class.is_comparable(receiver) {
             ctx.count(Count::Denied);
             ctx.shared.denials.note(from, to);
+        } else {
+            // Nobody knows any more whether the rules would let it pass
+            ctx.count(Count::RulesChanged);
         }
-        may
+        false
     }
 
     /// Seals opened frames in place and queues them where their receivers can be reached.
@@ -259,7 +268,10 @@ impl Forwarder {
             Route::Connection(handle) => io.queue(ctx, handle, frame, sender),
             Route::Peer(peer) => {
                 let limit = ctx.settings().queue;
-                let queued = io.udp.as_mut().is_some_and(|udp| udp.queue(peer, frame, limit));
+                let queued = io.udp.as_mut().is_some_and(|udp| {
+                    udp.make_room(&mut ctx.counts);
+                    udp.queue(peer, frame, limit)
+                });
                 // What is queued is counted when the system has taken it or not
                 if !queued {
                     ctx.count(Count::Slow);

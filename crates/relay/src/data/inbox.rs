@@ -147,6 +147,12 @@ impl Inbox {
         messages
     }
 
+    /// Messages that wait.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> usize {
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
     /// Whether more waits than the worker can handle soon: others should stop reading.
     pub(crate) fn is_full(&self) -> bool {
         self.bytes.load(Ordering::Relaxed) > INBOX_BYTES

@@ -29,8 +29,10 @@ mod worker;
 
 pub use count::{Count, Counts};
 pub(crate) use plaintext::Plaintext;
-pub use relay::{AdmitError, Relay, Stopped};
-pub(crate) use remote::{Frames, MAX_BATCH, push_frame};
+pub use relay::{AdmitError, ListenError, Relay, Stopped};
+#[cfg(any(test, feature = "fuzz"))]
+pub(crate) use remote::push_frame;
+pub(crate) use remote::{Frames, MAX_BATCH};
 pub(crate) use remote_nodes::RemoteNodes;
 pub(crate) use settings::INBOX_BYTES;
 pub use settings::Settings;

@@ -2,7 +2,10 @@
 
 use std::{
     net::{IpAddr, Ipv4Addr, TcpListener},
-    sync::{Arc, OnceLock, atomic::AtomicUsize},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, AtomicUsize},
+    },
     time::Instant,
 };
 
@@ -51,6 +54,8 @@ impl Bench {
             addresses: Arc::default(),
             live: Vec::new(),
             queues: Vec::new(),
+            peers: Vec::new(),
+            heard: AtomicU64::new(0),
             denials: Denials::default(),
             remote: OnceLock::new(),
         };

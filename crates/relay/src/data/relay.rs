@@ -1,12 +1,15 @@
 //! A running relay: its workers, and what its owner can do with them.
 
+#[path = "orders.rs"]
+mod orders;
+
 use std::{
     io,
     net::SocketAddr,
     ops::Range,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
-        atomic::{AtomicU32, AtomicUsize, Ordering},
+        atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering},
         mpsc,
     },
     thread::JoinHandle,
@@ -17,10 +20,7 @@ use mio::{
     Poll, Waker,
     net::{TcpListener, UdpSocket},
 };
-use sealwright_session::{
-    Grant, Material, SessionError, Sessions,
-    frame::{HEADER, MAX_PAYLOAD, TAG},
-};
+use sealwright_session::{SessionError, Sessions};
 use thiserror::Error;
 
 use crate::{
@@ -29,20 +29,34 @@ use crate::{
         context::Shared,
         count::{Counts, Published},
         denials::Denials,
-        inbox::{Inbox, Message, OpenedFrames},
+        inbox::{Inbox, Message},
         io::WAKER,
         remote_nodes::RemoteNodes,
         settings::Settings,
         worker::Worker,
     },
+    errors::os_error_text,
     layout::NodeLayout,
-    policy::Class,
 };
 
-/// How long workers may take to learn of another policy.
-const POLICY: Duration = Duration::from_secs(5);
-/// The most data that a frame has room for beside its address.
-const LONGEST: usize = MAX_PAYLOAD - Address::LEN;
+/// How long nothing may come from clients that use datagrams until they count as gone: they say no goodbye.
+const QUIET: Duration = Duration::from_secs(2);
+
+/// A relay cannot listen at an address, or the system gives it too little to do so.
+#[derive(Debug, Error)]
+#[error("{address}: {}", os_error_text(error))]
+pub struct ListenError {
+    /// The address: for frames, or that of a worker's datagrams.
+    pub address: SocketAddr,
+    /// Why.
+    pub error: io::Error,
+}
+
+impl From<ListenError> for io::Error {
+    fn from(error: ListenError) -> io::Error {
+        io::Error::new(error.error.kind(), error.to_string())
+    }
+}
 
 /// The relay, or one of its workers, has ended.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
@@ -79,7 +93,7 @@ impl Relay {
     /// `index % tables`, slot `index / tables`.
     ///
     /// # Errors
-    /// When the relay cannot listen at the address, or the system gives no thread or descriptor.
+    /// When the relay cannot listen at the address or at those for datagrams, or the system gives no thread or descriptor.
     ///
     /// # Panics
     /// When there is no table, or no such node.
@@ -88,6 +102,21 @@ impl Relay {
         node: u32,
         settings: Settings,
         tables: Vec<Box<dyn Sessions>>,
+    ) -> Result<Relay, ListenError> {
+        let mut sockets = Vec::new();
+        for at in 0..tables.len() {
+            sockets.extend(settings.udp.map(|first| datagrams(first, at)).transpose()?);
+        }
+        Relay::start_with(address, node, settings, tables, sockets).map_err(|error| ListenError { address, error })
+    }
+
+    /// The same with the sockets of the workers for datagrams.
+    fn start_with(
+        address: SocketAddr,
+        node: u32,
+        settings: Settings,
+        tables: Vec<Box<dyn Sessions>>,
+        sockets: Vec<UdpSocket>,
     ) -> io::Result<Relay> {
         let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
@@ -103,13 +132,11 @@ impl Relay {
             addresses: Arc::default(),
             live: tables.iter().map(|_| AtomicU32::new(0)).collect(),
             queues: tables.iter().map(|_| AtomicUsize::new(0)).collect(),
+            peers: tables.iter().map(|_| AtomicUsize::new(0)).collect(),
+            heard: AtomicU64::new(0),
             denials: Denials::default(),
             remote: OnceLock::new(),
         });
-        let mut sockets = Vec::new();
-        for at in 0..layout.shards() {
-            sockets.extend(shared.settings.udp.map(|first| datagrams(first, at)).transpose()?);
-        }
         let udp = sockets.iter().map(UdpSocket::local_addr).collect::<io::Result<_>>()?;
         let mut sockets = sockets.into_iter();
         let relay = Relay { address, udp, shared, threads: Mutex::default() };
@@ -140,109 +167,6 @@ impl Relay {
     /// Lets the workers send frames to other nodes. Only the first call counts.
     pub(crate) fn connect_nodes(&self, remote: Arc<dyn RemoteNodes>) {
         let _ = self.shared.remote.set(remote);
-    }
-
-    /// Delivers opened frames from other nodes: receiver, sender and what the policy says of it, data.
-    /// Returns for how many there is a session and room.
-    pub(crate) fn deliver<'a>(&self, frames: impl Iterator<Item = (Address, (Address, Class), &'a [u8])>) -> u64 {
-        let mut taken = 0;
-        let mut opened: Vec<OpenedFrames> = self.shared.inboxes.iter().map(|_| OpenedFrames::default()).collect();
-        for (to, (from, class), data) in frames {
-            // Another node may say anything
-            if data.len() <= LONGEST
-                && let Some((worker, slot)) = self.shared.layout.locate(to.session)
-                && !self.shared.inboxes[worker].is_full()
-            {
-                let parts = [&[0; HEADER][..], &from.to_bytes(), data, &[0; TAG]];
-                opened[worker].push_parts((slot, to), (from, class), None, &parts);
-                taken += 1;
-            }
-        }
-        for (inbox, frames) in self.shared.inboxes.iter().zip(opened) {
-            if frames.len() > 0 {
-                inbox.post(Message::Frames(frames));
-            }
-        }
-        taken
-    }
-
-    /// Gives a client the session of this address, with keys made of `material`, and waits for it. The client loses its
-    /// connection until its next authentic frame. Frames for former owners of the number do not reach it.
-    ///
-    /// # Errors
-    /// When the relay has stopped, or the session cannot be made.
-    pub fn admit(&self, address: Address, material: Material) -> Result<Grant, AdmitError> {
-        self.admit_as(address, Class::default(), material)
-    }
-
-    /// The same, with what the policy says of the client.
-    pub(crate) fn admit_as(&self, address: Address, class: Class, material: Material) -> Result<Grant, AdmitError> {
-        let (shard, slot) = self.shared.layout.locate(address.session).ok_or(SessionError::Unknown)?;
-        let (reply, answer) = mpsc::sync_channel(1);
-        self.inbox(shard)?.post(Message::Admit { slot, owner: (address, class), material, reply });
-        Ok(self.wait(shard, &answer)??)
-    }
-
-    /// Ends a session that must not be used any more, closes its connection, and waits for it. Returns how many other
-    /// sessions lost their keys because they shared them.
-    ///
-    /// # Errors
-    /// When the relay has stopped.
-    pub fn revoke(&self, session: u32) -> Result<usize, Stopped> {
-        let Some((shard, slot)) = self.shared.layout.locate(session) else { return Ok(0) };
-        let (reply, answer) = mpsc::sync_channel(1);
-        self.inbox(shard)?.post(Message::Remove { slot, only: None, revoke: true, reply: Some(reply) });
-        self.wait(shard, &answer).map(|others| others.len())
-    }
-
-    /// Ends the session of this address, without waiting for the worker. A later owner of its number stays.
-    pub fn remove(&self, address: Address) {
-        if let Some((shard, slot)) = self.shared.layout.locate(address.session) {
-            let only = Some(address.generation);
-            self.shared.inboxes[shard].post(Message::Remove { slot, only, revoke: false, reply: None });
-        }
-    }
-
-    /// Takes away the keys that the clusters of these sessions share, whether the sessions are open or not, and waits
-    /// for it. Returns how many sessions lost theirs: none where no keys are shared.
-    pub(crate) fn revoke_clusters(&self, sessions: &[u32]) -> usize {
-        let mut by_worker: Vec<Vec<u32>> = self.shared.inboxes.iter().map(|_| Vec::new()).collect();
-        for (worker, slot) in sessions.iter().filter_map(|session| self.shared.layout.locate(*session)) {
-            by_worker[worker].push(slot);
-        }
-        let workers = by_worker.into_iter().enumerate().filter(|(_, slots)| !slots.is_empty());
-        let revoked = workers.map(|(worker, slots)| {
-            let revoke = move |sessions: &mut dyn Sessions| {
-                let (shared, before) = (sessions.spec().clustered(), sessions.live());
-                slots.into_iter().filter(|_| shared).for_each(|slot| drop(sessions.revoke(slot)));
-                before - sessions.live()
-            };
-            // A relay that has stopped has no sessions
-            self.change(worker, 0..0, revoke).unwrap_or(0)
-        });
-        revoked.sum::<u32>() as usize
-    }
-
-    /// Another policy: what it says of these sessions, and of all others. Waits until the workers have it.
-    pub(crate) fn set_classes(&self, classes: impl Iterator<Item = (u32, Class)>, nobody: Class) {
-        let mut by_worker: Vec<Vec<(u32, Class)>> = self.shared.inboxes.iter().map(|_| Vec::new()).collect();
-        for (session, class) in classes {
-            if let Some((worker, slot)) = self.shared.layout.locate(session) {
-                by_worker[worker].push((slot, class));
-            }
-        }
-        for (inbox, classes) in self.shared.inboxes.iter().zip(by_worker) {
-            inbox.post(Message::Classes { classes, nobody });
-        }
-        // From now on the new policy counts, unless a worker is gone
-        self.responds(POLICY);
-    }
-
-    /// Another class for one session.
-    pub(crate) fn set_class(&self, address: Address, class: Class) {
-        if let Some((worker, slot)) = self.shared.layout.locate(address.session) {
-            self.shared.inboxes[worker].post(Message::Class { slot, address, class });
-        }
     }
 
     /// Who spoke to whom and may not, a few of them.
@@ -330,7 +254,8 @@ impl Relay {
         self.shared.inboxes.iter().for_each(|inbox| inbox.post(Message::Drain));
     }
 
-    /// Accepts no connections and waits at most `grace` until all connections have ended. Returns whether they have.
+    /// Accepts no connections and waits at most `grace` until all connections have ended, and nothing has come of those
+    /// who send datagrams for two seconds. Returns whether that is so.
     pub fn drained_within(&self, grace: Duration) -> bool {
         self.drained_unless(grace, || false)
     }
@@ -339,13 +264,26 @@ impl Relay {
     pub(crate) fn drained_unless(&self, grace: Duration, give_up: impl Fn() -> bool) -> bool {
         self.drain();
         let start = Instant::now();
-        while self.connections() > 0 {
+        let heard = || self.shared.heard.load(Ordering::Relaxed);
+        let (mut before, mut since) = (heard(), start);
+        loop {
+            let now = heard();
+            if now != before {
+                (before, since) = (now, Instant::now());
+            }
+            if self.connections() == 0 && (self.peers() == 0 || since.elapsed() > QUIET) {
+                return true;
+            }
             if start.elapsed() > grace || give_up() {
                 return false;
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        true
+    }
+
+    /// Addresses that sessions are bound to which use datagrams.
+    fn peers(&self) -> usize {
+        self.shared.peers.iter().map(|peers| peers.load(Ordering::Relaxed)).sum()
     }
 
     /// Stops reading, writes what is queued, and ends. Returns what was counted.
@@ -368,15 +306,22 @@ impl Relay {
 }
 
 /// The UDP socket of a worker.
-fn datagrams(first: SocketAddr, worker: u32) -> io::Result<UdpSocket> {
-    let missing = || {
-        io::Error::new(io::ErrorKind::AddrNotAvailable, "there are not enough ports for the datagrams of every worker")
+fn datagrams(first: SocketAddr, worker: usize) -> Result<UdpSocket, ListenError> {
+    let failed = |address: SocketAddr, error: io::Error| {
+        // The port may be that of the frames as well
+        let why = format!("datagrams: {}", os_error_text(&error));
+        ListenError { address, error: io::Error::new(error.kind(), why) }
     };
     let port = match first.port() {
-        0 => 0,
-        port => u16::try_from(u32::from(port) + worker).map_err(|_| missing())?,
+        0 => Some(0),
+        port => u16::try_from(usize::from(port) + worker).ok(),
     };
-    UdpSocket::bind(SocketAddr::new(first.ip(), port))
+    let Some(port) = port else {
+        let missing = io::Error::new(io::ErrorKind::AddrNotAvailable, "there are not enough ports for every worker");
+        return Err(failed(first, missing));
+    };
+    let address = SocketAddr::new(first.ip(), port);
+    UdpSocket::bind(address).map_err(|error| failed(address, error))
 }
 
 impl Drop for Relay {

@@ -68,10 +68,10 @@ impl Settings {
         2 * self.max_frame + KNOWN_OF_CONNECTION
     }
 
-    /// The most memory that a worker's own buffers can hold: what it reads into, its inbox, and what it posts.
+    /// The most memory that a worker's own buffers can hold: what it reads into, its inbox, what it posts, and datagrams.
     pub fn worker_bytes(&self) -> u64 {
         // The inbox may exceed its limit by what one read of every other worker brings
-        (4 * (READ_SIZE + self.max_frame) + 2 * INBOX_BYTES + self.udp.map_or(0, |_| 2 * Udp::BYTES)) as u64
+        (4 * (READ_SIZE + self.max_frame) + 2 * INBOX_BYTES + self.udp.map_or(0, |_| 3 * Udp::BYTES)) as u64
     }
 
     /// The most memory beside its record that a session takes in the data plane: where it can be reached, the generation

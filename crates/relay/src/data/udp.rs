@@ -2,8 +2,8 @@
 //! system.
 //!
 //! A peer is an address that an authentic frame came from, as long as a session is bound to it: strangers take no
-//! memory. Nothing is queued beyond an iteration and nobody waits: what the system does not take is dropped, as it may
-//! be on the way.
+//! memory. Nothing is queued beyond an iteration, nor beyond a limit of memory, and nobody waits: what the system does not
+//! take is dropped, as it may be on the way.
 
 use std::{
     collections::HashMap,
@@ -39,8 +39,9 @@ pub(crate) struct Udp {
     peers: Vec<Peer>,
     free: Vec<u32>,
     of: HashMap<Ends, u32>,
-    /// What this iteration sends, by peer.
+    /// What this iteration sends, by peer, and the memory it takes.
     queues: Vec<Queue>,
+    held: usize,
     /// Empty queues, so that steady traffic allocates nothing, and the memory they take.
     spare: Vec<Queue>,
     kept: usize,
@@ -111,6 +112,7 @@ impl Udp {
             free: Vec::new(),
             of: HashMap::new(),
             queues: Vec::new(),
+            held: 0,
             spare: Vec::new(),
             kept: 0,
             left_behind: 0,
@@ -119,7 +121,7 @@ impl Udp {
         })
     }
 
-    /// Memory of one worker's buffer, and the most that its empty queues keep.
+    /// Memory of one worker's buffer, the most that its empty queues keep, and what its queues take before they are sent.
     pub(crate) const BYTES: usize = BATCH_SIZE * CHUNK;
     /// Memory of a peer between iterations.
     pub(crate) const PEER: usize = size_of::<Peer>() + 2 * size_of::<(Ends, u32)>();
@@ -206,6 +208,18 @@ impl Udp {
         }
     }
 
+    /// How many peers there are.
+    pub(crate) fn peers(&self) -> usize {
+        self.of.len()
+    }
+
+    /// Sends what was queued, if it takes so much memory that it cannot wait for the end of the iteration.
+    pub(crate) fn make_room(&mut self, counts: &mut Counts) {
+        if self.held > Udp::BYTES {
+            self.flush(counts);
+        }
+    }
+
     /// Queues a frame until the end of the iteration. Returns whether there was room.
     pub(crate) fn queue(&mut self, peer: u32, frame: &[u8], limit: usize) -> bool {
         let there = &mut self.peers[peer as usize];
@@ -219,14 +233,18 @@ impl Udp {
             there.queue = Some(at as u32);
             let spare = self.spare.pop();
             self.kept -= spare.as_ref().map_or(0, Queue::held);
-            self.queues.push(Queue { peer, ..spare.unwrap_or_default() });
+            let queue = Queue { peer, ..spare.unwrap_or_default() };
+            self.held += queue.held();
+            self.queues.push(queue);
         }
-        let Queue { out, runs, .. } = &mut self.queues[at];
-        out.extend_from_slice(frame);
-        match runs.last_mut() {
+        let queue = &mut self.queues[at];
+        let before = queue.held();
+        queue.out.extend_from_slice(frame);
+        match queue.runs.last_mut() {
             Some((length, count)) if *length == frame.len() => *count += 1,
-            _ => runs.push((frame.len(), 1)),
+            _ => queue.runs.push((frame.len(), 1)),
         }
+        self.held = self.held + queue.held() - before;
         true
     }
 
@@ -234,6 +252,7 @@ impl Udp {
     pub(crate) fn flush(&mut self, counts: &mut Counts) {
         counts.add(Count::WrongDestination, std::mem::take(&mut self.left_behind));
         let most = self.state.max_gso_segments();
+        self.held = 0;
         // The first queue is spare last, so that a peer finds the one that it had in the last iteration
         while let Some(mut queue) = self.queues.pop() {
             let Peer { ends, source, queue: its_queue, .. } = &mut self.peers[queue.peer as usize];
@@ -277,95 +296,5 @@ fn is_for_one_host(address: IpAddr) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use super::*;
-
-    fn at(there: SocketAddr) -> Ends {
-        Ends { there, here: None }
-    }
-
-    #[test]
-    fn every_frame_is_counted_once_as_forwarded_or_as_dropped() {
-        let mut here = Udp::new(UdpSocket::bind("127.0.0.1:0".parse().unwrap()).unwrap()).unwrap();
-        // The system sends nothing to everybody; and one whose last session leaves before its frames do
-        let [good, bad, leaves] =
-            ["127.0.0.1:9", "255.255.255.255:9", "127.0.0.1:10"].map(|to| here.acquire(at(to.parse().unwrap())));
-        for peer in [good, bad, bad, leaves, leaves, leaves] {
-            assert!(here.queue(peer, &[1; 72], 1 << 16));
-        }
-        let nobody = here.acquire(at("127.0.0.1:0".parse().unwrap()));
-        assert!(!here.queue(nobody, &[1; 72], 1 << 16), "an error that would end runs of all");
-        here.release(leaves);
-        let mut counts = Counts::default();
-        here.flush(&mut counts);
-        let of = [Count::Forwarded, Count::Slow, Count::WrongDestination].map(|what| counts.of(what));
-        assert_eq!(of, [1, 2, 3]);
-    }
-
-    #[test]
-    fn runs_arrive_as_single_datagrams_and_peers_go_with_their_last_session() {
-        let here = || Udp::new(UdpSocket::bind("127.0.0.1:0".parse().unwrap()).unwrap()).unwrap();
-        let (mut a, mut b) = (here(), here());
-        let there = at(b.socket.local_addr().unwrap());
-        let peer = a.acquire(there);
-        assert_eq!((a.acquire(there), a.is_at(peer, there)), (peer, true));
-        let lengths = [72, 72, 72, 100, 72, 72, 1500, 1500];
-        for (at, length) in lengths.iter().enumerate() {
-            assert!(a.queue(peer, &vec![at as u8; *length], 1 << 16));
-        }
-        assert!(!a.queue(peer, &[0; 70_000], 1 << 16), "no room");
-        let mut counts = Counts::default();
-        a.flush(&mut counts);
-        assert_eq!(counts.of(Count::BytesOut), lengths.iter().sum::<usize>() as u64);
-        let (mut buffer, mut arrived, mut got) = (b.take_buffer(), Vec::new(), Vec::new());
-        for _ in 0..1000 {
-            b.read(&mut buffer, &mut arrived);
-            for run in &arrived {
-                assert_eq!(run.from, at(a.socket.local_addr().unwrap()));
-                got.extend(buffer[run.start..run.end].chunks(run.stride).map(<[u8]>::to_vec));
-            }
-            if got.len() == lengths.len() {
-                break;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(1));
-        }
-        let sent: Vec<Vec<u8>> = lengths.iter().enumerate().map(|(at, length)| vec![at as u8; *length]).collect();
-        assert!(got == sent);
-        a.release(peer);
-        assert_eq!(a.of.len(), 1);
-        a.release(peer);
-        assert_eq!((a.of.len(), a.acquire(at("127.0.0.1:9".parse().unwrap()))), (0, peer), "its slot is used again");
-    }
-    #[test]
-    fn peers_keep_no_memory_of_what_was_sent_and_steady_traffic_allocates_none() {
-        let mut here = Udp::new(UdpSocket::bind("127.0.0.1:0".parse().unwrap()).unwrap()).unwrap();
-        let peers: Vec<u32> = (1..=60).map(|last| here.acquire(at(SocketAddr::from(([127, 0, 9, last], 9))))).collect();
-        let mut iteration = |frames: usize| {
-            for (peer, number) in peers.iter().flat_map(|peer| (0..frames).map(move |number| (*peer, number))) {
-                assert!(here.queue(peer, &[0; 41][..40 + number % 2], 1 << 16));
-            }
-            here.flush(&mut Counts::default());
-            assert!(here.queues.is_empty() && here.peers.iter().all(|peer| peer.queue.is_none()));
-            let held = here.spare.iter().map(Queue::held).sum::<usize>();
-            assert_eq!(held, here.kept);
-            (held, here.spare.iter().map(|queue| queue.out.as_ptr() as usize).collect::<Vec<_>>())
-        };
-        // More than three megabytes in sixty queues
-        let (held, _) = iteration(1000);
-        assert!(held <= Udp::BYTES, "{held}");
-        // One of those that were not kept is made anew
-        iteration(10);
-        let few = iteration(10);
-        assert!(few.1.len() == 60 && few == iteration(10), "others than in the last iteration");
-    }
-
-    #[test]
-    fn answers_are_sent_from_addresses_of_one_host_only() {
-        for (address, ours) in
-            [("127.0.0.2", true), ("127.255.255.255", false), ("224.0.0.1", false), ("192.0.2.1", false)]
-        {
-            assert_eq!(is_for_one_host(address.parse().unwrap()), ours, "{address}");
-        }
-    }
-}
+#[path = "udp_tests.rs"]
+mod tests;

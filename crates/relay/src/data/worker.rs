@@ -160,6 +160,9 @@ impl Worker {
         }
         self.ctx.shared.counts[self.ctx.worker].publish(&self.ctx.counts);
         self.ctx.shared.queues[self.ctx.worker].store(self.io.held(), Ordering::Relaxed);
+        if let Some(udp) = &self.io.udp {
+            self.ctx.shared.peers[self.ctx.worker].store(udp.peers(), Ordering::Relaxed);
+        }
     }
 
     /// Whether it was told to stop, and everything is written or has had its time.

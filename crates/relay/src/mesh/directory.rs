@@ -138,6 +138,7 @@ impl Directory {
     ///
     /// # Panics
     /// If it does not.
+    #[cfg(any(test, feature = "fuzz"))]
     pub(crate) fn check(&self) {
         let mut digests = [Digest::default(); NodeLayout::NODES as usize];
         for (name, entry) in &self.entries {

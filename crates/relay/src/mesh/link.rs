@@ -366,6 +366,7 @@ fn hello_tag(secret: &[u8; 32], node: u32, incarnation: &Incarnation) -> Result<
     Ok(tag)
 }
 
+#[cfg(feature = "fuzz")]
 #[path = "link_fuzz.rs"]
 pub(super) mod fuzz;
 #[cfg(test)]

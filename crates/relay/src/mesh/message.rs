@@ -12,9 +12,11 @@
 
 use std::str;
 
+#[cfg(any(test, feature = "fuzz"))]
+use crate::data::{Plaintext, push_frame};
 use crate::{
     address::Address,
-    data::{Frames, MAX_BATCH, Plaintext, push_frame},
+    data::{Frames, MAX_BATCH},
     mesh::directory::Digest,
 };
 
@@ -115,6 +117,7 @@ pub(crate) fn read(text: &[u8]) -> Option<Message<'_>> {
 }
 
 /// Whether a message says the same after it was written and read again; nothing if it makes no sense. For fuzzing.
+#[cfg(any(test, feature = "fuzz"))]
 pub(crate) fn survives(text: &[u8]) -> Option<bool> {
     let message = read(text)?;
     let written = match &message {

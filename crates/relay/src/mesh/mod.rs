@@ -8,6 +8,8 @@
 
 mod directory;
 mod ears;
+#[cfg(any(test, feature = "fuzz"))]
+#[cfg_attr(not(feature = "fuzz"), allow(dead_code))]
 mod fuzz;
 mod link;
 mod message;
@@ -27,8 +29,11 @@ use std::{
 };
 
 use async_nats::ConnectOptions;
+#[cfg(feature = "fuzz")]
 pub(crate) use fuzz::node as node_fuzz;
+#[cfg(feature = "fuzz")]
 pub(crate) use link::fuzz::link as link_fuzz;
+#[cfg(feature = "fuzz")]
 pub(crate) use message::survives as message_survives;
 use sealwright_session::SessionError;
 pub(crate) use servers::Servers;
@@ -96,6 +101,12 @@ pub enum MeshError {
 const EVENTS: usize = 4096;
 /// Messages that wait for NATS at most: with batches of the largest size, some 4 MB.
 const WAITING_FOR_NATS: usize = 64;
+
+/// Messages of each subject that wait for the mesh's thread at most, as they may when many come at once. NATS' client would
+/// keep 65,536.
+const WAITING_FROM_NATS: usize = 1024;
+/// What those for this node take at most, if other nodes made them.
+pub(crate) const WAITING_BYTES: u64 = WAITING_FROM_NATS as u64 * (64 << 10);
 
 /// What the control plane, the metrics and the mesh's thread share.
 #[derive(Default)]
@@ -177,6 +188,7 @@ impl Mesh {
             .name(format!("sealwright node {node}"))
             .no_echo()
             .client_capacity(WAITING_FOR_NATS)
+            .subscription_capacity(WAITING_FROM_NATS)
             .connection_timeout(Duration::from_secs(5));
         let options = config.nats.let_in(options);
         let nats = runtime.block_on(options.connect(config.nats.addresses())).map_err(|error| failed(&error))?;

@@ -5,7 +5,7 @@ use std::{
     fs::{self, Permissions},
     io::{self, BufRead, BufReader, Read, Write},
     os::unix::{
-        fs::{MetadataExt, PermissionsExt},
+        fs::{FileTypeExt, MetadataExt, PermissionsExt},
         net::{UnixListener, UnixStream},
     },
     path::{Path, PathBuf},
@@ -102,15 +102,20 @@ impl AdminSocket {
     /// Listens, and passes what is asked to who serves.
     pub(super) fn open(path: &Path, events: SyncSender<Event>) -> io::Result<AdminSocket> {
         // It has its mode before anybody can find it, and replaces that of a relay that was killed
-        let new = path.with_extension("new");
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let new = path.with_file_name(format!(".{name}.{}.new", std::process::id()));
         match fs::remove_file(&new) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
         let listener = UnixListener::bind(&new)?;
-        fs::set_permissions(&new, Permissions::from_mode(0o600))?;
-        let file = identity(&new)?;
-        fs::rename(&new, path)?;
+        let placed = || {
+            fs::set_permissions(&new, Permissions::from_mode(0o600))?;
+            let file = identity(&new)?;
+            fs::rename(&new, path).map(|()| file)
+        };
+        // What cannot be placed is not left behind
+        let file = placed().inspect_err(|_| drop(fs::remove_file(&new)))?;
         std::thread::Builder::new().name("admin".into()).spawn(move || {
             for stream in listener.incoming() {
                 match stream {
@@ -132,6 +137,12 @@ impl Drop for AdminSocket {
             let _ = fs::remove_file(&self.0);
         }
     }
+}
+
+/// Whether a socket may be put at a path: nothing is there, or another socket, such as that of a relay that was killed.
+pub(super) fn is_replaceable(path: &Path) -> bool {
+    // What cannot be looked at now may be there when the relay starts
+    fs::symlink_metadata(path).map_or(true, |found| found.file_type().is_socket())
 }
 
 /// Which file is at a path.
@@ -212,7 +223,12 @@ mod tests {
     use crate::{
         client::Identity,
         log::Log,
-        serve::{config::Config, init},
+        serve::{
+            config::Config,
+            init,
+            run::{Signals, run},
+            serve_error::ServeError,
+        },
     };
 
     #[test]
@@ -276,6 +292,35 @@ mod tests {
             assert!(matches!(ask(&path, request), Err(AdminError::Socket { .. })));
         }
         silent.join().unwrap();
+    }
+
+    /// A path that was written by mistake may be that of the configuration.
+    #[test]
+    fn nothing_but_a_socket_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let trial = folder.path().join("trial");
+        init(&trial, &[], &[]).unwrap();
+        let text = fs::read_to_string(trial.join("relay.toml")).unwrap();
+        let text = ["7600", "7601", "7602"].iter().fold(text, |text, port| text.replace(port, "0"));
+        let with =
+            |admin: &str| Config::parse(&text.replace("\"relay.sock\"", &format!("\"{admin}\"")), &trial).unwrap();
+        assert!(text.contains("\"relay.sock\"") && with("relay.sock").check().is_ok());
+        let refused = with("relay.key").check().unwrap_err();
+        assert!(matches!(&refused, ServeError::NoSocket(path) if path.ends_with("relay.key")), "{refused}");
+        fs::write(trial.join("relay.toml"), text.replace("relay.sock", "relay.key")).unwrap();
+        let key = fs::read(trial.join("relay.key")).unwrap();
+        let signals = Signals::take().unwrap();
+        let refused = run(&trial.join("relay.toml"), &signals, Arc::new(Log::to(io::sink()))).unwrap_err();
+        assert!(matches!(refused, ServeError::NoSocket(_)), "{refused}");
+        assert_eq!(fs::read(trial.join("relay.key")).unwrap(), key);
+        // Nor what is beside it
+        fs::write(trial.join("relay.new"), "somebody's").unwrap();
+        let socket = AdminSocket::open(&trial.join("relay.sock"), sync_channel(1).0).unwrap();
+        assert_eq!(fs::read_to_string(trial.join("relay.new")).unwrap(), "somebody's");
+        assert!(with("relay.sock").check().is_ok(), "that of a relay which runs");
+        drop(socket);
+        let left: Vec<_> = fs::read_dir(&trial).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert!(left.iter().all(|name| !name.to_string_lossy().starts_with('.')), "{left:?}");
     }
 
     #[test]

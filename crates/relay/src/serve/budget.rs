@@ -9,13 +9,16 @@ use crate::{
     control::Names,
     data::Settings,
     policy::Class,
-    serve::{config::Config, metrics::READERS, serve_error::ServeError},
+    serve::{admin, config::Config, metrics::READERS, serve_error::ServeError},
 };
 
 /// Descriptors of files, listeners and connections to other nodes.
 const FEW_DESCRIPTORS: u64 = 64;
 /// Descriptors of a worker: what it waits with, what wakes it, its socket for datagrams, and one to spare.
 const WORKER_DESCRIPTORS: u64 = 4;
+
+/// How long `sealwright client` tries to reach its relay unless it is told otherwise, in seconds.
+const CLIENTS_WAIT: f64 = 60.0;
 
 /// How many connections there is room for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +46,34 @@ impl Config {
     /// What is wrong.
     pub fn check(&self) -> Result<Room, ServeError> {
         self.tls.server()?;
+        if let Some(admin) = self.admin.as_ref().filter(|admin| !admin::is_replaceable(admin)) {
+            return Err(ServeError::NoSocket(admin.clone()));
+        }
         self.room()
+    }
+
+    /// What to change if not all clients of so many connections can come back after a restart before they give up.
+    pub fn slow_return(&self, room: &Room) -> Option<String> {
+        let seconds = room.connections as f64 / self.control_limits.rate.per_second;
+        (seconds > CLIENTS_WAIT).then(|| {
+            let enough = (room.connections as f64 / CLIENTS_WAIT).ceil();
+            format!(
+                "after a restart {} clients need {seconds:.0} s for their handshakes, and `sealwright client` waits for \
+                 {CLIENTS_WAIT} s: set limits.handshakes_per_second = {enough}, or let them wait longer (--wait)",
+                room.connections
+            )
+        })
+    }
+
+    /// The limits of the data plane where there is so much room.
+    pub(super) fn settings_in(&self, room: &Room) -> Settings {
+        let share = self.from_one_address.unwrap_or(room.connections.div_ceil(2));
+        Settings {
+            max_connections: room.connections,
+            max_from_one: share.min(room.connections),
+            queues: room.queues,
+            ..self.settings.clone()
+        }
     }
 
     /// A key that another configuration changes although a running relay cannot take it over.
@@ -62,7 +92,10 @@ impl Config {
             ("cluster_sessions", self.cluster_sessions == other.cluster_sessions),
             ("admin", self.admin == other.admin),
             ("limits.replay_window", self.wide_window == other.wide_window),
-            ("a limit of frames or connections, or udp,", self.settings == other.settings),
+            (
+                "a limit of frames or connections, or udp,",
+                (&self.settings, self.from_one_address) == (&other.settings, other.from_one_address),
+            ),
             #[cfg(feature = "nats")]
             ("mesh", self.mesh == other.mesh),
         ];
@@ -77,7 +110,7 @@ impl Config {
     /// How many connections there is memory for beside the records and the workers, and descriptors.
     pub(super) fn room(&self) -> Result<Room, ServeError> {
         let settings = &self.settings;
-        let needed = self.record_bytes()? + u64::from(self.threads) * settings.worker_bytes();
+        let needed = self.record_bytes()? + u64::from(self.threads) * settings.worker_bytes() + self.mesh_bytes();
         let rest = self.memory.saturating_sub(needed);
         let fitting = settings.connections_within(rest);
         if fitting == 0 {
@@ -103,6 +136,15 @@ impl Config {
             None
         };
         Ok(Room { connections, queues: rest - connections as u64 * one, hint })
+    }
+
+    /// What waits at most for the thread of the mesh.
+    fn mesh_bytes(&self) -> u64 {
+        #[cfg(feature = "nats")]
+        if self.mesh.is_some() {
+            return crate::mesh::WAITING_BYTES;
+        }
+        0
     }
 
     /// Descriptors that the relay needs beside those of its connections for frames.
@@ -181,6 +223,7 @@ mod tests {
             ("relay.sock", "other.sock", Some("admin")),
             ("replay_window = 57", "replay_window = 56", Some("limits.replay_window")),
             ("bad_frames = 10", "bad_frames = 11", Some(settings)),
+            ("bad_frames = 10", "connections_from_one_address = 10", Some(settings)),
             ("node = 1", "node = 1\nudp = '127.0.0.1:9'", Some(settings)),
             // And what it can
             ("'alice'", "'alice', 'bob'", None),
@@ -204,6 +247,31 @@ mod tests {
             let mesh = format!("[mesh]\nnats = 'nats://n'\nsecret = '{}'\n", secret.display());
             assert_eq!(config.needs_restart(&read(&(text.clone() + &mesh))), Some("mesh"));
         }
+    }
+
+    /// 4096 connections and 100 handshakes a second take 41 s. A tenth of that rate takes longer than clients wait.
+    #[test]
+    fn clients_that_cannot_all_come_back_in_time_are_hinted_at() {
+        let hint = |rate: &str| {
+            let config = read(&format!("{TOP}{REST}connections = 600\n{rate}\n"));
+            let room = Room { connections: 600, queues: 0, hint: None };
+            config.slow_return(&room)
+        };
+        assert_eq!((hint(""), hint("handshakes_per_second = 10")), (None, None));
+        let said = hint("handshakes_per_second = 9.9").expect("it takes longer");
+        assert!(said.contains("600 clients need 61 s") && said.contains("handshakes_per_second = 10,"), "{said}");
+    }
+
+    /// One address has half of the connections that there are, not of those that were asked for.
+    #[test]
+    fn the_share_of_an_address_is_one_of_the_room() {
+        let share = |limit: &str, connections| {
+            let config = read(&format!("{TOP}{REST}{limit}\n"));
+            config.settings_in(&Room { connections, queues: 0, hint: None }).max_from_one
+        };
+        assert_eq!([share("", 14), share("", 15), share("", 1)], [7, 8, 1]);
+        let given = "connections_from_one_address = 20";
+        assert_eq!([share(given, 14), share(given, 100)], [14, 20]);
     }
 
     /// Records, workers, what each connection takes in any case, and the longer queues: together what was configured.

@@ -68,6 +68,8 @@ pub struct Config {
     pub clients_file: Option<PathBuf>,
     /// The same for revoked names.
     pub revoked_file: Option<PathBuf>,
+    /// Connections from one address, or half of those that there is room for.
+    pub(crate) from_one_address: Option<usize>,
     pub(crate) wide_window: bool,
     pub(crate) policy: Policy,
     pub(crate) control_limits: ControlLimits,
@@ -202,6 +204,10 @@ impl File {
         let threads = self.threads.unwrap_or_else(cores);
         self.limits.check(self.drain_seconds)?;
         at_least("threads", threads.into(), 1)?;
+        if let Some(first) = self.udp.map(|udp| udp.port()).filter(|port| *port > 0) {
+            let last = u64::from(u16::MAX).saturating_sub(u64::from(threads) - 1);
+            at_most("the port of udp, the first of one for each of the threads,", first.into(), last)?;
+        }
         at_least("sessions", self.sessions.into(), threads.into())?;
         at_least("cluster_sessions", self.cluster_sessions.into(), threads.into())?;
         if scheme.clustered() {
@@ -218,8 +224,9 @@ impl File {
         revoked.iter_mut().for_each(|name| name.make_ascii_lowercase());
         revoked.sort();
         revoked.dedup();
-        check_names(std::iter::once(&mut self.clients).chain(self.clusters.values_mut()))?;
-        check_names(std::iter::once(&mut revoked))?;
+        let clusters = self.clusters.values_mut().map(|names| ("clusters", names));
+        check_names(std::iter::once(("clients", &mut self.clients)).chain(clusters))?;
+        check_names(std::iter::once(("revoked", &mut revoked)))?;
         let policy = names_table::policy(self.tenants, self.rules)?;
         let public = match &self.public {
             None => None,
@@ -264,6 +271,7 @@ impl File {
             revoked,
             clients_file,
             revoked_file,
+            from_one_address: limits.share_of_address(),
             wide_window: limits.wide_window(),
             policy,
             settings: limits.settings(self.udp),

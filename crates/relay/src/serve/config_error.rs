@@ -59,11 +59,11 @@ pub enum ValueError {
     #[error("public must be a host and a port, such as relay.example:7600 or [2001:db8::7]:7600")]
     Public,
     /// A client cannot have this name.
-    #[error("clients: {0:?} is not a DNS name, nor *. before one")]
-    Name(String),
-    /// A client is named twice.
-    #[error("clients: {0:?} is there twice; upper and lower case are the same")]
-    Duplicate(String),
+    #[error("{0}: {1:?} is not a DNS name, nor *. before one")]
+    Name(&'static str, String),
+    /// A name is there twice.
+    #[error("{0}: {1:?} is there twice; upper and lower case are the same")]
+    Duplicate(&'static str, String),
     /// A line of a file of names is none. It is not repeated: it may be another file, with a key in it.
     #[error("{}: line {line} is not a DNS name, nor *. before one", path.display())]
     NameInFile {

@@ -37,13 +37,15 @@ fn what_cannot_be_is_refused_with_its_name() {
     wrong("drain_seconds = -1", "drain_seconds");
     wrong("[limits]\nqueue_kib = 1", "queue_kib");
     wrong("[limits]\nhandshakes_per_second = 0", "handshakes_per_second");
-    wrong("clients = ['alice', 'bob', 'Alice']", "\"alice\" is there twice");
+    wrong("clients = ['alice', 'bob', 'Alice']", "clients: \"alice\" is there twice");
+    wrong("revoked = ['a b']", "revoked: \"a b\" is not a DNS name");
+    wrong("[tenants]\na = ['x']\nb = ['X']", "tenants: \"x\" is there twice");
     wrong("clients = ['*.x', 'a b']", "\"a b\" is not a DNS name");
     wrong("clients = ['*']", "\"*\" is not a DNS name");
     wrong("clients_file = 'missing.txt'", "/etc/sealwright/missing.txt: No such file or directory");
     wrong("[[rules]]\nfrom = ['a']\nto = ['b']", "there are no tenants");
     wrong("[tenants]\na = ['*.x']\nb = ['1.x']", "\"*.x\" and \"1.x\" are of different tenants");
-    wrong("[tenants]\na = ['x']\n[[rules]]\nfrom = ['a b']\nto = ['b']", "\"a b\" is not a DNS name");
+    wrong("[tenants]\na = ['x']\n[[rules]]\nfrom = ['a b']\nto = ['b']", "rules: \"a b\" is not a DNS name");
     wrong("[limits]\nreplay_window = 1081", "replay_window must be at most 1080");
     wrong("[limits]\nidle_seconds = 0", "idle_seconds");
     wrong("[limits]\nstall_seconds = 0", "stall_seconds");
@@ -59,7 +61,7 @@ fn what_cannot_be_is_refused_with_its_name() {
 #[test]
 fn shares_and_windows_have_defaults() {
     let config = read(LEAST).expect("enough");
-    assert_eq!((config.settings.max_from_one, config.control_limits.open.sessions), (2048, 50_000));
+    assert_eq!((config.from_one_address, config.control_limits.open.sessions), (None, 50_000));
     assert!(config.wide_window && config.plan(1).wide_window && config.policy.is_open());
     let narrow = read(&format!("{LEAST}[limits]\nreplay_window = 56\n")).expect("less memory");
     assert!(!narrow.wide_window);
@@ -102,7 +104,7 @@ fn with(top: &str, limits: &str) -> Result<Config, String> {
 #[test]
 fn limits_that_are_not_there_are_those_of_the_parts() {
     let config = read(LEAST).expect("enough");
-    assert_eq!(config.settings, Settings { max_from_one: 2048, ..Settings::default() });
+    assert_eq!(config.settings, Settings::default());
     let limits = config.control_limits;
     assert_eq!((limits.rate.per_second, limits.rate.per_second_from_one), (100.0, 50.0));
     assert_eq!((limits.rate.at_once, limits.rate.at_once_from_one), (64, 16));
@@ -131,7 +133,7 @@ fn limits_that_are_there_are_taken() {
         first_frame: Duration::from_secs(10),
         udp: Some("127.0.0.1:3".parse().expect("an address")),
         max_bad: 11,
-        max_from_one: 4,
+        max_from_one: usize::MAX,
         idle: Duration::from_secs(17),
         session_rate: 18,
     };
@@ -142,7 +144,7 @@ fn limits_that_are_there_are_taken() {
     assert_eq!((limits.time, limits.lifetime), (Duration::from_secs(16), Duration::from_secs(1800)));
     assert_eq!((limits.open.sessions, limits.open.by_certificate, limits.open.of_session), (50, 19.0, 20.5));
     let shares = with("", "connections_from_one_address = 5\nsessions_of_one_certificate = 6").expect("shares");
-    assert_eq!((shares.settings.max_from_one, shares.control_limits.open.sessions), (5, 6));
+    assert_eq!((shares.from_one_address, shares.control_limits.open.sessions), (Some(5), 6));
     // What no clock reaches is as good as for ever.
     let long = with("drain_seconds = 1e300", "session_hours = 1e300").expect("long");
     assert_eq!(
@@ -191,6 +193,8 @@ fn limits_have_ends() {
         ends(&format!("drain_seconds = {value}"), "", "drain_seconds must be a positive number");
     }
     ends("node = 15", "", "");
+    ends("threads = 2\nudp = '127.0.0.1:65534'", "", "");
+    ends("threads = 2\nudp = '127.0.0.1:65535'", "", "the threads, must be at most 65534");
     ends("threads = 4\nsessions = 4\ncluster_sessions = 4", "", "");
     ends("threads = 4\nsessions = 3", "", "sessions must be at least 4");
     ends("threads = 4\ncluster_sessions = 3", "", "cluster_sessions must be at least 4");
@@ -232,7 +236,7 @@ fn what_clients_may_is_one_list_a_cluster() {
     assert_eq!((access.allowed, access.revoked), (wanted.to_vec(), names(&["a", "b"])));
     assert_eq!(config.cluster(), 4, "of ten sessions each of three workers has at most so many");
     let again = read(&text.replace("'s.x'", "'o.X'")).expect_err("in two clusters");
-    assert!(again.contains("\"o.x\" is there twice"), "{again}");
+    assert!(again.contains("clusters: \"o.x\" is there twice"), "{again}");
 }
 
 #[test]
@@ -385,8 +389,7 @@ fn limits_have_the_names_and_defaults_of_the_documents() {
     let all: String = rows.iter().map(|(key, default)| format!("{key} = {}\n", default.replace("half", "7"))).collect();
     let read_of = |limits: &str| read(&format!("{LEAST}{limits}")).expect("limits");
     let (told, least) = (read_of(&format!("[limits]\n{all}")), read_of(""));
-    let (mut open, mut settings) = (told.control_limits, told.settings.clone());
+    let mut open = told.control_limits;
     open.open.sessions = least.control_limits.open.sessions;
-    settings.max_from_one = least.settings.max_from_one;
-    assert!(open == least.control_limits && settings == least.settings && told.wide_window == least.wide_window);
+    assert!(open == least.control_limits && told.settings == least.settings && told.wide_window == least.wide_window);
 }

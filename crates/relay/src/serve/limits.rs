@@ -125,10 +125,16 @@ impl Limits {
             first_frame: Duration::from_secs(self.first_frame_seconds),
             udp,
             max_bad: self.bad_frames,
-            max_from_one: self.connections_from_one_address.unwrap_or(self.connections.div_ceil(2)),
+            // Of the room that there is
+            max_from_one: usize::MAX,
             idle: Duration::from_secs(self.idle_seconds),
             session_rate: self.frames_per_second_of_one_session,
         }
+    }
+
+    /// What one address may have of the connections, if the file says so.
+    pub(super) fn share_of_address(&self) -> Option<usize> {
+        self.connections_from_one_address
     }
 
     /// Whether late packets are looked for farther back than records alone allow.

@@ -32,13 +32,13 @@ pub(super) fn policy(mut tenants: Tenants, rules: Vec<RuleTable>) -> Result<Poli
     if tenants.is_empty() && !rules.is_empty() {
         return Err(ValueError::RulesWithoutTenants);
     }
-    check_names(tenants.values_mut())?;
+    check_names(tenants.values_mut().map(|names| ("tenants", names)))?;
     check_overlaps(&tenants)?;
     let tenants = tenants.into_iter().map(|(name, names)| Tenant { name, names }).collect();
     let mut checked = Vec::new();
     for RuleTable { mut from, mut to, one_way } in rules {
         for side in [&mut from, &mut to] {
-            check_names(std::iter::once(side))?;
+            check_names(std::iter::once(("rules", side)))?;
         }
         checked.push(Rule { from, to, one_way });
     }
@@ -84,16 +84,19 @@ fn is_name(name: &str) -> bool {
     matches!(ServerName::try_from(name.strip_prefix("*.").unwrap_or(name)), Ok(ServerName::DnsName(_)))
 }
 
-/// Makes all names lower case. Refuses those that no certificate can bear, and those that are there twice.
-pub(super) fn check_names<'a>(lists: impl Iterator<Item = &'a mut Vec<String>>) -> Result<(), ValueError> {
+/// Makes all names lower case. Refuses those that no certificate can bear, and those that are there twice. Each list comes with the
+/// setting that it stands in.
+pub(super) fn check_names<'a>(
+    lists: impl Iterator<Item = (&'static str, &'a mut Vec<String>)>,
+) -> Result<(), ValueError> {
     let mut seen = HashSet::new();
-    for name in lists.flatten() {
+    for (setting, name) in lists.flat_map(|(setting, names)| names.iter_mut().map(move |name| (setting, name))) {
         name.make_ascii_lowercase();
         if !is_name(name) {
-            return Err(ValueError::Name(name.clone()));
+            return Err(ValueError::Name(setting, name.clone()));
         }
         if !seen.insert(name.clone()) {
-            return Err(ValueError::Duplicate(name.clone()));
+            return Err(ValueError::Duplicate(setting, name.clone()));
         }
     }
     Ok(())

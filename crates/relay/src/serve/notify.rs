@@ -13,6 +13,9 @@ use std::{
     time::Duration,
 };
 
+/// What the end takes beside that: last writes and lines of the log.
+const LAST_STEPS: Duration = Duration::from_secs(5);
+
 /// The socket, if there is one.
 #[derive(Debug)]
 pub struct Notify(Option<(UnixDatagram, SocketAddr)>);
@@ -45,6 +48,11 @@ impl Notify {
             // The listener may be gone
             let _ = socket.send_to_addr(state.as_bytes(), address);
         }
+    }
+
+    /// The relay ends, and what is open has so much time to finish: systemd kills it no sooner, whatever `TimeoutStopSec` says.
+    pub fn stopping(&self, drain: Duration) {
+        self.say(&format!("STOPPING=1\nEXTEND_TIMEOUT_USEC={}", (drain + LAST_STEPS).as_micros()));
     }
 
     /// How often the watchdog is to be notified, if there is one: twice in the time that it waits.
@@ -83,6 +91,21 @@ mod tests {
             let mut buffer = [0; 64];
             let much = there.recv(&mut buffer).unwrap();
             assert_eq!(&buffer[..much], b"READY=1");
+            Notify::to(name).unwrap().stopping(Duration::from_millis(40_500));
+            let much = there.recv(&mut buffer).unwrap();
+            assert_eq!(&buffer[..much], b"STOPPING=1\nEXTEND_TIMEOUT_USEC=45500000");
         }
+    }
+
+    /// systemd ignores what stands in another section.
+    #[test]
+    fn the_unit_for_systemd_starts_the_relay_again_for_as_long_as_it_takes() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/systemd/sealwright-relay.service");
+        let unit = std::fs::read_to_string(path).unwrap();
+        let (head, service) = unit.split_once("[Service]\n").unwrap();
+        let (_, first) = head.split_once("[Unit]\n").unwrap();
+        let has = |section: &str, line: &str| section.lines().any(|there| there == line);
+        assert!(has(first, "StartLimitIntervalSec=0") && has(service, "Restart=on-failure"), "{unit}");
+        assert!(has(first, "After=network-online.target nats-server.service"), "{unit}");
     }
 }

@@ -1,6 +1,7 @@
 //! A server from its start to its end, controlled by signals.
 
 use std::{
+    cell::Cell,
     io,
     path::{Path, PathBuf},
     sync::{
@@ -72,6 +73,9 @@ pub fn run(path: &Path, signals: &Signals, log: Arc<Log>) -> Result<(), ServeErr
         log.say("research-only", &[("scheme", config.scheme.to_string().into())]);
     }
     let open = |path: &PathBuf| {
+        if !admin::is_replaceable(path) {
+            return Err(ServeError::NoSocket(path.clone()));
+        }
         AdminSocket::open(path, signals.1.clone()).map_err(|error| ServeError::Admin { path: path.clone(), error })
     };
     // What says that it serves finds its socket there. Before it listens, that may be the one of a relay that runs
@@ -115,7 +119,7 @@ pub fn run(path: &Path, signals: &Signals, log: Arc<Log>) -> Result<(), ServeErr
             *due = Instant::now() + next;
         }
     }
-    notify.say("STOPPING=1");
+    notify.stopping(config.drain);
     server.drain_unless(config.drain, || signals.ended());
     Ok(())
 }
@@ -123,8 +127,16 @@ pub fn run(path: &Path, signals: &Signals, log: Arc<Log>) -> Result<(), ServeErr
 /// Reads the configuration again.
 fn reload(path: &Path, server: &Server, config: &mut Config, notify: &Notify, log: &Log) -> Result<(), ServeError> {
     notify.say(&format!("RELOADING=1\nMONOTONIC_USEC={}", microseconds()));
+    // Each step is short, and all of them together may take longer than the watchdog waits
+    let last = Cell::new(Instant::now());
+    let alive = || {
+        if last.get().elapsed() > AGAIN {
+            last.set(Instant::now());
+            notify.say("WATCHDOG=1");
+        }
+    };
     let read = Config::read(path).map_err(ServeError::from);
-    let reloaded = read.and_then(|fresh| server.reload(&fresh).map(|()| *config = fresh));
+    let reloaded = read.and_then(|fresh| server.reload_while(&fresh, &alive).map(|()| *config = fresh));
     if let Err(error) = &reloaded {
         log.say("reload-failed", &[("why", error.to_string().into())]);
     }

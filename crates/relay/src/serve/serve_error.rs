@@ -5,7 +5,7 @@ use std::{io, net::SocketAddr, path::PathBuf};
 use sealwright_session::SessionError;
 use thiserror::Error;
 
-use crate::{control::tls::TlsError, errors::os_error_text, serve::config_error::ConfigError};
+use crate::{control::tls::TlsError, data::ListenError, errors::os_error_text, serve::config_error::ConfigError};
 
 /// Why a relay cannot serve.
 #[derive(Debug, Error)]
@@ -45,6 +45,9 @@ pub enum ServeError {
         /// Why.
         error: io::Error,
     },
+    /// What the relay would listen with for operators is something else than a socket.
+    #[error("{}: this is no socket, so it is not replaced; hint: admin names a path where nothing else is", .0.display())]
+    NoSocket(PathBuf),
     /// The socket for operators cannot be made.
     #[error(
         "{}: {}; hint: admin names a socket in a folder where the relay may write; under the unit for systemd that is \
@@ -64,4 +67,10 @@ pub enum ServeError {
     /// Signals or the notification socket cannot be used.
     #[error("{}", os_error_text(.0))]
     Io(#[from] io::Error),
+}
+
+impl From<ListenError> for ServeError {
+    fn from(ListenError { address, error }: ListenError) -> ServeError {
+        ServeError::Listen { address, error }
+    }
 }

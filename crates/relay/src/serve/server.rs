@@ -13,7 +13,7 @@ use sealwright_session::{Memory, SessionError, table};
 
 use crate::{
     control::{ControlServer, ControlStats, Listed, NameDirectory, Names, Shared},
-    data::{Count, Counts, Relay, Settings},
+    data::{Count, Counts, Relay},
     layout::NodeLayout,
     log::Log,
     serve::{
@@ -84,9 +84,7 @@ impl Server {
             tables.push(table);
         }
         let listen = |address: SocketAddr| move |error| ServeError::Listen { address, error };
-        let settings = Settings { max_connections: room.connections, queues: room.queues, ..config.settings.clone() };
-        let relay = Relay::start(config.frames, config.node, settings, tables).map_err(listen(config.frames))?;
-        let relay = Arc::new(relay);
+        let relay = Arc::new(Relay::start(config.frames, config.node, config.settings_in(&room), tables)?);
         #[cfg(feature = "nats")]
         let mesh = {
             let join = |mesh| crate::mesh::Mesh::join(mesh, relay.clone(), log.clone()).map(Arc::new);
@@ -177,12 +175,17 @@ impl Server {
     /// # Errors
     /// When the certificates cannot be used, or something else is different; everything then stays as it was.
     pub fn reload(&self, config: &Config) -> Result<(), ServeError> {
+        self.reload_while(config, &|| ())
+    }
+
+    /// The same; `alive` is called between its steps, which may be many.
+    pub(super) fn reload_while(&self, config: &Config, alive: &dyn Fn()) -> Result<(), ServeError> {
         if let Some(key) = self.config.needs_restart(config) {
             return Err(ServeError::NeedsRestart(key));
         }
         let tls = config.tls.server()?;
         if let Some(control) = &self.control {
-            control.reload(tls, config.access(), config.control_limits);
+            control.reload(tls, config.access(), config.control_limits, alive);
         }
         let about = [("clients", config.clients.len().into()), ("clusters", config.clusters.len().into())];
         self.log.say("reloaded", &about);

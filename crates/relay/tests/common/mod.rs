@@ -4,7 +4,7 @@
 use std::{
     io::{ErrorKind, Read, Write},
     net::{Ipv4Addr, SocketAddr, TcpStream},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use sealwright_relay::{Address, Count, NodeLayout, Relay, Settings};
@@ -13,6 +13,7 @@ use sealwright_session::{
     frame::{HEADER, Header, TAG},
     table,
 };
+pub(crate) use sealwright_transcripts::until;
 
 /// The scheme all of these tests run.
 pub(crate) fn spec() -> Spec {
@@ -133,12 +134,4 @@ impl Client {
 /// Waits until the relay has counted.
 pub(crate) fn counted(relay: &Relay, what: Count, at_least: u64) {
     until(&format!("{} {at_least}", what.name()), || relay.counts().of(what) >= at_least);
-}
-
-pub(crate) fn until(what: &str, mut condition: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < Duration::from_secs(30), "never came: {what}");
-        std::thread::sleep(Duration::from_millis(2));
-    }
 }

@@ -18,6 +18,7 @@
 //! public keys cannot make or open a record; records are numbered, so none is lost, repeated or moved unnoticed.
 
 mod agreement;
+#[cfg(feature = "fuzz")]
 #[doc(hidden)]
 pub mod fuzz;
 mod opening;

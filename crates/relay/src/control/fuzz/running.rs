@@ -87,14 +87,14 @@ impl Running {
     pub(super) fn set(&self, fuzz: &ControlFuzz, model: &mut Model, rules: Rules, time: Duration) {
         let allowed = vec![(None, rules.allowed())];
         let access = Access { allowed, revoked: rules.revoked.clone(), policy: policy(rules.tenants) };
-        self.control.reload(fuzz.tls.clone(), access, limits(rules.share, time));
+        self.control.reload(fuzz.tls.clone(), access, limits(rules.share, time), &|| ());
         model.set(rules);
     }
 
     /// No sessions and no names.
     pub(super) fn clear(&self, fuzz: &ControlFuzz) {
         let access = Access { allowed: vec![(None, Vec::new())], revoked: Vec::new(), policy: Policy::open() };
-        self.control.reload(fuzz.tls.clone(), access, limits(1, LONG));
+        self.control.reload(fuzz.tls.clone(), access, limits(1, LONG), &|| ());
         assert!(self.control.list().is_empty() && self.control.gauge().read().0 == 0, "names are gone, and still here");
     }
 }

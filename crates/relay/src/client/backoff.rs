@@ -1,0 +1,57 @@
+//! How long a client waits before it tries again: longer each time, and no two clients alike, as all of them may have lost
+//! the same relay at one moment.
+
+use std::{io, time::Duration};
+
+/// The first wait, at most.
+const FIRST: Duration = Duration::from_millis(200);
+/// The longest.
+const LONGEST: Duration = Duration::from_secs(5);
+
+/// How often was tried what did not work.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Backoff(u32);
+
+impl Backoff {
+    /// Waits before the next attempt, no longer than `left`.
+    pub(super) fn wait(&mut self, left: Duration) -> io::Result<()> {
+        let mut bytes = [0; 4];
+        getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+        std::thread::sleep(self.next(u32::from_ne_bytes(bytes)).min(left));
+        Ok(())
+    }
+
+    /// The next wait: twice the one before, of which chance takes up to a half.
+    fn next(&mut self, random: u32) -> Duration {
+        let whole = FIRST.saturating_mul(1 << self.0.min(16)).min(LONGEST);
+        self.0 += 1;
+        whole - (whole / 2).mul_f64(f64::from(random) / f64::from(u32::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_grow_to_their_longest_and_differ_from_client_to_client() {
+        let waits = |random: u32| {
+            let mut backoff = Backoff::default();
+            (0..40).map(|_| backoff.next(random).as_millis()).collect::<Vec<_>>()
+        };
+        let (short, long) = (waits(u32::MAX), waits(0));
+        assert_eq!(long[..6], [200, 400, 800, 1600, 3200, 5000]);
+        assert_eq!(short[..6], [100, 200, 400, 800, 1600, 2500]);
+        assert!(long[5..].iter().all(|wait| *wait == 5000) && short[5..].iter().all(|wait| *wait == 2500));
+        let between = waits(u32::MAX / 2);
+        assert!(between.iter().zip(short.iter().zip(&long)).all(|(wait, (short, long))| short < wait && wait < long));
+    }
+
+    #[test]
+    fn nobody_waits_longer_than_there_is_time() {
+        let start = std::time::Instant::now();
+        let mut backoff = Backoff(30);
+        backoff.wait(Duration::from_millis(1)).expect("the system is random");
+        assert!(start.elapsed() < Duration::from_secs(2), "it would be two and a half seconds at least");
+    }
+}

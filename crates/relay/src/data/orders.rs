@@ -1,0 +1,215 @@
+//! What the control plane and the mesh tell the workers of a relay.
+
+use std::{
+    sync::mpsc::{Receiver, sync_channel},
+    time::Duration,
+};
+
+use sealwright_session::{
+    Grant, Material, SessionError, Sessions,
+    frame::{HEADER, MAX_PAYLOAD, TAG},
+};
+
+use super::{AdmitError, Relay, Stopped};
+use crate::{
+    address::Address,
+    data::inbox::{Message, OpenedFrames},
+    policy::Class,
+};
+
+/// How long workers may take to learn of another policy.
+const POLICY: Duration = Duration::from_secs(5);
+/// The most data that a frame has room for beside its address.
+const LONGEST: usize = MAX_PAYLOAD - Address::LEN;
+/// Sessions that are revoked together: each that is waited for takes memory.
+const TOGETHER: usize = 1024;
+
+/// A worker, and where it says which slots lost their keys with one that was revoked.
+type Lost = (usize, Receiver<Vec<u32>>);
+
+impl Relay {
+    /// Delivers opened frames from other nodes: receiver, sender and what the policy says of it, data.
+    /// Returns for how many there is a session and room.
+    pub(crate) fn deliver<'a>(&self, frames: impl Iterator<Item = (Address, (Address, Class), &'a [u8])>) -> u64 {
+        let mut taken = 0;
+        let mut opened: Vec<OpenedFrames> = self.shared.inboxes.iter().map(|_| OpenedFrames::default()).collect();
+        for (to, (from, class), data) in frames {
+            // Another node may say anything
+            if data.len() <= LONGEST
+                && let Some((worker, slot)) = self.shared.layout.locate(to.session)
+                && !self.shared.inboxes[worker].is_full()
+            {
+                let parts = [&[0; HEADER][..], &from.to_bytes(), data, &[0; TAG]];
+                opened[worker].push_parts((slot, to), (from, class), None, &parts);
+                taken += 1;
+            }
+        }
+        for (inbox, frames) in self.shared.inboxes.iter().zip(opened) {
+            if frames.len() > 0 {
+                inbox.post(Message::Frames(frames));
+            }
+        }
+        taken
+    }
+
+    /// Gives a client the session of this address, with keys made of `material`, and waits for it. The client loses its
+    /// connection until its next authentic frame. Frames for former owners of the number do not reach it.
+    ///
+    /// # Errors
+    /// When the relay has stopped, or the session cannot be made.
+    pub fn admit(&self, address: Address, material: Material) -> Result<Grant, AdmitError> {
+        self.admit_as(address, Class::default(), material)
+    }
+
+    /// The same, with what the policy says of the client.
+    pub(crate) fn admit_as(&self, address: Address, class: Class, material: Material) -> Result<Grant, AdmitError> {
+        let (shard, slot) = self.shared.layout.locate(address.session).ok_or(SessionError::Unknown)?;
+        let (reply, answer) = sync_channel(1);
+        self.inbox(shard)?.post(Message::Admit { slot, owner: (address, class), material, reply });
+        Ok(self.wait(shard, &answer)??)
+    }
+
+    /// Ends a session that must not be used any more, closes its connection, and waits for it. Returns how many other
+    /// sessions lost their keys because they shared them.
+    ///
+    /// # Errors
+    /// When the relay has stopped.
+    pub fn revoke(&self, session: u32) -> Result<usize, Stopped> {
+        match self.ask_to_revoke(session)? {
+            Some((shard, answer)) => self.wait(shard, &answer).map(|others| others.len()),
+            None => Ok(0),
+        }
+    }
+
+    /// The same for many sessions, of which a worker is told before any of them is waited for: each wait is for an
+    /// iteration. `alive` is called now and then. Returns for each how many others lost their keys.
+    pub(crate) fn revoke_all(&self, sessions: &[u32], alive: &dyn Fn()) -> Vec<usize> {
+        let mut lost = Vec::with_capacity(sessions.len());
+        for some in sessions.chunks(TOGETHER) {
+            let answers: Vec<_> = some.iter().map(|session| self.ask_to_revoke(*session)).collect();
+            for answer in answers {
+                // A relay that has stopped has no sessions
+                let others = answer.ok().flatten().and_then(|(shard, answer)| self.wait(shard, &answer).ok());
+                lost.push(others.map_or(0, |others| others.len()));
+            }
+            alive();
+        }
+        lost
+    }
+
+    fn ask_to_revoke(&self, session: u32) -> Result<Option<Lost>, Stopped> {
+        let Some((shard, slot)) = self.shared.layout.locate(session) else { return Ok(None) };
+        let (reply, answer) = sync_channel(1);
+        self.inbox(shard)?.post(Message::Remove { slot, only: None, revoke: true, reply: Some(reply) });
+        Ok(Some((shard, answer)))
+    }
+
+    /// Ends the session of this address, without waiting for the worker. A later owner of its number stays.
+    pub fn remove(&self, address: Address) {
+        if let Some((shard, slot)) = self.shared.layout.locate(address.session) {
+            let only = Some(address.generation);
+            self.shared.inboxes[shard].post(Message::Remove { slot, only, revoke: false, reply: None });
+        }
+    }
+
+    /// Takes away the keys that the clusters of these sessions share, whether the sessions are open or not, and waits
+    /// for it. Returns how many sessions lost theirs: none where no keys are shared.
+    pub(crate) fn revoke_clusters(&self, sessions: &[u32]) -> usize {
+        let mut by_worker: Vec<Vec<u32>> = self.shared.inboxes.iter().map(|_| Vec::new()).collect();
+        for (worker, slot) in sessions.iter().filter_map(|session| self.shared.layout.locate(*session)) {
+            by_worker[worker].push(slot);
+        }
+        let workers = by_worker.into_iter().enumerate().filter(|(_, slots)| !slots.is_empty());
+        let revoked = workers.map(|(worker, slots)| {
+            let revoke = move |sessions: &mut dyn Sessions| {
+                let (shared, before) = (sessions.spec().clustered(), sessions.live());
+                slots.into_iter().filter(|_| shared).for_each(|slot| drop(sessions.revoke(slot)));
+                before - sessions.live()
+            };
+            // A relay that has stopped has no sessions
+            self.change(worker, 0..0, revoke).unwrap_or(0)
+        });
+        revoked.sum::<u32>() as usize
+    }
+
+    /// Another policy: what it says of these sessions, and of all others. Waits until the workers have it.
+    pub(crate) fn set_classes(&self, classes: impl Iterator<Item = (u32, Class)>, nobody: Class) {
+        let mut by_worker: Vec<Vec<(u32, Class)>> = self.shared.inboxes.iter().map(|_| Vec::new()).collect();
+        for (session, class) in classes {
+            if let Some((worker, slot)) = self.shared.layout.locate(session) {
+                by_worker[worker].push((slot, class));
+            }
+        }
+        for (inbox, classes) in self.shared.inboxes.iter().zip(by_worker) {
+            inbox.post(Message::Classes { classes, nobody });
+        }
+        // From now on the new policy counts, unless a worker is gone
+        self.responds(POLICY);
+    }
+
+    /// Another class for one session.
+    pub(crate) fn set_class(&self, address: Address, class: Class) {
+        if let Some((worker, slot)) = self.shared.layout.locate(address.session) {
+            self.shared.inboxes[worker].post(Message::Class { slot, address, class });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::mpsc::channel;
+
+    use sealwright_session::{Plan, table};
+    use sealwright_transcripts::until;
+
+    use super::*;
+    use crate::data::Settings;
+
+    /// Where each is waited for before the next, a busy worker takes an iteration for each of thousands.
+    #[test]
+    fn a_worker_knows_of_all_that_are_revoked_before_any_is_waited_for() {
+        let mut sessions = table(Plan::new("gcm-on64".parse().unwrap(), 9)).unwrap();
+        (0..9).for_each(|at| drop(sessions.admit(at, at, &Material::random().unwrap()).unwrap()));
+        let relay = Relay::start("127.0.0.1:0".parse().unwrap(), 0, Settings::default(), vec![sessions]).unwrap();
+        let ((busy, is_busy), (go_on, may)) = (channel(), channel::<()>());
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let wait = move |_: &mut dyn Sessions| {
+                    busy.send(()).unwrap();
+                    let _ = may.recv();
+                };
+                relay.change(0, 0..0, wait).unwrap();
+            });
+            is_busy.recv().unwrap();
+            let revoking = scope.spawn(|| relay.revoke_all(&(0..8).collect::<Vec<_>>(), &|| ()));
+            until("all in the inbox", || relay.shared.inboxes[0].waiting() == 8);
+            go_on.send(()).unwrap();
+            assert_eq!(revoking.join().unwrap(), [0; 8]);
+        });
+        assert_eq!(relay.live(), 1);
+    }
+
+    #[test]
+    fn the_address_that_is_taken_is_the_one_that_is_named() {
+        let table = || table(Plan::new("gcm-on64".parse().unwrap(), 1)).unwrap();
+        let any = "127.0.0.1:0".parse().unwrap();
+        // Another socket has the port of the second worker
+        let (udp, _other) = (0..100)
+            .find_map(|_| {
+                let other = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+                let taken = other.local_addr().unwrap();
+                let first = std::net::SocketAddr::new(taken.ip(), taken.port().checked_sub(1)?);
+                std::net::UdpSocket::bind(first).ok().map(|_| (first, other))
+            })
+            .expect("two ports");
+        let settings = Settings { udp: Some(udp), ..Settings::default() };
+        let refused = Relay::start(any, 0, settings, vec![table(), table()]).unwrap_err();
+        assert_eq!(refused.address.port(), udp.port() + 1);
+        assert!(refused.to_string().ends_with(": datagrams: Address already in use"), "{refused}");
+        let taken = std::net::TcpListener::bind(any).unwrap();
+        let frames = taken.local_addr().unwrap();
+        let refused = Relay::start(frames, 0, Settings::default(), vec![table()]).unwrap_err();
+        assert_eq!(refused.to_string(), format!("{frames}: Address already in use"));
+    }
+}
