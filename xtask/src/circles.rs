@@ -16,7 +16,10 @@ use std::{
 
 use serde_json::Value;
 
-use crate::steps::{Checked, Steps};
+use crate::{
+    programs,
+    steps::{Checked, Steps},
+};
 
 /// The folder in which the wrapper stores its results. The variable is set when this program runs as the wrapper.
 const FOLDER: &str = "SEALWRIGHT_CIRCLES";
@@ -30,8 +33,7 @@ pub(crate) fn check(steps: &Steps) -> Checked {
         (Ok(()), Ok(program)) => program,
         (Err(error), _) | (_, Err(error)) => return Checked::Wrong(vec![error.to_string()]),
     };
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo)
+    let status = programs::cargo()
         .args(["check", "--quiet", "--workspace", "--all-features"])
         .current_dir(steps.root())
         .env("RUSTC_WORKSPACE_WRAPPER", program)

@@ -14,6 +14,7 @@ use crate::{
     fuzz_keep::keep,
     fuzz_log::{self, Done},
     instrument::{Instrument, STACK},
+    programs,
     steps::{Checked, Cost, Steps},
 };
 
@@ -131,8 +132,7 @@ fn targets(root: &Path) -> Result<Vec<String>, String> {
 
 fn build(steps: &Steps, targets: &[String]) -> Result<(), String> {
     let engine = engine(steps)?;
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
+    let mut command = programs::cargo();
     command.args(["build", "--manifest-path", "fuzz/Cargo.toml", "--locked", "--target-dir"]).arg(steps.target());
     for target in targets {
         command.args(["--bin", target]);

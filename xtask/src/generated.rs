@@ -3,7 +3,7 @@
 //! 1. Kernels with vector registers hold keys and texts there, and nothing can branch on these or read memory at a place that
 //!    they say before they were moved to a general register or to flags, or gathered. Each such instruction is looked at, and
 //!    words that were moved are followed to where they are used ([`taint`]).
-//! 2. In the functions of the key paths a comparison that ends early ([`compared`]), or one by `memcmp`, which may.
+//! 2. In the functions of the key paths a comparison that ends early ([`early_exit`]), or one by `memcmp`, which may.
 //! 3. In all functions of the library, an address whose index was read from memory as a byte or two, or came from a vector
 //!    register, in the same run of instructions: what a table indexed by a secret looks like.
 //!
@@ -12,8 +12,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::{
-    compared,
     disassembly::{self, Function, Line, address, general, joins, parts},
+    early_exit,
     taint::{self, Moved},
 };
 
@@ -177,7 +177,7 @@ fn of_function(Function { name: function, body: text }: &Function<'_>, body: &[L
     }
     let calls = text.iter().filter(|(_, line)| (line.starts_with("call") || line.starts_with("jmp")) && compares(line));
     let calls = calls.map(|&(at, line)| Place { at, what: format!("{function}: {at:x}: {line}") });
-    let early = compared::early(body, &joins(body)).into_iter();
+    let early = early_exit::early(body, &joins(body)).into_iter();
     let early = early.map(|at| Place::of(function, &body[at], "a comparison that ends early: ", ""));
     let public = |function: &str| PUBLIC.iter().any(|(name, _)| function.contains(name));
     if !public(function) {

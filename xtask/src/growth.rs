@@ -1,8 +1,11 @@
 //! How much a small program grows when it seals with AES-256-GCM, and the CPU time that the library takes to compile for it.
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, path::Path};
 
-use crate::steps::{Checked, Cost, Steps};
+use crate::{
+    programs,
+    steps::{Checked, Cost, Steps},
+};
 
 /// Maximum growth of the stripped program, in bytes. Most of it are the widths of the last batch at each level, which make short messages fast.
 const MOST: u64 = 400_000;
@@ -58,8 +61,7 @@ fn build(steps: &Steps, folder: &Path, name: &str, source: &str) -> Result<u64, 
     fs::write(place.join("src/main.rs"), source).map_err(failed)?;
     // The versions that the workspace has.
     fs::copy(steps.root().join("Cargo.lock"), place.join("Cargo.lock")).map_err(failed)?;
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
+    let mut command = programs::cargo();
     command.args(["build", "--quiet", "--release"]).current_dir(&place);
     command.env("CARGO_TARGET_DIR", folder.join("target"));
     if !command.status().is_ok_and(|status| status.success()) {

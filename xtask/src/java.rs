@@ -8,8 +8,8 @@ use std::{
 };
 
 use crate::{
-    programs::{printed, said},
-    steps::Steps,
+    programs::said,
+    steps::{Checked, Steps},
 };
 
 /// The first version whose foreign functions are no preview.
@@ -24,7 +24,7 @@ pub(crate) fn run(steps: &mut Steps, prefix: &Path) {
         let mut command = Command::new(&java);
         command.arg("--enable-native-access=ALL-UNNAMED");
         command.arg(steps.root().join("crates/capi/examples/Messages.java")).arg(prefix.join("lib/libsealwright.so"));
-        printed(said(&mut command), "opened: attack at dawn\nforged: not authentic\n")
+        Checked::printed(said(&mut command), "opened: attack at dawn\nforged: not authentic\n")
     });
 }
 

@@ -1,11 +1,8 @@
 //! `cargo lab`: builds the program of the laboratory together with the product that it measures, and runs it.
 
-use std::{
-    env,
-    process::{Command, ExitCode},
-};
+use std::process::{Command, ExitCode};
 
-use crate::steps::Steps;
+use crate::{programs, steps::Steps};
 
 /// The arguments with which cargo builds `sealwright` and `sealwright-lab`. The feature lets `sealwright vectors check` run the
 /// vectors of the research modes, which the referees need. `sealwright-probes` is built apart: it turns on more of the kernels.
@@ -22,8 +19,7 @@ pub(crate) const BUILD: &[&str] = &[
 
 /// Builds both programs and runs `sealwright-lab` with `words`.
 pub(crate) fn run(steps: &Steps, words: &[String]) -> ExitCode {
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo).args(BUILD).current_dir(steps.root()).status();
+    let built = programs::cargo().args(BUILD).current_dir(steps.root()).status();
     if !built.is_ok_and(|status| status.success()) {
         return ExitCode::FAILURE;
     }

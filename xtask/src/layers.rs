@@ -1,150 +1,235 @@
-//! The layers of the workspace: no crate depends on one above it, no product crate on the laboratory. Each says which Rust it needs.
+//! The layers of the workspace, as the table of `docs/ARCHITECTURE.md` has them: a crate depends on those of ours that its row lists and
+//! on no other, and no product crate on the laboratory. Each says which Rust it needs.
+
+use std::{collections::BTreeSet, fs};
 
 use serde_json::Value;
 
 use crate::steps::{Checked, Steps};
 
-/// What users install: each crate, and those of ours that it may depend on.
-pub(crate) const PRODUCT: &[(&str, &[&str])] = &[
-    ("sealwright", &[]),
-    ("sealwright-vectors", &["sealwright"]),
-    ("sealwright-stream", &["sealwright"]),
-    ("sealwright-file", &["sealwright", "sealwright-stream"]),
-    ("sealwright-fork", &[]),
-    ("sealwright-session", &["sealwright"]),
-    ("sealwright-relay", &["sealwright", "sealwright-session", "sealwright-rustls"]),
-    ("sealwright-rustls", &["sealwright"]),
-    ("sealwright-capi", &["sealwright", "sealwright-stream", "sealwright-file", "sealwright-fork"]),
-    // It is the laboratory's way into Python too: the simulator is no part of the product, but of the package.
-    (
-        "sealwright-python",
-        &["sealwright", "sealwright-file", "sealwright-fork", "sealwright-session", "sealwright-smp"],
-    ),
-    ("sealwright-terminal", &["sealwright"]),
-    (
-        "sealwright-cli",
-        &["sealwright", "sealwright-file", "sealwright-relay", "sealwright-terminal", "sealwright-vectors"],
-    ),
-];
+const PAGE: &str = "docs/ARCHITECTURE.md";
 
-/// What measures, attacks and simulates. It may depend on every product crate, and on these of its own.
-const LABORATORY: &[(&str, &[&str])] = &[
-    ("sealwright-core-results", &[]),
-    (
-        "sealwright-hostile",
-        &["sealwright-load", "sealwright-measure", "sealwright-peers", "sealwright-smp", "sealwright-study"],
-    ),
-    ("sealwright-measure", &[]),
-    ("sealwright-peers", &[]),
-    ("sealwright-probes", &[]),
-    ("sealwright-smp", &[]),
-    ("sealwright-load", &["sealwright-measure"]),
-    ("sealwright-attacks", &["sealwright-measure", "sealwright-smp"]),
-    (
-        "sealwright-study",
-        &[
-            "sealwright-attacks",
-            "sealwright-core-results",
-            "sealwright-load",
-            "sealwright-measure",
-            "sealwright-peers",
-            "sealwright-smp",
-        ],
-    ),
-    (
-        "sealwright-lab",
-        &["sealwright-attacks", "sealwright-load", "sealwright-measure", "sealwright-smp", "sealwright-study"],
-    ),
-    ("sealwright-transcripts", &[]),
-    ("xtask", &[]),
-];
+/// The head of the table.
+const HEAD: &str = "| folder | package | contents | depends on |";
+
+/// What a row says of a package that depends on no other of ours.
+const NOTHING: &str = "nothing of ours";
+
+/// Product crates that contain a part of the laboratory. The Python package is its way into Python too, so it has the simulator.
+const BOTH: &[(&str, &str)] = &[("sealwright-python", "sealwright-smp")];
+
+/// The packages of the workspace.
+pub(crate) struct Layers(Vec<Layer>);
+
+struct Layer {
+    package: String,
+    product: bool,
+    /// The packages of ours that it depends on.
+    needs: BTreeSet<String>,
+}
+
+impl Layers {
+    pub(crate) fn of(steps: &Steps) -> Result<Layers, String> {
+        let page = fs::read_to_string(steps.root().join(PAGE)).map_err(|error| format!("{PAGE}: {error}"))?;
+        Layers::from(&page).map_err(|why| format!("{PAGE}: {why}"))
+    }
+
+    /// From the text of the page. Rows without a package are of folders that contain no crate of the workspace.
+    fn from(page: &str) -> Result<Layers, String> {
+        let (_, table) = page.split_once(HEAD).ok_or_else(|| format!("there is no table {HEAD}"))?;
+        let (mut product, mut rows) = (None, Vec::new());
+        for row in table.lines().skip(2).take_while(|line| line.starts_with('|')) {
+            let columns: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+            let [folder, package, _, needs] = columns[..] else { return Err(format!("not four columns: {row}")) };
+            match folder {
+                "**product**" => product = Some(true),
+                "**laboratory**" => product = Some(false),
+                _ => {
+                    let part = product.ok_or_else(|| format!("a row of neither product nor laboratory: {row}"))?;
+                    if let Some(package) = quoted(package) {
+                        let folder = quoted(folder).ok_or_else(|| format!("{package}: no folder"))?;
+                        rows.push((folder.strip_prefix("crates/").unwrap_or(folder), package, part, needs));
+                    }
+                }
+            }
+        }
+        if !rows.iter().any(|(.., product, _)| *product) {
+            return Err("no package is of the product".into());
+        }
+        // Rows name what they depend on by its folder.
+        let named = |word: &str| rows.iter().find(|(folder, ..)| *folder == word).map(|(_, of, ..)| (*of).to_owned());
+        let layer = |&(_, package, product, needs): &(&str, &str, bool, &str)| {
+            let words = needs.split(", ").filter(|_| needs != NOTHING);
+            let needs = words.map(|word| named(word).ok_or_else(|| format!("{package}: {word:?} is no crate of ours")));
+            Ok(Layer { package: package.to_owned(), product, needs: needs.collect::<Result<_, String>>()? })
+        };
+        Ok(Layers(rows.iter().map(layer).collect::<Result<_, String>>()?))
+    }
+
+    /// The packages that users install.
+    pub(crate) fn product(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter(|layer| layer.product).map(|layer| &layer.package[..])
+    }
+
+    fn find(&self, package: &str) -> Option<&Layer> {
+        self.0.iter().find(|layer| layer.package == package)
+    }
+
+    /// The number of dependencies between our crates, and what is wrong. A test may depend on anything: it is no part of what is built.
+    fn judge(&self, metadata: &Value) -> (usize, Vec<String>) {
+        let (mut edges, mut wrong, mut missing) = (0, Vec::new(), self.0.iter().collect::<Vec<_>>());
+        for package in metadata["packages"].as_array().into_iter().flatten() {
+            let from = package["name"].as_str().unwrap_or_default();
+            let Some(layer) = self.find(from) else {
+                wrong.push(format!("{from} is in no layer: add its row to the table of {PAGE}"));
+                continue;
+            };
+            missing.retain(|other| other.package != from);
+            // Otherwise nobody says of it what an older compiler lacks.
+            if package["rust_version"].is_null() {
+                wrong.push(format!("{from} does not say which Rust it needs: rust-version.workspace = true"));
+            }
+            let dependencies = package["dependencies"].as_array().into_iter().flatten();
+            let built = dependencies.filter(|of| of["kind"].as_str() != Some("dev"));
+            let names = built.filter_map(|of| of["name"].as_str());
+            let ours: BTreeSet<&str> = names.filter(|name| self.find(name).is_some()).collect();
+            edges += ours.len();
+            for to in ours.iter().filter(|to| !layer.needs.contains(**to)) {
+                wrong.push(format!("{from} must not depend on {to}: its row in {PAGE} does not list it"));
+            }
+            for to in layer.needs.iter().filter(|to| !ours.contains(&to[..])) {
+                wrong.push(format!("{from} does not depend on {to}, which its row in {PAGE} lists"));
+            }
+        }
+        wrong.extend(missing.iter().map(|layer| format!("{}: a row of {PAGE}, and no package", layer.package)));
+        wrong.extend(self.upward());
+        (edges, wrong)
+    }
+
+    /// The rows by which the product would depend on the laboratory.
+    fn upward(&self) -> impl Iterator<Item = String> {
+        let product = self.0.iter().filter(|layer| layer.product);
+        let all = product.flat_map(|from| from.needs.iter().map(|to| (&from.package[..], &to[..])));
+        all.filter(|(from, to)| self.find(to).is_some_and(|to| !to.product) && !BOTH.contains(&(*from, *to)))
+            .map(|(from, to)| format!("{from}, of the product, must not depend on {to}, of the laboratory"))
+    }
+}
+
+/// What stands in a cell of a table as code.
+fn quoted(cell: &str) -> Option<&str> {
+    cell.strip_prefix('`')?.strip_suffix('`')
+}
 
 pub(crate) fn check(steps: &Steps) -> Checked {
-    match steps.metadata() {
-        Ok(metadata) => {
-            let (edges, wrong) = judge(&metadata);
-            Checked::of(wrong, format!("{edges} dependencies between crates, none upward"))
-        }
+    let judged = Layers::of(steps).and_then(|layers| Ok(layers.judge(&steps.metadata()?)));
+    match judged {
+        Ok((edges, wrong)) => Checked::of(wrong, format!("{edges} dependencies between crates, none upward")),
         Err(why) => Checked::Wrong(vec![why]),
-    }
-}
-
-/// The number of dependencies between our crates, and those that should not be. A test may depend on anything: it is no
-/// part of what is built.
-fn judge(metadata: &Value) -> (usize, Vec<String>) {
-    let (mut edges, mut wrong) = (0, Vec::new());
-    for package in metadata["packages"].as_array().into_iter().flatten() {
-        let from = package["name"].as_str().unwrap_or_default();
-        if !is_ours(from) {
-            wrong.push(format!("{from} is in no layer: add it to xtask/src/layers.rs"));
-            continue;
-        }
-        // Otherwise nobody says of it what an older compiler lacks.
-        if package["rust_version"].is_null() {
-            wrong.push(format!("{from} does not say which Rust it needs: rust-version.workspace = true"));
-        }
-        for dependency in package["dependencies"].as_array().into_iter().flatten() {
-            let to = dependency["name"].as_str().unwrap_or_default();
-            if !is_ours(to) || dependency["kind"].as_str() == Some("dev") {
-                continue;
-            }
-            edges += 1;
-            if !may_depend(from, to) {
-                wrong.push(format!("{from} must not depend on {to}"));
-            }
-        }
-    }
-    (edges, wrong)
-}
-
-fn find(layer: &'static [(&str, &[&str])], name: &str) -> Option<&'static [&'static str]> {
-    layer.iter().find(|(found, _)| *found == name).map(|(_, may)| *may)
-}
-
-fn is_ours(name: &str) -> bool {
-    find(PRODUCT, name).or(find(LABORATORY, name)).is_some()
-}
-
-fn may_depend(from: &str, to: &str) -> bool {
-    match (find(PRODUCT, from), find(LABORATORY, from)) {
-        (Some(may), _) => may.contains(&to),
-        (None, Some(may)) => may.contains(&to) || find(PRODUCT, to).is_some(),
-        (None, None) => false,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
-    use super::judge;
+    use super::{HEAD, Layers};
+
+    const ROWS: &str = "\
+        | **product** | | | |\n\
+        | `crates/aead` | `sealwright` | ciphers | nothing of ours |\n\
+        | `crates/file` | `sealwright-file` | files | aead |\n\
+        | `python` | `sealwright-python` | Python | aead, smp |\n\
+        | **laboratory** | | | |\n\
+        | `crates/smp` | `sealwright-smp` | buses | aead |\n\
+        | `rtl` | SystemVerilog | cores | checked against aead |\n\
+        | `vectors`, `tests` | | vectors | |\n\
+        | `rtl/results` | `sealwright-core-results` | results | nothing of ours |\n";
+
+    fn layers(rows: &str) -> Result<Layers, String> {
+        Layers::from(&format!("text\n\n{HEAD}\n|---|---|---|---|\n{rows}\n| `no` | row |\n"))
+    }
+
+    fn package(name: &str, needs: &[(&str, Option<&str>)]) -> Value {
+        let needs: Vec<Value> = needs.iter().map(|(name, kind)| json!({ "name": name, "kind": kind })).collect();
+        json!({ "name": name, "rust_version": "1.89", "dependencies": needs })
+    }
+
+    /// What is wrong where `other` stands for the package of its name.
+    fn wrong(rows: &str, other: Value) -> Vec<String> {
+        let mut packages = vec![
+            package("sealwright", &[("subtle", None)]),
+            package("sealwright-file", &[("sealwright", None), ("sealwright-core-results", Some("dev"))]),
+            package("sealwright-python", &[("sealwright", None), ("sealwright-smp", None)]),
+            package("sealwright-smp", &[("sealwright", None)]),
+            package("sealwright-core-results", &[]),
+        ];
+        packages.retain(|package| package["name"] != other["name"]);
+        packages.push(other);
+        layers(rows).expect("a table").judge(&json!({ "packages": packages })).1
+    }
 
     #[test]
-    fn a_dependency_upward_is_found() {
-        let package = |name: &str, to: &str, kind: Option<&str>| json!({"name": name, "rust_version": "1.89", "dependencies": [{"name": to, "kind": kind}]});
-        let judged = |package| judge(&json!({"packages": [package]}));
-        assert_eq!(judged(package("sealwright-file", "sealwright", None)), (1, vec![]));
-        assert_eq!(judged(package("sealwright", "sealwright-vectors", Some("dev"))), (0, vec![]));
-        assert_eq!(judged(package("sealwright", "subtle", None)), (0, vec![]));
+    fn the_table_tells_the_product() {
+        let product = layers(ROWS).expect("a table");
+        assert_eq!(product.product().collect::<Vec<_>>(), ["sealwright", "sealwright-file", "sealwright-python"]);
+        assert_eq!(product.judge(&json!({ "packages": [package("sealwright-smp", &[("sealwright", None)])] })).0, 1);
+    }
+
+    #[test]
+    fn a_table_that_cannot_be_read_is_no_empty_one() {
+        for (rows, why) in [
+            (&ROWS.replace("aead, smp", "the product")[..], "sealwright-python: \"the product\" is no crate of ours"),
+            (&ROWS.replace("| ciphers ", ""), "not four columns: | `crates/aead` | `sealwright` | nothing of ours |"),
+            (&ROWS[ROWS.find("| **lab").expect("a row")..], "no package is of the product"),
+            ("| `a` | `b` | c | nothing of ours |\n", "a row of neither"),
+        ] {
+            assert!(layers(rows).err().is_some_and(|said| said.starts_with(why)), "{rows}");
+        }
+        assert!(Layers::from("text").is_err());
+    }
+
+    #[test]
+    fn a_dependency_that_no_row_lists_is_found() {
+        assert_eq!(wrong(ROWS, package("sealwright-core-results", &[])), [""; 0]);
+        let found = wrong(ROWS, package("sealwright", &[("sealwright-file", None)]));
         assert_eq!(
-            judged(package("sealwright", "sealwright-file", None)).1,
-            ["sealwright must not depend on sealwright-file"]
+            found,
+            ["sealwright must not depend on sealwright-file: its row in docs/ARCHITECTURE.md does not list it"]
         );
+        // Of the laboratory too, and of what builds it.
+        let found = wrong(ROWS, package("sealwright-core-results", &[("sealwright-file", Some("build"))]));
+        assert!(found.len() == 1 && found[0].starts_with("sealwright-core-results must not depend on"), "{found:?}");
+        // The page promises no more than there is.
+        let found = wrong(ROWS, package("sealwright-smp", &[("sealwright", Some("dev"))]));
         assert_eq!(
-            judged(package("sealwright-relay", "sealwright-measure", None)).1,
-            ["sealwright-relay must not depend on sealwright-measure"]
+            found,
+            ["sealwright-smp does not depend on sealwright, which its row in docs/ARCHITECTURE.md lists"]
         );
-        assert_eq!(judged(package("sealwright-study", "sealwright-file", None)), (1, vec![]));
-        assert_eq!(judged(package("sealwright-measure", "sealwright-smp", Some("build"))).1.len(), 1);
-        let mut silent = package("sealwright-file", "sealwright", None);
-        silent["rust_version"] = serde_json::Value::Null;
+    }
+
+    #[test]
+    fn no_row_lets_the_product_depend_on_the_laboratory() {
+        let rows = ROWS.replace("| files | aead |", "| files | aead, rtl/results |");
+        let other = package("sealwright-file", &[("sealwright", None), ("sealwright-core-results", None)]);
         assert_eq!(
-            judged(silent).1,
-            ["sealwright-file does not say which Rust it needs: rust-version.workspace = true"]
+            wrong(&rows, other),
+            ["sealwright-file, of the product, must not depend on sealwright-core-results, of the laboratory"]
         );
+    }
+
+    #[test]
+    fn packages_and_rows_are_the_same() {
         assert_eq!(
-            judged(package("sealwright-new", "subtle", None)).1,
-            ["sealwright-new is in no layer: add it to xtask/src/layers.rs"]
+            wrong(ROWS, package("sealwright-new", &[("subtle", None)])),
+            ["sealwright-new is in no layer: add its row to the table of docs/ARCHITECTURE.md"]
         );
+        let rows = format!("{ROWS}| `crates/old` | `sealwright-old` | gone | nothing of ours |\n");
+        assert_eq!(
+            wrong(&rows, package("sealwright", &[])),
+            ["sealwright-old: a row of docs/ARCHITECTURE.md, and no package"]
+        );
+        let mut silent = package("sealwright", &[]);
+        silent["rust_version"] = Value::Null;
+        assert_eq!(wrong(ROWS, silent), ["sealwright does not say which Rust it needs: rust-version.workspace = true"]);
     }
 }

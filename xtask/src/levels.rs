@@ -1,14 +1,16 @@
 //! Runs the tests of the cryptographic crates again at each level below the best.
 
 use std::{
-    env,
     path::{Path, PathBuf},
     process::Command,
 };
 
 use serde_json::Value;
 
-use crate::steps::{Checked, SKIPPED, Steps};
+use crate::{
+    programs,
+    steps::{Checked, SKIPPED, Steps},
+};
 
 /// The crates that contain or select kernels.
 const CRATES: [&str; 5] = ["crates/aead", "crates/file", "crates/rustls", "crates/session", "crates/stream"];
@@ -62,9 +64,8 @@ impl Test {
 /// The test programs of [`CRATES`], with the features of the whole workspace: the step `unit` has just built them. A selection
 /// of packages would have other features, and cargo would build everything again.
 fn built(root: &Path) -> Result<Vec<Test>, String> {
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let words = ["test", "--workspace", "--all-features", "--no-run", "--message-format=json-render-diagnostics"];
-    let built = Command::new(cargo).args(words).current_dir(root).stderr(std::process::Stdio::inherit()).output();
+    let built = programs::cargo().args(words).current_dir(root).stderr(std::process::Stdio::inherit()).output();
     let built = built.map_err(|error| error.to_string())?;
     if !built.status.success() {
         return Err(built.status.to_string());

@@ -5,7 +5,8 @@ use std::{fs, io, path::Path, process::Command};
 use serde_json::Value;
 
 use crate::{
-    layers::PRODUCT,
+    layers::Layers,
+    programs,
     steps::{Checked, Steps},
 };
 
@@ -13,17 +14,17 @@ use crate::{
 const FIELDS: &[&str] = &["description", "keywords", "categories", "readme", "license"];
 
 pub(crate) fn check(steps: &Steps) -> Checked {
-    let metadata = match steps.metadata() {
-        Ok(metadata) => metadata,
+    let (layers, metadata) = match Layers::of(steps).and_then(|layers| Ok((layers, steps.metadata()?))) {
+        Ok(both) => both,
         Err(why) => return Checked::Wrong(vec![why]),
     };
     let packages: Vec<&Value> =
-        metadata["packages"].as_array().into_iter().flatten().filter(|it| is_product(it)).collect();
+        metadata["packages"].as_array().into_iter().flatten().filter(|it| is_crate(&layers, it)).collect();
     let mut wrong: Vec<String> = packages.iter().flat_map(|package| missing(package)).collect();
     let names: Vec<&str> = packages.iter().filter_map(|package| package["name"].as_str()).collect();
     let folder = steps.target().join("packages");
     // Compiled below, with the dependencies that other steps have checked; cargo would build them all again.
-    let mut pack = cargo();
+    let mut pack = programs::cargo();
     pack.args(["package", "--quiet", "--allow-dirty", "--no-verify"]).current_dir(steps.root());
     pack.env("CARGO_TARGET_DIR", &folder).args(names.iter().flat_map(|name| ["--package", name]));
     if !pack.status().is_ok_and(|status| status.success()) {
@@ -35,10 +36,6 @@ pub(crate) fn check(steps: &Steps) -> Checked {
         Err(error) => wrong.push(format!("{}: {error}", folder.display())),
     }
     Checked::of(wrong, format!("{} packages", packages.len()))
-}
-
-fn cargo() -> Command {
-    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
 /// Unpacks what was packaged into a workspace of its own. The packages stand for those of the same name on the registry; versions and
@@ -74,7 +71,7 @@ fn unpacked(steps: &Steps, folder: &Path, packages: &[&Value]) -> io::Result<()>
 
 /// Compiles one package; what is wrong with it, if anything is.
 fn alone(steps: &Steps, workspace: &Path, name: &str) -> Option<String> {
-    let mut command = cargo();
+    let mut command = programs::cargo();
     command.args(["check", "--quiet", "--package", name]).current_dir(workspace);
     command.env("CARGO_TARGET_DIR", steps.target()).env("CARGO_INCREMENTAL", "0");
     let right = command.status().is_ok_and(|status| status.success());
@@ -84,8 +81,8 @@ fn alone(steps: &Steps, workspace: &Path, name: &str) -> Option<String> {
 /// Handed out as a wheel, not as a crate.
 const WHEELS: &[&str] = &["sealwright-python"];
 
-fn is_product(package: &Value) -> bool {
-    PRODUCT.iter().any(|(name, _)| package["name"] == *name && !WHEELS.contains(name))
+fn is_crate(layers: &Layers, package: &Value) -> bool {
+    layers.product().any(|name| package["name"] == *name && !WHEELS.contains(&name))
 }
 
 /// What a package lacks: fields, the licences' texts, the permission to publish.

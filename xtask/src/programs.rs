@@ -1,11 +1,14 @@
-//! Programs that steps run: whether they are there, and what they print.
+//! Programs that steps run: cargo, whether others are there, and what they print.
 
-use std::process::Command;
-
-use crate::steps::Checked;
+use std::{env, process::Command};
 
 /// Compilers take every warning for an error.
 pub(crate) const STRICT: &[&str] = &["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-g"];
+
+/// The cargo that runs this program.
+pub(crate) fn cargo() -> Command {
+    Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
 
 /// Whether there is a program of this name.
 pub(crate) fn have(tool: &str) -> bool {
@@ -26,13 +29,4 @@ pub(crate) fn said(command: &mut Command) -> Result<String, String> {
         return Ok(text);
     }
     Err(format!("{program}: {}\n{text}{}", output.status, String::from_utf8_lossy(&output.stderr)))
-}
-
-/// Right if a program printed what is expected.
-pub(crate) fn printed(said: Result<String, String>, expected: &str) -> Checked {
-    match said {
-        Ok(text) if text == expected => Checked::Right("as expected".into()),
-        Ok(text) => Checked::Wrong(vec![format!("it printed:\n{text}")]),
-        Err(why) => Checked::Wrong(vec![why]),
-    }
 }

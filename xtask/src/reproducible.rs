@@ -2,12 +2,15 @@
 //! names. Both must be the same, byte for byte: then whoever builds a release can tell whether a file is made of its source.
 
 use std::{
-    env, fs,
+    fs,
     path::{Path, PathBuf},
     process::Command,
 };
 
-use crate::steps::{Checked, Steps};
+use crate::{
+    programs,
+    steps::{Checked, Steps},
+};
 
 /// What can be built: the word for it, its package, and the program.
 const PROGRAMS: [(&str, &str, &str); 2] =
@@ -73,7 +76,7 @@ fn build(steps: &Steps, name: &str, folder: &Path, options: &[String]) -> Result
     let program = PROGRAMS.iter().find(|(word, ..)| *word == name);
     let (mut command, file) = match program {
         Some((_, package, program)) => {
-            let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+            let mut cargo = programs::cargo();
             cargo.args(["build", "--profile", "dist", "--locked", "--package", package]);
             cargo.current_dir(folder);
             (cargo, Some(target.join("dist").join(program)))

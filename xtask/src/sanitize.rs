@@ -5,7 +5,7 @@ use std::{env, fs, path::PathBuf, process::Command};
 
 use crate::{
     instrument::{Instrument, STACK},
-    sanitize_std,
+    programs, sanitize_std,
     steps::{Checked, SKIPPED, Steps},
 };
 
@@ -95,7 +95,7 @@ fn run(steps: &Steps, words: &[String]) -> Result<Checked, String> {
 
 /// Cargo, with the crates compiled for the sanitizer. The kernels are not optimised, which takes a fraction of the time to compile.
 fn cargo(steps: &Steps, words: &[&str]) -> Result<Command, String> {
-    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut cargo = programs::cargo();
     cargo.args(words).args(["--config", "profile.dev.package.sealwright.opt-level=0"]);
     cargo.args(["--config", "profile.dev.package.sealwright.codegen-units=64"]);
     // A folder of its own: what is built with the sanitizer is of no use to others.

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs};
 use serde_json::{Value, json};
 
 use crate::{
-    built::{Built, Id},
+    cargo_tree::{Built, Id},
     steps::{Checked, Steps},
     supply::{Graph, text},
 };
@@ -96,7 +96,7 @@ fn bill(built: &Built, packages: &BTreeMap<Id, &Value>, hashes: &BTreeMap<Id, St
         }
         Ok::<_, String>(component)
     };
-    let needs = |(id, of): (&Id, &crate::built::Crate)| json!({ "ref": url(id), "dependsOn": of.needs.iter().map(url).collect::<Vec<_>>() });
+    let needs = |(id, of): (&Id, &crate::cargo_tree::Crate)| json!({ "ref": url(id), "dependsOn": of.needs.iter().map(url).collect::<Vec<_>>() });
     let others = built.crates.keys().filter(|id| **id != built.root);
     Ok(json!({
         "bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
@@ -113,7 +113,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Built, Id, bill, hashes, wanted};
-    use crate::built::Crate;
+    use crate::cargo_tree::Crate;
 
     #[test]
     fn checksums_of_a_lock_file() {

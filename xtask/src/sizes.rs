@@ -5,8 +5,8 @@
 use std::{collections::BTreeSet, fs, process::Command};
 
 use crate::{
-    built::Built,
-    lab,
+    cargo_tree::Built,
+    lab, programs,
     steps::{Checked, Steps},
 };
 
@@ -157,7 +157,6 @@ fn program(steps: &Steps, words: &[&str]) -> Result<u64, String> {
 }
 
 fn cargo(steps: &Steps, words: &[&str]) -> Result<(), String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let ran = Command::new(cargo).args(words).arg("--quiet").current_dir(steps.root()).status();
+    let ran = programs::cargo().args(words).arg("--quiet").current_dir(steps.root()).status();
     if ran.is_ok_and(|status| status.success()) { Ok(()) } else { Err(format!("it fails: cargo {}", words.join(" "))) }
 }

@@ -9,7 +9,7 @@ use std::{
     time::Instant,
 };
 
-use crate::told::FOLDER;
+use crate::{programs, target_folder::FOLDER};
 
 /// The variable that names the file to which the results are also written, for the process that runs this one.
 pub(crate) const RESULTS: &str = "SEALWRIGHT_XTASK_RESULTS";
@@ -83,8 +83,7 @@ impl Steps {
 
     /// Runs cargo and returns its standard output.
     pub(crate) fn cargo_output(&self, words: &[&str]) -> Result<String, String> {
-        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        match Command::new(cargo).args(words).current_dir(&self.root).output() {
+        match programs::cargo().args(words).current_dir(&self.root).output() {
             Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
             Ok(output) => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
             Err(error) => Err(error.to_string()),
@@ -93,8 +92,7 @@ impl Steps {
 
     /// Runs cargo in the workspace; it must exit with 0. Returns whether it did.
     pub(crate) fn cargo(&mut self, name: &str, words: &[&str], environment: &[(&str, &str)]) -> bool {
-        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        self.run(name, &PathBuf::from(cargo), words, environment)
+        self.run(name, Path::new(programs::cargo().get_program()), words, environment)
     }
 
     /// Runs a program in the workspace; it must exit with 0. Returns whether it did.
@@ -267,7 +265,16 @@ impl Checked {
         if wrong.is_empty() { Checked::Right(what) } else { Checked::Wrong(wrong) }
     }
 
-    /// The same, where parts may have been skipped.
+    /// Right if a program printed what is expected.
+    pub(crate) fn printed(said: Result<String, String>, expected: &str) -> Self {
+        match said {
+            Ok(text) if text == expected => Checked::Right("as expected".into()),
+            Ok(text) => Checked::Wrong(vec![format!("it printed:\n{text}")]),
+            Err(why) => Checked::Wrong(vec![why]),
+        }
+    }
+
+    /// As [`Checked::of`], where parts may have been skipped.
     pub(crate) fn partly(wrong: Vec<String>, what: String, skipped: Vec<String>) -> Self {
         if wrong.is_empty() { Checked::Partly(what, skipped) } else { Checked::Wrong(wrong) }
     }

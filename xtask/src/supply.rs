@@ -1,8 +1,9 @@
-//! What others wrote that we build: licences, sources and reasons of dependencies (`cargo xtask supply`).
+//! What others wrote that we build: licences, sources, reasons and use of dependencies (`cargo xtask supply`).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
+    path::Path,
     process::Command,
 };
 
@@ -10,9 +11,10 @@ use serde_json::Value;
 
 use crate::{
     advisories,
-    layers::PRODUCT,
+    layers::Layers,
     licence::allows,
     steps::{Checked, Steps},
+    unused::{self, Named},
 };
 
 /// Licences that ask for no more than to be named with the program.
@@ -32,6 +34,8 @@ const SOURCE: &str = "registry+https://github.com/rust-lang/crates.io-index";
 pub(crate) struct Graph {
     pub(crate) packages: BTreeMap<String, Value>,
     needs: BTreeMap<String, Vec<String>>,
+    /// What each package depends on, tests included.
+    names: BTreeMap<String, Vec<Named>>,
 }
 
 impl Graph {
@@ -53,17 +57,18 @@ impl Graph {
 
     /// From the output of `cargo metadata`.
     fn from(all: &Value) -> Graph {
-        let mut graph = Graph { packages: BTreeMap::new(), needs: BTreeMap::new() };
+        let mut graph = Graph { packages: BTreeMap::new(), needs: BTreeMap::new(), names: BTreeMap::new() };
         for package in all["packages"].as_array().into_iter().flatten() {
             graph.packages.insert(text(&package["id"]), package.clone());
         }
         for node in all["resolve"]["nodes"].as_array().into_iter().flatten() {
-            let built = |dependency: &&Value| {
+            let built = |dependency: &Value| {
                 dependency["dep_kinds"].as_array().into_iter().flatten().any(|kind| kind["kind"] != "dev")
             };
-            let needs =
-                node["deps"].as_array().into_iter().flatten().filter(built).map(|of| text(&of["pkg"])).collect();
+            let all = || node["deps"].as_array().into_iter().flatten();
+            let needs = all().filter(|of| built(of)).map(|of| text(&of["pkg"])).collect();
             graph.needs.insert(text(&node["id"]), needs);
+            graph.names.insert(text(&node["id"]), all().map(|of| (text(&of["name"]), !built(of))).collect());
         }
         graph
     }
@@ -94,8 +99,8 @@ pub(crate) fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// Sources, licences and advisories of everything in the lock files, and a reason for each direct dependency of the product; `--list`
-/// prints those, `--advisories FOLDER` writes the list of advisories.
+/// Sources, licences and advisories of everything in the lock files, a reason for each direct dependency of the product, and a use of
+/// each of the workspace; `--list` prints the reasons, `--advisories FOLDER` writes the list of advisories.
 pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     if let ["--advisories", folder] = words[..] {
@@ -119,7 +124,11 @@ pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
         Ok(graphs) => graphs,
         Err(why) => return Checked::Wrong(vec![why]),
     };
-    let product = graph.closure(PRODUCT.iter().filter_map(|(name, _)| graph.ours(name)));
+    let layers = match Layers::of(steps) {
+        Ok(layers) => layers,
+        Err(why) => return Checked::Wrong(vec![why]),
+    };
+    let product = graph.closure(layers.product().filter_map(|name| graph.ours(name)));
     let (mut wrong, mut counts, mut elsewhere, mut locked) = (Vec::new(), [0; 2], 0, BTreeSet::new());
     for (id, package) in graph.others() {
         locked.insert((text(&package["name"]), text(&package["version"])));
@@ -141,7 +150,11 @@ pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
             Err(why) => wrong.push(why),
         }
     }
-    match table(steps, &graph) {
+    let ours = graph.packages.iter().filter(|(_, package)| package["source"].is_null());
+    let named = |id| graph.names.get(id).map_or(&[][..], |names| &names[..]);
+    let ours = ours.filter_map(|(id, package)| Some((Path::new(package["manifest_path"].as_str()?), named(id))));
+    wrong.extend(unused::wrong(steps.root(), ours));
+    match table(steps, &graph, &layers) {
         Ok(table) if words == ["--list"] => print!("{table}"),
         Ok(_) => {}
         Err(without) => wrong.extend(without),
@@ -180,11 +193,11 @@ fn judge(package: &Value, installed: bool) -> Vec<String> {
 }
 
 /// The direct dependencies of the product as a table of Markdown, or those for which no manifest gives a reason.
-fn table(steps: &Steps, graph: &Graph) -> Result<String, Vec<String>> {
+fn table(steps: &Steps, graph: &Graph, layers: &Layers) -> Result<String, Vec<String>> {
     let shared = reasons(&fs::read_to_string(steps.root().join("Cargo.toml")).unwrap_or_default());
     let mut rows = BTreeMap::<String, (String, BTreeSet<&str>, String)>::new();
     let mut wrong = Vec::new();
-    for (ours, _) in PRODUCT {
+    for ours in layers.product() {
         let Some(id) = graph.ours(ours) else { continue };
         let manifest = fs::read_to_string(text(&graph.packages[id]["manifest_path"])).unwrap_or_default();
         let own = reasons(&manifest);

@@ -33,6 +33,8 @@ impl Workspace {
             fs::write(folder.join("Cargo.lock"), LOCK).unwrap();
         }
         fs::write(root.join("Cargo.lock"), lock).unwrap();
+        fs::create_dir(root.join("docs")).unwrap();
+        fs::write(root.join("docs/ARCHITECTURE.md"), PAGE).unwrap();
         Workspace(root)
     }
 
@@ -46,6 +48,13 @@ impl Drop for Workspace {
         let _ = fs::remove_dir_all(&self.0);
     }
 }
+
+const PAGE: &str = "\
+| folder | package | contents | depends on |
+|---|---|---|---|
+| **product** | | | |
+| `a` | `a` | all | nothing of ours |
+";
 
 const LOCK: &str = "version = 4\n\n[[package]]\nname = \"a\"\nversion = \"1.0.0\"\n";
 
@@ -62,6 +71,26 @@ fn a_lock_file_that_does_not_fit_is_wrong_and_not_skipped() {
         Checked::Wrong(wrong) => assert!(wrong.len() == 1 && wrong[0].starts_with("fuzz/Cargo.toml: "), "{wrong:?}"),
         _ => panic!("it passed"),
     }
+}
+
+#[test]
+fn a_dependency_that_nobody_uses_is_wrong() {
+    let workspace = Workspace::new("unused", LOCK);
+    let manifest = workspace.0.join("Cargo.toml");
+    let text = fs::read_to_string(&manifest).unwrap();
+    fs::write(&manifest, format!("{text}[workspace.dependencies]\nb = \"1\"\n")).unwrap();
+    match workspace.check() {
+        Checked::Wrong(wrong) => assert!(wrong.len() == 1 && wrong[0].starts_with("b: it is in"), "{wrong:?}"),
+        _ => panic!("it passed"),
+    }
+}
+
+/// Which packages are the product's is not guessed.
+#[test]
+fn without_the_table_of_crates_nothing_passes() {
+    let workspace = Workspace::new("no-table", LOCK);
+    fs::remove_file(workspace.0.join("docs/ARCHITECTURE.md")).unwrap();
+    assert!(matches!(workspace.check(), Checked::Wrong(_)));
 }
 
 fn package(name: &str, licence: &str, source: Option<&str>) -> Value {

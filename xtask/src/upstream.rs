@@ -10,7 +10,10 @@ use std::{
 
 use serde_json::Value;
 
-use crate::steps::{Checked, Steps};
+use crate::{
+    programs,
+    steps::{Checked, Steps},
+};
 
 /// A crate whose tests are run.
 struct Suite {
@@ -272,8 +275,7 @@ impl std::fmt::Display for Counts {
 /// Builds the tests of all suites at once, so that our crate is built once; returns the name of the suite and the path of each test
 /// program, or what cargo printed.
 fn build(home: &Path) -> Result<Vec<(String, PathBuf)>, String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
+    let mut command = programs::cargo();
     command.args(["test", "--workspace", "--lib", "--tests", "--no-run", "--quiet", "--message-format", "json"]);
     for suite in SUITES {
         for feature in suite.features {

@@ -1,13 +1,10 @@
 //! The changes that cargo-mutants would make.
 
-use std::{
-    env,
-    ops::Range,
-    path::Path,
-    process::{Command, Stdio},
-};
+use std::{ops::Range, path::Path, process::Stdio};
 
 use serde_json::Value;
+
+use crate::programs;
 
 /// What kind of text a change replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,7 +64,7 @@ impl<'a> Lines<'a> {
 
 /// What cargo-mutants lists for files of a package (or for all of it), in the tree of sources.
 pub(super) fn list(tree: &Path, words: &[String]) -> Result<Vec<Change>, String> {
-    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut command = programs::cargo();
     command.args(["mutants", "--list", "--json"]).args(words).current_dir(tree).stderr(Stdio::inherit());
     let output = command.output().map_err(|error| format!("cargo mutants: {error}"))?;
     let all: Value = serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo mutants: {error}"))?;

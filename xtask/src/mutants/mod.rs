@@ -14,7 +14,7 @@ mod together;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    env, fs,
+    fs,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -123,8 +123,7 @@ pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
         Ok(wanted) => wanted,
         Err(why) => return Checked::Wrong(vec![why]),
     };
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let known = Command::new(&cargo).args(["mutants", "--version"]).output();
+    let known = crate::programs::cargo().args(["mutants", "--version"]).output();
     if !known.is_ok_and(|known| known.status.success()) {
         return Checked::Cannot(
             "there is no cargo-mutants\n   hint: cargo install --locked cargo-mutants --target-dir /tmp/cargo-mutants"

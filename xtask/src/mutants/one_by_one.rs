@@ -2,7 +2,7 @@
 //! tell whether one did.
 
 use std::{
-    env, fs,
+    fs,
     path::Path,
     process::Command,
     time::{Duration, Instant},
@@ -23,7 +23,7 @@ pub(super) fn one_by_one(home: &Path, wanted: &Wanted, output: &Path) -> Result<
         command.env("CARGO_INCREMENTAL", "1").env("RUST_TEST_THREADS", "1");
         command
     };
-    let mut command = in_tree(Path::new(&env::var_os("CARGO").unwrap_or_else(|| "cargo".into())));
+    let mut command = in_tree(Path::new(crate::programs::cargo().get_program()));
     command.args(["mutants", "--in-place", "--no-shuffle", "--colors", "never"]).args(wanted.which());
     command.arg("--output").arg(output);
     // What goes to every call of cargo also says what is built: no test program that does not run.

@@ -1,10 +1,9 @@
 //! The test programs, and how they are built.
 
 use std::{
-    env,
     ops::Range,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::Stdio,
 };
 
 use serde_json::Value;
@@ -47,7 +46,7 @@ const KERNELS: &str = "profile.dev.package.sealwright.opt-level=0";
 
 /// Builds the test programs, with the words that `cargo test` has.
 pub(super) fn build(tree: &Path, target: &Path, words: &[String]) -> Result<Built, String> {
-    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut command = crate::programs::cargo();
     command.args(["test", "--no-run", "--message-format", "json", "--config", KERNELS]).args(words);
     // Fewer features make fewer kernels.
     if !words.iter().any(|word| word == "--features") {

@@ -8,6 +8,8 @@ use std::{
     process::Command,
 };
 
+use crate::programs;
+
 /// The variable that names the folder. Settings of cargo may name another one, and another than `target` is easily relative.
 pub(crate) const FOLDER: &str = "CARGO_TARGET_DIR";
 /// The variable with which cargo builds everything in a folder below that one.
@@ -37,8 +39,7 @@ pub(crate) fn settle(root: &Path) -> Result<(), String> {
 
 /// The folder, by the settings that hold where the command was typed: with these this program was built.
 fn asked(root: &Path) -> Result<PathBuf, String> {
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
+    let mut command = programs::cargo();
     command.args(["metadata", "--no-deps", "--format-version", "1", "--manifest-path"]).arg(root.join("Cargo.toml"));
     let output = command.output().map_err(|error| format!("cargo: {error}"))?;
     if !output.status.success() {
