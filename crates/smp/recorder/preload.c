@@ -122,9 +122,21 @@ static int again(pthread_mutex_t *mutex, int held) {
 #endif
 }
 
-/* tries and timed locks are told once they have the lock */
+/* whether libc refuses to unlock what another thread holds, or nobody: kinds that check errors, robust ones, those with priorities */
+static int refused(pthread_mutex_t *mutex) {
+#ifdef __GLIBC__
+  int kind = mutex->__data.__kind;
+  if (kind & 0x30) return (mutex->__data.__lock & 0x3fffffff) != gettid();
+  return ((kind & 3) == PTHREAD_MUTEX_RECURSIVE_NP || (kind & 3) == PTHREAD_MUTEX_ERRORCHECK_NP) &&
+         mutex->__data.__owner != gettid();
+#else
+  return 0;
+#endif
+}
+
+/* locks are told once they are taken: some take no lock and say why. A robust one comes from a holder that has died. */
 static int told(int error, const volatile void *object) {
-  if (!error) {
+  if (!error || error == EOWNERDEAD) {
     mark(LOCK, object);
     mark(LOCK_END, object);
   } else {
@@ -136,10 +148,8 @@ static int told(int error, const volatile void *object) {
 int pthread_mutex_lock(pthread_mutex_t *mutex) {
   REAL(int, "pthread_mutex_lock", pthread_mutex_t *);
   if (again(mutex, 0)) return real(mutex);
-  mark(LOCK, mutex);
-  int error = real(mutex);
-  mark(LOCK_END, NOTHING);
-  return error;
+  mark(HUSH, NOTHING);
+  return told(real(mutex), mutex);
 }
 
 int pthread_mutex_trylock(pthread_mutex_t *mutex) {
@@ -156,9 +166,17 @@ int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until
   return told(real(mutex, until), mutex);
 }
 
+int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until) {
+  REAL(int, "pthread_mutex_clocklock", pthread_mutex_t *, clockid_t, const struct timespec *);
+  if (again(mutex, 0)) return real(mutex, clock, until);
+  mark(HUSH, NOTHING);
+  return told(real(mutex, clock, until), mutex);
+}
+
+/* told before it happens: afterwards another thread may have freed the mutex */
 int pthread_mutex_unlock(pthread_mutex_t *mutex) {
   REAL(int, "pthread_mutex_unlock", pthread_mutex_t *);
-  if (again(mutex, 1)) return real(mutex);
+  if (again(mutex, 1) || refused(mutex)) return real(mutex);
   mark(UNLOCK, mutex);
   int error = real(mutex);
   mark(UNLOCK_END, NOTHING);
@@ -186,6 +204,42 @@ int pthread_spin_unlock(pthread_spinlock_t *lock) {
   mark(UNLOCK_END, NOTHING);
   return error;
 }
+
+/* locks of one writer or many readers: the writer's alone, which glibc keeps in the lock */
+#ifdef __GLIBC__
+int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
+  REAL(int, "pthread_rwlock_wrlock", pthread_rwlock_t *);
+  mark(HUSH, NOTHING);
+  return told(real(lock), lock);
+}
+
+int pthread_rwlock_trywrlock(pthread_rwlock_t *lock) {
+  REAL(int, "pthread_rwlock_trywrlock", pthread_rwlock_t *);
+  mark(HUSH, NOTHING);
+  return told(real(lock), lock);
+}
+
+int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *until) {
+  REAL(int, "pthread_rwlock_timedwrlock", pthread_rwlock_t *, const struct timespec *);
+  mark(HUSH, NOTHING);
+  return told(real(lock, until), lock);
+}
+
+int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock, const struct timespec *until) {
+  REAL(int, "pthread_rwlock_clockwrlock", pthread_rwlock_t *, clockid_t, const struct timespec *);
+  mark(HUSH, NOTHING);
+  return told(real(lock, clock, until), lock);
+}
+
+int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
+  REAL(int, "pthread_rwlock_unlock", pthread_rwlock_t *);
+  if (lock->__data.__cur_writer != gettid()) return real(lock);
+  mark(UNLOCK, lock);
+  int error = real(lock);
+  mark(UNLOCK_END, NOTHING);
+  return error;
+}
+#endif
 
 /* barriers, and how many threads each is for */
 struct barrier {
@@ -278,6 +332,12 @@ int sem_timedwait(sem_t *semaphore, const struct timespec *until) {
   REAL(int, "sem_timedwait", sem_t *, const struct timespec *);
   mark(HUSH, NOTHING);
   return waited(real(semaphore, until), semaphore);
+}
+
+int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until) {
+  REAL(int, "sem_clockwait", sem_t *, clockid_t, const struct timespec *);
+  mark(HUSH, NOTHING);
+  return waited(real(semaphore, clock, until), semaphore);
 }
 
 /* the same, told to nobody */

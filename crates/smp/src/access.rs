@@ -42,18 +42,22 @@ pub enum Kind {
 }
 
 impl Access {
-    /// Instructions that it stands for, with those of its gap. A fetch is no instruction of its own, nor is a bound of the
-    /// region of interest.
+    /// Instructions that it stands for, with those of its gap. Only loads and stores are instructions of their own: those of a call that
+    /// synchronises are in gaps, and a fetch belongs to the instruction that it reads.
     pub(crate) fn instructions(&self) -> u64 {
-        let own = !matches!(self.kind, Kind::Fetch | Kind::RegionBegin | Kind::RegionEnd);
-        u64::from(self.gap) + u64::from(own)
+        u64::from(self.gap) + u64::from(matches!(self.kind, Kind::Load | Kind::Store))
     }
 }
 
 impl Kind {
+    /// Whether it refers to memory.
+    pub fn refers(self) -> bool {
+        matches!(self, Kind::Load | Kind::Store | Kind::Fetch)
+    }
+
     /// Whether processors synchronise by it.
     pub fn synchronises(self) -> bool {
-        !matches!(self, Kind::Load | Kind::Store | Kind::Fetch | Kind::RegionBegin | Kind::RegionEnd)
+        !self.refers() && !matches!(self, Kind::RegionBegin | Kind::RegionEnd)
     }
 }
 
@@ -85,6 +89,11 @@ pub trait Source {
     /// The windows that were read so far, in the order of their numbers, where a trace is divided into some.
     fn windows(&self) -> Vec<Window> {
         Vec::new()
+    }
+
+    /// Calls that synchronise threads and were passed over so far, since they cannot be played.
+    fn unplayed(&self) -> u64 {
+        0
     }
 }
 

@@ -108,18 +108,19 @@ impl Engines {
     pub(crate) fn aes(&self, published: u64, blocks: u64) -> Engine {
         let latency = self.latency.unwrap_or(published);
         let interval = self.interval.unwrap_or(self.model.interval(latency));
-        Engine::new(latency, if self.units == Units::Generous { 0 } else { interval }, blocks)
+        let interval = if self.units == Units::Generous { 0 } else { interval };
+        Engine::new(latency, interval, interval, blocks)
     }
 
     /// The AES engine of a node for a MAC. Its blocks are chained, so it does one line after the other, whatever its model.
     pub(crate) fn mac(&self, published: u64, blocks: u64) -> Engine {
         let latency = self.latency.unwrap_or(published);
-        Engine::new(latency, if self.units == Units::Generous { 0 } else { latency }, blocks)
+        Engine::new(latency, if self.units == Units::Generous { 0 } else { latency }, latency, blocks)
     }
 
     /// The GHASH engine of a node.
     pub(crate) fn ghash(&self, blocks: u64) -> Engine {
-        Engine::new(self.ghash, if self.units == Units::Generous { 0 } else { self.ghash }, blocks)
+        Engine::new(self.ghash, if self.units == Units::Generous { 0 } else { self.ghash }, self.ghash, blocks)
     }
 }
 
@@ -176,15 +177,17 @@ impl Busy {
 pub(crate) struct Engine {
     latency: u64,
     interval: u64,
-    /// Blocks of a line, for which latency and interval are given.
+    /// Cycles by which another line's blocks are done later: none where they begin together, all of them where blocks are chained.
+    later: u64,
+    /// Blocks of a line, for which all of these are given.
     blocks: u64,
     /// When it cannot begin a line.
     busy: Busy,
 }
 
 impl Engine {
-    fn new(latency: u64, interval: u64, blocks: u64) -> Engine {
-        Engine { latency, interval, blocks: blocks.max(1), busy: Busy::default() }
+    fn new(latency: u64, interval: u64, later: u64, blocks: u64) -> Engine {
+        Engine { latency, interval, later, blocks: blocks.max(1), busy: Busy::default() }
     }
 
     /// When a line asked for at `now` is done.
@@ -194,8 +197,8 @@ impl Engine {
 
     /// When `blocks` blocks asked for at `now` are done. What is more than a line keeps the engine busy for longer.
     pub(crate) fn work(&mut self, now: Cycle, blocks: u64) -> Cycle {
-        let cycles = |blocks: u64| (self.interval * blocks).div_ceil(self.blocks);
-        let (busy, later) = (cycles(blocks), cycles(blocks.saturating_sub(self.blocks)));
+        let of = |cycles: u64, blocks: u64| (cycles * blocks).div_ceil(self.blocks);
+        let (busy, later) = (of(self.interval, blocks), of(self.later, blocks.saturating_sub(self.blocks)));
         self.busy.take(now, busy) + self.latency + later
     }
 }
@@ -215,6 +218,11 @@ impl Pool {
     /// Has the engine make one more pad from `now` on.
     pub(crate) fn fill(&mut self, now: Cycle, engine: &mut Engine, blocks: u64) {
         self.ready.push_back(engine.work(now, blocks));
+    }
+
+    /// Takes the oldest pad: when it may be used; `None` where none are kept ready.
+    pub(crate) fn pop(&mut self) -> Option<Cycle> {
+        self.ready.pop_front()
     }
 
     /// Takes the oldest pad at `now` and has the engine make another, of `blocks` blocks: when the pad may be used.
@@ -298,6 +306,15 @@ mod tests {
         {
             let mut engine = engine(model);
             assert_eq!((engine.work(0, 5), engine.work(0, 5)), (done, next), "{model:?}");
+        }
+    }
+
+    /// A MAC's blocks are chained: two more of them take half a line's time, however many engines there are.
+    #[test]
+    fn more_blocks_of_a_mac_take_longer_with_any_units() {
+        for units in Units::ALL {
+            let mut mac = Engines { units, ..Engines::default() }.mac(320, 4);
+            assert_eq!((mac.work(0, 4), mac.work(10_000, 6)), (320, 10_480), "{units:?}");
         }
     }
 

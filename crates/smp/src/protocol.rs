@@ -49,7 +49,7 @@ const EXCLUSIVE: [Cell; 11] = [
     (IS_AD, Event::OwnGetsAlone, &[], IE_D),
     (E, Event::Load, &[Hit], E),
     (E, Event::Store, &[Hit], M),
-    // Memory takes this node for the owner: a clean line goes back as a modified one does
+    // Memory takes this node for the owner: a clean line goes back as a modified one does, but without its bytes
     (E, Event::Replace, &[Putx], MI_A),
     (E, Event::OtherGetx, &[Send, Drop], I),
     (E, Event::OtherPutx, &[], E),

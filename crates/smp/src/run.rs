@@ -295,6 +295,7 @@ impl Simulation {
             "workload": self.workload.name(),
             "config": config,
             "outcome": report.outcome,
+            "failure": report.failure().map(|failure| failure.to_string()),
             "result": report.result.as_ref().map(|result| match result {
                 Ok(text) => json!({ "right": true, "text": text }),
                 Err(error) => json!({ "right": false, "text": error.to_string() }),

@@ -6,7 +6,7 @@ mod common;
 use common::config;
 use sealwright_smp::{
     Image, Machine, Outcome,
-    access::{Access, Kind, Source, Steps},
+    access::{Access, Kind, Source, SourceError, Steps},
     attack::{Attack, Attacker},
     message::Detector,
     run::{Failure, Report},
@@ -129,6 +129,68 @@ fn counting_begins_after_the_warm_up() {
     let (all, warm) = (run(&[], None), run(&["machine.warm_up=3000"], None));
     assert_eq!(all.stats.number("cycles"), warm.stats.number("cycles_of_run"));
     assert!(warm.stats.number("cache.misses") < all.stats.number("cache.misses"));
+}
+
+/// Accesses that a thread's source gives a batch at a time, as traces and kernels do.
+struct Batches(Vec<Access>);
+
+impl Source for Batches {
+    fn fill(&mut self, steps: &mut Vec<Access>) -> Result<(), SourceError> {
+        *steps = self.0.drain(..self.0.len().min(4096)).collect();
+        Ok(())
+    }
+}
+
+/// A processor that only hits runs far ahead of the last event.
+#[test]
+fn the_warm_up_takes_the_time_of_its_references() {
+    const ALL: u64 = 100_000;
+    let loads = |count: u64| (0..count).map(|load| access(Kind::Load, 64 * (load % 4), 0)).collect();
+    // Over links, hits are counted a batch later
+    for (kind, late) in [("bus", 256), ("mesh", 4096)] {
+        for warm_up in [5_000, 50_000, 90_000] {
+            let (warm_up_set, kind_set) = (format!("machine.warm_up={warm_up}"), format!("interconnect.kind={kind}"));
+            let settings = ["machine.processors=2", &warm_up_set, &kind_set];
+            let sources: Vec<Box<dyn Source>> = vec![Box::new(Batches(loads(ALL))), Box::new(Batches(loads(4)))];
+            let mut machine = Machine::new(&config(&settings), Image::default(), sources).unwrap();
+            assert_eq!(machine.run(u64::MAX).unwrap(), Some(Outcome::Completed));
+            let stats = machine.stats();
+            let (left, cycles) = (stats.number("references") as u64, stats.number("cycles") as u64);
+            assert!((ALL - warm_up - late..=ALL - warm_up + 4).contains(&left), "{kind} {warm_up}: {left}");
+            assert!((4 * left - 8..=4 * left + 8).contains(&cycles), "{kind} {warm_up}: {cycles} for {left} hits");
+        }
+    }
+}
+
+#[test]
+fn waits_count_as_far_as_they_are_in_the_region_of_interest() {
+    use Kind::{Load, Lock, Post, RegionBegin, RegionEnd, Wait};
+    let load = |line: u64, gap| access(Load, 64 * line, gap);
+    let begin = [load(0, 0), access(Lock, 9, 0), access(RegionBegin, 0, 100_000)];
+    let end =
+        [access(Post, 1, 1_000), load(1, 1_000), access(RegionEnd, 0, 1_000), access(Post, 2, 50_000), load(2, 50_000)];
+    // One waits from before the region on, one until after it, and one from before it until after it
+    let others =
+        [vec![access(Wait, 1, 0), load(3, 0)], vec![load(4, 100_500), access(Wait, 2, 0)], vec![access(Lock, 9, 500)]];
+    for more in ["machine.mshrs=1", "machine.mshrs=4", "interconnect.kind=mesh"] {
+        let first: Vec<Access> = begin.into_iter().chain(end).chain([access(Kind::Unlock, 9, 0)]).collect();
+        let sources =
+            [vec![first], others.to_vec()].concat().into_iter().map(|it| Box::new(Steps(it)) as Box<dyn Source>);
+        let settings = ["machine.processors=4", more];
+        let mut machine = Machine::new(&config(&settings), Image::default(), sources.collect()).unwrap();
+        assert_eq!(machine.run(u64::MAX).unwrap(), Some(Outcome::Completed));
+        let stats = machine.stats();
+        let cycles = stats.number("cycles");
+        assert!((3_000.0..4_000.0).contains(&cycles), "{more}: {}", stats.text());
+        let tree = stats.json();
+        let met = |node: usize| tree["nodes"][node]["met"].as_f64().unwrap();
+        for node in 0..4 {
+            let waited = tree["nodes"][node]["waited"].as_f64().unwrap();
+            assert!(met(node) + waited <= cycles, "{more}, node {node}: {}", stats.text());
+        }
+        assert!((1_000.0..1_500.0).contains(&met(1)) && met(2) > cycles - 1_000.0, "{more}: {}", stats.text());
+        assert_eq!(met(3), cycles, "{more}");
+    }
 }
 
 #[test]

@@ -10,7 +10,12 @@ mod model;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use model::World;
-use sealwright_smp::{mosi::State, protocol::Protocol};
+use sealwright_smp::{
+    Image, Machine, Outcome,
+    access::{Access, Kind, Source, Steps},
+    mosi::State,
+    protocol::Protocol,
+};
 
 /// Every state that can be reached; how many.
 fn explore(protocol: Protocol, nodes: usize) -> (usize, HashSet<State>) {
@@ -74,6 +79,36 @@ fn three_nodes_in_every_order_reach_every_state_of_the_table() {
         assert!(worlds > 1_000, "{protocol:?}");
         for state in protocol.states().into_iter().filter(|state| !LATE.contains(state)) {
             assert!(states.contains(&state), "{protocol:?} never reaches {state:?}");
+        }
+    }
+}
+
+/// A line that its node has not written goes back to memory as an address: memory has its bytes.
+#[test]
+fn clean_exclusive_lines_leave_without_their_bytes() {
+    let counts = |protocol: &str, kind: Kind, interconnect: &str| {
+        let small = ["machine.processors=2", "l1.bytes=512", "l2.bytes=1024", protocol, interconnect];
+        let config = small.iter().fold(sealwright_smp::Config::default(), |config, one| config.set(one).unwrap());
+        let access = |line: u64, kind| Access { address: 64 * line, value: 3, gap: 0, kind, size: 8 };
+        let steps = (0..100).map(|line| access(line, kind)).chain((0..100).map(|line| access(line, Kind::Load)));
+        let sources: Vec<Box<dyn Source>> = vec![Box::new(Steps(steps.collect())), Box::new(Steps(Vec::new()))];
+        let mut machine = Machine::new(&config, Image::default(), sources).unwrap();
+        machine.check_values();
+        assert_eq!(machine.run(u64::MAX).unwrap(), Some(Outcome::Completed));
+        machine.check_all().unwrap();
+        let stats = machine.stats();
+        let (lines, group) = (stats.number("cache.write_backs"), interconnect.ends_with("bus"));
+        let commands = stats.number(if group { "bus.write_backs" } else { "directory.write_backs" });
+        let busy = if group { stats.number("bus.address_busy") * stats.number("cycles") } else { 0.0 };
+        (lines, commands, (busy / stats.number(if group { "bus.commands" } else { "cycles" })).round())
+    };
+    for interconnect in ["interconnect.kind=bus", "interconnect.kind=mesh"] {
+        assert_eq!(counts("bus.protocol=mosi", Kind::Load, interconnect).1, 0.0);
+        for protocol in ["bus.protocol=mesi", "bus.protocol=moesi"] {
+            let (lines, commands, address) = counts(protocol, Kind::Load, interconnect);
+            assert!(lines == 0.0 && commands > 100.0 && address <= 2.0, "{lines} {commands} {address}");
+            let (lines, commands, _) = counts(protocol, Kind::Store, interconnect);
+            assert!(lines > 50.0 && commands > lines, "{lines} {commands}");
         }
     }
 }

@@ -57,7 +57,13 @@ fn program(node: u64, processors: u64, seed: u64) -> Box<dyn Source> {
 fn random(config: &Config, seed: u64, checked: bool) -> String {
     let processors = config.machine.processors as u64;
     let sources = (0..processors).map(|node| program(node, processors, seed)).collect();
-    counted(Machine::new(config, Image::default(), sources).unwrap(), checked)
+    let counted = counted(Machine::new(config, Image::default(), sources).unwrap(), checked);
+    let tree: serde_json::Value = serde_json::from_str(&counted).unwrap();
+    for node in tree["nodes"].as_array().unwrap() {
+        let waited = node["waited"].as_u64().unwrap() + node["met"].as_u64().unwrap();
+        assert!(waited <= tree["cycles"].as_u64().unwrap(), "more waits than there was time: {counted}");
+    }
+    counted
 }
 
 #[test]

@@ -51,6 +51,11 @@ fn a_program_with_threads_is_recorded_and_runs_in_the_machine() {
     assert!(matches!(recording.run(&mut |_| {}), Err(RecordError::Exists(_))), "a trace is not replaced unasked");
 
     let trace = Trace::find(&recording.prefix).unwrap();
+    // Whatever takes a lock is told, and what takes none is not
+    let summary = trace.check(64).unwrap();
+    assert_eq!((summary.strays, summary.unplayed), (0, 0));
+    // Each thread writes a hundred times behind a lock for writers, and takes another lock and a semaphore
+    assert!(summary.synchronisations > 3 * (2 * 100 + 2 + 2), "{summary:?}");
     for scheme in [SchemeName::CLEAR, SchemeName::find("gcm").unwrap()] {
         let mut config = Config::default();
         config.machine.processors = trace.threads();

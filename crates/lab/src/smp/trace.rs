@@ -40,15 +40,31 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit, CommandError> {
     print(&if args.json {
         serde_json::to_string(&summary).map_err(CommandError::failed)? + "\n"
     } else {
-        let Summary { threads, references, instructions, synchronisations, region, windows } = summary;
+        let Summary { threads, references, instructions, synchronisations, strays, unplayed, region, windows } =
+            summary;
         let region = if region { "bounded" } else { "not bounded" };
         format!(
             "{threads} threads, {references} references, {instructions} instructions, {synchronisations} synchronisations; \
-             the region of interest is {region}\n{}",
+             the region of interest is {region}\n{}{}",
+            warned(strays, unplayed),
             listed(&windows)
         )
     })?;
     Ok(Exit::Done)
+}
+
+/// What makes the threads meet otherwise than they did when they were recorded.
+fn warned(strays: u64, unplayed: u64) -> String {
+    let mut text = String::new();
+    if strays > 0 {
+        text += &format!(
+            "unlocks of locks that their thread did not hold: {strays}; such a lock may have two holders in a run\n"
+        );
+    }
+    if unplayed > 0 {
+        text += &format!("calls not played: {unplayed}; threads made or joined, and conditions\n");
+    }
+    text
 }
 
 /// The windows as a table, or nothing if there are none.

@@ -32,7 +32,8 @@ pub struct Machine {
 pub struct Processes {
     /// How many, 1 to 16.
     pub count: usize,
-    /// Cycles after which a processor changes to the next process that can run; 0 changes only when a process waits for others.
+    /// Cycles after which a processor changes to the next process that can run, once its access and the instructions before that
+    /// are done; 0 changes only when a process waits for others.
     pub quantum: u64,
     /// Cycles of a change.
     pub switch: u64,
@@ -98,7 +99,7 @@ pub struct Bus {
     pub issue: u64,
     /// Cycles to decide.
     pub arbitration: u64,
-    /// Cycles that an address holds its part of the bus.
+    /// Cycles that an address holds its part of the bus. A line that is written back holds it as well, and not the data lines.
     pub address: u64,
     /// Bytes a cycle in the data phase.
     pub width: u64,

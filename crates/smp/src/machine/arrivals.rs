@@ -127,7 +127,7 @@ impl Coherence {
             self.caches.perform(node, &access, first, stale, now, &mut context.checker);
         }
         if mshr.waits {
-            context.counters.nodes[node].waited += now - mshr.since;
+            context.counters.nodes[node].waited += context.region.within(mshr.since, now);
         }
         let completion = Completion { node, at: now + self.first_hit };
         Performed { filled: Filled { completion, waits: mshr.waits }, wrote, left }

@@ -70,18 +70,8 @@ impl Bus {
     }
 
     /// A request enters the queue of the address bus, or leaves for its line's home; its access happens at `time`.
-    pub(super) fn request(
-        &mut self,
-        node: usize,
-        command: Command,
-        line: u64,
-        number: u64,
-        time: Cycle,
-        schedule: &mut Schedule,
-    ) {
-        let at = time + self.config.issue;
-        let (order, tag, blocked, forged, alone, unseen) = (0, None, None, false, false, 0);
-        let request = Request { node, command, line, number, order, tag, blocked, forged, alone, unseen };
+    pub(super) fn request(&mut self, request: Request, time: Cycle, schedule: &mut Schedule) {
+        let (node, at) = (request.node, time + self.config.issue);
         let index = self.keep(request);
         if self.links {
             return schedule.at(at, Event::Depart(index));
@@ -162,7 +152,8 @@ impl Bus {
         let Waiting { index, .. } = self.waiting.remove(place);
         let Some(request) = self.requests[index] else { return };
         self.last = request.node;
-        let carries = if request.command == Command::PutX { self.data_cycles(0) } else { 0 };
+        // A line that is written back follows its address on the same lines
+        let carries = if request.command == Command::PutX && !request.clean { self.data_cycles(0) } else { 0 };
         let busy = self.config.address.max(1) + carries;
         self.address_free = now + busy;
         self.held = self.config.mode == BusMode::Atomic;

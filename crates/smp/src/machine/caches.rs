@@ -7,6 +7,7 @@ use super::{
     mshrs::Mshr,
     node::{At, Node, WriteBack},
     outcome::MachineError,
+    request::Request,
     set::Set,
 };
 use crate::{
@@ -149,10 +150,11 @@ impl Caches {
         let caches = &mut self.nodes[node];
         let copy = |caches: &Node| caches.copy(line).unwrap_or([0; LONGEST_LINE]);
         if cell.actions == [Action::Putx] {
-            let text = copy(caches);
+            let (text, clean) = (copy(caches), state == State::E);
             caches.write_backs.push(WriteBack { line, state: cell.next, text });
-            context.counters.nodes[node].write_backs += 1;
-            bus.request(node, Command::PutX, line, 0, time, &mut context.schedule);
+            context.counters.nodes[node].write_backs += u64::from(!clean);
+            let request = Request { clean, ..Request::new(node, Command::PutX, line, 0) };
+            bus.request(request, time, &mut context.schedule);
         }
         // A copy that is to be written needs no place until then
         let kept = (cell.actions == [Action::Keep]).then(|| Box::new(copy(caches)));

@@ -67,7 +67,6 @@ impl Processors {
         if let Some(parked) = threads.parked.iter_mut().find(|parked| parked.process == process) {
             // What it waited for is done
             let counters = &mut context.counters.nodes[node];
-            counters.accesses += 1;
             parked.at += 1;
             let next = parked.accesses.get(parked.at);
             counters.instructions += next.map_or(0, Access::instructions);

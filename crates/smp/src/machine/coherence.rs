@@ -187,7 +187,7 @@ impl Coherence {
         caches.mshrs.take(mshr, counters, time);
         self.caches.asks(node, line);
         let command = if cell.actions == [Action::Gets] { Command::GetS } else { Command::GetX };
-        bus.request(node, command, line, request, time, &mut context.schedule);
+        bus.request(Request::new(node, command, line, request), time, &mut context.schedule);
         if self.timeout > 0 {
             context.schedule.at(time + self.timeout, Due::Timeout(node, request));
         }

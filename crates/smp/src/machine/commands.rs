@@ -55,8 +55,7 @@ impl Machine {
         let order = count(&mut self.context.counters, command);
         let (blocked, forged, alone) = (Some(node), true, false);
         // No request of a node has the number 0
-        let (number, unseen) = (0, 0);
-        let request = Request { node, command, line, number, order, tag, blocked, forged, alone, unseen };
+        let request = Request { order, tag, blocked, forged, alone, ..Request::new(node, command, line, 0) };
         let index = self.bus.inject(request, &mut self.context);
         self.show(index, request)
     }
@@ -76,6 +75,7 @@ impl Machine {
         // Over links, a write-back brought its line along
         if announced.is_none()
             && request.command == Command::PutX
+            && !request.clean
             && let Some(text) = self.coherence.write_back(request.node, request.line)
         {
             self.bus.carry(index, text);

@@ -53,10 +53,7 @@ mod tests {
     fn commands_go_to_the_owner_or_to_all_that_may_have_a_copy() {
         let mut directory = Directory::default();
         let mut order = |node, command, owner| {
-            let (tag, blocked, forged, alone) = (None, None, false, false);
-            let request =
-                Request { node, command, line: 5, number: 1, order: 1, tag, blocked, forged, alone, unseen: 0 };
-            directory.order(&request, owner).iter().collect::<Vec<_>>()
+            directory.order(&Request::new(node, command, 5, 1), owner).iter().collect::<Vec<_>>()
         };
         assert_eq!(order(3, Command::GetS, None), [3]);
         assert_eq!(order(1, Command::GetS, None), [1], "memory answers, and other readers need not know");

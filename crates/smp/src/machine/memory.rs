@@ -107,10 +107,14 @@ impl Memory {
     ) -> Option<Answer> {
         let owner = self.owners.of(request.line);
         if request.command == Command::PutX {
-            if let Some(text) = bus.unload(index)
-                && owner == Some(request.node)
-            {
-                self.write(request.node, request.line, &text, context);
+            let text = bus.unload(index);
+            if owner == Some(request.node) {
+                match text {
+                    Some(text) => self.write(request.node, request.line, &text, context),
+                    // Memory has its bytes
+                    None if request.clean => self.owners.take_back(request.line),
+                    None => {}
+                }
             }
             return None;
         }

@@ -193,19 +193,11 @@ impl Machine {
         let event = self.context.schedule.next_cycle();
         let warm_up = self.config.machine.warm_up;
         if warm_up > 0 && self.context.region.open() && self.context.counters.accesses() >= warm_up {
-            self.bound_region(Bound::WarmedUp, self.context.schedule.now());
+            // Processors that only hit are ahead of the last event
+            self.bound_region(Bound::WarmedUp, self.context.schedule.now().max(self.processors.reached));
         }
         let ran = if self.network.is_some() { self.run_first(event)? } else { self.run_window(event)? };
         if ran { Ok(()) } else { self.next_event() }
-    }
-
-    /// The region of interest begins or ends.
-    fn bound_region(&mut self, bound: Bound, now: Cycle) {
-        self.catch_up_all(now);
-        for (node, counters) in self.coherence.caches.nodes.iter_mut().zip(&mut self.context.counters.nodes) {
-            node.mshrs.count(counters, now);
-        }
-        self.context.region.mark(bound, now, &self.context.counters, self.transfers.scheme.counters());
     }
 
     fn next_event(&mut self) -> Result<(), MachineError> {

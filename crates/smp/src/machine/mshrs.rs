@@ -80,6 +80,11 @@ impl Mshrs {
         self.taken.iter_mut().find(|mshr| mshr.request == request)
     }
 
+    /// Since when the processor has waited for lines.
+    pub(super) fn waits(&self) -> impl Iterator<Item = Cycle> {
+        self.taken.iter().filter(|mshr| mshr.waits).map(|mshr| mshr.since)
+    }
+
     /// Whether a line is under way, for a look at many lines: see [`of`](Self::of).
     #[inline]
     pub(super) fn any(&self) -> bool {

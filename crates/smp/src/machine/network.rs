@@ -41,7 +41,7 @@ impl Network {
 }
 
 impl Machine {
-    /// A request leaves its node for its line's home. A write-back carries its line.
+    /// A request leaves its node for its line's home. A write-back carries its line, unless that is clean.
     pub(super) fn depart(&mut self, index: usize) {
         let (Some(network), Some(request)) = (&mut self.network, self.bus.get(index)) else { return };
         let (line, now) = (request.line, self.context.schedule.now());
@@ -49,7 +49,7 @@ impl Machine {
         let ends = (self.config.unit(request.node), links.home(line));
         let (scheme, context) = (self.transfers.scheme.as_mut(), &mut self.context);
         let arrives = match self.coherence.write_back(request.node, line) {
-            Some(mut text) if request.command == Command::PutX => {
+            Some(mut text) if request.command == Command::PutX && !request.clean => {
                 let mut parcel = Parcel::line(line, &mut text[..self.config.machine.line]);
                 let arrives = links.carry(ends, now, &mut parcel, scheme, context);
                 self.bus.carry(index, text);

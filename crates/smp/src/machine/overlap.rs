@@ -39,6 +39,7 @@ impl Machine {
                 return Ok(());
             }
             self.context.counters.nodes[node].waited += late;
+            self.processors.cores[node].paid = at;
             self.complete(Completion { node, at: done + late })?;
         } else if late > 0 {
             self.coherence.caches.nodes[node].mshrs.hold();
@@ -77,17 +78,18 @@ impl Machine {
         core.stall = None;
         // The last line is used first
         let used = now + self.config.l1.hit;
-        let counters = &mut self.context.counters.nodes[node];
+        let (region, counters) = (&self.context.region, &mut self.context.counters.nodes[node]);
         match stall {
             Stall::Full | Stall::Line(_) => {
-                let cycles = now.saturating_sub(core.time);
+                let cycles = region.within(core.time, now);
                 counters.waited += cycles;
                 counters.full += if stall == Stall::Full { cycles } else { 0 };
                 self.processors.retry(node, now);
                 return if self.processors.due(node) { self.change(node) } else { Ok(()) };
             }
             Stall::Synchronises | Stall::Ends => {
-                let cycles = used.saturating_sub(core.time);
+                let cycles = region.within(core.time, used);
+                core.paid = used;
                 counters.waited += cycles;
                 counters.drained += cycles;
             }

@@ -38,6 +38,7 @@ impl Machine {
     /// Runs the processor that is the first to do anything but hit, if that is before `event`; whether there was one.
     pub(super) fn run_first(&mut self, event: Cycle) -> Result<bool, MachineError> {
         let Some(node) = self.processors.first_to_stop(event, &mut self.coherence.caches) else { return Ok(false) };
+        self.processors.reached = self.processors.hits_until.first();
         self.run_one(node, event)?;
         Ok(true)
     }

@@ -46,6 +46,8 @@ pub(super) struct Processor {
     pub(super) ahead: Lookahead,
     /// What it waits for while lines are under way that it does not wait for.
     pub(super) stall: Option<Stall>,
+    /// Until when its wait for a line has been counted, where that is ahead of time.
+    pub(super) paid: Cycle,
     /// Which process's thread this is, and those of others that wait for the processor.
     pub(super) threads: Threads,
 }
@@ -79,6 +81,8 @@ pub(super) struct Processors {
     /// Processors on a bus that may hit further than is known.
     pub(super) open: Set,
     pub(super) windows: Windows,
+    /// Until when processors have run, where that is later than the last event.
+    pub(super) reached: Cycle,
     hit: u64,
     line: usize,
     shift: u32,
@@ -116,6 +120,7 @@ impl Processors {
             time: 0,
             ahead: Lookahead::default(),
             stall: None,
+            paid: 0,
             threads: Threads::default(),
         };
         // The sources of process 0 first, one a processor
@@ -132,6 +137,7 @@ impl Processors {
             stops_at: Times::new(nodes),
             open: Set::default(),
             windows: Windows::default(),
+            reached: 0,
             hit: config.l1.hit,
             line: config.machine.line,
             shift: config.machine.line.trailing_zeros(),
@@ -341,13 +347,13 @@ impl Processors {
         self.touch(node);
         let counters = &mut context.counters.nodes[node];
         let core = &mut self.cores[node];
-        match core.accesses[core.at].kind {
+        let kind = core.accesses[core.at].kind;
+        match kind {
             Kind::Store => counters.stores += 1,
             Kind::Fetch => counters.fetches += 1,
             _ => {}
         }
-        let bound = matches!(core.accesses[core.at].kind, Kind::RegionBegin | Kind::RegionEnd);
-        counters.accesses += u64::from(!bound);
+        counters.accesses += u64::from(kind.refers());
         core.at += 1;
         core.time = time;
         core.activity = Activity::Running;

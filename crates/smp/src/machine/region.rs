@@ -1,5 +1,6 @@
 //! The region of interest: what is counted between its bounds. Without bounds it is the whole run.
 
+use super::{Machine, mshrs::Stall};
 use crate::{engine::Cycle, scheme::SchemeCounters, stats::Counters};
 
 /// The bounds of the region that have been reached, and what was counted until then.
@@ -33,15 +34,25 @@ struct Mark {
 impl Region {
     /// A bound is reached. The program's first beginning counts, and the last end after it; the warm-up counts only where the
     /// program has set no bound.
-    pub(super) fn mark(&mut self, bound: Bound, at: Cycle, counters: &Counters, scheme: SchemeCounters) {
-        let mark = || Some(Mark { at, counters: counters.clone(), scheme: scheme.clone() });
+    fn mark(&mut self, bound: Bound, at: Cycle, counters: Counters, scheme: SchemeCounters) {
+        let mark = Some(Mark { at, counters, scheme });
         match bound {
-            Bound::End => self.end = mark(),
+            Bound::End => self.end = mark,
             Bound::Begin if self.own => {}
-            Bound::Begin => *self = Region { begin: mark(), end: None, own: true },
-            Bound::WarmedUp if self.open() => self.begin = mark(),
+            Bound::Begin => *self = Region { begin: mark, end: None, own: true },
+            Bound::WarmedUp if self.open() => self.begin = mark,
             Bound::WarmedUp => {}
         }
+    }
+
+    /// When it began, as far as is known.
+    fn began(&self) -> Cycle {
+        self.begin.as_ref().map_or(0, |begin| begin.at)
+    }
+
+    /// Cycles from `since` to `to` that are not before the region: a wait that began earlier counts from there on.
+    pub(super) fn within(&self, since: Cycle, to: Cycle) -> u64 {
+        to.saturating_sub(since.max(self.began()))
     }
 
     /// Whether no bound was reached.
@@ -63,6 +74,46 @@ impl Region {
                 (last.at.saturating_sub(first.at), counters, last.scheme.since(&first.scheme))
             }
             None => (last.at, last.counters, last.scheme),
+        }
+    }
+}
+
+impl Machine {
+    /// The region of interest begins or ends.
+    pub(super) fn bound_region(&mut self, bound: Bound, now: Cycle) {
+        self.catch_up_all(now);
+        for (node, counters) in self.coherence.caches.nodes.iter_mut().zip(&mut self.context.counters.nodes) {
+            node.mshrs.count(counters, now);
+        }
+        // Another processor may have begun it a few cycles later, in the same window of time
+        let now = now.max(self.context.region.began());
+        let mut counters = self.context.counters.clone();
+        for (core, counters) in self.processors.cores.iter().zip(&mut counters.nodes) {
+            counters.waited -= core.paid.saturating_sub(now).min(counters.waited);
+        }
+        if bound == Bound::End {
+            self.count_open_waits(now, &mut counters);
+        }
+        self.context.region.mark(bound, now, counters, self.transfers.scheme.counters());
+    }
+
+    /// Counts waits that have not ended, up to `now`.
+    pub(super) fn count_open_waits(&self, now: Cycle, counters: &mut Counters) {
+        let region = &self.context.region;
+        for (place, counters) in counters.nodes.iter_mut().enumerate() {
+            let (core, mshrs) = (&self.processors.cores[place], &self.coherence.caches.nodes[place].mshrs);
+            counters.waited += mshrs.waits().map(|since| region.within(since, now)).sum::<u64>();
+            let Some(stall) = core.stall else { continue };
+            let cycles = region.within(core.time, now);
+            counters.waited += cycles;
+            match stall {
+                Stall::Full => counters.full += cycles,
+                Stall::Synchronises | Stall::Ends => counters.drained += cycles,
+                Stall::Line(_) => {}
+            }
+        }
+        for (node, since) in self.syncs.iter().flat_map(|sync| sync.waiting()) {
+            counters.nodes[node].synchronised += region.within(since, now);
         }
     }
 }

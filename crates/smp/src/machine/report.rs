@@ -79,12 +79,15 @@ impl Machine {
     /// Everything counted.
     pub fn stats(&self) -> Stats {
         let mut stats = Stats::default();
-        let all = &self.context.counters;
+        let mut all = self.context.counters.clone();
         let (finished, now) = (all.cycles(), self.context.schedule.now());
         // Where the run was ended, some processors had finished earlier
         let completed = self.outcome() == Some(&Outcome::Completed) && finished > 0;
         let end = if completed { finished } else { finished.max(now) };
-        let (cycles, counters, scheme) = self.context.region.of(end, all, self.transfers.scheme.counters());
+        if !completed {
+            self.count_open_waits(now, &mut all);
+        }
+        let (cycles, counters, scheme) = self.context.region.of(end, &all, self.transfers.scheme.counters());
         let sum = |what: fn(&NodeCounters) -> u64| counters.nodes.iter().map(what).sum::<u64>();
         let (accesses, stores, fetches) = (sum(|n| n.accesses), sum(|n| n.stores), sum(|n| n.fetches));
         let per_thousand = |count: u64| count as f64 * 1000.0 / cycles.max(1) as f64 / counters.nodes.len() as f64;

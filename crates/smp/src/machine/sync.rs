@@ -101,6 +101,14 @@ impl Sync {
         }
     }
 
+    /// Processors that wait.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = Waiter> {
+        let barriers = self.barriers.values().flat_map(|barrier| &barrier.waiting);
+        let locks = self.locks.values().flat_map(|lock| &lock.queue);
+        let semaphores = self.semaphores.values().flat_map(|semaphore| &semaphore.queue);
+        barriers.chain(locks).chain(semaphores).copied()
+    }
+
     /// A processor has finished: barriers for all who run need not wait for it.
     pub(super) fn leave(&mut self) -> Effect {
         self.running -= 1;

@@ -52,7 +52,7 @@ impl Machine {
         let now = self.context.schedule.now();
         self.context.counters.barriers += u64::from(effect.barrier);
         for (node, since) in effect.woken {
-            self.context.counters.nodes[node].synchronised += now - since;
+            self.context.counters.nodes[node].synchronised += self.context.region.within(since, now);
             let at = now + self.config.machine.sync;
             if self.processors.wake(node, process, at, &mut self.context) {
                 self.complete(Completion { node, at })?;

@@ -111,6 +111,7 @@ impl Machine {
         }
         self.processors.windows = Windows::default();
         self.processors.touched = self.processors.all();
+        self.processors.reached = end.min(self.processors.first_clock());
         Ok(true)
     }
 

@@ -2,7 +2,7 @@
 //! library preloaded into the program that tells of threads, locks, barriers, semaphores and conditions.
 //!
 //! Both are C, in `crates/smp/recorder`, compiled when first needed and kept in a folder of the user's. What is not
-//! told: locks that are no pthread's (OpenMP's, Rust's and C++20's own futexes), read locks of `pthread_rwlock`.
+//! told: locks that are no pthread's (OpenMP's, Rust's and C++20's own futexes), and the readers' part of `pthread_rwlock`.
 
 mod error;
 mod frames;

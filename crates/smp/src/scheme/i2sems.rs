@@ -42,8 +42,10 @@ struct I2sems {
     parameters: Parameters,
     /// Blocks of a keystream: those of a line, and the one that masks the tag.
     pad: u64,
-    /// The engine of each unit as lines that wait see it, and as keystream that is made ahead sees it: that gives way.
+    /// The engine of each unit as lines that wait see it; as keystream for its own next counters sees it, which gives way to them; and as
+    /// keystream for counters that it guesses sees it, which gives way to both.
     urgent: Vec<Engine>,
+    certain: Vec<Engine>,
     engines: Vec<Engine>,
     ghash: Vec<Engine>,
     queues: Vec<Pool>,
@@ -119,6 +121,7 @@ impl I2sems {
             xor: platform.engines.xor,
             pad: platform.blocks() + 1,
             urgent: platform.aes(LATENCY),
+            certain: platform.aes(LATENCY),
             engines: platform.aes(LATENCY),
             ghash: platform.ghash(),
             queues: vec![Pool::new(parameters.pads); units],
@@ -131,6 +134,17 @@ impl I2sems {
             counters: SchemeCounters::default(),
             parameters,
         }
+    }
+
+    /// When a unit has keystream that a line waits for at `now`, of which some may be `begun`: made to order where that is sooner.
+    fn soonest(&mut self, unit: usize, begun: Option<Cycle>, now: Cycle) -> Cycle {
+        if begun.is_some_and(|ready| ready <= now) {
+            return now;
+        }
+        self.engines[unit].work(now, self.pad);
+        self.certain[unit].work(now, self.pad);
+        let made = self.urgent[unit].work(now, self.pad);
+        begun.map_or(made, |begun| begun.min(made))
     }
 
     fn iv(&self, counter: u64) -> [u8; 12] {
@@ -154,8 +168,13 @@ impl Scheme for I2sems {
     fn send(&mut self, now: Cycle, message: &mut Message) -> Cycle {
         let Some(from) = message.from else { return now };
         message.counter = self.senders[from].counter(self.parameters.range, &mut self.next_range);
-        self.engines[from].work(now, self.pad);
-        let ready = self.queues[from].take(now, &mut self.urgent[from], self.pad);
+        let begun = self.queues[from].pop();
+        let ready = self.soonest(from, begun, now);
+        if begun.is_some() {
+            // Another one in its place, made ahead
+            self.engines[from].work(now, self.pad);
+            self.queues[from].fill(now, &mut self.certain[from], self.pad);
+        }
         self.counters.send.note(now, ready) + self.xor
     }
 
@@ -198,19 +217,11 @@ impl Scheme for I2sems {
 
     fn receive(&mut self, now: Cycle, message: &Message) -> Cycle {
         let Some(from) = message.from else { return now };
-        let (counter, to) = (message.counter, message.to);
-        let guess = &mut self.guesses[to * self.units + from];
-        let engine = &mut self.engines[to];
-        let ready = match guess.take(counter) {
-            Some(ready) if ready <= now => now,
-            // Made to order where that is sooner than what was begun ahead
-            begun => {
-                engine.work(now, self.pad);
-                let made = self.urgent[to].work(now, self.pad);
-                begun.map_or(made, |begun| begun.min(made))
-            }
-        };
+        let to = message.to;
+        let begun = self.guesses[to * self.units + from].take(message.counter);
+        let ready = self.soonest(to, begun, now);
         // The window moves on: each keystream that enters it is ready when the engine has made it
+        let (guess, engine) = (&mut self.guesses[to * self.units + from], &mut self.engines[to]);
         while (guess.ready.len() as u64) < self.parameters.window {
             guess.ready.push_back(engine.work(now, self.pad));
         }
@@ -231,5 +242,35 @@ impl Scheme for I2sems {
     fn counters(&self) -> SchemeCounters {
         let nonces = self.aead.is_some().then(|| self.nonces.clone());
         SchemeCounters { nonces, ..self.counters.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn keystream_that_is_made_ahead_keeps_no_line_waiting() {
+        let waits = |sends: usize, received: usize| {
+            let mut config = Config::default();
+            config.scheme.functional = false;
+            let mut scheme = I2sems::new(&config.platform(), Parameters::default());
+            for _ in 0..sends {
+                let left = scheme.send(10_000, &mut Message::empty(Some(0), 1));
+                assert_eq!(left, 10_000 + scheme.xor, "a keystream was ready");
+            }
+            let mut line = Message::empty(Some(1), 0);
+            // No sender's next counter: nothing was made ahead for it
+            line.counter = 1000;
+            let waited = (0..received).map(|_| {
+                line.counter += 1000;
+                scheme.receive(10_000, &line) - 10_000
+            });
+            waited.collect::<Vec<_>>()
+        };
+        for received in [1, 3] {
+            assert_eq!(waits(5, received), waits(0, received));
+        }
     }
 }

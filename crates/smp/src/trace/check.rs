@@ -16,6 +16,10 @@ pub struct Summary {
     pub instructions: u64,
     /// Barriers, locks, unlocks, posts and waits.
     pub synchronisations: u64,
+    /// Unlocks by threads that did not hold the lock: another one may hold it, and a third one get it.
+    pub strays: u64,
+    /// Calls that synchronise threads and cannot be played.
+    pub unplayed: u64,
     /// Whether a region of interest is bounded.
     pub region: bool,
     /// The windows that a trace is divided into, all threads together; none if it is not.
@@ -70,16 +74,13 @@ impl Trace {
                 break;
             }
             any = true;
-            for &Access { address, value, gap, kind, .. } in &steps {
-                summary.instructions += u64::from(gap);
+            for access in &steps {
+                let Access { address, value, kind, .. } = *access;
+                summary.references += u64::from(kind.refers());
+                summary.instructions += access.instructions();
                 summary.synchronisations += u64::from(kind.synchronises());
                 match kind {
-                    // A fetch is no instruction of its own
-                    Kind::Fetch => summary.references += 1,
-                    Kind::Load | Kind::Store => {
-                        summary.references += 1;
-                        summary.instructions += 1;
-                    }
+                    Kind::Load | Kind::Store | Kind::Fetch => {}
                     Kind::RegionBegin if ended && !begun => {
                         return wrong("ends the region of interest before it begins it".to_owned());
                     }
@@ -95,14 +96,13 @@ impl Trace {
                         return wrong(format!("takes lock {address:#x} twice and would wait for itself"));
                     }
                     Kind::Lock => {}
-                    Kind::Unlock => {
-                        held.remove(&address);
-                    }
+                    Kind::Unlock => summary.strays += u64::from(!held.remove(&address)),
                     Kind::Post => objects.posts.entry(address).or_default().0 += 1,
                     Kind::Wait => objects.posts.entry(address).or_default().1 += 1,
                 }
             }
         }
+        summary.unplayed += source.unplayed();
         summary.region |= begun || ended;
         objects.begins |= begun;
         if ended && !begun {
@@ -191,7 +191,16 @@ mod tests {
         };
         let summary = checked(folder.path(), [good, waits]).unwrap();
         assert_eq!((summary.threads, summary.references, summary.synchronisations), (2, 1, 6));
-        assert_eq!((summary.instructions, summary.region), (4, false));
+        assert_eq!((summary.instructions, summary.region, summary.strays), (4, false, 0));
+        let stray = checked(
+            folder.path(),
+            [good, |w| {
+                w.meet(0, 5, 0x10)?;
+                w.count(2)?;
+                w.meet(0, 1, 0x30)
+            }],
+        );
+        assert_eq!(stray.unwrap().strays, 1, "another thread holds the lock");
 
         let cases: [(Records, &str); 6] = [
             (|_| Ok(()), "t.1.smpt: holds no record"),

@@ -278,6 +278,7 @@ mod tests {
         let expected =
             [(Kind::Fetch, 0), (Kind::Load, 0), (Kind::Lock, 2), (Kind::Fetch, 0), (Kind::Store, 0), (Kind::Load, 1)];
         assert_eq!(short, expected);
+        assert_eq!(steps.iter().map(Access::instructions).sum::<u64>(), 6, "the lock is one of them, a call");
     }
 
     #[test]

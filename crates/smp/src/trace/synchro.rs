@@ -6,7 +6,8 @@
 //! Addresses are ranges of bytes in hexadecimal, ends included. Calls by type: 1 lock, 2 unlock, 3 create, 4 join, 5 barrier, 6 wait
 //! for a condition, 7 signal, 8 broadcast, 9 spin lock, 10 spin unlock; and, which SynchroTraceGen has no calls of, but those who read
 //! its traces know: 11 to 15 init, wait, post, getvalue and destroy of a semaphore. Of conditions only the lock's release and return are
-//! played.
+//! played. Which thread is made or joined stands in another file, so threads begin at once and nobody waits for their ends: these calls
+//! and conditions' are counted as not played.
 
 use std::io::{BufRead, Read};
 
@@ -20,6 +21,7 @@ pub struct SynchroTrace {
     stepper: Stepper,
     line: u64,
     number: u64,
+    unplayed: u64,
 }
 
 /// The longest range of one reference: what is longer is no reference.
@@ -37,7 +39,8 @@ impl std::fmt::Debug for SynchroTrace {
 impl SynchroTrace {
     /// Reads uncompressed text of thread `thread` for lines of `line` bytes; `name` is for messages.
     pub fn new(input: Box<dyn BufRead>, name: &str, line: usize, thread: usize) -> SynchroTrace {
-        SynchroTrace { input, name: name.to_owned(), stepper: Stepper::new(line, thread), line: line as u64, number: 0 }
+        let (name, stepper) = (name.to_owned(), Stepper::new(line, thread));
+        SynchroTrace { input, name, stepper, line: line as u64, number: 0, unplayed: 0 }
     }
 
     fn wrong(&self, what: impl std::fmt::Display) -> SourceError {
@@ -154,8 +157,10 @@ impl SynchroTrace {
                 };
                 self.synchronise(steps, Kind::Unlock, lock)?;
                 self.synchronise(steps, Kind::Lock, lock)?;
+                self.unplayed += 1;
             }
-            "3" | "4" | "7" | "8" | "11" | "14" | "15" => {}
+            "3" | "4" | "7" | "8" => self.unplayed += 1,
+            "11" | "14" | "15" => {}
             other => return Err(self.wrong(format_args!("calls of type {other:?} are not known"))),
         }
         Ok(())
@@ -185,6 +190,10 @@ impl Source for SynchroTrace {
             }
         }
         Ok(())
+    }
+
+    fn unplayed(&self) -> u64 {
+        self.unplayed
     }
 }
 
@@ -265,6 +274,15 @@ mod tests {
         );
         let again: Vec<_> = read(second).unwrap().iter().map(|s| (s.kind, s.address, s.size, s.gap)).collect();
         assert_eq!(again, steps);
+    }
+
+    #[test]
+    fn calls_that_are_not_played_are_counted() {
+        let calls = "^ 3^0x50\n^ 4^0x50\n^ 6^0x9&0xa\n^ 7^0x9\n^ 8^0x9\n^ 1^0xa\n^ 11^0x60\n";
+        let input = Box::new(std::io::Cursor::new(calls.as_bytes().to_vec()));
+        let (mut source, mut steps) = (SynchroTrace::new(input, "test", 64, 0), Vec::new());
+        source.fill(&mut steps).unwrap();
+        assert_eq!((steps.len(), source.unplayed()), (3, 5));
     }
 
     #[test]
