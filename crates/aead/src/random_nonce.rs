@@ -54,7 +54,7 @@ const UNIT: u64 = if Count::BITS < 64 { 1 << 17 } else { 1 };
 /// and (N l)^2 / 2^129 under one key of GCM. One object refuses more than its 2^32 or 2^48 messages, and more than 2^48 blocks of OCB; it
 /// does not know what others sealed, and the lengths in GCM are the caller's to keep.
 ///
-/// Processors without atomic numbers of 64 bits count to 2^32 - 1 only: there a key that has a limit ends at that.
+/// Processors without atomic numbers of 64 bits count to 2^32 - 1 only: there a key that has a limit ends at that, and one of OCB at half of it.
 ///
 /// ```
 /// use sealwright::{Key, RandomNonceKey};

@@ -10,8 +10,8 @@ use std::{
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use sealwright_file::{
-    Error, Input, Key, PublicKey, Sealing, SecretKey, Signature, SigningKey, VerifyingKey, Work, read_identities,
-    read_recipients, read_signing_key, read_verifying_keys, sign_file, verify_file,
+    Error, Input, Key, PublicKey, Sealing, SecretKey, Signature, SigningKey, VerifyingKey, Work, armor, preamble::MAGIC,
+    read_identities, read_recipients, read_signing_key, read_verifying_keys, sign_file, verify_file,
 };
 
 use crate::files::{edited, sealed};
@@ -102,6 +102,10 @@ pub(crate) fn locked_keys(bytes: &[u8]) {
     }
     let Some((&how, bytes)) = bytes.split_first() else { return };
     if how & 1 == 0 {
+        // By itself it would be opened too
+        if bytes.starts_with(&MAGIC) || bytes.starts_with(armor::BEGIN.as_bytes()) {
+            return;
+        }
         let file = sealed(&Sealing::new(&raw()).armor(how & 4 != 0), bytes);
         let (within, plain) = (identities(&file, raw), identities(bytes, raw));
         assert_eq!(within.ok(), plain.ok());

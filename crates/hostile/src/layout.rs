@@ -127,7 +127,9 @@ pub(crate) fn layout(bytes: &[u8]) {
     let expected = file.text(&held);
 
     let len = expected.map(|(_, text)| text.len() as u64);
-    assert_eq!(opening.verify(Input::bytes(sealed.clone(), "fuzz")).ok().map(|summary| summary.text), len);
+    // Of a tree and a list also the text must be one, which other targets see to
+    let verified = opening.verify(Input::bytes(sealed.clone(), "fuzz")).ok().map(|summary| summary.text);
+    assert!(verified == len || (!file.one && verified.is_none()));
     if file.one {
         let mut out = Shared::default();
         assert_eq!(opening.open(Input::bytes(sealed.clone(), "fuzz"), to(&out)).is_ok(), expected.is_some());
@@ -149,7 +151,8 @@ pub(crate) fn layout(bytes: &[u8]) {
 
     let proven = opening.signers(slice::from_ref(&genuine.signer)).verify(Input::bytes(sealed, "fuzz"));
     let signed = file.text(&file.held).filter(|_| file.signed).map(|(whole, _)| whole);
-    assert_eq!(proven.is_ok(), signed.is_some() && expected.map(|(whole, _)| whole) == signed);
+    let right = signed.is_some() && expected.map(|(whole, _)| whole) == signed;
+    assert!(proven.is_ok() == right || (!file.one && proven.is_err()));
 }
 
 /// A file appears only if all of it is right, and nothing else does.
