@@ -112,7 +112,7 @@ def open_file(sealed: bytes, ad: bytes, raw=None, passphrase=None, pair=None) ->
     fixed = sealed[:12]
     for kind, parameters, wrapped in slots:
         if kind == RAW and raw is not None:
-            slot_key = expand(raw, b"SEALWRIGHT slot key v1", 32)
+            slot_key = expand(raw, b"SEALWRIGHT slot key v1" + bytes([len(raw)]), 32)
         elif kind == PASSPHRASE and passphrase is not None:
             slot_key = stretch(passphrase, parameters, 32)
         elif kind == PUBLIC and pair is not None:
@@ -140,7 +140,7 @@ def seal_file(suite: str, ad: bytes, text: bytes, recipients: list[tuple[int, by
     file_key, content = os.urandom(32), b""
     for kind, secret in recipients:
         if kind == RAW:
-            parameters, slot_key = b"", expand(secret, b"SEALWRIGHT slot key v1", 32)
+            parameters, slot_key = b"", expand(secret, b"SEALWRIGHT slot key v1" + bytes([len(secret)]), 32)
         elif kind == PASSPHRASE:
             parameters = b"".join(n.to_bytes(4, "big") for n in (1000, 2, 3)) + os.urandom(16)
             slot_key = stretch(secret, parameters, 32)

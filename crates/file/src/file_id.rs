@@ -9,8 +9,8 @@ use sealwright_stream::chunk::COMMITMENT;
 /// What a sealed file commits to: bytes that no other sealed file has.
 pub type Commitment = [u8; COMMITMENT];
 
-/// Which file it is, whatever its name, and in which state: device, inode, length, and the times of the last change to
-/// its content and to its metadata. The latter cannot be set back by a program.
+/// Which file it is, whatever its name, and in which state: device, inode, number of names, length, and the times of the
+/// last change to its content and to its metadata. The latter cannot be set back by a program.
 ///
 /// ```
 /// use sealwright_file::Input;
@@ -27,6 +27,7 @@ pub type Commitment = [u8; COMMITMENT];
 pub struct FileId {
     device: u64,
     inode: u64,
+    names: u64,
     len: u64,
     /// Seconds and nanoseconds.
     modified: (i64, i64),
@@ -38,6 +39,7 @@ impl FileId {
         FileId {
             device: meta.dev(),
             inode: meta.ino(),
+            names: meta.nlink(),
             len: meta.len(),
             modified: (meta.mtime(), meta.mtime_nsec()),
             changed: (meta.ctime(), meta.ctime_nsec()),
@@ -45,10 +47,12 @@ impl FileId {
     }
 
     /// The same from what the system says of a name in an open directory.
+    #[allow(clippy::unnecessary_cast, reason = "numbers of names are shorter on some machines")]
     pub(crate) fn of_stat(stat: &Stat) -> FileId {
         FileId {
             device: stat.st_dev,
             inode: stat.st_ino,
+            names: stat.st_nlink as u64,
             len: stat.st_size as u64,
             modified: (stat.st_mtime, stat.st_mtime_nsec as i64),
             changed: (stat.st_ctime, stat.st_ctime_nsec as i64),
@@ -58,6 +62,13 @@ impl FileId {
     /// Its length in bytes.
     pub(crate) fn len(&self) -> u64 {
         self.len
+    }
+
+    /// Whether `now` is the same file, and nobody wrote to it. Removing another of its names changes the time of its
+    /// metadata too: then the time of its content has to do.
+    pub(crate) fn is_still(&self, now: &FileId) -> bool {
+        let as_if = FileId { names: self.names, changed: self.changed, ..*now };
+        if now.names < self.names { as_if == *self } else { now == self }
     }
 
     /// Whether both are one file, changed or not.

@@ -37,6 +37,7 @@ mod error;
 #[cfg_attr(not(doctest), doc = "", doc = include_str!("../FORMAT.md"))]
 pub mod format {}
 mod file_id;
+mod form;
 mod found;
 #[cfg(feature = "public-keys")]
 mod identity;
@@ -45,6 +46,7 @@ pub mod inspect;
 pub mod key;
 mod layout;
 pub mod list;
+mod lock;
 mod of_process;
 mod open;
 pub mod output;
@@ -82,6 +84,7 @@ pub use key::Key;
 pub use key::{PublicKey, SecretKey};
 pub use layout::{Content, Layout};
 pub use list::FileList;
+pub use lock::DirectoryLock;
 pub use open::Opening;
 pub use output::{Output, Place, Shared, remove_input};
 pub use pool::{pooled, threads_for};

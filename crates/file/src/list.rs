@@ -29,9 +29,10 @@ use std::{
 };
 
 use crate::{
+    body::read_header,
     error::{Error, Flaw},
     file_id::{Commitment, Summary},
-    input::Input,
+    input::{Cursored, From, Input},
     layout::Content,
     open::Opening,
     output::{Output, Shared},
@@ -85,8 +86,9 @@ impl FileList {
     /// Seals the manifest.
     ///
     /// # Errors
-    /// Those of [`Sealing::seal`].
+    /// [`Error::LongPath`]; those of [`Sealing::seal`].
     pub fn seal(&self, sealing: &Sealing<'_>, output: Output) -> Result<Summary, Error> {
+        self.paths().try_for_each(Error::check_path)?;
         sealing.clone().content(Content::List).armor(false).seal(Input::bytes(self.to_bytes(), "the manifest"), output)
     }
 
@@ -118,21 +120,96 @@ impl FileList {
     fn read(bytes: &[u8]) -> Option<FileList> {
         let mut rest = bytes.strip_prefix(&MAGIC)?;
         let mut list = FileList::default();
-        while let Some((len, after)) = rest.split_first_chunk() {
-            let (path, after) = after.split_at_checked(usize::from(u16::from_be_bytes(*len)))?;
-            let (commitment, after) = after.split_first_chunk()?;
-            let path = Path::new(OsStr::from_bytes(path));
-            // A path is as its components make it: no `a//b`, `a/./b` or `a/`.
-            let plain = path.components().collect::<PathBuf>().as_os_str() == path.as_os_str();
-            let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
-            if path.as_os_str().is_empty() || !plain || !inside {
+        while !rest.is_empty() {
+            let (path, commitment, after) = first_entry(rest)?;
+            if !may_follow(path, list.files.last_key_value().map(|(path, _)| path.as_path())) {
                 return None;
             }
             list.add(path.into(), *commitment);
             rest = after;
         }
-        (list.to_bytes() == bytes).then_some(list)
+        Some(list)
     }
+}
+
+/// Path and commitment of the first entry, and what is behind it; `None` if it is not whole.
+fn first_entry(bytes: &[u8]) -> Option<(&Path, &Commitment, &[u8])> {
+    let (len, rest) = bytes.split_first_chunk()?;
+    let (path, rest) = rest.split_at_checked(usize::from(u16::from_be_bytes(*len)))?;
+    let (commitment, rest) = rest.split_first_chunk()?;
+    Some((Path::new(OsStr::from_bytes(path)), commitment, rest))
+}
+
+/// Whether `path` is one of a list, whose last one so far is `last`.
+fn may_follow(path: &Path, last: Option<&Path>) -> bool {
+    // A path is as its components make it: no `a//b`, `a/./b` or `a/`.
+    let plain = path.components().collect::<PathBuf>().as_os_str() == path.as_os_str();
+    let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
+    !path.as_os_str().is_empty() && plain && inside && last.is_none_or(|last| last < path)
+}
+
+/// Whether a text is that of a list, while it comes in pieces and is not kept.
+#[derive(Default)]
+pub(crate) struct ListForm {
+    begun: bool,
+    broken: bool,
+    /// What is not a whole entry yet.
+    held: Vec<u8>,
+    last: Option<PathBuf>,
+}
+
+impl ListForm {
+    /// Takes the next piece.
+    pub(crate) fn take(&mut self, bytes: &[u8]) {
+        if self.broken {
+            return;
+        }
+        self.held.extend_from_slice(bytes);
+        let held = std::mem::take(&mut self.held);
+        let mut rest = &held[..];
+        if !self.begun {
+            if held.len() < MAGIC.len() {
+                self.held = held;
+                return;
+            }
+            (self.begun, self.broken) = (true, !held.starts_with(&MAGIC));
+            rest = &held[MAGIC.len()..];
+        }
+        while let Some((path, _, after)) = first_entry(rest).filter(|_| !self.broken) {
+            self.broken = !may_follow(path, self.last.as_deref());
+            self.last = Some(path.into());
+            rest = after;
+        }
+        self.held.extend_from_slice(rest);
+    }
+
+    /// Whether what was taken is a whole list.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.begun && !self.broken && self.held.is_empty()
+    }
+}
+
+/// What the sealed file `input` says that it commits to, which tells without a key that it is not the file that was
+/// listed. Only opening proves that its content belongs to it.
+///
+/// ```
+/// use sealwright_file::{Input, Key, Output, Sealing, Shared, list::claimed};
+///
+/// let (key, mut sealed) = (Key::generate(sealwright::Suite::Aes256Gcm)?, Shared::default());
+/// let done = Sealing::new(&key).seal(Input::bytes(b"a text", "text"), Output::writer(sealed.clone(), "sealed"))?;
+/// assert_eq!(claimed(Input::bytes(sealed.take(), "sealed"))?, done.commitment);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`Error::NotAuthentic`] if it is not a sealed file; reading errors.
+pub fn claimed(mut input: Input) -> Result<Commitment, Error> {
+    let start = input.preamble()?.to_bytes().len() as u64;
+    let header = match &mut input.from {
+        From::File { file, .. } => read_header(&mut Cursored { file, at: start }, start),
+        From::Stream(stream) => read_header(stream, start),
+    };
+    Ok(header.map_err(|error| error.of(&input.name))?.last_chunk().copied().unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -150,6 +227,25 @@ mod tests {
         bytes
     }
 
+    fn is_whole(text: &[u8], piece: usize) -> bool {
+        let mut form = ListForm::default();
+        text.chunks(piece).for_each(|piece| form.take(piece));
+        form.is_whole()
+    }
+
+    /// Its length wrapped, and a list was sealed that nobody could open.
+    #[test]
+    fn a_path_that_is_too_long_is_not_sealed() {
+        let (key, sealed) = (crate::Key::raw([7; 32]), Shared::default());
+        for (len, fits) in [(65_535, true), (65_536, false)] {
+            let mut list = FileList::default();
+            list.add("n".repeat(len).into(), [7; 32]);
+            let done = list.seal(&Sealing::new(&key), Output::writer(sealed.clone(), "manifest"));
+            assert_eq!(done.is_ok(), fits);
+            assert!(fits || matches!(done, Err(Error::LongPath { len: 65_536, .. })));
+        }
+    }
+
     #[test]
     fn a_list_is_binary_also_beside_armored_files() {
         let (key, mut sealed) = (crate::Key::raw([7; 32]), Shared::default());
@@ -164,15 +260,18 @@ mod tests {
             let list = FileList::read(&bytes(paths)).unwrap();
             assert_eq!(list.to_bytes(), bytes(paths));
             assert_eq!(list.paths().count(), paths.len());
+            assert!(is_whole(&bytes(paths), 1) && is_whole(&bytes(paths), 50) && is_whole(&bytes(paths), 1000));
         }
         for paths in
             [&[&b""[..]][..], &[b"/a"], &[b"../a"], &[b"a//b"], &[b"a/"], &[b"./a"], &[b"b", b"a"], &[b"a", b"a"]]
         {
             assert_eq!(FileList::read(&bytes(paths)), None, "{paths:?}");
+            assert!(!is_whole(&bytes(paths), 1) && !is_whole(&bytes(paths), 1000), "{paths:?}");
         }
         let whole = bytes(&[b"a.seal"]);
         for cut in (0..whole.len()).filter(|cut| *cut != 8) {
             assert_eq!(FileList::read(&whole[..cut]), None, "{cut}");
+            assert!(!is_whole(&whole[..cut], 3), "{cut}");
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::{
     costs::Ceiling,
     error::{Error, Flaw},
     file_id::{Commitment, Summary},
+    form::Form,
     input::{Cursored, From, Input},
     key::Key,
     layout::{Content, Layout, pad::Unpadder},
@@ -131,12 +132,14 @@ impl<'a> Opening<'a> {
         self.open_text(input, output)
     }
 
-    /// Opens all of `input` into nothing.
+    /// Opens all of `input` into nothing. What says that it is a tree or a list must be one.
     ///
     /// # Errors
-    /// Those of [`Opening::open`].
-    pub fn verify(&self, input: Input) -> Result<Summary, Error> {
-        self.open_text(input, Output::writer(io::sink(), "nothing"))
+    /// Those of [`Opening::open`]; [`Flaw::Tree`]; [`Flaw::List`].
+    pub fn verify(&self, mut input: Input) -> Result<Summary, Error> {
+        let form = Form::of(input.preamble()?.layout.content);
+        let done = self.open_text(input, Output::writer(form.clone(), "nothing"))?;
+        form.finish().map(|()| done)
     }
 
     /// What the sealed file `input` commits to, for a [manifest](crate::FileList). Of it only the header is opened; all

@@ -5,13 +5,7 @@ use std::{
     io::{self, Seek, SeekFrom, Write},
     os::unix::fs::{MetadataExt, fchown},
     path::Path,
-    thread,
-    time::{Duration, Instant},
-};
-
-use rustix::{
-    fs::{FlockOperation, flock},
-    io::Errno,
+    time::Instant,
 };
 
 #[cfg(feature = "public-keys")]
@@ -23,6 +17,7 @@ use crate::{
     error::Error,
     file_id::FileId,
     key::Key,
+    lock::{PATIENCE, lock},
     output::{Draft, Place},
     preamble::{KeySource, Preamble, recipients_fixed},
     progress::Work,
@@ -31,9 +26,6 @@ use crate::{
     slots::{Fixed, Slot, SlotKind, Slots},
     unlock::file_key,
 };
-
-/// How long another one that changes the file is waited for.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How to change the keys of a file that was sealed for recipients.
 ///
@@ -164,14 +156,14 @@ impl Rekeying<'_> {
             Err(error) => return Err(error.downcast().unwrap_or_else(failed("write"))),
         }
         let now = from.metadata().map_err(failed("read"))?;
-        if FileId::of(&now) != FileId::of(&meta) {
+        if !FileId::of(&meta).is_still(&FileId::of(&now)) {
             return Err(Error::Changed { place: name, before: meta.len(), after: now.len() });
         }
         // It stays its owner's where that can be: root may change the keys of another's file.
         let _ = fchown(draft.file(), Some(meta.uid()), Some(meta.gid()));
         // Not everybody asks for the lock: what took the name meanwhile is not replaced by what it does not know of.
         draft.commit_if(meta.mode() & 0o777, || match fs::metadata(path) {
-            Ok(now) if FileId::of(&now) == FileId::of(&meta) => Ok(()),
+            Ok(now) if FileId::of(&meta).is_still(&FileId::of(&now)) => Ok(()),
             _ => Err(Error::Replaced(given.into())),
         })?;
         Ok(rekeyed)
@@ -184,7 +176,7 @@ impl Rekeying<'_> {
         let until = Instant::now() + PATIENCE;
         while Instant::now() < until {
             let file = File::open(path)?;
-            self.lock(&file, until)?;
+            lock(&file, until, &self.work.interrupt)?;
             // Whoever had the lock has put another file in its place.
             let (held, named) = (file.metadata()?, fs::metadata(path)?);
             if FileId::of(&held).same_file(&FileId::of(&named)) {
@@ -192,20 +184,6 @@ impl Rekeying<'_> {
             }
         }
         File::open(path)
-    }
-
-    /// Waits for the lock. Some file systems have none.
-    fn lock(&self, file: &File, until: Instant) -> io::Result<()> {
-        loop {
-            match flock(file, FlockOperation::NonBlockingLockExclusive) {
-                Err(Errno::WOULDBLOCK) if Instant::now() < until => {
-                    self.work.interrupt.check()?;
-                    thread::sleep(Duration::from_millis(20));
-                }
-                Err(Errno::INTR) => {}
-                Ok(()) | Err(_) => return Ok(()),
-            }
-        }
     }
 
     /// Copies the body, by the shortest way that the file system knows, and heeds interrupts.

@@ -351,7 +351,7 @@ impl SealTransfer<'_> {
     /// The input is as it was when it was opened, and all of it was read.
     fn unchanged(&self, file: &File, before: &Metadata, read: u64) -> Result<(), Error> {
         let now = file.metadata().map_err(Error::io("read", self.from))?;
-        if FileId::of(&now) != FileId::of(before) {
+        if !FileId::of(before).is_still(&FileId::of(&now)) {
             return Err(self.changed(before.len(), now.len()));
         }
         if read != before.len() { Err(self.changed(before.len(), read)) } else { Ok(()) }

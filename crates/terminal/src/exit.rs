@@ -15,7 +15,7 @@ pub enum Exit {
     NotAuthentic = 3,
     /// The key, passphrase or associated data is not the one that sealed the file.
     WrongKey = 4,
-    /// SIGINT or SIGTERM.
+    /// SIGINT, SIGQUIT, SIGTERM or SIGHUP.
     Interrupted = 130,
 }
 

@@ -1,4 +1,5 @@
-//! Signals: SIGINT, SIGTERM and SIGHUP clean up and end the program with exit code 130.
+//! Signals: SIGINT, SIGQUIT, SIGTERM and SIGHUP clean up and end the program with exit code 130. SIGQUIT (`Ctrl-\`) dumps no
+//! core, which would hold keys.
 //!
 //! A signal that the program was started to ignore stays ignored: `nohup` and shells that start jobs in the background
 //! rely on that. SIGXFSZ is caught, so that a file that grows beyond its limit (`ulimit -f`) is an ordinary error.
@@ -6,7 +7,7 @@
 use std::{fs, sync::OnceLock, thread};
 
 use signal_hook::{
-    consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGXFSZ},
+    consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGXFSZ},
     iterator::Signals,
     low_level::emulate_default_handler,
 };
@@ -28,7 +29,7 @@ pub fn hint(hint: &'static str) {
 /// # Errors
 /// If the system refuses the handler.
 pub fn listen(clean_up: impl Fn() + Send + 'static) -> Result<(), CommandError> {
-    start(&[SIGINT, SIGTERM, SIGHUP, SIGXFSZ], clean_up, || {}, || {})
+    start(&[SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGXFSZ], clean_up, || {}, || {})
 }
 
 /// As [`listen`]. In addition `stop` runs before the process is stopped from the terminal (Ctrl-Z) and `resume` after it
@@ -41,7 +42,7 @@ pub fn listen_at_terminal(
     stop: impl Fn() + Send + 'static,
     resume: impl Fn() + Send + 'static,
 ) -> Result<(), CommandError> {
-    start(&[SIGINT, SIGTERM, SIGHUP, SIGXFSZ, SIGTSTP, SIGCONT], clean_up, stop, resume)
+    start(&[SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGXFSZ, SIGTSTP, SIGCONT], clean_up, stop, resume)
 }
 
 fn start(

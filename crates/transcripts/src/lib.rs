@@ -76,7 +76,7 @@ impl Sandbox {
     /// by `nohup` or in the background of a script.
     pub fn heeding_signals(&self, program: &str) -> Command {
         let mut command = Command::new("env");
-        command.arg("--default-signal=HUP,INT,TERM").arg(binaries().join(program));
+        command.arg("--default-signal=HUP,INT,QUIT,TERM").arg(binaries().join(program));
         command.current_dir(self.directory.path()).stdin(Stdio::null());
         command
     }

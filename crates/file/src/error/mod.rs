@@ -1,8 +1,12 @@
 //! What can go wrong with files: where, with which exit code, and what may help.
 
 mod flaw;
+mod hint;
 
-use std::{io, path::PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 pub use flaw::Flaw;
 use sealwright::Suite;
@@ -175,6 +179,14 @@ pub enum Error {
     /// A directory with more entries, or a longer list of them, than a sealed file can have.
     #[error("too many entries: a sealed directory has at most 4194304, and their list at most 1 GiB")]
     TooManyEntries,
+    /// The path of a file or directory, whose name this is, is too long for a sealed directory or a manifest of files.
+    #[error("the path of {} has {len} bytes, and at most 65535 can be sealed", .name.display())]
+    LongPath {
+        /// The last part of the path.
+        name: PathBuf,
+        /// Its length in bytes.
+        len: usize,
+    },
     /// The file is no manifest of files.
     #[error("it holds no manifest of files")]
     NotAList,
@@ -261,71 +273,15 @@ impl Error {
         }
     }
 
-    /// What the user may do about it.
-    pub fn hint(&self) -> Option<&'static str> {
-        Some(match self {
-            Error::Exists(_) => "use --force to replace it, or -o to name another output",
-            Error::BlockDevice(_) => "--force writes to it all the same",
-            Error::Link(_) => "seal the file itself, or leave out --remove",
-            Error::SameFile(_) => "name another output with -o",
-            Error::Moved(_) => "it or a directory above it was replaced meanwhile; nothing was read from it",
-            Error::Changed { .. } => "seal a copy, or wait until nothing writes to it",
-            Error::TooCostly { .. } => {
-                "raise the limit with --max-cost MEMORY[,PASSES[,LANES]] if you trust the source of the file"
-            }
-            Error::NotForRecipients => "open it and seal it again with --recipient, or with several --key-file",
-            Error::NotARecipient => {
-                "nothing was changed; `sealwright inspect` tells how many keys there are of each kind"
-            }
-            Error::ARecipient(_) => "nothing was changed; leave it out",
-            Error::IsATree => "-C DIR names the directory to put it into; --entry PATH opens one file of it",
-            Error::Armored => "open it whole; sealed again without --armor it can be read in part and get other keys",
-            Error::TooManyEntries => "seal its directories one by one, or each file by itself with --each",
-            Error::IsAList => "`sealwright open --each` with the directory opens the files and checks their names",
-            Error::NoEntry(_) => "`sealwright inspect --list` with a key lists what there is",
-            Error::NoneOpens => {
-                "-i names a file with a secret key, --key-file one with a raw key; --passphrase asks for a passphrase"
-            }
-            Error::WrongKey(_) | Error::WrongContext => {
-                "nothing was written; associated data must be the same as when sealing"
-            }
-            Error::OtherSigner(_) => "--signer names a file with the verification key of who shall have signed",
-            Error::NotAuthentic(Flaw::Signature) => "do not use it: somebody else than the signer wrote or changed it",
-            Error::NotAuthentic(Flaw::Magic) => "seal it first, or check that it was transferred as binary",
-            Error::NotAuthentic(Flaw::Suite(flaw::CHACHA)) => {
-                "use a Sealwright that was built with the feature `chacha`"
-            }
-            Error::NotAuthentic(Flaw::Signed) => "use a Sealwright that was built with the feature `signatures`",
-            Error::NotAuthentic(Flaw::Version(_) | Flaw::Suite(_) | Flaw::KeySource(_) | Flaw::Content(_)) => {
-                "a newer Sealwright may know it; otherwise the file is damaged"
-            }
-            Error::NotAuthentic(Flaw::Truncated { .. }) => "fetch the file again: the transfer was not complete",
-            Error::NotAuthentic(Flaw::OtherFile { .. }) => {
-                "somebody swapped, renamed or replaced it; opened by itself, it is what it was sealed as"
-            }
-            Error::NotAuthentic(_) => "do not use what came before; fetch the file again from its source",
-            Error::KeyKind { wanted: "a passphrase" | "several passphrases", .. } => "use --passphrase",
-            Error::KeyKind { wanted: "key pairs", .. } => "use -i with the identity file of one of them",
-            Error::KeyKind { wanted: "one of its keys", .. } => {
-                "use --identity, --key-file or --passphrase, as `sealwright inspect` tells"
-            }
-            Error::KeyKind { .. } => "use --key-file",
-            Error::KeyFile { why: LOOSE, .. } => "chmod 600 it",
-            Error::KeyFile { why: IS_PUBLIC | IS_VERIFYING, .. } => {
-                "the secret key is in the identity file (-i), or in the file of the signing key (--sign)"
-            }
-            Error::KeyFile { why: NOT_RAW, .. } => "`seal -R` seals for it, and `open -i` opens with its identity file",
-            Error::KeyAsName => {
-                "others may have seen it in the list of processes; for a file of that name, put ./ in front"
-            }
-            Error::Enc(error) => return error.hint(),
-            _ => return None,
-        })
-    }
-
     pub(crate) fn io(doing: &'static str, place: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
         let place = place.into();
         move |source| Error::Io { doing, place, source }
+    }
+
+    /// Refuses a path whose length is no number of 16 bits.
+    pub(crate) fn check_path(path: &Path) -> Result<(), Error> {
+        let (name, len) = (path.file_name().unwrap_or_default(), path.as_os_str().len());
+        if len > usize::from(u16::MAX) { Err(Error::LongPath { name: name.into(), len }) } else { Ok(()) }
     }
 
     /// Names the input where the code that read did not know it.
@@ -355,6 +311,8 @@ pub(crate) const INPUT: &str = "the input";
 /// Likewise of an output.
 pub(crate) const OUTPUT: &str = "the output";
 
+/// Said of an output where another one was written just before.
+pub(crate) const ONE_NAME: &str = "another output of this run has this name there";
 /// Said of key files that others may read.
 pub(crate) const LOOSE: &str = "others may read it";
 /// Likewise of a file with a public key in the place of a secret one.

@@ -202,7 +202,8 @@ impl Key {
     /// A new slot for this key: what opens it, and its slot key.
     pub(crate) fn for_slot(&self, costs: Costs) -> Result<(SlotKind, Secret), Error> {
         match &self.secret {
-            KeyMaterial::Raw(key) => Ok((SlotKind::Raw, slot_key(key))),
+            KeyMaterial::Raw(key) if matches!(key.len(), 16 | 32) => Ok((SlotKind::Raw, slot_key(key))),
+            KeyMaterial::Raw(key) => Err(Error::KeyLength { suite: Suite::Aes256Gcm, wanted: 32, given: key.len() }),
             KeyMaterial::Passphrase(passphrase) => {
                 let (salt, key) = self.fresh(passphrase, costs, SLOT_KEY)?;
                 Ok((SlotKind::Passphrase { costs, salt }, key))
@@ -279,10 +280,11 @@ impl Key {
     }
 }
 
-/// The slot key that a raw key makes, whatever its length.
+/// The slot key that a raw key makes, which has 16 or 32 bytes. Its length goes in, since HMAC takes a key and the same one
+/// with zeros behind it for one.
 fn slot_key(raw: &Secret) -> Secret {
     let mut key = Secret::new(vec![0; SLOT_KEY]);
-    hkdf_expand(raw, &[b"SEALWRIGHT slot key v1"], &mut key);
+    hkdf_expand(raw, &[b"SEALWRIGHT slot key v1", &[raw.len() as u8]], &mut key);
     key
 }
 

@@ -44,13 +44,21 @@ fn a_raw_key_serves_suites_of_its_length() {
     }
 }
 
-/// Of HKDF-Expand-SHA-512 with the label that docs/FORMAT.md names, by Python's `hmac`.
+/// Of HKDF-Expand-SHA-512 with the label and the length that docs/FORMAT.md names, by Python's `hmac`.
 #[test]
 fn a_slot_key_of_a_raw_key_is_what_the_format_says() {
-    let key = Key::raw((0..32).collect::<Vec<u8>>());
-    let (kind, slot_key) = key.for_slot(CHEAP).unwrap();
-    assert_eq!(hex(&slot_key), "b63cefa3fa1eb236e3b35b89efd5d8055851582ea72994b9dbedf53490345a56");
-    assert_eq!((&kind, key.slot_key(&kind, Ceiling::default()).unwrap()), (&SlotKind::Raw, Some(slot_key)));
+    for (len, known) in [
+        (16, "0c1671a403158403b81c5d26588cf140690df30be08377eaa67a70d89da521a0"),
+        (32, "fafa2cc5a8895b0fc613d40c3d42d8d4fdc86b2c16e2b06f42a29078dd5910d0"),
+    ] {
+        let key = Key::raw((0..len).collect::<Vec<u8>>());
+        let (kind, slot_key) = key.for_slot(CHEAP).unwrap();
+        assert_eq!(hex(&slot_key), known);
+        assert_eq!((&kind, key.slot_key(&kind, Ceiling::default()).unwrap()), (&SlotKind::Raw, Some(slot_key)));
+    }
+    for len in [0, 15, 17, 31, 33, 272] {
+        assert!(matches!(Key::raw(vec![7; len]).for_slot(CHEAP), Err(Error::KeyLength { given, .. }) if given == len));
+    }
 }
 
 #[test]

@@ -108,12 +108,14 @@ impl Draft {
                 return Err(Error::Interrupted);
             }
             may()?;
+            live.may_replace(&self.target)?;
             match self.take_name(&mut live) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                     return Err(Error::Exists(self.target.clone()));
                 }
                 other => other.map_err(failed("name"))?,
             }
+            live.wrote(&self.file);
         }
         if self.place.sync { sync_directory_of(&self.target) } else { Ok(()) }
     }

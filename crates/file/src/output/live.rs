@@ -1,20 +1,28 @@
 //! What is being written and has no name yet: an interrupt takes it.
 
 use std::{
+    collections::HashSet,
     ffi::{OsStr, OsString},
-    fs::{self, Permissions},
+    fs::{self, File, Permissions},
     io::{self, ErrorKind},
-    os::unix::{ffi::OsStrExt, fs::PermissionsExt},
+    os::unix::{
+        ffi::OsStrExt,
+        fs::{MetadataExt, PermissionsExt},
+    },
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use super::directory::parent;
-use crate::{error::Error, of_process::OfProcess, secret::random};
+use crate::{
+    error::{Error, ONE_NAME},
+    of_process::OfProcess,
+    secret::random,
+};
 
 /// Drafts of this process that exist now, for [`abandon_all`].
 static LIVE: OfProcess<Mutex<Live>> =
-    OfProcess::new(Mutex::new(Live { closed: false, paths: Vec::new(), trees: Vec::new() }));
+    OfProcess::new(Mutex::new(Live { closed: false, paths: Vec::new(), trees: Vec::new(), own: None }));
 
 #[derive(Default)]
 pub(super) struct Live {
@@ -22,6 +30,52 @@ pub(super) struct Live {
     pub(super) paths: Vec<PathBuf>,
     /// Hidden directories.
     pub(super) trees: Vec<PathBuf>,
+    /// Devices and inodes of what was written, where that is not to be replaced.
+    own: Option<HashSet<(u64, u64)>>,
+}
+
+impl Live {
+    /// # Errors
+    /// [`Error::BadOutput`] if a file of this process stands at `path` that may not be replaced.
+    pub(super) fn may_replace(&self, path: &Path) -> Result<(), Error> {
+        let Some(own) = &self.own else { return Ok(()) };
+        match fs::symlink_metadata(path) {
+            Ok(there) if own.contains(&(there.dev(), there.ino())) => {
+                Err(Error::BadOutput { path: path.into(), why: ONE_NAME })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Notes a file that has its name now.
+    pub(super) fn wrote(&mut self, file: &File) {
+        if let (Some(own), Ok(meta)) = (&mut self.own, file.metadata()) {
+            own.insert((meta.dev(), meta.ino()));
+        }
+    }
+}
+
+/// From now on no file replaces another that this process wrote, not even with `force`: for programs that write many files,
+/// each of them once. Where names in upper and lower case are one, or two directories are, the second would be all that is
+/// left of two texts.
+///
+/// ```
+/// use sealwright_file::{Error, Output, Place, output::keep_own};
+///
+/// keep_own();
+/// let directory = tempfile::tempdir()?;
+/// std::fs::create_dir(directory.path().join("a"))?;
+/// std::os::unix::fs::symlink("a", directory.path().join("b"))?;
+/// let write = |path| {
+///     let output = Output::derived(&directory.path().join(path), Place { force: true, ..Place::default() })?;
+///     output.write_all_of(&mut &b"a text"[..])
+/// };
+/// write("a/text")?;
+/// assert!(matches!(write("b/text"), Err(Error::BadOutput { .. }))); // it is the same file
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn keep_own() {
+    live().own.get_or_insert_default();
 }
 
 pub(super) fn live() -> MutexGuard<'static, Live> {
@@ -64,24 +118,38 @@ fn abandon(hidden: &Path) {
     }
 }
 
-/// Removes a tree, in which directories may have got modes that forbid it.
+/// Removes a tree, in which directories may have got modes that forbid it, and may lie in each other deeper than a program
+/// has descriptors.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(path) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            open_up(path);
-            fs::remove_dir_all(path)
-        }
-        other => other,
-    }
+    // What it did not get at is tried without it.
+    let _ = flatten(path);
+    fs::remove_dir_all(path)
 }
 
-fn open_up(directory: &Path) {
-    let _ = fs::set_permissions(directory, Permissions::from_mode(0o700));
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            open_up(&entry.path());
+/// Moves every directory below `top` right into it, with a mode that lets it be removed.
+fn flatten(top: &Path) -> io::Result<()> {
+    let open_up = |path: &Path| fs::set_permissions(path, Permissions::from_mode(0o700));
+    let mut names = (0u64..).map(|n| top.join(n.to_string())).filter(|name| fs::symlink_metadata(name).is_err());
+    let mut left = vec![top.to_owned()];
+    while let Some(directory) = left.pop() {
+        open_up(&directory)?;
+        for entry in fs::read_dir(&directory)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                let mut path = entry.path();
+                // One that cannot be written cannot be moved.
+                open_up(&path)?;
+                if directory != top
+                    && let Some(up) = names.next()
+                {
+                    fs::rename(&path, &up)?;
+                    path = up;
+                }
+                left.push(path);
+            }
         }
     }
+    Ok(())
 }
 
 /// A fresh hidden name beside `target`.
@@ -106,11 +174,36 @@ pub(crate) fn hidden_name(target: &Path) -> Result<PathBuf, Error> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use std::{
+        os::fd::OwnedFd,
         sync::atomic::{AtomicBool, Ordering},
         thread,
     };
 
+    use rustix::fs::{Mode, OFlags, fchmod, mkdirat, openat};
+
     use super::*;
+
+    /// The standard library takes a descriptor and a frame of the stack for each level. Where they do not suffice, a tree stayed.
+    #[test]
+    fn a_tree_of_any_depth_is_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        let hidden = directory.path().join(".d.abcdef");
+        fs::create_dir(&hidden).unwrap();
+        let mut at = OwnedFd::from(File::open(&hidden).unwrap());
+        for n in 0..5000 {
+            // Names that moved ones could get
+            let name = (n % 10).to_string();
+            mkdirat(&at, &name, Mode::RWXU).unwrap();
+            let next = openat(&at, &name, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty()).unwrap();
+            openat(&next, "f", OFlags::CREATE | OFlags::WRONLY, Mode::RUSR).unwrap();
+            if n % 7 == 6 {
+                fchmod(&at, Mode::empty()).unwrap();
+            }
+            at = next;
+        }
+        remove(&hidden).unwrap();
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
 
     #[test]
     fn a_tree_that_is_being_filled_is_removed() {

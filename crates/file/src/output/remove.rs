@@ -49,7 +49,7 @@ pub(crate) fn remove_from(directory: impl AsFd, name: &OsStr, path: &Path, done:
     if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink {
         return Err(Error::Link(path.into()));
     }
-    if done.input != Some(FileId::of_stat(&stat)) {
+    if !done.input.is_some_and(|read| read.is_still(&FileId::of_stat(&stat))) {
         return Err(Error::Replaced(path.into()));
     }
     unlinkat(&directory, name, AtFlags::empty()).map_err(failed(path))

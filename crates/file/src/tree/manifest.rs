@@ -15,6 +15,8 @@ use crate::{
 
 /// How the text of a tree begins.
 pub(crate) const MAGIC: [u8; 8] = *b"SEALTREE";
+/// Bytes before the manifest: the magic, and its length.
+pub(super) const START: usize = 16;
 /// The longest manifest, in bytes.
 pub(super) const LONGEST: u64 = 1 << 30;
 /// The most entries. In memory each takes several times its bytes.
@@ -93,7 +95,7 @@ impl Manifest {
 
     /// Where in the text the content of the file at `path` is, and its length; `None` if there is no such file.
     pub fn find(&self, path: &Path) -> Option<(u64, u64)> {
-        let mut at = (MAGIC.len() + 8 + self.to_bytes().len()) as u64;
+        let mut at = (START + self.to_bytes().len()) as u64;
         for entry in &self.entries {
             if entry.kind == EntryKind::File && entry.path == path {
                 return Some((at, entry.len));
@@ -130,7 +132,7 @@ impl Manifest {
     /// The same with another limit to the number of entries.
     fn read_within(from: &mut (impl Read + ?Sized), most: usize) -> Result<Manifest, Error> {
         let malformed = || Error::NotAuthentic(Flaw::Tree);
-        let mut head = [0; 16];
+        let mut head = [0; START];
         if fill(from, &mut head)? < head.len() || head[..8] != MAGIC {
             return Err(Error::NotATree);
         }
@@ -145,17 +147,22 @@ impl Manifest {
         if bytes.len() as u64 != len {
             return Err(malformed());
         }
+        Manifest::from_bytes_within(&bytes, most).ok_or_else(malformed)
+    }
+
+    /// The manifest that these bytes are, without magic and length.
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Manifest> {
+        Manifest::from_bytes_within(bytes, MOST)
+    }
+
+    fn from_bytes_within(mut bytes: &[u8], most: usize) -> Option<Manifest> {
         let mut manifest = Manifest::default();
-        let mut rest = &bytes[..];
-        while !rest.is_empty() {
-            if manifest.entries.len() == most {
-                return Err(malformed());
-            }
-            let (entry, after) = Entry::read(rest).ok_or_else(malformed)?;
+        while !bytes.is_empty() {
+            let (entry, after) = Entry::read(bytes).filter(|_| manifest.entries.len() < most)?;
             manifest.entries.push(entry);
-            rest = after;
+            bytes = after;
         }
-        if manifest.stays_inside() { Ok(manifest) } else { Err(malformed()) }
+        manifest.stays_inside().then_some(manifest)
     }
 
     /// Whether every entry is within the tree: the first is a directory with a plain name, every other lies directly in a
@@ -165,7 +172,7 @@ impl Manifest {
         let mut directories = HashSet::from([root.path.as_path()]);
         let mut seen = directories.clone();
         // Contents lie behind the manifest
-        let mut total = MAGIC.len() as u64 + 8 + LONGEST;
+        let mut total = START as u64 + LONGEST;
         root.kind == EntryKind::Directory
             && is_name(root.path.as_os_str())
             && rest.iter().all(|entry| {

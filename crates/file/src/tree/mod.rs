@@ -24,11 +24,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod form;
 mod hands;
 mod manifest;
 mod pack;
+mod steps;
 mod unpack;
 
+pub(crate) use form::TreeForm;
 pub use manifest::{Entry, EntryKind, Manifest};
 pub use pack::{Packed, pack};
 pub use unpack::{Unpacking, read_manifest};

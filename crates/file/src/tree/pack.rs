@@ -7,6 +7,7 @@ use std::{
     io::{self, Cursor, Read},
     os::{fd::OwnedFd, unix::ffi::OsStrExt},
     path::{Path, PathBuf},
+    vec,
 };
 
 use rustix::{
@@ -14,7 +15,10 @@ use rustix::{
     io::Errno,
 };
 
-use super::manifest::{Entry, EntryKind, LONGEST, MAGIC, MOST, Manifest, is_name};
+use super::{
+    manifest::{Entry, EntryKind, LONGEST, MAGIC, MOST, Manifest, is_name},
+    steps::Steps,
+};
 use crate::{error::Error, file_id::FileId, found::regular, input::Input, read::fill};
 
 /// A directory, ready to be sealed.
@@ -55,7 +59,8 @@ pub struct Packed {
 /// ```
 ///
 /// # Errors
-/// What the system says; [`Error::BadOutput`] for a directory without a name; [`Error::TooManyEntries`].
+/// What the system says; [`Error::BadOutput`] for a directory without a name; [`Error::TooManyEntries`];
+/// [`Error::LongPath`].
 pub fn pack(path: &Path) -> Result<Packed, Error> {
     pack_within(path, LONGEST, MOST)
 }
@@ -66,10 +71,10 @@ fn pack_within(path: &Path, longest: u64, most: usize) -> Result<Packed, Error> 
     let Some(name) = whole.file_name().filter(|name| is_name(name)) else {
         return Err(Error::BadOutput { path: path.into(), why: "the directory has no name" });
     };
-    let mut manifest = Manifest::default();
-    let (mut files, mut skipped) = (VecDeque::new(), Vec::new());
+    let mut listing = Listing { most, ..Listing::default() };
     let directory = openat(CWD, path, DIRECTORY, Mode::empty()).map_err(failed(path))?;
-    list(directory, path, Path::new(name), &mut manifest, &mut files, &mut skipped, most)?;
+    listing.list(directory, path.into(), name.into())?;
+    let Listing { manifest, files, skipped, .. } = listing;
     let bytes = manifest.to_bytes();
     // It would be sealed, and never opened.
     if bytes.len() as u64 > longest {
@@ -85,60 +90,87 @@ fn pack_within(path: &Path, longest: u64, most: usize) -> Result<Packed, Error> 
 /// How a directory is opened.
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// Lists a directory that is open. Those below are opened in it and not by their paths, so that no link that somebody puts
-/// in the place of one is followed.
-fn list(
-    directory: OwnedFd,
-    path: &Path,
-    inside: &Path,
-    manifest: &mut Manifest,
-    files: &mut VecDeque<(PathBuf, FileId)>,
-    skipped: &mut Vec<PathBuf>,
+/// What was found so far.
+#[derive(Default)]
+struct Listing {
+    manifest: Manifest,
+    files: VecDeque<(PathBuf, FileId)>,
+    skipped: Vec<PathBuf>,
+    /// The most entries.
     most: usize,
-) -> Result<(), Error> {
-    let stat = fstat(&directory).map_err(failed(path))?;
-    add(entry(EntryKind::Directory, inside, &stat), manifest, most)?;
-    let mut directory = Dir::new(directory).map_err(failed(path))?;
-    let mut names = Vec::new();
-    while let Some(entry) = directory.read() {
-        let entry = entry.map_err(failed(path))?;
-        let name = OsStr::from_bytes(entry.file_name().to_bytes());
-        if name != "." && name != ".." {
-            names.push(OsString::from(name));
-        }
-    }
-    names.sort();
-    let directory = directory.fd().map_err(failed(path))?;
-    for name in names {
-        let (path, inside) = (path.join(&name), inside.join(&name));
-        let stat = statat(directory, &name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed(&path))?;
-        match FileType::from_raw_mode(stat.st_mode) {
-            FileType::Directory => {
-                let below = openat(directory, &name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty());
-                list(below.map_err(failed(&path))?, &path, &inside, manifest, files, skipped, most)?;
+}
+
+/// A directory that is open, and the names in it that were not looked at.
+struct Level {
+    directory: Dir,
+    names: vec::IntoIter<OsString>,
+}
+
+impl Listing {
+    /// Lists a directory that is open. Those below are opened in it and not by their paths, so that no link that somebody
+    /// puts in the place of one is followed. Directories may lie in each other deeper than a stack allows.
+    fn list(&mut self, directory: OwnedFd, mut path: PathBuf, mut inside: PathBuf) -> Result<(), Error> {
+        let mut levels = vec![self.enter(directory, &path, &inside)?];
+        while let Some(level) = levels.last_mut() {
+            let Some(name) = level.names.next() else {
+                levels.pop();
+                path.pop();
+                inside.pop();
+                continue;
+            };
+            path.push(&name);
+            inside.push(&name);
+            let directory = level.directory.fd().map_err(failed(&path))?;
+            let stat = statat(directory, &name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed(&path))?;
+            match FileType::from_raw_mode(stat.st_mode) {
+                FileType::Directory => {
+                    let below = openat(directory, &name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty());
+                    levels.push(self.enter(below.map_err(failed(&path))?, &path, &inside)?);
+                    continue;
+                }
+                FileType::RegularFile => {
+                    self.add(entry(EntryKind::File, &inside, &stat))?;
+                    self.files.push_back((path.clone(), FileId::of_stat(&stat)));
+                }
+                _ => self.skipped.push(path.clone()),
             }
-            FileType::RegularFile => {
-                add(entry(EntryKind::File, &inside, &stat), manifest, most)?;
-                files.push_back((path, FileId::of_stat(&stat)));
-            }
-            _ => skipped.push(path),
+            path.pop();
+            inside.pop();
         }
+        Ok(())
     }
-    Ok(())
+
+    /// Adds a directory, and reads the names in it.
+    fn enter(&mut self, directory: OwnedFd, path: &Path, inside: &Path) -> Result<Level, Error> {
+        let stat = fstat(&directory).map_err(failed(path))?;
+        self.add(entry(EntryKind::Directory, inside, &stat))?;
+        let mut directory = Dir::new(directory).map_err(failed(path))?;
+        let mut names = Vec::new();
+        while let Some(entry) = directory.read() {
+            let entry = entry.map_err(failed(path))?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name != "." && name != ".." {
+                names.push(OsString::from(name));
+            }
+        }
+        names.sort();
+        Ok(Level { directory, names: names.into_iter() })
+    }
+
+    /// Adds an entry, of those that can be opened again.
+    fn add(&mut self, entry: Entry) -> Result<(), Error> {
+        if self.manifest.entries.len() == self.most {
+            return Err(Error::TooManyEntries);
+        }
+        Error::check_path(&entry.path)?;
+        self.manifest.entries.push(entry);
+        Ok(())
+    }
 }
 
 fn failed(path: &Path) -> impl FnOnce(Errno) -> Error {
     let failed = Error::io("read", path.display().to_string());
     move |error| failed(error.into())
-}
-
-/// Adds an entry, of those that can be opened again.
-fn add(entry: Entry, manifest: &mut Manifest, most: usize) -> Result<(), Error> {
-    if manifest.entries.len() == most {
-        return Err(Error::TooManyEntries);
-    }
-    manifest.entries.push(entry);
-    Ok(())
 }
 
 fn entry(kind: EntryKind, path: &Path, stat: &Stat) -> Entry {
@@ -159,8 +191,8 @@ impl Contents {
     fn next(&mut self) -> Result<bool, Error> {
         let Some((path, id)) = self.files.pop_front() else { return Ok(false) };
         let name = path.display().to_string();
-        let opened = regular(CWD, &path).map_err(io::Error::from);
-        let file = opened.map_err(Error::io("open", name))?;
+        let opened = Steps::along(&path).and_then(|steps| regular(&steps, steps.last));
+        let file = opened.map_err(io::Error::from).map_err(Error::io("open", name))?;
         unchanged(&file, &path, id)?;
         self.open = Some((file, path, id, id.len()));
         Ok(true)

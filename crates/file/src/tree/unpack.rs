@@ -1,16 +1,19 @@
 //! From the text of a tree to a directory, which appears under its name only when all of it is proven.
 
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions, Permissions},
+    fs::{self, File, Permissions},
     io::{self, Read, Write},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
 
+use rustix::{fs::OFlags, io::Errno};
+
 use super::{
     hands::{self, Maker},
     manifest::{Entry, EntryKind, Manifest},
+    steps,
 };
 use crate::{
     error::{Error, Flaw},
@@ -69,7 +72,11 @@ impl Unpacking<'_> {
     }
 
     fn fill(&self, text: &mut impl Read, threads: usize) -> Result<Unpacked, Error> {
-        let manifest = Manifest::read(text)?;
+        let manifest = Manifest::read(text).map_err(|error| match error {
+            // Its file says that it is one.
+            Error::NotATree => Error::NotAuthentic(Flaw::Tree),
+            other => other,
+        })?;
         let target = self.directory.join(manifest.name());
         if fs::symlink_metadata(&target).is_ok() {
             return Err(Error::Exists(target));
@@ -83,7 +90,7 @@ impl Unpacking<'_> {
         let making = Making { draft: &draft, preserve: self.preserve, sync: self.sync && disk.is_none() };
         for entry in &directories {
             let path = place(&draft, &entry.path);
-            DirBuilder::new().mode(0o700).create(&path).map_err(failed("create", &path))?;
+            steps::make_directory(&path, 0o700).map_err(refused("create", &path))?;
         }
         // Who waits for the disk does not need a core.
         let threads = if making.sync && threads > 1 { threads.max(WAITING) } else { threads };
@@ -126,8 +133,8 @@ struct Making<'a> {
 impl Making<'_> {
     fn create(&self, entry: &Entry) -> Result<(File, PathBuf), Error> {
         let path = place(self.draft, &entry.path);
-        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
-        Ok((file.map_err(failed("create", &path))?, path))
+        let file = steps::open(&path, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, 0o600);
+        Ok((file.map_err(refused("create", &path))?, path))
     }
 
     /// Gives a file its mode and its time.
@@ -142,7 +149,7 @@ impl Making<'_> {
     /// cannot be written cannot be moved.
     fn finish(&self, entry: &Entry) -> Result<(), Error> {
         let path = place(self.draft, &entry.path);
-        let directory = File::open(&path).map_err(failed("open", &path))?;
+        let directory = steps::open(&path, OFlags::RDONLY, 0).map_err(refused("open", &path))?;
         let outermost = entry.path.components().count() == 1;
         let mode = if self.preserve && !outermost { u32::from(entry.mode) } else { 0o700 };
         directory.set_permissions(Permissions::from_mode(mode)).map_err(failed("set the mode of", &path))?;
@@ -203,6 +210,11 @@ fn copy(text: &mut impl Read, to: &mut File, len: u64, path: &Path) -> Result<u6
 
 fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
     Error::io(doing, path.display().to_string())
+}
+
+fn refused(doing: &'static str, path: &Path) -> impl FnOnce(Errno) -> Error {
+    let failed = failed(doing, path);
+    move |error| failed(error.into())
 }
 
 fn time(entry: &Entry) -> SystemTime {

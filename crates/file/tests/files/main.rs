@@ -16,3 +16,5 @@ mod reader;
 mod recipients;
 mod roundtrip;
 mod support;
+#[cfg(feature = "signatures")]
+mod trees;

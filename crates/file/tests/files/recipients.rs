@@ -51,6 +51,20 @@ fn each_recipient_opens_alone() {
     }
 }
 
+/// HMAC takes a key and the same one with zeros behind it for one: a slot opened with either.
+#[test]
+fn a_key_with_zeros_behind_it_is_another_key() {
+    let short = vec![7; 16];
+    let long = [&short[..], &[0; 16]].concat();
+    for (one, other) in [(&short, &long), (&long, &short)] {
+        let recipients = [Recipient::Key(Key::raw(one.clone()))];
+        let sealed = sealed_by(&Sealing::for_recipients(&recipients), b"text");
+        assert_eq!(opened_by(&Opening::new(&Key::raw(one.clone())), &sealed).0, b"text");
+        let error = opened_by(&Opening::new(&Key::raw(other.clone())), &sealed).1.unwrap_err();
+        assert!(matches!(error, Error::NoneOpens) && error.exit_code() == 4, "{error}");
+    }
+}
+
 /// A file that is written to while its keys are changed stays as it is then.
 #[test]
 fn a_file_that_changes_meanwhile_gets_no_other_keys() {

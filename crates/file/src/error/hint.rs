@@ -1,0 +1,80 @@
+//! What the user may do about an error.
+
+use rustix::io::Errno;
+
+use super::{Error, Flaw, IS_PUBLIC, IS_VERIFYING, LOOSE, NOT_RAW, ONE_NAME, flaw};
+
+impl Error {
+    /// What the user may do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        Some(match self {
+            Error::Io { place, source, .. }
+                if place.starts_with("standard ") && Errno::from_io_error(source) == Some(Errno::BADF) =>
+            {
+                "it is closed, or /dev/null for both reading and writing, which looks the same; `</dev/null` and \
+                 `>/dev/null` open it one way"
+            }
+            Error::Exists(_) => "use --force to replace it, or -o to name another output",
+            Error::BlockDevice(_) => "--force writes to it all the same",
+            Error::BadOutput { why: ONE_NAME, .. } => {
+                "names in upper and lower case may be one there, or two directories are: name another output with -o"
+            }
+            Error::Link(_) => "seal the file itself, or leave out --remove",
+            Error::SameFile(_) => "name another output with -o",
+            Error::Moved(_) => "it or a directory above it was replaced meanwhile; nothing was read from it",
+            Error::Changed { .. } => "seal a copy, or wait until nothing writes to it",
+            Error::TooCostly { .. } => {
+                "raise the limit with --max-cost MEMORY[,PASSES[,LANES]] if you trust the source of the file"
+            }
+            Error::NotForRecipients => "open it and seal it again with --recipient, or with several --key-file",
+            Error::NotARecipient => {
+                "nothing was changed; `sealwright inspect` tells how many keys there are of each kind"
+            }
+            Error::ARecipient(_) => "nothing was changed; leave it out",
+            Error::IsATree => "-C DIR names the directory to put it into; --entry PATH opens one file of it",
+            Error::Armored => "open it whole; sealed again without --armor it can be read in part and get other keys",
+            Error::TooManyEntries | Error::LongPath { .. } => {
+                "seal its directories one by one, or each file by itself with --each"
+            }
+            Error::IsAList => "`sealwright open --each` with the directory opens the files and checks their names",
+            Error::NoEntry(_) => "`sealwright inspect --list` with a key lists what there is",
+            Error::NoneOpens => {
+                "-i names a file with a secret key, --key-file one with a raw key; --passphrase asks for a passphrase"
+            }
+            Error::WrongKey(_) | Error::WrongContext => {
+                "nothing was written; associated data must be the same as when sealing"
+            }
+            Error::OtherSigner(_) => "--signer names a file with the verification key of who shall have signed",
+            Error::NotAuthentic(Flaw::Signature) => "do not use it: somebody else than the signer wrote or changed it",
+            Error::NotAuthentic(Flaw::Magic) => "seal it first, or check that it was transferred as binary",
+            Error::NotAuthentic(Flaw::Suite(flaw::CHACHA)) => {
+                "use a Sealwright that was built with the feature `chacha`"
+            }
+            Error::NotAuthentic(Flaw::Signed) => "use a Sealwright that was built with the feature `signatures`",
+            Error::NotAuthentic(Flaw::Version(_) | Flaw::Suite(_) | Flaw::KeySource(_) | Flaw::Content(_)) => {
+                "a newer Sealwright may know it; otherwise the file is damaged"
+            }
+            Error::NotAuthentic(Flaw::Truncated { .. }) => "fetch the file again: the transfer was not complete",
+            Error::NotAuthentic(Flaw::OtherFile { .. }) => {
+                "somebody swapped, renamed or replaced it; opened by itself, it is what it was sealed as"
+            }
+            Error::NotAuthentic(_) => "do not use what came before; fetch the file again from its source",
+            Error::KeyKind { wanted: "a passphrase" | "several passphrases", .. } => "use --passphrase",
+            Error::KeyKind { wanted: "key pairs", .. } => "use -i with the identity file of one of them",
+            Error::KeyKind { wanted: "one of its keys", .. } => {
+                "use --identity, --key-file or --passphrase, as `sealwright inspect` tells"
+            }
+            Error::KeyKind { .. } => "use --key-file",
+            Error::KeyFile { why: LOOSE, .. } => "chmod 600 it",
+            Error::KeyFile { why: IS_PUBLIC | IS_VERIFYING, .. } => {
+                "the secret key is in the identity file (-i), or in the file of the signing key (--sign)"
+            }
+            Error::KeyFile { why: NOT_RAW, .. } => "`seal -R` seals for it, and `open -i` opens with its identity file",
+            Error::KeyAsName => {
+                "others may have seen it in the list of processes; for a file of that name, put ./ in front"
+            }
+            Error::Enc(error) => return error.hint(),
+            _ => return None,
+        })
+    }
+}

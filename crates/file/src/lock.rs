@@ -1,0 +1,66 @@
+//! Locks that ask others to wait: of several programs that would change one thing, one at a time does.
+
+use std::{
+    fs::File,
+    io,
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    fs::{FlockOperation, flock},
+    io::Errno,
+};
+
+use crate::{error::Error, progress::Interrupt};
+
+/// How long another one is waited for.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Waits for the lock on `file`, which lasts until that is closed. Returns whether it was to be had; some file systems
+/// have none, and then nobody is waited for.
+pub(crate) fn lock(file: &File, until: Instant, interrupt: &Interrupt) -> io::Result<bool> {
+    loop {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) if Instant::now() < until => {
+                interrupt.check()?;
+                thread::sleep(Duration::from_millis(20));
+            }
+            Err(Errno::WOULDBLOCK) => return Ok(false),
+            Err(Errno::INTR) => {}
+            Ok(()) | Err(_) => return Ok(true),
+        }
+    }
+}
+
+/// The lock on a directory with a [manifest](crate::FileList), until it is dropped. Of two that seal into one
+/// directory at a time, each would write a manifest without what the other one sealed.
+///
+/// ```
+/// use sealwright_file::{DirectoryLock, Interrupt};
+///
+/// let directory = tempfile::tempdir()?;
+/// let lock = DirectoryLock::wait(directory.path(), &Interrupt::default())?;
+/// assert!(lock.is_some()); // nobody else had it
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct DirectoryLock {
+    _directory: File,
+}
+
+impl DirectoryLock {
+    /// Waits for the lock, for ten seconds at most; `None` if another one has it even then.
+    ///
+    /// # Errors
+    /// When the directory cannot be opened; [`Error::Interrupted`].
+    pub fn wait(directory: &Path, interrupt: &Interrupt) -> Result<Option<DirectoryLock>, Error> {
+        let name = directory.display().to_string();
+        let file = File::open(directory).map_err(Error::io("open", name.clone()))?;
+        match lock(&file, Instant::now() + PATIENCE, interrupt) {
+            Ok(held) => Ok(held.then_some(DirectoryLock { _directory: file })),
+            Err(error) => Err(error.downcast().unwrap_or_else(Error::io("lock", name))),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Paths longer than the system takes at once: they are gone along in steps.
+
+use std::{
+    ffi::OsStr,
+    fs::File,
+    os::{
+        fd::{AsFd, BorrowedFd, OwnedFd},
+        unix::ffi::OsStrExt,
+    },
+    path::Path,
+};
+
+use rustix::{
+    fs::{CWD, Mode, OFlags, mkdirat, openat},
+    io::Errno,
+};
+
+/// Bytes of a path that the system takes at once.
+const AT_ONCE: usize = 4095;
+
+/// Where the last step of a way begins, and this step.
+pub(super) struct Steps<'a> {
+    from: Option<OwnedFd>,
+    pub(super) last: &'a Path,
+}
+
+impl<'a> Steps<'a> {
+    /// Goes along `path` as far as need be: nowhere, but for very long ones.
+    pub(super) fn along(path: &'a Path) -> Result<Steps<'a>, Errno> {
+        let (mut from, mut rest) = (None, path.as_os_str().as_bytes());
+        while rest.len() > AT_ONCE {
+            // Without a place to cut at, the system says that a name is too long.
+            let Some(cut) = rest[..=AT_ONCE].iter().rposition(|&byte| byte == b'/').filter(|cut| *cut > 0) else {
+                break;
+            };
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let begin = from.as_ref().map_or(CWD, OwnedFd::as_fd);
+            let next = openat(begin, OsStr::from_bytes(&rest[..cut]), flags, Mode::empty())?;
+            from = Some(next);
+            // With a slash in front it would begin at the root.
+            let slashes = rest[cut..].iter().take_while(|&&byte| byte == b'/').count();
+            rest = &rest[cut + slashes..];
+        }
+        Ok(Steps { from, last: Path::new(OsStr::from_bytes(rest)) })
+    }
+}
+
+impl AsFd for Steps<'_> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.from.as_ref().map_or(CWD, OwnedFd::as_fd)
+    }
+}
+
+/// Opens the file or the directory at `path`.
+pub(super) fn open(path: &Path, flags: OFlags, mode: u32) -> Result<File, Errno> {
+    let steps = Steps::along(path)?;
+    openat(&steps, steps.last, flags | OFlags::CLOEXEC, Mode::from_raw_mode(mode)).map(File::from)
+}
+
+/// Makes the directory at `path`.
+pub(super) fn make_directory(path: &Path, mode: u32) -> Result<(), Errno> {
+    let steps = Steps::along(path)?;
+    mkdirat(&steps, steps.last, Mode::from_raw_mode(mode))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::{
+        fs,
+        io::{Read, Write},
+    };
+
+    use super::*;
+
+    #[test]
+    fn ways_of_any_length_are_gone() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut path = directory.path().to_owned();
+        // Names of other lengths put the ends of steps elsewhere.
+        for len in [255, 1, 200, 100].into_iter().cycle().take(120) {
+            path.push("n".repeat(len));
+            make_directory(&path, 0o700).unwrap();
+            let file = path.join("f");
+            open(&file, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, 0o600).unwrap().write_all(b"text").unwrap();
+            let mut text = String::new();
+            open(&file, OFlags::RDONLY, 0).unwrap().read_to_string(&mut text).unwrap();
+            assert_eq!(text, "text");
+        }
+        assert!(path.as_os_str().len() > 4 * AT_ONCE);
+        assert_eq!(fs::metadata(&path).unwrap_err().raw_os_error(), Some(Errno::NAMETOOLONG.raw_os_error()));
+    }
+
+    #[test]
+    fn what_is_short_is_one_step() {
+        for path in ["", "a", "/", "/a//b/", &"n".repeat(AT_ONCE), &"n".repeat(2 * AT_ONCE)] {
+            let steps = Steps::along(Path::new(path)).unwrap();
+            assert!(steps.from.is_none() && steps.last.as_os_str() == path, "{path}");
+        }
+    }
+
+    #[test]
+    fn more_slashes_than_one_do_not_lead_to_the_root() {
+        let path = format!("/{}proc/version", "/".repeat(AT_ONCE));
+        let steps = Steps::along(Path::new(&path)).unwrap();
+        assert_eq!(steps.last, Path::new("proc/version"));
+        let (down, name) = ("./".repeat(AT_ONCE / 2), "//");
+        let steps = format!("{down}{name}x");
+        let steps = Steps::along(Path::new(&steps)).unwrap();
+        assert!(steps.last.is_relative() && steps.last.ends_with("x"));
+    }
+}
