@@ -4,10 +4,11 @@ lose them in the same way, and must then be in the same state, to the last regis
 """
 
 import re
+import signal
 
 from . import sim
 from .cores import Core
-from .tools import BUILD, run
+from .tools import BUILD
 from .whole import replaced
 
 # Both ciphers and both modes, every kind of S-box.
@@ -35,11 +36,24 @@ def state(path):
     return {name: values[key] for name, key in names.items() if key in values}
 
 
+class Noticed(SystemExit):
+    """Something still depends on a key, or a core that nothing came into, or that fails."""
+
+
+def from_outside(code):
+    """Whether this exit code is of a program that somebody else ended; a script says so by 128 and the signal."""
+    return any(code in (-one, 128 + one) for one in (signal.SIGKILL, signal.SIGTERM))
+
+
 def depend(program, what, way):
     """The names of what depends on a key, and of what still does when it is gone; of how many. `what` says which key."""
     folder, states = program.parent, {}
     for byte in (0x3C, 0xA5):
-        run([program, what, byte, way, folder])
+        code = sim.quietly([program, what, byte, way, folder], 300)
+        if from_outside(code):
+            raise SystemExit(f"{program} was ended from outside: {code}")
+        if code:  # an assertion, or a core that does not answer
+            raise Noticed(f"{program.name}: it failed")
         states[byte] = [state(folder / f"{name}.vcd") for name in ("with", "without")]
     found = []
     for first, second in zip(*states.values(), strict=True):
@@ -62,10 +76,6 @@ PACKETS = re.compile(
     r"made|beat|u_beats|meta(_d|_q)?|u_meta|cipher_(d|in_q|out)|inverse_out|sum_(block|hash)|u_sums|made_tag|tag|u_tags|start_offset|"
     r"u_nonce\.(u_answers|u_offsets|offset_o|top)|u_control\.(offset_[io]|loop_q|came_q|start_q|text_base|base)|"  # OCB
     r"(u_cipher|gen_inverse\.u_inverse)\.(block_[io]|gen_(aes|serpent)\.u_pipe\.(block_[io]|gen_lane))))\b")
-
-
-class Noticed(SystemExit):
-    """Something still depends on a key, or a core that nothing came into."""
 
 
 def gone(name, program, keys, stays=None, ways=("erase", "reset")):

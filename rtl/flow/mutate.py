@@ -12,7 +12,6 @@ and they are tried again the next time.
 import json
 import random
 import re
-import signal
 import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -82,8 +81,8 @@ def compiles(mode, files):
 def fails(words, seconds=120):
     """Whether a program fails by itself; SystemExit if somebody else ended it, as where memory runs out, which says nothing."""
     code = sim.quietly(words, seconds)
-    if -code in (signal.SIGKILL, signal.SIGTERM):
-        raise SystemExit(f"{words[0]} was ended by {signal.Signals(-code).name}")
+    if erase.from_outside(code):
+        raise SystemExit(f"{words[0]} was ended from outside: {code}")
     return code != 0
 
 

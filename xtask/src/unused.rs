@@ -55,7 +55,11 @@ fn taken(manifest: &Table) -> impl Iterator<Item = &str> {
 fn sources(folder: &Path) -> Vec<(bool, String)> {
     let mut paths = Vec::new();
     files::collect(folder, &["rs"], &mut paths);
-    let of_tests = |path: &Path| ["tests", "examples", "benches"].iter().any(|of| path.starts_with(folder.join(of)));
+    let of_tests = |path: &Path| {
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let apart = ["tests", "examples", "benches"].iter().any(|of| path.starts_with(folder.join(of)));
+        apart || stem == "tests" || stem.ends_with("_tests")
+    };
     paths.iter().map(|path| (of_tests(path), fs::read_to_string(path).unwrap_or_default())).collect()
 }
 

@@ -95,9 +95,9 @@ pub enum Place {
     Inside,
     /// Neither, though the paper's range and our interval, as wide as so many cases need it, have a part in common.
     Overlaps,
-    /// Above our interval.
+    /// Above our interval, as wide as so many cases need it.
     Above,
-    /// Below our interval.
+    /// Below it.
     Below,
     /// Not the same in all cases.
     Varies,

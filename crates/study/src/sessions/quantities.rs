@@ -160,7 +160,7 @@ fn speeds(measured: &Measured, all: &mut Vec<Quantity>) {
         for (name, shared, own) in trios {
             let at = |kind, clients, bytes| measured.speed.at(isa, Spec { kind, long: false }, clients, bytes);
             for (clients, bytes) in measured.speed.clients().into_iter().flat_map(|c| LENGTHS.map(|bytes| (c, bytes))) {
-                // What the paper never ran is no test of what it says
+                // What the paper never ran is judged apart
                 let beyond = if clients > PAPERS_MOST { ", beyond the paper's 100,000 clients" } else { "" };
                 let mut add = Quantities::new(all, format!("{name}, {isa}{beyond}"), Kind::Measured);
                 let over = |kind| over(at(kind, clients, bytes)?, at(SchemeKind::Gscm(shared), clients, bytes)?);
@@ -243,7 +243,7 @@ mod tests {
         }
     }
 
-    /// Figure 2 has 10,000 to 100,000 clients: what happens with more is told, and decides nothing of what the paper says.
+    /// Figure 2 has 10,000 to 100,000 clients: what happens with more is judged apart.
     #[test]
     fn more_clients_than_the_paper_had_are_a_circumstance_of_their_own() {
         let point = |name: &str, clients, ratio| {
