@@ -7,6 +7,8 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from fsspec.transaction import Transaction
+
 from ._sealwright import Error
 from ._store import forget
 from .sealedfile import SealedFile, missed
@@ -66,9 +68,21 @@ class Sealed(SealedFile):
             self._below.commit()
             self._below = None
 
+    def give_up(self) -> None:
+        """From now on, `close` is `discard`."""
+        self._forgotten = True
+
     def discard(self) -> None:
         super().discard()
+        self._lost = False  # Whoever calls this knows.
         self._forget()
+
+    def __del__(self) -> None:
+        super().__del__()
+        # One that was closed for a transaction, or with `autocommit=False`, and that nobody can put in its place any more.
+        if getattr(self, "_below", None) is not None and self._writes:
+            with suppress(Exception):
+                self._forget()
 
     def _forget(self) -> None:
         if self._below is None:
@@ -81,8 +95,26 @@ class Sealed(SealedFile):
             forget(below)
 
 
+class Together(Transaction):  # type: ignore[misc]
+    """A transaction that ends also where a file cannot be put in its place: that of fsspec does so since 2026.7."""
+
+    fs: Any
+
+    def complete(self, commit: bool = True) -> None:
+        try:
+            while self.files:
+                self.files[0].commit() if commit else self.files[0].discard()
+                self.files.popleft()
+        finally:
+            # The first one is that which failed.
+            while self.files:
+                with suppress(Exception):
+                    self.files.popleft().discard()
+            self.fs._intrans, self.fs._transaction, self.fs = False, None, None
+
+
 class Compressed(io.BufferedIOBase):
-    """What compresses into a sealed file, which is closed with it: none of fsspec's closes what it writes to."""
+    """What compresses into a sealed file, which is closed with it, whether or not the former closes what it writes to."""
 
     def __init__(self, packed: Any, sealed: Sealed) -> None:
         self._packed, self._sealed = packed, sealed
@@ -111,8 +143,10 @@ class Compressed(io.BufferedIOBase):
 
     def discard(self) -> None:
         """Leaves nothing behind, as `SealedFile.discard`."""
+        # Some, as zstandard's, close what they write to, which must not make the file.
+        self._sealed.give_up()
         try:
-            # It would write what is left when it is forgotten.
+            # It would write what is left when it is forgotten, and zipfile's would say that it cannot.
             with suppress(Exception):
                 self._packed.close()
         finally:

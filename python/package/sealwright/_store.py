@@ -10,20 +10,25 @@ import stat
 from contextlib import suppress
 from typing import Any, Optional
 
+from fsspec.core import has_magic
 from fsspec.implementations.arrow import ArrowFSWrapper
 from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
 from fsspec.implementations.cached import CachingFileSystem
 from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.local import LocalFileSystem
+from fsspec.implementations.memory import MemoryFile, MemoryFileSystem
 from fsspec.spec import AbstractBufferedFile
 
 
 def begin(fs: Any, path: str) -> Any:
     """A file of the store to `write` to. Once it is closed, `commit` puts it in its place; before that, `forget` leaves nothing of it."""
-    path = str(fs._strip_protocol(path))
     # The `_open` of these is nobody's: what is written to the file that it gives goes nowhere.
-    while isinstance(fs, (DirFileSystem, AsyncFileSystemWrapper)):
-        fs, path = (fs.fs, fs._join(path)) if isinstance(fs, DirFileSystem) else (fs.sync_fs, path)
+    fs, (path,) = _behind(fs, [str(fs._strip_protocol(path))])
+    # One that caches blocks hands on what is written.
+    while type(fs)._open is CachingFileSystem._open:
+        fs, (path,) = _behind(fs.fs, [path])
+    if type(fs)._open is MemoryFileSystem._open:
+        return _in_memory(fs, path)
     if type(fs)._open is LocalFileSystem._open:
         return _Local(fs, path)
     if isinstance(fs, ArrowFSWrapper):
@@ -61,19 +66,72 @@ def forget(file: Any) -> None:
 
 def first_bytes(fs: Any, paths: list[str], lengths: list[int]) -> list[Any]:
     """So many bytes of each file, or the exception: all at once, where the store can."""
+    # Older ones of `dir::` cannot read ranges of a store that is not asynchronous.
+    fs, paths = _behind(fs, paths)
     # To look at files brings none of them into a cache.
     while isinstance(fs, CachingFileSystem):
-        fs = fs.fs
+        fs, paths = _behind(fs.fs, paths)
     # Without being told so, fsspec opens Arrow's in a way that these ranges cannot be read.
     options = {"seekable": True} if isinstance(fs, ArrowFSWrapper) else {}
     return list(fs.cat_ranges(paths, [None] * len(paths), lengths, **options)) if paths else []
 
 
+def remove(fs: Any, paths: list[str], recursive: bool, maxdepth: Optional[int]) -> None:
+    """Removes what has these names, none of which is taken for a pattern."""
+    fs, paths = _behind(fs, paths)
+    if not isinstance(fs, ArrowFSWrapper) and not any(map(has_magic, paths)):
+        fs.rm(paths[0] if len(paths) == 1 else paths, recursive=recursive, maxdepth=maxdepth)
+        return
+    # Arrow's take no list. The `rm` of most other stores would remove what a name stands for as a pattern.
+    literal = isinstance(fs, (ArrowFSWrapper, LocalFileSystem))
+    for path in paths:
+        if not recursive:
+            fs.rm_file(path)
+        elif literal:
+            fs.rm(path, recursive=True, maxdepth=maxdepth)
+        else:
+            _remove_below(fs, path, maxdepth)
+
+
+def _remove_below(fs: Any, path: str, maxdepth: Optional[int]) -> None:
+    found = fs.find(path, maxdepth=maxdepth, withdirs=True, detail=True)
+    if not found:
+        raise FileNotFoundError(path)
+    # What is in a folder comes before it.
+    for name in sorted(found, reverse=True):
+        if found[name].get("type") != "directory":
+            fs.rm_file(name)
+        else:
+            # Where folders are but names, this one is gone; and one with what is too deep stays.
+            with suppress(OSError):
+                fs.rmdir(name)
+
+
+def _behind(fs: Any, paths: list[str]) -> tuple[Any, list[str]]:
+    """The store that another one stands for, and the paths there."""
+    while isinstance(fs, (DirFileSystem, AsyncFileSystemWrapper)):
+        fs, paths = (fs.fs, fs._join(paths)) if isinstance(fs, DirFileSystem) else (fs.sync_fs, paths)
+    return fs, paths
+
+
+def _in_memory(fs: MemoryFileSystem, path: str) -> MemoryFile:
+    """What its `_open` gives, which would have replaced the old file already."""
+    path = fs._strip_protocol(path)
+    if path in fs.pseudo_dirs:
+        raise IsADirectoryError(path)
+    parent = path
+    while len(parent) > 1:
+        parent = fs._parent(parent)
+        if fs.isfile(parent):
+            raise FileExistsError(parent)
+    return MemoryFile(fs, path)
+
+
 def _hidden(path: str) -> str:
     """Another name in the same folder."""
     folder, stroke, name = path.rpartition("/")
-    # A name may have 255 bytes.
-    name = os.fsdecode(os.fsencode(name)[:240])
+    # A name may have 255 bytes. Not every store takes a part of a character.
+    name = name.encode(errors="ignore")[:240].decode(errors="ignore")
     return f"{folder}{stroke}.{name}.{secrets.token_hex(4)}"
 
 
@@ -115,17 +173,14 @@ class _Local(_Draft):
         if old is not None and not (stat.S_ISREG(old.st_mode) or stat.S_ISLNK(old.st_mode)):
             raise OSError(errno.EINVAL, "no regular file", path)
         kept = old is not None and stat.S_ISREG(old.st_mode)
-        mode = stat.S_IMODE(old.st_mode) & 0o777 if old is not None and kept else 0o666
+        # One that replaces another is its owner's until it has the group.
+        mode = 0o600 if kept else 0o666
         file = _unnamed(os.path.dirname(path), mode)
         if file is None:
             self._hidden = _hidden(path)
             file = os.open(self._hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         if old is not None and kept:
-            # Who may read the old one may read the new one, as far as the system allows.
-            with suppress(OSError):
-                os.fchown(file, old.st_uid, old.st_gid)
-            with suppress(OSError):
-                os.fchmod(file, mode)
+            _resemble(file, old)
         self._file = io.FileIO(file, "wb")
 
     def write(self, data: Any) -> int:
@@ -150,17 +205,23 @@ class _Local(_Draft):
 
     def commit(self) -> None:
         self.close()
-        if self._hidden is not None:
+        if self._hidden is None:
+            return
+        folder = None
+        # One that may be written to, but not listed, cannot be synced.
+        with suppress(PermissionError):
+            folder = os.open(os.path.dirname(self.name), os.O_RDONLY)
+        try:
             os.replace(self._hidden, self.name)
             self._hidden = None
-            folder = os.open(os.path.dirname(self.name), os.O_RDONLY)
-            try:
+            if folder is not None:
                 os.fsync(folder)
-            except OSError as error:
-                # Not every file system syncs folders.
-                if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS):
-                    raise
-            finally:
+        except OSError as error:
+            # Not every file system syncs folders.
+            if self._hidden is not None or error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.ENOSYS):
+                raise
+        finally:
+            if folder is not None:
                 os.close(folder)
 
     def discard(self) -> None:
@@ -182,6 +243,21 @@ def _unnamed(folder: str, mode: int) -> Optional[int]:
         return file
     os.close(file)
     return None
+
+
+def _resemble(file: int, old: os.stat_result) -> None:
+    """Who may read the old file may read the new one, as far as the system allows; and nobody else."""
+    mode = stat.S_IMODE(old.st_mode) & 0o777
+    try:
+        os.fchown(file, -1, old.st_gid)
+    except OSError:
+        # The group is another one then, and who is in the old one is among the others.
+        mode &= 0o700 | mode >> 3 & 0o007
+    with suppress(OSError):
+        os.fchmod(file, mode)
+    # At last: whoever gave it away may not change its mode.
+    with suppress(OSError):
+        os.fchown(file, old.st_uid, -1)
 
 
 class _Renamed(_Draft):

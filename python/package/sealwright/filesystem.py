@@ -23,9 +23,9 @@ from fsspec.compression import compr
 from fsspec.core import get_compression, has_magic
 from fsspec.implementations.chained import ChainedFileSystem
 
-from ._sealed import Compressed, Sealed
+from ._sealed import Compressed, Sealed, Together
 from ._sealwright import Error, text_bytes
-from ._store import begin, first_bytes
+from ._store import begin, first_bytes, remove
 
 # The preamble (docs/FORMAT.md), which is all that `text_bytes` reads: so long for one key or a passphrase, and for recipients as it says.
 _HEAD = 64
@@ -50,6 +50,7 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
 
     protocol = "seal"
     cachable = False  # A key would stay in memory for as long as the process.
+    transaction_type = Together
 
     def __init__(
         self,
@@ -240,8 +241,7 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
             if not found:
                 raise FileNotFoundError(below)
             paths.extend(found)
-        # Some take no list.
-        self.fs.rm(paths[0] if len(paths) == 1 else paths, recursive=recursive, maxdepth=maxdepth)
+        remove(self.fs, paths, recursive, maxdepth)
 
     def invalidate_cache(self, path: str | None = None) -> None:
         super().invalidate_cache(path)

@@ -1,0 +1,205 @@
+"""How files of `seal::` take their places in a store, and that nothing is left of those that do not."""
+
+import errno
+import gc
+import os
+import tempfile
+
+import fsspec
+import pyarrow.fs
+import pytest
+import sealwright
+from fsspec.implementations.arrow import ArrowFSWrapper
+from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
+from fsspec.implementations.dirfs import DirFileSystem
+from fsspec.transaction import Transaction
+from sealwright.filesystem import SealedFileSystem
+
+KEY = bytes(range(32))
+OPTIONS = {"seal": {"key": KEY}}
+TEXT = os.urandom(50_000)
+
+
+@pytest.fixture
+def memory():
+    fs = fsspec.filesystem("memory")
+    fs.store.clear()
+    fs.pseudo_dirs[:] = [""]
+    yield fs
+    fs.store.clear()
+
+
+def put(fs, path, text=TEXT):
+    with fs.open(path, "wb") as file:
+        file.write(text)
+
+
+def fail(*args, **kwargs):
+    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
+def older(self, commit=True):
+    """fsspec's `Transaction.complete` before 2026.7."""
+    while self.files:
+        file = self.files.popleft()
+        file.commit() if commit else file.discard()
+    self.fs._intrans, self.fs._transaction, self.fs = False, None, None
+
+
+@pytest.mark.parametrize("failing", ["open", "renamed"])
+def test_a_transaction_ends_where_it_fails(tmp_path, monkeypatch, failing):
+    monkeypatch.setattr(Transaction, "complete", older)
+    fs = SealedFileSystem(key=KEY)
+    replace = os.replace
+    with pytest.raises(sealwright.Error if failing == "open" else PermissionError), fs.transaction:
+        put(fs, f"{tmp_path}/a")
+        if failing == "open":
+            file = fs.open(f"{tmp_path}/b", "wb")
+            file.write(TEXT)
+        else:
+            put(fs, f"{tmp_path}/b")
+            monkeypatch.setattr(os, "replace", lambda old, new: fail() if new.endswith("/b") else replace(old, new))
+        put(fs, f"{tmp_path}/c")
+    # The first was in its place.
+    assert os.listdir(tmp_path) == ["a"] and not fs._intrans and fs._transaction is None
+    put(fs, f"{tmp_path}/d")
+    assert fs.cat_file(f"{tmp_path}/d") == TEXT
+    with fs.transaction:
+        put(fs, f"{tmp_path}/e")
+        assert not os.path.exists(tmp_path / "e")
+    assert sorted(os.listdir(tmp_path)) == ["a", "d", "e"]
+
+
+def test_one_that_is_never_committed_leaves_nothing(tmp_path):
+    file = SealedFileSystem(key=KEY)._open(f"{tmp_path}/a", "wb", autocommit=False)
+    file.write(TEXT)
+    file.close()
+    assert len(os.listdir(tmp_path)) == 1
+    del file
+    gc.collect()
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("wrap", [lambda fs: fs, lambda fs: DirFileSystem("/", fs=fs), lambda fs: AsyncFileSystemWrapper(fs)])
+def test_one_in_memory_is_replaced_in_one_step(memory, wrap):
+    fs = SealedFileSystem(key=KEY, fs=wrap(memory))
+    put(fs, "/a", b"old")
+    with pytest.raises(ZeroDivisionError), fs.open("/a", "wb") as file:
+        file.write(TEXT)
+        assert fs.cat_file("/a") == b"old"
+        raise ZeroDivisionError
+    assert fs.cat_file("/a") == b"old"
+    put(fs, "/a")
+    assert fs.cat_file("/a") == TEXT and list(memory.store) == ["/a"]
+    memory.mkdir("/folder")
+    with pytest.raises(IsADirectoryError):
+        fs.open("/folder", "wb")
+    with pytest.raises(FileExistsError):
+        fs.open("/a/b", "wb")
+
+
+def test_what_wraps_a_store_need_not_read_ranges(memory):
+    class Older(DirFileSystem):
+        """As fsspec's before 2026.7, of a store that is not asynchronous."""
+
+        def cat_ranges(self, *args, **kwargs):
+            raise AttributeError("'MemoryFileSystem' object has no attribute '_cat_file'")
+
+    fs = SealedFileSystem(key=KEY, fs=Older("/base", fs=AsyncFileSystemWrapper(memory)))
+    put(fs, "a")
+    assert [info["size"] for info in fs.ls("")] == [len(TEXT)] and fs.info("a")["size"] == len(TEXT)
+    assert list(memory.store) == ["/base/a"]
+
+
+def test_a_cache_of_blocks(tmp_path):
+    (tmp_path / "store").mkdir()
+    options = {**OPTIONS, "blockcache": {"cache_storage": str(tmp_path / "cache")}}
+    fs, path = fsspec.url_to_fs(f"seal::blockcache::file://{tmp_path}/store/x", **options)
+    put(fs, path)
+    # In its folder, not among the temporary files: with these, it would be copied over its target.
+    temporary = tempfile.tempdir
+    tempfile.tempdir = str(tmp_path / "none")
+    try:
+        put(fs, path)
+    finally:
+        tempfile.tempdir = temporary
+    assert os.listdir(tmp_path / "store") == ["x"] and SealedFileSystem(key=KEY).cat_file(path) == TEXT
+
+
+@pytest.mark.parametrize("kind", ["local", "memory", "Arrow's", "a folder"])
+def test_names_that_look_like_patterns_are_removed_alone(tmp_path, memory, kind):
+    below = {
+        "local": fsspec.filesystem("file"),
+        "memory": memory,
+        "Arrow's": ArrowFSWrapper(pyarrow.fs.LocalFileSystem()),
+        "a folder": DirFileSystem("/base", fs=memory),
+    }[kind]
+    top = str(tmp_path) if kind in ("local", "Arrow's") else "/top"
+    fs = SealedFileSystem(key=KEY, fs=below)
+    fs.makedirs(top, exist_ok=True)
+
+    def left():
+        return sorted(name.rsplit("/", 1)[1] for name in fs.ls(top, detail=False))
+
+    for name in ("a1", "a[1]", "b1", "b2", "b[1]", "c"):
+        put(fs, f"{top}/{name}")
+    fs.rm(f"{top}/a[1]")
+    assert left() == ["a1", "b1", "b2", "b[1]", "c"]
+    fs.rm(f"{top}/b*")
+    assert left() == ["a1", "c"]
+    fs.rm([f"{top}/a1", f"{top}/c"])
+    assert left() == []
+    for name in ("d1", "d[1]"):
+        fs.makedirs(f"{top}/{name}")
+        put(fs, f"{top}/{name}/x")
+    fs.rm(f"{top}/d[1]", recursive=True)
+    assert left() == ["d1"]
+    put(fs, f"{top}/d2")
+    fs.rm([f"{top}/d1", f"{top}/d2"], recursive=True)
+    assert left() == []
+
+
+def test_a_folder_that_cannot_be_listed(tmp_path, monkeypatch):
+    def opens(path, flags, *args, **kwargs):
+        return fail() if path == str(tmp_path) and flags == os.O_RDONLY else really(path, flags, *args, **kwargs)
+
+    really = os.open
+    monkeypatch.setattr(os, "open", opens)
+    fs = SealedFileSystem(key=KEY)
+    put(fs, f"{tmp_path}/a")
+    assert os.listdir(tmp_path) == ["a"] and fs.cat_file(f"{tmp_path}/a") == TEXT
+
+
+@pytest.mark.parametrize("before, after", [(0o640, 0o600), (0o664, 0o604), (0o604, 0o600), (0o444, 0o404)])
+@pytest.mark.parametrize("named", [False, True])
+def test_who_could_not_read_the_old_one_cannot_read_the_new_one(tmp_path, monkeypatch, before, after, named):
+    if named:
+        # As where a file system makes no files without names.
+        monkeypatch.delattr(os, "O_TMPFILE")
+    fs, path = SealedFileSystem(key=KEY), tmp_path / "a"
+    put(fs, path)
+    modes, chown = [], os.fchown
+
+    def narrow(file, owner, group):
+        modes.append(os.fstat(file).st_mode & 0o777)
+        return chown(file, owner, group)
+
+    os.chmod(path, before)
+    monkeypatch.setattr(os, "fchown", narrow)
+    put(fs, path)
+    # Nobody else may open it until it has the group.
+    assert path.stat().st_mode & 0o777 == before and modes == [0o600, before]
+    monkeypatch.setattr(os, "fchown", fail)
+    put(fs, path)
+    assert path.stat().st_mode & 0o777 == after
+
+
+def test_hidden_names_are_of_whole_characters(tmp_path):
+    # 240 bytes end within one of three.
+    name = "x" + "€" * 84
+    fs = SealedFileSystem(key=KEY, fs=ArrowFSWrapper(pyarrow.fs.LocalFileSystem()))
+    with fs.open(f"{tmp_path}/{name}", "wb") as file:
+        file.write(TEXT)
+        (hidden,) = os.listdir(tmp_path)
+        assert hidden.rpartition(".")[0] == ".x" + "€" * 79 and len(os.fsencode(hidden)) <= 255
+    assert os.listdir(tmp_path) == [name] and fs.cat_file(f"{tmp_path}/{name}") == TEXT
