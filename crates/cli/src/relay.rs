@@ -287,6 +287,7 @@ fn check(path: &Path) -> Result<(), CommandError> {
         room.connections,
         config.memory >> 20
     ))?;
-    room.hint.iter().for_each(|hint| say(format_args!("sealwright: hint: {hint}")));
+    let slow = config.slow_return(&room);
+    room.hint.iter().chain(&slow).for_each(|hint| say(format_args!("sealwright: hint: {hint}")));
     Ok(())
 }

@@ -102,15 +102,22 @@ fn a_reload_that_changes_no_rule_drops_no_frame() {
     let [mut one, mut two] = names.map(|name| Peer::new(identity(directory.path(), &server, name).open(&[]).unwrap()));
     let worker = |peer: &Peer| server.relay().layout().locate(peer.session.address.session).unwrap().0;
     assert_ne!(worker(&one), worker(&two));
-    let (over, to) = (AtomicBool::new(false), two.session.address);
+    let ([over, ended], to) = ([const { AtomicBool::new(false) }; 2], two.session.address);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while !over.load(Ordering::Relaxed) {
                 one.send(to, b"traffic");
             }
-            one.send(to, b"the last");
+            // A receiver that was slow may have missed one
+            while !ended.load(Ordering::Relaxed) {
+                one.send(to, b"the last");
+                std::thread::sleep(Duration::from_millis(10));
+            }
         });
-        let receiver = scope.spawn(|| while two.receive().1 != b"the last" {});
+        let receiver = scope.spawn(|| {
+            while two.receive().1 != b"the last" {}
+            ended.store(true, Ordering::Relaxed);
+        });
         for _ in 0..10 {
             std::thread::sleep(Duration::from_millis(30));
             reload(&server, directory.path());

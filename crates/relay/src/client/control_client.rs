@@ -3,7 +3,7 @@
 use std::{
     io::{self, Read, Write},
     net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rustls::{ClientConnection, StreamOwned, pki_types::ServerName};
@@ -24,6 +24,8 @@ use crate::{
 const TIME: Duration = Duration::from_secs(10);
 /// How long the connection may take where there are other relays to try.
 const SHORT: Duration = Duration::from_secs(2);
+/// How long it may take at least, however little time is left.
+const LEAST: Duration = Duration::from_secs(1);
 /// How much longer each further request may take.
 const EACH: Duration = Duration::from_millis(10);
 
@@ -39,15 +41,30 @@ pub(crate) struct ControlClient {
 impl ControlClient {
     /// Connects to a relay that responds, the one that did so last before the others, with time for so many requests.
     pub(crate) fn connect(identity: &Identity, requests: usize) -> Result<ControlClient, ClientError> {
+        ControlClient::connect_within(identity, requests, Duration::MAX)
+    }
+
+    /// The same where so much time is left: all relays are tried once, and again only while there is some.
+    pub(crate) fn connect_within(
+        identity: &Identity,
+        requests: usize,
+        within: Duration,
+    ) -> Result<ControlClient, ClientError> {
+        let start = Instant::now();
+        let left = || within.saturating_sub(start.elapsed());
         let relays: Vec<&str> = identity.relay.split(',').map(str::trim).collect();
         let first = identity.last.get() % relays.len();
         // One that says nothing keeps nobody from the next one; if none is quick, each gets all the time that there is
         let rounds = if relays.len() > 1 { &[SHORT, TIME][..] } else { &[TIME] };
         let mut last = None;
-        for time in rounds {
+        for (round, time) in rounds.iter().enumerate() {
             let mut slow = false;
             for at in (first..relays.len()).chain(0..first) {
-                match ControlClient::connect_to(identity, relays[at], requests, *time) {
+                if round > 0 && left().is_zero() {
+                    break;
+                }
+                let time = left().max(LEAST).min(*time);
+                match ControlClient::connect_to(identity, relays[at], requests, time) {
                     Err(ClientError::Relay { relay, error }) => {
                         slow |= error.kind() == io::ErrorKind::TimedOut;
                         last = Some(ClientError::Relay { relay, error });
@@ -249,6 +266,23 @@ mod tests {
         assert_eq!(chosen("2001:db8::9"), all[0]);
         assert_eq!(likeliest(all[1..].iter().copied(), "2001:db8::9".parse().unwrap()), Some(all[1]), "all there is");
         assert_eq!(likeliest(std::iter::empty(), "::1".parse().unwrap()), None);
+    }
+
+    /// Whoever gives up after a while does so although none of many relays says anything.
+    #[test]
+    fn relays_that_are_silent_take_no_more_time_than_there_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let trial = folder.path().join("trial");
+        crate::serve::init(&trial, &[], &["alice".into()]).unwrap();
+        // The system takes connections for them
+        let silent: Vec<_> = (0..3).map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap()).collect();
+        let mut identity = Identity::read(&trial.join("alice.toml")).unwrap();
+        let addresses: Vec<_> = silent.iter().map(|relay| relay.local_addr().unwrap().to_string()).collect();
+        identity.relay = addresses.join(",");
+        let start = Instant::now();
+        let failed = ControlClient::connect_within(&identity, 1, Duration::from_millis(1500)).err().unwrap();
+        assert!(matches!(&failed, ClientError::Relay { relay, .. } if *relay == addresses[2]), "all once: {failed}");
+        assert!(start.elapsed() < Duration::from_secs(10), "two rounds of ten seconds each take half a minute");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! How a client gets its session, and finds others.
 
+use std::time::Duration;
+
 use crate::{
     address::Address,
     client::{
@@ -14,7 +16,12 @@ impl Identity {
     /// # Errors
     /// When the relay cannot be reached or refuses.
     pub fn open(&self, others: &[&str]) -> Result<Session, ClientError> {
-        let mut control = ControlClient::connect(self, 1 + others.len())?;
+        self.open_within(others, Duration::MAX)
+    }
+
+    /// The same where so much time is left.
+    pub(super) fn open_within(&self, others: &[&str], within: Duration) -> Result<Session, ClientError> {
+        let mut control = ControlClient::connect_within(self, 1 + others.len(), within)?;
         let mut session = control.open(&self.name)?;
         for other in others {
             session.found.push(control.find(other)?);
@@ -40,7 +47,12 @@ impl Identity {
     /// # Errors
     /// When the relay cannot be reached or does not know one of them.
     pub fn find(&self, others: &[&str]) -> Result<Vec<Option<Address>>, ClientError> {
-        let mut control = ControlClient::connect(self, others.len())?;
+        self.find_within(others, Duration::MAX)
+    }
+
+    /// The same where so much time is left.
+    pub(super) fn find_within(&self, others: &[&str], within: Duration) -> Result<Vec<Option<Address>>, ClientError> {
+        let mut control = ControlClient::connect_within(self, others.len(), within)?;
         let found = others.iter().map(|other| control.find(other)).collect::<Result<_, _>>()?;
         control.close();
         Ok(found)

@@ -178,7 +178,7 @@ impl Pipe<'_> {
             let interval = if mesh || unknown { SILENCE } else { 8 * SILENCE };
             if (unknown || silent || channel.other_senders) && looked_up.elapsed() > interval {
                 (looked_up, channel.other_senders) = (Instant::now(), false);
-                if let Ok(found) = self.identity.find(&[self.peer])
+                if let Ok(found) = self.identity.find_within(&[self.peer], trouble.left(self))
                     && found[0].is_some()
                     && found[0] != peer
                 {
@@ -253,7 +253,7 @@ impl Trouble {
     fn open(&self, pipe: &Pipe<'_>) -> Result<Session, ClientError> {
         let mut backoff = Backoff::default();
         loop {
-            let opened = pipe.identity.open(&[pipe.peer]);
+            let opened = pipe.identity.open_within(&[pipe.peer], self.left(pipe));
             let left = self.left(pipe);
             match opened {
                 Err(ClientError::Relay { error, .. }) if is_temporary(&error) && !left.is_zero() => {

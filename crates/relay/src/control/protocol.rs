@@ -12,7 +12,7 @@ pub const LABEL: &[u8] = b"EXPORTER-sealwright-session";
 pub const MAX_LINE: usize = 4096;
 
 /// Why a session is refused that the client may open a minute later.
-pub(crate) const TOO_OFTEN: &str = "this session was opened too often; wait a minute";
+pub(crate) const TOO_OFTEN: &str = "this session, or others of this certificate, were opened too often; wait a minute";
 
 /// What a client requests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

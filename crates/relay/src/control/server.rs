@@ -86,6 +86,8 @@ pub(super) struct Inner {
 /// What a reload changes.
 pub(super) struct Current {
     pub(super) tls: ServerTls,
+    /// By which all open sessions were last checked; those that were opened since, by `tls`.
+    pub(super) checked: ServerTls,
     pub(super) names: Names,
     pub(super) limits: Limits,
     pub(super) policy: Arc<Policy>,
@@ -113,7 +115,7 @@ impl ControlServer {
         let policy = Arc::new(policy);
         shared.directory.iter().for_each(|directory| directory.set_policy(&policy));
         shared.relay.set_classes(std::iter::empty(), policy.nobody());
-        let current = Mutex::new(Current { tls, names, limits, policy });
+        let current = Mutex::new(Current { checked: tls.clone(), tls, names, limits, policy });
         let [stop, check_soon] = [const { AtomicBool::new(false) }; 2];
         let inner = Arc::new(Inner { shared, limiter, stop, check_soon, current });
         let mut server = ControlServer { address, inner, threads: Vec::new() };
@@ -136,7 +138,8 @@ impl ControlServer {
         let Shared { relay, directory, log, .. } = &self.inner.shared;
         let (gone, same_trust) = {
             let mut current = self.inner.current();
-            let same_trust = tls.trusts_as(&current.tls);
+            // A check by what is current may still be under way
+            let same_trust = tls.trusts_as(&current.checked) && tls.trusts_as(&current.tls);
             current.tls = tls;
             current.limits = limits;
             let gone = current.names.change(&access.allowed, &access.revoked);
@@ -163,6 +166,7 @@ impl ControlServer {
             // Those who shared keys with it must open their sessions again
             let about = [("name", name.into()), ("session", address.session.into()), ("others_revoked", others.into())];
             log.say("removed", &about);
+            alive();
         }
         let clusters = {
             let (current, workers) = (self.inner.current(), relay.layout().shards());
@@ -172,7 +176,7 @@ impl ControlServer {
         self.inner.current().names.settle(&access.allowed);
         alive();
         if same_trust {
-            self.inner.check_lifetimes();
+            self.inner.check_lifetimes(alive);
         } else {
             self.inner.check_sessions(alive);
         }

@@ -118,7 +118,7 @@ impl Inner {
 
     /// Ends sessions whose lifetime is over, or whose certificate has expired, was revoked, or comes from another
     /// authority. Those who shared keys with one that is not trusted any more must open their sessions again. `alive` is
-    /// called after each certificate.
+    /// called after each certificate and each end.
     pub(super) fn check_sessions(&self, alive: &dyn Fn()) {
         // Many sessions may have one certificate. Verifying takes long, and others wait for what is current
         let (tls, chains) = {
@@ -132,18 +132,23 @@ impl Inner {
             standings.insert(*at, tls.standing(chain));
             alive();
         }
-        self.end_sessions(&standings);
+        self.end_sessions(&standings, alive);
+        let mut current = self.current();
+        // Else sessions may have been opened by what came after it
+        if Arc::ptr_eq(&current.tls.config, &tls.config) {
+            current.checked = tls;
+        }
     }
 
     /// Ends sessions whose lifetime is over. Nobody is trusted less than before; which certificates have expired is found
     /// soon, by the thread that has time for it.
-    pub(super) fn check_lifetimes(&self) {
+    pub(super) fn check_lifetimes(&self, alive: &dyn Fn()) {
         self.check_soon.store(true, Ordering::Relaxed);
-        self.end_sessions(&HashMap::new());
+        self.end_sessions(&HashMap::new(), alive);
     }
 
     /// Ends sessions by what their certificates are worth, which stand under their places in memory, and by their age.
-    fn end_sessions(&self, standings: &HashMap<*const Vec<CertificateDer<'static>>, Standing>) {
+    fn end_sessions(&self, standings: &HashMap<*const Vec<CertificateDer<'static>>, Standing>, alive: &dyn Fn()) {
         let ended: Vec<(String, Number, Instant, &str)> = {
             let current = self.current();
             let why = |open: &OpenSession| {
@@ -162,6 +167,7 @@ impl Inner {
         // Each cluster once, as its sessions are searched through
         let mut clusters = BTreeSet::new();
         for (name, number, since, why) in ended {
+            alive();
             let address = self.address(number);
             {
                 // While nobody opens it again, whose session this would be
@@ -209,6 +215,20 @@ mod tests {
         policy::Policy,
     };
 
+    /// Alice has a session.
+    fn open(inner: &Inner, chain: Chain) {
+        let mut current = inner.current();
+        let number = current.names.number_to_open("alice", &chain, &limits().open, Instant::now()).unwrap();
+        let open = OpenSession { since: Instant::now(), from: [127, 0, 0, 1].into(), chain };
+        assert!(current.names.opened("alice", number, open));
+    }
+
+    /// She alone may have one.
+    fn access() -> Access {
+        let allowed = vec![(None, vec!["alice".to_owned()])];
+        Access { allowed, revoked: Vec::new(), policy: Policy::open() }
+    }
+
     /// On the thread of a reload, which feeds the watchdog meanwhile, certificates are verified only where others are trusted,
     /// and each is told of.
     #[test]
@@ -227,24 +247,49 @@ mod tests {
             files.server().unwrap().with_before(count)
         };
         let control = start(tls(), &["alice"]);
-        {
-            let mut current = control.inner.current();
-            let chain = Chain::new(vec![CertificateDer::from_pem_file(trial.join("alice.pem")).unwrap()]);
-            let number = current.names.number_to_open("alice", &chain, &limits().open, Instant::now()).unwrap();
-            let open = OpenSession { since: Instant::now(), from: [127, 0, 0, 1].into(), chain };
-            assert!(current.names.opened("alice", number, open));
-        }
+        // The thread that reads the list too must not be the first
+        control.inner.stop.store(true, Ordering::Relaxed);
+        open(&control.inner, Chain::new(vec![CertificateDer::from_pem_file(trial.join("alice.pem")).unwrap()]));
         let reload = |limits: Limits| {
-            let allowed = vec![(None, vec!["alice".to_owned()])];
-            let access = Access { allowed, revoked: Vec::new(), policy: Policy::open() };
             let before = told.get();
-            control.reload(tls(), access, limits, &|| told.set(told.get() + 1));
+            control.reload(tls(), access(), limits, &|| told.set(told.get() + 1));
             (verified.load(Ordering::Relaxed), told.get() - before, control.list().len())
         };
         assert_eq!(reload(limits()), (0, 2, 1));
         revoke(&trial, 2, &[]).unwrap();
         assert_eq!(reload(limits()), (1, 3, 1), "another list");
-        assert_eq!(reload(Limits { lifetime: Duration::ZERO, ..limits() }), (1, 2, 0), "lifetimes count at once");
+        let at_once = reload(Limits { lifetime: Duration::ZERO, ..limits() });
+        assert_eq!(at_once, (1, 3, 0), "lifetimes count at once");
+    }
+
+    /// Another thread has read the list and is still verifying: who reloads is not answered before her session has ended.
+    #[test]
+    fn a_reload_trusts_no_check_that_has_not_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let trial = folder.path().join("trial");
+        crate::serve::init(&trial, &[], &["alice".into()]).unwrap();
+        revoke(&trial, 1, &[]).unwrap();
+        let files = TlsFiles { crl: Some(trial.join("authority.crl")), ..trial_files(&trial, "relay") };
+        let ((verifying, verified), (go_on, may)) = (channel(), sync_channel::<()>(0));
+        let (verifying, may) = (Mutex::new(verifying), Mutex::new(may));
+        let before = move || {
+            let _ = verifying.lock().unwrap().send(());
+            let _ = may.lock().unwrap().recv();
+        };
+        let control = start(files.server().unwrap().with_before(before), &["alice"]);
+        control.inner.stop.store(true, Ordering::Relaxed);
+        let inner = control.inner.clone();
+        open(&inner, Chain::new(vec![CertificateDer::from_pem_file(trial.join("alice.pem")).unwrap()]));
+        revoke(&trial, 2, &["alice"]).unwrap();
+        let checking = std::thread::spawn(move || {
+            inner.refresh_revocations();
+            inner.check_sessions(&|| ());
+        });
+        verified.recv().unwrap();
+        control.reload(files.server().unwrap(), access(), limits(), &|| ());
+        assert_eq!(control.list().len(), 0, "she was revoked");
+        go_on.send(()).unwrap();
+        checking.join().unwrap();
     }
 
     /// While certificates are verified, which may take seconds, clients open sessions and operators get answers.
@@ -261,14 +306,8 @@ mod tests {
         let tls = trial_files(&folder.path().join("trial"), "relay").server().unwrap().with_before(before);
         let control = start(tls, &["alice"]);
         let inner = control.inner.clone();
-        {
-            let mut current = inner.current();
-            // A certificate that no authority signed
-            let chain = Chain::new(vec![vec![0].into()]);
-            let number = current.names.number_to_open("alice", &chain, &limits().open, Instant::now()).unwrap();
-            let open = OpenSession { since: Instant::now(), from: [127, 0, 0, 1].into(), chain };
-            assert!(current.names.opened("alice", number, open));
-        }
+        // A certificate that no authority signed
+        open(&inner, Chain::new(vec![vec![0].into()]));
         let checking = std::thread::spawn(move || inner.check_sessions(&|| ()));
         verified.recv().unwrap();
         assert_eq!(control.list().len(), 1, "an answer, before the certificate is verified");

@@ -39,7 +39,7 @@ pub(crate) struct Udp {
     peers: Vec<Peer>,
     free: Vec<u32>,
     of: HashMap<Ends, u32>,
-    /// What this iteration sends, by peer, and the memory it takes.
+    /// What this iteration sends, by peer, and the memory it takes beside that of queues that were spare.
     queues: Vec<Queue>,
     held: usize,
     /// Empty queues, so that steady traffic allocates nothing, and the memory they take.
@@ -232,10 +232,12 @@ impl Udp {
         if at == self.queues.len() {
             there.queue = Some(at as u32);
             let spare = self.spare.pop();
-            self.kept -= spare.as_ref().map_or(0, Queue::held);
-            let queue = Queue { peer, ..spare.unwrap_or_default() };
-            self.held += queue.held();
-            self.queues.push(queue);
+            match &spare {
+                // There is room for it anyway, however much another peer had in it
+                Some(spare) => self.kept -= spare.held(),
+                None => self.held += size_of::<Queue>(),
+            }
+            self.queues.push(Queue { peer, ..spare.unwrap_or_default() });
         }
         let queue = &mut self.queues[at];
         let before = queue.held();

@@ -104,9 +104,9 @@ const WAITING_FOR_NATS: usize = 64;
 
 /// Messages of each subject that wait for the mesh's thread at most, as they may when many come at once. NATS' client would
 /// keep 65,536.
-const WAITING_FROM_NATS: usize = 1024;
-/// What those for this node take at most, if other nodes made them.
-pub(crate) const WAITING_BYTES: u64 = WAITING_FROM_NATS as u64 * (64 << 10);
+const WAITING_FROM_NATS: usize = 8192;
+/// What the budget has for those for this node: 8 KiB each. Most are shorter, and the longest have 64 KiB.
+pub(crate) const WAITING_BYTES: u64 = WAITING_FROM_NATS as u64 * (8 << 10);
 
 /// What the control plane, the metrics and the mesh's thread share.
 #[derive(Default)]
@@ -184,11 +184,16 @@ impl Mesh {
             servers: config.nats.to_string(),
             why: error.to_string(),
         };
+        let counted = state.clone();
         let options = ConnectOptions::new()
             .name(format!("sealwright node {node}"))
             .no_echo()
             .client_capacity(WAITING_FOR_NATS)
             .subscription_capacity(WAITING_FROM_NATS)
+            .event_callback(move |event| {
+                counted.stats.note(&event);
+                std::future::ready(())
+            })
             .connection_timeout(Duration::from_secs(5));
         let options = config.nats.let_in(options);
         let nats = runtime.block_on(options.connect(config.nats.addresses())).map_err(|error| failed(&error))?;

@@ -24,6 +24,7 @@ use crate::{
         ears::{Ears, Node, age},
         link::{Hello, Links, Opened},
         message::{self, Message},
+        stats::LossReport,
     },
 };
 
@@ -57,6 +58,7 @@ pub(crate) struct Task {
     stalled: bool,
     /// When it was last logged that another node has this node's number.
     taken: Option<Instant>,
+    losses: LossReport,
 }
 
 fn one(count: &AtomicU64) {
@@ -76,7 +78,7 @@ impl Task {
         let inbox = nats.subscribe(format!("{name}.node.{me}")).await?;
         let hellos = nats.subscribe(format!("{name}.hello")).await?;
         let ears = Ears::new(relay, state, log);
-        Ok(Task { nats, inbox, hellos, name, links, ears, stalled: false, taken: None })
+        Ok(Task { nats, inbox, hellos, name, links, ears, stalled: false, taken: None, losses: LossReport::default() })
     }
 
     /// Runs until nobody gives orders any more.
@@ -123,7 +125,11 @@ impl Task {
             }
         }
         let present = self.ears.nodes.iter().filter(|node| node.heard.is_some()).count();
-        self.ears.state.stats.nodes.store(present as u64, Ordering::Relaxed);
+        let stats = &self.ears.state.stats;
+        stats.nodes.store(present as u64, Ordering::Relaxed);
+        if let Some(lost) = self.losses.due(stats.lost.load(Ordering::Relaxed), Instant::now()) {
+            self.ears.log.say("messages-lost", &[("messages", lost.into())]);
+        }
     }
 
     async fn hear(&mut self, hello: &[u8]) {

@@ -6,7 +6,7 @@ use std::{
     io::{self, BufRead, BufReader, Read, Write},
     os::unix::{
         fs::{FileTypeExt, MetadataExt, PermissionsExt},
-        net::{UnixListener, UnixStream},
+        net::{SocketAddr, UnixListener, UnixStream},
     },
     path::{Path, PathBuf},
     sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel},
@@ -22,13 +22,15 @@ use crate::{
     control::RETRY,
     data::Count,
     errors::os_error_text,
-    serve::{metrics::resident_bytes, server::Server},
+    serve::{metrics::resident_bytes, serve_error::ServeError, server::Server},
 };
 
 /// How long one exchange may take.
 const TIME: Duration = Duration::from_secs(30);
 /// How long who asks waits, so that the relay says that it took too long.
 const PATIENCE: Duration = Duration::from_secs(35);
+/// The highest number that Linux gives a process.
+const LAST_PROCESS: u32 = 4_194_304;
 /// The longest request.
 const MAX_REQUEST: u64 = 4096;
 
@@ -102,11 +104,13 @@ impl AdminSocket {
     /// Listens, and passes what is asked to who serves.
     pub(super) fn open(path: &Path, events: SyncSender<Event>) -> io::Result<AdminSocket> {
         // It has its mode before anybody can find it, and replaces that of a relay that was killed
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let new = path.with_file_name(format!(".{name}.{}.new", std::process::id()));
-        match fs::remove_file(&new) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
+        let new = beside(path, std::process::id());
+        // Anything else stays, and the system says that it is there
+        if is_replaceable(&new) {
+            match fs::remove_file(&new) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
         }
         let listener = UnixListener::bind(&new)?;
         let placed = || {
@@ -139,8 +143,25 @@ impl Drop for AdminSocket {
     }
 }
 
+/// Refuses paths where no socket can be made, and those where something else is.
+pub(super) fn check(path: &Path) -> Result<(), ServeError> {
+    let has_room = |path: &Path| SocketAddr::from_pathname(path).is_ok();
+    if !has_room(path) || !has_room(&beside(path, LAST_PROCESS)) {
+        return Err(ServeError::LongPath(path.to_owned()));
+    }
+    if !is_replaceable(path) {
+        return Err(ServeError::NoSocket(path.to_owned()));
+    }
+    Ok(())
+}
+
+/// What a socket is called before it is at its path. It is short, as such names have few bytes.
+fn beside(path: &Path, process: u32) -> PathBuf {
+    path.with_file_name(format!(".{process}"))
+}
+
 /// Whether a socket may be put at a path: nothing is there, or another socket, such as that of a relay that was killed.
-pub(super) fn is_replaceable(path: &Path) -> bool {
+fn is_replaceable(path: &Path) -> bool {
     // What cannot be looked at now may be there when the relay starts
     fs::symlink_metadata(path).map_or(true, |found| found.file_type().is_socket())
 }
@@ -227,7 +248,6 @@ mod tests {
             config::Config,
             init,
             run::{Signals, run},
-            serve_error::ServeError,
         },
     };
 
@@ -321,6 +341,37 @@ mod tests {
         drop(socket);
         let left: Vec<_> = fs::read_dir(&trial).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert!(left.iter().all(|name| !name.to_string_lossy().starts_with('.')), "{left:?}");
+    }
+
+    /// What a socket is called until it is placed has room wherever the socket has.
+    #[test]
+    fn a_path_is_taken_that_has_just_room_and_a_longer_one_refused() {
+        let folder = tempfile::tempdir_in("/tmp").unwrap();
+        let trial = folder.path().join("trial");
+        init(&trial, &[], &[]).unwrap();
+        let text = fs::read_to_string(trial.join("relay.toml")).unwrap();
+        // A path of so many bytes whose last name is this one
+        let path_of = |bytes: usize, name: &str| {
+            let folder = trial.join("d".repeat(bytes - name.len() - 2 - trial.as_os_str().len()));
+            fs::create_dir_all(&folder).unwrap();
+            folder.join(name)
+        };
+        let check = |path: &Path| {
+            let text = text.replace("\"relay.sock\"", &format!("\"{}\"", path.display()));
+            Config::parse(&text, &trial).unwrap().check()
+        };
+        for path in [path_of(107, "relay.sock"), path_of(100, "s")] {
+            check(&path).unwrap();
+            drop(AdminSocket::open(&path, sync_channel(1).0).unwrap());
+        }
+        for path in [path_of(108, "relay.sock"), path_of(101, "s")] {
+            assert!(matches!(check(&path).unwrap_err(), ServeError::LongPath(long) if long == path));
+        }
+        // What is no socket stays, also under that name
+        let taken = trial.join(format!(".{}", std::process::id()));
+        fs::write(&taken, "somebody's").unwrap();
+        assert!(AdminSocket::open(&trial.join("relay.sock"), sync_channel(1).0).is_err());
+        assert_eq!(fs::read_to_string(&taken).unwrap(), "somebody's");
     }
 
     #[test]

@@ -46,9 +46,7 @@ impl Config {
     /// What is wrong.
     pub fn check(&self) -> Result<Room, ServeError> {
         self.tls.server()?;
-        if let Some(admin) = self.admin.as_ref().filter(|admin| !admin::is_replaceable(admin)) {
-            return Err(ServeError::NoSocket(admin.clone()));
-        }
+        self.admin.as_deref().map_or(Ok(()), admin::check)?;
         self.room()
     }
 
@@ -116,6 +114,7 @@ impl Config {
         if fitting == 0 {
             return Err(ServeError::Budget {
                 sessions: self.sessions,
+                nodes: self.mesh_bytes() > 0,
                 needed: needed.div_ceil(1 << 20),
                 connection: settings.connection_bytes() >> 10,
                 budget: self.memory >> 20,

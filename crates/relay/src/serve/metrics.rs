@@ -198,13 +198,14 @@ impl Metrics {
         add("worker_cpu_seconds_total", "counter", "CPU time of the workers.", &[("", cpu)]);
         #[cfg(feature = "nats")]
         if let Some(mesh) = &self.mesh {
-            let MeshStats { sent, received, refused, undelivered, nodes, .. } = &mesh.stats;
+            let MeshStats { sent, received, refused, undelivered, lost, nodes, .. } = &mesh.stats;
             add("frames_remote_total", "counter", "Frames for clients of other nodes.", &[("", of(Count::Remote))]);
             let messages = [
                 ("{outcome=\"sent\"}", value(sent)),
                 ("{outcome=\"received\"}", value(received)),
                 ("{outcome=\"refused\"}", value(refused)),
                 ("{outcome=\"undelivered\"}", value(undelivered)),
+                ("{outcome=\"lost\"}", value(lost)),
             ];
             add("mesh_messages_total", "counter", "Messages between nodes, by outcome.", &messages);
             let frames = [

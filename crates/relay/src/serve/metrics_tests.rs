@@ -103,6 +103,7 @@ fn metrics_have_the_values_of_their_counts() {
             ("mesh_messages_total{outcome=\"received\"}", &stats.received),
             ("mesh_messages_total{outcome=\"refused\"}", &stats.refused),
             ("mesh_messages_total{outcome=\"undelivered\"}", &stats.undelivered),
+            ("mesh_messages_total{outcome=\"lost\"}", &stats.lost),
             ("mesh_frames_total{outcome=\"sent\"}", &stats.frames_sent),
             ("mesh_frames_total{outcome=\"received\"}", &stats.frames_received),
             ("mesh_frames_total{outcome=\"refused\"}", &stats.frames_refused),

@@ -73,9 +73,7 @@ pub fn run(path: &Path, signals: &Signals, log: Arc<Log>) -> Result<(), ServeErr
         log.say("research-only", &[("scheme", config.scheme.to_string().into())]);
     }
     let open = |path: &PathBuf| {
-        if !admin::is_replaceable(path) {
-            return Err(ServeError::NoSocket(path.clone()));
-        }
+        admin::check(path)?;
         AdminSocket::open(path, signals.1.clone()).map_err(|error| ServeError::Admin { path: path.clone(), error })
     };
     // What says that it serves finds its socket there. Before it listens, that may be the one of a relay that runs

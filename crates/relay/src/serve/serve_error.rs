@@ -25,12 +25,15 @@ pub enum ServeError {
     Session(#[from] SessionError),
     /// The memory budget is too small.
     #[error(
-        "{sessions} sessions take {needed} MiB, and a connection {connection} KiB: memory_mib = {budget} is too little"
+        "{sessions} sessions{} take {needed} MiB, and a connection {connection} KiB: memory_mib = {budget} is too little",
+        if *nodes { ", the workers and what waits from other nodes" } else { " and the workers" }
     )]
     Budget {
         /// Sessions asked for.
         sessions: u32,
-        /// What their records take.
+        /// Whether there are other nodes, whose messages wait.
+        nodes: bool,
+        /// What all of these take.
         needed: u64,
         /// What the buffers of one connection may take.
         connection: usize,
@@ -48,6 +51,9 @@ pub enum ServeError {
     /// What the relay would listen with for operators is something else than a socket.
     #[error("{}: this is no socket, so it is not replaced; hint: admin names a path where nothing else is", .0.display())]
     NoSocket(PathBuf),
+    /// What the relay would listen with for operators has a path that no socket can have.
+    #[error("{}: this path is too long for a socket; hint: admin names a path of at most 100 bytes", .0.display())]
+    LongPath(PathBuf),
     /// The socket for operators cannot be made.
     #[error(
         "{}: {}; hint: admin names a socket in a folder where the relay may write; under the unit for systemd that is \
