@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use sealwright_terminal::ProgressArgs;
+use sealwright_terminal::{ProgressArgs, ProgressFormat};
 
 /// The source of the key. It is never the command line or the environment, because other processes can read both.
 #[derive(Args, Debug)]
@@ -70,6 +70,21 @@ pub(crate) struct FileArgs {
 }
 
 impl FileArgs {
+    /// Those of a walk through directories that writes nothing.
+    pub(crate) fn each_in(directories: Vec<PathBuf>, quiet: bool) -> FileArgs {
+        FileArgs {
+            inputs: directories,
+            output: None,
+            directory: None,
+            each: true,
+            force: false,
+            remove: false,
+            no_sync: false,
+            threads: None,
+            progress: ProgressArgs { quiet, progress: ProgressFormat::None },
+        }
+    }
+
     /// Where a sealed directory is unpacked.
     pub(crate) fn below(&self) -> &Path {
         self.directory.as_deref().unwrap_or(Path::new("."))

@@ -7,3 +7,9 @@ pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
     let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
     Some((metadata.dev(), metadata.ino()))
 }
+
+/// The same of a directory.
+pub(crate) fn directory(path: &Path) -> Option<(u64, u64)> {
+    let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_dir)?;
+    Some((metadata.dev(), metadata.ino()))
+}

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 #[cfg(feature = "signatures")]
 use sealwright_file::VerifyingKey;
-use sealwright_file::{Error, FileList, Flaw, Found, Key, Opening};
+use sealwright_file::{Commitment, Error, FileList, Flaw, Found, Key, Opening, list::claimed};
 use sealwright_terminal::{CommandError, Exit, say, shown};
 
-use crate::error::file_error;
 #[cfg(feature = "public-keys")]
 use crate::pairs;
 #[cfg(feature = "signatures")]
 use crate::signing;
+use crate::{error::file_error, listing::is_there};
 
 /// What opens it besides the keys to seal with, of which a public one opens nothing.
 #[derive(Args, Debug)]
@@ -81,39 +81,73 @@ fn tells(error: &Error) -> u8 {
     }
 }
 
-/// Lists files that stay in the directory `root`, which has no manifest, as they are there. One that is no sealed file,
-/// or a damaged one, cannot be listed, and keeps none from being written.
+/// Lists files that stay in the directory `root`. What its manifest, if there is an `old` one, says of a file that is
+/// still that file, it says further on. Another one, of which the manifest was not written after an interrupt, or that
+/// was put there by itself, is listed as it is found; one that the old manifest lists under another name is not. One
+/// that is no sealed file, or a damaged one, cannot be listed anew, and keeps none from being written. Returns whether
+/// one was not the file that the manifest listed.
 pub(crate) fn list(
     list: &mut FileList,
     root: &Path,
     mut stay: Vec<PathBuf>,
+    old: Option<&FileList>,
     openings: &[Opening<'_>],
     quiet: bool,
-) -> Result<(), CommandError> {
+) -> Result<bool, CommandError> {
     stay.sort();
-    let mut listed = 0;
+    let (mut listed, mut differs) = (0, false);
     for path in stay {
-        let found = Found::new(root, &path);
+        let (found, was) = (Found::new(root, &path), old.and_then(|old| old.commitment(&path)));
+        if let Some(commitment) = as_listed(&found, was) {
+            list.add(path, commitment);
+            continue;
+        }
+        let name = shown(&found.path());
+        let will = if was.is_some() { "lists what it was" } else { "will not list it" };
         match opened(openings, |opening| opening.commitment_of(found.open()?)) {
             Ok(commitment) => {
+                // No interrupt swaps files. One that has a new name and not the old one was renamed.
+                let other = old.and_then(|old| old.path_of(&commitment));
+                if let Some(other) = other.filter(|other| was.is_some() || is_there(&root.join(other))) {
+                    let other = shown(other);
+                    say(format_args!(
+                        "sealwright: warning: {name}: is the file that was sealed as {other}; the manifest {will}"
+                    ));
+                    was.into_iter().for_each(|was| list.add(path.clone(), was));
+                    differs = true;
+                    continue;
+                }
+                // Somebody could have put it there: that is said also where little is to be said.
+                let is = if was.is_some() { "not the file that the manifest lists" } else { "not in the manifest" };
+                if old.is_some() {
+                    say(format_args!("sealwright: warning: {name}: is {is}; the new one lists it"));
+                }
+                differs |= was.is_some();
                 list.add(path, commitment);
                 listed += 1;
             }
             Err(error @ Error::NotAuthentic(_)) if !is_of_signer(&error) => {
                 if !quiet {
-                    let found = shown(&found.path());
-                    say(format_args!("sealwright: warning: {found}: {error}; the manifest will not list it"));
+                    say(format_args!("sealwright: warning: {name}: {error}; the manifest {will}"));
                 }
+                was.into_iter().for_each(|was| list.add(path.clone(), was));
             }
             Err(error) => return Err(refused(error, "it stays, so the manifest has to list it").about(&found.path())),
         }
     }
-    if listed > 0 && !quiet {
+    // Whoever removed the manifest could have replaced them as well.
+    if listed > 0 && old.is_none() {
         let files = if listed == 1 { "1 file" } else { &format!("{listed} files") };
         let root = shown(root);
         say(format_args!("sealwright: warning: {root}: had no manifest; the new one lists {files} as found there"));
     }
-    Ok(())
+    Ok(differs)
+}
+
+/// What a file commits to, if that is what the manifest lists. It needs no key: a file that only says so is found out
+/// when it is opened, as it was before.
+pub(crate) fn as_listed(found: &Found, listed: Option<Commitment>) -> Option<Commitment> {
+    listed.filter(|listed| found.open().and_then(claimed).is_ok_and(|is| is == *listed))
 }
 
 /// Why nothing is sealed into a directory: what stays there cannot be opened. `why` it has to be says the hint.

@@ -1,4 +1,4 @@
-//! The manifests of directories that are sealed file by file: written when all files are sealed, checked before any is opened.
+//! The manifests of directories that are sealed file by file: written when all files are sealed.
 
 use std::{
     collections::HashSet,
@@ -7,31 +7,66 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use sealwright_file::{Commitment, Error, FileList, Flaw, Found, Input, Opening, Output, Sealing, list::NAME};
+use sealwright_file::{
+    Commitment, Error, FileId, FileList, Flaw, Found, Input, KeySource, Opening, Output, Sealing, list::NAME,
+    output::create_directory,
+};
 use sealwright_terminal::{CommandError, Exit, say, shown};
 
 use crate::{
     args::FileArgs,
     error::file_error,
     kept,
+    locks::Locks,
     names::{Direction, left_out},
-    plan::{FileTask, Listed, Plan},
+    plan::{FileTask, Plan},
     stream,
 };
 
 /// What was sealed into each root so far.
 #[derive(Debug)]
 pub(crate) struct Sealed {
-    roots: Vec<PathBuf>,
-    lists: Mutex<Vec<FileList>>,
-    old: Vec<Old>,
+    roots: Vec<Root>,
+    noted: Mutex<Noted>,
+    /// How many tasks have to be done for a new manifest: all of them, and nothing may have failed before.
+    wanted: Option<usize>,
+    /// So that nobody else seals into the roots meanwhile.
+    locks: Locks,
+    /// A file that stays was not the one that the manifest listed.
+    differs: bool,
+}
+
+/// A directory that is sealed into.
+#[derive(Debug)]
+struct Root {
+    path: PathBuf,
+    old: Old,
+    /// The manifest that was read.
+    read: Option<Read>,
+}
+
+/// A manifest that was read: which file it is, what it lists, and how many keys open it.
+#[derive(Debug)]
+struct Read {
+    id: Option<FileId>,
+    list: FileList,
+    keys: usize,
+}
+
+#[derive(Debug)]
+struct Noted {
+    lists: Vec<FileList>,
+    /// The tasks that are done.
+    done: usize,
 }
 
 /// The manifest that a root has already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Old {
-    /// There is none, or none of its files stays.
+    /// There is none.
     Gone,
+    /// None of its files stays, and it was removed.
+    Removed,
     /// What it says of files that stay goes into the new one.
     Kept,
     /// It stays, and nothing is sealed beside it.
@@ -39,133 +74,197 @@ enum Old {
 }
 
 impl Sealed {
-    /// Nothing yet. A root that has a manifest already is not sealed again without --force: half of its files would then be
-    /// listed and half not.
+    /// Nothing yet. A root that has a manifest already is not sealed again without --force: half of its files would
+    /// then be listed and half not.
     pub(crate) fn new(plan: &mut Plan, args: &FileArgs) -> Sealed {
-        let mut old_manifests = vec![Old::Gone; plan.roots.len()];
-        if !args.force {
-            let old: Vec<usize> = (0..plan.roots.len()).filter(|&i| is_there(&plan.roots[i].join(NAME))).collect();
-            for root in old {
-                old_manifests[root] = Old::Stays;
-                let error = CommandError::failed("exists already").about(&plan.roots[root].join(NAME));
-                plan.fail(root, error.hint("--force adds to it what is sealed now; -C DIR seals elsewhere"));
-            }
-        }
-        // Nor is a file sealed, and perhaps removed, whose manifest has no place.
-        for (root, old) in old_manifests.iter_mut().enumerate().filter(|_| args.force) {
-            let path = plan.roots[root].join(NAME);
-            if let Err(error) = Output::check_derived(&path, stream::place(args, false)) {
-                *old = Old::Stays;
-                plan.fail(root, file_error(error).about_unless_named(&path));
-            }
-        }
-        let lists = Mutex::new(vec![FileList::default(); plan.roots.len()]);
-        Sealed { roots: plan.roots.clone(), lists, old: old_manifests }
-    }
-
-    /// Whether a manifest is missing where nothing is left to be sealed: an earlier run did not come to write it.
-    pub(crate) fn is_due(&self, plan: &Plan) -> bool {
-        let due = |(root, old): (&PathBuf, &Old)| {
-            *old == Old::Gone && !is_there(&root.join(NAME)) && !sealed_in(root).is_empty()
-        };
-        plan.failures.is_empty() && self.roots.iter().zip(&self.old).any(due)
-    }
-
-    /// Takes over what the old manifests say of files that stay. One that cannot be opened must not be lost while there
-    /// are such files: they would be no part of their directory any more. Where there is none, each of these files is
-    /// opened as far as it takes to list it. `openings` say with which keys that may be, and who must have signed: what
-    /// a new manifest says, its signer answers for.
-    pub(crate) fn keep(&mut self, plan: &mut Plan, openings: &[Opening<'_>], args: &FileArgs) {
-        let lists = self.lists.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for (i, root) in self.roots.iter().enumerate() {
-            if self.old[i] == Old::Stays {
-                continue;
-            }
-            let (path, there) = (root.join(NAME), sealed_in(root));
-            let replaced: HashSet<&Listed> = plan.tasks.iter().filter_map(|task| task.listed.as_ref()).collect();
-            let is_replaced = |path: &PathBuf| replaced.contains(&Listed { root: i, path: path.clone() });
-            let kept = if is_there(&path) {
-                match kept::opened(openings, |opening| FileList::open(opening, manifest(root)?)) {
-                    Ok(old) => {
-                        let is_here = |path: &Path| {
-                            there.contains(path) || plan.found.contains(&Listed { root: i, path: path.into() })
-                        };
-                        for gone in old.paths().filter(|path| !args.progress.quiet && !is_here(path)) {
-                            say(format_args!(
-                                "sealwright: warning: {}: is missing; the manifest lists it, the new one will not",
-                                shown(&root.join(gone))
-                            ));
-                        }
-                        for path in there {
-                            old.commitment(&path)
-                                .into_iter()
-                                .for_each(|commitment| lists[i].add(path.clone(), commitment));
-                        }
-                        Ok(Old::Kept)
-                    }
-                    Err(_) if there.iter().all(is_replaced) => Ok(Old::Gone),
-                    Err(error) => Err(kept::refused(error, "it lists files that stay").about_unless_named(&path)),
-                }
-            } else if plan.failures.is_empty() {
-                let stay = there.into_iter().filter(|path| !is_replaced(path)).collect();
-                kept::list(&mut lists[i], root, stay, openings, args.progress.quiet).map(|()| Old::Gone)
+        let mut roots = Vec::new();
+        for i in 0..plan.roots.len() {
+            let path = plan.roots[i].path.clone();
+            let place = path.join(NAME);
+            let refused = if !args.force {
+                is_there(&place).then(|| exists(&place))
             } else {
-                // None will be written.
-                Ok(Old::Gone)
+                // Nor is a file sealed, and perhaps removed, whose manifest has no place.
+                let checked = Output::check_derived(&place, stream::place(args, false));
+                checked.err().map(|error| file_error(error).about_unless_named(&place))
             };
-            self.old[i] = kept.unwrap_or_else(|refused| {
+            let old = if refused.is_some() { Old::Stays } else { Old::Gone };
+            refused.into_iter().for_each(|refused| plan.fail(i, refused));
+            roots.push(Root { path, old, read: None });
+        }
+        let noted = Mutex::new(Noted { lists: vec![FileList::default(); roots.len()], done: 0 });
+        Sealed { roots, noted, wanted: None, locks: Locks::default(), differs: false }
+    }
+
+    /// Whether a manifest may be missing, or be an old one, where nothing is left to be sealed: an earlier run did not
+    /// come to write it.
+    pub(crate) fn is_due(&self, plan: &Plan) -> bool {
+        let due = |root: &Root| root.old == Old::Gone && !sealed_in(&root.path).is_empty();
+        plan.failures.is_empty() && self.roots.iter().any(due)
+    }
+
+    /// Takes over what the old manifests say of files that stay. One that cannot be opened must not be lost while
+    /// there are such files: they would be no part of their directory any more. A file that none lists, or that is not
+    /// the one that is listed, is opened as far as it takes to list it. `openings` say with which keys that may be,
+    /// and who must have signed: what a new manifest says, its signer answers for.
+    pub(crate) fn keep(&mut self, plan: &mut Plan, openings: &[Opening<'_>], args: &FileArgs) {
+        let Sealed { roots, noted, locks, differs, .. } = self;
+        let noted = noted.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let into: Vec<_> = (0..roots.len()).filter(|i| roots[*i].old != Old::Stays).collect();
+        let paths: Vec<_> = into.iter().map(|i| roots[*i].path.clone()).collect();
+        paths.iter().for_each(|root| make(root, plan, args));
+        for (i, held) in into.into_iter().zip(locks.wait_for(&paths)) {
+            let (root, list) = (&mut roots[i], &mut noted.lists[i]);
+            let kept = held.map_or(Ok(()), Err).and_then(|()| root.keep(i, list, plan, openings, args, differs));
+            root.old = kept.unwrap_or_else(|refused| {
                 plan.fail(i, refused);
                 Old::Stays
             });
         }
+        self.wanted = plan.failures.is_empty().then_some(plan.tasks.len());
     }
 
-    /// Notes that a task's output commits to this.
+    /// Notes that a task's output is there and commits to this.
     pub(crate) fn note(&self, task: &FileTask, commitment: Commitment) {
+        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.done += 1;
         if let Some(listed) = &task.listed {
-            let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
-            lists[listed.root].add(listed.path.clone(), commitment);
+            noted.lists[listed.root].add(listed.path.clone(), commitment);
         }
     }
 
     /// Writes the manifests: of what was sealed and of what stays. A new one is written only if every file was sealed.
-    pub(crate) fn write(self, sealing: &Sealing<'_>, args: &FileArgs, sealed: Exit) -> Exit {
-        let mut worst = sealed;
-        let lists = self.lists.into_inner().unwrap_or_else(PoisonError::into_inner);
-        for ((root, list), old) in self.roots.iter().zip(lists).zip(self.old) {
-            let path = root.join(NAME);
-            if old == Old::Stays {
+    /// It opens with as many keys as `keys` says.
+    pub(crate) fn write(self, sealing: &Sealing<'_>, keys: usize, args: &FileArgs, mut worst: Exit) -> Exit {
+        let noted = self.noted.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let all = self.wanted == Some(noted.done);
+        for (root, list) in self.roots.iter().zip(noted.lists) {
+            let read = root.read.as_ref();
+            if root.old == Old::Stays || read.is_some_and(|read| read.list == list) {
                 continue;
             }
-            if sealed != Exit::Done && old == Old::Gone {
-                // It tells of files that were replaced.
-                let removed = args.force && fs::remove_file(&path).is_ok();
+            if !all && root.old != Old::Kept {
                 say(format_args!(
                     "sealwright: {}: no manifest was written, because not every file was sealed{}",
-                    shown(root),
-                    if removed { "; the old one was removed" } else { "" }
+                    shown(&root.path),
+                    if root.old == Old::Removed { "; the old one was removed" } else { "" }
                 ));
                 continue;
             }
-            let written =
-                Output::derived(&path, stream::place(args, false)).and_then(|output| list.seal(sealing, output));
-            if let Err(error) = written {
-                let error = file_error(error).about_unless_named(&path);
+            if let Some(read) = read.filter(|read| read.keys > keys && !args.progress.quiet) {
+                say(format_args!(
+                    "sealwright: warning: {}: {keys} of {} keys can open the new manifest; `rekey --each` adds others",
+                    shown(&root.path.join(NAME)),
+                    read.keys
+                ));
+            }
+            if let Err(error) = root.write(&list, sealing, args) {
                 worst = error.exit().max(worst);
                 say(error);
             }
         }
-        worst
+        // It was said; whoever does not read that is told as well.
+        if self.differs { Exit::Failed.max(worst) } else { worst }
     }
 }
 
+impl Root {
+    /// Lists what stays in it.
+    fn keep(
+        &mut self,
+        number: usize,
+        list: &mut FileList,
+        plan: &Plan,
+        openings: &[Opening<'_>],
+        args: &FileArgs,
+        differs: &mut bool,
+    ) -> Result<Old, CommandError> {
+        let quiet = args.progress.quiet;
+        let (path, there) = (self.path.join(NAME), sealed_in(&self.path));
+        let listed = plan.tasks.iter().filter_map(|task| task.listed.as_ref());
+        let outputs: HashSet<&Path> =
+            listed.filter(|listed| listed.root == number).map(|listed| listed.path.as_path()).collect();
+        let stay: Vec<_> = there.iter().filter(|path| !outputs.contains(path.as_path())).cloned().collect();
+        if !is_there(&path) {
+            // None will be written where something failed.
+            if plan.failures.is_empty() {
+                kept::list(list, &self.path, stay, None, openings, quiet)?;
+            }
+            return Ok(Old::Gone);
+        }
+        if !args.force {
+            // Who had the lock wrote it.
+            return Err(exists(&path));
+        }
+        let read = kept::opened(openings, |opening| {
+            let mut input = manifest(&self.path)?;
+            let (id, source) = (input.identity(), &input.preamble()?.source);
+            let keys = if let KeySource::Recipients(slots) = source { slots.iter().count() } else { 1 };
+            Ok(Read { id, list: FileList::open(opening, input)?, keys })
+        });
+        let old = match read {
+            Ok(read) => &self.read.insert(read).list,
+            Err(_) if stay.is_empty() => {
+                // After an interrupt it would be in the way of the same command, and its files would be those of no
+                // manifest.
+                fs::remove_file(&path).map_err(|error| CommandError::io(&path, &error))?;
+                return Ok(Old::Removed);
+            }
+            Err(error) => return Err(kept::refused(error, "it lists files that stay").about_unless_named(&path)),
+        };
+        // Also where little is to be said: if it comes back, perhaps an older one, the manifest does not tell any more.
+        for gone in old.paths().filter(|path| !there.contains(*path) && !outputs.contains(path)) {
+            say(format_args!(
+                "sealwright: warning: {}: is missing; the manifest lists it, the new one will not",
+                shown(&self.path.join(gone))
+            ));
+        }
+        *differs |= kept::list(list, &self.path, stay, Some(old), openings, quiet)?;
+        // Should one of them not be sealed, it is still what the manifest lists.
+        for path in outputs {
+            old.commitment(path).into_iter().for_each(|commitment| list.add(path.into(), commitment));
+        }
+        Ok(Old::Kept)
+    }
+
+    /// Writes its manifest.
+    fn write(&self, list: &FileList, sealing: &Sealing<'_>, args: &FileArgs) -> Result<(), CommandError> {
+        let path = self.path.join(NAME);
+        // Not everybody asks for the lock, and some file systems have none.
+        let now = manifest(&self.path).ok().and_then(|input| input.identity());
+        if is_there(&path) && now != self.read.as_ref().and_then(|read| read.id) {
+            let error = file_error(Error::Replaced(path));
+            return Err(error.hint("another program sealed into this directory: repeat the command with --force"));
+        }
+        let output = Output::derived(&path, stream::place(args, false));
+        output
+            .and_then(|output| list.seal(sealing, output))
+            .map(drop)
+            .map_err(|error| file_error(error).about_unless_named(&path))
+    }
+}
+
+/// Makes `root`, for a lock is on something that is there.
+fn make(root: &Path, plan: &Plan, args: &FileArgs) {
+    for (directory, mode) in plan.directories.iter().filter(|(directory, _)| root.starts_with(directory)) {
+        // Why it cannot be made is said where all directories are made.
+        let _ = create_directory(directory, *mode, !args.no_sync);
+    }
+}
+
+/// Why nothing is sealed beside a manifest.
+fn exists(manifest: &Path) -> CommandError {
+    let error = CommandError::failed("exists already").about(manifest);
+    error.hint("--force adds to it what is sealed now; -C DIR seals elsewhere")
+}
+
 /// Whether there is anything of this name, be it a link to nothing.
-fn is_there(path: &Path) -> bool {
+pub(crate) fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
 /// The manifest in a directory. It is a regular file: a named pipe would be waited for.
-fn manifest(root: &Path) -> Result<Input, Error> {
+pub(crate) fn manifest(root: &Path) -> Result<Input, Error> {
     let path = root.join(NAME);
     let failed = |source| Error::Io { doing: "open", place: path.display().to_string(), source };
     let meta = fs::symlink_metadata(&path).map_err(failed)?;
@@ -176,7 +275,7 @@ fn manifest(root: &Path) -> Result<Input, Error> {
 }
 
 /// The sealed files in a directory and below, by their paths from there.
-fn sealed_in(root: &Path) -> HashSet<PathBuf> {
+pub(crate) fn sealed_in(root: &Path) -> HashSet<PathBuf> {
     let mut found = Vec::new();
     sealed_below(root, &mut found);
     found.into_iter().filter_map(|path| Some(path.strip_prefix(root).ok()?.to_owned())).collect()
@@ -186,100 +285,8 @@ fn sealed_below(directory: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         match entry.metadata() {
             Ok(meta) if meta.is_dir() => sealed_below(&entry.path(), found),
-            Ok(meta) if left_out(&entry.path(), &meta, Direction::Open).is_none() => found.push(entry.path()),
+            Ok(meta) if left_out(&entry.path(), &meta, Direction::Open, true).is_none() => found.push(entry.path()),
             _ => {}
         }
     }
-}
-
-/// The manifests of the directories to be opened.
-#[derive(Debug, Default)]
-pub(crate) struct Lists(Vec<Option<FileList>>);
-
-impl Lists {
-    /// Opens the manifest of each root and notes which of its files are missing: a directory, a link or a pipe of that name
-    /// is not the file.
-    pub(crate) fn open(plan: &mut Plan, opening: &Opening<'_>) -> Lists {
-        let mut lists = Vec::new();
-        for (i, root) in plan.roots.clone().iter().enumerate() {
-            let path = root.join(NAME);
-            match manifest(root).and_then(|input| FileList::open(opening, input)) {
-                Ok(list) => {
-                    let found = |path: &Path| plan.found.contains(&Listed { root: i, path: path.into() });
-                    let gone = list.paths().filter(|path| !found(path)).map(|path| missing(&root.join(path)));
-                    plan.failures.extend(gone.collect::<Vec<_>>());
-                    lists.push(Some(list));
-                }
-                Err(error) => {
-                    plan.fail(i, file_error(error).about_unless_named(&path));
-                    lists.push(None);
-                }
-            }
-        }
-        Lists(lists)
-    }
-
-    /// What the input of a task must commit to.
-    ///
-    /// # Errors
-    /// When there is a manifest in which it is not.
-    pub(crate) fn commitment(&self, task: &FileTask) -> Result<Option<Commitment>, CommandError> {
-        let Some(listed) = &task.listed else { return Ok(None) };
-        let Some(Some(list)) = self.0.get(listed.root) else { return Ok(None) };
-        let unlisted = || {
-            not_authentic("is not in the manifest of its directory")
-                .hint("it was added or renamed; opened by itself, it is what it was sealed as")
-        };
-        list.commitment(&listed.path).map(Some).ok_or_else(|| unlisted().about(task.input.name("standard input")))
-    }
-
-    /// Tells which file it is that stands under another's name.
-    pub(crate) fn explain(&self, error: Error, task: &FileTask) -> CommandError {
-        let listed = task.listed.as_ref().and_then(|listed| self.0.get(listed.root)?.as_ref());
-        let was = match (&error, listed) {
-            (Error::NotAuthentic(Flaw::OtherFile { commitment }), Some(list)) => list.path_of(commitment).map(shown),
-            _ => None,
-        };
-        let failure = file_error(error).about_unless_named(task.input.name("standard input"));
-        match was {
-            Some(was) => failure.hint(format_args!("it is the file that was sealed as {was}")),
-            None => failure,
-        }
-    }
-}
-
-/// Where a directory that was named has no manifest, `must` makes that a failure; otherwise it is said.
-pub(crate) fn without(plan: &mut Plan, args: &FileArgs, must: bool) {
-    let unlisted = std::mem::take(&mut plan.unlisted);
-    for (directory, below) in &unlisted {
-        if must {
-            let error = missing_manifest(directory, *below);
-            // Not what is below another one that was named, wherever that is
-            plan.refuse_all_of(directory, error);
-        } else if !args.progress.quiet {
-            say(format_args!(
-                "sealwright: warning: {}: has no manifest{}",
-                shown(directory),
-                match below {
-                    true => " itself, so what is missing from it beside the directories with manifests is not noticed",
-                    false => ", so swapped, renamed or missing files are not noticed",
-                }
-            ));
-        }
-    }
-}
-
-fn missing(path: &Path) -> CommandError {
-    not_authentic("is missing, but the manifest of its directory lists it").about(path)
-}
-
-fn missing_manifest(root: &Path, below: bool) -> CommandError {
-    not_authentic("has no manifest").about(root).hint(match below {
-        true => "there are manifests below: name the directories that have them",
-        false => "`seal --each` writes one; without --manifest the files open without it",
-    })
-}
-
-fn not_authentic(what: &str) -> CommandError {
-    CommandError::new(Exit::NotAuthentic, format_args!("not authentic: {what}"))
 }

@@ -7,6 +7,8 @@ mod ad;
 mod args;
 mod bars;
 mod ceiling;
+#[cfg(feature = "public-keys")]
+mod chosen;
 #[cfg(feature = "relay")]
 mod client;
 mod command;
@@ -24,6 +26,8 @@ mod kept;
 mod key;
 mod line;
 mod listing;
+mod lists;
+mod locks;
 mod man;
 mod names;
 mod open;
@@ -52,13 +56,14 @@ mod sign;
 #[cfg(feature = "signatures")]
 mod signing;
 mod stream;
+mod task;
 mod vectors;
 mod verify;
 mod worst;
 
 use std::process::ExitCode;
 
-use sealwright_file::output::abandon_all;
+use sealwright_file::output::{abandon_all, keep_own};
 use sealwright_terminal::{CommandError, Exit, interrupt};
 
 use crate::command::{Arguments, Verb};
@@ -80,6 +85,10 @@ fn dispatch(args: &Arguments) -> Result<Exit, CommandError> {
         prompt::show_typing();
     };
     interrupt::listen_at_terminal(clean_up, prompt::show_typing, prompt::hide_typing)?;
+    // Each output has its own name; a file system may take two of them for one.
+    if matches!(args.verb, Verb::Seal(_) | Verb::Open(_)) {
+        keep_own();
+    }
     match &args.verb {
         Verb::Seal(args) => seal::run(args),
         Verb::Open(args) => open::run(args),

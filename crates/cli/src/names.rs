@@ -61,8 +61,14 @@ fn is_sealed(path: &Path) -> bool {
     path.extension() == Some(OsStr::new(EXTENSION))
 }
 
-/// Why a directory's entry is not worked on.
-pub(crate) fn left_out(path: &Path, metadata: &fs::Metadata, direction: Direction) -> Option<&'static str> {
+/// Why a directory's entry is not worked on. Where outputs go elsewhere, a file of whatever name is one of the user's;
+/// in place, one that ends in .seal may be what was sealed before.
+pub(crate) fn left_out(
+    path: &Path,
+    metadata: &fs::Metadata,
+    direction: Direction,
+    in_place: bool,
+) -> Option<&'static str> {
     if metadata.is_symlink() {
         return Some("symbolic links are not followed");
     }
@@ -70,7 +76,7 @@ pub(crate) fn left_out(path: &Path, metadata: &fs::Metadata, direction: Directio
         return Some("not a regular file");
     }
     match (direction, is_sealed(path)) {
-        (Direction::Seal, true) => Some("its name says it is sealed already"),
+        (Direction::Seal, true) if in_place => Some("its name says it is sealed already"),
         (Direction::Open, false) => Some("its name does not end in .seal"),
         _ => None,
     }

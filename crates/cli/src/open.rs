@@ -14,7 +14,7 @@ use crate::{
     ceiling,
     error::file_error,
     in_use,
-    listing::{self, Lists},
+    lists::{self, Lists},
     names::Direction,
     pairs::IdentityArgs,
     plan::{FileTask, Place, Plan},
@@ -26,6 +26,9 @@ use crate::{
 const EXAMPLES: &str = "\
 A file appears under its name only when all of it is verified. Standard output receives only verified
 bytes, but may end early: check the exit code before you use them.
+
+A sealed file is opened beside itself. A sealed directory is unpacked into the working directory, or with --each
+beside its file; -C names another place for both.
 
 Example:
     sealwright open --key-file my.key letter.txt.seal          # writes letter.txt
@@ -109,7 +112,7 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
     stream::refuse_conflicts(&plan, &args.files, &in_use)?;
     in_use::refuse(&plan, &args.files, &in_use)?;
     let ad = ad::read(&args.ad)?;
-    listing::without(&mut plan, &args.files, args.manifest);
+    lists::without(&mut plan, &args.files, args.manifest);
     plan.refuse_collisions();
     for option in [args.range.map(|_| "--range"), args.entry.as_ref().map(|_| "--entry")].into_iter().flatten() {
         range::refuse_streams(&mut plan, option);
@@ -127,7 +130,7 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
     let opening = Opening::with_keys(&keys).ceiling(args.max_cost).ad(&ad);
     #[cfg(feature = "signatures")]
     let opening = opening.signers(&signers);
-    let lists = Lists::open(&mut plan, &opening);
+    let lists = Lists::open(&mut plan, &opening, args.files.remove);
     let one = |task: &FileTask, work: Work| {
         let mut input = stream::input(task)?;
         let name = task.input.name("standard input");
@@ -160,5 +163,6 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
         let summary = opening.open(input, output).map_err(|error| lists.explain(error, task))?;
         stream::remove(task, &args.files, &summary)
     };
-    Ok(run::all(plan, &args.files, threads, one))
+    let exit = run::all(plan, &args.files, threads, one);
+    Ok(if exit == Exit::Done && args.files.remove { lists.remove() } else { exit })
 }

@@ -10,73 +10,22 @@ use std::{
 use sealwright_file::{Found, list::NAME};
 use sealwright_terminal::{CommandError, shown};
 
+pub(crate) use crate::task::{FileTask, Listed, Place, no_output};
 use crate::{
     args::FileArgs,
-    identity::identity,
+    identity::{directory, identity},
     names::{Direction, is_stdin, is_stdout, left_out, not_seal, renamed, unpacks},
 };
 
-/// Where bytes come from or go to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// Standard input or standard output.
-    Stream,
-    File(PathBuf),
-    /// The names that a sealed directory has inside, below this directory.
-    Inside(PathBuf),
-}
-
-/// Why a sealed file that is no directory has no output.
-pub(crate) fn no_output(input: &Place) -> CommandError {
-    match input {
-        Place::File(path) => not_seal(path),
-        _ => CommandError::usage("-C: standard input is one file and has no name").hint("use -o OUT"),
-    }
-}
-
-impl Place {
-    /// Its name in messages.
-    pub(crate) fn name<'a>(&'a self, stream: &'a str) -> &'a Path {
-        match self {
-            Place::Stream | Place::Inside(_) => Path::new(stream),
-            Place::File(path) => path,
-        }
-    }
-
-    pub(crate) fn identity(&self) -> Option<(u64, u64)> {
-        if let Place::File(path) = self { identity(path) } else { None }
-    }
-}
-
-/// One input and its output.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct FileTask {
-    pub(crate) input: Place,
-    pub(crate) output: Place,
-    /// Whether the input is a directory that becomes one sealed file.
-    pub(crate) tree: bool,
-    /// Its place in the manifest of a directory that is worked on file by file.
-    pub(crate) listed: Option<Listed>,
-    /// The input, where it was found in a directory: it is opened and removed as that.
-    pub(crate) found: Option<Found>,
-    /// Bytes of input, where they can be known; for progress only.
-    pub(crate) bytes: Option<u64>,
-}
-
-impl FileTask {
-    /// One input and its output, and nothing known besides.
-    fn new(input: Place, output: Place) -> FileTask {
-        FileTask { input, output, tree: false, listed: None, found: None, bytes: None }
-    }
-}
-
-/// A file's place in a manifest.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Listed {
-    /// The number of the directory among [`Plan::roots`].
-    pub(crate) root: usize,
-    /// The name of the sealed file in it.
+/// A directory whose sealed files have a manifest, or will have one.
+#[derive(Debug)]
+pub(crate) struct Root {
+    /// Where they are.
     pub(crate) path: PathBuf,
+    /// The directory that was named, in which it was found.
+    pub(crate) named: PathBuf,
+    /// Where its outputs go, if not beside its files.
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// Everything the command line asks for, found out before the first byte is read: outputs made on the way can
@@ -86,10 +35,11 @@ pub(crate) struct Plan {
     pub(crate) tasks: Vec<FileTask>,
     /// Directories to make, each with the mode of the one it mirrors; sorted, so parents come first.
     pub(crate) directories: BTreeMap<PathBuf, u32>,
-    /// The directories whose sealed files have a manifest, or will have one.
-    pub(crate) roots: Vec<PathBuf>,
-    /// The directory that was named, for each of them.
-    named: Vec<PathBuf>,
+    pub(crate) roots: Vec<Root>,
+    /// Every manifest that was found, also those that do not count because there is one above: regular files.
+    pub(crate) manifests: Vec<PathBuf>,
+    /// The directories that are sealed into: what was sealed there before is not sealed again.
+    targets: HashSet<(u64, u64)>,
     /// The directories that were named and have no manifest themselves, and whether there are manifests below.
     pub(crate) unlisted: BTreeMap<PathBuf, bool>,
     /// The sealed files that were found in their places, whatever becomes of them.
@@ -141,6 +91,7 @@ impl Plan {
             return Err(CommandError::usage("-o names one output, but there are several inputs")
                 .hint("-C DIR writes them all into a directory"));
         }
+        plan.targets = targets(args, direction);
         for input in &args.inputs {
             let planned = match fs::metadata(input) {
                 Err(error) => Err(CommandError::io(input, &error)),
@@ -201,7 +152,7 @@ impl Plan {
                 .about(input)
                 .hint("--each takes every file in it by itself"));
         }
-        let root = match (&args.output, &args.directory) {
+        let mut root = match (&args.output, &args.directory) {
             (Some(output), _) if is_stdout(output) => {
                 return Err(CommandError::usage("a directory does not fit into standard output").about(input));
             }
@@ -217,14 +168,17 @@ impl Plan {
             }
             (None, None) => None,
         };
-        let listing = match direction {
-            Direction::Seal => {
-                self.named.push(input.to_owned());
-                self.roots.push(root.clone().unwrap_or_else(|| input.to_owned()));
-                Some(self.roots.len() - 1)
-            }
-            Direction::Open => None,
-        };
+        // Its own place is no other one.
+        if direction == Direction::Seal && root.as_deref().is_some_and(|root| directory(root) == directory(input)) {
+            root = None;
+        }
+        // As in `* -C out`
+        let is_target = || args.directory.as_deref().is_some_and(|target| directory(target) == directory(input));
+        if direction == Direction::Seal && root.is_some() && args.inputs.len() > 1 && is_target() {
+            self.skipped.push(is_written_into(input));
+            return Ok(());
+        }
+        let listing = (direction == Direction::Seal).then(|| self.sealed_root(input, root.as_deref()));
         let roots = self.roots.len();
         self.walk(input, input, metadata, root.as_deref(), direction, listing);
         // One below says nothing of what is missing beside it.
@@ -232,6 +186,16 @@ impl Plan {
             self.unlisted.insert(input.to_owned(), self.roots.len() > roots);
         }
         Ok(())
+    }
+
+    /// The number of the root that `input` is sealed into. Two directories of one name share it: their files have one
+    /// manifest.
+    fn sealed_root(&mut self, input: &Path, output: Option<&Path>) -> usize {
+        let path = output.unwrap_or(input);
+        self.roots.iter().position(|root| root.path == path).unwrap_or_else(|| {
+            self.roots.push(Root { path: path.into(), named: input.into(), output: None });
+            self.roots.len() - 1
+        })
     }
 
     /// A whole directory into one file.
@@ -259,8 +223,9 @@ impl Plan {
         Ok(())
     }
 
-    /// Works through a directory below the one that was `named`. `listing` is the number of the root that it is below. When opening, that is the outermost
-    /// directory with a manifest: a manifest from elsewhere, put into a directory below, changes nothing.
+    /// Works through a directory below the one that was `named`. `listing` is the number of the root that it is below.
+    /// When opening, that is the outermost directory with a manifest: a manifest from elsewhere, put into a directory
+    /// below, changes nothing.
     fn walk(
         &mut self,
         named: &Path,
@@ -272,8 +237,7 @@ impl Plan {
     ) {
         if listing.is_none() && input.join(NAME).exists() {
             listing = Some(self.roots.len());
-            self.named.push(named.to_owned());
-            self.roots.push(input.to_owned());
+            self.roots.push(Root { path: input.into(), named: named.into(), output: output.map(Path::to_owned) });
         }
         if let Some(output) = output {
             self.make(output, metadata.mode() & 0o777 | 0o700);
@@ -297,11 +261,22 @@ impl Plan {
             let place = output.map(|output| output.join(entry.file_name()));
             if let Some(link) = place.as_deref().filter(|place| metadata.is_dir() && place.is_symlink()) {
                 self.failures.push(is_link(link));
+            } else if metadata.is_dir() && output.is_some() && self.is_target(&metadata) {
+                self.skipped.push(is_written_into(&path));
             } else if metadata.is_dir() {
                 self.walk(named, &path, &metadata, place.as_deref(), direction, listing);
-            } else if entry.file_name() == NAME {
-                // The manifest of sealed files
-            } else if let Some(why) = left_out(&path, &metadata, direction) {
+            } else if entry.file_name() == NAME && (direction == Direction::Open || output.is_none()) {
+                // Of sealed files, and no file of the user. The one of the directory that is sealed is looked after.
+                let why = if !metadata.is_file() {
+                    left_out(&path, &metadata, direction, true)
+                } else if direction == Direction::Seal && listing.is_none_or(|root| self.roots[root].path != input) {
+                    Some("it lists files that are sealed already")
+                } else {
+                    None
+                };
+                self.skipped.extend(why.map(|why| format!("{}: skipped, {why}", shown(&path))));
+                self.manifests.extend(metadata.is_file().then_some(path));
+            } else if let Some(why) = left_out(&path, &metadata, direction, output.is_none()) {
                 self.skipped.push(format!("{}: skipped, {why}", shown(&path)));
             } else if let Some(output) = renamed(place.as_deref().unwrap_or(&path), direction) {
                 let bytes = Some(metadata.len());
@@ -318,10 +293,15 @@ impl Plan {
         }
     }
 
+    /// Whether a directory is one that is sealed into.
+    fn is_target(&self, metadata: &fs::Metadata) -> bool {
+        self.targets.contains(&(metadata.dev(), metadata.ino()))
+    }
+
     /// The place of a sealed file below a root.
     fn listed(&self, root: Option<usize>, sealed: &Path) -> Option<Listed> {
         let root = root?;
-        Some(Listed { root, path: sealed.strip_prefix(self.roots.get(root)?).ok()?.to_owned() })
+        Some(Listed { root, path: sealed.strip_prefix(&self.roots.get(root)?.path).ok()?.to_owned() })
     }
 
     /// Leaves out all files of a root, and notes why.
@@ -335,7 +315,7 @@ impl Plan {
         self.failures.push(error);
         self.tasks.retain(|task| task.found.as_ref().is_none_or(|found| found.directory() != named));
         // Those that stay get other numbers.
-        let stays: Vec<bool> = self.named.iter().map(|directory| directory != named).collect();
+        let stays: Vec<bool> = self.roots.iter().map(|root| root.named != named).collect();
         let number = |root: usize| stays[..root].iter().filter(|stays| **stays).count();
         self.tasks
             .iter_mut()
@@ -343,20 +323,19 @@ impl Plan {
             .for_each(|listed| listed.root = number(listed.root));
         let found = std::mem::take(&mut self.found).into_iter().filter(|listed| stays[listed.root]);
         self.found = found.map(|listed| Listed { root: number(listed.root), ..listed }).collect();
-        let mut stay = stays.iter();
-        self.roots.retain(|_| stay.next() == Some(&true));
-        self.named.retain(|directory| directory != named);
+        self.roots.retain(|root| root.named != named);
     }
 
     fn make(&mut self, directory: &Path, mode: u32) {
         self.directories.entry(directory.to_owned()).or_insert(mode);
     }
 
-    /// Two inputs of one name would fight over one output: the first keeps it. And no output may be an input, which
-    /// `--force` would otherwise destroy.
+    /// Two inputs of one name would fight over one output: the first keeps it. And no output may be an input, or a
+    /// manifest, which `--force` would otherwise destroy.
     pub(crate) fn refuse_collisions(&mut self) {
         let mut taken: HashMap<PathBuf, PathBuf> = HashMap::new();
-        let inputs: HashSet<(u64, u64)> = self.tasks.iter().filter_map(|task| task.input.identity()).collect();
+        let inputs = self.tasks.iter().filter_map(|task| task.input.identity());
+        let inputs: HashSet<_> = inputs.chain(self.manifests.iter().filter_map(|path| identity(path))).collect();
         for task in std::mem::take(&mut self.tasks) {
             if let (Place::File(input), Place::File(output)) = (&task.input, &task.output) {
                 if let Some(first) = taken.get(output) {
@@ -379,7 +358,24 @@ impl Plan {
     }
 }
 
-/// Why nothing is written below a directory that is not named: somebody could have put the link there, to have files elsewhere written.
+/// The directories that are there already and that `--each` seals into.
+fn targets(args: &FileArgs, direction: Direction) -> HashSet<(u64, u64)> {
+    if !args.each || direction != Direction::Seal {
+        return HashSet::new();
+    }
+    let into = args.directory.iter();
+    let roots =
+        into.clone().flat_map(|into| args.inputs.iter().filter_map(|input| Some(into.join(input.file_name()?))));
+    into.chain(&args.output).cloned().chain(roots).filter_map(|target| directory(&target)).collect()
+}
+
+/// Why a directory is not sealed.
+fn is_written_into(path: &Path) -> String {
+    format!("{}: skipped, the outputs are written into it", shown(path))
+}
+
+/// Why nothing is written below a directory that is not named: somebody could have put the link there, to have files
+/// elsewhere written.
 fn is_link(path: &Path) -> CommandError {
     CommandError::failed("is a symbolic link, through which nothing is written")
         .about(path)

@@ -3,19 +3,24 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use sealwright_file::{Ceiling, Error, Key, Recipient, Rekeying, Removal, Work};
+use sealwright_file::{Ceiling, Error, Key, Opening, Recipient, Rekeying, Removal, Work};
 use sealwright_terminal::{
-    CommandError, Exit, shown,
+    CommandError, Exit, say, shown,
     size::{self, Size},
 };
 
+#[cfg(feature = "signatures")]
+use crate::signing::SignerArgs;
 use crate::{
-    args::KeySourceArgs,
+    ad,
+    args::{AdArgs, KeySourceArgs},
     ceiling,
+    chosen::Chosen,
     error::file_error,
+    in_use,
     pairs::{self, IdentityArgs},
     prompt::{self, Purpose},
-    secret,
+    secret, stream,
     worst::Worst,
 };
 
@@ -24,22 +29,34 @@ The text is not sealed again: the file gets a new header and replaces the old fi
 undo earlier access: somebody who could open the file may have kept a copy of it, or of the file key, which
 does not change. To exclude a person from later versions, seal those versions again.
 
+A directory that was sealed with `seal --each` has a manifest, which is a sealed file as well: --each changes the
+keys of all of them. New keys are for the files that the manifest lists, and for no other one that is found there.
+
 Example:
     sealwright rekey plan.seal -i my.id --add-file eva.pub       # Eva can open it as well
     sealwright rekey plan.seal -i my.id --remove-file bob.pub    # Bob can no longer open it
+    sealwright rekey --each sealed -i my.id --remove-file bob.pub
     sealwright rekey plan.seal -p --remove-passphrases --add-passphrase";
 
 /// Change who can open files that were sealed for recipients
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct RekeyArgs {
-    /// Sealed files
+    /// Sealed files, and with --each directories
     #[arg(value_name = "FILE", required = true)]
-    files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
+    /// Change the keys of every listed file in the given directories, and of their manifests; symbolic links are not followed
+    #[arg(long)]
+    pub(crate) each: bool,
     #[command(flatten)]
     key: KeySourceArgs,
     #[command(flatten)]
     identity: IdentityArgs,
+    #[command(flatten)]
+    ad: AdArgs,
+    #[cfg(feature = "signatures")]
+    #[command(flatten)]
+    signer: SignerArgs,
     /// Let the holder of the public KEY open the files
     #[arg(long, value_name = "KEY", help_heading = "Change")]
     add: Vec<String>,
@@ -75,7 +92,7 @@ pub(crate) struct RekeyArgs {
     max_cost: Ceiling,
     /// Print nothing but errors
     #[arg(short, long)]
-    quiet: bool,
+    pub(crate) quiet: bool,
 }
 
 /// Changes the keys of each file; one that fails does not stop the rest.
@@ -85,12 +102,29 @@ pub(crate) fn run(args: &RekeyArgs) -> Result<Exit, CommandError> {
         return Err(CommandError::usage("nothing to change").hint("name keys with --add... or --remove..."));
     }
     secret::named(&args.key, ("--identity", args.identity.any()))?;
+    #[cfg(feature = "signatures")]
+    let signer_files = args.signer.files();
+    #[cfg(not(feature = "signatures"))]
+    let signer_files: &[PathBuf] = &[];
+    if !args.each && (args.ad.ad.is_some() || args.ad.ad_file.is_some() || !signer_files.is_empty()) {
+        return Err(CommandError::usage("--ad, --ad-file and --signer are for directories with --each"));
+    }
+    let beside = in_use::named(&args.key, &args.ad, args.identity.files().iter().chain(signer_files))?;
+    stream::refuse_two_uses(false, &beside)?;
     let adds_passphrase = args.add_passphrase || args.add_passphrase_command.is_some();
     let costs = ceiling::costs(args.cost, args.quiet || !adds_passphrase)?;
     let keys = secret::keys(&args.key, &args.identity)?;
     let add = additions(args)?;
+    let ad = ad::read(&args.ad)?;
+    let opening = Opening::with_keys(&keys).ceiling(args.max_cost).ad(&ad);
+    #[cfg(feature = "signatures")]
+    let signers = args.signer.read()?;
+    #[cfg(feature = "signatures")]
+    let opening = opening.signers(&signers);
     let mut worst = Worst::new();
-    for path in &args.files {
+    let chosen = Chosen::new(args, adds, &opening, &mut worst);
+    for target in &chosen.targets {
+        let path = &target.path;
         let rekeying = Rekeying {
             keys: &keys,
             add: &add,
@@ -100,7 +134,14 @@ pub(crate) fn run(args: &RekeyArgs) -> Result<Exit, CommandError> {
             sync: true,
             work: Work::default(),
         };
-        match rekeying.run(path) {
+        let done = match &target.found {
+            None => rekeying.run(path),
+            Some((found, listed)) => {
+                let only = listed.map(|listed| opening.clone().commitment(Some(listed)));
+                rekeying.run_found(found, only.as_ref())
+            }
+        };
+        match done {
             Ok(_) if args.quiet => {}
             Ok(done) => worst.print(&format!(
                 "{}: {} added, {} removed, {} can open it\n",
@@ -113,6 +154,14 @@ pub(crate) fn run(args: &RekeyArgs) -> Result<Exit, CommandError> {
                 worst.failed(&file_error(error).hint("nothing was changed; try again"));
             }
             Err(error) => worst.failed(&file_error(error).about_unless_named(path)),
+        }
+    }
+    if !args.quiet {
+        for manifest in chosen.left_behind(&args.files) {
+            say(format_args!(
+                "sealwright: warning: {}: its keys are as they were; --each changes them with those of its files",
+                shown(&manifest)
+            ));
         }
     }
     Ok(worst.exit())

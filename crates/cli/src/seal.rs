@@ -37,7 +37,8 @@ Each output is written to a temporary file. When it is complete, it gets its nam
 of its input. Nothing is replaced without --force.
 
 With --each, a directory gets a manifest of its sealed files. Those that it holds already are opened with the
-given keys to be listed; if there is none for one of them, nothing is sealed there.
+given keys to be listed; if there is none for one of them, nothing is sealed there. Files whose names end in
+.seal are taken for sealed ones and left out, but not with -C or -o, which seal every file.
 
 Example:
     sealwright seal --key-file my.key letter.txt           # writes letter.txt.seal
@@ -155,11 +156,13 @@ pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
             _ => (stream::input(task)?, sealing),
         };
         let summary = sealing.seal(input, output).map_err(|error| explain(error, task))?;
+        // It is sealed, whatever becomes of its input.
         listing.note(task, summary.commitment);
         stream::remove(task, &args.files, &summary)
     };
     let exit = run::all(plan, &args.files, threads, one);
-    Ok(listing.write(&sealing, &args.files, exit))
+    let keys = if let SealWith::Recipients(recipients) = &with { recipients.len() } else { 1 };
+    Ok(listing.write(&sealing, keys, &args.files, exit))
 }
 
 /// The keys that open what is sealed with them.

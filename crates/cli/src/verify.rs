@@ -3,17 +3,19 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use sealwright_file::{Ceiling, Input, Opening, Summary};
-use sealwright_terminal::{CommandError, Exit, shown};
+use sealwright_file::{Ceiling, Input, Opening, Summary, list::NAME};
+use sealwright_terminal::{CommandError, Exit, say, shown};
 
 use crate::{
     ad,
-    args::{AdArgs, KeySourceArgs},
+    args::{AdArgs, FileArgs, KeySourceArgs},
     ceiling,
     error::file_error,
     in_use,
-    names::is_stdin,
+    lists::{self, Lists},
+    names::{Direction, is_stdin},
     pairs::IdentityArgs,
+    plan::Plan,
     secret, stream,
     worst::Worst,
 };
@@ -22,19 +24,27 @@ use crate::{detached, signing::SignerArgs};
 
 const EXAMPLES: &str = "\
 Every byte is opened, and nothing is written. The exit code is 0 only if every file is authentic and
-complete.
+complete. With --each, the manifests tell which files of a directory were swapped, renamed, replaced by older
+ones, added or removed.
 
 Example:
     sealwright verify --key-file my.key backup/*.seal
+    sealwright verify --key-file my.key --each --manifest sealed/photos  # the whole backup
     sealwright verify --signer my.verify --detached letter.txt     # checks it against letter.txt.sig";
 
 /// Check that sealed files are authentic and complete
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct VerifyArgs {
-    /// Sealed files; `-` or no file means standard input
+    /// Sealed files, and with --each directories; `-` or no file means standard input
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Check every sealed file in the given directories, and against their manifests; symbolic links are not followed
+    #[arg(long)]
+    each: bool,
+    /// With --each: refuse directories without a manifest of their files
+    #[arg(long, requires = "each")]
+    manifest: bool,
     #[command(flatten)]
     key: KeySourceArgs,
     #[command(flatten)]
@@ -59,6 +69,9 @@ pub(crate) struct VerifyArgs {
 pub(crate) fn run(args: &VerifyArgs) -> Result<Exit, CommandError> {
     let stdin = [PathBuf::from("-")];
     let files = if args.files.is_empty() { &stdin[..] } else { &args.files };
+    if args.each && args.files.is_empty() {
+        return Err(CommandError::usage("--each needs the names of directories"));
+    }
     #[cfg(feature = "signatures")]
     let beside = args.signer.files().iter().chain(args.detached.signature());
     #[cfg(not(feature = "signatures"))]
@@ -67,6 +80,9 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Exit, CommandError> {
     stream::refuse_two_uses(files.iter().any(|path| is_stdin(path)), &beside)?;
     #[cfg(feature = "signatures")]
     if args.detached.any() {
+        if args.each {
+            return Err(CommandError::usage("--each is for sealed files, not for signatures beside files"));
+        }
         return detached::verify(&args.detached, &args.signer, files, args.quiet);
     }
     let ad = ad::read(&args.ad)?;
@@ -81,21 +97,65 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Exit, CommandError> {
     #[cfg(not(feature = "signatures"))]
     let unverified = true;
     let mut worst = Worst::new();
+    let tell = |worst: &mut Worst, name: &Path, verified: Result<Summary, CommandError>| match verified {
+        Ok(_) if args.quiet => {}
+        Ok(done) => worst.print(&format!(
+            "{}: authentic and complete, {} bytes of text{}\n",
+            shown(name),
+            done.text,
+            signature(&done, unverified)
+        )),
+        Err(error) => worst.failed(&error),
+    };
     for path in files {
+        // A directory may have the name that means standard input.
+        if !is_stdin(path) && path.is_dir() {
+            let verified =
+                if args.each { each(args, path, &opening, &mut worst, tell) } else { Err(is_directory(path)) };
+            verified.unwrap_or_else(|error| worst.failed(&error));
+            continue;
+        }
         let name = if path.as_os_str() == "-" { Path::new("standard input") } else { path };
         let input = if name == path { Input::open(path) } else { Input::stdin() };
-        match input.and_then(|input| opening.verify(input)) {
-            Ok(_) if args.quiet => {}
-            Ok(done) => worst.print(&format!(
-                "{}: authentic and complete, {} bytes of text{}\n",
-                shown(name),
-                done.text,
-                signature(&done, unverified)
-            )),
-            Err(error) => worst.failed(&file_error(error).about_unless_named(name)),
-        }
+        let verified = input.and_then(|input| opening.verify(input));
+        tell(&mut worst, name, verified.map_err(|error| file_error(error).about_unless_named(name)));
     }
     Ok(worst.exit())
+}
+
+fn is_directory(path: &Path) -> CommandError {
+    CommandError::failed("is a directory").about(path).hint("--each checks every sealed file in it")
+}
+
+/// Verifies every sealed file in a directory, and with its manifest that it is the one of that name and that none is
+/// missing.
+fn each(
+    args: &VerifyArgs,
+    directory: &Path,
+    opening: &Opening<'_>,
+    worst: &mut Worst,
+    tell: impl Fn(&mut Worst, &Path, Result<Summary, CommandError>),
+) -> Result<(), CommandError> {
+    let walk = FileArgs::each_in(vec![directory.to_owned()], args.quiet);
+    let mut plan = Plan::unchecked(&walk, Direction::Open)?;
+    lists::without(&mut plan, &walk, args.manifest);
+    let lists = Lists::open(&mut plan, opening, false);
+    if !args.quiet {
+        plan.skipped.iter().for_each(|line| say(format_args!("sealwright: {line}")));
+        for (root, files) in lists.counts() {
+            let files = if files == 1 { "1 file" } else { &format!("{files} files") };
+            worst.print(&format!("{}: authentic, lists {files}\n", shown(&root.join(NAME))));
+        }
+    }
+    plan.failures.iter().for_each(|error| worst.failed(error));
+    for task in &plan.tasks {
+        let verified = lists.commitment(task).and_then(|commitment| {
+            let opening = opening.clone().commitment(commitment);
+            opening.verify(stream::input(task)?).map_err(|error| lists.explain(error, task))
+        });
+        tell(worst, task.input.name("standard input"), verified);
+    }
+    Ok(())
 }
 
 /// What is known of the signature of a file that was opened.

@@ -1,7 +1,7 @@
 //! Directories that are sealed file by file, and to which more is sealed later: what is there already stays listed.
 #![allow(clippy::unwrap_used)]
 
-use std::fs;
+use std::{fs, process::Stdio};
 
 use sealwright_transcripts::Sandbox;
 
@@ -82,7 +82,9 @@ fn a_directory_gets_its_manifest_where_nothing_is_left_to_be_sealed() {
     sandbox.ok(line);
     let remove = || fs::remove_file(sandbox.path("d/.seal-manifest")).unwrap();
     remove();
-    sandbox.ok(line);
+    let said = sandbox.run(line);
+    let word = "sealwright: warning: d: had no manifest; the new one lists 2 files as found there\n";
+    assert_eq!((said.code, said.err.as_str()), (0, word));
     sandbox.ok("open --key-file k --each d -o opened --manifest");
     assert_eq!((sandbox.read("opened/a"), sandbox.read("opened/b")), (b"first".to_vec(), b"second".to_vec()));
     // It lists all that stays, or is not written.
@@ -123,7 +125,9 @@ fn a_directory_for_key_pairs_is_added_to() {
         }
         sandbox.write("d/b", "second");
         sandbox.fails("seal --each --remove -f -R me.pub d", 4, "none of the given keys or passphrases opens it");
-        sandbox.ok("seal --each --remove -f -q -R me.pub -i me.id d");
+        let said = sandbox.run("seal --each --remove -f -q -R me.pub -i me.id d");
+        let word = "sealwright: warning: d: had no manifest; the new one lists 1 file as found there\n";
+        assert_eq!((said.code, said.err.as_str()), (0, if manifest { "" } else { word }));
         sandbox.ok("open --each -i me.id d -o opened --manifest");
         assert_eq!((sandbox.read("opened/a"), sandbox.read("opened/b")), (b"first".to_vec(), b"second".to_vec()));
     }
@@ -176,4 +180,70 @@ fn hints_name_options_that_there_are() {
         check("--each -f --remove -R me.pub d", 4);
         check("--each -f --remove --key-file k d", 4);
     }
+}
+
+/// With --quiet, an older file could come back without a word.
+#[test]
+fn what_is_listed_anew_is_said_also_when_little_is() {
+    let sandbox = Sandbox::new();
+    let line = "seal --key-file k --each --remove -f -q d";
+    sandbox.write("d/a", "older");
+    sandbox.write("d/b", "text");
+    sandbox.ok(line);
+    fs::rename(sandbox.path("d/a.seal"), sandbox.path("old")).unwrap();
+    for (code, word) in [
+        (0, "sealwright: warning: d/a.seal: is missing; the manifest lists it, the new one will not\n"),
+        (0, "sealwright: warning: d/a.seal: is not in the manifest; the new one lists it\n"),
+    ] {
+        let said = sandbox.run(line);
+        assert_eq!((said.code, said.err.as_str()), (code, word));
+        fs::copy(sandbox.path("old"), sandbox.path("d/a.seal")).unwrap();
+    }
+    // What fails to be sealed does not lose its place.
+    sandbox.write("d/a", "newer");
+    sandbox.ok("seal --key-file k --each -f -q d");
+    fs::copy(sandbox.path("old"), sandbox.path("d/a.seal")).unwrap();
+    assert!(sandbox.sh("mkfifo pipe").code == 0);
+    let mut command = sandbox.command();
+    let child = command.args("seal --key-file k --each -f -q --threads 1 pipe d".split_whitespace());
+    let child = child.stderr(Stdio::piped()).spawn().unwrap();
+    let pipe = fs::File::options().write(true).open(sandbox.path("pipe")).unwrap();
+    fs::remove_file(sandbox.path("d/a")).unwrap();
+    drop(pipe);
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(1));
+    sandbox.fails("verify --key-file k --each --manifest -q d", 3, "d/a.seal: not authentic: it is not the file");
+    let said = sandbox.run(line);
+    let word = "sealwright: warning: d/a.seal: is not the file that the manifest lists; the new one lists it\n";
+    assert_eq!((said.code, said.err.as_str()), (1, word));
+}
+
+/// Each was listed as what the other one was.
+#[test]
+fn files_that_were_swapped_are_not_listed_anew() {
+    let sandbox = Sandbox::new();
+    let line = "seal --key-file k --each --remove -f -q d";
+    for name in ["d/x", "d/y"] {
+        sandbox.write(name, name);
+    }
+    sandbox.ok(line);
+    sandbox.sh("cd d; mv x.seal z; mv y.seal x.seal; mv z y.seal; cp x.seal copy.seal");
+    for name in ["d/new", "d/newer"] {
+        sandbox.write(name, name);
+        let said = sandbox.run(line);
+        assert_eq!(said.code, 1, "{}", said.err);
+        for (name, was, will) in
+            [("x", "y", "lists what it was"), ("y", "x", "lists what it was"), ("copy", "y", "will not list it")]
+        {
+            let word =
+                format!("warning: d/{name}.seal: is the file that was sealed as {was}.seal; the manifest {will}\n");
+            assert!(said.err.contains(&word), "{}", said.err);
+        }
+        sandbox.fails("open --key-file k --each d -o opened -f", 3, "it is the file that was sealed as y.seal");
+    }
+    // One that was renamed is listed under its new name.
+    sandbox.sh("cd d; mv x.seal z; mv y.seal x.seal; mv z y.seal; rm copy.seal; mv x.seal renamed.seal");
+    sandbox.write("d/newest", "text");
+    let said = sandbox.run(line);
+    assert!(said.code == 0 && said.err.contains("d/renamed.seal: is not in the manifest; "), "{}", said.err);
+    sandbox.ok("open --key-file k --each d -o again --manifest");
 }

@@ -15,11 +15,11 @@ const PREPARED: &[(&str, &str)] = &[
     ("sign", "rm -f my.sign"),
     (
         "verify",
-        "sealwright key new --signing -o my.sign >my.verify; sealwright sign -s my.sign letter.txt; mkdir backup; sealwright seal -q --key-file my.key letter.txt -o backup/letter.seal",
+        "sealwright key new --signing -o my.sign >my.verify; sealwright sign -s my.sign letter.txt; mkdir backup; sealwright seal -q --key-file my.key letter.txt -o backup/letter.seal; sealwright seal -q --key-file my.key --each photos -C sealed",
     ),
     (
         "rekey",
-        "for name in my eva bob; do sealwright key new --pair -o $name.id >$name.pub; done; cp letter.txt plan; sealwright seal -q -R my.pub -R bob.pub plan",
+        "for name in my eva bob; do sealwright key new --pair -o $name.id >$name.pub; done; cp letter.txt plan; sealwright seal -q -R my.pub -R bob.pub plan; sealwright seal -q -R my.pub -R bob.pub --each photos -C sealed",
     ),
     (
         "open",

@@ -138,6 +138,13 @@ fn an_output_directory_inside_the_input_does_not_feed_itself() {
     let said = sandbox.run("seal --key-file k --each d -C d/out");
     assert_eq!(said.code, 0, "{}", said.err);
     assert_eq!(sandbox.names(), ["d/", "d/a", "d/out/", "d/out/d/", "d/out/d/.seal-manifest", "d/out/d/a.seal"]);
+    // Nor the next time: what was sealed is not sealed again, though outputs go elsewhere.
+    for line in ["d -C d/out", "d -o d/out/d", "d -C ."] {
+        let said = sandbox.run(&format!("seal --key-file k --each -f {line}"));
+        assert_eq!(said.code, 0, "{line}: {}", said.err);
+        let names = sandbox.names();
+        assert!(!names.iter().any(|name| name.contains(".seal.") || name.ends_with("manifest.seal")), "{names:?}");
+    }
 }
 
 #[test]

@@ -31,7 +31,9 @@ fn end_of(mut child: Child) -> ExitStatus {
 
 #[test]
 fn an_interrupt_halfway_leaves_no_partial_output() {
-    for (name, verb) in [("INT", "seal"), ("TERM", "seal"), ("HUP", "open"), ("INT", "open")] {
+    for (name, verb) in
+        [("INT", "seal"), ("TERM", "seal"), ("HUP", "open"), ("INT", "open"), ("QUIT", "seal"), ("QUIT", "open")]
+    {
         let sandbox = Sandbox::new();
         sandbox.write("a", text(5_000_000));
         sandbox.ok("seal --key-file k a");
@@ -51,7 +53,7 @@ fn an_interrupt_halfway_leaves_no_partial_output() {
 /// What was unpacked of a directory was left in a hidden one: plaintext of which nobody knew.
 #[test]
 fn an_interrupt_halfway_leaves_nothing_of_a_directory() {
-    for (name, long) in [("INT", 1), ("TERM", 1), ("HUP", 1), ("INT", 40)] {
+    for (name, long) in [("INT", 1), ("TERM", 1), ("HUP", 1), ("QUIT", 1), ("INT", 40)] {
         let sandbox = Sandbox::new();
         // Many short files, which several threads write; or a few long ones.
         (0..3000 / long).for_each(|i| sandbox.write(&format!("d/{}/{i}", i % 9), text(2000 * long)));

@@ -264,3 +264,80 @@ fn a_manifest_is_told_from_other_files() {
         assert_eq!((said["content"].as_str(), said["armored"].as_bool()), (Some(content), Some(armored)), "{file}");
     }
 }
+
+/// A backup could be checked only by writing its text.
+#[test]
+fn a_directory_is_verified_without_being_written() {
+    const VERIFY: &str = "verify --key-file k --each --manifest sealed/d";
+    let sandbox = sealed();
+    let said = sandbox.run(VERIFY);
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    let told = String::from_utf8(said.out).unwrap();
+    assert!(told.starts_with("sealed/d/.seal-manifest: authentic, lists 4 files\n"), "{told}");
+    assert!(told.contains("sealed/d/sub/c.seal: authentic and complete, 40000 bytes of text\n"), "{told}");
+    assert_eq!(told.lines().count(), 5, "{told}");
+    sandbox.ok(&format!("{VERIFY} -q"));
+    sandbox.fails("verify --key-file k sealed/d", 1, "sealed/d: is a directory\nhint: --each");
+    sandbox.fails("verify --key-file k --each", 2, "--each needs the names of directories");
+    sandbox.fails("verify --key-file other --each sealed/d -q", 4, "sealed/d/.seal-manifest: wrong key");
+    let before = sandbox.names();
+    // Swapped; renamed, added and missing; older; damaged.
+    for (change, words) in [
+        (
+            "mv a.seal x; mv b.seal a.seal; mv x b.seal",
+            &["a.seal: not authentic: it is not the file", "sealed as b.seal"][..],
+        ),
+        (
+            "mv a.seal new.seal",
+            &["a.seal: not authentic: is missing", "new.seal: not authentic: is not in the manifest"],
+        ),
+        ("sealwright seal --key-file ../../k -f ../../d/a -o a.seal", &["a.seal: not authentic: it is not the file"]),
+        ("printf x >>b.seal", &["b.seal: not authentic: "]),
+        ("rm .seal-manifest", &["sealed/d: not authentic: has no manifest"]),
+    ] {
+        let sandbox = sealed();
+        assert_eq!(sandbox.sh(&format!("cd sealed/d; {change}")).code, 0, "{change}");
+        let said = sandbox.run(&format!("{VERIFY} -q"));
+        assert_eq!(said.code, 3, "{change}: {}", said.err);
+        assert!(words.iter().all(|word| said.err.contains(word)), "{change}: {}", said.err);
+    }
+    assert_eq!(sandbox.names(), before);
+}
+
+/// A directory of that name was looked for in its place.
+#[test]
+fn a_dash_is_standard_input_also_beside_a_directory_of_that_name() {
+    let sandbox = sealed();
+    fs::create_dir(sandbox.path("-")).unwrap();
+    let said = sandbox.sh("sealwright verify --key-file k - <sealed/d/a.seal");
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+}
+
+/// The text of a file with such a name took its place.
+#[test]
+fn no_file_is_opened_over_a_manifest() {
+    let sandbox = Sandbox::new();
+    sandbox.write("d/.seal-manifest", "a file of the user");
+    sandbox.write("d/a", "text");
+    sandbox.ok("seal --key-file k --each d -C out");
+    let manifest = sandbox.read("out/d/.seal-manifest");
+    sandbox.fails("open --key-file k --each -q -f out/d", 2, "out/d/.seal-manifest: is both input and output");
+    assert!(sandbox.read("out/d/.seal-manifest") == manifest && sandbox.path("out/d/a").exists());
+}
+
+/// The second run sealed what the first had written.
+#[test]
+fn what_is_sealed_into_is_not_sealed() {
+    let sandbox = Sandbox::new();
+    for name in ["g/a", "h/b"] {
+        sandbox.write(name, "text");
+    }
+    fs::create_dir(sandbox.path("out")).unwrap();
+    for line in ["g h -C g/out", "g h out -C out", "g -o g/one"] {
+        sandbox.ok(&format!("seal --key-file k --each -q -f {line}"));
+        let names = sandbox.names();
+        sandbox.ok(&format!("seal --key-file k --each -q -f {line}"));
+        assert_eq!(sandbox.names(), names, "{line}");
+        sandbox.sh("rm -r g/out g/one out; mkdir out");
+    }
+}

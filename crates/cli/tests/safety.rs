@@ -40,6 +40,22 @@ fn an_input_is_removed_only_for_a_file_on_a_disk() {
     assert_eq!(sandbox.read("a"), b"text");
 }
 
+/// Removing one name of a file changes the time of its metadata. Who read it by another took that for a change of its text.
+#[test]
+fn files_with_two_names_are_removed() {
+    let sandbox = Sandbox::new();
+    for i in 0..20 {
+        sandbox.write(&format!("d/{i}"), text(300_000));
+        std::fs::hard_link(sandbox.path(&format!("d/{i}")), sandbox.path(&format!("d/{i} too"))).unwrap();
+    }
+    sandbox.ok("seal --key-file k --each --remove d");
+    let names = sandbox.names();
+    assert!(names.iter().all(|name| name.ends_with('/') || name.contains(".seal")), "{names:?}");
+    assert_eq!(names.iter().filter(|name| name.ends_with(".seal")).count(), 40, "{names:?}");
+    sandbox.ok("open --key-file k --each d");
+    assert!((0..20).all(|i| sandbox.read(&format!("d/{i} too")) == text(300_000)));
+}
+
 /// `--remove *` took the key along, and `-o` wrote over it: what was sealed could never be opened again.
 #[test]
 fn a_key_in_use_is_neither_removed_nor_overwritten() {
@@ -131,6 +147,12 @@ fn closed_streams_are_noticed() {
     for line in ["open --key-file k a.seal -o - >&-", "seal --key-file k a -o - >&-", "seal --key-file k -o b <&-"] {
         let said = sandbox.sh(&format!("sealwright {line}"));
         assert!(said.code == 1 && said.err.contains("Bad file descriptor"), "{line}: {} {}", said.code, said.err);
+    }
+    // When it begins to run, the program has this in the place of a closed stream.
+    for line in ["open --key-file k a.seal -o - 1<>/dev/null", "seal --key-file k -o b 0<>/dev/null"] {
+        let said = sandbox.sh(&format!("sealwright {line}"));
+        let word = "hint: it is closed, or /dev/null for both reading and writing";
+        assert!(said.code == 1 && said.err.contains(word), "{line}: {} {}", said.code, said.err);
     }
     assert_eq!(sandbox.sh("sealwright open --key-file k a.seal -o - >/dev/null").code, 0);
     assert_eq!(sandbox.names(), ["a", "a.seal"]);

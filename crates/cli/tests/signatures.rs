@@ -144,7 +144,9 @@ fn no_files_of_somebody_else_are_signed_for() {
         assert!(!sandbox.path("each/y.seal").exists());
     }
     // Whose they are can be told, with a manifest and without.
-    sandbox.ok(&format!("{line} --signer eva.verify"));
+    let said = sandbox.run(&format!("{line} --signer eva.verify"));
+    let word = "sealwright: warning: each: had no manifest; the new one lists 1 file as found there\n";
+    assert_eq!((said.code, said.err.as_str()), (0, word));
     sandbox.ok("open --key-file k --signer me.verify --signer eva.verify --each each -o back --manifest");
     assert_eq!((sandbox.read("back/x"), sandbox.read("back/y")), (b"theirs".to_vec(), b"mine".to_vec()));
     sandbox.ok("seal --key-file k --sign eva.sign --each d -o theirs");

@@ -65,14 +65,15 @@ impl Found {
     /// # Errors
     /// [`Error::Moved`] if it is no regular file now, or not reached without links; what the system says.
     pub fn open(&self) -> Result<Input, Error> {
+        Input::file(self.file()?, self.path().display().to_string())
+    }
+
+    /// The same as a file.
+    pub(crate) fn file(&self) -> Result<File, Error> {
         let (parent, name) = self.parent("open")?;
         let file = regular(parent, name).map_err(|error| self.failed("open", error))?;
-        let place = self.path().display().to_string();
-        let meta = file.metadata().map_err(Error::io("read", place.clone()))?;
-        if !meta.is_file() {
-            return Err(Error::Moved(self.path()));
-        }
-        Input::file(file, place)
+        let meta = file.metadata().map_err(Error::io("read", self.path().display().to_string()))?;
+        if meta.is_file() { Ok(file) } else { Err(Error::Moved(self.path())) }
     }
 
     /// Removes it when it is sealed, as [`remove_input`](crate::remove_input) does.

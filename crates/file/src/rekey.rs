@@ -8,6 +8,8 @@ use std::{
     time::Instant,
 };
 
+use rustix::fs::CWD;
+
 #[cfg(feature = "public-keys")]
 use crate::key::PublicKey;
 #[cfg(feature = "public-keys")]
@@ -16,8 +18,11 @@ use crate::{
     costs::{Ceiling, Costs},
     error::Error,
     file_id::FileId,
+    found::{Found, regular},
+    input::Input,
     key::Key,
     lock::{PATIENCE, lock},
+    open::Opening,
     output::{Draft, Place},
     preamble::{KeySource, Preamble, recipients_fixed},
     progress::Work,
@@ -128,14 +133,42 @@ impl Rekeying<'_> {
     /// none would be left; [`Error::Replaced`] if another file has its name meanwhile; those of opening, reading and
     /// writing. The file is then as it was.
     pub fn run(&self, path: &Path) -> Result<Rekeyed, Error> {
-        let name = path.display().to_string();
+        let failed = |error| Error::io("open", path.display().to_string())(error);
+        let real = fs::canonicalize(path).map_err(failed)?;
+        self.change(path, &real, || regular(CWD, &real).map_err(|error| failed(error.into())), None)
+    }
+
+    /// Changes the keys of a file that was found by going through a directory, and that `opening` opens, if there is one:
+    /// who can write to the directory could have put there a file that he cannot open himself, to be given its key.
+    ///
+    /// # Errors
+    /// Those of [`Rekeying::run`], of [`Found::open`] and of [`Opening::commitment_of`].
+    pub fn run_found(&self, found: &Found, opening: Option<&Opening<'_>>) -> Result<Rekeyed, Error> {
+        let path = found.path();
+        let real = fs::canonicalize(&path).map_err(Error::io("open", path.display().to_string()))?;
+        // Where a link leads elsewhere by now, it is not the file that is opened, and stays as it is.
+        self.change(&path, &real, || found.file(), opening)
+    }
+
+    /// Changes the keys of the file that `open` opens, which is `path` without links.
+    fn change(
+        &self,
+        given: &Path,
+        path: &Path,
+        open: impl Fn() -> Result<File, Error>,
+        opening: Option<&Opening<'_>>,
+    ) -> Result<Rekeyed, Error> {
+        let name = given.display().to_string();
         let failed = |doing| Error::io(doing, name.clone());
-        let given = path;
-        let path = &fs::canonicalize(path).map_err(failed("open"))?;
-        let mut from = self.locked(path).map_err(|error| error.downcast().unwrap_or_else(failed("open")))?;
+        let mut from = self.locked(path, open, &name)?;
         let meta = from.metadata().map_err(failed("read"))?;
         if !meta.is_file() {
-            return Err(Error::BadOutput { path: path.clone(), why: "only regular files can get other keys" });
+            return Err(Error::BadOutput { path: given.into(), why: "only regular files can get other keys" });
+        }
+        if let Some(opening) = opening {
+            let same = from.try_clone().map_err(failed("read"))?;
+            opening.commitment_of(Input::file(same, name.clone())?)?;
+            from.rewind().map_err(failed("read"))?;
         }
         let preamble = Preamble::read(&mut from).map_err(|error| error.of(&name))?;
         let KeySource::Recipients(old) = &preamble.source else { return Err(Error::NotForRecipients) };
@@ -162,7 +195,7 @@ impl Rekeying<'_> {
         // It stays its owner's where that can be: root may change the keys of another's file.
         let _ = fchown(draft.file(), Some(meta.uid()), Some(meta.gid()));
         // Not everybody asks for the lock: what took the name meanwhile is not replaced by what it does not know of.
-        draft.commit_if(meta.mode() & 0o777, || match fs::metadata(path) {
+        draft.commit_if(meta.mode() & 0o777, || match fs::symlink_metadata(path) {
             Ok(now) if FileId::of(&meta).is_still(&FileId::of(&now)) => Ok(()),
             _ => Err(Error::Replaced(given.into())),
         })?;
@@ -171,19 +204,21 @@ impl Rekeying<'_> {
 
     /// Opens the file for itself alone, until it is closed. Two that change the keys of one file would each copy the
     /// old one, and the change of whoever was first would be lost.
-    fn locked(&self, path: &Path) -> io::Result<File> {
+    fn locked(&self, path: &Path, open: impl Fn() -> Result<File, Error>, name: &str) -> Result<File, Error> {
         // Whoever can read the file can lock it, for ever: then what is checked at the end has to do.
         let until = Instant::now() + PATIENCE;
         while Instant::now() < until {
-            let file = File::open(path)?;
-            lock(&file, until, &self.work.interrupt)?;
+            let file = open()?;
             // Whoever had the lock has put another file in its place.
-            let (held, named) = (file.metadata()?, fs::metadata(path)?);
-            if FileId::of(&held).same_file(&FileId::of(&named)) {
+            let is_named = lock(&file, until, &self.work.interrupt).and_then(|_| {
+                let (held, named) = (file.metadata()?, fs::symlink_metadata(path)?);
+                Ok(FileId::of(&held).same_file(&FileId::of(&named)))
+            });
+            if is_named.map_err(|error| error.downcast().unwrap_or_else(Error::io("open", name)))? {
                 return Ok(file);
             }
         }
-        File::open(path)
+        open()
     }
 
     /// Copies the body, by the shortest way that the file system knows, and heeds interrupts.

@@ -1,0 +1,186 @@
+//! The files whose keys `sealwright rekey` changes: those that were named, and those of directories with their manifests.
+
+use std::{
+    collections::{BTreeSet, HashSet},
+    env, fs,
+    path::{Path, PathBuf},
+};
+
+use sealwright_file::{
+    Commitment, Error, FileList, Found, Opening,
+    list::{NAME, claimed},
+};
+use sealwright_terminal::{CommandError, Exit, say, shown};
+
+use crate::{
+    args::FileArgs,
+    error::file_error,
+    lists::{self, Lists},
+    locks::Locks,
+    names::Direction,
+    plan::{Place, Plan},
+    rekey::RekeyArgs,
+    worst::Worst,
+};
+
+/// A file whose keys change.
+#[derive(Debug)]
+pub(crate) struct Target {
+    pub(crate) path: PathBuf,
+    /// It was found in a directory, and is to be what is listed there, if anything is.
+    pub(crate) found: Option<(Found, Option<Commitment>)>,
+}
+
+/// The files whose keys change.
+#[derive(Debug, Default)]
+pub(crate) struct Chosen {
+    pub(crate) targets: Vec<Target>,
+    /// Their names without links: none is chosen twice.
+    known: HashSet<PathBuf>,
+    /// So that nobody seals into their directories meanwhile.
+    _locks: Locks,
+}
+
+impl Chosen {
+    /// The files that were named, and those of directories. What cannot be is said. `adds` tells whether somebody gets
+    /// keys; `opening` opens the manifests.
+    pub(crate) fn new(args: &RekeyArgs, adds: bool, opening: &Opening<'_>, worst: &mut Worst) -> Chosen {
+        let mut locks = Locks::default();
+        // All locks before any look at what they are for
+        let (of, directories): (Vec<_>, Vec<_>) = args.files.iter().flat_map(|path| with_manifests(path, args)).unzip();
+        let mut refused = HashSet::new();
+        for (path, error) in of.into_iter().zip(locks.wait_for(&directories)) {
+            if let Some(error) = error {
+                worst.failed(&error);
+                refused.insert(path);
+            }
+        }
+        let mut chosen = Chosen { _locks: locks, ..Chosen::default() };
+        for path in args.files.iter().filter(|path| !refused.contains(path.as_path())) {
+            if !path.is_dir() {
+                chosen.take(path.clone(), None);
+            } else if let Err(error) = chosen.take_directory(path, args, adds, opening, worst) {
+                worst.failed(&error);
+            }
+        }
+        chosen
+    }
+
+    fn take(&mut self, path: PathBuf, found: Option<(Found, Option<Commitment>)>) {
+        // What has no such name is an error of its own.
+        if fs::canonicalize(&path).map_or(true, |real| self.known.insert(real)) {
+            self.targets.push(Target { path, found });
+        }
+    }
+
+    /// The sealed files of a directory, and then its manifests.
+    fn take_directory(
+        &mut self,
+        directory: &Path,
+        args: &RekeyArgs,
+        adds: bool,
+        opening: &Opening<'_>,
+        worst: &mut Worst,
+    ) -> Result<(), CommandError> {
+        if !args.each {
+            let error = CommandError::failed("is a directory").about(directory);
+            return Err(error.hint("--each changes the keys of every listed file in it, and of its manifest"));
+        }
+        let walk = FileArgs::each_in(vec![directory.to_owned()], args.quiet);
+        let mut plan = Plan::unchecked(&walk, Direction::Open)?;
+        // Anybody could have put files there for which he has no key.
+        if let Some(below) = plan.unlisted.get(directory).filter(|_| adds) {
+            let error = CommandError::new(Exit::NotAuthentic, "not authentic: has no manifest").about(directory);
+            return Err(error.hint(match below {
+                true => "there are manifests below: name the directories that have them",
+                false => "without one, --each gives nobody new keys: name the files",
+            }));
+        }
+        lists::without(&mut plan, &walk, false);
+        let lists = Lists::open(&mut plan, opening, false);
+        if !args.quiet {
+            plan.skipped.iter().for_each(|line| say(format_args!("sealwright: {line}")));
+        }
+        plan.failures.iter().for_each(|error| worst.failed(error));
+        for task in &plan.tasks {
+            let (Place::File(path), Some(found)) = (&task.input, &task.found) else { continue };
+            match lists.commitment(task) {
+                Ok(listed) => self.take(path.clone(), Some((found.clone(), listed))),
+                Err(error) => worst.failed(&error),
+            }
+        }
+        for path in &plan.manifests {
+            match manifest(path, &plan, &lists, opening) {
+                Ok(Some(found)) => self.take(path.clone(), Some(found)),
+                // The one above did not open, which was said.
+                Ok(None) => {}
+                Err(error) => worst.failed(&error),
+            }
+        }
+        Ok(())
+    }
+
+    /// The manifests above the files whose keys changed that are not among these files themselves.
+    pub(crate) fn left_behind(&self, named: &[PathBuf]) -> BTreeSet<PathBuf> {
+        let here = env::current_dir().unwrap_or_default();
+        let mut left = BTreeSet::new();
+        for path in named {
+            let Ok(real) = fs::canonicalize(path) else { continue };
+            let manifests = real.ancestors().skip(1).map(|directory| directory.join(NAME));
+            for manifest in manifests.filter(|manifest| manifest.is_file() && !self.known.contains(manifest)) {
+                let short = manifest.strip_prefix(&here).ok().filter(|_| path.is_relative());
+                left.insert(short.unwrap_or(&manifest).to_owned());
+            }
+        }
+        left
+    }
+}
+
+/// The directories with manifests in and below `path`, or that of a manifest, each with `path`.
+fn with_manifests<'a>(path: &'a Path, args: &RekeyArgs) -> Vec<(&'a Path, PathBuf)> {
+    let manifests = if path.is_dir() && args.each {
+        let walk = FileArgs::each_in(vec![path.to_owned()], true);
+        Plan::unchecked(&walk, Direction::Open).map(|plan| plan.manifests).unwrap_or_default()
+    } else if path.file_name().is_some_and(|name| name == NAME) {
+        vec![path.to_owned()]
+    } else {
+        Vec::new()
+    };
+    let directory = |manifest: PathBuf| {
+        let parent = manifest.parent().filter(|parent| !parent.as_os_str().is_empty());
+        (path, parent.unwrap_or(Path::new(".")).to_owned())
+    };
+    manifests.into_iter().map(directory).collect()
+}
+
+/// A manifest that was found, if it says no other thing than the one of the directory that was named: others could have
+/// been put there.
+fn manifest(
+    path: &Path,
+    plan: &Plan,
+    lists: &Lists,
+    opening: &Opening<'_>,
+) -> Result<Option<(Found, Option<Commitment>)>, CommandError> {
+    let above = plan.roots.iter().enumerate().find(|(_, root)| path.starts_with(&root.path));
+    let Some((number, root)) = above else { return Ok(None) };
+    let (Ok(below), Ok(place)) = (path.strip_prefix(&root.named), path.strip_prefix(&root.path)) else {
+        return Ok(None);
+    };
+    if !lists.is_open(number) {
+        return Ok(None);
+    }
+    let found = Found::new(&root.named, below);
+    let read = || {
+        // The keys change of the file that is read here.
+        let commitment = claimed(found.open()?)?;
+        let list = FileList::open(&opening.clone().commitment(Some(commitment)), found.open()?)?;
+        Ok::<_, Error>((list, commitment))
+    };
+    let (list, commitment) = read().map_err(|error| file_error(error).about_unless_named(path))?;
+    if !lists.agree(number, place.parent().unwrap_or(Path::new("")), &list) {
+        let what = format_args!("does not list what {} lists: its keys are as they were", shown(&root.path.join(NAME)));
+        let error = CommandError::new(Exit::NotAuthentic, format_args!("not authentic: {what}")).about(path);
+        return Err(error.hint("if it is yours, name its directory"));
+    }
+    Ok(Some((found, Some(commitment))))
+}

@@ -1,0 +1,175 @@
+//! The manifests of directories whose files are opened: looked at before any of them is.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use sealwright_file::{Commitment, Error, FileId, FileList, Flaw, Opening, list::NAME};
+use sealwright_terminal::{CommandError, Exit, say, shown};
+
+use crate::{
+    args::FileArgs,
+    error::file_error,
+    listing::{is_there, manifest, sealed_in},
+    names::{Direction, renamed},
+    plan::{FileTask, Listed, Plan, Root},
+};
+
+/// The manifests of the directories to be opened.
+#[derive(Debug, Default)]
+pub(crate) struct Lists(Vec<Option<Manifest>>);
+
+/// One that was opened.
+#[derive(Debug)]
+struct Manifest {
+    list: FileList,
+    /// Which file it is.
+    id: Option<FileId>,
+    /// The directory whose files it lists.
+    root: PathBuf,
+}
+
+impl Lists {
+    /// Opens the manifest of each root and notes which of its files are missing: a directory, a link or a pipe of that
+    /// name is not the file. With `removes` an earlier run may have removed it.
+    pub(crate) fn open(plan: &mut Plan, opening: &Opening<'_>, removes: bool) -> Lists {
+        let mut lists = Vec::new();
+        for i in 0..plan.roots.len() {
+            let root = &plan.roots[i];
+            let opened = manifest(&root.path).and_then(|input| {
+                let id = input.identity();
+                Ok(Manifest { list: FileList::open(opening, input)?, id, root: root.path.clone() })
+            });
+            match opened {
+                Ok(opened) => {
+                    let found = |path: &Path| plan.found.contains(&Listed { root: i, path: path.into() });
+                    let gone = opened.list.paths().filter(|path| !found(path));
+                    let gone = gone.map(|path| missing(root, path, removes)).collect::<Vec<_>>();
+                    plan.failures.extend(gone);
+                    lists.push(Some(opened));
+                }
+                Err(error) => {
+                    let error = file_error(error).about_unless_named(&root.path.join(NAME));
+                    plan.fail(i, error);
+                    lists.push(None);
+                }
+            }
+        }
+        Lists(lists)
+    }
+
+    /// How many files each manifest lists, by the directory that it is in.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = (&Path, usize)> {
+        self.0.iter().flatten().map(|opened| (opened.root.as_path(), opened.list.paths().count()))
+    }
+
+    /// Whether the manifest of a root was opened.
+    #[cfg(feature = "public-keys")]
+    pub(crate) fn is_open(&self, root: usize) -> bool {
+        matches!(self.0.get(root), Some(Some(_)))
+    }
+
+    /// Whether all that a manifest `below` a root lists is what that of the root lists.
+    #[cfg(feature = "public-keys")]
+    pub(crate) fn agree(&self, root: usize, below: &Path, list: &FileList) -> bool {
+        let Some(Some(above)) = self.0.get(root) else { return false };
+        list.paths().all(|path| above.list.commitment(&below.join(path)) == list.commitment(path))
+    }
+
+    /// Removes the manifests whose files were all opened and removed: they list nothing that is there, and would be in
+    /// the way when the directory is sealed again.
+    pub(crate) fn remove(&self) -> Exit {
+        let mut worst = Exit::Done;
+        for opened in self.0.iter().flatten() {
+            let path = opened.root.join(NAME);
+            let is_same = || manifest(&opened.root).is_ok_and(|input| input.identity() == opened.id);
+            if sealed_in(&opened.root).is_empty()
+                && is_same()
+                && let Err(error) = fs::remove_file(&path)
+            {
+                let error = CommandError::io(&path, &error);
+                say(&error);
+                worst = error.exit().max(worst);
+            }
+        }
+        worst
+    }
+
+    /// What the input of a task must commit to.
+    ///
+    /// # Errors
+    /// When there is a manifest in which it is not.
+    pub(crate) fn commitment(&self, task: &FileTask) -> Result<Option<Commitment>, CommandError> {
+        let Some(listed) = &task.listed else { return Ok(None) };
+        let Some(Some(Manifest { list, .. })) = self.0.get(listed.root) else { return Ok(None) };
+        let unlisted = || {
+            not_authentic("is not in the manifest of its directory")
+                .hint("it was added or renamed; opened by itself, it is what it was sealed as")
+        };
+        list.commitment(&listed.path).map(Some).ok_or_else(|| unlisted().about(task.input.name("standard input")))
+    }
+
+    /// Tells which file it is that stands under another's name.
+    pub(crate) fn explain(&self, error: Error, task: &FileTask) -> CommandError {
+        let listed = task.listed.as_ref().and_then(|listed| self.0.get(listed.root)?.as_ref());
+        let was = match (&error, listed) {
+            (Error::NotAuthentic(Flaw::OtherFile { commitment }), Some(opened)) => {
+                opened.list.path_of(commitment).map(shown)
+            }
+            _ => None,
+        };
+        let failure = file_error(error).about_unless_named(task.input.name("standard input"));
+        match was {
+            Some(was) => failure.hint(format_args!("it is the file that was sealed as {was}")),
+            None => failure,
+        }
+    }
+}
+
+/// Where a directory that was named has no manifest, `must` makes that a failure; otherwise it is said.
+pub(crate) fn without(plan: &mut Plan, args: &FileArgs, must: bool) {
+    let unlisted = std::mem::take(&mut plan.unlisted);
+    for (directory, below) in &unlisted {
+        if must {
+            let error = missing_manifest(directory, *below);
+            // Not what is below another one that was named, wherever that is
+            plan.refuse_all_of(directory, error);
+        } else if !args.progress.quiet {
+            say(format_args!(
+                "sealwright: warning: {}: has no manifest{}",
+                shown(directory),
+                match below {
+                    true => " itself, so what is missing from it beside the directories with manifests is not noticed",
+                    false => ", so swapped, renamed or missing files are not noticed",
+                }
+            ));
+        }
+    }
+}
+
+/// Why a listed file that is not there fails. Who can write to the directory could have put something at the name that
+/// it would be opened to; so that is no success either.
+fn missing(root: &Root, path: &Path, removes: bool) -> CommandError {
+    const WHAT: &str = "is missing, but the manifest of its directory lists it";
+    let sealed = root.path.join(path);
+    let output = renamed(&root.output.as_ref().unwrap_or(&root.path).join(path), Direction::Open);
+    match output.filter(|output| removes && is_there(output)) {
+        Some(output) => CommandError::failed(WHAT).about(&sealed).hint(format_args!(
+            "{} is there: an earlier run with --remove may have written it and removed the sealed file",
+            shown(&output)
+        )),
+        None => not_authentic(WHAT).about(&sealed),
+    }
+}
+
+fn missing_manifest(root: &Path, below: bool) -> CommandError {
+    not_authentic("has no manifest").about(root).hint(match below {
+        true => "there are manifests below: name the directories that have them",
+        false => "`seal --each` writes one; without --manifest the files open without it",
+    })
+}
+
+fn not_authentic(what: &str) -> CommandError {
+    CommandError::new(Exit::NotAuthentic, format_args!("not authentic: {what}"))
+}
