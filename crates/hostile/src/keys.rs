@@ -10,8 +10,8 @@ use std::{
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use sealwright_file::{
-    Error, Input, Key, PublicKey, Sealing, SecretKey, Signature, SigningKey, VerifyingKey, Work, armor, preamble::MAGIC,
-    read_identities, read_recipients, read_signing_key, read_verifying_keys, sign_file, verify_file,
+    Error, Input, Key, PublicKey, Sealing, SecretKey, Signature, SigningKey, VerifyingKey, Work, armor,
+    preamble::MAGIC, read_identities, read_recipients, read_signing_key, read_verifying_keys, sign_file, verify_file,
 };
 
 use crate::files::{edited, sealed};

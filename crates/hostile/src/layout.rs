@@ -54,9 +54,10 @@ impl Genuine {
     fn new() -> Genuine {
         let (key, signing) = (Key::raw(KEY.to_vec()), SigningKey::generate().unwrap());
         let mut files = Vec::new();
-        for (content, padded, signed) in [Content::Bytes, Content::Tree, Content::List]
-            .into_iter()
-            .flat_map(|content| [(false, false), (false, true), (true, false), (true, true)].map(|(p, s)| (content, p, s)))
+        for (content, padded, signed) in
+            [Content::Bytes, Content::Tree, Content::List].into_iter().flat_map(|content| {
+                [(false, false), (false, true), (true, false), (true, true)].map(|(p, s)| (content, p, s))
+            })
         {
             // With its signature the longer one has two chunks.
             for len in [30, PLAIN - SIGNED / 2] {
