@@ -134,8 +134,14 @@ static int refused(pthread_mutex_t *mutex) {
 #endif
 }
 
-/* locks are told once they are taken: some take no lock and say why. A robust one comes from a holder that has died. */
+/* locks are told once they are taken: some take no lock and say why. A robust one comes from a holder that has died and never
+ * told that it gave it up: its heir does, or would wait for it when played. */
 static int told(int error, const volatile void *object) {
+  if (error == EOWNERDEAD) {
+    mark(UNLOCK, object);
+    mark(UNLOCK_END, NOTHING);
+    mark(HUSH, NOTHING);
+  }
   if (!error || error == EOWNERDEAD) {
     mark(LOCK, object);
     mark(LOCK_END, object);

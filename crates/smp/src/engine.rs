@@ -135,15 +135,9 @@ pub(crate) struct Busy {
 const FORGET: u64 = 1 << 14;
 
 impl Busy {
-    /// The first time from `now` on when it is free for `cycles`, which it then is not.
-    pub(crate) fn take(&mut self, now: Cycle, cycles: u64) -> Cycle {
-        if cycles == 0 {
-            return now;
-        }
-        let taken = &mut self.stretches;
-        while taken.front().is_some_and(|(_, to)| to + FORGET < now) {
-            taken.pop_front();
-        }
+    /// The first time from `now` on when it is free for `cycles`, and the place of that time among the stretches.
+    fn free(&self, now: Cycle, cycles: u64) -> (Cycle, usize) {
+        let taken = &self.stretches;
         let mut place = taken.iter().rposition(|(_, to)| *to <= now).map_or(0, |place| place + 1);
         let mut start = now;
         while let Some((from, to)) = taken.get(place).copied() {
@@ -153,6 +147,19 @@ impl Busy {
             start = start.max(to);
             place += 1;
         }
+        (start, place)
+    }
+
+    /// The first time from `now` on when it is free for `cycles`, which it then is not.
+    pub(crate) fn take(&mut self, now: Cycle, cycles: u64) -> Cycle {
+        if cycles == 0 {
+            return now;
+        }
+        while self.stretches.front().is_some_and(|(_, to)| to + FORGET < now) {
+            self.stretches.pop_front();
+        }
+        let (start, place) = self.free(now, cycles);
+        let taken = &mut self.stretches;
         let end = start + cycles;
         let joins = |at: Option<&(Cycle, Cycle)>, time: Cycle, ends: bool| {
             at.is_some_and(|(from, to)| if ends { *to == time } else { *from == time })
@@ -197,9 +204,21 @@ impl Engine {
 
     /// When `blocks` blocks asked for at `now` are done. What is more than a line keeps the engine busy for longer.
     pub(crate) fn work(&mut self, now: Cycle, blocks: u64) -> Cycle {
+        let (busy, done) = self.cycles(blocks);
+        self.busy.take(now, busy) + done
+    }
+
+    /// When `blocks` blocks would be done if they were asked for at `now`.
+    pub(crate) fn would_be_done(&self, now: Cycle, blocks: u64) -> Cycle {
+        let (busy, done) = self.cycles(blocks);
+        let start = if busy == 0 { now } else { self.busy.free(now, busy).0 };
+        start + done
+    }
+
+    /// How long `blocks` blocks keep the engine busy, and after how long they are done.
+    fn cycles(&self, blocks: u64) -> (u64, u64) {
         let of = |cycles: u64, blocks: u64| (cycles * blocks).div_ceil(self.blocks);
-        let (busy, later) = (of(self.interval, blocks), of(self.later, blocks.saturating_sub(self.blocks)));
-        self.busy.take(now, busy) + self.latency + later
+        (of(self.interval, blocks), self.latency + of(self.later, blocks.saturating_sub(self.blocks)))
     }
 }
 

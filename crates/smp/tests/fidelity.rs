@@ -124,6 +124,22 @@ fn a_run_that_ends_early_took_the_time_until_then() {
     assert!((1..detection.cycle).contains(&finished.unwrap()), "{finished:?} {detection:?}");
 }
 
+/// A processor that only hits runs on after the last event; who waits meanwhile waits until then.
+#[test]
+fn waits_without_an_end_are_as_long_as_the_run() {
+    // The first processor takes a lock, hits and ends; the second one waits for the lock for ever
+    let holder = [access(Kind::Lock, 8, 0)].into_iter().chain((0..3000).map(|_| access(Kind::Load, 64, 0)));
+    for kind in ["interconnect.kind=bus", "interconnect.kind=mesh"] {
+        let sources: Vec<Box<dyn Source>> =
+            vec![Box::new(Steps(holder.clone().collect())), Box::new(Steps(vec![access(Kind::Lock, 8, 100)]))];
+        let mut machine = Machine::new(&config(&["machine.processors=2", kind]), Image::default(), sources).unwrap();
+        assert_eq!(machine.run(u64::MAX).unwrap(), Some(Outcome::Deadlock(vec![1])), "{kind}");
+        let stats = machine.stats();
+        let (cycles, met) = (stats.number("cycles"), stats.number("wait.processors"));
+        assert!(cycles > 12_000.0 && (cycles - 500.0..=cycles).contains(&met), "{kind}: {}", stats.text());
+    }
+}
+
 #[test]
 fn counting_begins_after_the_warm_up() {
     let (all, warm) = (run(&[], None), run(&["machine.warm_up=3000"], None));
@@ -146,18 +162,22 @@ impl Source for Batches {
 fn the_warm_up_takes_the_time_of_its_references() {
     const ALL: u64 = 100_000;
     let loads = |count: u64| (0..count).map(|load| access(Kind::Load, 64 * (load % 4), 0)).collect();
-    // Over links, hits are counted a batch later
+    // Hits are counted a batch later, of each processor; the second one hits as many times, or hardly ever
     for (kind, late) in [("bus", 256), ("mesh", 4096)] {
-        for warm_up in [5_000, 50_000, 90_000] {
+        for (warm_up, hitters) in [5_000, 50_000, 90_000].into_iter().flat_map(|warm_up| [(warm_up, 1), (warm_up, 2)]) {
             let (warm_up_set, kind_set) = (format!("machine.warm_up={warm_up}"), format!("interconnect.kind={kind}"));
             let settings = ["machine.processors=2", &warm_up_set, &kind_set];
-            let sources: Vec<Box<dyn Source>> = vec![Box::new(Batches(loads(ALL))), Box::new(Batches(loads(4)))];
+            let second = if hitters == 2 { ALL } else { 4 };
+            let sources: Vec<Box<dyn Source>> = vec![Box::new(Batches(loads(ALL))), Box::new(Batches(loads(second)))];
             let mut machine = Machine::new(&config(&settings), Image::default(), sources).unwrap();
             assert_eq!(machine.run(u64::MAX).unwrap(), Some(Outcome::Completed));
             let stats = machine.stats();
             let (left, cycles) = (stats.number("references") as u64, stats.number("cycles") as u64);
-            assert!((ALL - warm_up - late..=ALL - warm_up + 4).contains(&left), "{kind} {warm_up}: {left}");
-            assert!((4 * left - 8..=4 * left + 8).contains(&cycles), "{kind} {warm_up}: {cycles} for {left} hits");
+            let (most, name) = (hitters * ALL - warm_up, format!("{kind} {warm_up} {hitters}"));
+            assert!((most - hitters * late..=most + 4).contains(&left), "{name}: {left}");
+            // Of two, one begins to hit a few lines' time after the other
+            let (each, apart) = (4 * left / hitters, if hitters == 2 { 1_000 } else { 8 });
+            assert!((each - apart..=each + apart).contains(&cycles), "{name}: {cycles} for {left} hits");
         }
     }
 }

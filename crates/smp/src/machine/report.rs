@@ -85,7 +85,7 @@ impl Machine {
         let completed = self.outcome() == Some(&Outcome::Completed) && finished > 0;
         let end = if completed { finished } else { finished.max(now) };
         if !completed {
-            self.count_open_waits(now, &mut all);
+            self.count_open_waits(end, &mut all);
         }
         let (cycles, counters, scheme) = self.context.region.of(end, &all, self.transfers.scheme.counters());
         let sum = |what: fn(&NodeCounters) -> u64| counters.nodes.iter().map(what).sum::<u64>();

@@ -9,9 +9,10 @@ use std::{collections::VecDeque, fmt};
 use sealwright::{Aead, Suite};
 
 use super::{
-    nonce::NonceAudit, unit::{Platform, Scheme, SchemeCounters},
     exchange::derive,
+    nonce::NonceAudit,
     registration::{MOST, parameters, register},
+    unit::{Platform, Scheme, SchemeCounters},
 };
 use crate::{
     engine::{Cycle, Engine, Pool},
@@ -104,7 +105,10 @@ impl Guess {
 
 impl fmt::Debug for I2sems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("I2sems").field("units", &self.units).field("parameters", &self.parameters).finish_non_exhaustive()
+        f.debug_struct("I2sems")
+            .field("units", &self.units)
+            .field("parameters", &self.parameters)
+            .finish_non_exhaustive()
     }
 }
 
@@ -141,10 +145,14 @@ impl I2sems {
         if begun.is_some_and(|ready| ready <= now) {
             return now;
         }
+        // What is sooner as it was begun takes no engine a second time
+        let made = self.urgent[unit].would_be_done(now, self.pad);
+        if let Some(begun) = begun.filter(|ready| *ready <= made) {
+            return begun;
+        }
         self.engines[unit].work(now, self.pad);
         self.certain[unit].work(now, self.pad);
-        let made = self.urgent[unit].work(now, self.pad);
-        begun.map_or(made, |begun| begun.min(made))
+        self.urgent[unit].work(now, self.pad)
     }
 
     fn iv(&self, counter: u64) -> [u8; 12] {
@@ -250,12 +258,34 @@ mod tests {
     use super::*;
     use crate::config::Config;
 
+    fn scheme() -> I2sems {
+        let mut config = Config::default();
+        config.scheme.functional = false;
+        I2sems::new(&config.platform(), Parameters::default())
+    }
+
+    #[test]
+    fn a_burst_takes_the_engines_for_what_it_uses() {
+        let mut scheme = scheme();
+        let (now, sends, pad) = (10_000, scheme.parameters.pads + 1, scheme.pad);
+        let mut alone = scheme.urgent[0].clone();
+        for _ in 0..sends {
+            scheme.send(now, &mut Message::empty(Some(0), 1));
+        }
+        // The last one's keystream is under way and comes no later than another would, which nobody makes
+        assert_eq!(scheme.counters.send.waited, 1);
+        assert_eq!(scheme.urgent[0].work(now, pad), alone.work(now, pad));
+        // One was made in the place of each
+        let after = (0..sends).map(|_| alone.work(now, pad)).last();
+        for engine in [&mut scheme.certain[0], &mut scheme.engines[0]] {
+            assert_eq!(Some(engine.work(now, pad)), after);
+        }
+    }
+
     #[test]
     fn keystream_that_is_made_ahead_keeps_no_line_waiting() {
         let waits = |sends: usize, received: usize| {
-            let mut config = Config::default();
-            config.scheme.functional = false;
-            let mut scheme = I2sems::new(&config.platform(), Parameters::default());
+            let mut scheme = scheme();
             for _ in 0..sends {
                 let left = scheme.send(10_000, &mut Message::empty(Some(0), 1));
                 assert_eq!(left, 10_000 + scheme.xor, "a keystream was ready");

@@ -28,7 +28,11 @@ pub const MEANINGS: &[Meaning] = &[
     of("cache.second_hits", "accesses", "that missed the first level and hit the second"),
     of("cache.misses", "accesses", "to lines that the node did not have"),
     of("cache.upgrades", "stores", "to lines that the node had for reading only"),
-    of("cache.write_backs", "lines", "that left a node, which had written them, and went to memory"),
+    of(
+        "cache.write_backs",
+        "lines",
+        "that were modified or owned (O) where they left a node, and went to memory with their bytes",
+    ),
     of("cache.retries", "accesses", "refused because their line was in a transaction, and tried again"),
     of("wait.lines", "cycles", "that processors waited for lines, together"),
     of("wait.processors", "cycles", "that processors waited for each other, together"),
