@@ -105,6 +105,10 @@ impl Chosen {
         for task in &plan.tasks {
             let (Place::File(path), Some(found)) = (&task.input, &task.found) else { continue };
             match lists.commitment(task) {
+                Ok(None) if adds => {
+                    let error = CommandError::new(Exit::NotAuthentic, "not authentic: is in no manifest").about(path);
+                    worst.failed(&error.hint("its keys are as they were; try again"));
+                }
                 Ok(listed) => self.take(path.clone(), Some((found.clone(), listed))),
                 Err(error) => worst.failed(&error),
             }

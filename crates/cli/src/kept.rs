@@ -77,7 +77,9 @@ fn tells(error: &Error) -> u8 {
     match error {
         Error::NoneOpens | Error::KeyKind { .. } | Error::OtherKeyLength { .. } => 1,
         Error::WrongKey(_) => 2,
-        _ => 3,
+        error if is_of_content(error) => 3,
+        // Of the system: what another key found out may not hold.
+        _ => 4,
     }
 }
 
@@ -109,11 +111,15 @@ pub(crate) fn list(
                 // No interrupt swaps files. One that has a new name and not the old one was renamed.
                 let other = old.and_then(|old| old.path_of(&commitment));
                 if let Some(other) = other.filter(|other| was.is_some() || is_there(&root.join(other))) {
-                    let other = shown(other);
+                    let as_other = shown(other);
                     say(format_args!(
-                        "sealwright: warning: {name}: is the file that was sealed as {other}; the manifest {will}"
+                        "sealwright: warning: {name}: is the file that was sealed as {as_other}; the manifest {will}"
                     ));
                     was.into_iter().for_each(|was| list.add(path.clone(), was));
+                    // Moved over another one: without its own entry, the next run would list it as the other one.
+                    if !is_there(&root.join(other)) {
+                        list.add(other.into(), commitment);
+                    }
                     differs = true;
                     continue;
                 }
@@ -158,6 +164,8 @@ pub(crate) fn refused(error: Error, why: &str) -> CommandError {
         Error::TooCostly { .. } => {
             plain(error).hint(format_args!("{why}: give a --cost as high as its own, or use -C DIR"))
         }
+        // No key helps.
+        error @ Error::Io { .. } => file_error(error),
         error if is_of_signer(&error) => plain(error).hint(format_args!(
             "{why}, and has to be signed by --sign or one of --signer: name its signer, seal all files anew, or use -C DIR"
         )),
@@ -166,6 +174,12 @@ pub(crate) fn refused(error: Error, why: &str) -> CommandError {
             told.hint(format_args!("{why}: give a key that opens it, or use -C DIR"))
         }
     }
+}
+
+/// Whether an error is of the keys, or of what is in the file: it will be the same the next time.
+pub(crate) fn is_of_content(error: &Error) -> bool {
+    let exit = Exit::from_code(error.exit_code());
+    matches!(exit, Exit::NotAuthentic | Exit::WrongKey) || matches!(error, Error::NotAList | Error::TooCostly { .. })
 }
 
 /// Whether an error says that somebody else, or nobody, signed.

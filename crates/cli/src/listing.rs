@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashSet,
-    fs,
+    fs, io,
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
@@ -99,7 +99,9 @@ impl Sealed {
     /// Whether a manifest may be missing, or be an old one, where nothing is left to be sealed: an earlier run did not
     /// come to write it.
     pub(crate) fn is_due(&self, plan: &Plan) -> bool {
-        let due = |root: &Root| root.old == Old::Gone && !sealed_in(&root.path).is_empty();
+        // What cannot be looked into is told when it is its turn.
+        let any = |root: &Root| sealed_in(&root.path).map_or(true, |sealed| !sealed.is_empty());
+        let due = |root: &Root| root.old == Old::Gone && any(root);
         plan.failures.is_empty() && self.roots.iter().any(due)
     }
 
@@ -180,16 +182,19 @@ impl Root {
         differs: &mut bool,
     ) -> Result<Old, CommandError> {
         let quiet = args.progress.quiet;
-        let (path, there) = (self.path.join(NAME), sealed_in(&self.path));
+        let path = self.path.join(NAME);
+        let is_listed = is_there(&path);
+        // None will be written where something failed.
+        if !is_listed && !plan.failures.is_empty() {
+            return Ok(Old::Gone);
+        }
+        let there = sealed_in(&self.path)?;
         let listed = plan.tasks.iter().filter_map(|task| task.listed.as_ref());
         let outputs: HashSet<&Path> =
             listed.filter(|listed| listed.root == number).map(|listed| listed.path.as_path()).collect();
         let stay: Vec<_> = there.iter().filter(|path| !outputs.contains(path.as_path())).cloned().collect();
-        if !is_there(&path) {
-            // None will be written where something failed.
-            if plan.failures.is_empty() {
-                kept::list(list, &self.path, stay, None, openings, quiet)?;
-            }
+        if !is_listed {
+            kept::list(list, &self.path, stay, None, openings, quiet)?;
             return Ok(Old::Gone);
         }
         if !args.force {
@@ -204,7 +209,8 @@ impl Root {
         });
         let old = match read {
             Ok(read) => &self.read.insert(read).list,
-            Err(_) if stay.is_empty() => {
+            // One that could not be read may open yet.
+            Err(error) if stay.is_empty() && kept::is_of_content(&error) => {
                 // After an interrupt it would be in the way of the same command, and its files would be those of no
                 // manifest.
                 fs::remove_file(&path).map_err(|error| CommandError::io(&path, &error))?;
@@ -212,14 +218,15 @@ impl Root {
             }
             Err(error) => return Err(kept::refused(error, "it lists files that stay").about_unless_named(&path)),
         };
+        *differs |= kept::list(list, &self.path, stay, Some(old), openings, quiet)?;
         // Also where little is to be said: if it comes back, perhaps an older one, the manifest does not tell any more.
-        for gone in old.paths().filter(|path| !there.contains(*path) && !outputs.contains(path)) {
+        let gone = old.paths().filter(|path| !there.contains(*path) && !outputs.contains(path));
+        for gone in gone.filter(|path| list.commitment(path).is_none()) {
             say(format_args!(
                 "sealwright: warning: {}: is missing; the manifest lists it, the new one will not",
                 shown(&self.path.join(gone))
             ));
         }
-        *differs |= kept::list(list, &self.path, stay, Some(old), openings, quiet)?;
         // Should one of them not be sealed, it is still what the manifest lists.
         for path in outputs {
             old.commitment(path).into_iter().for_each(|commitment| list.add(path.into(), commitment));
@@ -274,19 +281,35 @@ pub(crate) fn manifest(root: &Path) -> Result<Input, Error> {
     Found::new(root, Path::new(NAME)).open()
 }
 
-/// The sealed files in a directory and below, by their paths from there.
-pub(crate) fn sealed_in(root: &Path) -> HashSet<PathBuf> {
+/// The sealed files in a directory and below, by their paths from there. Where not all of them can be seen, that is an
+/// error: those that are not seen would be taken for missing.
+pub(crate) fn sealed_in(root: &Path) -> Result<HashSet<PathBuf>, CommandError> {
     let mut found = Vec::new();
-    sealed_below(root, &mut found);
-    found.into_iter().filter_map(|path| Some(path.strip_prefix(root).ok()?.to_owned())).collect()
+    sealed_below(root, &mut found)?;
+    Ok(found.into_iter().filter_map(|path| Some(path.strip_prefix(root).ok()?.to_owned())).collect())
 }
 
-fn sealed_below(directory: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+fn sealed_below(directory: &Path, found: &mut Vec<PathBuf>) -> Result<(), CommandError> {
+    let failed = |path: &Path, error: &io::Error| match error.kind() {
+        // Nothing is in what is not there, or not any more.
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(()),
+        _ => Err(CommandError::io(path, error).hint("which sealed files are there has to be known for the manifest")),
+    };
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) => return failed(directory, &error),
+    };
+    for entry in entries {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => return failed(directory, &error),
+        };
         match entry.metadata() {
-            Ok(meta) if meta.is_dir() => sealed_below(&entry.path(), found),
+            Ok(meta) if meta.is_dir() => sealed_below(&entry.path(), found)?,
             Ok(meta) if left_out(&entry.path(), &meta, Direction::Open, true).is_none() => found.push(entry.path()),
-            _ => {}
+            Ok(_) => {}
+            Err(error) => failed(&entry.path(), &error)?,
         }
     }
+    Ok(())
 }

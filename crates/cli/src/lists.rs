@@ -12,6 +12,7 @@ use crate::{
     args::FileArgs,
     error::file_error,
     listing::{is_there, manifest, sealed_in},
+    locks::Locks,
     names::{Direction, renamed},
     plan::{FileTask, Listed, Plan, Root},
 };
@@ -28,6 +29,18 @@ struct Manifest {
     id: Option<FileId>,
     /// The directory whose files it lists.
     root: PathBuf,
+}
+
+impl Manifest {
+    /// Removes it where no sealed file is left that it could list.
+    fn remove(&self) -> Result<(), CommandError> {
+        let path = self.root.join(NAME);
+        let is_same = || manifest(&self.root).is_ok_and(|input| input.identity() == self.id);
+        if sealed_in(&self.root)?.is_empty() && is_same() {
+            fs::remove_file(&path).map_err(|error| CommandError::io(&path, &error))?;
+        }
+        Ok(())
+    }
 }
 
 impl Lists {
@@ -80,15 +93,11 @@ impl Lists {
     /// Removes the manifests whose files were all opened and removed: they list nothing that is there, and would be in
     /// the way when the directory is sealed again.
     pub(crate) fn remove(&self) -> Exit {
-        let mut worst = Exit::Done;
-        for opened in self.0.iter().flatten() {
-            let path = opened.root.join(NAME);
-            let is_same = || manifest(&opened.root).is_ok_and(|input| input.identity() == opened.id);
-            if sealed_in(&opened.root).is_empty()
-                && is_same()
-                && let Err(error) = fs::remove_file(&path)
-            {
-                let error = CommandError::io(&path, &error);
+        let (mut worst, mut locks) = (Exit::Done, Locks::default());
+        let roots: Vec<_> = self.0.iter().flatten().map(|opened| &opened.root).collect();
+        // Who seals into one of them meanwhile has the manifest for what is sealed.
+        for (opened, held) in self.0.iter().flatten().zip(locks.wait_for(&roots)) {
+            if let Err(error) = held.map_or_else(|| opened.remove(), Err) {
                 say(&error);
                 worst = error.exit().max(worst);
             }

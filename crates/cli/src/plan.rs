@@ -168,12 +168,13 @@ impl Plan {
             }
             (None, None) => None,
         };
+        let own = Some((metadata.dev(), metadata.ino()));
         // Its own place is no other one.
-        if direction == Direction::Seal && root.as_deref().is_some_and(|root| directory(root) == directory(input)) {
+        if direction == Direction::Seal && root.as_deref().is_some_and(|root| directory(root) == own) {
             root = None;
         }
         // As in `* -C out`
-        let is_target = || args.directory.as_deref().is_some_and(|target| directory(target) == directory(input));
+        let is_target = || args.directory.as_deref().is_some_and(|target| directory(target) == own);
         if direction == Direction::Seal && root.is_some() && args.inputs.len() > 1 && is_target() {
             self.skipped.push(is_written_into(input));
             return Ok(());
@@ -181,8 +182,9 @@ impl Plan {
         let listing = (direction == Direction::Seal).then(|| self.sealed_root(input, root.as_deref()));
         let roots = self.roots.len();
         self.walk(input, input, metadata, root.as_deref(), direction, listing);
-        // One below says nothing of what is missing beside it.
-        if direction == Direction::Open && !input.join(NAME).exists() {
+        // One below says nothing of what is missing beside it. What the walk found counts: a manifest that appears
+        // afterwards lists none of these files.
+        if direction == Direction::Open && !self.roots[roots..].iter().any(|root| root.path == input) {
             self.unlisted.insert(input.to_owned(), self.roots.len() > roots);
         }
         Ok(())

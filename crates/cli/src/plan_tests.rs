@@ -96,6 +96,24 @@ fn a_tree_without_output_is_worked_on_in_place() {
     assert_eq!((unopened.tasks.len(), unopened.failures.len()), (0, 1));
 }
 
+/// One of both, also where a directory is named twice or lies in another one.
+#[test]
+fn a_directory_has_a_manifest_or_is_unlisted() {
+    let tree = tree();
+    let (d, sub) = (tree.path().join("d"), tree.path().join("d/sub"));
+    let line = ["--each", d.to_str().unwrap(), sub.to_str().unwrap()];
+    for (manifest, listed, unlisted) in [
+        (None, vec![], vec![(&d, false), (&sub, false)]),
+        (Some(&sub), vec![&sub, &sub], vec![(&d, true)]),
+        (Some(&d), vec![&d, &sub], vec![]),
+    ] {
+        manifest.into_iter().for_each(|place| fs::write(place.join(NAME), "").unwrap());
+        let plan = plan(Direction::Open, &line).unwrap();
+        assert_eq!(plan.roots.iter().map(|root| &root.path).collect::<Vec<_>>(), listed);
+        assert_eq!(plan.unlisted.iter().map(|(path, below)| (path, *below)).collect::<Vec<_>>(), unlisted);
+    }
+}
+
 #[test]
 fn two_inputs_of_one_name_do_not_share_an_output() {
     let tree = tree();

@@ -1,9 +1,14 @@
 //! Directories that are sealed file by file, and to which more is sealed later: what is there already stays listed.
 #![allow(clippy::unwrap_used)]
 
-use std::{fs, process::Stdio};
+use std::{
+    fs::{self, File},
+    os::unix::fs::OpenOptionsExt,
+    process::Stdio,
+};
 
-use sealwright_transcripts::Sandbox;
+use rustix::fs::OFlags;
+use sealwright_transcripts::{Sandbox, until};
 
 /// What was sealed before stays listed. It was "not in the manifest" when more was sealed beside it.
 #[test]
@@ -207,7 +212,7 @@ fn what_is_listed_anew_is_said_also_when_little_is() {
     let mut command = sandbox.command();
     let child = command.args("seal --key-file k --each -f -q --threads 1 pipe d".split_whitespace());
     let child = child.stderr(Stdio::piped()).spawn().unwrap();
-    let pipe = fs::File::options().write(true).open(sandbox.path("pipe")).unwrap();
+    let pipe = writer(&sandbox, "pipe");
     fs::remove_file(sandbox.path("d/a")).unwrap();
     drop(pipe);
     assert_eq!(child.wait_with_output().unwrap().status.code(), Some(1));
@@ -246,4 +251,59 @@ fn files_that_were_swapped_are_not_listed_anew() {
     let said = sandbox.run(line);
     assert!(said.code == 0 && said.err.contains("d/renamed.seal: is not in the manifest; "), "{}", said.err);
     sandbox.ok("open --key-file k --each d -o again --manifest");
+}
+
+/// The next run listed it as the one that it had replaced.
+#[test]
+fn a_file_that_was_moved_over_another_keeps_its_own_entry() {
+    let sandbox = Sandbox::new();
+    let line = "seal --key-file k --each --remove -f -q d";
+    for name in ["d/x", "d/y"] {
+        sandbox.write(name, name);
+    }
+    sandbox.ok(line);
+    sandbox.sh("mv d/y.seal d/x.seal");
+    for name in ["d/new", "d/newer"] {
+        sandbox.write(name, name);
+        let said = sandbox.run(line);
+        let word = "warning: d/x.seal: is the file that was sealed as y.seal; the manifest lists what it was\n";
+        assert_eq!((said.code, said.err), (1, format!("sealwright: {word}")));
+        sandbox.fails("open --key-file k --each d -o opened -f", 3, "it is the file that was sealed as y.seal");
+    }
+    sandbox.sh("mv d/x.seal d/y.seal");
+    let said = sandbox.run(line);
+    assert!(said.code == 0 && said.err.contains("d/x.seal: is missing; "), "{}", said.err);
+    sandbox.ok("open --key-file k --each d -o again --manifest");
+}
+
+/// With more directories than files may be open, each manifest was taken for one that does not open, and removed.
+#[test]
+fn manifests_outlast_a_limit_of_open_files() {
+    let sandbox = Sandbox::new();
+    let manifest = |i| format!("d{i}/.seal-manifest");
+    (0..40).for_each(|i| sandbox.write(&format!("d{i}/a"), "text"));
+    assert_eq!(sandbox.sh("sealwright seal --key-file k --each -q d*").code, 0);
+    let before: Vec<_> = (0..40).map(|i| sandbox.read(&manifest(i))).collect();
+    let said = sandbox.sh("ulimit -n 32; exec sealwright seal --key-file k --each -q -f d*");
+    assert!(said.code == 1 && said.err.contains(": too many files are open\n"), "{} {}", said.code, said.err);
+    for (i, before) in before.iter().enumerate() {
+        assert!(sandbox.read(&manifest(i)) == *before, "{i}");
+    }
+    // Where the system allows more, they may be open.
+    let said = sandbox.sh("ulimit -Sn 32; exec sealwright seal --key-file k --each -q -f d*");
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    let said = sandbox.sh("sealwright verify --key-file k --each --manifest -q d*");
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+}
+
+/// A named pipe whose reader is there. Opened as any file, it would wait without end for a reader that failed before.
+fn writer(sandbox: &Sandbox, pipe: &str) -> File {
+    let mut options = File::options();
+    options.write(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+    let mut opened = None;
+    until("a reader of the pipe", || {
+        opened = options.open(sandbox.path(pipe)).ok();
+        opened.is_some()
+    });
+    opened.unwrap()
 }

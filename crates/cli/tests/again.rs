@@ -5,12 +5,13 @@
 use std::{
     fs::{self, File},
     io::Write,
-    os::unix::fs::{MetadataExt, chown},
+    os::unix::fs::{MetadataExt, OpenOptionsExt, chown},
     process::{Child, Stdio},
     thread,
     time::Duration,
 };
 
+use rustix::fs::OFlags;
 use sealwright_transcripts::{Sandbox, finished, have, skipped, until};
 
 /// What an interrupted run left, which had replaced files and removed their inputs, was "not authentic" for ever.
@@ -85,7 +86,7 @@ fn a_manifest_of_files_that_are_all_replaced_goes_before_them() {
     sandbox.ok("seal --key-file other --each d");
     assert!(sandbox.sh("mkfifo pipe").code == 0);
     let child = begun(&sandbox, "seal --key-file k --each -q -f d pipe");
-    let pipe = File::options().write(true).open(sandbox.path("pipe")).unwrap();
+    let pipe = writer(&sandbox, "pipe");
     assert!(!sandbox.path("d/.seal-manifest").exists());
     drop(pipe);
     assert_eq!(end_of(child), (0, String::new()));
@@ -99,6 +100,18 @@ fn but_skipped(said: &str) -> String {
 
 fn begun(sandbox: &Sandbox, line: &str) -> Child {
     sandbox.command().args(line.split_whitespace()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// A named pipe whose reader is there. Opened as any file, it would wait without end for a reader that failed before.
+fn writer(sandbox: &Sandbox, pipe: &str) -> File {
+    let mut options = File::options();
+    options.write(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+    let mut opened = None;
+    until("a reader of the pipe", || {
+        opened = options.open(sandbox.path(pipe)).ok();
+        opened.is_some()
+    });
+    opened.unwrap()
 }
 
 /// The process waits for the lock on a directory: it has it open for longer than to look into it.
@@ -133,7 +146,7 @@ fn of_two_that_seal_into_one_directory_the_second_waits() {
     assert!(sandbox.sh("mkfifo pipe").code == 0);
     // One that has begun, and cannot end
     let first = begun(&sandbox, "seal --key-file k --each -f d pipe -C out");
-    let mut pipe = File::options().write(true).open(sandbox.path("pipe")).unwrap();
+    let mut pipe = writer(&sandbox, "pipe");
     let before = sandbox.read("out/d/.seal-manifest");
     let mut second = begun(&sandbox, "seal --key-file k --each -f d -C out");
     waits_for(&sandbox, &mut second, "out/d");
@@ -152,7 +165,7 @@ fn a_manifest_that_was_replaced_meanwhile_is_kept() {
     sandbox.ok("seal --key-file k --each d");
     assert!(sandbox.sh("mkfifo pipe").code == 0);
     let child = begun(&sandbox, "seal --key-file k --each -f -q d pipe");
-    let pipe = File::options().write(true).open(sandbox.path("pipe")).unwrap();
+    let pipe = writer(&sandbox, "pipe");
     sandbox.write("d/.seal-manifest", "another");
     drop(pipe);
     let (code, said) = end_of(child);

@@ -121,3 +121,14 @@ fn a_manifest_may_have_to_be_signed() {
     sandbox.fails(&format!("rekey --each -q d --signer me.verify {ADDED}"), 3, "d/.seal-manifest: ");
     sandbox.fails("open --each d -o x -i bob.id", 4, "d/.seal-manifest: none of the given keys");
 }
+
+/// Each directory has a lock, and each lock is an open file.
+#[test]
+fn more_directories_than_files_may_be_open_get_keys() {
+    let sandbox = sealed();
+    sandbox.sh("for i in $(seq 40); do cp -r clean n$i; done");
+    let said = sandbox.sh(&format!("ulimit -Sn 32; exec sealwright rekey --each -q {ADDED} n*"));
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    let said = sandbox.sh("sealwright verify -i bob.id --each --manifest -q n*");
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+}

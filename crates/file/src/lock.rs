@@ -17,6 +17,8 @@ use crate::{error::Error, progress::Interrupt};
 
 /// How long another one is waited for.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+/// How soon it is tried again.
+pub(crate) const AGAIN: Duration = Duration::from_millis(20);
 
 /// Waits for the lock on `file`, which lasts until that is closed. Returns whether it was to be had; some file systems
 /// have none, and then nobody is waited for.
@@ -25,7 +27,7 @@ pub(crate) fn lock(file: &File, until: Instant, interrupt: &Interrupt) -> io::Re
         match flock(file, FlockOperation::NonBlockingLockExclusive) {
             Err(Errno::WOULDBLOCK) if Instant::now() < until => {
                 interrupt.check()?;
-                thread::sleep(Duration::from_millis(20));
+                thread::sleep(AGAIN);
             }
             Err(Errno::WOULDBLOCK) => return Ok(false),
             Err(Errno::INTR) => {}

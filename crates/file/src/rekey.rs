@@ -21,7 +21,7 @@ use crate::{
     found::{Found, regular},
     input::Input,
     key::Key,
-    lock::{PATIENCE, lock},
+    lock::{AGAIN, PATIENCE, lock},
     open::Opening,
     output::{Draft, Place},
     preamble::{KeySource, Preamble, recipients_fixed},
@@ -217,6 +217,7 @@ impl Rekeying<'_> {
             if is_named.map_err(|error| error.downcast().unwrap_or_else(Error::io("open", name)))? {
                 return Ok(file);
             }
+            std::thread::sleep(AGAIN);
         }
         open()
     }

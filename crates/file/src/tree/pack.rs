@@ -108,7 +108,7 @@ struct Level {
 
 impl Listing {
     /// Lists a directory that is open. Those below are opened in it and not by their paths, so that no link that somebody
-    /// puts in the place of one is followed. Directories may lie in each other deeper than a stack allows.
+    /// puts in the place of one is followed. Directories may lie in each other as deep as this process may have files open.
     fn list(&mut self, directory: OwnedFd, mut path: PathBuf, mut inside: PathBuf) -> Result<(), Error> {
         let mut levels = vec![self.enter(directory, &path, &inside)?];
         while let Some(level) = levels.last_mut() {
@@ -237,7 +237,7 @@ impl Read for Contents {
 fn unchanged(file: &File, path: &Path, before: FileId) -> Result<(), Error> {
     let place = path.display().to_string();
     let now = FileId::of(&file.metadata().map_err(Error::io("read", place.clone()))?);
-    if now == before { Ok(()) } else { Err(changed(path, before, now.len())) }
+    if before.is_still(&now) { Ok(()) } else { Err(changed(path, before, now.len())) }
 }
 
 fn changed(path: &Path, before: FileId, after: u64) -> Error {

@@ -85,6 +85,18 @@ fn a_file_may_lose_another_name_meanwhile() {
     assert_eq!(dir.names(), ["a", "b", "c"]);
 }
 
+/// Fewer names explain no other text.
+#[test]
+fn an_edit_of_a_file_that_lost_a_name_is_noticed() {
+    let dir = Dir::new();
+    let plain = dir.write("plain", b"text");
+    fs::hard_link(&plain, dir.path("other")).unwrap();
+    let done = seal_synced(&plain, &dir.path("out"));
+    fs::write(&plain, b"another text").unwrap();
+    fs::remove_file(dir.path("other")).unwrap();
+    assert!(matches!(remove_input(&plain, &done), Err(Error::Replaced(_))) && plain.exists());
+}
+
 /// A time of modification can be set back; the time of change cannot.
 #[test]
 fn an_edit_whose_time_was_set_back_is_noticed() {

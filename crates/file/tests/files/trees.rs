@@ -1,4 +1,4 @@
-//! Directories as one sealed file: any depth, and nothing that verifies but does not open.
+//! Directories as one sealed file: long paths, and nothing that verifies but does not open.
 
 use std::{
     fs::{self, File},

@@ -25,7 +25,7 @@ use crate::{
     },
 };
 
-/// SIGHUP, SIGTERM and SIGINT as messages.
+/// SIGHUP, SIGTERM, SIGINT and SIGQUIT as messages.
 #[derive(Debug)]
 pub struct Signals(Receiver<Event>, SyncSender<Event>);
 
@@ -35,16 +35,19 @@ const AGAIN: Duration = Duration::from_secs(1);
 impl Signals {
     /// Whether another signal came that ends the program.
     fn ended(&self) -> bool {
-        self.0.try_iter().any(|event| matches!(event, Event::Signal(Signal::SIGTERM | Signal::SIGINT)))
+        self.0
+            .try_iter()
+            .any(|event| matches!(event, Event::Signal(Signal::SIGTERM | Signal::SIGINT | Signal::SIGQUIT)))
     }
 
-    /// Blocks the three signals for this thread and all that it starts from now on. Call this before anything else.
+    /// Blocks these signals for this thread and all that it starts from now on. Call this before anything else.
     ///
     /// # Errors
     /// When the system refuses.
     pub fn take() -> io::Result<Signals> {
         let mut set = SigSet::empty();
-        for signal in [Signal::SIGHUP, Signal::SIGTERM, Signal::SIGINT] {
+        // Of SIGQUIT the system would make a core, with keys in it
+        for signal in [Signal::SIGHUP, Signal::SIGTERM, Signal::SIGINT, Signal::SIGQUIT] {
             set.add(signal);
         }
         set.thread_block()?;
@@ -61,7 +64,7 @@ impl Signals {
     }
 }
 
-/// Serves with the configuration in this file. SIGHUP reads it again; SIGTERM and SIGINT drain and end, and a second one
+/// Serves with the configuration in this file. SIGHUP reads it again; SIGTERM, SIGINT and SIGQUIT drain and end, and a second one
 /// ends at once.
 ///
 /// # Errors
