@@ -92,12 +92,13 @@ mod tests {
     #[test]
     fn what_is_accounted_for_is_there() {
         for name in ["gcm-on64", "gscm-h", "gcm-pre(clmul)", "gcm-pre(4k)"] {
-            let held = held(name.parse().unwrap(), 32 << 20).unwrap();
-            assert!(held.accounted >= held.record as f64 && held.clients >= 3000, "{held:?}");
             // Other tests of this process take and give memory too.
-            if let Some(resident) = held.resident {
-                assert!(resident > 0.2 * held.accounted, "{held:?}");
-            }
+            let is_there = (0..10).any(|_| {
+                let held = held(name.parse().unwrap(), 32 << 20).unwrap();
+                assert!(held.accounted >= held.record as f64 && held.clients >= 3000, "{held:?}");
+                held.resident.is_none_or(|resident| resident > 0.2 * held.accounted)
+            });
+            assert!(is_there, "{name}");
         }
     }
 }
