@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use clap::Args;
 use sealwright_file::{
     Commitment, Error, FileList, Found, Opening,
     list::{NAME, claimed},
@@ -19,9 +20,22 @@ use crate::{
     locks::Locks,
     names::Direction,
     plan::{Place, Plan},
-    rekey::RekeyArgs,
     worst::Worst,
 };
+
+/// Which files.
+#[derive(Args, Debug)]
+pub(crate) struct ChosenArgs {
+    /// Sealed files, and with --each directories
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Change the keys of every listed file in the given directories, and of their manifests; symbolic links are not followed
+    #[arg(long)]
+    pub(crate) each: bool,
+    /// Print nothing but errors
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
 
 /// A file whose keys change.
 #[derive(Debug)]
@@ -44,7 +58,7 @@ pub(crate) struct Chosen {
 impl Chosen {
     /// The files that were named, and those of directories. What cannot be is said. `adds` tells whether somebody gets
     /// keys; `opening` opens the manifests.
-    pub(crate) fn new(args: &RekeyArgs, adds: bool, opening: &Opening<'_>, worst: &mut Worst) -> Chosen {
+    pub(crate) fn new(args: &ChosenArgs, adds: bool, opening: &Opening<'_>, worst: &mut Worst) -> Chosen {
         let mut locks = Locks::default();
         // All locks before any look at what they are for
         let (of, directories): (Vec<_>, Vec<_>) = args.files.iter().flat_map(|path| with_manifests(path, args)).unzip();
@@ -77,7 +91,7 @@ impl Chosen {
     fn take_directory(
         &mut self,
         directory: &Path,
-        args: &RekeyArgs,
+        args: &ChosenArgs,
         adds: bool,
         opening: &Opening<'_>,
         worst: &mut Worst,
@@ -141,7 +155,7 @@ impl Chosen {
 }
 
 /// The directories with manifests in and below `path`, or that of a manifest, each with `path`.
-fn with_manifests<'a>(path: &'a Path, args: &RekeyArgs) -> Vec<(&'a Path, PathBuf)> {
+fn with_manifests<'a>(path: &'a Path, args: &ChosenArgs) -> Vec<(&'a Path, PathBuf)> {
     let manifests = if path.is_dir() && args.each {
         let walk = FileArgs::each_in(vec![path.to_owned()], true);
         Plan::unchecked(&walk, Direction::Open).map(|plan| plan.manifests).unwrap_or_default()

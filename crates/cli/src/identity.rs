@@ -13,3 +13,8 @@ pub(crate) fn directory(path: &Path) -> Option<(u64, u64)> {
     let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_dir)?;
     Some((metadata.dev(), metadata.ino()))
 }
+
+/// Whether there is anything of this name, be it a link to nothing.
+pub(crate) fn is_there(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}

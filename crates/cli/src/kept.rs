@@ -13,7 +13,7 @@ use sealwright_terminal::{CommandError, Exit, say, shown};
 use crate::pairs;
 #[cfg(feature = "signatures")]
 use crate::signing;
-use crate::{error::file_error, listing::is_there};
+use crate::{error::file_error, identity::is_there};
 
 /// What opens it besides the keys to seal with, of which a public one opens nothing.
 #[derive(Args, Debug)]

@@ -16,6 +16,7 @@ use sealwright_terminal::{CommandError, Exit, say, shown};
 use crate::{
     args::FileArgs,
     error::file_error,
+    identity::is_there,
     kept,
     locks::Locks,
     names::{Direction, left_out},
@@ -263,11 +264,6 @@ fn make(root: &Path, plan: &Plan, args: &FileArgs) {
 fn exists(manifest: &Path) -> CommandError {
     let error = CommandError::failed("exists already").about(manifest);
     error.hint("--force adds to it what is sealed now; -C DIR seals elsewhere")
-}
-
-/// Whether there is anything of this name, be it a link to nothing.
-pub(crate) fn is_there(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok()
 }
 
 /// The manifest in a directory. It is a regular file: a named pipe would be waited for.

@@ -11,7 +11,8 @@ use sealwright_terminal::{CommandError, Exit, say, shown};
 use crate::{
     args::FileArgs,
     error::file_error,
-    listing::{is_there, manifest, sealed_in},
+    identity::is_there,
+    listing::{manifest, sealed_in},
     locks::Locks,
     names::{Direction, renamed},
     plan::{FileTask, Listed, Plan, Root},

@@ -15,7 +15,7 @@ use crate::{
     ad,
     args::{AdArgs, KeySourceArgs},
     ceiling,
-    chosen::Chosen,
+    chosen::{Chosen, ChosenArgs},
     error::file_error,
     in_use,
     pairs::{self, IdentityArgs},
@@ -42,12 +42,8 @@ Example:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct RekeyArgs {
-    /// Sealed files, and with --each directories
-    #[arg(value_name = "FILE", required = true)]
-    pub(crate) files: Vec<PathBuf>,
-    /// Change the keys of every listed file in the given directories, and of their manifests; symbolic links are not followed
-    #[arg(long)]
-    pub(crate) each: bool,
+    #[command(flatten)]
+    chosen: ChosenArgs,
     #[command(flatten)]
     key: KeySourceArgs,
     #[command(flatten)]
@@ -90,9 +86,6 @@ pub(crate) struct RekeyArgs {
     /// Maximum cost that a file can demand to try a passphrase: memory, passes, lanes
     #[arg(long, value_name = "MEMORY[,PASSES[,LANES]]", default_value = "1GiB,16,64", value_parser = ceiling::parse, help_heading = "Key")]
     max_cost: Ceiling,
-    /// Print nothing but errors
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
 }
 
 /// Changes the keys of each file; one that fails does not stop the rest.
@@ -106,13 +99,13 @@ pub(crate) fn run(args: &RekeyArgs) -> Result<Exit, CommandError> {
     let signer_files = args.signer.files();
     #[cfg(not(feature = "signatures"))]
     let signer_files: &[PathBuf] = &[];
-    if !args.each && (args.ad.ad.is_some() || args.ad.ad_file.is_some() || !signer_files.is_empty()) {
+    if !args.chosen.each && (args.ad.ad.is_some() || args.ad.ad_file.is_some() || !signer_files.is_empty()) {
         return Err(CommandError::usage("--ad, --ad-file and --signer are for directories with --each"));
     }
     let beside = in_use::named(&args.key, &args.ad, args.identity.files().iter().chain(signer_files))?;
     stream::refuse_two_uses(false, &beside)?;
     let adds_passphrase = args.add_passphrase || args.add_passphrase_command.is_some();
-    let costs = ceiling::costs(args.cost, args.quiet || !adds_passphrase)?;
+    let costs = ceiling::costs(args.cost, args.chosen.quiet || !adds_passphrase)?;
     let keys = secret::keys(&args.key, &args.identity)?;
     let add = additions(args)?;
     let ad = ad::read(&args.ad)?;
@@ -122,7 +115,7 @@ pub(crate) fn run(args: &RekeyArgs) -> Result<Exit, CommandError> {
     #[cfg(feature = "signatures")]
     let opening = opening.signers(&signers);
     let mut worst = Worst::new();
-    let chosen = Chosen::new(args, adds, &opening, &mut worst);
+    let chosen = Chosen::new(&args.chosen, adds, &opening, &mut worst);
     for target in &chosen.targets {
         let path = &target.path;
         let rekeying = Rekeying {
@@ -142,7 +135,7 @@ pub(crate) fn run(args: &RekeyArgs) -> Result<Exit, CommandError> {
             }
         };
         match done {
-            Ok(_) if args.quiet => {}
+            Ok(_) if args.chosen.quiet => {}
             Ok(done) => worst.print(&format!(
                 "{}: {} added, {} removed, {} can open it\n",
                 shown(path),
@@ -156,8 +149,8 @@ pub(crate) fn run(args: &RekeyArgs) -> Result<Exit, CommandError> {
             Err(error) => worst.failed(&file_error(error).about_unless_named(path)),
         }
     }
-    if !args.quiet {
-        for manifest in chosen.left_behind(&args.files) {
+    if !args.chosen.quiet {
+        for manifest in chosen.left_behind(&args.chosen.files) {
             say(format_args!(
                 "sealwright: warning: {}: its keys are as they were; --each changes them with those of its files",
                 shown(&manifest)

@@ -8,7 +8,7 @@ use std::{
 use crate::{
     error::{Error, Flaw},
     layout::Content,
-    list::ListForm,
+    list_form::ListForm,
     tree::TreeForm,
 };
 

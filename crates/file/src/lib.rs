@@ -46,6 +46,7 @@ pub mod inspect;
 pub mod key;
 mod layout;
 pub mod list;
+mod list_form;
 mod lock;
 mod of_process;
 mod open;
