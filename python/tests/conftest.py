@@ -1,6 +1,20 @@
-"""Tells what is skipped: `cargo xtask` counts it, as it names a file for it in SEALWRIGHT_SKIPPED."""
+"""What tests share, and what tells what is skipped: `cargo xtask` counts it, as it names a file for it in SEALWRIGHT_SKIPPED."""
 
 import os
+
+import pytest
+
+
+@pytest.fixture
+def memory():
+    """fsspec's store in memory, empty."""
+    import fsspec
+
+    fs = fsspec.filesystem("memory")
+    fs.store.clear()
+    fs.pseudo_dirs[:] = [""]
+    yield fs
+    fs.store.clear()
 
 
 def pytest_runtest_logreport(report):

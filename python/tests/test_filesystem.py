@@ -16,15 +16,6 @@ CHUNK = 16 * 1024
 OPTIONS = {"seal": {"key": KEY}}
 
 
-@pytest.fixture
-def memory():
-    fs = fsspec.filesystem("memory")
-    fs.store.clear()
-    fs.pseudo_dirs[:] = [""]
-    yield fs
-    fs.store.clear()
-
-
 @pytest.fixture(params=["local", "memory"])
 def place(request, tmp_path, memory):
     """A URL to put files below."""

@@ -20,15 +20,6 @@ OPTIONS = {"seal": {"key": KEY}}
 TEXT = os.urandom(50_000)
 
 
-@pytest.fixture
-def memory():
-    fs = fsspec.filesystem("memory")
-    fs.store.clear()
-    fs.pseudo_dirs[:] = [""]
-    yield fs
-    fs.store.clear()
-
-
 def put(fs, path, text=TEXT):
     with fs.open(path, "wb") as file:
         file.write(text)
