@@ -74,7 +74,7 @@ fn main() {
         let cell = |size: &usize| {
             let mut text = vec![3; *size];
             time(|| {
-                black_box(aead.seal_in_place(&nonce, b"header", &mut text).unwrap());
+                let _ = black_box(aead.seal_in_place(&nonce, b"header", &mut text).unwrap());
             })
         };
         row(name, SIZES.iter().take(if name.contains("portable") { 3 } else { 5 }).map(cell), &SIZES);
@@ -87,20 +87,20 @@ fn main() {
         ("seal_in_place", &|size| {
             let mut text = vec![3; size];
             time(|| {
-                black_box(aead.seal_in_place(&nonce, b"header", &mut text).unwrap());
+                let _ = black_box(aead.seal_in_place(&nonce, b"header", &mut text).unwrap());
             })
         }),
         ("seal_to", &|size| {
             let (text, mut out) = (vec![3; size], vec![0; size]);
             time(|| {
-                black_box(aead.seal_to(&nonce, b"header", &text, &mut out).unwrap());
+                let _ = black_box(aead.seal_to(&nonce, b"header", &text, &mut out).unwrap());
             })
         }),
         ("copied, then in place", &|size| {
             let (text, mut out) = (vec![3; size], vec![0; size]);
             time(|| {
                 out.copy_from_slice(&text);
-                black_box(aead.seal_in_place(&nonce, b"header", &mut out).unwrap());
+                let _ = black_box(aead.seal_in_place(&nonce, b"header", &mut out).unwrap());
             })
         }),
         ("seal_into a vector", &|size| {
@@ -115,7 +115,7 @@ fn main() {
             let mut text = vec![3; size];
             time(|| {
                 let mut parts: Vec<&mut [u8]> = text.chunks_mut(size.div_ceil(4)).collect();
-                black_box(aead.seal_scattered(&nonce, b"header", &mut parts).unwrap());
+                let _ = black_box(aead.seal_scattered(&nonce, b"header", &mut parts).unwrap());
             })
         }),
     ];
@@ -130,7 +130,7 @@ fn main() {
         let mut text = vec![3; size];
         time(|| {
             let aead = Suite::Aes256Gcm.aead(black_box(&keys[0])).unwrap();
-            black_box(aead.seal_in_place(&nonce, b"header", &mut text).unwrap());
+            let _ = black_box(aead.seal_in_place(&nonce, b"header", &mut text).unwrap());
         })
     });
     row("one at a time", one, &sizes);

@@ -19,6 +19,8 @@ use crate::{
 /// stored, [`Sealer`](crate::Sealer) counts them for a key that lives once. `ad` is the associated data: authenticated, not
 /// encrypted, not part of the message.
 ///
+/// References, boxes and `Arc`s of a key are keys too, so that generic code takes one that is chosen at run time or shared.
+///
 /// This trait is sealed: methods may be added to it. `Debug` shows no secrets. A panic leaves a key as it was, so that keys may be used
 /// within `catch_unwind`:
 ///
@@ -157,9 +159,15 @@ pub trait Aead: Sealed + fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// Same as [`Aead::seal_in_place`]; `text` is then as it was.
     #[doc(alias("encrypt", "append", "plaintext"))]
     fn seal_vec(&self, nonce: &[u8], ad: &[u8], text: &mut Vec<u8>) -> Result<(), SealError> {
-        let tag = self.seal_in_place(nonce, ad, text)?;
-        text.extend_from_slice(tag.as_ref());
-        Ok(())
+        let len = text.len();
+        if text.capacity() - len < self.tag_len() {
+            // Sealed before it moves, it leaves no copy behind.
+            let tag = self.seal_in_place(nonce, ad, text)?;
+            text.extend_from_slice(tag.as_ref());
+            return Ok(());
+        }
+        text.resize(len + self.tag_len(), 0);
+        self.seal_message(nonce, ad, text).inspect_err(|_| text.truncate(len))
     }
 
     /// Decrypts `message`, ciphertext and tag, in place and takes the tag off.
@@ -197,17 +205,11 @@ pub trait Aead: Sealed + fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
         let start = out.len();
         out.reserve(text.len() + self.tag_len());
         out.extend_from_slice(text);
-        match self.seal_in_place(nonce, ad, &mut out[start..]) {
-            Ok(tag) => {
-                out.extend_from_slice(tag.as_ref());
-                Ok(())
-            }
-            Err(error) => {
-                wipe(&mut out[start..]);
-                out.truncate(start);
-                Err(error)
-            }
-        }
+        out.resize(start + text.len() + self.tag_len(), 0);
+        self.seal_message(nonce, ad, &mut out[start..]).inspect_err(|_| {
+            wipe(&mut out[start..]);
+            out.truncate(start);
+        })
     }
 
     /// Appends the text of `message`, ciphertext and tag, to `out`. The message stays as it is, so that another key can be

@@ -34,21 +34,25 @@
 //! the suite allows. Associated data passes through SHA-512, which is slower than the ciphers, once. A message takes
 //! longer than one of the suite by the derivation and by the set-up of the message key.
 
-use alloc::boxed::Box;
 use core::fmt;
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha512;
-use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use crate::{
     aead::{Aead, release},
+    block::{
+        Expanded,
+        aes::{Aes, Key},
+    },
     error::{KeyLengthError, OpenError, SealError},
+    mode::gcm::{Aes128Gcm, Aes256Gcm, hashed},
     sealed::Sealed,
     simd::Isa,
     suite::Suite,
     tag::{Tag, same},
-    wipe::CleanStack,
+    wipe::{CleanStack, wipe},
 };
 
 /// Names the construction in the key derivation.
@@ -79,6 +83,10 @@ pub struct Committing {
     _stack: CleanStack,
 }
 
+/// Commitment and message key, and what is left of the hash.
+struct Derived([u8; 64]);
+wipe_on_drop!(Derived { 0: [0; 64] });
+
 /// Bytes of a nonce.
 pub const NONCE: usize = 24;
 /// Bytes of a commitment, with which a tag begins.
@@ -108,26 +116,45 @@ impl Committing {
 
     /// Whether a message with this nonce, associated data and tag was sealed under this key, as far as its commitment tells:
     /// to find the right one of several keys. Only opening tells whether the text is authentic.
+    #[must_use]
     pub fn is_key_of(&self, nonce: &[u8], ad: &[u8], tag: &[u8]) -> bool {
         let Ok(nonce) = nonce.try_into() else { return false };
-        tag.len() == self.tag_len() && same(&self.derive(nonce, ad)[..COMMITMENT], &tag[..COMMITMENT])
+        tag.len() == self.tag_len() && same(self.derive(nonce, ad).commitment(), &tag[..COMMITMENT])
     }
 
-    /// Commitment and message key, and what is left of 64 bytes.
-    fn derive(&self, nonce: &[u8; NONCE], ad: &[u8]) -> Zeroizing<[u8; 64]> {
+    fn derive(&self, nonce: &[u8; NONCE], ad: &[u8]) -> Derived {
         let name = self.name.as_bytes();
         let mac =
             [LABEL, name, &[0], nonce, ad, &[1]].iter().fold(self.prf.clone(), |mac, part| mac.chain_update(part));
         let mut out = mac.finalize().into_bytes();
-        let derived = Zeroizing::new(out.into());
-        out.as_mut_slice().zeroize();
+        let derived = Derived(out.into());
+        wipe(out.as_mut_slice());
         derived
     }
 
-    /// The suite under the message key.
-    fn message(&self, derived: &[u8; 64]) -> Box<dyn Aead> {
-        let key = &derived[COMMITMENT..][..self.suite.key_len()];
-        self.suite.aead_at(self.isa, key).expect("a message key has the suite's length")
+    /// Lets `work` have the suite under the message key, for this text.
+    fn message<T>(&self, derived: &Derived, text: &mut [u8], work: impl FnOnce(&dyn Aead, &mut [u8]) -> T) -> T {
+        let (isa, key) = (self.isa, &derived.0[COMMITMENT..][..self.suite.key_len()]);
+        // A key of AES-GCM takes no memory but the stack, and no more powers of h than the text does.
+        match (self.suite, Key::new(key)) {
+            (Suite::Aes128Gcm, Ok(Key::Aes128(key))) => {
+                let mut gcm = Aes128Gcm::of_message(isa, Aes::with(Expanded::empty()));
+                gcm.rekey_for(key, hashed(&[], text));
+                work(&gcm, text)
+            }
+            (Suite::Aes256Gcm, Ok(Key::Aes256(key))) => {
+                let mut gcm = Aes256Gcm::of_message(isa, Aes::with(Expanded::empty()));
+                gcm.rekey_for(key, hashed(&[], text));
+                work(&gcm, text)
+            }
+            _ => work(&*self.suite.aead_at(isa, key).expect("a message key has the suite's length"), text),
+        }
+    }
+}
+
+impl Derived {
+    fn commitment(&self) -> &[u8] {
+        &self.0[..COMMITMENT]
     }
 }
 
@@ -147,9 +174,9 @@ impl Aead for Committing {
     fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
         let nonce: &[u8; NONCE] = nonce.try_into().map_err(|_| SealError::NonceLength)?;
         let derived = self.derive(nonce, ad);
-        let tag = self.message(&derived).seal_in_place(&nonce[NONCE - 12..], &[], text)?;
+        let tag = self.message(&derived, text, |aead, text| aead.seal_in_place(&nonce[NONCE - 12..], &[], text))?;
         let mut both = [0; COMMITMENT + 16];
-        both[..COMMITMENT].copy_from_slice(&derived[..COMMITMENT]);
+        both[..COMMITMENT].copy_from_slice(derived.commitment());
         both[COMMITMENT..].copy_from_slice(tag.as_ref());
         Ok(Tag::new(&both))
     }
@@ -158,10 +185,10 @@ impl Aead for Committing {
         let Ok(nonce): Result<&[u8; NONCE], _> = nonce.try_into() else { return release(text, false) };
         let Some((commitment, tag)) = tag.split_at_checked(COMMITMENT) else { return release(text, false) };
         let derived = self.derive(nonce, ad);
-        if !same(&derived[..COMMITMENT], commitment) {
+        if !same(derived.commitment(), commitment) {
             return release(text, false);
         }
-        self.message(&derived).open_in_place(&nonce[NONCE - 12..], &[], text, tag)
+        self.message(&derived, text, |aead, text| aead.open_in_place(&nonce[NONCE - 12..], &[], text, tag))
     }
 }
 

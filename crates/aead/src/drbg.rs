@@ -59,12 +59,13 @@ pub const MAX_INPUT: u64 = 1 << 32;
 pub struct HashDrbg {
     v: Seed,
     c: Seed,
-    /// Requests since the last seed, and one.
+    /// Requests since the last seed, and one; beyond all that may be answered where there is none.
     reseed_counter: u64,
     /// V is added to and hashed in other forms, on the stack.
     _stack: CleanStack,
 }
-wipe_on_drop!(HashDrbg { v: [0; SEED_BYTES], c: [0; SEED_BYTES], reseed_counter: 0 });
+// Wiped, it has no seed and gives nothing until it has one: bits of a known V would look like any others.
+wipe_on_drop!(HashDrbg { v: [0; SEED_BYTES], c: [0; SEED_BYTES], reseed_counter: u64::MAX });
 
 /// Why Hash_DRBG gave nothing.
 ///
@@ -83,7 +84,7 @@ pub enum DrbgError {
     InputTooLong,
     /// A request for more than [`MAX_REQUEST`].
     RequestTooLong,
-    /// [`MAX_REQUESTS`] were answered from this seed.
+    /// [`MAX_REQUESTS`] were answered from this seed, or it was wiped.
     ReseedRequired,
 }
 
@@ -94,7 +95,7 @@ impl fmt::Display for DrbgError {
             DrbgError::NonceTooShort => "a nonce of less than 16 bytes",
             DrbgError::InputTooLong => "an input of more than 2^35 bits",
             DrbgError::RequestTooLong => "a request for more than 2^19 bits",
-            DrbgError::ReseedRequired => "2^48 requests were answered: a new seed is needed",
+            DrbgError::ReseedRequired => "2^48 requests were answered, or the seed was wiped: a new seed is needed",
         })
     }
 }
@@ -265,6 +266,19 @@ mod tests {
         drbg.reseed(&[3; 32], b"").unwrap();
         assert_eq!(drbg.reseed_counter, 1);
         assert_eq!(drbg.generate(&mut out, b""), Ok(()));
+    }
+
+    #[test]
+    fn nothing_comes_from_a_seed_that_was_wiped() {
+        let mut drbg = HashDrbg::instantiate(&[1; 32], &[2; 16], b"").unwrap();
+        drbg.zeroize();
+        let mut out = [7; 7];
+        assert_eq!(drbg.generate(&mut out, b""), Err(DrbgError::ReseedRequired));
+        assert_eq!(drbg.generate(&mut out, b"more"), Err(DrbgError::ReseedRequired));
+        assert_eq!((drbg.v, out), ([0; SEED_BYTES], [7; 7]));
+        drbg.reseed(&[3; 32], b"").unwrap();
+        assert_eq!(drbg.generate(&mut out, b""), Ok(()));
+        assert_ne!(out, [7; 7]);
     }
 
     /// A case of `vectors/hash_drbg.json`, as the beginning of requests that are long enough to be hashed side by side.

@@ -4,6 +4,8 @@ use core::fmt;
 
 use subtle::ConstantTimeEq;
 
+use crate::error::KeyLengthError;
+
 /// A secret key of `LEN` bytes. It is wiped when dropped, `Debug` does not show it, and comparison takes constant time.
 ///
 /// ```
@@ -40,6 +42,32 @@ impl<const LEN: usize> From<[u8; LEN]> for Key<LEN> {
     /// Takes over bytes that are secret and uniformly random already.
     fn from(bytes: [u8; LEN]) -> Self {
         Key(bytes)
+    }
+}
+
+impl<const LEN: usize> From<&[u8; LEN]> for Key<LEN> {
+    /// Copies bytes that are secret and uniformly random already; the caller's stay as they are.
+    fn from(bytes: &[u8; LEN]) -> Self {
+        Key(*bytes)
+    }
+}
+
+impl<const LEN: usize> TryFrom<&[u8]> for Key<LEN> {
+    type Error = KeyLengthError;
+
+    /// Copies bytes that are secret and uniformly random already, if there are `LEN` of them.
+    ///
+    /// ```
+    /// use sealwright::Key;
+    ///
+    /// let stored = vec![7; 32]; // read from a file, say
+    /// let key = Key::<32>::try_from(&stored[..])?;
+    /// assert_eq!(Key::<32>::try_from(&stored[1..]).unwrap_err().to_string(), "the key has 31 bytes; it must have 32");
+    /// # Ok::<(), sealwright::KeyLengthError>(())
+    /// ```
+    fn try_from(bytes: &[u8]) -> Result<Self, KeyLengthError> {
+        let key: &[u8; LEN] = bytes.try_into().map_err(|_| KeyLengthError::new(const { &[LEN] }, bytes.len()))?;
+        Ok(Key::from(key))
     }
 }
 
@@ -88,6 +116,7 @@ pub(crate) fn random(bytes: &mut [u8]) -> Result<(), RandomError> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
 
     #[test]
@@ -99,6 +128,16 @@ mod tests {
             let mut other = bytes;
             other[at] ^= 0x80;
             assert_ne!(key, Key::from(other), "byte {at}");
+        }
+    }
+
+    #[test]
+    fn a_slice_is_a_key_if_it_has_its_length() {
+        let bytes: [u8; 33] = core::array::from_fn(|i| i as u8 + 1);
+        assert_eq!(Key::<32>::try_from(&bytes[..32]).map(|key| *key.expose()), Ok(*bytes.first_chunk().unwrap()));
+        assert_eq!(Key::from(&bytes), Key::from(bytes));
+        for len in [0, 31, 33] {
+            assert_eq!(Key::<32>::try_from(&bytes[..len]), Err(KeyLengthError::new(&[32], len)));
         }
     }
 

@@ -1,4 +1,7 @@
+// The first of two definitions counts: the README's, for its readers elsewhere, lead to files.
+#![doc = "[CHOOSING]: crate::choosing\n[COMING_FROM]: crate::coming_from\n"]
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(test), no_std)]
 // What modes share looks unused where few of them are built; with all features nothing may.
 #![cfg_attr(
@@ -46,6 +49,7 @@ mod key;
 pub mod mode;
 #[cfg(all(feature = "pieces", target_has_atomic = "ptr"))]
 mod pieces;
+mod pointers;
 #[cfg(all(feature = "gcm", feature = "random", target_has_atomic = "32"))]
 mod random_nonce;
 #[cfg(feature = "raw")]
@@ -59,10 +63,17 @@ pub mod simd;
 mod suite;
 mod tag;
 
-/// The blocks of a document that are ours, as tests.
-#[cfg(all(doctest, feature = "random", feature = "rustcrypto"))]
-#[doc = include_str!("../docs/COMING_FROM.md")]
-mod coming_from {}
+/// Which AEAD for what, with measurements.
+#[cfg_attr(not(doctest), doc = "", doc = include_str!("../docs/CHOOSING.md"))]
+pub mod choosing {}
+/// The same lines for ring, RustCrypto, aws-lc-rs and pyca.
+// The blocks that are ours are tests, where there is what they use.
+#[cfg_attr(
+    any(not(doctest), all(feature = "random", feature = "rustcrypto")),
+    doc = "",
+    doc = include_str!("../docs/COMING_FROM.md")
+)]
+pub mod coming_from {}
 
 pub use aead::Aead;
 #[cfg(feature = "sessions")]

@@ -39,7 +39,8 @@ pub trait InPieces: Aead {
 }
 
 /// A message on its way. Nobody may use what was sealed of it before its tag is there and holds. A process that is forked, or that goes on
-/// from a snapshot of itself or of its virtual machine, has a copy of it: of the two only one may seal further pieces.
+/// from a snapshot of itself or of its virtual machine, has a copy of it: of the two only one may seal further pieces. `Debug` shows no
+/// secrets.
 ///
 /// ```
 /// use sealwright::{InPieces, Isa, Pieces, SealError, mode::ocb::{TagLen, pieces_by_key}};
@@ -56,7 +57,7 @@ pub trait InPieces: Aead {
 /// assert_eq!(message.finish().as_ref().len(), 16);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub trait Pieces: Sealed + Send + Sync {
+pub trait Pieces: Sealed + fmt::Debug + Send + Sync {
     /// Encrypts the next piece of the text in place. GCM takes pieces of any length. In OCB a piece that is not whole blocks of 16 bytes
     /// is the last one.
     ///
@@ -66,6 +67,7 @@ pub trait Pieces: Sealed + Send + Sync {
     fn seal(&mut self, piece: &mut [u8]) -> Result<(), SealError>;
 
     /// The tag of all that was sealed: what [`Aead::seal_in_place`] makes of the whole text.
+    #[must_use = "without its tag nobody can open the message"]
     fn finish(self: Box<Self>) -> Tag;
 
     /// The same message at the same place. Both may end alike; two texts under one nonce break GCM and OCB.

@@ -17,6 +17,7 @@
 //! ```
 
 use alloc::boxed::Box;
+use core::fmt;
 
 pub use crate::mode::{
     cbc::{PaddingError, pkcs7_pad, pkcs7_unpad},
@@ -34,7 +35,7 @@ use crate::{
     simd::{Block, Isa},
 };
 
-/// A block cipher under one key, in the modes that do not authenticate.
+/// A block cipher under one key, in the modes that do not authenticate. `Debug` shows no secrets.
 ///
 /// ```
 /// use sealwright::{Isa, raw::{self, Raw}};
@@ -53,7 +54,7 @@ use crate::{
 /// assert_eq!(parts, whole);
 /// # Ok::<(), sealwright::KeyLengthError>(())
 /// ```
-pub trait Raw: Sealed + Send + Sync {
+pub trait Raw: Sealed + fmt::Debug + Send + Sync {
     /// Encrypts each block separately.
     ///
     /// # Panics
@@ -87,6 +88,12 @@ struct Cipher<C> {
     isa: Isa,
     cipher: C,
     _stack: CleanStack,
+}
+
+impl<C> fmt::Debug for Cipher<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cipher").field("isa", &self.isa).finish_non_exhaustive()
+    }
 }
 
 impl<C: BlockCipher + Inverse> Sealed for Cipher<C> {}

@@ -22,7 +22,7 @@ use crate::{
 #[cfg(feature = "gcm")]
 use crate::{
     block::{Expanded, OnTheFly, RoundKeys, aes::Aes},
-    ghash::Clmul,
+    ghash::{Clmul, Ghash},
     mode::gcm::{self, Gcm},
 };
 
@@ -211,7 +211,7 @@ impl Suite {
             #[cfg(feature = "ocb")]
             Suite::Aes256Ocb => aes256_ocb(isa, key),
             #[cfg(feature = "chacha")]
-            Suite::ChaCha20Poly1305 => chacha20_poly1305(key),
+            Suite::ChaCha20Poly1305 => chacha20_poly1305(isa, key),
             #[cfg(all(feature = "serpent", feature = "gcm"))]
             Suite::Serpent256Gcm => serpent256_gcm(isa, key),
             #[cfg(all(feature = "serpent", feature = "ocb"))]
@@ -249,8 +249,8 @@ fn aes256_ocb(isa: Isa, key: &[u8]) -> Made {
 }
 
 #[cfg(feature = "chacha")]
-fn chacha20_poly1305(key: &[u8]) -> Made {
-    Ok(Box::new(ChaCha20Poly1305::new(sized(key)?)))
+fn chacha20_poly1305(isa: Isa, key: &[u8]) -> Made {
+    Ok(Box::new(ChaCha20Poly1305::at(isa, sized(key)?)))
 }
 
 #[cfg(all(feature = "serpent", feature = "gcm"))]
@@ -277,7 +277,7 @@ where
     let empty = Aes::with(Expanded::<KEYS>::empty());
     // Memory first: the key is made where it stays.
     let mut boxed = Box::write(Box::new_uninit(), Fixed(Gcm::<_, Clmul>::unfilled(isa, empty, gcm::TagLen::T16)));
-    boxed.0.set_up(|aes| aes.round_keys_mut().expand(isa, &schedule));
+    boxed.0.set_up(<Clmul>::GROUP, |aes| aes.round_keys_mut().expand(isa, &schedule));
     Ok(boxed)
 }
 

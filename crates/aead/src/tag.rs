@@ -18,6 +18,7 @@ pub const MAX_TAG: usize = 48;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy)]
+#[must_use = "without its tag nobody can open the message"]
 pub struct Tag {
     bytes: [u8; MAX_TAG],
     /// Never 0, so that a result with a tag in it has no more bytes, and none is moved to make one.
@@ -49,6 +50,7 @@ impl Tag {
     }
 
     /// Whether `other` is this tag, of the same length and value, in constant time for a given length.
+    #[must_use = "a message whose tag does not match is forged"]
     pub fn matches(&self, other: &[u8]) -> bool {
         same(self.as_ref(), other)
     }

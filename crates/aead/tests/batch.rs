@@ -97,6 +97,43 @@ fn all_of_one_length() {
     }
 }
 
+/// Around the longest text and associated data that go side by side, and longer: in one batch, which has one place for their keys.
+#[test]
+fn long_ones_among_short_ones() {
+    for isa in Isa::available() {
+        let mut batch = Batch::new(isa);
+        let mut long =
+            [(3000, 3), (512, 16), (40, 17), (513, 0), (0, 100), (1024, 16), (512, 5), (600, 40), (1, 1), (1500, 0)];
+        for _ in 0..long.len() {
+            long.rotate_left(1);
+            let one = |(i, (len, ad)): (usize, &(usize, usize))| Owned {
+                key: bytes(if i % 3 == 1 { 16 } else { 32 }, i as u64),
+                nonce: [i as u8; 12],
+                ad: bytes(*ad, 1),
+                text: bytes(*len, i as u64),
+            };
+            let (mut owned, mut wanted): (Vec<_>, Vec<_>) =
+                (long.iter().enumerate().map(one).collect(), long.iter().enumerate().map(one).collect());
+            let mut messages = messages(&mut owned);
+            batch.seal(&mut messages).unwrap();
+            for (message, one) in messages.iter().zip(&mut wanted) {
+                let aead = by_key(isa, &one.key, TagLen::T16).unwrap();
+                let tag = aead.seal_in_place(&one.nonce, &one.ad, &mut one.text).unwrap();
+                assert_eq!(
+                    (tag.as_ref(), &*message.text),
+                    (&message.tag[..], &one.text[..]),
+                    "{isa} {}",
+                    one.text.len()
+                );
+            }
+            messages[0].tag[3] ^= 1;
+            let opened = batch.open(&mut messages);
+            assert_eq!(opened.iter().position(Result::is_err), Some(0));
+            assert!(opened[1..].iter().all(Result::is_ok) && messages[0].text.iter().all(|byte| *byte == 0));
+        }
+    }
+}
+
 #[test]
 fn a_refused_batch_is_left_alone() {
     let mut batch = Batch::new(Isa::best());

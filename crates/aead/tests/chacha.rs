@@ -1,10 +1,14 @@
 //! ChaCha20-Poly1305 and XChaCha20-Poly1305: the vectors of their specifications, lengths, forgeries.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod support;
+
+use chacha20poly1305::aead::{AeadInOut, KeyInit};
 use sealwright::{
-    Aead, Key, RandomNonceKey, SealError, Suite,
+    Aead, Isa, Key, RandomNonceKey, SealError, Suite,
     mode::chacha::{ChaCha20Poly1305, XChaCha20Poly1305},
 };
+use support::bytes;
 
 const TEXT: &[u8] = b"Ladies and Gentlemen of the class of '99: If I could offer you only one tip for the future, \
                       sunscreen would be it.";
@@ -73,4 +77,29 @@ fn as_a_suite_and_with_random_nonces() {
 #[test]
 fn the_longest_text_is_that_of_the_standard() {
     assert_eq!(sealwright::mode::chacha::MAX_TEXT, 274_877_906_880);
+}
+
+/// RustCrypto's crates, at every level: all short lengths, and longer ones.
+#[test]
+fn agrees_with_an_independent_implementation() {
+    let key: [u8; 32] = bytes(32, 1).try_into().unwrap();
+    let (theirs, long_theirs) = (
+        chacha20poly1305::ChaCha20Poly1305::new((&key).into()),
+        chacha20poly1305::XChaCha20Poly1305::new((&key).into()),
+    );
+    for isa in Isa::available() {
+        let (ours, long_ours) = (ChaCha20Poly1305::at(isa, &key), XChaCha20Poly1305::at(isa, &key));
+        for n in (0..=1700).chain([2047, 2048, 3000, 4096, 16_384, 70_001]) {
+            let (ad, text) = (bytes([0, 13, 16, 40][n % 4], 3), bytes(n, 2));
+            let (nonce, long) = (bytes(12, n as u64), bytes(24, n as u64));
+            let mut sealed = text.clone();
+            let tag = theirs.encrypt_inout_detached(nonce[..].try_into().unwrap(), &ad, sealed[..].as_mut().into());
+            let wanted = (sealed, tag.unwrap().to_vec());
+            support::agree(&ours, &nonce, &ad, &text, &wanted, n % 67, &format!("{isa} {n} bytes"));
+            let mut sealed = text.clone();
+            let tag = long_theirs.encrypt_inout_detached(long[..].try_into().unwrap(), &ad, sealed[..].as_mut().into());
+            let wanted = (sealed, tag.unwrap().to_vec());
+            support::agree(&long_ours, &long, &ad, &text, &wanted, n % 67, &format!("{isa}, XChaCha20, {n} bytes"));
+        }
+    }
 }

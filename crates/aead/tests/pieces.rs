@@ -161,6 +161,8 @@ fn what_is_refused_changes_nothing() {
             assert_eq!(message.seal(&mut more), Err(SealError::PartialBlock), "{name}");
             assert_eq!(&more, b"more");
             message.seal(&mut []).unwrap();
+            let told = format!("{message:?}");
+            assert!(told.starts_with("Message { key: Ocb { ") && told.ends_with(", text: 21, .. }"), "{told}");
             let mut whole = bytes(21, 4);
             assert_eq!(message.finish(), key.seal_in_place(&[7; 12], b"", &mut whole).unwrap(), "{name}");
             assert_eq!(text, whole);

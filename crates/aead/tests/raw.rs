@@ -27,6 +27,7 @@ fn ecb_and_cbc_of_every_number_of_blocks() {
         let iv = iv[..].try_into().unwrap();
         for isa in Isa::available() {
             let aes = raw::aes(isa, &key).unwrap();
+            assert_eq!(format!("{aes:?}"), format!("Cipher {{ isa: {isa:?}, .. }}"));
             for blocks in 0..=70 {
                 let what = format!("{isa}, {} bytes of key, {blocks} blocks", key.len());
                 // Off every boundary of registers.

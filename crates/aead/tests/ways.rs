@@ -4,11 +4,14 @@
 mod support;
 
 use sealwright::{
-    Aead, Isa, Suite,
+    Aead, Isa, Key, Suite,
+    block::{aes::BothWays, serpent::Serpent},
     committing::Committing,
+    ghash::Clmul,
     mode::{gcm, gcm_siv, ocb, xaes::Xaes256Gcm},
 };
 use support::bytes;
+use zeroize::ZeroizeOnDrop;
 
 /// Modes with kernels that read from another buffer, and modes that copy first.
 fn aeads(isa: Isa) -> Vec<(String, Box<dyn Aead>)> {
@@ -251,5 +254,45 @@ fn a_longer_tag_is_another() {
             short.open_in_place(&[1; 12], b"ad", &mut text, &tag.as_ref()[..12]).unwrap();
             assert_eq!(text, bytes(len, 4), "{isa} {len}");
         }
+    }
+}
+
+/// For containers that take only what wipes itself.
+#[test]
+fn every_mode_says_by_its_type_that_it_wipes_itself() {
+    fn wipes<T: ZeroizeOnDrop>() {}
+    wipes::<Key>();
+    wipes::<gcm::Aes128Gcm>();
+    wipes::<gcm::Aes256Gcm>();
+    wipes::<gcm::Gcm<Serpent, Clmul>>();
+    wipes::<gcm_siv::Aes256GcmSiv>();
+    wipes::<ocb::Ocb<BothWays<11>>>();
+    wipes::<ocb::Ocb<BothWays<15>>>();
+    wipes::<ocb::Ocb<Serpent>>();
+    wipes::<Xaes256Gcm>();
+    wipes::<Committing>();
+    #[cfg(feature = "chacha")]
+    {
+        wipes::<sealwright::mode::chacha::ChaCha20Poly1305>();
+        wipes::<sealwright::mode::chacha::XChaCha20Poly1305>();
+    }
+    #[cfg(feature = "cbc")]
+    {
+        wipes::<sealwright::mode::cbc_hmac::A128CbcHs256>();
+        wipes::<sealwright::mode::cbc_hmac::Aes256CbcHmac>();
+    }
+    #[cfg(feature = "sessions")]
+    {
+        wipes::<sealwright::mode::gscm::Cluster<11>>();
+        wipes::<sealwright::mode::multi_buffer::MultiBuffer>();
+        wipes::<sealwright::mode::multi_key::Schedule>();
+    }
+    #[cfg(feature = "drbg")]
+    wipes::<sealwright::drbg::HashDrbg>();
+    #[cfg(feature = "research")]
+    {
+        wipes::<sealwright::mode::gscm::ResearchOnlyCluster<11, Clmul>>();
+        wipes::<sealwright::mode::rkc::Rkc>();
+        wipes::<sealwright::mode::rkc::RkcHmac>();
     }
 }

@@ -49,7 +49,7 @@ pub const SUBJECTS: &[Subject] = &[
 /// What differs from those in sizes alone, and what is for studies: for tests that do not measure.
 pub const MORE: &[Subject] = &[
     of("aes-128-gcm-siv", 16, |isa, key| gcm_siv::by_key(isa, key).expect(FITS)),
-    of("xchacha20-poly1305", 32, |_, key| Box::new(chacha::XChaCha20Poly1305::new(key.try_into().expect(FITS)))),
+    of("xchacha20-poly1305", 32, |isa, key| Box::new(chacha::XChaCha20Poly1305::at(isa, key.try_into().expect(FITS)))),
     of("aes-128-gcm, tags of 15 bytes", 16, |isa, key| gcm::by_key(isa, key, gcm::TagLen::T15).expect(FITS)),
     of("aes-256-gcm, tags of 12 bytes", 32, |isa, key| gcm::by_key(isa, key, gcm::TagLen::T12).expect(FITS)),
     of("aes-256-ocb, tags of 8 bytes", 32, |isa, key| ocb::by_key(isa, key, ocb::TagLen::T8).expect(FITS)),

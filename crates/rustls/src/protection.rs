@@ -33,6 +33,11 @@ impl Protection {
         nonce
     }
 
+    /// Seals the text at the front of `message`; the tag takes the rest.
+    pub(crate) fn seal_message(&self, nonce: &[u8; NONCE_LEN], ad: &[u8], message: &mut [u8]) -> Result<(), Error> {
+        self.aead.seal_message(nonce, ad, message).map_err(|_| Error::EncryptError)
+    }
+
     pub(crate) fn seal(&self, nonce: &[u8; NONCE_LEN], ad: &[u8], text: &mut [u8]) -> Result<Tag, Error> {
         self.aead.seal_in_place(nonce, ad, text).map_err(|_| Error::EncryptError)
     }

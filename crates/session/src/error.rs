@@ -43,6 +43,10 @@ pub enum SessionError {
     /// The key has encrypted 2^32 blocks, or the slot has used all its epochs.
     #[error("the session's keys are used up")]
     Exhausted,
+    /// The main keys of the session's cluster have encrypted 2^48 blocks: [`revoke`](crate::Sessions::revoke) gives it
+    /// others.
+    #[error("the keys that the session's cluster shares are used up")]
+    WornCluster,
     /// The system has no more memory.
     #[error("the system has no more memory")]
     NoMemory,
@@ -62,6 +66,7 @@ impl SessionError {
         SessionError::Replayed,
         SessionError::Forged,
         SessionError::Exhausted,
+        SessionError::WornCluster,
         SessionError::NoMemory,
         SessionError::NoRandom,
     ];
@@ -77,6 +82,7 @@ impl SessionError {
             SessionError::Replayed => "replayed",
             SessionError::Forged => "forged",
             SessionError::Exhausted => "exhausted",
+            SessionError::WornCluster => "worn_cluster",
             SessionError::NoMemory => "no_memory",
             SessionError::NoRandom => "no_random",
         }

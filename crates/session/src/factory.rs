@@ -28,6 +28,7 @@ pub fn table(plan: Plan) -> Result<Box<dyn Sessions>, SessionError> {
     fn boxed<S: Scheme + 'static>(scheme: S, plan: Plan) -> Result<Box<dyn Sessions>, SessionError> {
         Ok(Box::new(Table::new(scheme, plan)?))
     }
+    let plan = Plan { spec: plan.spec.of_all(), ..plan };
     let Plan { spec, slots, side, isa, .. } = plan;
     match (spec.kind, spec.long) {
         (SchemeKind::Clear, _) => boxed(Clear { isa }, plan),

@@ -21,6 +21,8 @@
 //!
 //! The feature `research` (off by default) adds `gscm(x)` and every GHASH strategy x but `clmul`.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 // From the bottom up: each module uses only those above it.
 mod error;
 mod spec;

@@ -77,6 +77,11 @@ pub(crate) trait Scheme: Send {
         self.keyed(slot, client, End::Receive).open(self.isa(), packet, tag)
     }
 
+    /// Whether it makes keys of slot and epoch: then no epoch of a slot may come again.
+    fn keys_by_epoch(&self) -> bool {
+        false
+    }
+
     /// Whether its packets can go side by side.
     fn side_by_side(&self) -> bool {
         false

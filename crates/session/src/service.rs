@@ -7,12 +7,13 @@ use crate::{
     record::{End, Life, Record},
     replay::Past,
     scheme::{Scheme, Seat},
-    sessions::{FrameJob, Memory, Sessions},
+    sessions::{FrameJob, Memory, Sessions, sealed::Sealed},
     slab::Slab,
     spec::Spec,
     table::{Table, Traces},
 };
 
+impl<S: Scheme> Sealed for Table<S> {}
 impl<S: Scheme> Sessions for Table<S> {
     fn spec(&self) -> Spec {
         self.plan.spec
@@ -28,7 +29,9 @@ impl<S: Scheme> Sessions for Table<S> {
 
     fn admit(&mut self, slot: u32, session: u32, material: &Material) -> Result<Grant, SessionError> {
         let life = self.records.at(slot).ok_or(SessionError::Unknown)?.life();
-        let epoch = life.epoch.checked_add(1).ok_or(SessionError::Exhausted)?;
+        let next = life.epoch.checked_add(1);
+        // Keys that nothing but the material decides are others in each epoch, whatever its number
+        let epoch = next.or((!self.scheme.keys_by_epoch()).then_some(0)).ok_or(SessionError::Exhausted)?;
         let seat = Seat { slot, epoch };
         let mut flows = Box::<[Flow; 2]>::default();
         self.scheme.flows(seat, material, &mut flows)?;
@@ -42,6 +45,11 @@ impl<S: Scheme> Sessions for Table<S> {
         self.scheme.keep(seat, record, [received, sent]);
         self.live += 1;
         Ok(Grant { spec: self.plan.spec, session, epoch, flows })
+    }
+
+    fn epoch(&self, slot: u32) -> Option<u16> {
+        let life = self.records.at(slot)?.life();
+        (life.live == 1).then_some(life.epoch)
     }
 
     fn remove(&mut self, slot: u32) {

@@ -1,6 +1,6 @@
 //! What a server asks of a table of sessions, whatever the scheme.
 
-use core::ops::Range;
+use core::{fmt, ops::Range};
 
 use sealwright::Isa;
 
@@ -141,10 +141,18 @@ impl Memory {
     }
 }
 
+/// What keeps [`Sessions`] from being implemented outside this crate, so that it may grow.
+#[allow(unreachable_pub, reason = "it bounds a public trait")]
+pub(crate) mod sealed {
+    pub trait Sealed {}
+}
+
 /// A table of sessions, each in a slot. Who has a session's number knows its slot.
 ///
 /// A process that is forked, or that goes on from a snapshot of itself or of its virtual machine, has a copy of the table, and must not seal
 /// with it: both would use the same nonces. It admits its clients anew, into a table of its own.
+///
+/// This trait is sealed: methods may be added to it. `Debug` shows no secrets.
 ///
 /// ```
 /// use sealwright_session::{Client, Material, SessionError, Sessions, Plan, table};
@@ -161,7 +169,7 @@ impl Memory {
 /// assert!(renew(&mut *relay, 3)?.is_none());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub trait Sessions: Send {
+pub trait Sessions: sealed::Sealed + fmt::Debug + Send {
     /// The scheme.
     fn spec(&self) -> Spec;
 
@@ -175,9 +183,13 @@ pub trait Sessions: Send {
     /// over, its old keys are wiped. `session` is noted in the grant alone.
     ///
     /// # Errors
-    /// [`SessionError::Unknown`] if there is no such slot, [`SessionError::Exhausted`] after 65,535 epochs of the slot or 2^48 blocks
-    /// of its cluster (then [`revoke`](Self::revoke) gives the cluster new keys), [`SessionError::NoRandom`].
+    /// [`SessionError::Unknown`] if there is no such slot; [`SessionError::Exhausted`] after 65,535 epochs of the slot, where keys are made
+    /// of its number and epoch (`gcm-derived`, `gscm-h`); [`SessionError::WornCluster`] after 2^48 blocks of its cluster (then
+    /// [`revoke`](Self::revoke) gives the cluster new keys); [`SessionError::NoRandom`].
     fn admit(&mut self, slot: u32, session: u32, material: &Material) -> Result<Grant, SessionError>;
+
+    /// The epoch of the keys of a slot, as its grant has it; none if it is empty.
+    fn epoch(&self, slot: u32) -> Option<u16>;
 
     /// Forgets a session and wipes its keys: in the table, and what packets left of them on the stack of this thread. What other threads
     /// that used the table have on theirs stays.

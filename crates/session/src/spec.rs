@@ -167,7 +167,7 @@ impl SchemeKind {
 pub struct Spec {
     /// The scheme.
     pub kind: SchemeKind,
-    /// Whether keys have 256 bits; else they have 128.
+    /// Whether keys have 256 bits; else they have 128. Without encryption there are none, and this says nothing.
     pub long: bool,
 }
 
@@ -185,9 +185,14 @@ impl Spec {
             .collect()
     }
 
+    /// The one of [`Spec::all`] that it is.
+    pub(crate) fn of_all(self) -> Spec {
+        Spec { long: self.long && self.kind != SchemeKind::Clear, ..self }
+    }
+
     /// Bytes of a key.
     pub fn key_len(self) -> usize {
-        if self.long { 32 } else { 16 }
+        if self.of_all().long { 32 } else { 16 }
     }
 
     /// Rounds of AES.
@@ -231,7 +236,7 @@ impl Spec {
     /// Its number in grants.
     pub(crate) fn id(self) -> u16 {
         let (_, number, strategy) = self.kind.parts();
-        u16::from(self.long) << 15 | number << 8 | strategy.map_or(0, |x| x as u16)
+        u16::from(self.of_all().long) << 15 | number << 8 | strategy.map_or(0, |x| x as u16)
     }
 
     /// The scheme of a number.
@@ -247,7 +252,7 @@ impl fmt::Display for Spec {
         if let Some(x) = strategy {
             write!(f, "({})", x.name())?;
         }
-        f.write_str(if self.long { "-256" } else { "" })
+        f.write_str(if self.of_all().long { "-256" } else { "" })
     }
 }
 

@@ -1,5 +1,7 @@
 //! A table of sessions: records, and a scheme over them.
 
+use core::fmt;
+
 use sealwright::{block::CleanStack, mode::multi_buffer::MultiBuffer};
 
 use crate::{
@@ -101,6 +103,16 @@ impl<S: Scheme> Table<S> {
     }
 }
 
+impl<S: Scheme> fmt::Debug for Table<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Table")
+            .field("scheme", &format_args!("{}", self.plan.spec))
+            .field("slots", &self.records.len())
+            .field("live", &self.live)
+            .finish_non_exhaustive()
+    }
+}
+
 /// The number, in its stream, of the packet that a header announces for a record; the nonce.
 #[inline(always)]
 pub(crate) fn expected<S: Scheme>(
@@ -150,7 +162,12 @@ pub(crate) fn next<S: Scheme>(
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::{Client, FrameJob, Material, Sessions, frame::unsealed, record::LIMIT, schemes::Gscm};
+    use crate::{
+        Client, FrameJob, Material, SchemeKind, Secret, Sessions,
+        frame::unsealed,
+        record::{Keys16, LIMIT, Pre16},
+        schemes::{Derived, Gscm, On64, Paper},
+    };
 
     fn cluster() -> Table<Gscm> {
         let plan = Plan::new("gscm-h".parse().unwrap(), 8);
@@ -175,6 +192,60 @@ mod tests {
         admit(&mut table, 3);
         assert_eq!(table.scheme.clusters.spent(3), 2 * spent);
         drop(sealed);
+    }
+
+    /// Whoever is refused because the cluster is worn costs the slot no epoch, and its session goes on.
+    #[test]
+    fn a_worn_cluster_has_an_error_of_its_own_until_it_is_revoked() {
+        let mut table = cluster();
+        let (mut there, mut other) = (admit(&mut table, 3), admit(&mut table, 4));
+        table.scheme.clusters.spend(3, 1 << 48);
+        for _ in 0..3 {
+            let refused = table.admit(3, 3, &Material::random().unwrap()).err();
+            assert_eq!((refused, table.epoch(3)), (Some(SessionError::WornCluster), Some(1)));
+        }
+        for (slot, client) in [(3, &mut there), (4, &mut other)] {
+            table.open(slot, &mut client.seal(4, b"still here").unwrap()).unwrap();
+        }
+        assert_eq!(table.revoke(3), [4]);
+        let mut anew = admit(&mut table, 3);
+        table.open(3, &mut anew.seal(4, b"under new keys").unwrap()).unwrap();
+        assert_eq!((table.epoch(3), table.epoch(4)), (Some(2), None));
+    }
+
+    /// A slot has as many epochs as it takes where the material alone makes its keys, and else 65,535.
+    #[test]
+    fn epochs_begin_again_unless_keys_are_made_of_them() {
+        fn after_the_last<S: Scheme>(scheme: S, plan: Plan) -> Result<u16, SessionError> {
+            let mut table = Table::new(scheme, plan).unwrap();
+            table.records.claim(3);
+            table.records.at_mut(3).unwrap().restart(Life { epoch: u16::MAX - 1, live: 0 });
+            let mut last = Client::new(table.admit(3, 3, &Material::random().unwrap()).unwrap());
+            let old = last.seal(4, b"before").unwrap();
+            let grant = table.admit(3, 3, &Material::random().unwrap())?;
+            let (epoch, mut next) = (grant.epoch(), Client::new(grant));
+            assert!(table.open(3, &mut old.clone()).is_err());
+            table.open(3, &mut next.seal(4, b"after").unwrap()).unwrap();
+            let mut down = unsealed(4, b"down");
+            table.seal(3, 3, &mut down).unwrap();
+            next.open(&mut down).unwrap();
+            Ok(epoch)
+        }
+        let plan = |scheme: &str| Plan::new(scheme.parse().unwrap(), 8);
+        let of = |scheme: &str| {
+            let plan = plan(scheme);
+            let Plan { spec, slots, side, isa, .. } = plan;
+            match spec.kind {
+                SchemeKind::GcmOn64 => after_the_last(On64::<Keys16>::new(isa, spec), plan),
+                SchemeKind::GcmPre(x) => after_the_last(Paper::<Pre16>::new(isa, spec, x, slots), plan),
+                SchemeKind::GcmDerived => {
+                    after_the_last(Derived::new(isa, spec, side, &Secret::random().unwrap()), plan)
+                }
+                _ => after_the_last(Gscm::new(&plan, None), plan),
+            }
+        };
+        assert_eq!(["gcm-on64", "gcm-pre(clmul)"].map(of), [Ok(0); 2]);
+        assert_eq!(["gcm-derived", "gscm-h"].map(of), [Err(SessionError::Exhausted); 2]);
     }
 
     #[test]

@@ -27,6 +27,24 @@ fn admit(table: &mut dyn Sessions, slot: u32) -> Client {
     Client::new(grant)
 }
 
+/// Without encryption there are no keys of either length: the scheme is the same one.
+#[test]
+fn every_scheme_and_length_has_a_name_and_a_number_in_grants() {
+    for spec in specs() {
+        for long in [false, true] {
+            let (given, meant) = (Spec { long, ..spec }, Spec { long: long && spec.kind != SchemeKind::Clear, ..spec });
+            assert!(Spec::all().contains(&meant));
+            assert_eq!(given.to_string().parse(), Ok(meant));
+            assert_eq!(given.key_len(), if meant.long { 32 } else { 16 });
+            let mut relay = table(plan(given, Isa::best())).unwrap();
+            assert_eq!(relay.spec(), meant);
+            let grant = relay.admit(3, 103, &Material::random().unwrap()).unwrap();
+            assert_eq!(Grant::from_bytes(&grant.to_bytes()).unwrap().spec(), meant);
+            assert_eq!(format!("{relay:?}"), format!("Table {{ scheme: {meant}, slots: 40, live: 1, .. }}"));
+        }
+    }
+}
+
 #[test]
 fn packets_go_both_ways_at_every_level() {
     for spec in specs() {

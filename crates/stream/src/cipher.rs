@@ -50,7 +50,7 @@ impl ChunkCipher {
     /// `context` is taken as if its parts stood one behind the other.
     ///
     /// # Errors
-    /// [`StreamError::Suite`], [`StreamError::KeyLength`], [`StreamError::Random`].
+    /// [`StreamError::KeyLength`], [`StreamError::Random`].
     pub fn create(
         suite: Suite,
         isa: Isa,
@@ -85,7 +85,7 @@ impl ChunkCipher {
     ///
     /// # Errors
     /// [`StreamError::WrongKey`] unless key and context are those that the stream was sealed under;
-    /// [`StreamError::Suite`], [`StreamError::KeyLength`].
+    /// [`StreamError::KeyLength`].
     pub fn open(
         suite: Suite,
         isa: Isa,
@@ -105,13 +105,11 @@ impl ChunkCipher {
         salt: &[u8],
         context: &[&[u8]],
     ) -> Result<(ChunkCipher, [u8; COMMITMENT]), StreamError> {
-        let name = aead_name(suite).filter(|_| suite.nonce_len() == NONCE && suite.tag_len() == TAG);
-        let name = name.ok_or(StreamError::Suite(suite))?;
         let wrong_length = |given| StreamError::KeyLength { suite, wanted: suite.key_len(), given };
         if key.len() != suite.key_len() {
             return Err(wrong_length(key.len()));
         }
-        let mut info = vec![LABEL, name.as_bytes(), &[0], salt];
+        let mut info = vec![LABEL, suite.aead_name().as_bytes(), &[0], salt];
         info.extend(context);
         let mut derived = Zeroizing::new(vec![0; suite.key_len() + NONCE + COMMITMENT]);
         hkdf_expand(key, &info, &mut derived);
@@ -132,9 +130,8 @@ impl ChunkCipher {
     /// # Panics
     /// If `chunk` is shorter than `len` and a tag.
     pub fn seal_chunk(&self, index: u64, chunk: &mut [u8], len: usize) {
-        let (text, tag) = chunk[..len + TAG].split_at_mut(len);
-        let sealed = self.aead.seal_in_place(&nonce(&self.base, index), &[], text);
-        tag.copy_from_slice(sealed.expect("a chunk is within every suite's limits").as_ref());
+        let sealed = self.aead.seal_message(&nonce(&self.base, index), &[], &mut chunk[..len + TAG]);
+        sealed.expect("a chunk is within every suite's limits");
     }
 
     /// Opens chunk `index`, text and tag, in place. On failure nothing of the text is left in `chunk`.
@@ -153,19 +150,6 @@ impl fmt::Debug for ChunkCipher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ChunkCipher").finish_non_exhaustive()
     }
-}
-
-/// The AEAD's name in the key derivation: IANA's where its registry has one, otherwise Sealwright's own.
-///
-/// Every suite of today has one. `None` is for later suites that are not defined for chunked encryption.
-///
-/// ```
-/// use sealwright::Suite;
-///
-/// assert_eq!(sealwright_stream::aead_name(Suite::Aes256Gcm), Some("AEAD_AES_256_GCM"));
-/// ```
-pub fn aead_name(suite: Suite) -> Option<&'static str> {
-    Some(suite.aead_name())
 }
 
 /// HKDF-Expand (RFC 5869) with SHA-512 under `key`, over the parts of `info` one behind the other, into `out`.

@@ -24,9 +24,6 @@ use sealwright::Suite;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StreamError {
-    /// The suite has no name in the key derivation.
-    #[error("suite {0} is not defined for chunked encryption")]
-    Suite(Suite),
     /// The key does not have the length that the suite takes.
     #[error("the key has {given} bytes, but {suite} takes {wanted}")]
     KeyLength {

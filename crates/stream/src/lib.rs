@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(not(any(feature = "gcm", feature = "chacha", feature = "ocb")))]
 compile_error!("an AEAD for the chunks: the feature gcm, chacha or ocb");
@@ -9,7 +10,7 @@ mod error;
 mod opener;
 mod sealer;
 
-pub use cipher::{ChunkCipher, aead_name, hkdf_expand};
+pub use cipher::{ChunkCipher, hkdf_expand};
 pub use error::StreamError;
 pub use opener::Opener;
 pub use sealer::Sealer;

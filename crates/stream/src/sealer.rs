@@ -60,7 +60,7 @@ impl<W: Write> Sealer<W> {
     /// Nothing is written before the first call of [`Write::write`] or [`Sealer::finish`].
     ///
     /// # Errors
-    /// [`StreamError::Suite`], [`StreamError::KeyLength`], [`StreamError::Random`].
+    /// [`StreamError::KeyLength`], [`StreamError::Random`].
     pub fn new(to: W, suite: Suite, key: &[u8], context: &[u8]) -> Result<Sealer<W>, StreamError> {
         let (cipher, header) = ChunkCipher::create(suite, Isa::best(), key, &[context])?;
         Ok(Sealer::with_cipher(to, cipher, &header))

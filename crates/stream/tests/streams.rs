@@ -59,6 +59,20 @@ proptest! {
 }
 
 #[test]
+fn every_suite_has_the_nonces_and_tags_of_chunks() {
+    for &suite in Suite::ALL {
+        assert_eq!((suite.nonce_len(), suite.tag_len()), (chunk::NONCE, chunk::TAG), "{suite}");
+        let key = vec![7; suite.key_len()];
+        let mut sealer = Sealer::new(Vec::new(), suite, &key, b"").unwrap();
+        sealer.write_all(&text(chunk::PLAIN + 1)).unwrap();
+        let sealed = sealer.finish().unwrap();
+        let mut opened = Vec::new();
+        Opener::new(&sealed[..], suite, &key, b"").unwrap().read_to_end(&mut opened).unwrap();
+        assert_eq!(opened, text(chunk::PLAIN + 1), "{suite}");
+    }
+}
+
+#[test]
 fn every_cut_and_every_changed_byte_is_found() {
     let whole = sealed(&text(chunk::PLAIN + 20));
     for cut in (0..whole.len()).filter(|cut| *cut < 200 || cut % 97 == 0 || *cut > chunk::SEALED) {

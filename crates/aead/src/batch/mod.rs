@@ -1,21 +1,23 @@
 //! Many short messages at once, under many keys or one: AES-GCM.
 
+mod single;
 mod twice;
 
 use alloc::{boxed::Box, vec::Vec};
-use core::fmt;
+use core::{fmt, mem};
 
-use twice::twice;
+use single::Single;
+use twice::Nonces;
 
 use crate::{
+    aead::release,
     error::{KeyLengthError, OpenError, SealError},
     mode::{
         gcm::MAX_TEXT,
         multi_buffer::{Frame, HashKeys, Keys, MultiBuffer, PACKETS},
-        multi_key::Schedule,
     },
     simd::{Block, Isa},
-    tag::Tag,
+    tag::same,
     wipe::CleanStack,
 };
 
@@ -83,6 +85,10 @@ pub struct Batch {
     isa: Isa,
     lanes: Box<MultiBuffer>,
     frames: Box<Frames>,
+    single: Single,
+    nonces: Nonces,
+    /// The short messages, those with keys of 16 bytes first. Kept, as the nonces are, for their memory alone.
+    order: Vec<usize>,
     // Frames of builds for tests are the deepest: 33 KiB were seen.
     _stack: CleanStack<{ 48 << 10 }>,
 }
@@ -143,12 +149,16 @@ impl fmt::Display for BatchError {
 impl core::error::Error for BatchError {}
 
 impl Batch {
-    /// An empty batch. It takes some 30 KiB of memory, and serves any number of calls.
+    /// An empty batch. It takes some 30 KiB of memory, up to 6 KiB more once there was a longer message, and some 100 bytes for each message
+    /// of the largest batch. It serves any number of calls.
     pub fn new(isa: Isa) -> Self {
         Batch {
             isa,
             lanes: MultiBuffer::boxed(),
             frames: Box::new(Frames([[[0; 16]; FRAME]; PACKETS])),
+            single: Single::default(),
+            nonces: Nonces::default(),
+            order: Vec::new(),
             _stack: CleanStack,
         }
     }
@@ -158,71 +168,73 @@ impl Batch {
     /// # Errors
     /// [`BatchError`] if a key or a text has a wrong length, or if two messages have the same key and nonce. All texts are
     /// then as they were. Nonces of earlier batches are not remembered.
+    ///
+    /// # Panics
+    /// If there are more than 2^32 messages.
     #[doc(alias("encrypt", "aad", "plaintext"))]
     pub fn seal(&mut self, messages: &mut [BatchMessage<'_>]) -> Result<(), BatchError> {
-        check(messages)?;
-        let isa = self.isa;
-        self.side_by_side(messages, true, |message, tag, text| {
+        self.check(messages)?;
+        self.side_by_side(messages, true, |_, message, tag, text| {
             message.text.copy_from_slice(text);
             message.tag = *tag;
         });
-        self.lanes.wipe();
-        for (i, message) in messages.iter_mut().enumerate().filter(|(_, message)| !message.is_short()) {
-            let error = |error| BatchError::Length { message: i, error };
-            let keys = Schedule::expand(isa, message.key).map_err(|error| BatchError::Key { message: i, error })?;
-            let sealed = keys.seal(isa, &keys.hash_key(isa), &message.nonce, message.ad, message.text);
-            message.tag = sealed.map_err(error)?;
+        if self.order.len() == messages.len() {
+            return Ok(());
         }
-        Ok(())
+        let long = messages.iter_mut().enumerate().filter(|(_, message)| !message.is_short());
+        let sealed = long.map(|(i, message)| {
+            let aead = self.single.keyed(self.isa, message.key, message.ad, message.text);
+            let aead = aead.map_err(|error| BatchError::Key { message: i, error })?;
+            let tag = aead.seal_in_place(&message.nonce, message.ad, message.text);
+            message.tag.copy_from_slice(tag.map_err(|error| BatchError::Length { message: i, error })?.as_ref());
+            Ok(())
+        });
+        let sealed = sealed.collect();
+        self.single.clear();
+        sealed
     }
 
     /// Decrypts every text in place whose tag holds; the others are then all zero. One result for each message.
     #[must_use]
     #[doc(alias("decrypt", "aad", "ciphertext"))]
     pub fn open(&mut self, messages: &mut [BatchMessage<'_>]) -> Vec<Result<(), OpenError>> {
-        let isa = self.isa;
-        let mut results: Vec<_> = messages
-            .iter_mut()
-            .map(|message| {
-                if message.is_short() {
-                    return Ok(());
-                }
-                let Ok(keys) = Schedule::expand(isa, message.key) else {
-                    message.text.fill(0);
-                    return Err(OpenError);
-                };
-                keys.open(isa, &keys.hash_key(isa), &message.nonce, message.ad, message.text, &message.tag)
-            })
-            .collect();
-        let mut refused = Vec::new();
-        self.side_by_side(messages, false, |message, tag, text| {
-            let genuine = Tag::of_block(tag, 16).matches(&message.tag);
-            if genuine {
+        let mut results = Vec::with_capacity(messages.len());
+        results.resize(messages.len(), Ok(()));
+        self.side_by_side(messages, false, |i, message, tag, text| {
+            if same(tag, &message.tag) {
                 message.text.copy_from_slice(text);
             } else {
                 message.text.fill(0);
-            }
-            refused.push(!genuine);
-        });
-        self.lanes.wipe();
-        // They come back in the order of `lanes_of`.
-        for (i, refused) in lanes_of(messages).0.into_iter().zip(refused) {
-            if refused {
                 results[i] = Err(OpenError);
             }
+        });
+        if self.order.len() == messages.len() {
+            return results;
         }
+        let long = messages.iter_mut().zip(&mut results).filter(|(message, _)| !message.is_short());
+        for (message, result) in long {
+            *result = match self.single.keyed(self.isa, message.key, message.ad, message.text) {
+                Ok(aead) => aead.open_in_place(&message.nonce, message.ad, message.text, &message.tag),
+                Err(_) => release(message.text, false),
+            };
+        }
+        self.single.clear();
         results
     }
 
-    /// Sends all short messages through the lanes, and hands each with its tag and its text to `take`, in the order of
-    /// [`lanes_of`].
+    /// Sends all short messages through the lanes, which are wiped then, and hands each with its number, its tag and its text to `take`.
     fn side_by_side(
         &mut self,
         messages: &mut [BatchMessage<'_>],
         seal: bool,
-        mut take: impl FnMut(&mut BatchMessage<'_>, &Block, &[u8]),
+        mut take: impl FnMut(usize, &mut BatchMessage<'_>, &Block, &[u8]),
     ) {
-        let (order, long) = lanes_of(messages);
+        let mut order = mem::take(&mut self.order);
+        let of = |len| messages.iter().enumerate().filter(move |(_, m)| m.key.len() == len && m.is_short());
+        order.clear();
+        order.extend(of(16).map(|(i, _)| i));
+        let long = order.len();
+        order.extend(of(32).map(|(i, _)| i));
         for (some, keys) in [(&order[..long], Keys::Own16), (&order[long..], Keys::Own32)] {
             for some in some.chunks(PACKETS) {
                 self.lanes.start();
@@ -240,7 +252,7 @@ impl Batch {
                 for (packet, i) in some.iter().enumerate() {
                     let message = &mut messages[*i];
                     let text = &self.frames.0[packet][1..].as_flattened()[..message.text.len()];
-                    take(message, self.lanes.tag(packet), text);
+                    take(*i, message, self.lanes.tag(packet), text);
                     // What was sealed is no secret any more.
                     if !seal {
                         wipe_blocks(&mut self.frames.0[packet][1..], message.text.len());
@@ -248,6 +260,21 @@ impl Batch {
                 }
             }
         }
+        self.lanes.wipe();
+        self.order = order;
+    }
+
+    /// Refuses keys and texts of wrong lengths, and a nonce that one key has twice.
+    fn check(&mut self, messages: &[BatchMessage<'_>]) -> Result<(), BatchError> {
+        for (i, message) in messages.iter().enumerate() {
+            if ![16, 32].contains(&message.key.len()) {
+                return Err(BatchError::Key { message: i, error: KeyLengthError::new(&[16, 32], message.key.len()) });
+            }
+            if message.text.len() as u64 > MAX_TEXT {
+                return Err(BatchError::Length { message: i, error: SealError::TextTooLong });
+            }
+        }
+        self.nonces.twice(messages).map_or(Ok(()), |(first, second)| Err(BatchError::NonceTwice { first, second }))
     }
 }
 
@@ -267,25 +294,6 @@ impl BatchMessage<'_> {
     fn is_short(&self) -> bool {
         self.text.len() <= LONGEST && self.ad.len() <= LONGEST_AD && [16, 32].contains(&self.key.len())
     }
-}
-
-/// The short messages, those with keys of 16 bytes first, and how many these are.
-fn lanes_of(messages: &[BatchMessage<'_>]) -> (Vec<usize>, usize) {
-    let of = |len| messages.iter().enumerate().filter(move |(_, m)| m.is_short() && m.key.len() == len).map(|(i, _)| i);
-    (of(16).chain(of(32)).collect(), of(16).count())
-}
-
-/// Refuses keys and texts of wrong lengths, and a nonce that one key has twice.
-fn check(messages: &[BatchMessage<'_>]) -> Result<(), BatchError> {
-    for (i, message) in messages.iter().enumerate() {
-        if ![16, 32].contains(&message.key.len()) {
-            return Err(BatchError::Key { message: i, error: KeyLengthError::new(&[16, 32], message.key.len()) });
-        }
-        if message.text.len() as u64 > MAX_TEXT {
-            return Err(BatchError::Length { message: i, error: SealError::TextTooLong });
-        }
-    }
-    twice(messages).map_or(Ok(()), |(first, second)| Err(BatchError::NonceTwice { first, second }))
 }
 
 impl fmt::Debug for Batch {

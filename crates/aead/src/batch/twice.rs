@@ -3,28 +3,63 @@
 use alloc::vec::Vec;
 
 use subtle::{Choice, ConditionallySelectable};
-use zeroize::Zeroize;
 
 use super::BatchMessage;
+use crate::simd::{unknown, verdict};
 
-/// The first message with a key and nonce that a later one has too, and the next such one.
-///
-/// The time depends on the nonces and on how long the keys are. Messages with equal nonces, all of them where each connection counts
-/// from 0, are ordered by their keys, in a network of comparisons that is the same for all keys.
-pub(super) fn twice(messages: &[BatchMessage<'_>]) -> Option<(usize, usize)> {
-    let mut order: Vec<_> = messages.iter().enumerate().map(|(i, m)| (m.nonce, m.key.len(), i)).collect();
-    order.sort_unstable();
-    let mut found = None;
-    for same in order.chunk_by(|a, b| a.0 == b.0 && a.1 == b.1).filter(|same| same.len() > 1) {
-        let mut entries: Vec<_> = same.iter().map(|&(_, _, i)| Entry::new(messages[i].key, i)).collect();
-        sort(&mut entries);
-        for pair in entries.windows(2).filter(|pair| pair[0].same_key(&pair[1])) {
-            let pair = (pair[0].message(), pair[1].message());
-            found = Some(found.map_or(pair, |before| pair.min(before)));
+/// Room for the nonces of a batch and for the keys that have one nonce. Keys are in it during a call only.
+#[derive(Default)]
+pub(super) struct Nonces {
+    order: Vec<u128>,
+    entries: Vec<Entry>,
+}
+
+impl Nonces {
+    /// The first message with a key and nonce that a later one has too, and the next such one.
+    ///
+    /// The time depends on the nonces and on how long the keys are. Keys of messages with equal nonces, all of them where each connection
+    /// counts from 0, are compared each with each; many are ordered, in a network of comparisons that is the same for all keys.
+    ///
+    /// # Panics
+    /// If there are more than 2^32 messages.
+    pub(super) fn twice(&mut self, messages: &[BatchMessage<'_>]) -> Option<(usize, usize)> {
+        // Those of one connection, which counts.
+        if messages.iter().map(above).is_sorted_by(|a, b| a < b) {
+            return None;
         }
-        entries.iter_mut().for_each(|entry| entry.0.zeroize());
+        assert!(messages.len() as u64 <= 1 << 32, "a batch has at most 2^32 messages");
+        self.order.clear();
+        self.order.extend(messages.iter().zip(0..).map(|(message, number)| above(message) | number));
+        self.order.sort_unstable();
+        let mut found = None;
+        for same in self.order.chunk_by(|a, b| a >> 32 == b >> 32).filter(|same| same.len() > 1) {
+            for len in [16, 32] {
+                let numbers = same.iter().map(|nonce| *nonce as u32 as usize);
+                // Room first: keys do not move, and leave nothing behind.
+                self.entries.reserve(same.len());
+                self.entries
+                    .extend(numbers.filter(|i| messages[*i].key.len() == len).map(|i| Entry::new(messages[i].key, i)));
+                if self.entries.len() > FEW || !all_differ(&self.entries) {
+                    sort(&mut self.entries);
+                    for pair in self.entries.windows(2).filter(|pair| pair[0].same_key(&pair[1])) {
+                        let pair = (pair[0].message(), pair[1].message());
+                        found = Some(found.map_or(pair, |before| pair.min(before)));
+                    }
+                }
+                self.entries.fill(Entry([0; 5]));
+                zeroize::optimization_barrier(&self.entries[..]);
+                self.entries.clear();
+            }
+        }
+        found
     }
-    found
+}
+
+/// A message's nonce as a number, the last byte lowest, with room for the number of the message below.
+fn above(message: &BatchMessage<'_>) -> u128 {
+    let mut nonce = [0; 16];
+    nonce[..12].copy_from_slice(&message.nonce);
+    u128::from_be_bytes(nonce)
 }
 
 /// A key of 16 or 32 bytes as words, the least significant last, and below them the number of its message.
@@ -45,10 +80,16 @@ impl Entry {
         self.0[4] as usize
     }
 
+    /// The bits in which the keys differ, of all words.
+    #[inline]
+    fn differing(&self, other: &Self) -> u64 {
+        let [[a, b, c, d, _], [e, f, g, h, _]] = [self.0, other.0];
+        (a ^ e) | (b ^ f) | (c ^ g) | (d ^ h)
+    }
+
     /// In a time that says nothing but the answer.
     fn same_key(&self, other: &Self) -> bool {
-        let differing = self.0[..4].iter().zip(&other.0).fold(0, |all, (a, b)| all | (a ^ b));
-        differing == 0
+        verdict(unknown(self.differing(other)) == 0)
     }
 
     /// Whether it is less, by the borrow of its difference.
@@ -63,6 +104,22 @@ impl Entry {
     }
 }
 
+/// So many keys are compared each with each: it takes less time than ordering them.
+const FEW: usize = 128;
+
+/// Whether no two keys are the same, in a time that says nothing but the answer.
+fn all_differ(entries: &[Entry]) -> bool {
+    let mut all = u64::MAX;
+    for (i, a) in entries.iter().enumerate() {
+        for b in &entries[..i] {
+            // The first bit of a number or of its negative is set, but for 0.
+            let differing = a.differing(b);
+            all &= differing | differing.wrapping_neg();
+        }
+    }
+    verdict(unknown(all >> 63) == 1)
+}
+
 /// Orders entries: Batcher's merging network for any number of them (Knuth, "The Art of Computer Programming", volume 3, 5.2.2,
 /// algorithm M).
 fn sort(entries: &mut [Entry]) {
@@ -73,7 +130,8 @@ fn sort(entries: &mut [Entry]) {
         while step > 0 {
             for start in (step % run..n - step).step_by(2 * step) {
                 for i in start..(start + step).min(n - step) {
-                    if i / (2 * run) == (i + step) / (2 * run) {
+                    // Whether both are in one pair of runs, whose lengths are powers of two.
+                    if i ^ (i + step) < 2 * run {
                         exchange(entries, i, i + step);
                     }
                 }
@@ -124,18 +182,20 @@ mod tests {
 
     #[test]
     fn the_first_key_with_one_nonce_twice_is_found_among_any_number() {
-        for n in [2, 3, 17, 100] {
-            let keys: Vec<[u8; 32]> = (0..n).map(|i| [i as u8; 32]).collect();
+        let mut nonces = Nonces::default();
+        for n in [300, 2, 3, FEW, 17, 100] {
+            let keys: Vec<[u8; 32]> =
+                (0..n).map(|i| [[i as u8, (i >> 8) as u8]; 16].concat().try_into().unwrap()).collect();
             let message = |(nonce, key)| BatchMessage { key, nonce: [nonce; 12], ad: &[], text: &mut [], tag: [0; 16] };
             let mut messages: Vec<_> = keys.iter().map(|key| message((7, &key[..]))).collect();
-            assert_eq!(twice(&messages), None);
+            assert_eq!(nonces.twice(&messages), None);
             // A key of another length, and one with another nonce, are others.
             messages.push(message((7, &keys[1][..16])));
             messages.push(message((8, &keys[1][..])));
-            assert_eq!(twice(&messages), None);
+            assert_eq!(nonces.twice(&messages), None);
             messages
                 .extend([(7, &keys[n - 1][..]), (8, &keys[1][..]), (7, &keys[0][..]), (7, &keys[0][..])].map(message));
-            assert_eq!(twice(&messages), Some((0, n + 4)));
+            assert_eq!(nonces.twice(&messages), Some((0, n + 4)));
         }
     }
 }

@@ -270,27 +270,3 @@ pub(crate) fn encrypt_block<C: BlockCipher>(isa: Isa, cipher: &C, block: &Block)
     }
     isa.run(One(cipher, block))
 }
-
-/// The encryption of a few blocks, in their place and at once: what the keys of a message are derived from.
-#[cfg(feature = "gcm")]
-pub(crate) fn encrypt_few<C: BlockCipher, const N: usize>(isa: Isa, cipher: &C, blocks: &mut [Block; N]) {
-    struct Few<'a, C>(&'a C, &'a mut [u8]);
-    impl<C: BlockCipher> Kernel for Few<'_, C> {
-        type Output = ();
-
-        #[inline(always)]
-        fn run<S: Simd, const W: usize>(self, simd: S) {
-            for few in self.1.chunks_mut(3 * S::Reg::BYTES) {
-                let mut registers = [simd.zero(); 3];
-                for (register, bytes) in registers.iter_mut().zip(few.chunks(S::Reg::BYTES)) {
-                    *register = simd.load_partial(bytes);
-                }
-                self.0.encrypt(simd, &mut registers);
-                for (register, bytes) in registers.iter().zip(few.chunks_mut(S::Reg::BYTES)) {
-                    register.store_partial(bytes);
-                }
-            }
-        }
-    }
-    isa.run(Few(cipher, blocks.as_flattened_mut()));
-}

@@ -1,5 +1,6 @@
-//! The ecosystem's traits, feature `rustcrypto`: [`aead::AeadInOut`](::aead::AeadInOut) over our GCM and OCB, and [`cipher::BlockCipherEncrypt`]
-//! and [`cipher::BlockCipherDecrypt`] over our AES and Serpent, so that protocols written for RustCrypto's types take ours.
+//! The ecosystem's traits, feature `rustcrypto`: [`aead::AeadInOut`] over our GCM and OCB, and [`cipher::BlockCipherEncrypt`]
+//! and [`cipher::BlockCipherDecrypt`] over our AES and Serpent, so that protocols written for RustCrypto's types take ours. The crates
+//! of these traits are here too: [`aead`] and [`cipher`].
 //!
 //! | RustCrypto | here |
 //! |---|---|
@@ -15,8 +16,7 @@
 //! 96 bits and is made by counting (SP 800-38D, 8.3), and one of OCB 2^48 blocks (RFC 7253, section 5).
 //!
 //! ```
-//! use aead::{AeadInOut, KeyInit, consts::U16};
-//! use sealwright::compat::{Aes128, AesGcm};
+//! use sealwright::compat::{Aes128, AesGcm, aead::{self, AeadInOut, KeyInit, consts::U16}};
 //!
 //! type LongNonces = AesGcm<Aes128, U16>;
 //! let cipher = LongNonces::new(&[7; 16].into());
@@ -31,6 +31,7 @@ mod modes;
 
 use core::fmt;
 
+pub use ::{aead, cipher};
 use cipher::{
     AlgorithmName, Block, BlockCipherDecBackend, BlockCipherDecClosure, BlockCipherDecrypt, BlockCipherEncBackend,
     BlockCipherEncClosure, BlockCipherEncrypt, BlockSizeUser, InOut, InOutBuf, InvalidLength, Key, KeyInit,

@@ -34,8 +34,7 @@ use crate::{
 /// A cipher that [`AesGcm`] may be made of.
 ///
 /// ```
-/// use aead::{AeadCore, KeyInit, consts::U12};
-/// use sealwright::compat::{Aes128, AesGcm, GcmCipher};
+/// use sealwright::compat::{Aes128, AesGcm, GcmCipher, aead::{self, AeadCore, consts::U12}};
 ///
 /// fn tag_bytes<C: GcmCipher>() -> usize {
 ///     <<AesGcm<C, U12> as AeadCore>::TagSize as aead::array::typenum::Unsigned>::USIZE
@@ -55,8 +54,7 @@ pub trait GcmCipher: KeySizeUser + Sealed {
 /// A cipher that [`Ocb3`] may be made of.
 ///
 /// ```
-/// use aead::{AeadCore, KeyInit, consts::U12};
-/// use sealwright::compat::{Aes128, Ocb3, OcbCipher};
+/// use sealwright::compat::{Aes128, Ocb3, OcbCipher, aead::{self, AeadCore}};
 ///
 /// fn tag_bytes<C: OcbCipher>() -> usize {
 ///     <<Ocb3<C> as AeadCore>::TagSize as aead::array::typenum::Unsigned>::USIZE
@@ -114,15 +112,13 @@ impl OcbCipher for Serpent {
 /// A nonce length of GCM, in bytes: any but 0.
 ///
 /// ```compile_fail
-/// use aead::{KeyInit, consts::U0};
-/// use sealwright::compat::{Aes128, AesGcm};
+/// use sealwright::compat::{Aes128, AesGcm, aead::{KeyInit, consts::U0}};
 ///
 /// let cipher = AesGcm::<Aes128, U0>::new(&[7; 16].into());
 /// ```
 ///
 /// ```
-/// use aead::{KeyInit, consts::U16};
-/// use sealwright::compat::{Aes128, AesGcm};
+/// use sealwright::compat::{Aes128, AesGcm, aead::{KeyInit, consts::U16}};
 ///
 /// let cipher = AesGcm::<Aes128, U16>::new(&[7; 16].into());
 /// ```
@@ -132,15 +128,13 @@ impl<N: ArraySize + NonZero> GcmNonce for N {}
 /// A nonce length of OCB, in bytes: 1 to 15.
 ///
 /// ```compile_fail
-/// use aead::{KeyInit, consts::U16};
-/// use sealwright::compat::{Aes128, Ocb3};
+/// use sealwright::compat::{Aes128, Ocb3, aead::{KeyInit, consts::U16}};
 ///
 /// let cipher = Ocb3::<Aes128, U16>::new(&[7; 16].into());
 /// ```
 ///
 /// ```
-/// use aead::{KeyInit, consts::U15};
-/// use sealwright::compat::{Aes128, Ocb3};
+/// use sealwright::compat::{Aes128, Ocb3, aead::{KeyInit, consts::U15}};
 ///
 /// let cipher = Ocb3::<Aes128, U15>::new(&[7; 16].into());
 /// ```
@@ -152,8 +146,7 @@ impl<N: ArraySize + NonZero + IsLess<U16, Output = True>> OcbNonce for N {}
 /// A tag length of GCM, in bytes: 12 to 16, or 4 and 8 for protocols that keep to the limits of SP 800-38D, appendix C.
 ///
 /// ```
-/// use aead::{AeadInOut, KeyInit, consts::{U12, U13}};
-/// use sealwright::compat::{Aes128, AesGcm};
+/// use sealwright::compat::{Aes128, AesGcm, aead::{self, AeadInOut, KeyInit, consts::{U12, U13}}};
 ///
 /// let cipher = AesGcm::<Aes128, U12, U13>::new(&[7; 16].into()); // tags of 104 bits
 /// let tag = cipher.encrypt_inout_detached(&[1; 12].into(), b"header", (&mut [][..]).into())?;
@@ -164,8 +157,7 @@ pub trait GcmTag: ArraySize + Sealed {}
 /// A tag length of OCB, in bytes: 8, 12 or 16.
 ///
 /// ```
-/// use aead::{AeadInOut, KeyInit, consts::{U8, U12}};
-/// use sealwright::compat::{Aes128, Ocb3};
+/// use sealwright::compat::{Aes128, Ocb3, aead::{self, AeadInOut, KeyInit, consts::{U8, U12}}};
 ///
 /// let cipher = Ocb3::<Aes128, U12, U8>::new(&[7; 16].into()); // tags of 64 bits
 /// let tag = cipher.encrypt_inout_detached(&[1; 12].into(), b"header", (&mut [][..]).into())?;
@@ -202,8 +194,7 @@ impl OcbTag for U16 {
 /// GCM over the cipher `C` ([`Aes128`], [`Aes192`], [`Aes256`], `Serpent`), with nonces of `N` bytes, 1 or more, and tags of `T`.
 ///
 /// ```
-/// use aead::{Aead, KeyInit};
-/// use sealwright::compat::Aes256Gcm;
+/// use sealwright::compat::{Aes256Gcm, aead::{self, Aead, KeyInit}};
 ///
 /// let cipher = Aes256Gcm::new(&[7; 32].into());
 /// let message = cipher.encrypt(&[1; 12].into(), &b"attack at dawn"[..])?;
@@ -223,8 +214,7 @@ pub type Aes256Gcm = AesGcm<Aes256, U12>;
 /// OCB3 over the cipher `C` ([`Aes128`], [`Aes192`], [`Aes256`], `Serpent`), with nonces of `N` bytes, 1 to 15, and tags of `T`.
 ///
 /// ```
-/// use aead::{AeadInOut, KeyInit};
-/// use sealwright::compat::{Aes128, Ocb3};
+/// use sealwright::compat::{Aes128, Ocb3, aead::{self, AeadInOut, KeyInit}};
 ///
 /// let cipher = Ocb3::<Aes128>::new(&[7; 16].into());
 /// let mut text = *b"attack at dawn";

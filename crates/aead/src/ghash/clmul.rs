@@ -281,7 +281,12 @@ impl<const SLOTS: usize> Clmul<SLOTS> {
     /// The same for the key `h` that stands in every lane.
     #[inline(always)]
     pub(crate) fn fill<S: Simd>(&mut self, simd: S, h: S::Reg, blocks: usize) {
-        let h = times_x(simd, h.reverse_bytes());
+        self.fill_kept(simd, times_x(simd, h.reverse_bytes()), blocks);
+    }
+
+    /// The same for a key in the form in which powers are kept, which is that of POLYVAL's key.
+    #[inline(always)]
+    pub(crate) fn fill_kept<S: Simd>(&mut self, simd: S, h: S::Reg, blocks: usize) {
         simd.outlined(Fill { h, wanted: blocks, powers: &mut self.powers, middles: &mut self.middles });
     }
 

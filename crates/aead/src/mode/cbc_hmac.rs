@@ -28,6 +28,7 @@ use core::fmt;
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
+use zeroize::ZeroizeOnDrop;
 
 use super::cbc::{self, pkcs7_pad, pkcs7_unpad};
 use crate::{
@@ -151,6 +152,9 @@ impl<const KEYS: usize> CbcHmac<KEYS> {
         Tag::new(&mac.into_bytes()[..self.tag_len])
     }
 }
+
+// The round keys and HMAC's states wipe themselves.
+impl<const KEYS: usize> ZeroizeOnDrop for CbcHmac<KEYS> {}
 
 impl<const KEYS: usize> Sealed for CbcHmac<KEYS> {}
 impl<const KEYS: usize> Aead for CbcHmac<KEYS> {

@@ -8,22 +8,21 @@
 use alloc::boxed::Box;
 use core::fmt;
 
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::ZeroizeOnDrop;
 
 use super::gcm::hash::Hash;
 use crate::{
-    aead::{Aead, limits, release},
+    aead::{Aead, limits, release, text_len},
     block::{
         BlockCipher, Expanded, OnTheFly,
         aes::{Aes128, Aes256},
-        encrypt_block, encrypt_few,
     },
     error::{KeyLengthError, OpenError, SealError},
     ghash::{Clmul, Ghash},
     sealed::Sealed,
-    simd::{Block, Isa, Kernel, Reg, Simd},
-    tag::Tag,
-    wipe::CleanStack,
+    simd::{Block, Isa, Kernel, Reg, Simd, counter_zero},
+    tag::{Tag, Whole},
+    wipe::{CleanStack, wipe},
 };
 
 /// The longest text and the longest associated data, in bytes (RFC 8452, section 6).
@@ -97,14 +96,15 @@ pub fn by_key(isa: Isa, key: &[u8]) -> Result<Box<dyn Aead>, KeyLengthError> {
 
 /// A cipher whose key is derived for each message.
 trait Derived: BlockCipher + Sized {
-    /// Blocks that a key is derived from, eight bytes of each.
+    /// Blocks of a key.
     const BLOCKS: usize;
     fn empty() -> Self;
+    /// Takes its key from the front of `key`.
     fn expand(&mut self, isa: Isa, key: &[u8; 32]);
 }
 
 impl Derived for Aes128 {
-    const BLOCKS: usize = 2;
+    const BLOCKS: usize = 1;
     fn empty() -> Self {
         Aes128::with(Expanded::empty())
     }
@@ -114,7 +114,7 @@ impl Derived for Aes128 {
 }
 
 impl Derived for Aes256 {
-    const BLOCKS: usize = 4;
+    const BLOCKS: usize = 2;
     fn empty() -> Self {
         Aes256::with(Expanded::empty())
     }
@@ -141,36 +141,28 @@ impl<C: Derived> GcmSiv<C> {
 
     /// Keys for hash and cipher of a message (RFC 8452, section 4).
     fn derive(&self, nonce: &[u8; NONCE], ad: &[u8], text: &[u8], keys: &mut Keys<C>) {
-        let mut blocks: [Block; 6] = core::array::from_fn(|i| {
-            let mut block = [i as u8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-            block[4..].copy_from_slice(nonce);
-            block
-        });
-        encrypt_few(self.isa, &self.generator, &mut blocks);
-        let (mut hash, mut key) = ([0; 16], [0; 32]);
-        let halves = hash.chunks_exact_mut(8).chain(key.chunks_exact_mut(8));
-        for (half, block) in halves.zip(&blocks).take(2 + C::BLOCKS) {
-            half.copy_from_slice(&block[..8]);
-        }
-        // POLYVAL's key for GHASH: bytes reversed, times x in GHASH's order of bits.
-        let h = u128::from_le_bytes(hash);
-        let mut h = ((h >> 1) ^ (0u128.wrapping_sub(h & 1) & (0xe1 << 120))).to_be_bytes();
-        keys.hash.refill(self.isa, &h, ad.len().max(text.len()).div_ceil(16).max(1));
+        let mut key = [0; 32];
+        let blocks = ad.len().max(text.len()).div_ceil(16).max(1);
+        self.isa.run(Derivation { generator: &self.generator, nonce, hash: &mut keys.hash, blocks, key: &mut key });
         keys.cipher.expand(self.isa, &key);
-        blocks.zeroize();
-        hash.zeroize();
-        key.zeroize();
-        h.zeroize();
+        wipe(&mut key);
     }
 
     /// The tag of a plaintext.
     fn tag(&self, keys: &Keys<C>, nonce: &[u8; NONCE], ad: &[u8], text: &[u8]) -> Block {
-        let mut sum = self.isa.run(Polyval { hash: &keys.hash, ad, text });
-        for (sum, nonce) in sum.iter_mut().zip(nonce) {
-            *sum ^= nonce;
-        }
-        sum[15] &= 0x7f;
-        encrypt_block(self.isa, &keys.cipher, &sum)
+        self.isa.run(TagOf { keys, nonce, ad, text }).block()
+    }
+
+    /// Encrypts `text` in place; returns the tag.
+    #[inline]
+    fn seal(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Block, SealError> {
+        let nonce = nonce.try_into().map_err(|_| SealError::NonceLength)?;
+        limits(MAX_BYTES, ad.len() as u64, text.len() as u64)?;
+        let mut keys = Self::empty();
+        self.derive(nonce, ad, text, &mut keys);
+        let tag = self.tag(&keys, nonce, ad, text);
+        self.ctr(&keys, &tag, text);
+        Ok(tag)
     }
 
     /// Encrypts or decrypts `text`, counting from `tag`.
@@ -197,13 +189,13 @@ impl<C: Derived> Aead for GcmSiv<C> {
     }
 
     fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
-        let nonce = nonce.try_into().map_err(|_| SealError::NonceLength)?;
-        limits(MAX_BYTES, ad.len() as u64, text.len() as u64)?;
-        let mut keys = Self::empty();
-        self.derive(nonce, ad, text, &mut keys);
-        let tag = self.tag(&keys, nonce, ad, text);
-        self.ctr(&keys, &tag, text);
-        Ok(Tag::of_block(&tag, 16))
+        Ok(Tag::of_block(&self.seal(nonce, ad, text)?, 16))
+    }
+
+    fn seal_message(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), SealError> {
+        let (text, tag) = message.split_at_mut(text_len(message.len(), 16));
+        tag.copy_from_slice(&self.seal(nonce, ad, text)?);
+        Ok(())
     }
 
     fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
@@ -219,21 +211,73 @@ impl<C: Derived> Aead for GcmSiv<C> {
     }
 }
 
-/// POLYVAL of associated data, text and both lengths, each filled up with zero to whole blocks.
-struct Polyval<'a> {
-    hash: &'a Clmul<POWERS>,
+/// Makes the keys of a message: of the encryptions of a number and the nonce each, the first halves. Two of them are POLYVAL's key, the others
+/// that of the cipher.
+struct Derivation<'a, C> {
+    generator: &'a C,
+    nonce: &'a [u8; NONCE],
+    hash: &'a mut Clmul<POWERS>,
+    /// The most blocks of a hash.
+    blocks: usize,
+    key: &'a mut [u8; 32],
+}
+
+impl<C: Derived> Kernel for Derivation<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd, const W: usize>(self, simd: S) {
+        // As many lanes as POLYVAL's key and the cipher's have blocks. Conditions that are constants: each level has one of these.
+        if const { C::BLOCKS < S::Reg::BLOCKS } {
+            self.pairs::<S, 2>(simd)
+        } else if const { C::BLOCKS < 2 * S::Reg::BLOCKS } {
+            self.pairs::<S, 4>(simd)
+        } else {
+            self.pairs::<S, 6>(simd)
+        }
+    }
+}
+
+impl<C: Derived> Derivation<'_, C> {
+    /// In `N` registers, the even numbers in one of each pair and the odd ones in the other: so halves meet in their lanes.
+    #[inline(always)]
+    fn pairs<S: Simd, const N: usize>(self, simd: S) {
+        let even =
+            simd.splat(&(counter_zero(self.nonce) << 32).to_le_bytes()).add32(simd.lane_numbers().shift32::<1>());
+        let mut registers = [even; N];
+        for (i, register) in registers.iter_mut().enumerate() {
+            let number = i / 2 * 2 * S::Reg::BLOCKS + i % 2;
+            *register = register.add32(simd.splat_word(number as u32));
+        }
+        self.generator.encrypt(simd, &mut registers);
+        let mut keys = [[0; 16]; 4];
+        let rows = keys.as_flattened_mut().chunks_exact_mut(S::Reg::BYTES);
+        for ([even, odd], row) in registers.as_chunks::<2>().0.iter().zip(rows) {
+            even.unpack_low(*odd).store(row);
+        }
+        self.hash.fill_kept(simd, simd.splat(&keys[0]), self.blocks);
+        self.key.copy_from_slice(keys[1..3].as_flattened());
+        wipe(keys.as_flattened_mut());
+    }
+}
+
+/// The tag of a plaintext: POLYVAL of associated data, text and both lengths, each filled up with zero to whole blocks, xor the nonce,
+/// encrypted without its last bit.
+struct TagOf<'a, C> {
+    keys: &'a Keys<C>,
+    nonce: &'a [u8; NONCE],
     ad: &'a [u8],
     text: &'a [u8],
 }
 
-impl Kernel for Polyval<'_> {
-    type Output = Block;
+impl<C: BlockCipher> Kernel for TagOf<'_, C> {
+    type Output = Whole;
 
     #[inline(always)]
-    fn run<S: Simd, const W: usize>(self, simd: S) -> Block {
+    fn run<S: Simd, const W: usize>(self, simd: S) -> Whole {
         /// Blocks between reductions: whole registers of every level.
         const GROUP: usize = Clmul::<POWERS>::GROUP / 8 * 8;
-        let mut hash = Hash::new(simd, self.hash);
+        let mut hash = Hash::new(simd, &self.keys.hash);
         for part in [self.ad, self.text] {
             for group in part.chunks(16 * GROUP) {
                 hash.open(group.len().div_ceil(16));
@@ -255,7 +299,11 @@ impl Kernel for Polyval<'_> {
         hash.open(1);
         hash.single(simd.first(&lengths).reverse_bytes(), 1);
         hash.close();
-        self.hash.finish(simd, &hash.sum).reverse_bytes().first_block()
+        let sum = self.keys.hash.finish(simd, &hash.sum).reverse_bytes();
+        let nonce = simd.first(&counter_zero(self.nonce).to_le_bytes());
+        let mut tag = [(sum ^ nonce) & simd.first(&(!0u128 >> 1).to_le_bytes())];
+        self.keys.cipher.encrypt(simd, &mut tag);
+        Whole::of(tag[0].first_block())
     }
 }
 

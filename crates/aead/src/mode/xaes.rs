@@ -8,17 +8,17 @@
 
 use core::fmt;
 
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::ZeroizeOnDrop;
 
-use super::gcm::Aes256Gcm;
+use super::gcm::{Aes256Gcm, hashed};
 use crate::{
-    aead::{Aead, release},
-    block::{Expanded, aes::Aes256, encrypt_block, encrypt_few},
+    aead::{Aead, release, text_len},
+    block::{BlockCipher, Expanded, aes::Aes256, encrypt_block},
     error::{OpenError, SealError},
     sealed::Sealed,
-    simd::{Block, Isa},
+    simd::{Block, Isa, Kernel, Reg, Simd, counter_zero},
     tag::Tag,
-    wipe::CleanStack,
+    wipe::{CleanStack, wipe},
 };
 
 /// Bytes of a nonce.
@@ -46,8 +46,8 @@ pub struct Xaes256Gcm {
 }
 
 #[derive(Clone)]
-struct Subkey(u128);
-wipe_on_drop!(Subkey { 0: 0 });
+struct Subkey(Block);
+wipe_on_drop!(Subkey { 0: [0; 16] });
 
 // Cipher and subkey wipe themselves.
 impl ZeroizeOnDrop for Xaes256Gcm {}
@@ -58,24 +58,17 @@ impl Xaes256Gcm {
         let cipher = Aes256::new(isa, key);
         let l = u128::from_be_bytes(encrypt_block(isa, &cipher, &[0; 16]));
         let carry = 0u128.wrapping_sub(l >> 127);
-        Xaes256Gcm { isa, cipher, subkey: Subkey((l << 1) ^ (carry & 0x87)), _stack: CleanStack }
+        let subkey = Subkey(((l << 1) ^ (carry & 0x87)).to_be_bytes());
+        Xaes256Gcm { isa, cipher, subkey, _stack: CleanStack }
     }
 
-    /// Makes `gcm` AES-256-GCM under the key of a message; returns the nonce for it.
-    fn derive<'a>(&self, nonce: &'a [u8; NONCE], gcm: &mut Aes256Gcm) -> &'a [u8] {
+    /// Makes `gcm` AES-256-GCM under the key of a message, for this message; returns the nonce for it.
+    fn derive<'a>(&self, nonce: &'a [u8; NONCE], ad: &[u8], text: &[u8], gcm: &mut Aes256Gcm) -> &'a [u8] {
         let (context, nonce) = nonce.split_at(12);
-        let mut key = [[0; 16]; 2];
-        for (half, counter) in key.iter_mut().zip(1..) {
-            let mut message: Block = [0, counter, b'X', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-            message[4..].copy_from_slice(context);
-            *half = (u128::from_be_bytes(message) ^ self.subkey.0).to_be_bytes();
-        }
-        encrypt_few(self.isa, &self.cipher, &mut key);
-        let mut whole = [0; 32];
-        whole.copy_from_slice(key.as_flattened());
-        gcm.rekey(&whole);
-        key.zeroize();
-        whole.zeroize();
+        let mut keys = [[0; 32]; 2];
+        self.isa.run(Derivation { cipher: &self.cipher, subkey: &self.subkey, context, keys: &mut keys });
+        gcm.rekey_for(&keys[0], hashed(ad, text));
+        wipe(keys.as_flattened_mut());
         nonce
     }
 
@@ -99,15 +92,58 @@ impl Aead for Xaes256Gcm {
     fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
         let nonce = nonce.try_into().map_err(|_| SealError::NonceLength)?;
         let mut gcm = self.empty();
-        let nonce = self.derive(nonce, &mut gcm);
+        let nonce = self.derive(nonce, ad, text, &mut gcm);
         gcm.seal_in_place(nonce, ad, text)
+    }
+
+    fn seal_message(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), SealError> {
+        let nonce = nonce.try_into().map_err(|_| SealError::NonceLength)?;
+        let text = &message[..text_len(message.len(), self.tag_len())];
+        let mut gcm = self.empty();
+        let nonce = self.derive(nonce, ad, text, &mut gcm);
+        gcm.seal_message(nonce, ad, message)
     }
 
     fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
         let Ok(nonce) = nonce.try_into() else { return release(text, false) };
         let mut gcm = self.empty();
-        let nonce = self.derive(nonce, &mut gcm);
+        let nonce = self.derive(nonce, ad, text, &mut gcm);
         gcm.open_in_place(nonce, ad, text, tag)
+    }
+}
+
+/// Makes the key of a message: the CMACs of two blocks, each a counter from 1, `X` and the first half of the nonce. Behind the key there is
+/// room for what else comes out of a register.
+struct Derivation<'a> {
+    cipher: &'a Aes256,
+    subkey: &'a Subkey,
+    context: &'a [u8],
+    keys: &'a mut [[u8; 32]; 2],
+}
+
+impl Kernel for Derivation<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Simd, const W: usize>(self, simd: S) {
+        if const { S::Reg::BLOCKS > 1 } { self.registers::<S, 1>(simd) } else { self.registers::<S, 2>(simd) }
+    }
+}
+
+impl Derivation<'_> {
+    #[inline(always)]
+    fn registers<S: Simd, const N: usize>(self, simd: S) {
+        // The counter is the second byte of a word.
+        let first = counter_zero(self.context) << 32 | u128::from(u32::from_le_bytes([0, 1, b'X', 0]));
+        let first = simd.splat(&first.to_le_bytes()).add32(simd.lane_numbers().shift32::<8>());
+        let mut blocks = [first; N];
+        for (i, block) in blocks.iter_mut().enumerate() {
+            *block = block.add32(simd.splat_word((i * S::Reg::BLOCKS) as u32 * 0x100)) ^ simd.splat(&self.subkey.0);
+        }
+        self.cipher.encrypt(simd, &mut blocks);
+        for (block, part) in blocks.iter().zip(self.keys.as_flattened_mut().chunks_exact_mut(S::Reg::BYTES)) {
+            block.store(part);
+        }
     }
 }
 

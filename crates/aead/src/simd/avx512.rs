@@ -251,6 +251,10 @@ impl Reg for X4 {
         replace_last(self, other) = _mm512_mask_mov_epi64(self.0, 0xc0, other.0);
         last_lane(self) = _mm512_zextsi128_si512(_mm512_extracti32x4_epi32::<3>(self.0));
         add32(self, other) = _mm512_add_epi32(self.0, other.0);
+        add64(self, other) = _mm512_add_epi64(self.0, other.0);
+        multiply32(self, other) = _mm512_mul_epu32(self.0, other.0);
+        words_down(self) = _mm512_shuffle_epi32::<0x39>(self.0);
+        words_up(self) = _mm512_shuffle_epi32::<0x93>(self.0);
         reverse_bytes(self) = shuffle!(self.0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
         swap_halves(self) = _mm512_shuffle_epi32::<0x4e>(self.0);
         unpack_low(self, other) = _mm512_unpacklo_epi64(self.0, other.0);
@@ -271,6 +275,7 @@ impl Reg for X4 {
     }
     immediates! { X4:
         rotate32<N>(self) = _mm512_rol_epi32::<N>(self.0);
+        shift_down64<N>(self) = _mm512_srlv_epi64(self.0, _mm512_set1_epi64(i64::from(N)));
         shift_up<N>(self) = _mm512_bslli_epi128::<N>(self.0);
         clmul<H>(self, other) = _mm512_clmulepi64_epi128::<H>(self.0, other.0);
     }

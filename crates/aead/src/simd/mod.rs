@@ -321,6 +321,19 @@ pub trait Reg: Logic {
 
     /// Adds 32-bit little-endian words.
     fn add32(self, other: Self) -> Self;
+    /// Adds 64-bit little-endian halves.
+    fn add64(self, other: Self) -> Self;
+    /// Multiplies the low 32 bits of each 64-bit half: a product of 64 bits.
+    fn multiply32(self, other: Self) -> Self;
+    /// Shifts each 64-bit half down by `N` bits.
+    fn shift_down64<const N: i32>(self) -> Self;
+    /// Moves each 32-bit word one place down in its lane, the first behind the last.
+    fn words_down(self) -> Self;
+    /// Moves each 32-bit word one place up in its lane, the last before the first.
+    #[inline(always)]
+    fn words_up(self) -> Self {
+        self.words_down().swap_halves()
+    }
     /// Reverses the bytes of each lane.
     fn reverse_bytes(self) -> Self;
     /// Swaps the 64-bit halves of each lane.

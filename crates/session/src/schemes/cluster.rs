@@ -138,7 +138,7 @@ impl Clusters {
             self.clusters[at] = Some(cluster);
         }
         let cluster = self.of(seat.slot);
-        if cluster.spent >= BUDGET { Err(SessionError::Exhausted) } else { Ok(cluster) }
+        if cluster.spent >= BUDGET { Err(SessionError::WornCluster) } else { Ok(cluster) }
     }
 
     /// Notes blocks that a client's keys encrypted, before they are forgotten.
@@ -213,7 +213,7 @@ mod tests {
         clusters.spend(10, BUDGET - 1);
         assert_eq!(clusters.join(seat).map(|cluster| cluster.ways[0].h), old);
         clusters.spend(11, 1);
-        assert_eq!(clusters.join(seat).err(), Some(SessionError::Exhausted));
+        assert_eq!(clusters.join(seat).err(), Some(SessionError::WornCluster));
         assert!(clusters.join(Seat { slot: 7, epoch: 1 }).is_ok());
         assert_eq!(clusters.forget(9), 8..16);
         assert_ne!(clusters.join(seat).map(|cluster| cluster.ways[0].h), old);

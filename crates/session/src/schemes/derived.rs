@@ -72,6 +72,10 @@ impl Scheme for Derived {
         Keyed { schedule, hash: Hash::Own }
     }
 
+    fn keys_by_epoch(&self) -> bool {
+        true
+    }
+
     fn side_by_side(&self) -> bool {
         true
     }

@@ -98,6 +98,10 @@ impl Scheme for Gscm {
         Keyed { schedule, hash: self.strategy.map_or(Hash::Own, |strategy| shared.hash(strategy)) }
     }
 
+    fn keys_by_epoch(&self) -> bool {
+        true
+    }
+
     fn side_by_side(&self) -> bool {
         matches!(self.strategy, None | Some(Strategy::Clmul))
     }

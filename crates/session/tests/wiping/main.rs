@@ -5,7 +5,6 @@
 //! Every scheme, at every level; of the tables of GHASH only two. The environment variable of a child says which.
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
 
-#[path = "../../../aead/tests/wiping/search.rs"]
 mod search;
 
 use std::{collections::HashSet, env, hint::black_box, process::ExitCode};

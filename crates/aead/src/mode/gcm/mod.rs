@@ -43,7 +43,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 use crate::{
     aead::{Aead, release, text_len},
     block::{
-        BlockCipher, Expanded, OnTheFly,
+        BlockCipher, Expanded, OnTheFly, RoundKeys,
         aes::{Aes, Aes128, Aes192, Aes256, Key},
         encrypt_block,
     },
@@ -183,21 +183,29 @@ impl<C: BlockCipher, const SLOTS: usize> Gcm<C, Clmul<SLOTS>> {
         Gcm { isa, cipher, ghash, tag_len, _rest: Rest::default(), _stack: stack }
     }
 
-    /// Lets `expand` make the cipher's keys and computes the powers of h, all in place.
+    /// Lets `expand` make the cipher's keys and computes the powers of h that hashes of so many blocks take, all in place.
     #[inline]
-    pub(crate) fn set_up(&mut self, expand: impl FnOnce(&mut C)) {
-        struct Powers<'a, C, const SLOTS: usize>(&'a C, &'a mut Clmul<SLOTS>);
+    pub(crate) fn set_up(&mut self, blocks: usize, expand: impl FnOnce(&mut C)) {
+        struct Powers<'a, C, const SLOTS: usize>(&'a C, &'a mut Clmul<SLOTS>, usize);
         impl<C: BlockCipher, const SLOTS: usize> Kernel for Powers<'_, C, SLOTS> {
             type Output = ();
             #[inline(always)]
             fn run<S: Simd, const W: usize>(self, simd: S) {
                 let mut h = [simd.zero()];
                 self.0.encrypt(simd, &mut h);
-                self.1.fill(simd, h[0], SLOTS);
+                self.1.fill(simd, h[0], self.2);
             }
         }
         expand(&mut self.cipher);
-        self.isa.run(Powers(&self.cipher, &mut self.ghash));
+        self.isa.run(Powers(&self.cipher, &mut self.ghash, blocks));
+    }
+}
+
+impl<K: RoundKeys + Zeroize, const SLOTS: usize> Gcm<Aes<K>, Clmul<SLOTS>> {
+    /// Wipes the key, in memory that will have another.
+    pub(crate) fn clear(&mut self) {
+        self.cipher.round_keys_mut().zeroize();
+        self.ghash.zeroize();
     }
 }
 
@@ -221,8 +229,14 @@ macro_rules! key_sizes {
             /// ```
             #[inline]
             pub fn rekey(&mut self, key: &[u8; $bytes]) {
+                self.rekey_for(key, SLOTS);
+            }
+
+            /// The same for messages whose nonces have 96 bits, of at most so many [`hashed`] blocks: further powers of h stay as they were.
+            #[inline]
+            pub(crate) fn rekey_for(&mut self, key: &[u8; $bytes], blocks: usize) {
                 let isa = self.isa;
-                self.set_up(|aes| aes.round_keys_mut().expand(isa, &OnTheFly::new(key)));
+                self.set_up(blocks, |aes| aes.round_keys_mut().expand(isa, &OnTheFly::new(key)));
             }
         })*
     };
@@ -273,6 +287,12 @@ fn limits(nonce: u64, ad: u64, text: u64) -> Result<(), SealError> {
         (_, ad, _) if ad > MAX_AD => Err(SealError::AdTooLong),
         _ => Ok(()),
     }
+}
+
+/// The blocks that GHASH takes of a message under a nonce of 96 bits: those of associated data and text, and the lengths.
+#[inline(always)]
+pub(crate) fn hashed(ad: &[u8], text: &[u8]) -> usize {
+    ad.len().div_ceil(16) + text.len().div_ceil(16) + 1
 }
 
 /// Seals (or opens) `text` in place under a cipher and a GHASH key that need not belong together; returns the tag.

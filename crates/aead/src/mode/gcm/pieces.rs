@@ -1,6 +1,7 @@
 //! AES-GCM by pieces: counter and hash are kept between them.
 
 use alloc::{boxed::Box, sync::Arc};
+use core::fmt;
 
 use super::{
     Gcm, MAX_TEXT, TagLen,
@@ -97,6 +98,12 @@ impl<C> Message<C> {
     /// Bytes of the block that is not whole yet.
     fn within(&self) -> usize {
         (self.text % 16) as usize
+    }
+}
+
+impl<C> fmt::Debug for Message<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Message").field("key", &self.key).field("text", &self.text).finish_non_exhaustive()
     }
 }
 

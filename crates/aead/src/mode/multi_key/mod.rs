@@ -30,7 +30,7 @@ use crate::{
         aes::{Aes, Aes128, Aes256, Key},
     },
     error::{KeyLengthError, OpenError, SealError},
-    ghash::{Clmul, Ghash},
+    ghash::Clmul,
     mode::{ctr, ecb},
     simd::{Block, Isa},
     tag::{Whole, same},
@@ -48,6 +48,7 @@ pub const TAG: usize = 16;
 ///
 /// assert!(same_tag(&[7; 16], &[7; 16]) && !same_tag(&[7; 16], &[8; 16]));
 /// ```
+#[must_use = "a packet whose tag is another is forged"]
 #[inline]
 pub fn same_tag(ours: &Block, theirs: &Block) -> bool {
     same(ours, theirs)
@@ -55,6 +56,14 @@ pub fn same_tag(ours: &Block, theirs: &Block) -> bool {
 
 /// 36 powers of h, and the padding: more cost a packet more time than they save it.
 type Powers = Clmul<44>;
+
+/// As many of them as this packet takes.
+#[inline]
+fn powers(isa: Isa, h: &Block, ad: &[u8], text: &[u8]) -> Powers {
+    let mut powers = Powers::empty();
+    powers.refill(isa, h, gcm::hashed(ad, text));
+    powers
+}
 
 /// The round keys of AES-128 or AES-256 for a short while, not bound to any mode. Wiped when dropped.
 ///
@@ -196,7 +205,7 @@ impl Schedule {
         ad: &[u8],
         text: &mut [u8],
     ) -> Result<Block, SealError> {
-        let powers = Powers::new(isa, h);
+        let powers = powers(isa, h, ad, text);
         either!(self, cipher => gcm::fused::<_, _, true>(isa, cipher, &powers, nonce, ad, text)).map(Whole::block)
     }
 
@@ -213,7 +222,7 @@ impl Schedule {
         text: &mut [u8],
         tag: &[u8],
     ) -> Result<(), OpenError> {
-        let powers = Powers::new(isa, h);
+        let powers = powers(isa, h, ad, text);
         let ours = either!(self, cipher => gcm::fused::<_, _, false>(isa, cipher, &powers, nonce, ad, text));
         let genuine = ours.is_ok_and(|ours| ours.matches(TAG, tag));
         release(text, genuine)

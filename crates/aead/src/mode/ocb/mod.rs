@@ -31,6 +31,7 @@ use kernel::Fused;
 use offsets::Offsets;
 #[cfg(all(feature = "pieces", target_has_atomic = "ptr"))]
 pub use pieces::pieces_by_key;
+use zeroize::ZeroizeOnDrop;
 
 use crate::{
     aead::{Aead, limits, release, same_length, text_len},
@@ -184,6 +185,9 @@ macro_rules! key_sizes {
     };
 }
 key_sizes!(16 11, 24 13, 32 15);
+
+// Cipher and offsets wipe themselves.
+impl<C: ZeroizeOnDrop> ZeroizeOnDrop for Ocb<C> {}
 
 impl<C> fmt::Debug for Ocb<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,6 +1,7 @@
 //! AES-OCB by pieces: offset and checksum are kept between them.
 
 use alloc::{boxed::Box, sync::Arc};
+use core::fmt;
 
 use super::{
     MAX_BYTES, Ocb, TagLen,
@@ -83,6 +84,12 @@ struct Message<C> {
     state: State,
     /// Bytes of text so far. No padding, for the reason that [`Kept`] has.
     text: u64,
+}
+
+impl<C> fmt::Debug for Message<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Message").field("key", &self.key).field("text", &self.text).finish_non_exhaustive()
+    }
 }
 
 impl<C: BlockCipher> Sealed for Message<C> {}

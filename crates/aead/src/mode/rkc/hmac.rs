@@ -5,6 +5,7 @@ use core::fmt;
 
 use ::hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
+use zeroize::ZeroizeOnDrop;
 
 use super::{Reading, Rkc, SEED_BYTES, Seed, Source, as_seed, whole_blocks};
 use crate::{
@@ -87,6 +88,9 @@ impl RkcHmac {
     }
 }
 
+// RKC's key and HMAC's states wipe themselves.
+impl ZeroizeOnDrop for RkcHmac {}
+
 impl Sealed for RkcHmac {}
 impl Aead for RkcHmac {
     fn tag_len(&self) -> usize {
@@ -100,14 +104,14 @@ impl Aead for RkcHmac {
     fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
         let seed = as_seed(nonce).ok_or(SealError::NonceLength)?;
         whole_blocks(text.len() as u64)?;
-        self.rkc.apply::<true>(Source::Chain { reading: self.rkc.reading, seed }, text, false);
+        let _ = self.rkc.apply::<true>(Source::Chain { reading: self.rkc.reading, seed }, text, false);
         Ok(self.tag(seed, ad, text))
     }
 
     fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
         match as_seed(nonce) {
             Some(seed) if whole_blocks(text.len() as u64).is_ok() && self.tag(seed, ad, text).matches(tag) => {
-                self.rkc.apply::<false>(Source::Chain { reading: self.rkc.reading, seed }, text, false);
+                let _ = self.rkc.apply::<false>(Source::Chain { reading: self.rkc.reading, seed }, text, false);
                 Ok(())
             }
             _ => release(text, false),

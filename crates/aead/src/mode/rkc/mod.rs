@@ -145,7 +145,7 @@ impl Rkc {
     /// Same as [`Rkc::seal_ahead`].
     pub fn encrypt_ahead(&self, offsets: &Offsets, text: &mut [u8]) -> Result<(), SealError> {
         let source = offsets.source(text)?;
-        self.apply::<true>(source, text, false);
+        let _ = self.apply::<true>(source, text, false);
         Ok(())
     }
 

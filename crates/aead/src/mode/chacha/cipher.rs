@@ -1,0 +1,250 @@
+//! ChaCha20 (RFC 8439, section 2): blocks in two forms. `sets` keeps the four rows of a state in a register each, one state a lane,
+//! and is done soonest; `many` keeps a word of many states in a register, and takes the least time a block.
+
+use super::poly1305::Poly1305;
+use crate::simd::{Block, Reg, Simd};
+
+/// Most blocks that are made at once.
+pub(super) const MOST: usize = 16;
+
+/// A key and a nonce: the four rows of a state. The counter, which is the first word of the last row, is zero.
+pub(super) struct State([Block; 4]);
+wipe_on_drop!(State { 0: [[0; 16]; 4] });
+
+impl State {
+    pub(super) fn new(key: &[u8; 32], nonce: &[u8; 12]) -> Self {
+        let mut last = [0; 16];
+        last[4..].copy_from_slice(nonce);
+        Self::with_row(key, last)
+    }
+
+    fn with_row(key: &[u8; 32], last: Block) -> Self {
+        let (halves, _) = key.as_chunks();
+        State([*b"expand 32-byte k", halves[0], halves[1], last])
+    }
+}
+
+/// Four quarter rounds side by side, each of the words of one column.
+#[inline(always)]
+fn quarter_rounds<R: Reg>(a: &mut R, b: &mut R, c: &mut R, d: &mut R) {
+    *a = a.add32(*b);
+    *d = (*d ^ *a).rotate32::<16>();
+    *c = c.add32(*d);
+    *b = (*b ^ *c).rotate32::<12>();
+    *a = a.add32(*b);
+    *d = (*d ^ *a).rotate32::<8>();
+    *c = c.add32(*d);
+    *b = (*b ^ *c).rotate32::<7>();
+}
+
+/// Twenty rounds of `SETS` registers of states, a register for each row.
+#[inline(always)]
+fn rounds<R: Reg, const SETS: usize>(sets: &mut [[R; 4]; SETS]) {
+    for _ in 0..10 {
+        for [a, b, c, d] in sets.iter_mut() {
+            quarter_rounds(a, b, c, d);
+            // The diagonals become columns.
+            (*b, *c, *d) = (b.words_down(), c.swap_halves(), d.words_up());
+        }
+        for [a, b, c, d] in sets.iter_mut() {
+            quarter_rounds(a, b, c, d);
+            (*b, *c, *d) = (b.words_up(), c.swap_halves(), d.words_down());
+        }
+    }
+}
+
+/// The rows of a state in every lane.
+#[inline(always)]
+fn loaded<S: Simd>(simd: S, state: &State) -> [S::Reg; 4] {
+    let [a, b, c, d] = &state.0;
+    [simd.splat(a), simd.splat(b), simd.splat(c), simd.splat(d)]
+}
+
+/// As many blocks as `SETS` registers have lanes, from block `counter` on.
+#[inline(always)]
+fn sets<S: Simd, const SETS: usize>(simd: S, state: &State, counter: u32, frames: &mut [&mut [Block; 4]]) {
+    let [a, b, c, d] = loaded(simd, state);
+    let mut start = [[a, b, c, d.add32(simd.lane_numbers())]; SETS];
+    for (i, [_, _, _, last]) in start.iter_mut().enumerate() {
+        *last = last.add32(simd.splat_word(counter.wrapping_add((i * S::Reg::BLOCKS) as u32)));
+    }
+    let mut now = start;
+    rounds(&mut now);
+    for ((rows, start), frames) in now.iter_mut().zip(start).zip(frames.chunks_mut(S::Reg::BLOCKS)) {
+        for (row, start) in rows.iter_mut().zip(start) {
+            *row = row.add32(start);
+        }
+        S::Reg::scatter4(*rows, frames, 0);
+    }
+}
+
+/// One block, word by word.
+#[inline(always)]
+fn plain(state: &State, counter: u32, out: &mut [Block; 4]) {
+    let mut start = [0; 16];
+    for (word, bytes) in start.iter_mut().zip(state.0.as_flattened().as_chunks().0) {
+        *word = u32::from_le_bytes(*bytes);
+    }
+    start[12] = counter;
+    let mut now = start;
+    macro_rules! rounds {
+        ($($a:literal $b:literal $c:literal $d:literal),*) => {
+            $(
+                let [mut a, mut b, mut c, mut d] = [now[$a], now[$b], now[$c], now[$d]];
+                a = a.wrapping_add(b);
+                d = (d ^ a).rotate_left(16);
+                c = c.wrapping_add(d);
+                b = (b ^ c).rotate_left(12);
+                a = a.wrapping_add(b);
+                d = (d ^ a).rotate_left(8);
+                c = c.wrapping_add(d);
+                b = (b ^ c).rotate_left(7);
+                [now[$a], now[$b], now[$c], now[$d]] = [a, b, c, d];
+            )*
+        };
+    }
+    for _ in 0..10 {
+        rounds!(0 4 8 12, 1 5 9 13, 2 6 10 14, 3 7 11 15); // columns
+        rounds!(0 5 10 15, 1 6 11 12, 2 7 8 13, 3 4 9 14); // diagonals
+    }
+    for ((bytes, word), start) in out.as_flattened_mut().as_chunks_mut().0.iter_mut().zip(now).zip(start) {
+        *bytes = word.wrapping_add(start).to_le_bytes();
+    }
+}
+
+/// Ciphertext that is hashed between the rounds: words and registers are different parts of a processor.
+pub(super) struct Work<'a> {
+    pub(super) poly: &'a mut Poly1305,
+    pub(super) hashed: &'a [u8],
+}
+
+impl Work<'_> {
+    /// The tenth part of as much as [`many`] makes.
+    #[inline(always)]
+    fn step<S: Simd>(&mut self) {
+        let (now, behind) = self.hashed.split_at(self.hashed.len().min(16 * (2 * S::Reg::BLOCKS)));
+        if now.len() == 16 * 2 * S::Reg::BLOCKS {
+            self.poly.whole(now);
+            self.hashed = behind;
+        }
+    }
+
+    /// All that is left.
+    #[inline(always)]
+    fn end<S: Simd>(&mut self, simd: S) {
+        self.poly.padded(simd, self.hashed);
+    }
+}
+
+/// At least `wanted` blocks from block `counter` on, or as many as are made at once; their number.
+#[inline(always)]
+pub(super) fn blocks<S: Simd>(
+    simd: S,
+    state: &State,
+    counter: u32,
+    wanted: usize,
+    out: &mut [[Block; 4]; MOST],
+    mut work: Work<'_>,
+) -> usize {
+    let lanes = S::Reg::BLOCKS;
+    let made = if !S::AES {
+        for (block, number) in out.iter_mut().zip(counter..).take(wanted) {
+            plain(state, number, block);
+        }
+        wanted.min(MOST)
+    } else if lanes > 1 && wanted <= lanes {
+        sets::<S, 1>(simd, state, counter, &mut out.each_mut()[..lanes]);
+        lanes
+    } else if lanes > 1 && wanted <= 2 * lanes {
+        sets::<S, 2>(simd, state, counter, &mut out.each_mut()[..2 * lanes]);
+        2 * lanes
+    } else {
+        many(simd, state, counter, out, &mut work);
+        at_once::<S>()
+    };
+    work.end(simd);
+    made
+}
+
+/// The blocks that [`many`] makes at this level.
+#[inline(always)]
+pub(super) const fn at_once<S: Simd>() -> usize {
+    4 * S::Reg::BLOCKS
+}
+
+/// Each word of a state in a register of its own, but for the counter: `numbers`.
+#[inline(always)]
+fn spread<S: Simd>(simd: S, state: &State, numbers: S::Reg) -> [S::Reg; 16] {
+    let mut words = [numbers; 16];
+    for (i, (register, word)) in words.iter_mut().zip(state.0.as_flattened().as_chunks().0).enumerate() {
+        if i != 12 {
+            *register = simd.splat_words(u32::from_le_bytes(*word));
+        }
+    }
+    words
+}
+
+/// As many blocks as a register has words, from block `counter` on.
+#[inline(always)]
+fn many<S: Simd>(simd: S, state: &State, counter: u32, out: &mut [[Block; 4]; MOST], work: &mut Work<'_>) {
+    let blocks = S::Reg::BLOCKS;
+    // The numbers of the blocks, so that those of one word lie together.
+    let mut numbers = [0; 4 * MOST];
+    for word in 0..4 * blocks {
+        numbers[4 * word] = (blocks * (word % 4) + word / 4) as u8;
+    }
+    let numbers = simd.load(&numbers).add32(simd.splat_words(counter));
+    let mut now = spread(simd, state, numbers);
+    macro_rules! rounds {
+        ($($a:literal $b:literal $c:literal $d:literal),*) => {
+            $(
+                let [mut a, mut b, mut c, mut d] = [now[$a], now[$b], now[$c], now[$d]];
+                quarter_rounds(&mut a, &mut b, &mut c, &mut d);
+                [now[$a], now[$b], now[$c], now[$d]] = [a, b, c, d];
+            )*
+        };
+    }
+    for _ in 0..10 {
+        rounds!(0 4 8 12, 1 5 9 13, 2 6 10 14, 3 7 11 15); // columns
+        rounds!(0 5 10 15, 1 6 11 12, 2 7 8 13, 3 4 9 14); // diagonals
+        work.step::<S>();
+    }
+    for (register, start) in now.iter_mut().zip(spread(simd, state, numbers)) {
+        *register = register.add32(start);
+    }
+    // Four words of one state lie in four registers; they become one row of it.
+    for row in now.as_chunks_mut::<4>().0 {
+        let [a, b, c, d] = *row;
+        let (low, high) = (a.unpack_low_words(b), a.unpack_high_words(b));
+        let (low2, high2) = (c.unpack_low_words(d), c.unpack_high_words(d));
+        *row = [low.unpack_low(low2), low.unpack_high(low2), high.unpack_low(high2), high.unpack_high(high2)];
+    }
+    let mut frames = out.each_mut();
+    for (j, frames) in frames[..4 * blocks].chunks_mut(blocks).enumerate() {
+        S::Reg::scatter4([now[j], now[4 + j], now[8 + j], now[12 + j]], frames, 0);
+    }
+}
+
+/// HChaCha20 (draft-irtf-cfrg-xchacha-03, section 2.2): the key that `key` and the first 16 bytes of a nonce make.
+#[inline(always)]
+pub(super) fn derived<S: Simd>(simd: S, key: &[u8; 32], nonce: &Block) -> [u8; 32] {
+    let state = State::with_row(key, *nonce);
+    let mut set = [loaded(simd, &state)];
+    rounds(&mut set);
+    let mut derived = [0; 32];
+    derived[..16].copy_from_slice(&set[0][0].first_block());
+    derived[16..].copy_from_slice(&set[0][3].first_block());
+    derived
+}
+
+/// Xors `stream` into `text`, which is not longer.
+#[inline(always)]
+pub(super) fn xor<S: Simd>(simd: S, text: &mut [u8], stream: &[u8]) {
+    for (text, stream) in text.chunks_mut(S::Reg::BYTES).zip(stream.chunks(S::Reg::BYTES)) {
+        if text.len() == S::Reg::BYTES {
+            (simd.load(text) ^ simd.load(stream)).store(text);
+        } else {
+            (simd.load_partial(text) ^ simd.load(stream)).store_partial(text);
+        }
+    }
+}

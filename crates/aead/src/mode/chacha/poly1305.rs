@@ -1,0 +1,337 @@
+//! Poly1305 (RFC 8439, section 2.5), a polynomial at r modulo 2^130 - 5: block by block with two words a number, or in registers, many
+//! blocks side by side, with five limbs of 26 bits a number.
+
+use crate::simd::{Block, Reg, Simd};
+
+/// The bits of a limb.
+const LIMB: u64 = (1 << 26) - 1;
+/// Most blocks side by side.
+const LANES: usize = 8;
+
+/// The sum so far, and the key.
+pub(super) struct Poly1305 {
+    h: [u64; 3],
+    r: [u64; 2],
+    s: [u64; 2],
+}
+wipe_on_drop!(Poly1305 { h: [0; 3], r: [0; 2], s: [0; 2] });
+
+/// A block as two words.
+#[inline(always)]
+fn words(block: &Block) -> [u64; 2] {
+    let (words, _) = block.as_chunks();
+    [u64::from_le_bytes(words[0]), u64::from_le_bytes(words[1])]
+}
+
+/// A number below 2^131 as five limbs.
+#[inline(always)]
+fn limbs([low, middle, high]: [u64; 3]) -> [u64; 5] {
+    [
+        low & LIMB,
+        (low >> 26) & LIMB,
+        ((low >> 52) | (middle << 12)) & LIMB,
+        (middle >> 14) & LIMB,
+        (middle >> 40) | (high << 24),
+    ]
+}
+
+/// The square of a number of five limbs, each below 2^27.
+#[inline(always)]
+fn square([a, b, c, d, e]: [u64; 5]) -> [u64; 5] {
+    let (d5, e5) = (5 * d, 5 * e);
+    let mut sums = [
+        a * a + 2 * (b * e5 + c * d5),
+        2 * (a * b + c * e5) + d * d5,
+        2 * (a * c + d * e5) + b * b,
+        2 * (a * d + b * c) + e * e5,
+        2 * (a * e + b * d) + c * c,
+    ];
+    for i in 0..4 {
+        sums[i + 1] += sums[i] >> 26;
+        sums[i] &= LIMB;
+    }
+    sums[0] += 5 * (sums[4] >> 26);
+    sums[4] &= LIMB;
+    sums[1] += sums[0] >> 26;
+    sums[0] &= LIMB;
+    sums
+}
+
+impl Poly1305 {
+    /// Under the one-time key `r`, `s`.
+    #[inline(always)]
+    pub(super) fn new(r: &Block, s: &Block) -> Self {
+        let [low, high] = words(r);
+        Poly1305 { h: [0; 3], r: [low & 0x0fff_fffc_0fff_ffff, high & 0x0fff_fffc_0fff_fffc], s: words(s) }
+    }
+
+    /// Adds a number, and multiplies by r.
+    #[inline(always)]
+    fn add(&mut self, [low, middle, high]: [u64; 3]) {
+        let [r0, r1] = [u128::from(self.r[0]), u128::from(self.r[1])];
+        let sum = u128::from(self.h[0]) + u128::from(low);
+        let h0 = u128::from(sum as u64);
+        let sum = u128::from(self.h[1]) + u128::from(middle) + (sum >> 64);
+        let h1 = u128::from(sum as u64);
+        let h2 = self.h[2] + high + (sum >> 64) as u64;
+        // r1 is a multiple of four: 2^130 is 5, so 2^128 times r1 is 5/4 of it.
+        let s1 = r1 + (r1 >> 2);
+        let d0 = h0 * r0 + h1 * s1;
+        let d1 = h0 * r1 + h1 * r0 + u128::from(h2) * s1 + (d0 >> 64);
+        let d2 = h2 * self.r[0] + (d1 >> 64) as u64;
+        let sum = u128::from(d0 as u64) + u128::from((d2 & !3) + (d2 >> 2));
+        let next = u128::from(d1 as u64) + (sum >> 64);
+        self.h = [sum as u64, next as u64, (d2 & 3) + (next >> 64) as u64];
+    }
+
+    /// Whole blocks.
+    #[inline(always)]
+    pub(super) fn whole(&mut self, bytes: &[u8]) {
+        for block in bytes.as_chunks().0 {
+            let [low, high] = words(block);
+            self.add([low, high, 1]);
+        }
+    }
+
+    /// Whole blocks, and zeros behind the last one if it is not whole.
+    #[inline(always)]
+    pub(super) fn padded<S: Simd>(&mut self, simd: S, bytes: &[u8]) {
+        let (blocks, rest) = bytes.as_chunks::<16>();
+        self.whole(blocks.as_flattened());
+        if !rest.is_empty() {
+            let [low, high] = words(&simd.load_block_partial(rest).first_block());
+            self.add([low, high, 1]);
+        }
+    }
+
+    /// The tag, after the lengths of associated data and text.
+    #[inline(always)]
+    pub(super) fn tag(mut self, ad: usize, text: usize) -> Block {
+        self.add([ad as u64, text as u64, 1]);
+        let [h0, h1, h2] = self.h;
+        // Less 2^130 - 5, if that is not negative.
+        let sum = u128::from(h0) + 5;
+        let next = u128::from(h1) + (sum >> 64);
+        let all = 0u64.wrapping_sub((h2 + (next >> 64) as u64) >> 2);
+        let low = (h0 & !all) | (sum as u64 & all);
+        let high = (h1 & !all) | (next as u64 & all);
+        let s = u128::from(self.s[0]) | (u128::from(self.s[1]) << 64);
+        (u128::from(low) | (u128::from(high) << 64)).wrapping_add(s).to_le_bytes()
+    }
+}
+
+/// Sums of polynomials side by side, one in each 64-bit half of a register.
+pub(super) struct Lanes<R> {
+    h: [R; 5],
+    /// r to the power of the number of lanes, and of twice as many; each once more, five times as much.
+    powers: [[[R; 5]; 2]; 2],
+}
+
+/// Whether a level has registers that are worth it.
+#[inline(always)]
+pub(super) const fn has_lanes<S: Simd>() -> bool {
+    S::WIDE
+}
+
+/// Bytes of one block in each lane.
+#[inline(always)]
+pub(super) const fn group<S: Simd>() -> usize {
+    2 * S::Reg::BYTES
+}
+
+/// The blocks of a group as limbs, the bit behind each block set. A register's halves are one of its first half and one of its second in turn.
+#[inline(always)]
+fn load<S: Simd>(simd: S, group: &[u8]) -> [S::Reg; 5] {
+    let (a, b) = (simd.load(group), simd.load(&group[S::Reg::BYTES..]));
+    let (low, high) = (a.unpack_low(b), a.unpack_high(b));
+    let mask = words_of(simd, LIMB);
+    // The two low bytes of `high`, 12 bits up: a product moves them.
+    let between = (high & words_of(simd, LIMB >> 12)).multiply32(words_of(simd, 1 << 12));
+    [
+        low & mask,
+        low.shift_down64::<26>() & mask,
+        low.shift_down64::<52>() | between,
+        high.shift_down64::<14>() & mask,
+        high.shift_down64::<40>() | words_of(simd, 1 << 24),
+    ]
+}
+
+/// The same number below 2^32 in every 64-bit half.
+#[inline(always)]
+fn words_of<S: Simd>(simd: S, number: u64) -> S::Reg {
+    simd.splat(&(u128::from(number) | u128::from(number) << 64).to_le_bytes())
+}
+
+/// The product of `x` and a power, without carries.
+#[inline(always)]
+fn product<R: Reg>(x: [R; 5], [power, five]: &[[R; 5]; 2]) -> [R; 5] {
+    let mut sums = [x[0].multiply32(power[0]); 5];
+    for (k, sum) in sums.iter_mut().enumerate() {
+        if k > 0 {
+            *sum = x[0].multiply32(power[k]);
+        }
+        for i in 1..5 {
+            let factor = if i <= k { power[k - i] } else { five[5 + k - i] };
+            *sum = sum.add64(x[i].multiply32(factor));
+        }
+    }
+    sums
+}
+
+#[inline(always)]
+fn sum<R: Reg>(mut x: [R; 5], y: [R; 5]) -> [R; 5] {
+    for (x, y) in x.iter_mut().zip(y) {
+        *x = x.add64(y);
+    }
+    x
+}
+
+/// Limbs of little more than 26 bits: two carries at a time.
+#[inline(always)]
+fn carried<S: Simd>(simd: S, [a, b, c, d, e]: [S::Reg; 5]) -> [S::Reg; 5] {
+    let (mask, five) = (words_of(simd, LIMB), words_of(simd, 5));
+    let (b, e) = (b.add64(a.shift_down64::<26>()), e.add64(d.shift_down64::<26>()));
+    let (a, d) = (a & mask, d & mask);
+    let (c, a) = (c.add64(b.shift_down64::<26>()), a.add64(e.shift_down64::<26>().multiply32(five)));
+    let (b, e) = (b & mask, e & mask);
+    let (d, b) = (d.add64(c.shift_down64::<26>()), b.add64(a.shift_down64::<26>()));
+    let (c, a) = (c & mask, a & mask);
+    let e = e.add64(d.shift_down64::<26>());
+    [a, b, c, d & mask, e]
+}
+
+impl<R: Reg> Lanes<R> {
+    /// Goes on from `poly` with the first group.
+    #[inline(always)]
+    pub(super) fn new<S: Simd<Reg = R>>(simd: S, poly: &Poly1305, group: &[u8]) -> Self {
+        let mut power = limbs([poly.r[0], poly.r[1], 0]);
+        // The number of lanes is a power of two.
+        for _ in 0..(2 * R::BLOCKS).ilog2() {
+            power = square(power);
+        }
+        let twice = square(power);
+        let mut powers = [[[simd.zero(); 5]; 2]; 2];
+        for ([power, five], limbs) in powers.iter_mut().zip([power, twice]) {
+            for ((power, five), limb) in power.iter_mut().zip(five).zip(limbs) {
+                (*power, *five) = (words_of(simd, limb), words_of(simd, 5 * limb));
+            }
+        }
+        let mut h = load(simd, group);
+        for (h, limb) in h.iter_mut().zip(limbs(poly.h)) {
+            *h = h.add64(simd.first(&u128::from(limb).to_le_bytes()));
+        }
+        Lanes { h, powers }
+    }
+
+    /// Whole groups.
+    #[inline(always)]
+    pub(super) fn add<S: Simd<Reg = R>>(&mut self, simd: S, groups: &[u8]) {
+        let mut pairs = groups.chunks_exact(2 * group::<S>());
+        for pair in &mut pairs {
+            let (first, second) = pair.split_at(group::<S>());
+            let both = sum(product(self.h, &self.powers[1]), product(load(simd, first), &self.powers[0]));
+            self.h = carried(simd, sum(both, load(simd, second)));
+        }
+        if !pairs.remainder().is_empty() {
+            let next = load(simd, pairs.remainder());
+            self.h = carried(simd, sum(product(self.h, &self.powers[0]), next));
+        }
+    }
+
+    /// Adds the sums of all lanes to what `poly` becomes.
+    #[inline(always)]
+    pub(super) fn join(self, poly: &mut Poly1305) {
+        let mut rows = [[0; 8 * LANES]; 5];
+        for (row, limb) in rows.iter_mut().zip(self.h) {
+            limb.store(row);
+        }
+        poly.h = [0; 3];
+        for block in 0..2 * R::BLOCKS {
+            let lane = 2 * (block % R::BLOCKS) + block / R::BLOCKS;
+            let mut limbs = [0; 5];
+            for (limb, row) in limbs.iter_mut().zip(&rows) {
+                *limb = u128::from(u64::from_le_bytes(row.as_chunks().0[lane]));
+            }
+            let [a, b, c, d, e] = limbs;
+            let (low, over) = (a + (b << 26) + (c << 52) + (d << 78)).overflowing_add(e << 104);
+            poly.add([low as u64, (low >> 64) as u64, (e >> 24) as u64 + u64::from(over)]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simd::{Isa, Kernel};
+
+    /// All bits of the key that may be set, so that every carry occurs.
+    const R: Block = [0xff; 16];
+
+    /// The tag of whole blocks, with lanes where the level has them.
+    struct Tag<'a>(&'a Block, &'a [u8]);
+    impl Kernel for Tag<'_> {
+        type Output = Block;
+        #[inline(always)]
+        fn run<S: Simd, const W: usize>(self, simd: S) -> Block {
+            let mut poly = Poly1305::new(self.0, &[0; 16]);
+            let mut rest = self.1;
+            if has_lanes::<S>() && rest.len() >= group::<S>() {
+                // A block before the lanes.
+                let (alone, groups) = rest.split_at(16 * usize::from(rest.len() % group::<S>() >= 16));
+                poly.whole(alone);
+                let (groups, behind) = groups.split_at(groups.len() / group::<S>() * group::<S>());
+                let (first, groups) = groups.split_at(group::<S>());
+                let mut lanes = Lanes::new(simd, &poly, first);
+                lanes.add(simd, groups);
+                lanes.join(&mut poly);
+                rest = behind;
+            }
+            poly.padded(simd, rest);
+            poly.tag(0, 0)
+        }
+    }
+
+    /// A number below 2^130 - 5 and another one's sum, as the low 128 bits and those above.
+    fn sum(x: (u128, u128), y: (u128, u128)) -> (u128, u128) {
+        let (low, over) = x.0.overflowing_add(y.0);
+        let high = x.1 + y.1 + u128::from(over);
+        let (less, fits) = low.overflowing_add(5);
+        if high + u128::from(fits) >= 4 { (less, high + u128::from(fits) - 4) } else { (low, high) }
+    }
+
+    /// The same, bit by bit.
+    fn slow(r: &Block, blocks: &[u8]) -> Block {
+        let r = u128::from_le_bytes(*r) & 0x0fff_fffc_0fff_fffc_0fff_fffc_0fff_ffff;
+        let mut h = (0, 0);
+        for block in blocks.as_chunks().0.iter().map(|block| (u128::from_le_bytes(*block), 1)).chain([(0, 1)]) {
+            let mut power = sum(h, block);
+            h = (0, 0);
+            for bit in 0..128 {
+                if r >> bit & 1 == 1 {
+                    h = sum(h, power);
+                }
+                power = sum(power, power);
+            }
+        }
+        h.0.to_le_bytes()
+    }
+
+    #[test]
+    fn is_the_polynomial() {
+        let keys = [R, [0; 16], [1; 16], *b"a key of 16 byte", [0x80; 16]];
+        for isa in Isa::available() {
+            for r in &keys {
+                for len in [0, 1, 2, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 40, 64] {
+                    for byte in [0xff, 0, 0xfb, 1, 0x55] {
+                        let mut blocks = vec![byte; 16 * len];
+                        assert_eq!(isa.run(Tag(r, &blocks)), slow(r, &blocks), "{isa}: {len} blocks of {byte}");
+                        for (i, block) in blocks.chunks_mut(16).enumerate() {
+                            block[i % 16] = i as u8;
+                        }
+                        assert_eq!(isa.run(Tag(r, &blocks)), slow(r, &blocks), "{isa}: {len} blocks");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,1 @@
+../../../aead/tests/wiping/search.rs
