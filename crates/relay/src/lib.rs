@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 // The ends of the data plane that the mesh alone uses
 #![cfg_attr(not(feature = "nats"), allow(dead_code, unused_imports))]
 

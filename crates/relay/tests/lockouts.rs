@@ -13,7 +13,7 @@ use std::{
     io::{ErrorKind, Read, Write},
     net::{Ipv4Addr, SocketAddr, TcpStream},
     sync::atomic::{AtomicBool, AtomicU32, Ordering},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use common::{Client, counted, relay, until};
@@ -201,6 +201,50 @@ fn a_stranger_who_connects_without_end_delays_no_handshake() {
         over.store(true, Ordering::Relaxed);
         assert_eq!(honest, 20, "of 20, among {} attempts", attempts.load(Ordering::Relaxed));
     });
+}
+
+/// Four addresses hold all places of the control plane and say nothing, and come again as often as they are sent away.
+#[test]
+fn strangers_who_take_every_place_for_handshakes_and_say_nothing_keep_nobody_out() {
+    let directory = folder(&["alice"], "\"alice\"");
+    // Nobody's time is over meanwhile
+    edit(directory.path(), |text| format!("{text}[limits]\nhandshake_seconds = 3600\n"));
+    let (server, _) = serve(directory.path());
+    let alice = identity(directory.path(), &server, "alice");
+    let control = SocketAddr::from((Ipv4Addr::LOCALHOST, server.addresses().control.port()));
+    let (over, taken) = (AtomicBool::new(false), AtomicU32::new(0));
+    let hold = |last: u8| {
+        let connect = || {
+            let stream = from_elsewhere(control, last)?;
+            stream.set_nonblocking(true).ok()?;
+            taken.fetch_add(1, Ordering::Relaxed);
+            Some(stream)
+        };
+        let mut places: Vec<Option<TcpStream>> = (0..16).map(|_| connect()).collect();
+        while !over.load(Ordering::Relaxed) {
+            for place in &mut places {
+                let waits = |error: std::io::Error| error.kind() == ErrorKind::WouldBlock;
+                let is_held = |mut stream: &TcpStream| stream.read(&mut [0]).is_err_and(waits);
+                if !place.as_ref().is_some_and(is_held) {
+                    *place = connect();
+                }
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    };
+    let (mut honest, mut tries, start) = (0, 0, Instant::now());
+    std::thread::scope(|scope| {
+        (66..70).for_each(|last| drop(scope.spawn(move || hold(last))));
+        while honest < 3 && start.elapsed() < Duration::from_secs(60) {
+            if taken.load(Ordering::Relaxed) >= 64 {
+                tries += 1;
+                honest += u32::from(alice.open(&[]).is_ok());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(honest, 3, "in {tries} tries, among {} connections of strangers", taken.load(Ordering::Relaxed));
 }
 
 /// A handshake that fails costs its address as much as four that succeed.

@@ -204,10 +204,12 @@ fn a_reload_that_needs_a_restart_is_refused_and_changes_nothing() {
     identity(directory.path(), &server, "alice").open(&[]).unwrap();
 }
 
-/// A number that has had all its keys is nobody's: the client gets another one, and what was under the old one ends.
+/// A number that has had all its keys is nobody's: the client gets another one, and what was under the old one ends. So
+/// it is where keys are made of a number's epoch.
 #[test]
 fn a_number_that_is_used_up_leaves_no_session_behind() {
     let directory = folder(&["alice"], "\"alice\"");
+    edit(directory.path(), |text| text.replace("\"gcm-on64\"", "\"gcm-derived\""));
     let (server, _log) = serve(directory.path());
     let alice = identity(directory.path(), &server, "alice");
     let first = alice.open(&[]).unwrap().address;

@@ -99,7 +99,8 @@ impl ControlClient {
         let mut connection = ClientConnection::new(config, name).map_err(TlsError::from)?;
         let mut stream = Deadline::new(stream, time);
         while connection.is_handshaking() {
-            connection.complete_io(&mut stream).map_err(relay)?;
+            let done = connection.complete_io(&mut stream);
+            done.map_err(|error| relay(if connection.protocol_version().is_none() { unheard(error) } else { error }))?;
         }
         stream.extend(TIME + EACH * requests as u32);
         let stream = StreamOwned::new(connection, stream);
@@ -148,6 +149,21 @@ impl ControlClient {
 
     fn failed(&self, error: io::Error) -> ClientError {
         ClientError::Relay { relay: self.relay.clone(), error }
+    }
+}
+
+/// Whether the other side ended a connection.
+fn has_ended(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof)
+}
+
+/// What is told where the relay has not said a word: it refuses so when too many others shake hands.
+fn unheard(error: io::Error) -> io::Error {
+    if has_ended(&error) {
+        io::Error::new(error.kind(), "the relay closed the connection; perhaps it is too busy")
+    } else {
+        error
     }
 }
 
@@ -283,6 +299,31 @@ mod tests {
         let failed = ControlClient::connect_within(&identity, 1, Duration::from_millis(1500)).err().unwrap();
         assert!(matches!(&failed, ClientError::Relay { relay, .. } if *relay == addresses[2]), "all once: {failed}");
         assert!(start.elapsed() < Duration::from_secs(10), "two rounds of ten seconds each take half a minute");
+    }
+
+    /// As a relay does where all places for handshakes are taken, before or after the client's first message came.
+    #[test]
+    fn a_relay_that_closes_the_connection_may_be_too_busy() {
+        let folder = tempfile::tempdir().unwrap();
+        let trial = folder.path().join("trial");
+        crate::serve::init(&trial, &[], &["alice".into()]).unwrap();
+        let mut identity = Identity::read(&trial.join("alice.toml")).unwrap();
+        let relay = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        identity.relay = relay.local_addr().unwrap().to_string();
+        for reads in [false, true] {
+            let failed = std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    let (mut stream, _) = relay.accept().unwrap();
+                    if reads {
+                        stream.read_exact(&mut [0]).unwrap();
+                    }
+                });
+                ControlClient::connect(&identity, 1).err().unwrap()
+            });
+            let told = format!("{}: the relay closed the connection; perhaps it is too busy", identity.relay);
+            assert_eq!(failed.to_string(), told);
+            assert!(matches!(&failed, ClientError::Relay { error, .. } if has_ended(error)));
+        }
     }
 
     #[test]

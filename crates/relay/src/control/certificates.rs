@@ -89,36 +89,54 @@ pub(crate) enum Opening {
 #[derive(Debug, Default)]
 struct Uses {
     sessions: u32,
+    /// Numbers that were used up with it: nobody can have them any more.
+    used_up: u32,
     opened: Minute,
 }
 
 impl Certificates {
     /// Whether a certificate may open one more session, or, if it has this one already, open it anew.
     pub(crate) fn may_open(&mut self, chain: &Chain, anew: bool, limits: &OpenLimits, now: Instant) -> Opening {
-        let uses = self.uses.get_mut(leaf(chain));
-        if !anew && uses.as_ref().map_or(0, |uses| uses.sessions) >= limits.sessions {
+        if !anew && self.has_all(chain, limits) {
             return Opening::HasAll;
         }
+        let uses = self.uses.get_mut(leaf(chain));
         let in_time = uses.is_none_or(|uses| uses.opened.take(limits.by_certificate, now));
         if in_time { Opening::May } else { Opening::TooOften }
     }
 
+    /// Whether a certificate has all the sessions that it may have, or has used their numbers up.
+    pub(crate) fn has_all(&self, chain: &Chain, limits: &OpenLimits) -> bool {
+        self.uses.get(leaf(chain)).map_or(0, |uses| uses.sessions.saturating_add(uses.used_up)) >= limits.sessions
+    }
+
     /// A session was opened. Returns the chain that all sessions of this certificate share.
     pub(crate) fn opened(&mut self, chain: &Chain) -> Chain {
-        let known = self.uses.get_key_value(leaf(chain)).map(|(known, _)| known.0.clone());
-        let chain = known.unwrap_or_else(|| {
-            self.bytes += chain_bytes(chain);
-            chain.clone()
-        });
+        let chain = self.known(chain);
         self.uses.entry(ByLeaf(chain.clone())).or_default().sessions += 1;
         chain
+    }
+
+    /// A number was used up with this certificate: it stays a part of what that may have.
+    pub(crate) fn used_up(&mut self, chain: &Chain) {
+        let chain = self.known(chain);
+        self.uses.entry(ByLeaf(chain)).or_default().used_up += 1;
+    }
+
+    /// The chain that is kept, this one if there is none yet.
+    fn known(&mut self, chain: &Chain) -> Chain {
+        let known = self.uses.get_key_value(leaf(chain)).map(|(known, _)| known.0.clone());
+        known.unwrap_or_else(|| {
+            self.bytes += chain_bytes(chain);
+            chain.clone()
+        })
     }
 
     /// A session has ended.
     pub(crate) fn closed(&mut self, chain: &Chain) {
         let Some(uses) = self.uses.get_mut(leaf(chain)) else { return };
         uses.sessions -= 1;
-        if uses.sessions == 0
+        if (uses.sessions, uses.used_up) == (0, 0)
             && let Some((known, _)) = self.uses.remove_entry(leaf(chain))
         {
             self.bytes -= chain_bytes(&known.0);
@@ -185,6 +203,25 @@ mod tests {
         assert_eq!(certificates.may_open(&chain(1), false, &limits, now), Opening::May);
         certificates.opened(&chain(1));
         assert_eq!(certificates.may_open(&chain(1), false, &limits, now), Opening::HasAll, "the other is still open");
+    }
+
+    /// Else who uses numbers up could have as many again.
+    #[test]
+    fn a_number_that_was_used_up_is_a_part_of_what_its_certificate_may_have() {
+        let limits = OpenLimits { sessions: 3, by_certificate: 1e6, of_session: 1.0 };
+        let (mut certificates, now) = (Certificates::default(), Instant::now());
+        for _ in 0..2 {
+            certificates.opened(&chain(1));
+            certificates.closed(&chain(1));
+            certificates.used_up(&chain(1));
+        }
+        assert_eq!(certificates.may_open(&chain(1), false, &limits, now), Opening::May);
+        certificates.opened(&chain(1));
+        assert!(certificates.has_all(&chain(1), &limits) && !certificates.has_all(&chain(2), &limits));
+        assert_eq!(certificates.may_open(&chain(1), false, &limits, now), Opening::HasAll);
+        assert_eq!(certificates.may_open(&chain(1), true, &limits, now), Opening::May, "what it has");
+        certificates.closed(&chain(1));
+        assert_eq!((certificates.uses.len(), certificates.bytes), (1, chain_bytes(&chain(1))));
     }
 
     /// So many that some of them share a place in the table, which is full.

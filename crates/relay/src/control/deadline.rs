@@ -3,19 +3,20 @@
 use std::{
     io::{self, Read, Write},
     net::TcpStream,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 /// A TCP stream that works until a deadline.
 #[derive(Debug)]
 pub(crate) struct Deadline {
-    stream: TcpStream,
+    stream: Arc<TcpStream>,
     until: Instant,
 }
 
 impl Deadline {
-    pub(crate) fn new(stream: TcpStream, time: Duration) -> Deadline {
-        Deadline { stream, until: Instant::now() + time }
+    pub(crate) fn new(stream: impl Into<Arc<TcpStream>>, time: Duration) -> Deadline {
+        Deadline { stream: stream.into(), until: Instant::now() + time }
     }
 
     /// From now on so much time.
@@ -39,17 +40,17 @@ fn timed_out(error: io::Error) -> io::Error {
 impl Read for Deadline {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.stream.set_read_timeout(Some(self.left()?))?;
-        self.stream.read(buffer).map_err(timed_out)
+        (&*self.stream).read(buffer).map_err(timed_out)
     }
 }
 
 impl Write for Deadline {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.stream.set_write_timeout(Some(self.left()?))?;
-        self.stream.write(bytes).map_err(timed_out)
+        (&*self.stream).write(bytes).map_err(timed_out)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.stream.flush()
+        (&*self.stream).flush()
     }
 }

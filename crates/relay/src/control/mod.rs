@@ -9,6 +9,7 @@ pub mod tls;
 mod access;
 mod certificates;
 mod deadline;
+mod handshake;
 mod names;
 mod rate_limiter;
 mod requests;

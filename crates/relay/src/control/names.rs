@@ -9,6 +9,8 @@
 
 #[path = "known_keys.rs"]
 mod known_keys;
+#[path = "openings.rs"]
+mod openings;
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet, VecDeque},
@@ -17,7 +19,7 @@ use std::{
 };
 
 use crate::{
-    control::certificates::{Certificates, Chain, Minute, OpenLimits, Opening},
+    control::certificates::{Certificates, Chain, Minute},
     patterns::Patterns,
 };
 
@@ -41,6 +43,8 @@ pub(crate) struct Names {
     moved: HashSet<Box<str>>,
     /// Indexes of names that are gone, and runs of clusters, which nobody gets before [`Names::settle`].
     leaving: (Vec<u32>, Vec<u32>),
+    /// Indexes that have had all their keys: nobody gets them any more.
+    used_up: HashSet<u32>,
     /// Indexes of one run.
     run: u32,
     limit: u32,
@@ -63,6 +67,8 @@ struct Owner {
     open: Option<OpenSession>,
     /// How many clients are opening it right now: meanwhile nobody else ends it.
     opening: u32,
+    /// The epoch of the last keys that the number is known to have got from one of them.
+    latest: Option<u16>,
     opened: Minute,
 }
 
@@ -72,6 +78,8 @@ pub(crate) struct OpenSession {
     pub(crate) since: Instant,
     pub(crate) from: IpAddr,
     pub(crate) chain: Chain,
+    /// The epoch of its keys.
+    pub(crate) epoch: u16,
 }
 
 /// What a change takes away.
@@ -112,6 +120,8 @@ pub(crate) enum NoNumber {
     Share,
     /// The session, or those of its certificate, were opened too often of late.
     TooOften,
+    /// Another opening of it came later, and has the session.
+    Superseded,
 }
 
 impl Names {
@@ -130,6 +140,7 @@ impl Names {
             revoked: Patterns::default(),
             moved: HashSet::new(),
             leaving: Default::default(),
+            used_up: HashSet::new(),
             run,
             limit,
             free_runs,
@@ -222,22 +233,29 @@ impl Names {
             return Err(NoNumber::Revoked);
         }
         let group = &mut self.groups[self.allowed.find(name).ok_or(NoNumber::Unknown)? as usize];
-        let mut fresh = group.fresh(self.run, self.limit);
-        if fresh.is_none()
-            && (group.cluster.is_none() || group.runs.is_empty())
-            && let Some(run) = self.free_runs.pop_first()
-        {
-            group.runs.push(run);
-            group.given = 0;
-            fresh = group.fresh(self.run, self.limit);
-        }
-        let index = fresh.or_else(|| group.free.pop_front()).ok_or(NoNumber::Full)?;
+        let index = loop {
+            let mut fresh = group.fresh(self.run, self.limit);
+            if fresh.is_none()
+                && (group.cluster.is_none() || group.runs.is_empty())
+                && let Some(run) = self.free_runs.pop_first()
+            {
+                group.runs.push(run);
+                group.given = 0;
+                fresh = group.fresh(self.run, self.limit);
+            }
+            let index = fresh.or_else(|| group.free.pop_front()).ok_or(NoNumber::Full)?;
+            // A run that another group had may have some of these
+            if !self.used_up.contains(&index) {
+                break index;
+            }
+        };
         // 0 stands for a number that never had an owner
         let generation = self.next_generation.max(1);
         self.next_generation = generation.wrapping_add(1);
         let number = Number { index, generation };
         self.name_bytes += name_bytes(name);
-        self.owners.insert(name.into(), Owner { number, open: None, opening: 0, opened: Minute::default() });
+        let owner = Owner { number, open: None, opening: 0, latest: None, opened: Minute::default() };
+        self.owners.insert(name.into(), owner);
         Ok(number)
     }
 
@@ -251,100 +269,13 @@ impl Names {
         }
     }
 
-    /// The number for a name whose session is to be opened with this certificate, if its share allows that. Then
-    /// [`Names::opened`] or [`Names::not_opened`] follows.
-    pub(crate) fn number_to_open(
-        &mut self,
-        name: &str,
-        chain: &Chain,
-        limits: &OpenLimits,
-        now: Instant,
-    ) -> Result<Number, NoNumber> {
-        let owner = self.owners.get(name);
-        let anew = owner.and_then(|owner| owner.open.as_ref()).is_some_and(|open| open.chain.first() == chain.first());
-        match self.certificates.may_open(chain, anew, limits, now) {
-            Opening::May => {}
-            Opening::HasAll => return Err(NoNumber::Share),
-            Opening::TooOften => return Err(NoNumber::TooOften),
-        }
-        let number = self.number(name)?;
-        let owner = self.owners.get_mut(name).ok_or(NoNumber::Unknown)?;
-        if !owner.opened.take(limits.of_session, now) {
-            return Err(NoNumber::TooOften);
-        }
-        owner.opening += 1;
-        Ok(number)
-    }
-
-    /// Another number for a session that is being opened, as nobody can use this one any more.
-    pub(crate) fn renew(&mut self, name: &str, number: Number) -> Result<Number, NoNumber> {
-        self.retire(name, number);
-        let number = self.number(name)?;
-        self.owners.entry(name.into()).and_modify(|owner| owner.opening += 1);
-        Ok(number)
-    }
-
-    /// The session of a name was opened under this number. Whether the name still owns it.
-    pub(crate) fn opened(&mut self, name: &str, number: Number, mut open: OpenSession) -> bool {
-        let Some(owner) = self.owners.get_mut(name).filter(|owner| owner.number == number) else { return false };
-        owner.opening = owner.opening.saturating_sub(1);
-        open.chain = self.certificates.opened(&open.chain);
-        let before = owner.open.replace(open);
-        before.iter().for_each(|before| self.certificates.closed(&before.chain));
-        true
-    }
-
-    /// The session of a name could not be opened under this number.
-    pub(crate) fn not_opened(&mut self, name: &str, number: Number) {
-        let Some(owner) = self.owners.get_mut(name).filter(|owner| owner.number == number) else { return };
-        owner.opening = owner.opening.saturating_sub(1);
-        if owner.open.is_none() {
-            self.closed(name, number);
-        }
-    }
-
-    /// Whether a client is opening the session of this name right now.
-    #[cfg(test)]
-    pub(super) fn is_being_opened(&self, name: &str) -> bool {
-        self.owners.get(name).is_some_and(|owner| owner.opening > 0)
-    }
-
-    /// The session of a name under this number has ended. A name that the configuration does not spell out gives its number
-    /// back, so that nobody takes them all by and by. Whether that is so: nothing changes while a client opens it again.
-    pub(crate) fn closed(&mut self, name: &str, number: Number) -> bool {
-        let owner = self.owners.get_mut(name).filter(|owner| owner.number == number && owner.opening == 0);
-        let Some(owner) = owner else { return false };
-        owner.open.take().iter().for_each(|open| self.certificates.closed(&open.chain));
-        if !self.allowed.spells_out(name) {
-            self.disown(name);
-            self.give_back(number.index);
-        }
-        true
-    }
-
-    /// The same for the session that was opened at this time; whether it is still that one.
-    pub(crate) fn closed_since(&mut self, name: &str, number: Number, since: Instant) -> bool {
-        let open = self.owners.get(name).and_then(|owner| owner.open.as_ref());
-        open.is_some_and(|open| open.since == since) && self.closed(name, number)
-    }
-
-    /// The number of a name cannot be used any more, by anybody.
-    fn retire(&mut self, name: &str, number: Number) {
-        if self.owners.get(name).is_some_and(|owner| owner.number == number) {
-            self.disown(name);
-            if self.allowed.spells_out(name) {
-                self.moved.insert(name.into());
-            }
-        }
-    }
-
     fn is_revoked(&self, name: &str) -> bool {
         self.revoked.find(name).is_some()
     }
 
-    /// How many numbers have owners.
+    /// How many numbers have owners, or are used up.
     pub(crate) fn used(&self) -> u32 {
-        self.owners.len() as u32
+        (self.owners.len() + self.used_up.len()) as u32
     }
 
     /// About how many bytes names and certificates take.

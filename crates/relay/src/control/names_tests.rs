@@ -1,20 +1,24 @@
 use super::*;
+use crate::control::certificates::OpenLimits;
 
 fn list(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-fn rest(names: &[&str]) -> Allowed {
+/// Limits that none of these tests reaches.
+pub(super) const LIMITS: OpenLimits = OpenLimits { sessions: 9, by_certificate: 1e6, of_session: 1e6 };
+
+pub(super) fn rest(names: &[&str]) -> Allowed {
     vec![(None, list(names))]
 }
 
 /// A session that was opened with a certificate of this content.
-fn session(certificate: u8) -> OpenSession {
+pub(super) fn session(certificate: u8) -> OpenSession {
     let chain = Chain::new(vec![vec![certificate].into()]);
-    OpenSession { since: Instant::now(), from: [127, 0, 0, 1].into(), chain }
+    OpenSession { since: Instant::now(), from: [127, 0, 0, 1].into(), chain, epoch: 1 }
 }
 
-fn new(allowed: &Allowed, run: u32, limit: u32) -> Names {
+pub(super) fn new(allowed: &Allowed, run: u32, limit: u32) -> Names {
     Names::new(allowed, run, limit, 1)
 }
 
@@ -100,34 +104,6 @@ fn looking_up_a_name_gives_it_no_number() {
         assert_eq!(names.find(&format!("{name}.other")), Err(NoNumber::Unknown));
     }
     assert!(names.find("alice").is_ok() && names.number("1.load").is_ok() && names.find("1.load").is_ok());
-}
-
-#[test]
-fn a_session_opened_for_a_former_owner_is_noticed() {
-    let mut names = new(&rest(&["alice"]), 10, 1);
-    let number = names.number("alice").expect("room");
-    names.set(&rest(&["bob"]), &[]);
-    assert!(!names.opened("alice", number, session(1)), "alice was removed meanwhile");
-    let number = names.number("bob").expect("room");
-    assert!(names.opened("bob", number, session(1)));
-    assert_eq!(names.open_sessions().count(), 1);
-    names.closed("bob", Number { generation: 99, ..number });
-    assert_eq!(names.open_sessions().count(), 1, "another generation");
-    names.closed("bob", number);
-    assert_eq!(names.open_sessions().count(), 0);
-}
-
-#[test]
-fn a_retired_number_is_given_to_nobody() {
-    let mut names = new(&rest(&["alice"]), 10, 2);
-    let number = names.number("alice").expect("room");
-    names.retire("alice", number);
-    let other = names.number("alice").expect("room");
-    assert_ne!(other.index, number.index);
-    names.retire("alice", number);
-    assert_eq!(names.find("alice"), Ok(other), "retired before");
-    names.retire("alice", other);
-    assert_eq!(names.number("alice"), Err(NoNumber::Full));
 }
 
 #[test]
@@ -234,47 +210,6 @@ fn names_and_their_certificates_count_as_memory() {
     assert!((each..each + 32).contains(&Names::BYTES), "{each}");
 }
 
-/// A session that was opened again is not ended for what the one before it was.
-#[test]
-fn what_is_being_opened_is_not_ended() {
-    let limits = OpenLimits { sessions: 9, by_certificate: 1e6, of_session: 1e6 };
-    for name in ["1.load", "alice"] {
-        let mut names = new(&rest(&["*.load", "alice"]), 10, 10);
-        let (now, first) = (Instant::now(), session(1));
-        let number = names.number_to_open(name, &first.chain, &limits, now).expect("room");
-        assert!(!names.closed(name, number) && names.find(name) == Ok(number), "it is being opened");
-        assert!(names.opened(name, number, first.clone()));
-        // It is opened again while its end is on the way
-        let again = OpenSession { since: first.since + std::time::Duration::from_secs(1), ..session(1) };
-        assert_eq!(names.number_to_open(name, &again.chain, &limits, now), Ok(number));
-        assert!(!names.closed_since(name, number, first.since), "{name}");
-        assert!(names.opened(name, number, again.clone()));
-        assert!(!names.closed_since(name, number, first.since), "{name}: another one");
-        // One that could not be opened leaves the one before
-        assert_eq!(names.number_to_open(name, &again.chain, &limits, now), Ok(number));
-        names.not_opened(name, number);
-        assert_eq!(names.open_sessions().count(), 1);
-        assert!(names.closed_since(name, number, again.since) && names.open_sessions().count() == 0);
-        assert_eq!(names.find(name).is_ok(), name == "alice", "a number that nobody spelled out goes back");
-        // The first one that could not be opened leaves nothing
-        let number = names.number_to_open(name, &first.chain, &limits, now).expect("room");
-        names.not_opened(name, number);
-        assert_eq!(names.find(name).is_ok(), name == "alice");
-    }
-}
-
-/// Another number in place of one that is used up is not given back either while its session is being opened.
-#[test]
-fn what_is_opened_under_another_number_is_not_ended() {
-    let limits = OpenLimits { sessions: 9, by_certificate: 1e6, of_session: 1e6 };
-    let mut names = new(&rest(&["*.load"]), 10, 10);
-    let first = names.number_to_open("1.load", &session(1).chain, &limits, Instant::now()).expect("room");
-    let second = names.renew("1.load", first).expect("room");
-    assert!(second.index != first.index && !names.closed("1.load", second));
-    assert!(!names.opened("1.load", first, session(1)) && names.opened("1.load", second, session(1)));
-    assert!(names.closed("1.load", second) && names.find("1.load") == Err(NoNumber::Absent));
-}
-
 /// Nobody gets a number before the session under it has ended, nor a run of a cluster.
 #[test]
 fn what_somebody_leaves_is_free_once_its_session_has_ended() {
@@ -315,9 +250,9 @@ fn what_is_gone_counts_as_no_memory() {
     let number = names.find("3.load").expect("it is open");
     names.closed("3.load", number);
     let number = names.find("4.load").expect("it is open");
-    names.retire("4.load", number);
+    names.renew("4.load", number, &session(4).chain, &LIMITS).expect("room");
     names.change(&rest(&["alice"]), &[]);
-    assert_eq!((names.used(), names.name_bytes), (1, name_bytes("alice")));
+    assert_eq!((names.used(), names.name_bytes), (2, name_bytes("alice")), "hers, and one that is used up");
     names.set(&rest(&[]), &[]);
     assert_eq!(names.name_bytes, 0);
 }
@@ -382,7 +317,7 @@ fn who_was_elsewhere_takes_the_keys_of_its_whole_group_along() {
     // A number that is used up
     let mut names = new(&rest(&["alice", "bob"]), 1, 100);
     let used = names.find("alice").expect("it has one");
-    names.renew("alice", used).expect("room");
+    names.renew("alice", used, &session(1).chain, &LIMITS).expect("room");
     assert_eq!(runs(&mut names, &rest(&["alice", "bob"]), &[]), none);
     assert_eq!(known(&mut names, "alice"), [0, 1, 2].into());
     assert_eq!(runs(&mut names, &rest(&["bob"]), &[]), vec![0, 1, 2]);

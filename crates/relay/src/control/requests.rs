@@ -43,7 +43,11 @@ impl Inner {
         let mut granted = self.admit(name, number, connection, client);
         if let Some(Err(AdmitError::Session(SessionError::Exhausted))) = granted {
             // The number has had all its keys: the client gets another one, and nothing under the old one may go on
-            let renewed = self.current().names.renew(name, number);
+            let renewed = {
+                let mut current = self.current();
+                let limits = current.limits.open;
+                current.names.renew(name, number, &client.chain, &limits)
+            };
             self.end(name, self.address(number));
             number = match renewed {
                 Ok(number) => number,
@@ -62,9 +66,9 @@ impl Inner {
                 return Response::Refused("no keys could be agreed on".into());
             }
         };
-        let address = self.address(number);
-        let open = OpenSession { since: Instant::now(), from: client.from.ip(), chain: client.chain.clone() };
-        let (is_owner, class) = loop {
+        let (address, epoch) = (self.address(number), grant.epoch());
+        let open = OpenSession { since: Instant::now(), from: client.from.ip(), chain: client.chain.clone(), epoch };
+        let (class, why) = loop {
             let mut current = self.current();
             if !Arc::ptr_eq(&current.tls.config, &client.verified) {
                 drop(current);
@@ -72,11 +76,13 @@ impl Inner {
                     continue;
                 }
                 {
-                    // The client can compute these keys, and whoever had a session of this name lost its own to them
+                    // The client can compute these keys, and whoever had a session of this name lost its own to them;
+                    // but who opened it later has others
                     let mut current = self.current();
-                    current.names.not_opened(name, number);
-                    current.names.closed(name, number);
-                    self.end(name, address);
+                    let ended = current.names.taken_back(name, number, epoch);
+                    self.shared.relay.remove_keys(address, epoch);
+                    let directory = self.shared.directory.as_ref().filter(|_| ended);
+                    directory.iter().for_each(|directory| directory.closed(name, address));
                 }
                 // What it had before could not be ended while it opened this
                 self.check_sessions(&|| ());
@@ -85,15 +91,16 @@ impl Inner {
             let is_owner = current.names.opened(name, number, open);
             if is_owner {
                 // While nobody can take the name away, who would say so before this
-                self.shared.directory.iter().for_each(|directory| directory.opened(name, address));
+                self.shared.directory.iter().for_each(|directory| directory.opened(name, address, epoch));
             }
-            break (is_owner, current.policy.class(name));
+            let why = if current.names.find(name) == Ok(number) { NoNumber::Superseded } else { NoNumber::Unknown };
+            break (is_owner.then(|| current.policy.class(name)), why);
         };
-        // The configuration may have changed since the number was looked up
-        if !is_owner {
-            self.shared.relay.remove(address);
-            return self.no_number(name, client, NoNumber::Unknown);
-        }
+        // The configuration may have changed since the number was looked up, or another client have opened the session
+        let Some(class) = class else {
+            self.shared.relay.remove_keys(address, epoch);
+            return self.no_number(name, client, why);
+        };
         if class != client.class {
             // Likewise the rules
             self.shared.relay.set_class(address, class);
@@ -142,7 +149,11 @@ impl Inner {
         let exported = connection.export_keying_material(exported, protocol::LABEL, Some(&context)).ok()?;
         client.opened += 1;
         client.class = self.current().policy.class(name);
-        Some(self.shared.relay.admit_as(address, client.class, Material::from_bytes(&exported)))
+        let admitted = self.shared.relay.admit_as(address, client.class, Material::from_bytes(&exported));
+        Some(admitted.map(|(grant, others)| {
+            self.log_replaced(others);
+            grant
+        }))
     }
 
     /// Looks up a name, if the client may speak to it.
@@ -182,6 +193,7 @@ impl Inner {
             NoNumber::Full => "all sessions of this relay are taken",
             NoNumber::Share => "this certificate has all the sessions that it may have",
             NoNumber::TooOften => protocol::TOO_OFTEN,
+            NoNumber::Superseded => "another client opened this session at the same time",
         };
         self.denied(name, client, why)
     }

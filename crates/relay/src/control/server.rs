@@ -22,6 +22,7 @@ use crate::{
         access::Access,
         certificates::{Chain, OpenLimits},
         deadline::Deadline,
+        handshake::shake_hands,
         names::{Names, Number, OpenSession},
         protocol::{self, Request, Response},
         rate_limiter::{Permit, Rate, RateLimiter},
@@ -38,6 +39,9 @@ pub(super) const REQUESTS: u32 = 1024;
 /// How long who accepts connections waits for a descriptor.
 pub(crate) const RETRY: Duration = Duration::from_millis(20);
 
+/// Why a connection ended whose place another one needed.
+const MADE_ROOM: &str = "it made room for another one before its handshake was done";
+
 /// Limits of the control plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Limits {
@@ -51,8 +55,8 @@ pub(crate) struct Limits {
 
 /// Which client has which address, on this node and others.
 pub(crate) trait NameDirectory: Send + Sync {
-    /// A client opened its session here.
-    fn opened(&self, name: &str, address: Address);
+    /// A client opened its session here, and got keys of this epoch.
+    fn opened(&self, name: &str, address: Address, epoch: u16);
     /// The session of a client here has ended.
     fn closed(&self, name: &str, address: Address);
     /// The address of a client that has a session anywhere.
@@ -188,7 +192,7 @@ impl ControlServer {
 pub(crate) struct NamesGauge(Weak<Inner>);
 
 impl NamesGauge {
-    /// Numbers that belong to names, and about how many bytes names and certificates take.
+    /// Numbers that belong to names or are used up, and about how many bytes names and certificates take.
     pub(crate) fn read(&self) -> (u32, u64) {
         self.0.upgrade().map_or((0, 0), |inner| {
             let current = inner.current();
@@ -260,7 +264,11 @@ impl Inner {
     pub(super) fn replace_keys(&self, clusters: BTreeSet<u32>) {
         let layout = self.shared.relay.layout();
         let sessions: Vec<u32> = clusters.into_iter().map(|index| layout.session(index)).collect();
-        let others = self.shared.relay.revoke_clusters(&sessions);
+        self.log_replaced(self.shared.relay.revoke_clusters(&sessions));
+    }
+
+    /// So many sessions lost keys that they shared.
+    pub(super) fn log_replaced(&self, others: usize) {
         if others > 0 {
             self.shared.log.say("keys-replaced", &[("others_revoked", others.into())]);
         }
@@ -281,6 +289,8 @@ impl Inner {
                 one(&self.shared.stats.refused);
                 continue;
             };
+            let stream = Arc::new(stream);
+            permit.is_for(&stream);
             let host = self.clone();
             let serve = move || host.serve(stream, from, permit);
             if std::thread::Builder::new().name("client".into()).spawn(serve).is_err() {
@@ -289,12 +299,15 @@ impl Inner {
         }
     }
 
-    fn serve(&self, stream: TcpStream, from: SocketAddr, permit: Permit) {
+    fn serve(&self, stream: Arc<TcpStream>, from: SocketAddr, permit: Permit) {
         let (tls, time) = {
             let current = self.current();
             (current.tls.clone(), current.limits.time)
         };
-        let shaken = Inner::shake_hands(stream, &tls, time).inspect_err(|_| {
+        let shaken = shake_hands(stream, &tls, time);
+        // Who had to make room reads that the client has gone
+        let shaken = if permit.shaken() { shaken } else { Err(io::Error::other(MADE_ROOM)) };
+        let shaken = shaken.inspect_err(|_| {
             permit.failed();
             one(&self.shared.stats.failed);
         });
@@ -306,16 +319,6 @@ impl Inner {
             let about = [("from", from.to_string().into()), ("why", error.to_string().into())];
             self.shared.log.say("control-failed", &about);
         }
-    }
-
-    fn shake_hands(stream: TcpStream, tls: &ServerTls, time: Duration) -> io::Result<(ServerConnection, Deadline)> {
-        stream.set_nodelay(true)?;
-        let mut connection = ServerConnection::new(tls.config.clone()).map_err(io::Error::other)?;
-        let mut stream = Deadline::new(stream, time);
-        while connection.is_handshaking() {
-            connection.complete_io(&mut stream)?;
-        }
-        Ok((connection, stream))
     }
 
     fn converse(

@@ -4,7 +4,7 @@
 use std::{ops::Range, sync::atomic::Ordering, time::Instant};
 
 use sealwright_session::{
-    FrameJob, Grant, Material, SessionError, Sessions,
+    FrameJob, Material, SessionError, Sessions,
     frame::{HEADER, TAG},
 };
 
@@ -15,13 +15,14 @@ use crate::{
         connection::{ConnectionId, Handle},
         context::{Context, Shared},
         count::Count,
-        inbox::{Change, Message, OpenedFrames},
+        inbox::{Admitted, Change, Message, OpenedFrames},
         io::Io,
         parse::{Local, Parsed, parse},
         remote::Batches,
         shares::FrameShares,
         slots::{Slots, Source},
         udp::Arrived,
+        worn::under_fresh_shared_keys,
     },
     frame_stream::ReadOutcome,
     policy::Class,
@@ -303,6 +304,11 @@ impl Forwarder {
         }
     }
 
+    /// Forgets connections that are gone, a few sessions' at a time.
+    pub(crate) fn check_bindings(&mut self, io: &Io) {
+        self.slots.forget_lost(io);
+    }
+
     /// Tells others how many sessions have keys.
     pub(crate) fn publish(&self, ctx: &Context) {
         ctx.shared.live[ctx.worker].store(self.sessions.live(), Ordering::Relaxed);
@@ -319,29 +325,32 @@ impl Forwarder {
         slot: u32,
         (address, class): (Address, Class),
         material: &Material,
-    ) -> Result<Grant, SessionError> {
+    ) -> Result<Admitted, SessionError> {
         let generation = self.slots.generation(slot).ok_or(SessionError::Unknown)?;
         if generation != 0 && (address.generation.wrapping_sub(generation) as i32) < 0 {
             return Err(SessionError::Stale);
         }
-        let grant = self.sessions.admit(slot, address.session, material)?;
+        let admit = |sessions: &mut dyn Sessions| sessions.admit(slot, address.session, material);
+        let admitted = under_fresh_shared_keys(&mut *self.sessions, slot, admit)?;
         self.slots.set_owner(slot, address, class);
         self.slots.unbind(ctx, io, slot);
         self.publish(ctx);
-        Ok(grant)
+        Ok(admitted)
     }
 
-    /// Ends a session; with `only`, if it has this generation. Returns the slots of other sessions that lost their keys
-    /// because they shared them.
+    /// Ends a session; with `only`, if it has this generation, and keys of this epoch where one is said. Returns the
+    /// slots of other sessions that lost their keys because they shared them.
     pub(crate) fn remove(
         &mut self,
         ctx: &mut Context,
         io: &mut Io,
         slot: u32,
-        (only, revoke): (Option<u32>, bool),
+        (only, revoke): (Option<(u32, Option<u16>)>, bool),
     ) -> Vec<u32> {
         let Some(generation) = self.slots.generation(slot) else { return Vec::new() };
-        if only.is_some_and(|only| only != generation) {
+        if let Some((of, epoch)) = only
+            && (of != generation || epoch.is_some() && epoch != self.sessions.epoch(slot))
+        {
             return Vec::new();
         }
         let others = if revoke { self.sessions.revoke(slot) } else { Vec::new() };

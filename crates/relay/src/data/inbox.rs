@@ -23,6 +23,9 @@ use crate::{
     policy::Class,
 };
 
+/// Keys that a session was given, and how many others lost theirs to it because those of their cluster were used up.
+pub(crate) type Admitted = (Grant, usize);
+
 /// A change that a worker makes to its own table.
 pub(crate) type Change = Box<dyn FnOnce(&mut dyn Sessions) + Send>;
 
@@ -39,9 +42,10 @@ pub(crate) enum Message {
     /// Change the table; the sessions in these slots lose their bindings.
     Change { slots: Range<u32>, change: Change },
     /// Give a session keys, and its slot this generation.
-    Admit { slot: u32, owner: (Address, Class), material: Material, reply: SyncSender<Result<Grant, SessionError>> },
-    /// End a session. Who hears the reply learns the slots that lost their keys as well.
-    Remove { slot: u32, only: Option<u32>, revoke: bool, reply: Option<SyncSender<Vec<u32>>> },
+    Admit { slot: u32, owner: (Address, Class), material: Material, reply: SyncSender<Result<Admitted, SessionError>> },
+    /// End a session; with `only`, if its number has this generation, and its keys this epoch where one is said. Who
+    /// hears the reply learns the slots that lost their keys as well.
+    Remove { slot: u32, only: Option<(u32, Option<u16>)>, revoke: bool, reply: Option<SyncSender<Vec<u32>>> },
     /// Another policy: what it says of these slots, and of all others.
     Classes { classes: Vec<(u32, Class)>, nobody: Class },
     /// Another class for one session.

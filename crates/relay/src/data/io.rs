@@ -156,6 +156,12 @@ impl Io {
         self.connections.get(handle).is_some()
     }
 
+    /// Whether sessions are reached over this connection. One that is bound to a handle of long ago is not: it may name
+    /// a stranger's by now.
+    pub(crate) fn reaches(&self, handle: Handle) -> bool {
+        self.connections.get(handle).is_some_and(|connection| !connection.is_idle())
+    }
+
     /// Tries the listener again: a descriptor may be free by now.
     pub(crate) fn retry_accept(&mut self) {
         self.accept_ready |= self.listener.is_some();
@@ -220,7 +226,8 @@ impl Io {
     /// Queues a sealed frame. If the queue is long now, `sender` has to wait.
     pub(crate) fn queue(&mut self, ctx: &mut Context, handle: Handle, frame: &[u8], sender: Option<ConnectionId>) {
         let (limit, crowded) = (self.queue_limit(ctx.settings()), self.is_crowded());
-        let Some(connection) = self.connections.get_mut(handle) else { return };
+        let bound = self.connections.get_mut(handle).filter(|connection| !connection.is_idle());
+        let Some(connection) = bound else { return };
         let queued = connection.queued() + frame.len();
         if !self.backpressure.admits(handle, queued, limit) {
             ctx.count(Count::Slow);

@@ -26,6 +26,7 @@ mod shares;
 mod slots;
 mod udp;
 mod worker;
+mod worn;
 
 pub use count::{Count, Counts};
 pub(crate) use plaintext::Plaintext;

@@ -13,7 +13,7 @@ use sealwright_session::{
 use super::{AdmitError, Relay, Stopped};
 use crate::{
     address::Address,
-    data::inbox::{Message, OpenedFrames},
+    data::inbox::{Admitted, Message, OpenedFrames},
     policy::Class,
 };
 
@@ -58,11 +58,11 @@ impl Relay {
     /// # Errors
     /// When the relay has stopped, or the session cannot be made.
     pub fn admit(&self, address: Address, material: Material) -> Result<Grant, AdmitError> {
-        self.admit_as(address, Class::default(), material)
+        self.admit_as(address, Class::default(), material).map(|(grant, _)| grant)
     }
 
     /// The same, with what the policy says of the client.
-    pub(crate) fn admit_as(&self, address: Address, class: Class, material: Material) -> Result<Grant, AdmitError> {
+    pub(crate) fn admit_as(&self, address: Address, class: Class, material: Material) -> Result<Admitted, AdmitError> {
         let (shard, slot) = self.shared.layout.locate(address.session).ok_or(SessionError::Unknown)?;
         let (reply, answer) = sync_channel(1);
         self.inbox(shard)?.post(Message::Admit { slot, owner: (address, class), material, reply });
@@ -106,8 +106,17 @@ impl Relay {
 
     /// Ends the session of this address, without waiting for the worker. A later owner of its number stays.
     pub fn remove(&self, address: Address) {
+        self.remove_if(address, None);
+    }
+
+    /// The same if it still has the keys of this epoch: another opening of it stays.
+    pub(crate) fn remove_keys(&self, address: Address, epoch: u16) {
+        self.remove_if(address, Some(epoch));
+    }
+
+    fn remove_if(&self, address: Address, epoch: Option<u16>) {
         if let Some((shard, slot)) = self.shared.layout.locate(address.session) {
-            let only = Some(address.generation);
+            let only = Some((address.generation, epoch));
             self.shared.inboxes[shard].post(Message::Remove { slot, only, revoke: false, reply: None });
         }
     }
@@ -188,6 +197,24 @@ mod tests {
             assert_eq!(revoking.join().unwrap(), [0; 8]);
         });
         assert_eq!(relay.live(), 1);
+    }
+
+    /// An opening that is taken back leaves the session to one that came later.
+    #[test]
+    fn keys_are_removed_and_not_those_that_replaced_them() {
+        let sessions = table(Plan::new("gcm-on64".parse().unwrap(), 9)).unwrap();
+        let relay = Relay::start("127.0.0.1:0".parse().unwrap(), 0, Settings::default(), vec![sessions]).unwrap();
+        let address = Address { session: relay.layout().session(3), generation: 7 };
+        let [first, second] = [(); 2].map(|()| relay.admit(address, Material::random().unwrap()).unwrap().epoch());
+        let live_after = |removed: (Address, u16)| {
+            relay.remove_keys(removed.0, removed.1);
+            // The worker has done all that came before its answer
+            assert!(relay.responds(Duration::from_secs(60)));
+            relay.live()
+        };
+        assert_eq!(live_after((address, first)), 1);
+        assert_eq!(live_after((Address { generation: 8, ..address }, second)), 1);
+        assert_eq!(live_after((address, second)), 0);
     }
 
     #[test]

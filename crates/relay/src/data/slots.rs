@@ -13,6 +13,10 @@ use crate::{
     policy::Class,
 };
 
+/// In so many turns, of which there are twenty a second, every session's connection is looked for. A handle comes again
+/// after 8,191 uses of its slot, before which hundreds of others were used as often.
+const TURNS: usize = 256;
+
 /// Where a frame came from.
 #[derive(Clone, Copy)]
 pub(crate) enum Source {
@@ -40,12 +44,20 @@ pub(crate) struct Slots {
     classes: Vec<Class>,
     /// Frames of each session, if they are limited.
     shares: Option<FrameShares>,
+    /// Where the search for connections that are gone goes on.
+    next: usize,
 }
 
 impl Slots {
     pub(crate) fn new(slots: u32, shares: Option<FrameShares>) -> Slots {
         let slots = slots as usize;
-        Slots { bindings: vec![Binding::default(); slots], generations: vec![0; slots], classes: Vec::new(), shares }
+        Slots {
+            bindings: vec![Binding::default(); slots],
+            generations: vec![0; slots],
+            classes: Vec::new(),
+            shares,
+            next: 0,
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -121,12 +133,25 @@ impl Slots {
         release(ctx, io, std::mem::take(&mut self.bindings[slot as usize]));
     }
 
+    /// Forgets connections that are gone, of a part of the sessions, so that all have had their turn long before a
+    /// handle comes again.
+    pub(crate) fn forget_lost(&mut self, io: &Io) {
+        let all = self.bindings.len();
+        for _ in 0..all.div_ceil(TURNS) {
+            let binding = &mut self.bindings[self.next];
+            if matches!(binding.route(), Route::Connection(handle) if !io.is_open(handle)) {
+                *binding = Binding::default();
+            }
+            self.next = (self.next + 1) % all;
+        }
+    }
+
     /// Whether a session of this generation has a connection, or an address for datagrams.
     pub(crate) fn is_reachable(&self, io: &Io, slot: u32, generation: u32) -> bool {
         self.generation(slot) == Some(generation)
             && match self.route(slot) {
                 Route::None => false,
-                Route::Connection(handle) => io.is_open(handle),
+                Route::Connection(handle) => io.reaches(handle),
                 Route::Peer(_) => true,
             }
     }
@@ -138,5 +163,79 @@ fn release(ctx: &Context, io: &mut Io, binding: Binding) {
         (Route::Connection(handle), _) => io.connections.unbind(handle, ctx.now),
         (Route::Peer(peer), Some(udp)) => udp.release(peer),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::{net::TcpListener, sync::Arc, time::Instant};
+
+    use mio::{Poll, net::TcpStream};
+
+    use super::*;
+    use crate::{
+        data::{connection::Connection, settings::Settings, shares::Addresses},
+        frame_stream::FrameStream,
+    };
+
+    fn io() -> Io {
+        Io::new(Poll::new().unwrap(), None, None, (&Settings::default(), 1)).unwrap()
+    }
+
+    /// A connection, which no session is reached over yet.
+    fn insert(io: &mut Io, handle: Handle) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (place, _) = Arc::<Addresses>::default().place([127, 0, 0, 1].into());
+        let stream = FrameStream::resumed(stream, Vec::new());
+        io.connections.insert(Connection::new(stream, handle, place, true, Instant::now()));
+    }
+
+    /// A stranger's connection has the handle of one that a session was bound to long ago.
+    #[test]
+    fn a_handle_that_comes_again_reaches_no_session() {
+        let (mut io, mut slots) = (io(), Slots::new(4, None));
+        let first = io.connections.reserve().unwrap();
+        slots.bindings[3] = Binding::connection(first);
+        io.connections.release(first);
+        // Its slot is used 8,191 times, and those that rest beside it as often
+        loop {
+            let next = io.connections.reserve().unwrap();
+            if next == first {
+                break;
+            }
+            io.connections.release(next);
+        }
+        insert(&mut io, first);
+        assert!(io.is_open(first) && !slots.is_reachable(&io, 3, 0));
+        // Nor once it has a session of its own: until then there was time to forget the other one
+        io.connections.remove(first);
+        (0..TURNS).for_each(|_| slots.forget_lost(&io));
+        insert(&mut io, first);
+        io.connections.bind(first);
+        slots.bindings[2] = Binding::connection(first);
+        assert_eq!([2, 3].map(|slot| slots.is_reachable(&io, slot, 0)), [true, false]);
+    }
+
+    /// Every session has its turn, and those whose connections are there keep them.
+    #[test]
+    fn connections_that_are_gone_are_forgotten() {
+        let (mut io, many) = (io(), 3 * TURNS as u32 + 7);
+        let mut slots = Slots::new(many, None);
+        let gone = Handle::new(5, 1);
+        slots.bindings.iter_mut().for_each(|binding| *binding = Binding::connection(gone));
+        let there = io.connections.reserve().unwrap();
+        insert(&mut io, there);
+        slots.bindings[700] = Binding::connection(there);
+        slots.bindings[701] = Binding::peer(2);
+        (0..TURNS).for_each(|_| slots.forget_lost(&io));
+        let kept: Vec<u32> = (0..many).filter(|slot| slots.route(*slot) != Route::None).collect();
+        assert_eq!(
+            (kept, slots.route(700), slots.route(701)),
+            (vec![700, 701], Route::Connection(there), Route::Peer(2))
+        );
+        // A table without sessions has no turns
+        Slots::new(0, None).forget_lost(&io);
     }
 }

@@ -100,6 +100,7 @@ impl Worker {
         if self.ctx.now - self.last_tick >= TICK {
             self.last_tick = self.ctx.now;
             self.io.check_times(&mut self.ctx);
+            self.forwarder.check_bindings(&self.io);
             self.io.retry_accept();
         }
         self.ctx.count(Count::Iterations);

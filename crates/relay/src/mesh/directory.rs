@@ -25,6 +25,8 @@ pub(crate) struct Directory {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) address: Address,
+    /// The epoch of its keys, if it is of this node: others do not tell theirs.
+    pub(crate) epoch: Option<u16>,
     /// By the clock of this node.
     pub(crate) opened: Instant,
 }
@@ -98,8 +100,8 @@ impl Directory {
 
     /// A name was opened at this node, just now. It supersedes the opening that this node knows, however little time is between
     /// them: the client opened it later. So it is stamped as late as no other node can take for simultaneous.
-    pub(crate) fn opened_here(&mut self, name: &str, address: Address, now: Instant) -> Entry {
-        let mut entry = Entry { address, opened: now };
+    pub(crate) fn opened_here(&mut self, name: &str, (address, epoch): (Address, u16), now: Instant) -> Entry {
+        let mut entry = Entry { address, epoch: Some(epoch), opened: now };
         if let Some(before) = self.entries.get(name) {
             let apart = if before.node() == entry.node() { Duration::ZERO } else { 2 * SIMULTANEOUS };
             entry.opened = entry.opened.max(before.opened + apart);
@@ -165,7 +167,8 @@ mod tests {
     use super::*;
 
     fn entry(node: u32, opened: Instant) -> Entry {
-        Entry { address: Address { session: NodeLayout::new(node, 1).session(7), generation: node }, opened }
+        let address = Address { session: NodeLayout::new(node, 1).session(7), generation: node };
+        Entry { address, epoch: None, opened }
     }
 
     fn after(start: Instant, seconds: u64) -> Instant {
@@ -208,7 +211,7 @@ mod tests {
         // Each name has a session of its own
         let at = |name: &str, opened| {
             let session = NodeLayout::new(1, 1).session(u32::from(name.as_bytes()[0]));
-            Entry { address: Address { session, generation: 1 }, opened }
+            Entry { address: Address { session, generation: 1 }, epoch: None, opened }
         };
         for name in ["alice", "bob", "carol"] {
             a.opened(name, at(name, start));

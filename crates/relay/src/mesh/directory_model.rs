@@ -43,6 +43,7 @@ impl Scenario {
         let session = NodeLayout::new(opening.node, 1).session(7);
         Entry {
             address: Address { session, generation: opening.number as u32 },
+            epoch: None,
             opened: self.start + Duration::from_millis(opening.stamp),
         }
     }
@@ -72,7 +73,7 @@ impl Scenario {
         let mut directory = self.directory(world, node as usize);
         world.outdated.extend(world.known[node as usize].map(|known| known.number));
         let address = self.entry(Opening { number, node, stamp: at }).address;
-        let entry = directory.opened_here("alice", address, self.start + Duration::from_millis(at));
+        let entry = directory.opened_here("alice", (address, 1), self.start + Duration::from_millis(at));
         self.note(world, node as usize, &directory);
         world.live[node as usize] = Some(number);
         for other in (0..NODES).filter(|&other| other != node as usize) {

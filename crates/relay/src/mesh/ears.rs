@@ -91,9 +91,13 @@ impl Ears {
         let now = Instant::now();
         let opened = if age < 0 { now.checked_add(span.min(AHEAD)) } else { now.checked_sub(span) };
         let Some(opened) = opened.filter(|_| node_of(address) == node) else { return };
-        let former = self.state.directory().opened(name, Entry { address, opened });
+        let former = self.state.directory().opened(name, Entry { address, epoch: None, opened });
         if let Some(former) = former.filter(|former| former.node() == self.me) {
-            self.relay.remove(former.address);
+            // Its client may be opening it here again, under the same number
+            match former.epoch {
+                Some(epoch) => self.relay.remove_keys(former.address, epoch),
+                None => self.relay.remove(former.address),
+            }
             self.state.moved().insert(name.to_owned(), former.address);
             self.log.say("moved", &[("name", name.into()), ("session", address.session.into())]);
         }
@@ -132,7 +136,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use std::sync::mpsc::channel;
 
-    use sealwright_session::{Plan, Sessions, table};
+    use sealwright_session::{Material, Plan, Sessions, table};
 
     use super::*;
     use crate::{
@@ -206,6 +210,27 @@ mod tests {
         assert_eq!(ears.state.directory().find("alice"), Some(address(5, 1)));
         ears.hear(5, Message::Closed { address: address(5, 1), name: "alice" });
         assert_eq!(ears.state.directory().find("alice"), None);
+    }
+
+    /// A client comes back while the news of its opening elsewhere arrives: the keys that it just got stay.
+    #[test]
+    fn a_name_that_moves_takes_no_keys_along_that_it_got_anew() {
+        for (comes_back, live) in [(false, 0), (true, 1)] {
+            let sessions = table(Plan::new("gcm-on64".parse().unwrap(), 4)).unwrap();
+            let relay = Relay::start("127.0.0.1:0".parse().unwrap(), 0, Settings::default(), vec![sessions]).unwrap();
+            let mut ears = Ears::new(Arc::new(relay), Arc::default(), Arc::new(Log::to(std::io::sink())));
+            let admit = |ears: &Ears| ears.relay.admit(address(0, 1), Material::random().unwrap()).unwrap().epoch();
+            let opened = (address(0, 1), admit(&ears));
+            let before = Instant::now().checked_sub(Duration::from_secs(10)).unwrap();
+            ears.state.directory().opened_here("alice", opened, before);
+            if comes_back {
+                admit(&ears);
+            }
+            ears.hear(5, Message::Opened { address: address(5, 1), age: 10, name: "alice" });
+            assert_eq!(ears.state.directory().find("alice"), Some(address(5, 1)));
+            assert!(ears.relay.responds(Duration::from_secs(60)));
+            assert_eq!(ears.relay.live(), live);
+        }
     }
 
     #[test]

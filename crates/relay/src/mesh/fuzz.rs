@@ -57,7 +57,7 @@ fn here(ears: &Ears, what: &[u8; 3]) {
     let mut directory = ears.state.directory();
     match kind % 3 {
         0 => {
-            directory.opened_here(&name(which), address, Instant::now());
+            directory.opened_here(&name(which), (address, 1), Instant::now());
         }
         1 => directory.closed(&name(which), address),
         _ => directory.lost(u32::from(which) % NodeLayout::NODES),

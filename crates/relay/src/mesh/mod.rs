@@ -214,8 +214,8 @@ impl Mesh {
 }
 
 impl NameDirectory for Mesh {
-    fn opened(&self, name: &str, address: Address) {
-        let entry = self.state.directory().opened_here(name, address, Instant::now());
+    fn opened(&self, name: &str, address: Address, epoch: u16) {
+        let entry = self.state.directory().opened_here(name, (address, epoch), Instant::now());
         let _ = self.orders.try_send(Order::Opened(name.to_owned(), entry));
     }
 

@@ -33,6 +33,7 @@ pub enum ConfigError {
 
 /// What is wrong in a configuration.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ValueError {
     /// It is not TOML, or has unknown keys.
     #[error("{0}")]

@@ -1,8 +1,10 @@
 //! A relay to try: an authority, certificates, keys and configurations in one folder.
 
 use std::{
+    collections::HashMap,
     fs::{self, DirBuilder, File, OpenOptions},
     io::{self, Read, Seek, SeekFrom, Write},
+    net::{IpAddr, Ipv6Addr},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::Path,
 };
@@ -11,7 +13,7 @@ use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose, PublicKeyData, date_time_ymd,
 };
-use rustls::pki_types::{CertificateDer, pem::PemObject};
+use rustls::pki_types::{CertificateDer, DnsName, pem::PemObject};
 use zeroize::Zeroizing;
 
 use crate::errors::os_error_text;
@@ -20,32 +22,92 @@ use crate::errors::os_error_text;
 const ELSEWHERE: &str = "; hint: add the client where authority.key is kept, beside a copy of this folder's relay.toml \
                          and lists of names, then add its name to clients_file here (docs/OPERATING.md)";
 
-/// Writes a configuration `relay.toml` with all files that it names, and `NAME.toml` for each client. No file is replaced.
+/// The names and addresses of a relay that others on the same machine use.
+const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
+/// What `init` writes beside the files of clients.
+const OWN: [&str; 2] = ["authority", "relay"];
+
+/// Writes a configuration `relay.toml` with all files that it names, and `NAME.toml` for each client, into a new folder: all of
+/// it, or there is no folder.
 ///
 /// # Errors
-/// When the folder exists or cannot be written.
+/// [`io::ErrorKind::InvalidInput`] if a name cannot be that of a client or of a host, or two clients would have the same files; when
+/// the folder exists or cannot be written.
 pub fn init(folder: &Path, hosts: &[String], clients: &[String]) -> io::Result<()> {
-    clients.iter().try_for_each(|name| check_name(name))?;
-    DirBuilder::new().mode(0o700).create(folder)?;
+    check_clients(clients)?;
+    hosts.iter().try_for_each(|host| check_host(host))?;
+    DirBuilder::new().mode(0o700).create(folder).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            let why = "exists already; hint: --init makes a new folder: choose another name for it";
+            io::Error::new(error.kind(), why)
+        }
+        _ => error,
+    })?;
+    // It was made just now, and nobody has put anything of theirs there.
+    fill(folder, hosts, clients).inspect_err(|_| drop(fs::remove_dir_all(folder)))
+}
+
+/// Writes all that is in a new folder.
+fn fill(folder: &Path, hosts: &[String], clients: &[String]) -> io::Result<()> {
     let authority = authority().map_err(io::Error::other)?;
     let write = |name: &str, text: &str| write(&folder.join(name), text);
     write("authority.pem", &authority.as_ref().pem())?;
     write("authority.key", &pem(authority.key()))?;
-    let local = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
-    let names: Vec<String> = local.into_iter().chain(hosts.iter().cloned()).collect();
+    let names: Vec<String> = LOCAL.map(str::to_owned).into_iter().chain(hosts.iter().cloned()).collect();
     let host = hosts.first().map_or("localhost", String::as_str);
     let relay = leaf(&authority, &names, ExtendedKeyUsagePurpose::ServerAuth).map_err(io::Error::other)?;
     write("relay.pem", &relay.0)?;
     write("relay.key", &relay.1)?;
     let quoted: Vec<String> = clients.iter().map(|name| format!("\"{name}\"")).collect();
-    let any = if hosts.is_empty() { "127.0.0.1" } else { "0.0.0.0" };
+    let any = match hosts {
+        [] => "127.0.0.1",
+        // For both kinds of addresses. A machine may be without the newer kind, so not for every relay
+        hosts if hosts.iter().any(|host| host.parse::<Ipv6Addr>().is_ok()) => "[::]",
+        _ => "0.0.0.0",
+    };
     write("relay.toml", &RELAY.replace("{any}", any).replace("{clients}", &quoted.join(", ")))?;
     write("clients.txt", "# Clients, one a line; `sealwright relay add` adds them.\n")?;
     write("revoked.txt", "# Names that may not have a session, one a line; `sealwright relay revoke` adds them.\n")?;
     for name in clients {
-        client(folder, &authority, name, &format!("{host}:7601"))?;
+        client(folder, &authority, name, &at_port(host, 7601))?;
     }
     Ok(())
+}
+
+/// Host and port in one word.
+fn at_port(host: &str, port: u16) -> String {
+    if host.parse::<Ipv6Addr>().is_ok() { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
+}
+
+/// Refuses names that cannot be those of clients, and those of which two would have the same files.
+fn check_clients(clients: &[String]) -> io::Result<()> {
+    let mut known = HashMap::new();
+    for name in clients {
+        check_name(name)?;
+        let stem = stem(name).to_ascii_lowercase();
+        if OWN.contains(&stem.as_str()) {
+            return Err(invalid(format!("{name}: the relay has files of this name; hint: choose another one")));
+        }
+        if let Some(other) = known.insert(stem, name) {
+            let why = "hint: names that differ in case or by *. alone have the same files";
+            return Err(invalid(format!("{name}: {other} is a client already; {why}")));
+        }
+    }
+    Ok(())
+}
+
+fn check_host(host: &str) -> io::Result<()> {
+    if host.parse::<IpAddr>().is_ok() || is_name(host) && stem(host) == host {
+        return Ok(());
+    }
+    Err(invalid(format!("{host:?}: not a host such as relay.example or 192.0.2.1, without a port")))
+}
+
+/// The first name in the relay's certificate by which other machines can know it.
+pub fn host_in(certificate: &Path) -> Option<String> {
+    let certificate = CertificateDer::from_pem_file(certificate).ok()?;
+    let names = webpki::EndEntityCert::try_from(&certificate).ok()?;
+    names.valid_dns_names().find(|name| !LOCAL.contains(name) && !name.starts_with("*.")).map(str::to_owned)
 }
 
 /// Writes the certificate, the key and the configuration of a client into a folder that [`init`] made, and the client's
@@ -61,12 +123,12 @@ pub fn add(folder: &Path, file: &Path, name: &str, relay: &str) -> io::Result<()
         io::Error::new(error.kind(), format!("authority.key: {}{hint}", os_error_text(&error)))
     };
     // What stands in the files is not repeated
-    let invalid = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why);
+    let damaged = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why);
     let key = KeyPair::from_pem(&read().map_err(missing)?)
-        .map_err(|_| invalid("authority.key holds no private key in PEM"))?;
+        .map_err(|_| damaged("authority.key holds no private key in PEM"))?;
     let params = authority_params().map_err(io::Error::other)?;
     let theirs = CertificateDer::from_pem_file(folder.join("authority.pem"))
-        .map_err(|_| invalid("authority.pem holds no certificate in PEM"))?;
+        .map_err(|_| damaged("authority.pem holds no certificate in PEM"))?;
     let ours = key.der_bytes();
     // A certificate holds its public key in the same form
     if !theirs.windows(ours.len()).any(|part| part == ours) {
@@ -139,8 +201,11 @@ fn check_name(name: &str) -> io::Result<()> {
     if is_name(name) {
         return Ok(());
     }
-    let why = format!("{name}: not a name such as alice, alice.example or, for many, *.load.test");
-    Err(io::Error::new(io::ErrorKind::InvalidInput, why))
+    Err(invalid(format!("{name:?}: not a name such as alice, alice.example or, for many, *.load.test")))
+}
+
+fn invalid(why: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, why)
 }
 
 /// Whether a client can have this name: a DNS name. After `*.` at least two labels must follow; other wildcards are not
@@ -149,7 +214,10 @@ pub fn is_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     let labels = stem(name).split('.');
     let least = if name.starts_with("*.") { 2 } else { 1 };
-    labels.clone().count() >= least && labels.into_iter().all(|label| !label.is_empty() && label.bytes().all(plain))
+    labels.clone().count() >= least
+        && labels.into_iter().all(|label| !label.is_empty() && label.bytes().all(plain))
+        // Where a hyphen stands, and how long it all is
+        && DnsName::try_from(stem(name)).is_ok()
 }
 
 /// The name of a client's files.
@@ -227,47 +295,5 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use super::*;
-
-    /// A client has all of its files or none, and no file that is there is touched.
-    #[test]
-    fn a_client_whose_files_are_there_is_not_added_by_half() {
-        let folder = tempfile::tempdir().unwrap();
-        let trial = folder.path().join("trial");
-        init(&trial, &[], &[]).unwrap();
-        let add = || add(&trial, &trial.join("clients.txt"), "*.carol.test", "localhost:1");
-        let listed = fs::read(trial.join("clients.txt")).unwrap();
-        for file in ["carol.test.pem", "carol.test.key", "carol.test.toml"] {
-            fs::write(trial.join(file), "there before").unwrap();
-            let refused = add().unwrap_err().to_string();
-            assert!(refused.starts_with(&format!("{file}: File exists; hint: ")), "{refused}");
-            assert_eq!(fs::read(trial.join(file)).unwrap(), b"there before");
-            fs::remove_file(trial.join(file)).unwrap();
-            let made = fs::read_dir(&trial)
-                .unwrap()
-                .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with("carol"));
-            assert_eq!(made.count(), 0, "{file}");
-        }
-        assert_eq!(fs::read(trial.join("clients.txt")).unwrap(), listed);
-        add().unwrap();
-    }
-
-    /// Nobody looked before: what is written first goes again when the rest cannot be.
-    #[test]
-    fn no_key_is_written_over_and_what_was_written_before_goes_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let authority = authority().unwrap();
-        fs::write(folder.path().join("carol.key"), "there before").unwrap();
-        let refused = client(folder.path(), &authority, "carol", "localhost:1").unwrap_err();
-        assert_eq!(
-            (refused.kind(), refused.to_string()),
-            (io::ErrorKind::AlreadyExists, "carol.key: File exists".into())
-        );
-        assert_eq!(fs::read(folder.path().join("carol.key")).unwrap(), b"there before");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-        assert!(write(&folder.path().join("carol.key"), "other").is_err());
-        assert_eq!(fs::read(folder.path().join("carol.key")).unwrap(), b"there before");
-    }
-}
+#[path = "init_tests.rs"]
+mod tests;

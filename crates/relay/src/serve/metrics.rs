@@ -52,31 +52,7 @@ impl MetricsServer {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
         let metrics = Arc::new(metrics);
-        let listen = move || {
-            let inside = Arc::new(());
-            for stream in listener.incoming() {
-                if stopped.load(Ordering::Relaxed) {
-                    break;
-                }
-                // Idle readers must not hold up others, and there are never many
-                if Arc::strong_count(&inside) > READERS {
-                    continue;
-                }
-                let Ok(stream) = stream else {
-                    // No descriptors: who asks waits
-                    std::thread::sleep(RETRY);
-                    continue;
-                };
-                let (metrics, permit) = (metrics.clone(), inside.clone());
-                let answer = move || {
-                    // A reader that asks wrongly, or leaves, gets nothing
-                    let _ = answer(stream, &metrics);
-                    drop(permit);
-                };
-                // Without a thread for it, the reader asks again
-                let _ = std::thread::Builder::new().name("metrics".into()).spawn(answer);
-            }
-        };
+        let listen = move || listen(listener.incoming(), &stopped, &Arc::default(), &metrics);
         let thread = std::thread::Builder::new().name("metrics".into()).spawn(listen)?;
         Ok(MetricsServer { address, stop, thread: Some(thread) })
     }
@@ -93,6 +69,37 @@ impl Drop for MetricsServer {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
+    }
+}
+
+/// Answers readers, each of whom has a part of `inside` meanwhile.
+fn listen(
+    readers: impl Iterator<Item = io::Result<TcpStream>>,
+    stopped: &AtomicBool,
+    inside: &Arc<()>,
+    metrics: &Arc<Metrics>,
+) {
+    for stream in readers {
+        if stopped.load(Ordering::Relaxed) {
+            break;
+        }
+        let Ok(stream) = stream else {
+            // No descriptors: who asks waits, also while there are many readers
+            std::thread::sleep(RETRY);
+            continue;
+        };
+        // Idle readers must not hold up others, and there are never many
+        if Arc::strong_count(inside) > READERS {
+            continue;
+        }
+        let (metrics, permit) = (metrics.clone(), inside.clone());
+        let answer = move || {
+            // A reader that asks wrongly, or leaves, gets nothing
+            let _ = answer(stream, &metrics);
+            drop(permit);
+        };
+        // Without a thread for it, the reader asks again
+        let _ = std::thread::Builder::new().name("metrics".into()).spawn(answer);
     }
 }
 
@@ -185,7 +192,7 @@ impl Metrics {
         add("sessions_denied_total", "counter", "Requests refused.", &[("", value(&self.control.denied))]);
         let (numbers, name_bytes) = self.names.read();
         add("sessions", "gauge", "Sessions that have keys.", &[("", f64::from(self.relay.live()))]);
-        add("session_numbers", "gauge", "Numbers that belong to names.", &[("", f64::from(numbers))]);
+        add("session_numbers", "gauge", "Numbers that belong to names, or are used up.", &[("", f64::from(numbers))]);
         add("session_slots", "gauge", "The most sessions.", &[("", f64::from(self.sessions))]);
         add("session_bytes", "gauge", "Memory reserved for all session records.", &[("", self.session_bytes as f64)]);
         add("name_bytes", "gauge", "Memory of names and certificates, about.", &[("", name_bytes as f64)]);

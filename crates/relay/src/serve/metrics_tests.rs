@@ -1,6 +1,12 @@
 //! What Prometheus and those who ask for the health of a relay are told.
 #![allow(clippy::unwrap_used)]
-use std::{fs, path::Path, sync::mpsc::channel, thread, time::Duration};
+use std::{
+    fs,
+    path::Path,
+    sync::mpsc::channel,
+    thread,
+    time::{Duration, Instant},
+};
 
 use sealwright_session::{Plan, Sessions, table};
 use sealwright_transcripts::until;
@@ -18,6 +24,20 @@ fn serve(trial: &Path) -> Server {
     let text = ["7600", "7601", "7602"].iter().fold(text, |text, port| text.replace(port, "0"));
     let config = Config::parse(&format!("threads = 2\n{text}"), trial).unwrap();
     Server::start(&config, Arc::new(Log::to(io::sink()))).unwrap()
+}
+
+fn source(relay: Relay, control: ControlStats) -> Metrics {
+    Metrics {
+        relay: Arc::new(relay),
+        #[cfg(feature = "nats")]
+        mesh: None,
+        control: Arc::new(control),
+        draining: Arc::default(),
+        sessions: 77,
+        session_bytes: 88,
+        names: NamesGauge::default(),
+        scheme: "gcm-on64".into(),
+    }
 }
 
 /// What is answered; nothing where that takes longer than a reader is given.
@@ -69,6 +89,22 @@ fn a_relay_that_drains_or_hangs_is_not_healthy() {
     });
     assert_eq!(server.trouble(), Some("draining"));
     drop(guest);
+}
+
+/// While there are as many readers as may be, and no descriptor for another one, nothing is tried again at once.
+#[test]
+fn who_listens_for_readers_waits_for_a_descriptor() {
+    let sessions = table(Plan::new("gcm-on64".parse().unwrap(), 4)).unwrap();
+    let relay = Relay::start("127.0.0.1:0".parse().unwrap(), 0, Settings::default(), vec![sessions]).unwrap();
+    let metrics = Arc::new(source(relay, ControlStats::default()));
+    let inside = Arc::new(());
+    for readers in [0, READERS] {
+        let _inside = vec![inside.clone(); readers];
+        let start = Instant::now();
+        let none = (0..5).map(|_| Err(io::Error::other("no descriptors")));
+        listen(none, &AtomicBool::new(false), &inside, &metrics);
+        assert!(start.elapsed() >= 5 * RETRY, "{readers} readers");
+    }
 }
 
 /// Each count under its own name, labels included.
@@ -135,15 +171,9 @@ fn metrics_have_the_values_of_their_counts() {
     }));
     counts.set(Count::CpuNanoseconds, 2_500_000_000);
     let source = Metrics {
-        relay: Arc::new(relay),
         #[cfg(feature = "nats")]
         mesh,
-        control: Arc::new(control),
-        draining: Arc::default(),
-        sessions: 77,
-        session_bytes: 88,
-        names: NamesGauge::default(),
-        scheme: "gcm-on64".into(),
+        ..source(relay, control)
     };
     wanted.extend(
         ["worker_cpu_seconds_total 2.5", "session_slots 77", "session_bytes 88", "draining 0"].map(str::to_owned),

@@ -19,7 +19,7 @@ pub use admin::{AdminError, AdminRequest, ask};
 pub use budget::{Room, bytes_per_session};
 pub use config::Config;
 pub use config_error::{ConfigError, SecretError, ValueError};
-pub use init::{NameFile, add, init, is_name, stem};
+pub use init::{NameFile, add, host_in, init, is_name, stem};
 pub use run::{Signals, run};
 pub use serve_error::ServeError;
 pub use server::{Addresses, Server};

@@ -9,6 +9,7 @@ use crate::{control::tls::TlsError, data::ListenError, errors::os_error_text, se
 
 /// Why a relay cannot serve.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ServeError {
     /// The configuration cannot be used.
     #[error("{0}")]

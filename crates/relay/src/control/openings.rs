@@ -1,0 +1,148 @@
+//! How the session of a name is opened, opened anew, and ends.
+//!
+//! Several clients may open one session at once. Each opening gives its number new keys, of a later epoch, and those
+//! before it have lost theirs, in whichever order the openings are noted here.
+
+use std::time::Instant;
+
+use super::{Names, NoNumber, Number, OpenSession, Owner};
+use crate::control::certificates::{Chain, OpenLimits, Opening};
+
+/// Whether the keys of an epoch came later than those of another one. Epochs begin again after the last.
+fn is_later(epoch: u16, than: u16) -> bool {
+    (epoch.wrapping_sub(than) as i16) > 0
+}
+
+impl Owner {
+    /// Whether keys of this epoch were replaced by others.
+    fn has_later_than(&self, epoch: u16) -> bool {
+        self.latest.is_some_and(|latest| is_later(latest, epoch))
+    }
+}
+
+impl Names {
+    /// The number for a name whose session is to be opened with this certificate, if its share allows that. Then
+    /// [`Names::opened`], [`Names::not_opened`] or [`Names::taken_back`] follows.
+    pub(crate) fn number_to_open(
+        &mut self,
+        name: &str,
+        chain: &Chain,
+        limits: &OpenLimits,
+        now: Instant,
+    ) -> Result<Number, NoNumber> {
+        let owner = self.owners.get(name);
+        let anew = owner.and_then(|owner| owner.open.as_ref()).is_some_and(|open| open.chain.first() == chain.first());
+        match self.certificates.may_open(chain, anew, limits, now) {
+            Opening::May => {}
+            Opening::HasAll => return Err(NoNumber::Share),
+            Opening::TooOften => return Err(NoNumber::TooOften),
+        }
+        let number = self.number(name)?;
+        let owner = self.owners.get_mut(name).ok_or(NoNumber::Unknown)?;
+        if !owner.opened.take(limits.of_session, now) {
+            return Err(NoNumber::TooOften);
+        }
+        owner.opening += 1;
+        Ok(number)
+    }
+
+    /// Another number for a session that is being opened with this certificate, as nobody can use this one any more. It
+    /// stays a part of what the certificate may have: else one could use up all numbers.
+    pub(crate) fn renew(
+        &mut self,
+        name: &str,
+        number: Number,
+        chain: &Chain,
+        limits: &OpenLimits,
+    ) -> Result<Number, NoNumber> {
+        self.retire(name, number, chain);
+        if !self.owners.contains_key(name) && self.certificates.has_all(chain, limits) {
+            return Err(NoNumber::Share);
+        }
+        let number = self.number(name)?;
+        self.owners.entry(name.into()).and_modify(|owner| owner.opening += 1);
+        Ok(number)
+    }
+
+    /// The session of a name was opened under this number. Whether it is: the name may own it no longer, or another
+    /// opening may have replaced its keys.
+    pub(crate) fn opened(&mut self, name: &str, number: Number, mut open: OpenSession) -> bool {
+        let Some(owner) = self.owners.get_mut(name).filter(|owner| owner.number == number) else { return false };
+        if owner.has_later_than(open.epoch) {
+            self.not_opened(name, number);
+            return false;
+        }
+        owner.opening = owner.opening.saturating_sub(1);
+        owner.latest = Some(open.epoch);
+        open.chain = self.certificates.opened(&open.chain);
+        let before = owner.open.replace(open);
+        before.iter().for_each(|before| self.certificates.closed(&before.chain));
+        true
+    }
+
+    /// The session of a name could not be opened under this number.
+    pub(crate) fn not_opened(&mut self, name: &str, number: Number) {
+        let Some(owner) = self.owners.get_mut(name).filter(|owner| owner.number == number) else { return };
+        owner.opening = owner.opening.saturating_sub(1);
+        if owner.open.is_none() {
+            self.closed(name, number);
+        }
+    }
+
+    /// The keys of this epoch went to a client that may not have them, and are taken back. Whether the session that the
+    /// name had has ended with them: not if another opening came later.
+    pub(crate) fn taken_back(&mut self, name: &str, number: Number, epoch: u16) -> bool {
+        let Some(owner) = self.owners.get_mut(name).filter(|owner| owner.number == number) else { return false };
+        let ended = !owner.has_later_than(epoch);
+        if ended {
+            owner.latest = Some(epoch);
+            owner.open.take().iter().for_each(|open| self.certificates.closed(&open.chain));
+        }
+        self.not_opened(name, number);
+        ended
+    }
+
+    /// Whether a client is opening the session of this name right now.
+    #[cfg(test)]
+    pub(in crate::control) fn is_being_opened(&self, name: &str) -> bool {
+        self.owners.get(name).is_some_and(|owner| owner.opening > 0)
+    }
+
+    /// The session of a name under this number has ended. A name that the configuration does not spell out gives its
+    /// number back, so that nobody takes them all by and by. Whether that is so: nothing changes while a client opens
+    /// it again.
+    pub(crate) fn closed(&mut self, name: &str, number: Number) -> bool {
+        let owner = self.owners.get_mut(name).filter(|owner| owner.number == number && owner.opening == 0);
+        let Some(owner) = owner else { return false };
+        owner.open.take().iter().for_each(|open| self.certificates.closed(&open.chain));
+        if !self.allowed.spells_out(name) {
+            self.disown(name);
+            self.give_back(number.index);
+        }
+        true
+    }
+
+    /// The same for the session that was opened at this time; whether it is still that one.
+    pub(crate) fn closed_since(&mut self, name: &str, number: Number, since: Instant) -> bool {
+        let open = self.owners.get(name).and_then(|owner| owner.open.as_ref());
+        open.is_some_and(|open| open.since == since) && self.closed(name, number)
+    }
+
+    /// The number of a name cannot be used any more, by anybody: it was used up with this certificate.
+    fn retire(&mut self, name: &str, number: Number, chain: &Chain) {
+        if self.owners.get(name).is_none_or(|owner| owner.number != number) {
+            return;
+        }
+        self.disown(name);
+        if self.used_up.insert(number.index) {
+            self.certificates.used_up(chain);
+        }
+        if self.allowed.spells_out(name) {
+            self.moved.insert(name.into());
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "openings_tests.rs"]
+mod tests;

@@ -1,0 +1,163 @@
+use super::{
+    super::tests::{LIMITS, new, rest, session},
+    *,
+};
+
+/// An opening whose keys are of this epoch, with a certificate of this content.
+fn opening(certificate: u8, epoch: u16) -> OpenSession {
+    OpenSession { epoch, ..session(certificate) }
+}
+
+/// Who has the session of a name.
+fn holder(names: &Names, name: &str) -> Option<OpenSession> {
+    names.open_sessions().find(|(open, ..)| *open == name).map(|(_, _, open)| open.clone())
+}
+
+#[test]
+fn a_session_opened_for_a_former_owner_is_noticed() {
+    let mut names = new(&rest(&["alice"]), 10, 1);
+    let number = names.number("alice").expect("room");
+    names.set(&rest(&["bob"]), &[]);
+    assert!(!names.opened("alice", number, session(1)), "alice was removed meanwhile");
+    let number = names.number("bob").expect("room");
+    assert!(names.opened("bob", number, session(1)));
+    assert_eq!(names.open_sessions().count(), 1);
+    names.closed("bob", Number { generation: 99, ..number });
+    assert_eq!(names.open_sessions().count(), 1, "another generation");
+    names.closed("bob", number);
+    assert_eq!(names.open_sessions().count(), 0);
+}
+
+#[test]
+fn a_retired_number_is_given_to_nobody() {
+    let mut names = new(&rest(&["alice"]), 10, 2);
+    let number = names.number("alice").expect("room");
+    names.retire("alice", number, &session(1).chain);
+    let other = names.number("alice").expect("room");
+    assert_ne!(other.index, number.index);
+    names.retire("alice", number, &session(1).chain);
+    assert_eq!(names.find("alice"), Ok(other), "retired before");
+    names.retire("alice", other, &session(1).chain);
+    assert_eq!((names.number("alice"), names.used()), (Err(NoNumber::Full), 2));
+}
+
+/// A session that was opened again is not ended for what the one before it was.
+#[test]
+fn what_is_being_opened_is_not_ended() {
+    for name in ["1.load", "alice"] {
+        let mut names = new(&rest(&["*.load", "alice"]), 10, 10);
+        let (now, first) = (Instant::now(), session(1));
+        let number = names.number_to_open(name, &first.chain, &LIMITS, now).expect("room");
+        assert!(!names.closed(name, number) && names.find(name) == Ok(number), "it is being opened");
+        assert!(names.opened(name, number, first.clone()));
+        // It is opened again while its end is on the way
+        let again = OpenSession { since: first.since + std::time::Duration::from_secs(1), ..session(1) };
+        assert_eq!(names.number_to_open(name, &again.chain, &LIMITS, now), Ok(number));
+        assert!(!names.closed_since(name, number, first.since), "{name}");
+        assert!(names.opened(name, number, again.clone()));
+        assert!(!names.closed_since(name, number, first.since), "{name}: another one");
+        // One that could not be opened leaves the one before
+        assert_eq!(names.number_to_open(name, &again.chain, &LIMITS, now), Ok(number));
+        names.not_opened(name, number);
+        assert_eq!(names.open_sessions().count(), 1);
+        assert!(names.closed_since(name, number, again.since) && names.open_sessions().count() == 0);
+        assert_eq!(names.find(name).is_ok(), name == "alice", "a number that nobody spelled out goes back");
+        // The first one that could not be opened leaves nothing
+        let number = names.number_to_open(name, &first.chain, &LIMITS, now).expect("room");
+        names.not_opened(name, number);
+        assert_eq!(names.find(name).is_ok(), name == "alice");
+    }
+}
+
+/// Another number in place of one that is used up is not given back either while its session is being opened.
+#[test]
+fn what_is_opened_under_another_number_is_not_ended() {
+    let mut names = new(&rest(&["*.load"]), 10, 10);
+    let first = names.number_to_open("1.load", &session(1).chain, &LIMITS, Instant::now()).expect("room");
+    let second = names.renew("1.load", first, &session(1).chain, &LIMITS).expect("room");
+    assert!(second.index != first.index && !names.closed("1.load", second));
+    assert!(!names.opened("1.load", first, session(1)) && names.opened("1.load", second, session(1)));
+    assert!(names.closed("1.load", second) && names.find("1.load") == Err(NoNumber::Absent));
+}
+
+/// Of two clients that open a session at once, the one whose keys came last has it, in whichever order they are noted:
+/// who is revoked must be the one whose session ends.
+#[test]
+fn of_two_openings_at_once_the_later_keys_count() {
+    for (earlier, later) in [(1, 2), (u16::MAX, 0), (u16::MAX - 3, 2)] {
+        for name in ["1.load", "alice"] {
+            let mut names = new(&rest(&["*.load", "alice"]), 10, 10);
+            let (now, [a, b]) = (Instant::now(), [opening(1, earlier), opening(2, later)]);
+            let number = names.number_to_open(name, &a.chain, &LIMITS, now).expect("room");
+            assert_eq!(names.number_to_open(name, &b.chain, &LIMITS, now), Ok(number));
+            assert!(names.opened(name, number, b.clone()));
+            assert!(!names.opened(name, number, a.clone()), "its keys were replaced");
+            assert_eq!(holder(&names, name).map(|open| (open.chain, open.epoch)), Some((b.chain.clone(), later)));
+            assert!(!names.is_being_opened(name) && names.closed(name, number), "both are done");
+            // In the order of their keys
+            let number = names.number_to_open(name, &a.chain, &LIMITS, now).expect("room");
+            let anew = opening(1, later.wrapping_add(1));
+            assert!(names.opened(name, number, anew));
+        }
+    }
+}
+
+/// A certificate was revoked while it opened a session that another client opens as well.
+#[test]
+fn an_opening_that_is_taken_back_ends_no_other_one() {
+    for name in ["1.load", "alice"] {
+        let spelled_out = name == "alice";
+        let start = || {
+            let mut names = new(&rest(&["*.load", "alice"]), 10, 10);
+            let number = names.number_to_open(name, &session(1).chain, &LIMITS, Instant::now()).expect("room");
+            names.number_to_open(name, &session(2).chain, &LIMITS, Instant::now()).expect("room");
+            (names, number)
+        };
+        // One that came later, and was noted before or after
+        let (mut names, number) = start();
+        assert!(names.opened(name, number, opening(2, 6)) && !names.taken_back(name, number, 5));
+        assert_eq!(holder(&names, name).map(|open| open.epoch), Some(6));
+        let (mut names, number) = start();
+        assert!(names.taken_back(name, number, 5) && names.opened(name, number, opening(2, 6)));
+        assert_eq!(holder(&names, name).map(|open| open.epoch), Some(6));
+        // One that came earlier has lost its keys, before or after it was noted
+        let (mut names, number) = start();
+        assert!(names.opened(name, number, opening(2, 5)) && names.taken_back(name, number, 6));
+        assert_eq!((names.open_sessions().count(), names.find(name).is_ok()), (0, spelled_out));
+        let (mut names, number) = start();
+        assert!(names.taken_back(name, number, 6) && names.find(name) == Ok(number), "it is still being opened");
+        assert!(!names.opened(name, number, opening(2, 5)));
+        assert_eq!((names.open_sessions().count(), names.find(name).is_ok()), (0, spelled_out));
+        // Both
+        let (mut names, number) = start();
+        assert!(names.taken_back(name, number, 6) && !names.taken_back(name, number, 5));
+        assert_eq!((names.open_sessions().count(), names.find(name).is_ok()), (0, spelled_out));
+        assert_eq!(names.certificates.bytes(), new(&rest(&[]), 1, 1).certificates.bytes(), "no certificate is kept");
+    }
+}
+
+/// A certificate uses up as many numbers as it may have sessions.
+#[test]
+fn one_certificate_does_not_use_up_the_numbers_of_the_others() {
+    let limits = OpenLimits { sessions: 5, ..LIMITS };
+    let (mut names, greedy) = (new(&rest(&["*.load", "alice"]), 10, 10), session(1));
+    let (name, now) = ("1.load", Instant::now());
+    let mut number = names.number_to_open(name, &greedy.chain, &limits, now).expect("room");
+    let mut used = 0;
+    while let Ok(next) = names.renew(name, number, &greedy.chain, &limits) {
+        assert!(names.opened(name, next, greedy.clone()));
+        number = next;
+        used += 1;
+        assert!(used < 10, "it uses them all up");
+    }
+    assert_eq!((used, names.used()), (4, 6), "five that are used up, and alice's");
+    assert_eq!(names.number_to_open(name, &greedy.chain, &limits, now), Err(NoNumber::Share));
+    assert!(names.number_to_open("2.load", &session(2).chain, &limits, now).is_ok());
+    assert!(names.number_to_open("alice", &session(3).chain, &limits, now).is_ok());
+    // Nor does another group get them with their run
+    assert_eq!(names.change(&rest(&[]), &[]).names.len(), 2);
+    names.settle(&rest(&[]));
+    names.set(&vec![(Some("a".to_owned()), vec!["*.a".to_owned()])], &[]);
+    let free = (0..10).filter(|at| names.number(&format!("{at}.a")).is_ok()).count();
+    assert_eq!(free, 5);
+}
