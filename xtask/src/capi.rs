@@ -98,9 +98,10 @@ const PROGRAMS: &[(&str, &str, Option<&str>)] = &[
 
 fn examples(steps: &Steps, folder: &Path) -> Checked {
     let (mut wrong, mut run, mut skipped) = (Vec::new(), 0, Vec::new());
-    let ways: [(&str, &[&str], &[&str]); 4] = [
+    let ways: [(&str, &[&str], &[&str]); 5] = [
         ("shared", &[], &[]),
         ("static", &["--static"], &[]),
+        ("all static", &["--static"], &["-static"]),
         ("sanitizers", &[], &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]),
         ("valgrind", &[], &[]),
     ];
@@ -169,8 +170,8 @@ fn compile(
     command.arg(standard).args(STRICT).args(flags).arg("-o").arg(program);
     command.arg(steps.root().join("crates/capi").join(source));
     for word in split(&found) {
-        // Without `-Bstatic` the linker takes the shared library where there are both.
-        match word == "-lsealwright" && pkg_config.contains(&"--static") {
+        // Without `-Bstatic` the linker takes the shared library where there are both; with `-static` it takes no other.
+        match word == "-lsealwright" && pkg_config.contains(&"--static") && !flags.contains(&"-static") {
             true => command.arg("-Wl,-Bstatic").arg(word).arg("-Wl,-Bdynamic"),
             false => command.arg(word),
         };
@@ -188,7 +189,7 @@ fn execute(folder: &Path, program: &Path, way: &str) -> Result<String, String> {
         command.args(["--quiet", "--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite"]);
         command.arg("--show-leak-kinds=definite").arg(program);
     }
-    if way != "static" {
+    if !way.ends_with("static") {
         command.env("LD_LIBRARY_PATH", folder.join("prefix/lib"));
     }
     // Those that write files do so there.

@@ -11,7 +11,8 @@ use std::{
 
 use crate::{programs::said, steps::Steps};
 
-/// What the static library needs of the system.
+/// What the library needs of the system. The file of pkg-config does not name the first, which is never static: the compiler adds it,
+/// or what is static in its place.
 const SYSTEM: &[&str] = &["-lgcc_s", "-lpthread", "-ldl", "-lm"];
 
 /// `cargo xtask install-c PREFIX [--libdir DIR]`.

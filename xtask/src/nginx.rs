@@ -44,8 +44,7 @@ fn serve(nginx: &str, folder: &Path) -> Result<(), String> {
         let log = fs::read_to_string(own.join("error.log")).unwrap_or_default();
         format!("{why}; its log:\n{log}")
     })?;
-    let maps = fs::read_to_string(format!("/proc/{}/maps", server.id())).unwrap_or_default();
-    if !maps.contains("ossl-modules/sealwright.so") {
+    if !server.uses_ours() {
         return Err("nginx has not loaded the provider".into());
     }
     OFFERS.into_iter().try_for_each(|offer| tls.fetch(port, offer, false))

@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::Read,
+    io::{BufRead, BufReader, Read},
     net::{TcpListener, TcpStream},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -176,7 +176,13 @@ impl Tls {
         let mut client = Stopped(client.spawn().map_err(failed)?);
         let mut input = client.0.stdin.take().ok_or("no input")?;
         std::io::Write::write_all(&mut input, b"GET /file HTTP/1.0\r\n\r\n").map_err(failed)?;
-        let (mut got, mut output) = (String::new(), client.0.stdout.take().ok_or("no output")?);
+        let (mut got, output) = (String::new(), client.0.stdout.take().ok_or("no output")?);
+        let mut output = BufReader::new(output);
+        // The file is longer than what waits in the pipe, so that the client is still there.
+        output.read_line(&mut got).map_err(failed)?;
+        if !got.is_empty() && client.uses_ours() != ours {
+            return Err(format!("{version} {}: the client has our provider: {}", suite[1], !ours));
+        }
         output.read_to_string(&mut got).map_err(failed)?;
         drop(input);
         match got.split_once("\r\n\r\n") {
@@ -186,13 +192,28 @@ impl Tls {
     }
 }
 
+/// That the command of the page shows our provider with these settings, and not with ones that name a module that is not there.
+fn listed(tls: &Tls) -> Result<(), String> {
+    let text = fs::read_to_string(&tls.settings).map_err(|error| error.to_string())?;
+    let without = tls.folder.join("without.cnf");
+    fs::write(&without, text.replace("sealwright.so", "none.so")).map_err(|error| error.to_string())?;
+    for (settings, there) in [(&tls.settings, true), (&without, false)] {
+        let list = Command::new("openssl").args(["list", "-providers"]).env("OPENSSL_CONF", settings).output();
+        let list = list.map_err(|error| error.to_string())?;
+        if String::from_utf8_lossy(&list.stdout).contains("name: Sealwright\n") != there {
+            return Err(format!("openssl list -providers, with the module: {there}: {list:?}"));
+        }
+    }
+    Ok(())
+}
+
 /// Connections with a server of OpenSSL's whose ciphers are ours and a client that knows nothing of it; then the other way round.
 fn tls(folder: &Path) -> Checked {
     let tls = match Tls::new(folder) {
         Ok(tls) => tls,
         Err(why) => return Checked::Wrong(vec![why]),
     };
-    let (mut wrong, mut right) = (Vec::new(), 0);
+    let (mut wrong, mut right) = (Vec::from_iter(listed(&tls).err()), 0);
     for offer in OFFERS {
         for ours_serves in [true, false] {
             match exchange(&tls, ours_serves, offer) {
@@ -215,6 +236,9 @@ fn exchange(tls: &Tls, ours_serves: bool, offer: Offer) -> Result<(), String> {
     }
     // The connection that only asks whether it listens is the first of two.
     let server = Stopped::listening(&mut server, port)?;
+    if server.uses_ours() != ours_serves {
+        return Err(format!("the server has our provider: {}", !ours_serves));
+    }
     let fetched = tls.fetch(port, offer, !ours_serves);
     drop(server);
     fetched
@@ -240,8 +264,9 @@ fn cms(folder: &Path) -> Checked {
                     let opened = tls.cms(&["-decrypt"], message, ours)?;
                     let as_expected = match (ours, genuine, &opened) {
                         (_, false, opened) => opened.is_none(),
-                        // In more than one piece, there is none.
+                        // In more than one piece, there is none: a text shows that OpenSSL's own was at work.
                         (true, true, None) => len >= 4096,
+                        (true, true, Some(_)) if len > 4096 => false,
                         (false, true, None) => false,
                         (_, true, Some(opened)) => *opened == text,
                     };
@@ -284,8 +309,10 @@ impl Stopped {
         Err("the server does not listen".into())
     }
 
-    pub(crate) fn id(&self) -> u32 {
-        self.0.id()
+    /// Whether it has loaded our provider. OpenSSL takes its own, and says nothing, where settings name one that is not there.
+    pub(crate) fn uses_ours(&self) -> bool {
+        fs::read_to_string(format!("/proc/{}/maps", self.0.id()))
+            .is_ok_and(|maps| maps.contains("ossl-modules/sealwright.so"))
     }
 }
 

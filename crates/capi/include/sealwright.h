@@ -95,7 +95,12 @@ typedef enum {
   /**
    * A defect of the library. The objects of the call must not be used again.
    */
-  SEALWRIGHT_ERROR_INTERNAL = 13
+  SEALWRIGHT_ERROR_INTERNAL = 13,
+  /**
+   * The file is of a kind that this library does not read, if it is genuine: it is signed, or its format version, suite, key source or
+   * content is unknown here.
+   */
+  SEALWRIGHT_ERROR_UNSUPPORTED = 14
 } sealwright_error;
 
 /**

@@ -10,7 +10,7 @@ use std::{
 };
 
 use sealwright::{KeyLengthError, OpenError, SealError, UnknownSuiteError};
-use sealwright_file as file;
+use sealwright_file::{self as file, Flaw};
 use sealwright_stream::StreamError;
 
 /// What a function returns. Numbers keep their meaning; later versions may add some.
@@ -45,6 +45,9 @@ pub enum SealwrightError {
     SealwrightErrorOther = 12,
     /// A defect of the library. The objects of the call must not be used again.
     SealwrightErrorInternal = 13,
+    /// The file is of a kind that this library does not read, if it is genuine: it is signed, or its format version, suite, key source or
+    /// content is unknown here.
+    SealwrightErrorUnsupported = 14,
 }
 
 use SealwrightError::{
@@ -52,7 +55,8 @@ use SealwrightError::{
     SealwrightErrorInternal as Internal, SealwrightErrorIo as Io, SealwrightErrorKeyLength as KeyLength,
     SealwrightErrorNonceLength as NonceLength, SealwrightErrorNotAuthentic as NotAuthentic,
     SealwrightErrorOther as Other, SealwrightErrorRandom as Random, SealwrightErrorSuite as Suite,
-    SealwrightErrorTooLong as TooLong, SealwrightErrorWrongKey as WrongKey, SealwrightOk as Ok_,
+    SealwrightErrorTooLong as TooLong, SealwrightErrorUnsupported as Unsupported, SealwrightErrorWrongKey as WrongKey,
+    SealwrightOk as Ok_,
 };
 
 /// Every error with its text.
@@ -71,6 +75,7 @@ const TEXTS: &[(SealwrightError, &CStr)] = &[
     (Ended, c"the stream has ended"),
     (Other, c"failed"),
     (Internal, c"a defect of the library"),
+    (Unsupported, c"a kind of file that this library does not read"),
 ];
 
 /// The text of an error's number. It is never NULL, and lives as long as the program.
@@ -117,20 +122,25 @@ impl Failed {
     fn of(number: SealwrightError, error: impl ToString) -> Failed {
         Failed { number, text: error.to_string() }
     }
+
+    pub(crate) fn number(&self) -> c_int {
+        self.number as c_int
+    }
+}
+
+/// Runs `work`; a panic is an error too.
+pub(crate) fn caught(work: impl FnOnce() -> Result<(), Failed>) -> Result<(), Failed> {
+    // Objects of a call that panicked must not be used again, as the header says.
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(Failed::of(Internal, reason(&*panic))))
 }
 
 /// Runs `work`, and gives the caller the number of its error, and the thread its text.
 pub(crate) fn guard(work: impl FnOnce() -> Result<(), Failed>) -> c_int {
-    // Objects of a call that panicked must not be used again, as the header says.
-    let failed = match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(Ok(())) => return Ok_ as c_int,
-        Ok(Err(failed)) => failed,
-        Err(panic) => Failed::of(Internal, reason(&*panic)),
-    };
+    let Err(failed) = caught(work) else { return Ok_ as c_int };
     let text = CString::new(failed.text.replace('\0', " ")).unwrap_or_default();
     // In a destructor that runs after the thread's there is no place for it; the number is told all the same.
     let _ = LAST.try_with(|last| last.replace(Some(text)));
-    failed.number as c_int
+    failed.number()
 }
 
 fn reason(panic: &(dyn Any + Send)) -> &str {
@@ -171,7 +181,6 @@ impl From<SealError> for Failed {
 impl From<StreamError> for Failed {
     fn from(error: StreamError) -> Failed {
         let number = match error {
-            StreamError::Suite(_) => Suite,
             StreamError::KeyLength { .. } => KeyLength,
             StreamError::Random(_) => Random,
             StreamError::WrongKey => WrongKey,
@@ -187,10 +196,13 @@ impl From<StreamError> for Failed {
 impl From<file::Error> for Failed {
     fn from(error: file::Error) -> Failed {
         let number = match &error {
+            // Its bytes are checked later than they are read: it may be genuine, and "not authentic" would be said of no forgery.
+            file::Error::NotAuthentic(
+                flaw @ (Flaw::Version(_) | Flaw::Suite(_) | Flaw::KeySource(_) | Flaw::Content(_) | Flaw::Signed),
+            ) => return Failed::of(Unsupported, flaw),
             file::Error::Io { .. } => Io,
             file::Error::Exists(_) => Exists,
             file::Error::TooLong => TooLong,
-            file::Error::SuiteNotForFiles(_) => Suite,
             file::Error::KeyLength { .. } => KeyLength,
             file::Error::Random(_) => Random,
             error => match error.exit_code() {

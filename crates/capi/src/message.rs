@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int};
 use sealwright::{Aead, Suite};
 
 use crate::{
-    error::{Failed, SealwrightError, guard},
+    error::{Failed, SealwrightError, caught, guard},
     pointer::{apart, borrow, bytes, bytes_mut, clear, copy, free, give, text},
 };
 
@@ -142,9 +142,8 @@ unsafe fn batch(
     work: Work,
     sealing: bool,
 ) -> c_int {
-    let mut first = SealwrightError::SealwrightOk as c_int;
     // SAFETY: the header says what the pointers must be.
-    let called = guard(|| unsafe {
+    guard(|| unsafe {
         if messages.is_null() && count > 0 {
             return Err(Failed::argument("the messages are NULL"));
         }
@@ -159,20 +158,20 @@ unsafe fn batch(
                 "two messages have the same nonce; none was sealed, as each needs a nonce of its own",
             ));
         }
+        // Number and text are those of one message.
+        let mut first = Ok(());
         for (at, nonce) in nonces.iter().enumerate() {
             let message = &mut *messages.add(at);
-            message.error = guard(|| {
+            let done = caught(|| {
                 let nonce = nonce.as_ref().ok_or_else(|| Failed::argument("the nonce is NULL"))?;
                 let ad = bytes(message.ad, message.ad_len, "the associated data")?;
                 work(key, nonce, ad, message.input, message.input_len, message.output)
             });
-            if first == 0 {
-                first = message.error;
-            }
+            message.error = done.as_ref().map_or_else(Failed::number, |()| SealwrightError::SealwrightOk as c_int);
+            first = first.and(done);
         }
-        Ok(())
-    });
-    if called == 0 { first } else { called }
+        first
+    })
 }
 
 fn come_twice(nonces: &[Option<Nonce>]) -> bool {
@@ -202,9 +201,7 @@ unsafe fn seal(
         copy(from, to, len, "the text or the message")?;
         bytes_mut(to, whole, "the message")?
     };
-    let (text, room) = message.split_at_mut(len);
-    room.copy_from_slice(key.0.seal_in_place(nonce, ad, text)?.as_ref());
-    Ok(())
+    Ok(key.0.seal_message(nonce, ad, message)?)
 }
 
 unsafe fn open(

@@ -54,9 +54,10 @@ pub unsafe extern "C" fn sealwright_reader_read(
 ) -> c_int {
     // SAFETY: the header says what the pointers must be.
     guard(|| unsafe {
-        let (reader, got) = (&mut borrow_mut(reader, "the reader")?.0, borrow_mut(got, "got")?);
-        let buffer = bytes_mut(buffer, len, "the buffer")?;
+        let got = borrow_mut(got, "got")?;
         *got = 0;
+        let reader = &mut borrow_mut(reader, "the reader")?.0;
+        let buffer = bytes_mut(buffer, len, "the buffer")?;
         reader.seek(SeekFrom::Start(at))?;
         while *got < len {
             match reader.read(&mut buffer[*got..])? {

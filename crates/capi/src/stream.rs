@@ -179,8 +179,9 @@ pub unsafe extern "C" fn sealwright_opener_read(
 ) -> c_int {
     // SAFETY: the header says what the pointers must be.
     guard(|| unsafe {
-        let (opener, got) = (borrow_mut(opener, "the opener")?, borrow_mut(got, "got")?);
+        let got = borrow_mut(got, "got")?;
         *got = 0;
+        let opener = borrow_mut(opener, "the opener")?;
         // To read nothing would look like the end.
         if len == 0 {
             return Err(Failed::argument("there is no room for a text; offer at least 1 byte"));

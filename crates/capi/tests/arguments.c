@@ -151,6 +151,11 @@ static void batches(const char *suite, size_t key_len)
     EXPECT(sealwright_seal_batch(key, messages, COUNT), SEALWRIGHT_ERROR_ARGUMENT);
     EXPECT(messages[5].error, SEALWRIGHT_ERROR_ARGUMENT);
     EXPECT(messages[6].error, SEALWRIGHT_OK);
+    /* Of a batch its first error is told, number and text. */
+    messages[0].ad_len = 1;
+    EXPECT(sealwright_open_batch(key, messages, COUNT), SEALWRIGHT_ERROR_ARGUMENT);
+    EXPECT(messages[COUNT - 1].error, SEALWRIGHT_ERROR_NOT_AUTHENTIC);
+    EXPECT(strstr(sealwright_last_error(), "associated data") != NULL, 1);
     /* An output over the nonce of a later message. */
     nonces[1][3] = 77;
     memset(rooms[0], 'x', 20);
@@ -264,6 +269,8 @@ static void streams(void)
     EXPECT((int)got, 5);
     EXPECT(sealwright_opener_read(opener, text, 9, &got), SEALWRIGHT_OK);
     EXPECT((int)got, 0);
+    got = 77;
+    EXPECT(sealwright_opener_read(NULL, text, 9, &got) == SEALWRIGHT_ERROR_ARGUMENT && got == 0, 1);
     sealwright_opener_free(opener);
     EXPECT(sealwright_sealer_write(NULL, SECRET, 32), SEALWRIGHT_ERROR_ARGUMENT);
 }
@@ -317,6 +324,15 @@ static void no_objects(void)
     EXPECT(keys[0] == NULL && keys[1] == NULL && keys[2] == NULL, 1);
 }
 
+/* Puts a byte to a place of a file; returns the one that was there. */
+static int put(const char *path, long at, int byte)
+{
+    FILE *file = fopen(path, "r+b");
+    int was = fseek(file, at, SEEK_SET) == 0 ? fgetc(file) : EOF;
+    fseek(file, at, SEEK_SET), fputc(byte, file), fclose(file);
+    return was;
+}
+
 /* The bytes of a path are the system's, and need be no UTF-8. */
 static void paths(const char *scratch)
 {
@@ -329,7 +345,18 @@ static void paths(const char *scratch)
     EXPECT(sealwright_reader_new(path, key, NULL, 0, &reader), SEALWRIGHT_OK);
     EXPECT(sealwright_file_open(path, path, key, NULL, 0, 0), SEALWRIGHT_ERROR_EXISTS);
     EXPECT(sealwright_file_open(path, "/dev/null", key, NULL, 0, 0), SEALWRIGHT_OK);
+    size_t got = 77;
+    EXPECT(sealwright_reader_read(reader, 0, NULL, 5, &got) == SEALWRIGHT_ERROR_ARGUMENT && got == 0, 1);
     sealwright_reader_free(reader);
+    /* A version, suites, a key source, a content and a signature that this library lacks: such a file may be genuine. */
+    static const unsigned char lacks[][2] = {{8, 99}, {9, 29}, {9, 200}, {10, 99}, {11, 0x3f}, {11, 0x40}, {0, 'x'}};
+    for (size_t at = 0; at < sizeof lacks / sizeof *lacks; at++) {
+        int wanted = lacks[at][0] == 0 ? SEALWRIGHT_ERROR_NOT_AUTHENTIC : SEALWRIGHT_ERROR_UNSUPPORTED;
+        int was = put(path, lacks[at][0], lacks[at][1]);
+        EXPECT(sealwright_file_open(path, "/dev/null", key, NULL, 0, 0), wanted);
+        EXPECT(sealwright_reader_new(path, key, NULL, 0, &reader), wanted);
+        put(path, lacks[at][0], was);
+    }
     sealwright_file_key_free(key);
     EXPECT(sealwright_file_key_read(path, &key), SEALWRIGHT_ERROR_OTHER);
     EXPECT(remove(path), 0);

@@ -1,5 +1,6 @@
 /* A process that has sealed a file forks; both go on to seal and open files, and to read one. A stream is the parent's alone. */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <sched.h>
 #include <sealwright.h>
 #include <stdio.h>
@@ -12,6 +13,27 @@
 enum { LENGTH = 9 << 20 };
 static const uint8_t SECRET[32] = {1, 2, 3};
 
+/* Threads of this process, without those that end: the system lists one for an instant after it was waited for. */
+static int threads(void)
+{
+    enum { PF_EXITING = 4 };
+    int count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *task; tasks != NULL && (task = readdir(tasks)) != NULL;) {
+        char path[300];
+        unsigned flags;
+        snprintf(path, sizeof path, "/proc/self/task/%s/stat", task->d_name);
+        FILE *file = task->d_name[0] == '.' ? NULL : fopen(path, "r");
+        if (file != NULL && fscanf(file, "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %u", &flags) == 1)
+            count += !(flags & PF_EXITING);
+        if (file != NULL)
+            fclose(file);
+    }
+    if (tasks != NULL)
+        closedir(tasks);
+    return count;
+}
+
 static int there_and_back(const sealwright_file_key *key, const char *folder, const char *who)
 {
     char plain[4096], sealed[4096], back[4096];
@@ -19,8 +41,13 @@ static int there_and_back(const sealwright_file_key *key, const char *folder, co
     snprintf(sealed, sizeof sealed, "%s/%s.seal", folder, who);
     snprintf(back, sizeof back, "%s/%s", folder, who);
     int error = sealwright_file_seal(plain, sealed, "aes-256-gcm", key, NULL, 0, 0);
+    int left = threads();
     if (error == 0)
         error = sealwright_file_open(sealed, back, key, NULL, 0, 0);
+    if (left != 1 || threads() != 1) {
+        printf("%s: threads outlive the call that they work for\n", who);
+        return 1;
+    }
     if (error != 0) {
         printf("%s: %s\n", who, sealwright_last_error());
         return 1;

@@ -62,6 +62,49 @@ static void out_of_place(const char *name)
     EVP_CIPHER_free(theirs);
 }
 
+/* Whether what was refused left this reason, and no other, before it. */
+static int reason(const char *part)
+{
+    unsigned long error = ERR_get_error();
+    const char *text = ERR_reason_error_string(error), *from = ERR_lib_error_string(error);
+    ERR_clear_error();
+    if (part == NULL)
+        return error == 0;
+    return text != NULL && strstr(text, part) != NULL && from != NULL && !strcmp(from, "sealwright");
+}
+
+/* A program that takes steps in a way that is refused is told why; that a text is not authentic is told by the end of it alone. */
+static void reasons(const char *name)
+{
+    EVP_CIPHER *ours, *theirs;
+    if (!fetch(name, &ours, &theirs))
+        return;
+    unsigned char key[32] = {8}, iv[12] = {9}, text[48] = {1}, sealed[64], out[64], tag[16];
+    int n, m;
+    EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
+    ERR_clear_error();
+    CHECK(EVP_EncryptInit_ex2(ctx, ours, NULL, iv, NULL) && EVP_EncryptUpdate(ctx, out, &n, text, 48) <= 0 && reason("no key"));
+    CHECK(EVP_EncryptUpdate(ctx, NULL, &n, text, 48) <= 0 && reason("associated data"));
+    CHECK(EVP_EncryptInit_ex2(ctx, NULL, key, iv, NULL) && EVP_EncryptUpdate(ctx, sealed, &n, text, 48) > 0);
+    CHECK(EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, 16, tag) <= 0 && reason("no tag before"));
+    CHECK(EVP_EncryptFinal_ex(ctx, out, &m) > 0 && EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, 16, tag) > 0);
+    CHECK(EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, 4, out) <= 0 && reason("12 to 16"));
+    CHECK(EVP_EncryptUpdate(ctx, out, &n, text, 48) <= 0 && reason("has served"));
+    CHECK(EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_IVLEN, 24, NULL) <= 0 && reason("IVs of GCM"));
+    CHECK(EVP_DecryptInit_ex2(ctx, NULL, key, iv, NULL) && EVP_DecryptUpdate(ctx, out, &n, sealed, 48) <= 0 && reason("the tag must"));
+    CHECK(EVP_DecryptFinal_ex(ctx, out, &n) <= 0 && reason("the tag must"));
+    CHECK(EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, 4, tag) <= 0 && reason("12 to 16"));
+    CHECK(EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, 16, tag) > 0 && EVP_DecryptUpdate(ctx, out, &n, sealed, 32) > 0);
+    CHECK(EVP_DecryptUpdate(ctx, out, &n, sealed + 32, 16) > 0 && reason(NULL));
+    CHECK(EVP_DecryptFinal_ex(ctx, out, &n) <= 0 && reason("several pieces"));
+    sealed[3] ^= 1;
+    CHECK(EVP_DecryptInit_ex2(ctx, NULL, key, iv, NULL) && EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, 16, tag) > 0);
+    CHECK(EVP_DecryptUpdate(ctx, out, &n, sealed, 48) > 0 && EVP_DecryptFinal_ex(ctx, out, &n) <= 0 && reason(NULL));
+    EVP_CIPHER_CTX_free(ctx);
+    EVP_CIPHER_free(ours);
+    EVP_CIPHER_free(theirs);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2)
@@ -70,6 +113,7 @@ int main(int argc, char **argv)
         return 1;
     for (int i = 0; i < 6; i++) {
         out_of_place(SUITES[i]);
+        reasons(SUITES[i]);
         if (i < 3)
             refused_records(SUITES[i]);
     }

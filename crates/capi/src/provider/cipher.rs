@@ -1,16 +1,17 @@
 //! A message on its way through OpenSSL's steps: init, associated data, text, final. Records of TLS 1.2 are in `records`.
 
-use std::{
-    mem,
-    ops::{Deref, DerefMut},
-    sync::Arc,
-};
+use std::{mem, sync::Arc};
 
 use sealwright::{
     Aead, InPieces, Isa, Key, Pieces, Tag,
     mode::{gcm, ocb},
 };
 use zeroize::{Zeroize, Zeroizing, optimization_barrier};
+
+use super::{
+    held::Held,
+    reasons::{Core, Reason},
+};
 
 /// Bytes of the associated data of a record of TLS 1.2.
 pub(super) const AD: usize = 13;
@@ -39,30 +40,11 @@ pub(super) enum State {
     Ended,
 }
 
-/// Less than a block of text.
-#[derive(Clone, Default)]
-pub(super) struct Held {
-    bytes: Zeroizing<[u8; 16]>,
-    len: usize,
-}
-
-impl Deref for Held {
-    type Target = [u8];
-    fn deref(&self) -> &[u8] {
-        &self.bytes[..self.len]
-    }
-}
-
-impl DerefMut for Held {
-    fn deref_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes[..self.len]
-    }
-}
-
 /// The state of one EVP_CIPHER_CTX. A clone goes on as the other does.
 #[derive(Clone)]
 pub(super) struct Cipher {
     pub(super) algorithm: Algorithm,
+    pub(super) core: Core,
     pub(super) key: Option<(Key<32>, Arc<dyn InPieces>)>,
     pub(super) sealing: bool,
     pub(super) state: State,
@@ -71,6 +53,8 @@ pub(super) struct Cipher {
     /// The nonce that was set, or the one that comes next where nonces are counted.
     pub(super) iv: Zeroizing<[u8; 16]>,
     pub(super) iv_len: usize,
+    /// Whether there is one of this length.
+    pub(super) has_iv: bool,
     /// Whether nonces are counted, from a fixed part on.
     pub(super) counted: bool,
     /// Sealing: the tag of what came. Opening: the one to expect.
@@ -90,20 +74,24 @@ pub(super) struct Cipher {
     closed: bool,
     /// Opening: whether the text is authentic, once it came.
     genuine: bool,
+    /// Opening: whether more came behind the first piece of the text.
+    in_many: bool,
     /// Associated data of the record of TLS 1.2 that comes next.
     pub(super) record: Option<[u8; AD]>,
 }
 
 impl Cipher {
-    pub(super) fn new(algorithm: Algorithm) -> Cipher {
+    pub(super) fn new(algorithm: Algorithm, core: Core) -> Cipher {
         Cipher {
             algorithm,
+            core,
             key: None,
             sealing: true,
             state: State::NoNonce,
             nonce: Zeroizing::default(),
             iv: Zeroizing::default(),
             iv_len: 12,
+            has_iv: false,
             counted: false,
             tag: [0; 16],
             tag_len: 16,
@@ -114,6 +102,7 @@ impl Cipher {
             held: Held::default(),
             closed: false,
             genuine: false,
+            in_many: false,
             record: None,
         }
     }
@@ -157,7 +146,7 @@ impl Cipher {
         self.ad.clear();
         self.wipe_text();
         (self.held, self.pieces) = (Held::default(), None);
-        (self.closed, self.genuine) = (false, false);
+        (self.closed, self.genuine, self.in_many) = (false, false, false);
     }
 
     /// Keeps the memory, for the next message. A text is put where nothing is, so that memory that grows moves none of it.
@@ -176,7 +165,7 @@ impl Cipher {
                 return false;
             }
             self.iv[..iv.len()].copy_from_slice(iv);
-            self.counted = false;
+            (self.has_iv, self.counted) = (true, false);
             self.renew();
         }
         if let Some(key) = key {
@@ -207,8 +196,8 @@ impl Cipher {
             return self.refuse();
         }
         if self.state == State::Text {
-            self.held = Held { len: self.held.len() + len - due, ..Held::default() };
-            self.genuine = false;
+            self.held = Held::zeros(self.held.len() + len - due);
+            (self.genuine, self.in_many) = (false, true);
         }
         self.state == State::Text
     }
@@ -234,6 +223,8 @@ impl Cipher {
         let in_time = self.state == State::Ready && self.key.is_some();
         if in_time {
             self.ad.extend_from_slice(ad);
+        } else {
+            self.core.tell(Reason::Ad);
         }
         in_time || self.state != State::Ended && self.fail(false)
     }
@@ -246,12 +237,7 @@ impl Cipher {
 
     /// What is kept back if `due` bytes are given out, and `rest` is what comes behind them.
     pub(super) fn kept_back(&self, due: usize, rest: &[u8]) -> Held {
-        let before = if due == 0 { &self.held[..] } else { &[] };
-        let mut held = Held::default();
-        held.bytes[..before.len()].copy_from_slice(before);
-        held.bytes[before.len()..][..rest.len()].copy_from_slice(rest);
-        held.len = before.len() + rest.len();
-        held
+        Held::of(if due == 0 { &self.held[..] } else { &[] }, rest)
     }
 
     /// How many bytes of what came are still to be given out.
@@ -259,15 +245,16 @@ impl Cipher {
         self.held.len()
     }
 
-    /// Whether text may come.
-    pub(super) fn takes_text(&self) -> bool {
+    /// Why no text may come, if it may not.
+    pub(super) fn refuses_text(&self) -> Option<Reason> {
         match self.state {
-            _ if self.key.is_none() => false,
+            _ if self.key.is_none() => Some(Reason::NoKey),
             // Nothing is given out that is not authentic: the tag must be known, and the text come whole.
-            State::Ready => self.sealing || self.expected,
+            State::Ready => (!self.sealing && !self.expected).then_some(Reason::LateTag),
+            State::Text if !self.sealing => Some(Reason::Pieces),
             // Behind a block that is not whole and was given out, nothing can come.
-            State::Text => self.sealing && !self.closed,
-            _ => false,
+            State::Text => self.closed.then_some(Reason::Behind),
+            State::NoNonce | State::Ended => Some(Reason::NoIv),
         }
     }
 
@@ -348,7 +335,11 @@ impl Cipher {
 
     /// Ends the message: whether its tag is made, or holds. Then `left` bytes are to be given out.
     pub(super) fn end(&mut self) -> bool {
-        if self.state == State::Ready && self.takes_text() {
+        if self.state == State::Ready {
+            if let Some(reason) = self.refuses_text() {
+                self.core.tell(reason);
+                return false;
+            }
             self.add(&mut [], Held::default());
         }
         if self.state != State::Text || !self.close() {
@@ -359,6 +350,9 @@ impl Cipher {
         }
         self.state = State::Ended;
         self.wipe_text();
+        if self.in_many {
+            self.core.tell(Reason::Pieces);
+        }
         // It is one message's.
         let opened = !self.sealing && mem::take(&mut self.expected) && self.genuine;
         self.sealing || opened || self.fail(false)

@@ -1,12 +1,16 @@
 //! The OpenSSL provider: AES-GCM and AES-OCB through EVP, so that programs that use OpenSSL 3 use these kernels without change.
 //!
 //! OpenSSL loads the library, calls `OSSL_provider_init`, and gets tables of functions (provider(7), provider-cipher(7)). Numbers and
-//! names are those of `openssl/core_dispatch.h` and `openssl/core_names.h`. Nothing here calls OpenSSL.
+//! names are those of `openssl/core_dispatch.h` and `openssl/core_names.h`. Nothing here calls OpenSSL, but for what tells it why a step
+//! was refused.
 
 mod cipher;
+mod held;
+mod offers;
 mod params;
+mod reasons;
 mod records;
 mod settings;
 mod table;
 
-pub use table::OSSL_provider_init;
+pub use offers::OSSL_provider_init;

@@ -89,6 +89,17 @@ impl Param {
         }
     }
 
+    /// Answers with bytes for which the caller has room, though it says 0: OpenSSL means a whole nonce by it.
+    pub(super) fn set_whole(&mut self, bytes: &[u8]) -> bool {
+        if self.data_type != OCTETS || self.data.is_null() || self.data_size != 0 {
+            return false;
+        }
+        self.data_size = bytes.len();
+        let set = self.copy_out(bytes);
+        self.data_size = 0;
+        set
+    }
+
     /// Answers with a constant text, or where it is.
     pub(super) fn set_text(&mut self, text: &'static CStr) -> bool {
         match self.data_type {

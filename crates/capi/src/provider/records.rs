@@ -76,19 +76,22 @@ impl Cipher {
             let Ok(start) = Key::<COUNTED>::generate() else { return false };
             self.iv[FIXED..12].copy_from_slice(start.expose());
         }
-        self.counted = true;
+        (self.has_iv, self.counted) = (true, true);
         // A nonce that was set before is gone; this one is the first that is counted.
         self.fail(false);
         true
     }
 
-    /// The next message has the next nonce, of which the caller gets the end, as many bytes as it offers.
+    /// The next message has the next nonce, of which the caller gets the end, as many bytes as it offers; all of it if it says 0.
     pub(super) fn next_nonce(&mut self, param: &mut Param) -> bool {
         if !self.counts() || !self.counted || !self.between_messages() {
             return false;
         }
-        let len = param.len().min(12);
-        if len == 0 || param.asks() || !param.set_bytes(&self.iv[12 - len..12]) {
+        let told = match param.len().min(12) {
+            0 => param.set_whole(&self.iv[..12]),
+            len => !param.asks() && param.set_bytes(&self.iv[12 - len..12]),
+        };
+        if !told {
             return false;
         }
         self.renew();

@@ -3,7 +3,11 @@
 use super::{
     cipher::{Cipher, State},
     params::Param,
+    reasons::Reason,
 };
+
+/// Bytes of a tag of GCM: forgeries of shorter ones come too easily.
+const LEAST_TAG: usize = 12;
 
 impl Cipher {
     pub(super) fn get(&mut self, param: &mut Param) -> bool {
@@ -12,14 +16,17 @@ impl Cipher {
             b"ivlen" => param.set_number(self.iv_len),
             b"taglen" => param.set_number(self.tag_len),
             b"tlsaadpad" => param.set_number(16),
-            b"iv" | b"updated-iv" => param.set_bytes(&self.iv[..self.iv_len]),
-            b"tag" if !self.sealing || self.state != State::Ended => false,
-            // A shorter tag of GCM is the front of the whole one; those of OCB have their length.
+            b"iv" | b"updated-iv" => self.has_iv && param.set_bytes(&self.iv[..self.iv_len]),
+            b"tag" if !self.sealing || self.state != State::Ended => self.refused(Reason::NoTag),
+            // A shorter tag of GCM is the front of the whole one, and opens if it is long enough; those of OCB have their length.
             b"tag" => {
                 let whole = if self.algorithm.gcm { 16 } else { self.tag_len };
-                let least = if self.algorithm.gcm { 1 } else { whole };
+                let least = if self.algorithm.gcm { LEAST_TAG } else { whole };
                 let len = if param.asks() { whole } else { param.len() };
-                (least..=whole).contains(&len) && param.set_bytes(&self.tag[..len])
+                match (least..=whole).contains(&len) {
+                    true => param.set_bytes(&self.tag[..len]),
+                    false => self.refused(Reason::TagLen),
+                }
             }
             b"tlsivgen" => self.next_nonce(param),
             _ => true,
@@ -33,10 +40,11 @@ impl Cipher {
                 Some(len) if (1..=if self.algorithm.gcm { 16 } else { 15 }).contains(&len) => {
                     if len != self.iv_len {
                         (self.iv_len, self.state, self.counted) = (len, State::NoNonce, false);
+                        self.has_iv = false;
                     }
                     true
                 }
-                _ => false,
+                _ => self.refused(Reason::IvLen),
             },
             b"tag" => self.set_tag(param),
             b"tlsaad" => param.get_bytes().and_then(|ad| ad.try_into().ok()).is_some_and(|ad| self.set_record(ad)),
@@ -44,6 +52,11 @@ impl Cipher {
             b"tlsivinv" => param.get_bytes().is_some_and(|invocation| self.set_invocation(invocation)),
             _ => true,
         }
+    }
+
+    fn refused(&self, reason: Reason) -> bool {
+        self.core.tell(reason);
+        false
     }
 
     fn set_tag(&mut self, param: &Param) -> bool {
@@ -65,10 +78,12 @@ impl Cipher {
             self.key = self.prepared(&key.expose()[..self.algorithm.key_len]);
             return self.key.is_some();
         };
-        // Forgeries of shorter tags of GCM than 12 bytes come too easily.
-        let fits = if self.algorithm.gcm { (12..=16).contains(&len) } else { len == self.tag_len };
+        let fits = if self.algorithm.gcm { (LEAST_TAG..=16).contains(&len) } else { len == self.tag_len };
+        if !fits {
+            return self.refused(Reason::TagLen);
+        }
         // The text was opened by the tag that was there.
-        if !fits || self.sealing || self.state == State::Text {
+        if self.sealing || self.state == State::Text {
             return false;
         }
         self.tag[..len].copy_from_slice(tag);

@@ -1,7 +1,7 @@
 //! The tables of functions, and the functions in them: pointers of OpenSSL become references, and a panic becomes a failure.
 
 use std::{
-    ffi::{CStr, c_char, c_int, c_uchar, c_void},
+    ffi::{c_int, c_uchar, c_void},
     panic::{AssertUnwindSafe, catch_unwind},
     ptr, slice,
 };
@@ -9,31 +9,21 @@ use std::{
 use super::{
     cipher::{Algorithm, Cipher, State},
     params::{Param, every, every_given},
+    reasons::Core,
 };
 
-type Function = unsafe extern "C" fn();
+pub(super) type Function = unsafe extern "C" fn();
 
 /// OSSL_DISPATCH.
 #[allow(missing_debug_implementations, reason = "it is a pointer")]
 #[repr(C)]
 pub struct Dispatch {
-    id: c_int,
-    function: Option<Function>,
+    pub(super) id: c_int,
+    pub(super) function: Option<Function>,
 }
 
-/// OSSL_ALGORITHM.
-#[repr(C)]
-struct Offer {
-    names: *const c_char,
-    properties: *const c_char,
-    functions: *const Dispatch,
-    description: *const c_char,
-}
-
-// SAFETY: both are constants, whose pointers lead to constants.
+// SAFETY: all are constants, whose pointers lead to constants.
 unsafe impl Sync for Dispatch {}
-// SAFETY: as above.
-unsafe impl Sync for Offer {}
 
 /// A function for a table, whatever its type: OpenSSL knows by its number.
 macro_rules! entry {
@@ -46,7 +36,9 @@ macro_rules! entry {
     };
 }
 
-const END: Dispatch = Dispatch { id: 0, function: None };
+pub(super) use entry;
+
+pub(super) const END: Dispatch = Dispatch { id: 0, function: None };
 
 type Context = *mut Cipher;
 type Init = unsafe extern "C" fn(Context, *const c_uchar, usize, *const c_uchar, usize, *const Param) -> c_int;
@@ -56,11 +48,11 @@ type Get = unsafe extern "C" fn(Context, *mut Param) -> c_int;
 type Set = unsafe extern "C" fn(Context, *const Param) -> c_int;
 type OfList = unsafe extern "C" fn(*mut Param) -> c_int;
 /// What can be asked of a provider or a cipher, and of a context or set in it.
-type List = unsafe extern "C" fn(*mut c_void) -> *const Param;
+pub(super) type List = unsafe extern "C" fn(*mut c_void) -> *const Param;
 type ContextList = unsafe extern "C" fn(*mut c_void, *mut c_void) -> *const Param;
 
 /// Runs `work`; a panic is a failure.
-fn guarded(work: impl FnOnce() -> bool) -> c_int {
+pub(super) fn guarded(work: impl FnOnce() -> bool) -> c_int {
     c_int::from(catch_unwind(AssertUnwindSafe(work)).unwrap_or(false))
 }
 
@@ -126,11 +118,13 @@ unsafe extern "C" fn update(
         if room < due {
             return cipher.refuse();
         }
-        if !cipher.takes_text() {
+        if let Some(reason) = cipher.refuses_text() {
             let passed = cipher.miss(len, due);
             if passed {
                 ptr::write_bytes(out, 0, due);
                 *written = due;
+            } else {
+                cipher.core.tell(reason);
             }
             return passed;
         }
@@ -271,13 +265,15 @@ const MODES: [usize; 2] = [0x6, 0x10003];
 /// The functions of one algorithm.
 macro_rules! functions {
     ($name:ident, $gcm:expr, $key_len:expr) => {
-        mod $name {
+        pub(super) mod $name {
             use super::*;
 
             const ALGORITHM: Algorithm = Algorithm { gcm: $gcm, key_len: $key_len };
 
-            unsafe extern "C" fn new(_: *mut c_void) -> Context {
-                Box::into_raw(Box::new(Cipher::new(ALGORITHM)))
+            unsafe extern "C" fn new(provider: *mut c_void) -> Context {
+                // SAFETY: OpenSSL passes what it got from the provider's beginning.
+                let core = unsafe { *provider.cast::<Core>() };
+                Box::into_raw(Box::new(Cipher::new(ALGORITHM, core)))
             }
 
             unsafe extern "C" fn get_facts(params: *mut Param) -> c_int {
@@ -293,7 +289,7 @@ macro_rules! functions {
                 guarded(|| unsafe { every(params, answer) })
             }
 
-            pub(super) static TABLE: [Dispatch; 15] = [
+            pub(in super::super) static TABLE: [Dispatch; 15] = [
                 entry!(1, new, unsafe extern "C" fn(*mut c_void) -> Context),
                 entry!(2, init::<true>, Init),
                 entry!(3, init::<false>, Init),
@@ -319,81 +315,3 @@ functions!(gcm_256, true, 32);
 functions!(ocb_128, false, 16);
 functions!(ocb_192, false, 24);
 functions!(ocb_256, false, 32);
-
-const fn offer(names: &'static CStr, table: &'static [Dispatch; 15]) -> Offer {
-    Offer {
-        names: names.as_ptr(),
-        properties: c"provider=sealwright".as_ptr(),
-        functions: table.as_ptr(),
-        description: c"Sealwright".as_ptr(),
-    }
-}
-
-static OFFERS: [Offer; 7] = [
-    offer(c"AES-128-GCM:id-aes128-GCM:2.16.840.1.101.3.4.1.6", &gcm_128::TABLE),
-    offer(c"AES-192-GCM:id-aes192-GCM:2.16.840.1.101.3.4.1.26", &gcm_192::TABLE),
-    offer(c"AES-256-GCM:id-aes256-GCM:2.16.840.1.101.3.4.1.46", &gcm_256::TABLE),
-    offer(c"AES-128-OCB", &ocb_128::TABLE),
-    offer(c"AES-192-OCB", &ocb_192::TABLE),
-    offer(c"AES-256-OCB", &ocb_256::TABLE),
-    Offer { names: ptr::null(), properties: ptr::null(), functions: ptr::null(), description: ptr::null() },
-];
-
-/// OSSL_OP_CIPHER.
-const CIPHERS: c_int = 2;
-
-unsafe extern "C" fn query(_: *mut c_void, operation: c_int, no_cache: *mut c_int) -> *const Offer {
-    // SAFETY: OpenSSL passes where the answer goes.
-    unsafe { *no_cache = 0 };
-    if operation == CIPHERS { OFFERS.as_ptr() } else { ptr::null() }
-}
-
-unsafe extern "C" fn about(_: *mut c_void) -> *const Param {
-    static LIST: [Param; 4] = [Param::text(c"name"), Param::text(c"version"), Param::number(c"status"), Param::END];
-    LIST.as_ptr()
-}
-
-unsafe extern "C" fn tell(_: *mut c_void, params: *mut Param) -> c_int {
-    const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
-        Ok(version) => version,
-        Err(_) => c"",
-    };
-    let answer = |param: &mut Param| match param.key() {
-        b"name" => param.set_text(c"Sealwright"),
-        b"version" | b"buildinfo" => param.set_text(VERSION),
-        b"status" => param.set_number(1),
-        _ => true,
-    };
-    // SAFETY: OpenSSL passes a list.
-    guarded(|| unsafe { every(params, answer) })
-}
-
-unsafe extern "C" fn leave(_: *mut c_void) {}
-
-static PROVIDER: [Dispatch; 5] = [
-    entry!(1024, leave, unsafe extern "C" fn(*mut c_void)),
-    entry!(1025, about, List),
-    entry!(1026, tell, unsafe extern "C" fn(*mut c_void, *mut Param) -> c_int),
-    entry!(1027, query, unsafe extern "C" fn(*mut c_void, c_int, *mut c_int) -> *const Offer),
-    END,
-];
-
-/// What OpenSSL calls when it loads the provider.
-///
-/// # Safety
-/// OpenSSL alone calls it.
-#[unsafe(no_mangle)]
-#[allow(non_snake_case, reason = "OpenSSL's name")]
-pub unsafe extern "C" fn OSSL_provider_init(
-    handle: *const c_void,
-    _: *const Dispatch,
-    functions: *mut *const Dispatch,
-    context: *mut *mut c_void,
-) -> c_int {
-    // SAFETY: OpenSSL passes where the answers go. There is nothing to keep: any pointer that is not null will do.
-    unsafe {
-        *functions = PROVIDER.as_ptr();
-        *context = handle.cast_mut();
-    }
-    1
-}
