@@ -291,22 +291,59 @@ int pthread_barrier_wait(pthread_barrier_t *barrier) {
   return result;
 }
 
-/* semaphores */
+/* semaphores, and what each is told as: an object of its own, never freed, so that one made anew at an old place does not go on with
+ * the old one's count. A handler of signals may raise a semaphore: reading takes no lock. */
+struct semaphore {
+  struct semaphore *next;
+  const void *at;
+  const volatile void *object;
+};
+static struct semaphore *semaphores;
+
+static struct semaphore *semaphore_at(const void *at) {
+  struct semaphore *known = __atomic_load_n(&semaphores, __ATOMIC_ACQUIRE);
+  while (known && known->at != at) known = known->next;
+  return known;
+}
+
+/* one that sem_init did not make is told as itself */
+static const volatile void *object_of(sem_t *semaphore) {
+  struct semaphore *known = semaphore_at(semaphore);
+  return known ? __atomic_load_n(&known->object, __ATOMIC_ACQUIRE) : (const volatile void *)semaphore;
+}
+
 int sem_init(sem_t *semaphore, int shared, unsigned value) {
   REAL(int, "sem_init", sem_t *, int, unsigned);
   int error = real(semaphore, shared, value);
   if (error) return error;
+  mark(HUSH, NOTHING);
+  const volatile void *object = calloc(1, 1);
+  if (!object) object = (const volatile void *)semaphore;
+  table_take();
+  struct semaphore *known = semaphore_at(semaphore);
+  if (known) {
+    __atomic_store_n(&known->object, object, __ATOMIC_RELEASE);
+  } else if ((known = calloc(1, sizeof *known))) {
+    known->next = semaphores;
+    known->at = semaphore;
+    known->object = object;
+    __atomic_store_n(&semaphores, known, __ATOMIC_RELEASE);
+  }
+  table_give();
+  object = object_of(semaphore);
   /* what it holds at first, as if somebody had raised it */
   for (unsigned i = 0; i < value && i < NUMBERS_MOST; i++) {
-    mark(POST, semaphore);
+    mark(POST, object);
     mark(POST_END, NOTHING);
   }
+  mark(RESUME, NOTHING);
   return 0;
 }
 
 int sem_post(sem_t *semaphore) {
   REAL(int, "sem_post", sem_t *);
-  mark(POST, semaphore);
+  mark(HUSH, NOTHING);
+  mark(POST, object_of(semaphore));
   int error = real(semaphore);
   mark(POST_END, NOTHING);
   return error;
@@ -325,25 +362,29 @@ static int waited(int error, const volatile void *object) {
 int sem_wait(sem_t *semaphore) {
   REAL(int, "sem_wait", sem_t *);
   mark(HUSH, NOTHING);
-  return waited(real(semaphore), semaphore);
+  const volatile void *object = object_of(semaphore);
+  return waited(real(semaphore), object);
 }
 
 int sem_trywait(sem_t *semaphore) {
   REAL(int, "sem_trywait", sem_t *);
   mark(HUSH, NOTHING);
-  return waited(real(semaphore), semaphore);
+  const volatile void *object = object_of(semaphore);
+  return waited(real(semaphore), object);
 }
 
 int sem_timedwait(sem_t *semaphore, const struct timespec *until) {
   REAL(int, "sem_timedwait", sem_t *, const struct timespec *);
   mark(HUSH, NOTHING);
-  return waited(real(semaphore, until), semaphore);
+  const volatile void *object = object_of(semaphore);
+  return waited(real(semaphore, until), object);
 }
 
 int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until) {
   REAL(int, "sem_clockwait", sem_t *, clockid_t, const struct timespec *);
   mark(HUSH, NOTHING);
-  return waited(real(semaphore, clock, until), semaphore);
+  const volatile void *object = object_of(semaphore);
+  return waited(real(semaphore, clock, until), object);
 }
 
 /* the same, told to nobody */

@@ -4,12 +4,33 @@
 //! The thesis gives the AES engine's latency and never says how often it may begin a line. That decides its result, so it
 //! has a name here: [`Model`]. How many engines a scheme has decides it too: [`Units`].
 
-use std::collections::VecDeque;
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use serde::{Deserialize, Serialize};
 
 /// A point of time, in processor cycles.
 pub type Cycle = u64;
+
+/// The time that a machine has reached, shared with what forgets by it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Clock(Arc<AtomicU64>);
+
+impl Clock {
+    /// The machine has reached `now`.
+    pub(crate) fn set(&self, now: Cycle) {
+        self.0.store(now, Ordering::Relaxed);
+    }
+
+    fn now(&self) -> Cycle {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 /// How often an AES engine may begin a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -129,12 +150,19 @@ impl Engines {
 pub(crate) struct Busy {
     /// In order of time; adjoining stretches are one.
     stretches: VecDeque<(Cycle, Cycle)>,
+    clock: Clock,
 }
 
-/// Cycles after which a stretch is forgotten: requests are never so much earlier than others before them.
+/// Cycles after which the machine's time has passed a stretch for good: no request is for so much earlier. How far ahead others
+/// were says nothing of that.
 const FORGET: u64 = 1 << 14;
 
 impl Busy {
+    /// Never taken, in a machine of that clock.
+    pub(crate) fn new(clock: &Clock) -> Busy {
+        Busy { stretches: VecDeque::new(), clock: clock.clone() }
+    }
+
     /// The first time from `now` on when it is free for `cycles`, and the place of that time among the stretches.
     fn free(&self, now: Cycle, cycles: u64) -> (Cycle, usize) {
         let taken = &self.stretches;
@@ -155,7 +183,8 @@ impl Busy {
         if cycles == 0 {
             return now;
         }
-        while self.stretches.front().is_some_and(|(_, to)| to + FORGET < now) {
+        let reached = self.clock.now();
+        while self.stretches.front().is_some_and(|(_, to)| to + FORGET < reached) {
             self.stretches.pop_front();
         }
         let (start, place) = self.free(now, cycles);
@@ -195,6 +224,12 @@ pub(crate) struct Engine {
 impl Engine {
     fn new(latency: u64, interval: u64, later: u64, blocks: u64) -> Engine {
         Engine { latency, interval, later, blocks: blocks.max(1), busy: Busy::default() }
+    }
+
+    /// The same engine in a machine of that clock.
+    pub(crate) fn timed(mut self, clock: &Clock) -> Engine {
+        self.busy.clock = clock.clone();
+        self
     }
 
     /// When a line asked for at `now` is done.
@@ -348,5 +383,16 @@ mod tests {
         let mut generous =
             Engines { units: Units::Generous, model: Model::Iterative, ..Engines::default() }.aes(320, 4);
         assert_eq!((generous.line(0), generous.line(0)), (320, 320));
+    }
+
+    #[test]
+    fn what_is_taken_far_ahead_does_not_hide_what_was_taken_before() {
+        let clock = Clock::default();
+        let mut busy = Busy::new(&clock);
+        assert_eq!([0, 100_000, 0].map(|now| busy.take(now, 320)), [0, 100_000, 320]);
+        // What the machine has left behind is forgotten
+        clock.set(50_000);
+        assert_eq!(busy.take(60_000, 320), 60_000);
+        assert_eq!(busy.stretches, [(60_000, 60_320), (100_000, 100_320)]);
     }
 }

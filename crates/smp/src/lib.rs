@@ -48,4 +48,4 @@ pub use config::Config;
 pub use error::ConfigError;
 pub use machine::{Detection, InvariantError, Machine, MachineError, Outcome, StrikeReport};
 pub use memory::{Image, ProtectionCounters};
-pub use stats::{Difference, MEANINGS, Meaning, Stats, meaning};
+pub use stats::{ALSO_SETTINGS, Difference, MEANINGS, Meaning, Stats, meaning};

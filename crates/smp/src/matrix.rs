@@ -66,12 +66,19 @@ impl Cell {
         let when = match (later.first(), later.last()) {
             (Some(0), Some(0)) => "at once".to_owned(),
             (Some(first), Some(last)) if first == last => format!("{first} later"),
-            (Some(first), Some(last)) => format!("{first} to {last} later, median {}", later[later.len() / 2]),
+            (Some(first), Some(last)) => format!("{first} to {last} later, median {}", median(&later)),
             _ => String::new(),
         };
         let words = format!("{when} ({detector})");
         if missed.is_empty() { words } else { format!("{} of {}: {words}; else {harm}", later.len(), struck.len()) }
     }
+}
+
+/// The number in the middle of numbers in order; of an even number of them, between the two in the middle.
+fn median(ordered: &[u64]) -> f64 {
+    let upper = ordered.len() / 2;
+    let middle = &ordered[upper - usize::from(ordered.len().is_multiple_of(2))..=upper];
+    middle.iter().sum::<u64>() as f64 / middle.len() as f64
 }
 
 /// A column: its name and its machine.
@@ -279,6 +286,25 @@ mod tests {
         let (held, dropped) = strike("machine.mshrs=4");
         assert_eq!((held.detector, dropped.detector), (Some(Detector::Tag), Some(Detector::Tag)));
         assert!(held.later.is_some_and(|later| later < 30), "{held:?}");
+    }
+
+    #[test]
+    fn the_median_of_an_even_number_is_between_the_two_in_the_middle() {
+        let words = |later: &[u64]| {
+            let strike = |later: &u64| Strike {
+                struck: Some(30),
+                detector: Some(Detector::Mac),
+                later: Some(*later),
+                wrong_reads: 0,
+                deadlocked: 0,
+                lost_lines: 0,
+            };
+            let strikes = later.iter().map(strike).collect();
+            Cell { attack: Attack::Flip, scheme: "senss".into(), strikes }.words()
+        };
+        assert_eq!(words(&[9, 1, 4, 7]), "1 to 9 later, median 5.5 (MAC)");
+        assert_eq!(words(&[9, 1]), "1 to 9 later, median 5 (MAC)");
+        assert_eq!(words(&[9, 1, 7]), "1 to 9 later, median 7 (MAC)");
     }
 
     #[test]

@@ -1,14 +1,83 @@
-//! Files that get their name once they are whole.
+//! Files that get their name once they are whole. Until then they are listed, so that a program that is interrupted leaves none behind.
 
-use std::{io, path::Path};
+use std::{
+    fs,
+    io::{self, Write},
+    mem,
+    ops::Deref,
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
-use tempfile::{Builder, NamedTempFile};
+use tempfile::{Builder, NamedTempFile, TempDir};
+
+/// What is there for a while only.
+static LISTED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn listed() -> MutexGuard<'static, Vec<PathBuf>> {
+    LISTED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A file or folder that goes when this is dropped, or when the program is interrupted.
+#[derive(Debug)]
+pub struct ForAWhile<T> {
+    // Dropped, and so removed, before it is taken off the list
+    kept: T,
+    entry: Entry,
+}
+
+/// A path on the list.
+#[derive(Debug)]
+struct Entry(PathBuf);
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        listed().retain(|path| *path != self.0);
+    }
+}
+
+impl<T> ForAWhile<T> {
+    /// Makes it, and lists it before anybody can remove what is listed.
+    fn new(make: impl FnOnce() -> io::Result<T>, path: impl FnOnce(&T) -> &Path) -> io::Result<ForAWhile<T>> {
+        let mut list = listed();
+        let kept = make()?;
+        let path = path(&kept).to_owned();
+        list.push(path.clone());
+        Ok(ForAWhile { kept, entry: Entry(path) })
+    }
+
+    /// Does with it what ends the while, such as giving it its name.
+    pub fn end<R>(self, end: impl FnOnce(T) -> R) -> R {
+        let ForAWhile { kept, entry } = self;
+        let ended = end(kept);
+        drop(entry);
+        ended
+    }
+}
+
+impl<T> Deref for ForAWhile<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.kept
+    }
+}
+
+impl<T: Write> Write for ForAWhile<T> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.kept.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.kept.flush()
+    }
+}
 
 /// An empty file in the folder of `path`, to be renamed to it once it is whole: see [`within`].
 ///
 /// # Errors
 /// When there is no such folder, or the file cannot be made in it.
-pub fn beside(path: &Path) -> io::Result<NamedTempFile> {
+pub fn beside(path: &Path) -> io::Result<ForAWhile<NamedTempFile>> {
     within(path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new(".")))
 }
 
@@ -17,7 +86,7 @@ pub fn beside(path: &Path) -> io::Result<NamedTempFile> {
 ///
 /// # Errors
 /// When there is no such folder, or the file cannot be made in it.
-pub fn within(folder: &Path) -> io::Result<NamedTempFile> {
+pub fn within(folder: &Path) -> io::Result<ForAWhile<NamedTempFile>> {
     folder.metadata()?;
     let mut builder = Builder::new();
     builder.prefix(".smp-");
@@ -26,13 +95,31 @@ pub fn within(folder: &Path) -> io::Result<NamedTempFile> {
         use std::{fs::Permissions, os::unix::fs::PermissionsExt};
         builder.permissions(Permissions::from_mode(0o666)); // the umask takes its share
     }
-    builder.tempfile_in(folder)
+    ForAWhile::new(|| builder.tempfile_in(folder), NamedTempFile::path)
+}
+
+/// A folder for a while: within another one, or where the system has such folders.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn folder(within: Option<&Path>) -> io::Result<ForAWhile<TempDir>> {
+    ForAWhile::new(|| within.map_or_else(tempfile::tempdir, tempfile::tempdir_in), TempDir::path)
+}
+
+/// Removes what is there for a while only. For a program that is about to end: nothing more can be made then, and who tries waits.
+pub fn remove_unfinished() {
+    let list = listed();
+    for path in list.iter() {
+        // It may be gone already, or have got its name
+        let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
+    }
+    mem::forget(list);
 }
 
 #[cfg(all(test, unix))]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use std::{fs, os::unix::fs::PermissionsExt};
+    use std::os::unix::fs::PermissionsExt;
 
     use super::*;
 
@@ -41,10 +128,23 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (path, plain) = (folder.path().join("whole"), folder.path().join("plain"));
         fs::write(&plain, "").unwrap();
-        beside(&path).unwrap().persist(&path).unwrap();
+        beside(&path).unwrap().end(|file| file.persist(&path)).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
         assert_eq!(mode(&path), mode(&plain));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing else is left");
+    }
+
+    #[test]
+    fn what_has_its_name_or_is_gone_is_listed_no_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let of_this = || listed().iter().filter(|path| path.starts_with(folder.path())).count();
+        let (whole, dropped) = (within(folder.path()).unwrap(), within(folder.path()).unwrap());
+        let inner = super::folder(Some(folder.path())).unwrap();
+        assert_eq!(of_this(), 3);
+        whole.end(|file| file.persist(folder.path().join("whole"))).unwrap();
+        drop((dropped, inner));
+        assert_eq!(of_this(), 0);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::{
     kernel::{Check, Kernel, KernelError, Program, Reader, ResultError},
     machine::{Detection, Machine, MachineError, Outcome, StrikeReport},
     memory::Image,
-    output::beside,
+    output::{ForAWhile, beside},
     stats::Stats,
     trace::{Trace, TraceError, Windows},
 };
@@ -263,7 +263,7 @@ impl Simulation {
         if let (Some(file), Some(path)) = (dump, &self.dump) {
             let failed = |error| RunError::Dump { file: path.clone(), error };
             machine.end_dump().map_err(failed)?;
-            file.persist(path).map_err(|error| failed(error.error))?;
+            file.end(|file| file.persist(path)).map_err(|error| failed(error.error))?;
         }
         let result = check.filter(|_| outcome == Outcome::Completed).map(|check| self.result(&machine, &check));
         let whole = outcome == Outcome::Completed;
@@ -337,7 +337,7 @@ impl Simulation {
 }
 
 /// Has the bus written to a file without a name yet, in the folder of `path`.
-fn start_dump(path: &Path, machine: &mut Machine) -> Result<NamedTempFile, RunError> {
+fn start_dump(path: &Path, machine: &mut Machine) -> Result<ForAWhile<NamedTempFile>, RunError> {
     let failed = |error| RunError::Dump { file: path.to_owned(), error };
     let file = beside(path).map_err(failed)?;
     machine.dump(Box::new(BufWriter::new(file.reopen().map_err(failed)?)));

@@ -15,7 +15,7 @@ pub struct Settings {
     pub config: Config,
     /// What it runs.
     pub workload: WorkloadSettings,
-    /// Whether the file says how many processors there are. If not, a trace does.
+    /// Whether they say how many processors there are. If not, a trace does.
     pub counted: bool,
 }
 
@@ -74,6 +74,17 @@ impl Settings {
             .and_then(toml::Value::as_table)
             .is_some_and(|machine| machine.contains_key("processors"));
         Ok(Settings { config: base.merge_table(table)?, workload, counted })
+    }
+
+    /// One setting `a.b=c` over these, as [`Config::set`] takes it.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn set(&mut self, setting: &str) -> Result<(), ConfigError> {
+        self.config = self.config.set(setting)?;
+        let (name, value) = setting.split_once('=').unwrap_or_default();
+        self.counted |= name == "machine.processors" || name == "machine" && value.contains("processors");
+        Ok(())
     }
 
     /// The same settings as a file that says everything, whatever defaults are one day.
@@ -168,6 +179,17 @@ mod tests {
         let (one, two) = (run(FILE).unwrap(), run(&whole).unwrap());
         assert_eq!(one.stats, two.stats);
         assert!(one.stats.number("transfers.count") > 0.0);
+    }
+
+    #[test]
+    fn a_number_of_processors_counts_however_it_is_set() {
+        for setting in ["machine.processors=8", "machine={ processors = 8 }"] {
+            let mut settings = Settings::parse("[workload]\ntrace = \"dir/a\"\n").unwrap();
+            settings.set("machine.line=128").unwrap();
+            assert!(!settings.counted);
+            settings.set(setting).unwrap();
+            assert!(settings.counted && settings.text().contains("processors = 8"), "{setting}");
+        }
     }
 
     /// What a run prints of its settings says which program it was.

@@ -2,7 +2,7 @@
 //! kept as soon as it is there, so that a sweep that was interrupted goes on where it was.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs::{File, OpenOptions},
     io::{self, Write},
     path::{Path, PathBuf},
@@ -125,6 +125,7 @@ impl Grid {
     }
 
     fn new(base: toml::Table, axes: Vec<Axis>) -> Result<Grid, ConfigError> {
+        apart(&axes)?;
         let count = axes.iter().try_fold(1usize, |count, (_, values)| count.checked_mul(values.len()));
         let Some(count) = count.filter(|count| *count <= MOST) else {
             return Err(ConfigError(format!("more than {MOST} runs")));
@@ -181,6 +182,23 @@ fn shallow(table: &str, name: &str) -> Result<(), ConfigError> {
     }
     let start: String = name.chars().take(60).collect();
     Err(ConfigError(format!("{table}{start}: a setting has at most {DEEPEST} parts, not {parts}")))
+}
+
+/// Refuses settings of which one is another one or a part of it: the last would stand over the others, whose values rows would name.
+fn apart(axes: &[Axis]) -> Result<(), ConfigError> {
+    let mut names = BTreeSet::new();
+    if let Some((name, _)) = axes.iter().find(|(name, _)| !names.insert(name.as_str())) {
+        return Err(ConfigError(format!("{name} is varied twice")));
+    }
+    let tables = |name: &str| name.match_indices('.').map(|(end, _)| end).collect::<Vec<_>>();
+    let within = axes.iter().find_map(|(name, _)| {
+        let whole = tables(name).into_iter().map(|end| &name[..end]).find(|whole| names.contains(whole))?;
+        Some((whole, name))
+    });
+    match within {
+        Some((whole, name)) => Err(ConfigError(format!("{name} is varied, and {whole} as a whole too"))),
+        None => Ok(()),
+    }
 }
 
 fn flatten(path: &str, table: toml::Table, axes: &mut Vec<Axis>) -> Result<(), ConfigError> {
@@ -265,114 +283,20 @@ impl Journal {
     }
 }
 
-/// The table: a line a run, what was varied first, without the figures of each node.
+/// The table: a line a run, what was varied first, without the figures of each node. What was varied is no statistic, though one may
+/// have its name.
 pub fn table<P: AsRef<[(String, String)]>>(rows: &[(P, Stats)]) -> String {
     let cells = |cells: &mut dyn Iterator<Item = &String>| cells.map(|cell| quoted(cell) + ",").collect::<String>();
     let heads = rows.iter().take(1).map(|(point, _)| cells(&mut point.as_ref().iter().map(|(name, _)| name)));
     let heads: Vec<String> =
         heads.chain(rows.iter().map(|(point, _)| cells(&mut point.as_ref().iter().map(|(_, value)| value)))).collect();
-    let trees: Vec<Stats> = rows.iter().map(|(_, stats)| stats.clone().in_all()).collect();
+    let statistics = |(point, stats): &(P, Stats)| {
+        point.as_ref().iter().fold(stats.clone().in_all(), |stats, (name, _)| stats.without(name))
+    };
+    let trees: Vec<Stats> = rows.iter().map(statistics).collect();
     heads.iter().zip(Stats::csv_rows(&trees)).map(|(head, line)| format!("{head}{line}\n")).collect()
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    const GRID: &str = "[workload]\nkernel = \"fft\"\nsize = 8\n[vary]\nscheme.name = [\"clear\", \"gcm\"]\nmachine.processors = [2, 4]\n\"bus.width\" = [10, 20]\n";
-
-    #[test]
-    fn a_grid_file_is_crossed_in_the_order_of_names() {
-        let points = points(GRID).unwrap();
-        assert_eq!(points.len(), 8);
-        let names: Vec<&str> = points[0].varied.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(names, ["bus.width", "machine.processors", "scheme.name"]);
-        let values: Vec<&str> = points[1].varied.iter().map(|(_, value)| value.as_str()).collect();
-        assert_eq!(values, ["10", "2", "gcm"]);
-        let one = Settings::parse(&points[7].settings).unwrap();
-        assert_eq!((one.config.bus.width, one.config.machine.processors), (20, 4));
-        let keys: std::collections::BTreeSet<_> = points.iter().map(|point| point.key("program")).collect();
-        assert_eq!(keys.len(), 8, "each run has a key of its own");
-    }
-
-    #[test]
-    fn a_wrong_grid_says_which_combination() {
-        for (grid, why) in [
-            ("[workload]\nkernel = \"fft\"\n", "nothing to sweep"),
-            ("vary = 3\n", "vary is a table"),
-            ("[vary]\nbus.width = 3\n", "vary.bus.width is not a list"),
-            ("[vary]\nbus.width = []\n", "vary.bus.width is not a list"),
-            ("[vary]\nbus.width = [8, 0]\n", "bus.width=0: bus.width, bus.retry"),
-            ("[vary]\nbus = [8]\n", "bus=8: invalid type"),
-            ("[vary]\nbus.with = [8]\n", "bus.with=8: unknown field `with`"),
-        ] {
-            let found = points(grid).unwrap_err().to_string();
-            assert!(found.contains(why), "{found}");
-        }
-        // Deep enough that tables within tables would take all of the stack
-        let deep = vec!["a"; 100_000].join(".");
-        let over = Grid::over(&Settings::default(), &[(deep.clone(), vec!["1".into()])]).map(drop);
-        for found in [points(&format!("[vary]\n\"{deep}\" = [1]\n")).map(drop), over] {
-            let found = found.unwrap_err().to_string();
-            assert!(found.contains("at most 8 parts, not 100000") && found.len() < 200, "{found}");
-        }
-        let nine = points("[vary]\na.b.c.d.e.f.g.h.i = [1]\n").unwrap_err().to_string();
-        assert!(nine.contains("vary.a.b.c.d.e.f.g.h.i: a setting has at most 8 parts, not 9"), "{nine}");
-        let eight = points("[vary]\na.b.c.d.e.f.g.h = [1]\n").unwrap_err().to_string();
-        assert!(eight.contains("unknown field `a`"), "{eight}");
-        let many = format!("[vary]\nbus.width = {0:?}\nbus.issue = {0:?}\n", (1..400).collect::<Vec<_>>());
-        assert!(points(&many).unwrap_err().to_string().contains("more than 100000 runs"));
-    }
-
-    #[test]
-    fn an_interrupted_sweep_goes_on_where_it_was() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal");
-        let points = points(GRID).unwrap();
-        let stats = crate::settings::run(&points[0].settings).unwrap().stats;
-        Journal::open(&path, "program").unwrap().keep(&points[0], &stats).unwrap();
-        // Interrupted within the next line
-        OpenOptions::new().append(true).open(&path).unwrap().write_all(b"{\"key\":\"12").unwrap();
-        let journal = Journal::open(&path, "program").unwrap();
-        assert_eq!(journal.known(&points[0]), Some(&stats));
-        assert_eq!(journal.known(&points[1]), None);
-        journal.keep(&points[1], &stats).unwrap();
-        let journal = Journal::open(&path, "program").unwrap();
-        assert!(points[..2].iter().all(|point| journal.known(point).is_some()));
-        // Another build of the same version does not take them for its own.
-        assert!(points.iter().all(|point| Journal::open(&path, "another").unwrap().known(point).is_none()));
-        let rows = [(&points[0], stats.clone()), (&points[1], stats)];
-        let table = table(&rows);
-        let mut lines = table.lines();
-        assert!(lines.next().unwrap().starts_with("bus.width,machine.processors,scheme.name,bus.address_busy"));
-        assert!(lines.next().unwrap().starts_with("10,2,clear,"));
-    }
-
-    #[test]
-    fn what_another_trace_gave_is_not_known() {
-        let folder = tempfile::tempdir().unwrap();
-        let written = |thread: usize, address: u64| {
-            let mut writer = crate::trace::Writer::new(Vec::new());
-            writer.refer(0, true, address, 3).unwrap();
-            std::fs::write(folder.path().join(format!("t.{thread}.smpt")), writer.into_inner()).unwrap();
-        };
-        [0, 1].into_iter().for_each(|thread| written(thread, 64));
-        let prefix = folder.path().join("t");
-        let grid = format!("[workload]\ntrace = {prefix:?}\n[vary]\nbus.width = [8, 16]\n");
-        let points = points(&grid).unwrap();
-        let path = folder.path().join("journal");
-        let open = || Journal::open(&path, "program").unwrap();
-        let stats = crate::settings::run(&points[0].settings).unwrap().stats;
-        open().keep(&points[0], &stats).unwrap();
-        assert_eq!((open().known(&points[0]), open().known(&points[1])), (Some(&stats), None));
-        // Another recording of the same name
-        written(1, 128);
-        assert_eq!(open().known(&points[0]), None);
-        written(1, 64);
-        assert_eq!(open().known(&points[0]), Some(&stats));
-        // Nothing is known of a trace that is not there
-        std::fs::remove_file(folder.path().join("t.0.smpt")).unwrap();
-        assert_eq!(open().known(&points[0]), None);
-    }
-}
+#[path = "sweep_tests.rs"]
+mod tests;

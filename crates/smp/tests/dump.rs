@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use sealwright_smp::{
-    Config, Outcome,
+    Config, Outcome, Stats,
     attack::{Attack, Attacker},
     run::{Report, RunError, Simulation, Workload},
 };
@@ -46,6 +46,50 @@ fn every_command_and_every_line_is_written_with_its_bytes() {
     assert_ne!(text(&plain), text(&sealed));
     // Nothing else is left in the folder
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+/// The events of a run of `fft` with 4 processors, and what it counted.
+fn dumped(settings: &[&str]) -> (Vec<Value>, Stats) {
+    let folder = tempfile::tempdir().unwrap();
+    let config = settings.iter().fold(Config::default(), |config, setting| config.set(setting).unwrap());
+    let mut simulation = Simulation::new(config, Workload::kernel("fft", 8, false).unwrap());
+    let file = folder.path().join("bus.jsonl");
+    simulation.dump = Some(file.clone());
+    let stats = simulation.run(&mut |_| {}).unwrap().stats;
+    (events(&file), stats)
+}
+
+#[test]
+fn a_write_back_is_written_with_the_line_that_it_carries() {
+    let small = ["l1.bytes=1024", "l2.bytes=4096"];
+    let carried = |more: &[&str]| {
+        let (found, stats) = dumped(&[&small, more].concat());
+        let commands = of(&found, "command");
+        let carries = commands.iter().filter(|event| event["text"].as_str().is_some_and(|text| text.len() == 128));
+        let lines = carries.clone().count() as f64;
+        assert!(carries.clone().all(|event| event["command"] == "write-back"));
+        let group = if more.contains(&"interconnect.kind=mesh") { "directory" } else { "bus" };
+        let all = stats.number(&format!("{group}.write_backs"));
+        assert!(all > 0.0 && lines > 0.0, "{more:?}");
+        (lines, all)
+    };
+    for more in [&[][..], &["bus.skew=30"], &["interconnect.kind=mesh"]] {
+        let (lines, all) = carried(more);
+        assert_eq!(lines, all, "{more:?}");
+    }
+    // A clean line goes back as its address alone
+    let (lines, all) = carried(&["bus.protocol=mesi"]);
+    assert!(lines < all, "{lines} of {all}");
+}
+
+#[test]
+fn a_line_that_stays_within_a_chip_is_told_from_those_on_the_bus() {
+    let (found, stats) = dumped(&["machine.chips=2", "scheme.name=gcm"]);
+    let transfers = of(&found, "transfer");
+    let within = transfers.iter().filter(|event| event["within"] == true);
+    assert!(within.clone().all(|event| event["tag"].is_null()));
+    assert_eq!(within.count() as f64, stats.number("transfers.within_chips"));
+    assert!(transfers.iter().any(|event| event["within"] == false && event["tag"].is_string()));
 }
 
 #[test]

@@ -45,6 +45,34 @@ fn what_happens_before_the_region_of_interest_is_not_counted() {
     assert_eq!((all.number("cache.misses"), region.number("cache.misses")), (3.0, 1.0));
 }
 
+/// An end of the region is one of what is counted in it, and not of what is told of the whole run.
+#[test]
+fn numbers_of_the_whole_run_go_beyond_the_region() {
+    let told = |ends: bool| {
+        let mut first = vec![access(Kind::RegionBegin, 0, 0), access(Kind::Store, 64, 1)];
+        first.extend(ends.then(|| access(Kind::RegionEnd, 0, 0)));
+        first.extend((2..10).map(|line| access(Kind::Store, 64 * line, 1)));
+        let reads = || (2..10).map(|line| access(Kind::Load, 64 * line, if line == 2 { 20_000 } else { 1 })).collect();
+        let sources: Vec<Box<dyn Source>> =
+            vec![Box::new(Steps(first)), Box::new(Steps(reads())), Box::new(Steps(reads()))];
+        let settings = ["machine.processors=3", "machine.mshrs=4", "scheme.name=gcm", "scheme.gcm.iv=faithful-sender"];
+        let mut machine = Machine::new(&config(&settings), Image::default(), sources).unwrap();
+        assert_eq!(machine.run(u64::MAX).unwrap(), Some(Outcome::Completed));
+        machine.stats()
+    };
+    let (cut, whole) = (told(true), told(false));
+    assert!(cut.number("cycles") < whole.number("cycles") && cut.number("stores") == 1.0);
+    for name in ["scheme.nonces.used", "scheme.nonces.repeated", "scheme.exchange_bytes", "mshr.most_taken"] {
+        assert!(cut.number(name) > 0.0 && cut.number(name) == whole.number(name), "{name}: {}", cut.text());
+    }
+    let finished = |stats: &sealwright_smp::Stats| {
+        let leaves = stats.leaves().into_iter().filter(|(name, _)| name.ends_with(".finished"));
+        leaves.filter_map(|(_, cycle)| cycle.as_u64()).collect::<Vec<_>>()
+    };
+    assert_eq!(finished(&cut), finished(&whole));
+    assert!(finished(&cut).len() == 3 && !finished(&cut).contains(&0));
+}
+
 /// What a machine counts whose first processor does this: loads, then a bound, and so on. The second one loads nothing.
 fn bounded(settings: &[&str], steps: &[(u64, Option<Kind>)]) -> sealwright_smp::Stats {
     let mut first = Vec::new();

@@ -2,12 +2,14 @@
 #![allow(clippy::unwrap_used)]
 
 use std::{
+    collections::HashSet,
     path::{Path, PathBuf},
     process::Command,
 };
 
 use sealwright_smp::{
     Config, Outcome,
+    access::Kind,
     record::{RecordError, Recording, on_path, qemu},
     run::{Simulation, Workload},
     scheme::SchemeName,
@@ -36,6 +38,19 @@ fn can_record() -> bool {
     missing.is_none()
 }
 
+/// What the first thread synchronises by, in one way.
+fn objects(trace: &Trace, kind: Kind) -> HashSet<u64> {
+    let (mut found, mut steps) = (HashSet::new(), Vec::new());
+    let mut source = trace.open(64).unwrap().swap_remove(0);
+    loop {
+        source.fill(&mut steps).unwrap();
+        if steps.is_empty() {
+            return found;
+        }
+        found.extend(steps.iter().filter(|step| step.kind == kind).map(|step| step.address));
+    }
+}
+
 #[test]
 fn a_program_with_threads_is_recorded_and_runs_in_the_machine() {
     if !can_record() {
@@ -51,6 +66,10 @@ fn a_program_with_threads_is_recorded_and_runs_in_the_machine() {
     assert!(matches!(recording.run(&mut |_| {}), Err(RecordError::Exists(_))), "a trace is not replaced unasked");
 
     let trace = Trace::find(&recording.prefix).unwrap();
+    // The first thread raises semaphores as it makes them, and waits for others: no semaphore goes on with the count of an earlier one
+    let (raised, awaited) = (objects(&trace, Kind::Post), objects(&trace, Kind::Wait));
+    assert!(raised.len() >= 5 && awaited.len() == 4, "{raised:x?} {awaited:x?}");
+    assert!(raised.is_disjoint(&awaited), "{raised:x?} {awaited:x?}");
     // Whatever takes a lock is told, and what takes none is not
     let summary = trace.check(64).unwrap();
     assert_eq!((summary.strays, summary.unplayed), (0, 0));

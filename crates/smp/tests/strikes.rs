@@ -3,6 +3,11 @@
 
 mod common;
 
+use std::{
+    sync::mpsc::{self, RecvTimeoutError},
+    time::Duration,
+};
+
 use common::config;
 use sealwright_smp::{
     Image, Machine, Outcome,
@@ -156,6 +161,36 @@ fn forged_commands_strike_every_kind_of_bus() {
             assert_eq!(detection.detector, Detector::Command, "{kind:?}");
         }
     }
+}
+
+/// On an atomic bus nobody has a turn after a line that is lost. Who waits for a write-back of its own tries again and again, which
+/// is no progress.
+#[test]
+fn retries_alone_end_no_run() {
+    let (told, heard) = mpsc::channel();
+    std::thread::spawn(move || {
+        let levels = ["l1.bytes=64", "l1.ways=1", "l2.bytes=64", "l2.ways=1"];
+        let settings = [&["machine.processors=2", "bus.mode=atomic", "scheme.name=gcm"][..], &levels].concat();
+        for gap in (100..1500).step_by(50) {
+            let stores = [1, 2, 3, 1].map(|page| access(Kind::Store, page << 12));
+            let load = Access { gap, ..access(Kind::Load, 2 << 12) };
+            let sources: Vec<Box<dyn Source>> = vec![Box::new(Steps(stores.to_vec())), Box::new(Steps(vec![load]))];
+            let mut machine = Machine::new(&config(&settings), Image::default(), sources).unwrap();
+            machine.attack(Attacker::new(Attack::Drop, 1));
+            let outcome = machine.run(u64::MAX).unwrap().unwrap();
+            told.send((outcome, machine.stats().number("cache.retries"))).unwrap();
+        }
+    });
+    let mut stuck = 0;
+    loop {
+        let (outcome, retries) = match heard.recv_timeout(Duration::from_secs(60)) {
+            Ok(found) => found,
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => panic!("a run goes on for ever"),
+        };
+        stuck += u32::from(outcome == Outcome::Deadlock(vec![0, 1]) && retries > 0.0);
+    }
+    assert!(stuck > 0);
 }
 
 #[test]

@@ -9,7 +9,7 @@ static long words[WORDS], total, turn, written, wrong;
 static pthread_barrier_t barrier;
 static pthread_mutex_t careful = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 static pthread_rwlock_t writers = PTHREAD_RWLOCK_INITIALIZER;
-static sem_t once;
+static sem_t once, again;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t moved = PTHREAD_COND_INITIALIZER;
 static struct timespec soon(void) {
@@ -47,13 +47,19 @@ static void *work(void *argument) {
   turn++;
   pthread_cond_broadcast(&moved);
   pthread_mutex_unlock(&mutex);
+  sem_post(&again);
   return 0;
 }
 int main(void) {
   pthread_t threads[THREADS];
   pthread_barrier_init(&barrier, 0, THREADS);
   sem_init(&once, 0, 1);
+  /* made anew at the same place, it holds nothing */
+  sem_init(&again, 0, THREADS);
+  sem_destroy(&again);
+  sem_init(&again, 0, 0);
   for (long i = 0; i < THREADS; i++) pthread_create(&threads[i], 0, work, (void *)(THREADS - 1 - i));
+  for (int i = 0; i < THREADS; i++) sem_wait(&again);
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], 0);
   printf("%ld\n", total);
   return total != 3L * WORDS * (WORDS - 1) / 2 || written != THREADS * WRITES || wrong;

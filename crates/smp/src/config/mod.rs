@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 pub use tables::{Arbiter, Bus, BusMode, Interconnect, Level, Machine, Memory, Processes, Protect, SecondLevel};
 
 use crate::{
-    engine::Engines,
+    engine::{Clock, Engines},
     error::ConfigError,
     scheme::{Links, Platform, SchemeConfig},
     topology::{Kind, Topology},
@@ -279,6 +279,7 @@ impl Config {
             seed: self.machine.seed,
             functional: self.scheme.functional,
             engines: self.engines.clone(),
+            clock: Clock::default(),
         }
     }
 

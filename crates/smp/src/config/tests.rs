@@ -81,6 +81,7 @@ fn pads_of_all_pairs_are_bounded_together() {
             64,
         ),
         (&["scheme.name=cbc", "scheme.cbc.scope=pair", "scheme.cbc.masks"], 1024),
+        (&["scheme.name=i2sems", "scheme.i2sems.window"], 1024),
     ] {
         let (name, others) = settings.split_last().unwrap();
         let with = |number: u64| config(&[&wide, others, &[&format!("{name}={number}")[..]]].concat()).check();

@@ -169,6 +169,11 @@ impl Bus {
         self.carried.push((index, text));
     }
 
+    /// The line that a write-back carries.
+    pub(super) fn carried(&self, index: usize) -> Option<&[u8; LONGEST_LINE]> {
+        self.carried.iter().find(|(carrier, _)| *carrier == index).map(|(_, text)| text)
+    }
+
     /// Memory takes the line that a write-back carries.
     pub(super) fn unload(&mut self, index: usize) -> Option<[u8; LONGEST_LINE]> {
         let place = self.carried.iter().position(|(carrier, _)| *carrier == index)?;

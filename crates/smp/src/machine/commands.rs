@@ -62,9 +62,6 @@ impl Machine {
 
     /// Nodes and memory see a command, at once or each at a time of its own; over links, those nodes that the home tells.
     fn show(&mut self, index: usize, request: Request) -> Result<(), MachineError> {
-        if let Some(dump) = &mut self.context.dump {
-            dump.command(self.context.schedule.now(), request);
-        }
         // On a bus, every node sees the command, and the owner answers by itself
         let owner = if self.network.is_some() { self.memory.owner(request.line) } else { None };
         let reached = match &mut self.network {
@@ -79,6 +76,10 @@ impl Machine {
             && let Some(text) = self.coherence.write_back(request.node, request.line)
         {
             self.bus.carry(index, text);
+        }
+        if let Some(dump) = &mut self.context.dump {
+            let carried = self.bus.carried(index).map(|text| &text[..self.config.machine.line]);
+            dump.command(self.context.schedule.now(), request, carried);
         }
         if self.config.bus.skew > 0 {
             self.bus.spread(index, &mut self.context);

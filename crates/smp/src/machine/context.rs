@@ -7,7 +7,7 @@ use super::{
     region::Region,
     schedule::Schedule,
 };
-use crate::{attack::Moment, message::Detector, random::Random, stats::Counters};
+use crate::{attack::Moment, engine::Clock, message::Detector, random::Random, stats::Counters};
 
 /// Shared by all components; each of them owns everything else that it needs.
 #[derive(Debug)]
@@ -26,9 +26,9 @@ pub(super) struct Context {
 }
 
 impl Context {
-    pub(super) fn new(processors: usize, (links, homes): (usize, usize), seed: u64) -> Context {
+    pub(super) fn new(processors: usize, (links, homes): (usize, usize), seed: u64, clock: Clock) -> Context {
         Context {
-            schedule: Schedule::default(),
+            schedule: Schedule::new(clock),
             counters: Counters::new(processors, links, homes),
             region: Region::default(),
             random: Random::new(seed ^ 0x5ea1_5ea1),

@@ -38,8 +38,8 @@ impl Dump {
         }
     }
 
-    /// A command has its place in the bus's order.
-    pub(super) fn command(&mut self, cycle: Cycle, request: Request) {
+    /// A command has its place in the bus's order; a write-back may carry its line.
+    pub(super) fn command(&mut self, cycle: Cycle, request: Request, carried: Option<&[u8]>) {
         let command = match request.command {
             Command::GetS => "read",
             Command::GetX => "write",
@@ -48,12 +48,12 @@ impl Dump {
         let Request { order, node, line, blocked, .. } = request;
         self.line(&json!({
             "cycle": cycle, "event": "command", "number": order, "node": node, "command": command, "line": line,
-            "kept_from": blocked,
+            "kept_from": blocked, "text": carried.map(hex),
         }));
     }
 
-    /// A line crosses the bus, as an attacker leaves it.
-    pub(super) fn transfer(&mut self, message: &Message, fate: Fate) {
+    /// A line crosses the bus, as an attacker leaves it; or stays within a chip.
+    pub(super) fn transfer(&mut self, message: &Message, fate: Fate, within: bool) {
         let fate = match fate {
             Fate::Pass => "passes",
             Fate::Drop => "dropped",
@@ -65,7 +65,7 @@ impl Dump {
         self.line(&json!({
             "cycle": sent, "event": event, "number": number, "from": sender, "to": node, "line": line,
             "process": process, "counter": counter, "text": hex(message.text()), "tag": message.tag.map(|tag| hex(&tag)),
-            "fate": fate,
+            "fate": fate, "within": within,
         }));
     }
 

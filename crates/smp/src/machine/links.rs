@@ -7,7 +7,7 @@
 use super::{context::Context, schedule::Event};
 use crate::{
     config::{self, Config},
-    engine::{Busy, Cycle},
+    engine::{Busy, Clock, Cycle},
     message::Message,
     scheme::{Crossing, Scheme},
     topology::Topology,
@@ -77,7 +77,7 @@ type Ends = (usize, usize);
 
 impl Links {
     /// The links of a ring or mesh; `None` for a bus.
-    pub(super) fn new(config: &Config) -> Option<Links> {
+    pub(super) fn new(config: &Config, clock: &Clock) -> Option<Links> {
         let topology = config.topology()?;
         Some(Links {
             config: config.interconnect.clone(),
@@ -85,7 +85,7 @@ impl Links {
             nodes: config.units() as u64,
             line: config.machine.line as u64,
             tags: config.bus.tags,
-            busy: vec![Busy::default(); topology.numbers()],
+            busy: vec![Busy::new(clock); topology.numbers()],
             homes: vec![0; config.units()],
         })
     }

@@ -30,6 +30,7 @@ mod processor;
 mod region;
 mod report;
 mod request;
+mod retries;
 mod schedule;
 mod set;
 mod sync;
@@ -59,7 +60,7 @@ use crate::{
     access::{Kind, Source},
     attack::{Attacker, Heard},
     config::Config,
-    engine::Cycle,
+    engine::{Clock, Cycle},
     error::ConfigError,
     memory::Image,
 };
@@ -101,16 +102,17 @@ impl Machine {
             let why = format!("{} sources of accesses for {processes} x {processors} processors", sources.len());
             return Err(ConfigError(why));
         }
-        let network = Network::new(config);
+        let clock = Clock::default();
+        let network = Network::new(config, &clock);
         let links = network.as_ref().map_or((0, 0), |network| (network.links.numbers(), network.links.homes()));
         Ok(Machine {
             config: config.clone(),
-            context: Context::new(processors, links, config.machine.seed),
+            transfers: Transfers::new(config, &clock),
+            context: Context::new(processors, links, config.machine.seed, clock),
             processors: Processors::new(config, sources),
             coherence: Coherence::new(config),
             bus: Bus::new(config),
             network,
-            transfers: Transfers::new(config),
             memory: Memory::new(config, image),
             syncs: (0..processes).map(|_| Sync::new(processors)).collect(),
         })
@@ -208,6 +210,9 @@ impl Machine {
             self.context.outcome = Some(outcome);
             return Ok(());
         };
+        if !matches!(event, Event::Retry(_)) {
+            self.processors.refused = 0;
+        }
         match event {
             Event::Arbitrate => self.bus.arbitrate(&mut self.context),
             Event::Order(request) => self.order(request)?,
@@ -227,7 +232,7 @@ impl Machine {
             }
             Event::Release(message) => self.release(message)?,
             Event::Acknowledged(node) => self.acknowledged(node)?,
-            Event::Retry(node) => self.processors.retry(node, self.context.schedule.now()),
+            Event::Retry(node) => self.retry(node),
             Event::Synchronise(node) => self.synchronise(node)?,
             Event::Switch(node, change) => {
                 self.catch_up(node, self.context.schedule.now());

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     config::{Config, MOST_PROCESSORS},
-    engine::Cycle,
+    engine::{Clock, Cycle},
     message::{Command, LONGEST_LINE},
 };
 
@@ -35,8 +35,8 @@ pub(super) struct Announcement {
 
 impl Network {
     /// A ring or mesh at rest; `None` for a bus.
-    pub(super) fn new(config: &Config) -> Option<Network> {
-        Links::new(config).map(|links| Network { links, directory: Directory::default() })
+    pub(super) fn new(config: &Config, clock: &Clock) -> Option<Network> {
+        Links::new(config, clock).map(|links| Network { links, directory: Directory::default() })
     }
 }
 

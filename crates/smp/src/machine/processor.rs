@@ -10,7 +10,6 @@ use super::{
     mshrs::Stall,
     node::At,
     outcome::MachineError,
-    schedule::Event,
     set::Set,
     threads::{Parked, Threads},
     times::{Times, Windows},
@@ -86,7 +85,9 @@ pub(super) struct Processors {
     hit: u64,
     line: usize,
     shift: u32,
-    retry: u64,
+    pub(super) retry: u64,
+    /// Accesses refused in a row, while nothing happened that could change that.
+    pub(super) refused: usize,
 }
 
 /// Why a processor stops before the horizon.
@@ -142,6 +143,7 @@ impl Processors {
             line: config.machine.line,
             shift: config.machine.line.trailing_zeros(),
             retry: config.bus.retry,
+            refused: 0,
         }
     }
 
@@ -370,21 +372,5 @@ impl Processors {
         let core = &mut self.cores[node];
         core.activity = Activity::Waiting;
         core.time
-    }
-
-    /// Its access was refused: it tries again later.
-    pub(super) fn retry_later(&mut self, node: usize, context: &mut Context) {
-        let at = self.wait(node) + self.retry;
-        context.counters.nodes[node].retries += 1;
-        context.schedule.at(at.max(context.schedule.now()), Event::Retry(node));
-    }
-
-    /// It tries again now.
-    pub(super) fn retry(&mut self, node: usize, now: Cycle) {
-        self.touch(node);
-        let core = &mut self.cores[node];
-        core.activity = Activity::Running;
-        core.time = now;
-        core.look_anew();
     }
 }

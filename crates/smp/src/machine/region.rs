@@ -67,7 +67,13 @@ impl Region {
         counters: &Counters,
         scheme: SchemeCounters,
     ) -> (Cycle, Counters, SchemeCounters) {
-        let last = self.end.clone().unwrap_or(Mark { at: cycles, counters: counters.clone(), scheme });
+        let mut last =
+            self.end.clone().unwrap_or_else(|| Mark { at: cycles, counters: counters.clone(), scheme: scheme.clone() });
+        // These are of the whole run, wherever the region ends
+        for (node, run) in last.counters.nodes.iter_mut().zip(&counters.nodes) {
+            (node.most_held, node.finished) = (run.most_held, run.finished);
+        }
+        (last.scheme.nonces, last.scheme.exchange_bytes) = (scheme.nonces, scheme.exchange_bytes);
         match &self.begin {
             Some(first) => {
                 let counters = last.counters.since(&first.counters);

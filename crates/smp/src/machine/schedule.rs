@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-use crate::engine::Cycle;
+use crate::engine::{Clock, Cycle};
 
 /// What happens at a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,11 +45,20 @@ pub(super) enum Event {
 #[derive(Debug, Default)]
 pub(super) struct Schedule {
     now: Cycle,
+    /// The same for what is asked for times ahead.
+    clock: Clock,
     queue: BinaryHeap<Reverse<(Cycle, u64, Event)>>,
     scheduled: u64,
+    /// Refused accesses that will be tried again.
+    retries: usize,
 }
 
 impl Schedule {
+    /// Nothing is due; the clock will be set to the time.
+    pub(super) fn new(clock: Clock) -> Schedule {
+        Schedule { clock, ..Schedule::default() }
+    }
+
     /// The cycle of the event that happens now.
     pub(super) fn now(&self) -> Cycle {
         self.now
@@ -63,6 +72,7 @@ impl Schedule {
     /// Schedules an event for cycle `at`.
     pub(super) fn at(&mut self, at: Cycle, event: Event) {
         self.scheduled += 1;
+        self.retries += usize::from(matches!(event, Event::Retry(_)));
         self.queue.push(Reverse((at, self.scheduled, event)));
     }
 
@@ -76,7 +86,14 @@ impl Schedule {
         let Reverse((at, _, event)) = self.queue.pop()?;
         debug_assert!(at >= self.now, "time never runs backwards");
         self.now = at;
+        self.clock.set(at);
+        self.retries -= usize::from(matches!(event, Event::Retry(_)));
         Some(event)
+    }
+
+    /// How many retries are due, if nothing else is.
+    pub(super) fn only_retries(&self) -> Option<usize> {
+        (self.queue.len() == self.retries).then_some(self.retries)
     }
 }
 
@@ -92,6 +109,7 @@ mod tests {
         schedule.at(5, Event::Timeout(2, 3));
         schedule.at(5, Event::Arbitrate);
         assert_eq!((schedule.next_cycle(), schedule.take()), (5, Some(Event::Timeout(2, 3))));
+        assert_eq!(schedule.only_retries(), None);
         schedule.after(2, Event::Arbitrate);
         assert_eq!((schedule.take(), schedule.now()), (Some(Event::Arbitrate), 5));
         assert_eq!(
@@ -99,5 +117,7 @@ mod tests {
             (Some(Event::Retry(1)), Some(Event::Arbitrate), 7)
         );
         assert_eq!((schedule.take(), schedule.next_cycle()), (None, Cycle::MAX));
+        schedule.at(9, Event::Retry(1));
+        assert_eq!(schedule.only_retries(), Some(1));
     }
 }

@@ -10,9 +10,9 @@ use super::{
 use crate::{
     attack::{Attackers, Fate, Heard},
     config::{Config, PROCESS_BIT},
-    engine::Cycle,
+    engine::{Clock, Cycle},
     message::{BusCommand, CommandTag, Detector, LONGEST_LINE, Message},
-    scheme::Scheme,
+    scheme::{Platform, Scheme},
     topology::Kind,
 };
 
@@ -43,12 +43,12 @@ pub(super) struct Line {
 }
 
 impl Transfers {
-    pub(super) fn new(config: &Config) -> Transfers {
+    pub(super) fn new(config: &Config, clock: &Clock) -> Transfers {
         Transfers {
             config: config.clone(),
             messages: Vec::new(),
             free: Vec::new(),
-            scheme: config.scheme.build(&config.platform()),
+            scheme: config.scheme.build(&Platform { clock: clock.clone(), ..config.platform() }),
             attackers: Attackers::default(),
             held_on: Vec::new(),
             heard: None,
@@ -197,7 +197,7 @@ impl Transfers {
             None => Fate::Pass,
         };
         if let Some(dump) = &mut context.dump {
-            dump.transfer(&message, fate);
+            dump.transfer(&message, fate, within);
         }
         match fate {
             Fate::Pass => self.deliver(message, protected, (first, arrives), links.as_deref_mut(), context),

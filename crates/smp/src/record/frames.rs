@@ -9,7 +9,7 @@ use std::{
 use tempfile::NamedTempFile;
 
 use super::error::RecordError;
-use crate::output::within;
+use crate::output::{ForAWhile, within};
 
 /// Threads that a trace may have: as many as a machine has processors.
 pub(super) const MOST_THREADS: usize = crate::config::MOST_PROCESSORS;
@@ -23,7 +23,7 @@ const LONGEST: u32 = 64 << 10;
 const LEVEL: i32 = 3;
 
 struct Thread {
-    out: zstd::Encoder<'static, NamedTempFile>,
+    out: zstd::Encoder<'static, ForAWhile<NamedTempFile>>,
     records: u64,
 }
 
@@ -101,7 +101,8 @@ impl Frames {
             std::fs::remove_file(file).map_err(RecordError::io(file.display().to_string()))?;
         }
         for (file, name) in files.into_iter().rev() {
-            file.persist_noclobber(name).map_err(|error| RecordError::Io(name.display().to_string(), error.error))?;
+            file.end(|file| file.persist_noclobber(name))
+                .map_err(|error| RecordError::Io(name.display().to_string(), error.error))?;
         }
         Ok(())
     }

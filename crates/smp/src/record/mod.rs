@@ -26,6 +26,8 @@ use frames::Frames;
 pub use frames::kept_stream;
 pub use tools::{cache, on_path, qemu};
 
+use crate::output;
+
 /// What to record and where to.
 #[derive(Clone, Debug)]
 pub struct Recording {
@@ -65,7 +67,7 @@ impl Recording {
         self.look_for_files()?;
         let (qemu, version) = qemu()?;
         let moment = || RecordError::io("a directory for a moment");
-        let meeting = tempfile::tempdir().map_err(moment())?;
+        let meeting = output::folder(None).map_err(moment())?;
         let user = meeting.path().metadata().map_err(moment())?.uid();
         let tools = tools::compiled(self.cache.as_deref().unwrap_or(meeting.path()), user, version)?;
         let socket = meeting.path().join("s");

@@ -8,9 +8,10 @@ use std::{
 };
 
 use sha2::{Digest, Sha256};
+use tempfile::TempDir;
 
 use super::error::{MissingToolError, RecordError};
-use crate::hex::hex;
+use crate::{hex::hex, output};
 
 /// The recorder's sources.
 const SOURCES: [(&str, &str); 5] = [
@@ -102,7 +103,7 @@ pub(super) fn compiled(cache: &Path, user: u32, version: u32) -> Result<Compiled
         return Ok(compiled);
     }
     // Made in a directory of its own, so that no other process finds an incomplete one
-    let aside = tempfile::tempdir_in(cache).map_err(failed())?;
+    let aside = output::folder(Some(cache)).map_err(failed())?;
     for (name, text) in SOURCES {
         fs::write(aside.path().join(name), text).map_err(failed())?;
     }
@@ -110,7 +111,7 @@ pub(super) fn compiled(cache: &Path, user: u32, version: u32) -> Result<Compiled
     compile(aside.path(), "plugin.so", &["plugin.c", &api])?;
     compile(aside.path(), "preload.so", &["preload.c", "conditions.c"])?;
     match fs::rename(aside.path(), &folder) {
-        Ok(()) => drop(aside.keep()),
+        Ok(()) => drop(aside.end(TempDir::keep)),
         // Another process was faster
         Err(_) if compiled.plugin.is_file() => look_at(&folder, user)?,
         Err(error) => return Err(failed()(error)),

@@ -72,7 +72,7 @@ struct Keystream {
 
 impl Keystream {
     fn new(platform: &Platform, links: usize) -> Keystream {
-        let engines = || vec![platform.engines.aes(LATENCY, platform.blocks()); links];
+        let engines = || vec![platform.engines.aes(LATENCY, platform.blocks()).timed(&platform.clock); links];
         let pools = [0; PLACES].map(|_| vec![Pool::new(AHEAD); links]);
         Keystream { nodes: engines(), hub: engines(), pools }
     }
@@ -95,7 +95,7 @@ impl Ide {
             blocks: platform.blocks(),
             up: vec![Stream::default(); on_bus],
             down: vec![Stream::default(); links],
-            taken: vec![Busy::default(); on_bus],
+            taken: vec![Busy::new(&platform.clock); on_bus],
             owed: vec![0; links],
             keystream: (platform.engines.units == Units::Equal).then(|| Keystream::new(platform, links)),
             ciphers: platform.functional.then(|| Ciphers::new(seed, links)),

@@ -79,7 +79,7 @@ impl fmt::Debug for SchemeName {
     }
 }
 
-/// The most pads, or masks, of all pairs of units together.
+/// The most pads, masks or keystreams of all pairs of units together.
 const MOST_AHEAD: u64 = 1 << 22;
 
 /// Which scheme protects the bus, and a table of parameters for each scheme that exists.
@@ -106,12 +106,12 @@ impl SchemeConfig {
         (self.name.registration().build)(platform, self.table(self.name))
     }
 
-    /// Looks for pads or masks that are too many for `units` units and `processes` processes.
+    /// Looks for pads, masks or keystreams that are too many for `units` units and `processes` processes.
     pub(crate) fn check(&self, units: usize, processes: usize) -> Result<(), ConfigError> {
         let name = self.name;
         let number = |key: &str| self.table(name).get(key).and_then(toml::Value::as_integer).map(i64::unsigned_abs);
         let (pairs, stored) = ((units * units) as u64, number("stored").unwrap_or(1).min(processes as u64));
-        for key in ["pads", "masks"] {
+        for key in ["pads", "masks", "window"] {
             let ahead = number(key).unwrap_or(0);
             if ahead.saturating_mul(pairs).saturating_mul(stored) > MOST_AHEAD {
                 let what = format!("scheme.{name}.{key} is {ahead} for {pairs} pairs of units and {stored} at once");

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::nonce::NonceAudit;
 use crate::{
-    engine::{Cycle, Engine, Engines, Waits},
+    engine::{Clock, Cycle, Engine, Engines, Waits},
     message::{BusCommand, CommandTag, Detector, Message},
 };
 
@@ -179,6 +179,8 @@ pub(crate) struct Platform {
     /// Whether lines are really encrypted, beside their timing.
     pub(crate) functional: bool,
     pub(crate) engines: Engines,
+    /// The machine's time.
+    pub(crate) clock: Clock,
 }
 
 impl Platform {
@@ -189,16 +191,16 @@ impl Platform {
 
     /// An AES engine for pads or masks in each unit, where the scheme's publication says `published` cycles a line.
     pub(super) fn aes(&self, published: u64) -> Vec<Engine> {
-        vec![self.engines.aes(published, self.blocks()); self.units]
+        vec![self.engines.aes(published, self.blocks()).timed(&self.clock); self.units]
     }
 
     /// An AES engine for MACs in each unit.
     pub(super) fn macs(&self, published: u64) -> Vec<Engine> {
-        vec![self.engines.mac(published, self.blocks()); self.units]
+        vec![self.engines.mac(published, self.blocks()).timed(&self.clock); self.units]
     }
 
     /// A GHASH engine in each unit.
     pub(super) fn ghash(&self) -> Vec<Engine> {
-        vec![self.engines.ghash(self.blocks()); self.units]
+        vec![self.engines.ghash(self.blocks()).timed(&self.clock); self.units]
     }
 }

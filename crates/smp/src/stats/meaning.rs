@@ -137,8 +137,11 @@ pub const MEANINGS: &[Meaning] = &[
     of("nodes.*.upgrades", "stores", "of this processor to lines that its node had for reading only"),
     of("nodes.*.waited", "cycles", "that this processor waited for lines"),
     of("nodes.*.met", "cycles", "that this processor waited for others"),
-    of("nodes.*.finished", "cycle", "in which this processor was done"),
+    of("nodes.*.finished", "cycle", "in which this processor was done; of the whole run"),
 ];
+
+/// The statistics that have the name of a setting.
+pub const ALSO_SETTINGS: [&str; 2] = ["processes.count", "scheme.name"];
 
 /// What the statistic `name` means.
 pub fn meaning(name: &str) -> Option<&'static Meaning> {
@@ -157,6 +160,15 @@ mod tests {
         attack::{Attack, Attacker},
         run::{Simulation, Workload},
     };
+
+    #[test]
+    fn no_other_statistic_has_the_name_of_a_setting() {
+        let settings = serde_json::to_value(crate::Config::default()).unwrap();
+        let settings = crate::Stats::from_json(&settings).unwrap();
+        let both: Vec<String> =
+            settings.leaves().into_iter().map(|(name, _)| name).filter(|name| meaning(name).is_some()).collect();
+        assert_eq!(both, ALSO_SETTINGS);
+    }
 
     #[test]
     fn every_statistic_of_every_scheme_has_a_meaning_and_no_meaning_is_left_over() {

@@ -4,7 +4,7 @@ mod meaning;
 
 use std::collections::{HashMap, HashSet};
 
-pub use meaning::{MEANINGS, Meaning, meaning};
+pub use meaning::{ALSO_SETTINGS, MEANINGS, Meaning, meaning};
 use serde_json::{Map, Value};
 
 /// A processor's and its node's counts.
@@ -212,6 +212,17 @@ impl Stats {
     #[must_use]
     pub fn in_all(self) -> Stats {
         Stats(self.0.into_iter().filter(|(name, _)| name != "nodes").collect())
+    }
+
+    /// The same numbers without the one at `a.b.c`, if there is one.
+    pub(crate) fn without(mut self, path: &str) -> Stats {
+        let (table, last) = path.rsplit_once('.').map_or((None, path), |(table, last)| (Some(table), last));
+        let mut parts = table.into_iter().flat_map(|table| table.split('.'));
+        let found = parts.try_fold(&mut self.0, |map, part| map.get_mut(part)?.as_object_mut());
+        if let Some(map) = found.filter(|map| map.get(last).is_some_and(|value| !value.is_object())) {
+            map.remove(last);
+        }
+        self
     }
 
     /// The value at `a.b.c`.
