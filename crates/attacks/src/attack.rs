@@ -77,6 +77,8 @@ pub struct Trial {
     pub cpu_seconds: f64,
     /// Seconds by the wall clock.
     pub seconds: f64,
+    /// What was reduced in it, if anything was: a part of the secret was told, or the secret was shorter.
+    pub reduced: Option<&'static str>,
     /// How far the attacker had come, by what it had spent until then.
     pub curve: Vec<[f64; 2]>,
 }
@@ -88,7 +90,7 @@ pub struct Report {
     pub name: &'static str,
     /// Each trial, weak targets first.
     pub trials: Vec<Trial>,
-    /// What was reduced, if anything was.
+    /// What was reduced in all trials, if anything was.
     pub reduced: Option<&'static str>,
     /// Why the attack cannot be had on this machine, if it cannot: then nothing was tried.
     pub not_here: Option<&'static str>,
@@ -149,6 +151,8 @@ pub(crate) struct Cost {
     pub(crate) steps: u64,
     pub(crate) step: &'static str,
     pub(crate) memory: u64,
+    /// What was reduced in this trial, where that differs from trial to trial.
+    pub(crate) reduced: Option<&'static str>,
     curve: Vec<[f64; 2]>,
 }
 
@@ -209,6 +213,7 @@ impl Log {
             memory: cost.memory,
             cpu_seconds: seconds(ProcessCpu.now() - cpu),
             seconds: seconds(wall.elapsed()),
+            reduced: cost.reduced.or(self.reduced),
             curve: cost.curve,
         });
         Ok(())

@@ -18,7 +18,7 @@ use sealwright_session::frame;
 
 use crate::{
     attack::{Attack, AttackError, Axes, Cost, Log, Size, Target},
-    gscm_keys::recover,
+    gscm_keys::{HINT, recover},
     tools::cluster::{Capture, Seen, main_key, second_key},
 };
 
@@ -34,7 +34,7 @@ pub(crate) const ATTACK: Attack = Attack {
 
 fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
     if size == Size::Small {
-        log.reduced = Some("the attacker is told 8 of the 16 bytes of K2: 2^16 guesses a column instead of 2^32");
+        log.reduced = Some(HINT);
     }
     let weak = "scheme = \"gscm(clmul)\"\nresearch = true\n";
     log.trial(Target::Weak, "a relay that runs gscm(clmul)", |cost| attack(weak, size, cost))?;

@@ -29,7 +29,8 @@ fn splice(seeds: [[u8; 55]; 2], cost: &mut Cost) -> Result<(bool, String), Attac
     let victim = Rkc::research_only(Isa::best(), &[3; 32]);
     let mut sealed = [TEXTS[0].to_vec(), TEXTS[1].to_vec()];
     for (seed, text) in seeds.iter().zip(&mut sealed) {
-        victim.seal(seed, text)?;
+        // The tag is a hash that anybody computes
+        let _ = victim.seal(seed, text)?;
     }
     // The first block of one, the second of the other.
     let mut text = [&sealed[1][..16], &sealed[0][16..]].concat();

@@ -159,7 +159,7 @@ fn tried(machine: Machine) -> attacks::Report {
             trial(false, [[1.0, 0.0], [2.0, 0.0], [3.0, 0.0]]),
         ],
     };
-    attacks::Report { machine, small: true, seconds: 2.0, attacks: vec![attack] }
+    attacks::Report { small: true, seconds: 2.0, attacks: vec![attack], ..attacks::Report::of(machine) }
 }
 
 /// Any bytes as a document of a folder of results, or a genuine one with changes: it is refused with its name, or read; what was read

@@ -15,6 +15,7 @@ mod study;
 
 use std::process::ExitCode;
 
+use sealwright_smp::output::remove_unfinished;
 use sealwright_terminal::{CommandError, Exit, interrupt, run};
 
 use crate::args::{LabArgs, Verb};
@@ -25,8 +26,8 @@ fn main() -> ExitCode {
 }
 
 fn dispatch(args: &LabArgs) -> Result<Exit, CommandError> {
-    // A study that is interrupted goes on where it stopped: there is nothing to remove.
-    interrupt::listen(|| {})?;
+    // A study that is interrupted goes on where it stopped: what a simulation has not finished is all that there is to remove
+    interrupt::listen(remove_unfinished)?;
     match &args.verb {
         Verb::Study(args) => study::run(args),
         Verb::Report(args) => report::run(args),

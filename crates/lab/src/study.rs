@@ -13,7 +13,7 @@ use serde_json::json;
 
 const EXAMPLES: &str = "\
 `all` stores the results of each study when that study ends. If the run is interrupted, the same command continues
-it, with the same program, machine and grid, within a day. `bench` compares the speed with other libraries and
+it, with the same program, machine, grid and budget, within a day. `bench` compares the speed with other libraries and
 stores the results for the report. `attacks` does the same with every attack.
 
 Example:

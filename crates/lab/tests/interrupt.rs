@@ -31,6 +31,37 @@ fn measuring_can_be_interrupted() {
     assert!(heeded > 0, "the program never heeded the signal");
 }
 
+/// What is written of a run has no name until it is whole: of one that is interrupted, nothing is left.
+#[test]
+fn an_interrupted_simulation_leaves_no_file() {
+    let sandbox = Sandbox::new();
+    let before = sandbox.names();
+    let unfinished = || sandbox.names().iter().any(|name| name.starts_with(".smp-"));
+    let ended_before = (0..20).all(|_| {
+        let mut child = sandbox
+            .heeding_signals("sealwright-lab")
+            .args(["smp", "run", "--workload", "fft", "--size", "16", "--dump", "bus.jsonl"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        while !unfinished() {
+            if let Some(status) = child.try_wait().unwrap() {
+                let _ = std::fs::remove_file(sandbox.path("bus.jsonl"));
+                return status.success();
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        let status = child.wait().unwrap();
+        assert!(status.success() || status.code() == Some(130), "{status}");
+        let _ = std::fs::remove_file(sandbox.path("bus.jsonl"));
+        status.success()
+    });
+    assert!(!ended_before, "no run was interrupted");
+    assert_eq!(sandbox.names(), before);
+}
+
 /// The sweep of these tests.
 fn sweep(mut command: Command, output: &str) -> Command {
     command.args([

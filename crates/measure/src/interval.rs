@@ -38,7 +38,7 @@ pub struct Interval {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
-    /// A hundred samples or more, or nothing that varies.
+    /// A hundred samples or more, a count of tries, or nothing that varies.
     #[default]
     Many,
     /// So many samples, six to 99: the ends are two of them.
@@ -168,6 +168,34 @@ impl Interval {
         let low = (middle - (middle - means[DRAWS / 40]) * wider).min(middle);
         let high = (middle + (means[DRAWS - 1 - DRAWS / 40] - middle) * wider).max(middle);
         Some(Interval { median: middle, low, high, basis: Basis::Starts(groups.len() as u32) })
+    }
+
+    /// The share of tries that came out well, with its interval by Clopper and Pearson: the shares under which so many, or so few, of them
+    /// do so with 2.5 % or more. `None` of no tries, or of more than there were.
+    pub fn of_share(good: u32, tries: u32) -> Option<Interval> {
+        if tries == 0 || good > tries {
+            return None;
+        }
+        // The probability of `least` or more of them, which grows with the share
+        let at_least = |least: u32, share: f64| -> f64 {
+            let exactly = (0..=tries).scan(f64::from(tries) * (1.0 - share).ln(), |logarithm, count| {
+                let now = *logarithm;
+                *logarithm += (f64::from(tries - count) / f64::from(count + 1) * share / (1.0 - share)).ln();
+                Some(now.exp())
+            });
+            exactly.skip(least as usize).sum()
+        };
+        let share_of = |least: u32, probability: f64| {
+            let (mut low, mut high) = (0.0, 1.0);
+            for _ in 0..60 {
+                let middle = f64::midpoint(low, high);
+                if at_least(least, middle) < probability { low = middle } else { high = middle }
+            }
+            f64::midpoint(low, high)
+        };
+        let low = if good == 0 { 0.0 } else { share_of(good, 0.025) };
+        let high = if good == tries { 1.0 } else { share_of(good + 1, 0.975) };
+        Some(Interval::new(f64::from(good) / f64::from(tries), low, high))
     }
 
     /// A figure known exactly.

@@ -324,3 +324,16 @@ fn what_is_made_of_two_figures_rests_on_the_weaker() {
     }
     assert!(!serde_json::to_string(&many).unwrap().contains("basis"));
 }
+
+/// Against tables of Clopper and Pearson's intervals.
+#[test]
+fn a_share_of_few_tries_has_a_wide_interval() {
+    for (good, tries, low, high) in
+        [(16, 16, 0.7941, 1.0), (0, 10, 0.0, 0.3085), (5, 10, 0.1871, 0.8129), (1, 20, 0.0013, 0.2487)]
+    {
+        let found = Interval::of_share(good, tries).unwrap();
+        assert_eq!(found.median, f64::from(good) / f64::from(tries));
+        assert!((found.low - low).abs() < 1e-4 && (found.high - high).abs() < 1e-4, "{good} of {tries}: {found:?}");
+    }
+    assert_eq!((Interval::of_share(0, 0), Interval::of_share(2, 1)), (None, None));
+}

@@ -68,6 +68,15 @@ impl Machine {
         Machine { state: State::here(since), ..self }
     }
 
+    /// What has to be the same for figures to be of one machine. Virtual machines hide the name of their processor, and not its family:
+    /// Zen 4 and Zen 5 are both called `AMD EPYC`.
+    pub fn identity(&self) -> String {
+        let family = self.state.family.as_deref().unwrap_or("unknown");
+        // What a system keeps for itself differs from start to start, and is far less than two gibibytes.
+        let (levels, memory) = (self.levels.join(" "), 2 * self.memory.div_ceil(2 << 30));
+        format!("{}, family {family}, {} cores, {levels}, {memory} GiB, {}", self.cpu, self.cores, self.kernel)
+    }
+
     /// Whether the program was built at a lower level than the figures of a program should be.
     pub fn unoptimised(&self) -> bool {
         !matches!(&self.opt_level[..], "3" | "")
@@ -125,6 +134,20 @@ mod tests {
         assert!(machine.load.iter().all(|load| *load >= 0.0));
         assert!(!machine.to_string().contains('\n'));
         assert!(machine.to_string().contains(&format!(", opt-level {},", machine.opt_level)), "{machine}");
+    }
+
+    #[test]
+    fn machines_that_differ_in_anything_that_lasts_are_two() {
+        let this = Machine::here(["portable"]);
+        let later = Machine { load: [9.0; 3], date: "2020-01-01T00:00:00Z".into(), ..this.clone() };
+        assert_eq!(later.identity(), this.identity());
+        let mut family = this.clone();
+        family.state.family = Some("26, 2, 99".into());
+        let memory = Machine { memory: this.memory + (8 << 30), ..this.clone() };
+        let kernel = Machine { kernel: "another".into(), ..this.clone() };
+        for other in [family, memory, kernel, Machine::here(["portable", "sse"])] {
+            assert_ne!(other.identity(), this.identity());
+        }
     }
 
     #[test]

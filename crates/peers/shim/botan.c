@@ -26,9 +26,25 @@ static const char *version(void)
     return whole ? lib.version_string() : NULL;
 }
 
+static const struct {
+    const char *name;
+    size_t key_len;
+} known[] = {
+    [AES_128_GCM] = {"AES-128/GCM", 16},
+    [AES_256_GCM] = {"AES-256/GCM", 32},
+    [AES_128_OCB] = {"AES-128/OCB", 16},
+    [AES_256_OCB] = {"AES-256/OCB", 32},
+    [SERPENT_256_GCM] = {"Serpent/GCM", 32},
+    [SERPENT_256_OCB] = {"Serpent/OCB", 32},
+    [AES_128_CBC] = {"AES-128/CBC/NoPadding", 16},
+    [AES_256_CBC] = {"AES-256/CBC/NoPadding", 32},
+    [SERPENT_256_CTR] = {"Serpent/CTR-BE", 32},
+    [CHACHA20_POLY1305] = {"ChaCha20Poly1305", 32},
+};
+
 struct key {
     botan_cipher_t seals, opens;
-    size_t key_len;
+    size_t key_len, nonce_len, tag_len;
     uint8_t bytes[32];
     /* The key to open is set when it is first needed: many are only for sealing. */
     int opens_is_set;
@@ -43,19 +59,22 @@ static int replace(const struct key *key, botan_cipher_t cipher, const uint8_t *
 
 static void *create(int algorithm)
 {
-    static const char *const names[] = {"AES-128/GCM", "AES-256/GCM", "AES-128/OCB", "AES-256/OCB", "Serpent/GCM", "Serpent/OCB"};
-    if (algorithm > SERPENT_256_OCB)
+    if ((size_t)algorithm >= sizeof known / sizeof known[0] || !known[algorithm].name)
         return NULL;
+    const char *name = known[algorithm].name;
     struct key *key = calloc(1, sizeof *key);
     if (!key)
         return NULL;
-    key->key_len = algorithm == AES_128_GCM || algorithm == AES_128_OCB ? 16 : 32;
+    key->key_len = known[algorithm].key_len;
+    int plain = algorithm == AES_128_CBC || algorithm == AES_256_CBC || algorithm == SERPENT_256_CTR;
+    key->nonce_len = plain ? 16 : 12;
+    key->tag_len = plain ? 0 : 16;
     key->ocb = algorithm == AES_128_OCB || algorithm == AES_256_OCB || algorithm == SERPENT_256_OCB;
-    if (lib.init(&key->seals, names[algorithm], BOTAN_CIPHER_INIT_FLAG_ENCRYPT)) {
+    if (lib.init(&key->seals, name, BOTAN_CIPHER_INIT_FLAG_ENCRYPT)) {
         free(key);
         return NULL;
     }
-    if (lib.init(&key->opens, names[algorithm], BOTAN_CIPHER_INIT_FLAG_DECRYPT)) {
+    if (lib.init(&key->opens, name, BOTAN_CIPHER_INIT_FLAG_DECRYPT)) {
         lib.destroy(key->seals);
         free(key);
         return NULL;
@@ -71,11 +90,11 @@ static int set_key(void *self, const uint8_t *bytes)
     return replace(key, key->seals, bytes);
 }
 
-static int run(botan_cipher_t cipher, const uint8_t *nonce, const uint8_t *ad, size_t ad_len, uint8_t *message, size_t in,
-               size_t out)
+static int run(const struct key *key, botan_cipher_t cipher, const uint8_t *nonce, const uint8_t *ad, size_t ad_len, uint8_t *message,
+               size_t in, size_t out)
 {
     size_t written, consumed;
-    if (lib.set_ad(cipher, ad, ad_len) || lib.start(cipher, nonce, 12))
+    if ((key->tag_len && lib.set_ad(cipher, ad, ad_len)) || lib.start(cipher, nonce, key->nonce_len))
         return 1;
     int failed = lib.update(cipher, BOTAN_CIPHER_UPDATE_FLAG_FINAL, message, out, &written, message, in, &consumed);
     return failed || written != out;
@@ -84,7 +103,7 @@ static int run(botan_cipher_t cipher, const uint8_t *nonce, const uint8_t *ad, s
 static int seal(void *self, const uint8_t *nonce, const uint8_t *ad, size_t ad_len, uint8_t *message, size_t text_len)
 {
     struct key *key = self;
-    return run(key->seals, nonce, ad, ad_len, message, text_len, text_len + 16);
+    return run(key, key->seals, nonce, ad, ad_len, message, text_len, text_len + key->tag_len);
 }
 
 static int open_(void *self, const uint8_t *nonce, const uint8_t *ad, size_t ad_len, uint8_t *message, size_t text_len)
@@ -93,7 +112,7 @@ static int open_(void *self, const uint8_t *nonce, const uint8_t *ad, size_t ad_
     if (!key->opens_is_set && replace(key, key->opens, key->bytes))
         return 1;
     key->opens_is_set = 1;
-    return run(key->opens, nonce, ad, ad_len, message, text_len + 16, text_len);
+    return run(key, key->opens, nonce, ad, ad_len, message, text_len + key->tag_len, text_len);
 }
 
 static void destroy(void *self)

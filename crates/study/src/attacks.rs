@@ -9,6 +9,8 @@ use crate::{
     error::StudyError,
     figure::{Axis, Figure, PlotKind, Series, X, colour},
     progress::Progress,
+    provenance::Provenance,
+    study::Options,
     svg,
 };
 
@@ -23,6 +25,26 @@ pub struct Report {
     pub seconds: f64,
     /// Each attack, in the order of the table.
     pub attacks: Vec<Attacked>,
+    /// Sealwright's version; empty if it is unknown.
+    #[serde(default)]
+    pub version: String,
+    /// Which program ran them.
+    #[serde(default)]
+    pub provenance: Provenance,
+}
+
+impl Report {
+    /// Of this program on `machine`, before anything is tried.
+    pub fn of(machine: Machine) -> Report {
+        Report {
+            machine,
+            small: false,
+            seconds: 0.0,
+            attacks: Vec::new(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            provenance: Provenance::default(),
+        }
+    }
 }
 
 /// What one attack came to.
@@ -84,7 +106,7 @@ pub struct Tried {
 pub fn attacked(attack: &sealwright_attacks::Attack, size: Size) -> Result<Attacked, StudyError> {
     let failed = |error| StudyError::Io(format!("the attack {}", attack.name), std::io::Error::other(error));
     let report = attack.run(size).map_err(failed)?;
-    let as_expected = report.as_expected();
+    let (as_expected, reduced) = (report.as_expected(), reduced(&report));
     let trials = report.trials.into_iter().map(|trial| Tried {
         against: trial.against,
         weak: trial.target == Target::Weak,
@@ -103,7 +125,7 @@ pub fn attacked(attack: &sealwright_attacks::Attack, size: Size) -> Result<Attac
         title: attack.title.to_owned(),
         knows: attack.knows.to_owned(),
         stopped_by: attack.stopped_by.to_owned(),
-        reduced: report.reduced.map(str::to_owned),
+        reduced,
         not_here: report.not_here.map(str::to_owned),
         as_expected,
         spent: attack.figure.spent.to_owned(),
@@ -112,18 +134,34 @@ pub fn attacked(attack: &sealwright_attacks::Attack, size: Size) -> Result<Attac
     })
 }
 
+/// What was reduced: in all trials, or in those that are named.
+fn reduced(report: &sealwright_attacks::Report) -> Option<String> {
+    let mut sentences: Vec<String> = report.reduced.map(str::to_owned).into_iter().collect();
+    let mut told: Vec<&str> = report.reduced.into_iter().collect();
+    for words in report.trials.iter().filter_map(|trial| trial.reduced) {
+        if !told.contains(&words) {
+            told.push(words);
+            let of = report.trials.iter().filter(|trial| trial.reduced == Some(words)).map(|trial| &trial.against[..]);
+            sentences.push(format!("{words} (against {})", of.collect::<Vec<_>>().join("; ")));
+        }
+    }
+    (!sentences.is_empty()).then(|| sentences.join("; "))
+}
+
 /// Runs every attack, reduced or in full.
-pub(crate) fn run(small: bool, progress: &mut Progress<'_>) -> Result<Report, StudyError> {
+pub(crate) fn run(options: &Options, progress: &mut Progress<'_>) -> Result<Report, StudyError> {
     let clock = std::time::Instant::now();
     progress.expect(ATTACKS.len());
-    let size = if small { Size::Small } else { Size::Full };
+    let size = if options.quick { Size::Small } else { Size::Full };
     let mut attacks = Vec::new();
     for attack in ATTACKS {
         progress.step(attack.name);
         attacks.push(attacked(attack, size)?);
     }
     let machine = Machine::here(sealwright::Isa::available().iter().map(|isa| isa.name()));
-    Ok(Report { machine, small, seconds: clock.elapsed().as_secs_f64(), attacks })
+    let seconds = clock.elapsed().as_secs_f64();
+    let provenance = Provenance::here(&options.commit, None, Vec::new());
+    Ok(Report { small: options.quick, seconds, attacks, provenance, ..Report::of(machine) })
 }
 
 /// Attacks, costs and verdicts: a row for each target.
@@ -172,7 +210,8 @@ pub fn figure(attack: &Attacked) -> Option<Figure> {
     // From a first point to a last one more than fifty times as far
     let log = most > 50.0 * least;
     let series = attack.trials.iter().enumerate().map(|(number, tried)| {
-        let points = tried.curve.iter().filter(|point| !log || point[0] > 0.0);
+        // What is told is known before the first step, which has no place on a logarithmic axis.
+        let points = tried.curve.iter().map(|&[x, y]| [if log { x.max(least) } else { x }, y]);
         let colour = if tried.weak { colour::CIRCUMSTANCES[0] } else { colour::CIRCUMSTANCES[1 + number % 3] };
         Series::here(&tried.against, colour, points.map(|point| (X::Number(point[0]), Interval::exact(point[1]))))
     });
@@ -206,6 +245,19 @@ mod tests {
     use sealwright_attacks::by_name;
 
     use super::*;
+
+    /// In full, some trials may still be reduced: those and no others are said to be.
+    #[test]
+    fn what_was_reduced_in_some_trials_is_told_with_their_names() {
+        let attack = by_name("gscm-keys").unwrap();
+        let mut report = attack.run(Size::Small).unwrap();
+        let words = report.reduced.take().unwrap();
+        assert_eq!(reduced(&sealwright_attacks::Report { reduced: Some(words), ..report.clone() }).unwrap(), words);
+        report.trials[0].reduced = None;
+        let told = reduced(&report).unwrap();
+        assert!(told.starts_with(words) && told.contains("gscm-h, one known text"), "{told}");
+        assert!(!told.contains(&report.trials[0].against), "{told}");
+    }
 
     #[test]
     fn an_attack_has_its_rows_and_its_figure() {

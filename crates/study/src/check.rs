@@ -48,7 +48,12 @@ pub fn check(results: &Results) -> Result<Checked, StudyError> {
     let mut checked =
         Checked { study: results.study.clone(), claims: outcome.claims.len(), verdicts: 0, differences: Vec::new() };
     for claim in &outcome.claims {
-        let again = Judged { verdicts: Vec::new(), ..claim.clone() }.judged(&outcome.quantities)?;
+        let mut again = Judged { verdicts: Vec::new(), ..claim.clone() }.judged(&outcome.quantities)?;
+        // What was reduced was told by the attacks, and follows from no figure
+        for scoped in &mut again.verdicts {
+            let stored = claim.verdicts.iter().find(|stored| stored.scope == scoped.scope);
+            scoped.reduced = stored.map(|stored| stored.reduced.clone()).unwrap_or_default();
+        }
         let count = |one: &Scoped| usize::from(one.direction.is_some()) + usize::from(one.magnitude.is_some());
         checked.verdicts += again.verdicts.iter().map(count).sum::<usize>();
         checked.differences.extend(differences(claim, &again));

@@ -1,8 +1,9 @@
 //! Two results directories side by side: two machines, or two versions on one.
 //!
 //! What both have is set beside each other by its name: claims by paper and circumstance, a table's figures by their row
-//! and column, `bench` by suite, size, direction, way and implementation. A ratio is the second over the first; its interval
-//! reaches as far as both ends allow, as the two were not measured side by side.
+//! and column, `bench` by suite, size, direction, way and implementation. Where two rows or columns of a table have one name, nobody
+//! knows which is which, and they are left out. A ratio is the second over the first; its interval reaches as far as both ends allow,
+//! as the two were not measured side by side.
 
 use std::path::Path;
 
@@ -38,18 +39,15 @@ impl Folder {
             results: loaded.collect::<Result<_, _>>()?,
             bench: load_bench(path)?,
         };
-        match folder.machine() {
-            Some(_) => Ok(folder),
-            None => Err(StudyError::Results(path.to_owned(), "no results of a study or of bench".into())),
+        if folder.machines().next().is_none() {
+            return Err(StudyError::Results(path.to_owned(), "no results of a study or of bench".into()));
         }
+        Ok(folder)
     }
 
-    fn machine(&self) -> Option<&Machine> {
-        self.results
-            .iter()
-            .map(|results| &results.machine)
-            .chain(self.bench.iter().map(|report| &report.machine))
-            .next()
+    /// The machine of each document.
+    fn machines(&self) -> impl Iterator<Item = &Machine> {
+        self.results.iter().map(|results| &results.machine).chain(self.bench.iter().map(|report| &report.machine))
     }
 
     fn study(&self, name: &str) -> Option<&Results> {
@@ -63,9 +61,14 @@ pub fn tables(a: &Folder, b: &Folder) -> Vec<Table> {
     for first in &a.results {
         let Some(second) = b.study(&first.study) else { continue };
         tables.push(claims(a, b, first, second));
-        for table in &first.outcome.tables {
-            let same = second.outcome.tables.iter().find(|other| other.title == table.title);
-            tables.extend(same.and_then(|other| figures(a, b, table, other)));
+        let titles = |results: &Results| -> Vec<String> {
+            results.outcome.tables.iter().map(|table| table.title.clone()).collect()
+        };
+        let (ours, theirs) = (titles(first), titles(second));
+        for (table, title) in first.outcome.tables.iter().zip(&ours) {
+            if let (Some(_), Some(there)) = (only(&ours, title), only(&theirs, title)) {
+                tables.extend(figures(a, b, table, &second.outcome.tables[there]));
+            }
         }
     }
     if let (Some(first), Some(second)) = (&a.bench, &b.bench) {
@@ -74,49 +77,78 @@ pub fn tables(a: &Folder, b: &Folder) -> Vec<Table> {
     tables
 }
 
+/// What ran where: of a folder whose documents come from several machines, each fact of theirs.
 fn machines(a: &Folder, b: &Folder) -> Table {
     let heads = [Column::text("what"), Column::text(&a.name), Column::text(&b.name)];
     let mut table = Table::new("What ran where", heads);
-    let mut fact = |what: &str, tell: &dyn Fn(&Folder, &Machine) -> String| {
-        let cell =
-            |folder: &Folder| folder.machine().map_or(Cell::empty(""), |machine| Cell::text(tell(folder, machine)));
-        table.row([Cell::text(what), cell(a), cell(b)]);
+    let mut row = |what: &str, tell: &dyn Fn(&Folder) -> String| {
+        table.row([Cell::text(what), Cell::text(tell(a)), Cell::text(tell(b))]);
     };
-    fact("processor", &|_, machine| machine.cpu.clone());
-    fact("cores", &|_, machine| machine.cores.to_string());
-    fact("levels", &|_, machine| machine.levels.join(", "));
-    fact("system", &|_, machine| machine.kernel.clone());
-    fact("compiler", &|_, machine| machine.rustc.clone());
-    fact("optimisation level", &|_, machine| machine.opt_level.clone());
-    fact("load", &|_, machine| format!("{:.2}", machine.load[0]));
-    fact("date", &|_, machine| machine.date.clone());
-    fact("version", &|folder, _| {
-        let of_studies = folder.results.iter().map(|results| &results.version);
-        of_studies.chain(folder.bench.iter().map(|report| &report.version)).next().cloned().unwrap_or_default()
+    let mut fact = |what: &str, tell: fn(&Machine) -> String| {
+        row(what, &|folder| distinct(folder.machines().map(tell)).join("; "));
+    };
+    fact("processor", |machine| machine.cpu.clone());
+    fact("family, model, stepping", |machine| machine.state.family.clone().unwrap_or_else(|| "unknown".to_owned()));
+    fact("cores", |machine| machine.cores.to_string());
+    fact("levels", |machine| machine.levels.join(", "));
+    fact("memory", |machine| format!("{:.1} GiB", machine.memory as f64 / (1u64 << 30) as f64));
+    fact("system", |machine| machine.kernel.clone());
+    fact("compiler", |machine| machine.rustc.clone());
+    fact("optimisation level", |machine| machine.opt_level.clone());
+    row("load", &|folder| {
+        let mut loads: Vec<f64> = folder.machines().map(|machine| machine.load[0]).collect();
+        loads.sort_unstable_by(f64::total_cmp);
+        ends(&loads.iter().map(|load| format!("{load:.2}")).collect::<Vec<_>>())
     });
-    fact("studies", &|folder, _| {
+    row("date", &|folder| {
+        let mut dates: Vec<String> = folder.machines().map(|machine| machine.date.clone()).collect();
+        dates.sort_unstable();
+        ends(&dates)
+    });
+    row("version", &|folder| {
+        let of_studies = folder.results.iter().map(|results| results.version.clone());
+        distinct(of_studies.chain(folder.bench.iter().map(|report| report.version.clone()))).join("; ")
+    });
+    row("studies", &|folder| {
         let grid = |results: &Results| format!("{}{}", results.study, if results.quick { " (quick)" } else { "" });
         folder.results.iter().map(grid).collect::<Vec<_>>().join(", ")
     });
     table
 }
 
-/// Every verdict that both gave; whether they differ.
+/// The first and the last of sorted facts: `0.12 to 0.98`.
+fn ends(sorted: &[String]) -> String {
+    match sorted {
+        [first, .., last] if first != last => format!("{first} to {last}"),
+        _ => sorted.first().cloned().unwrap_or_default(),
+    }
+}
+
+/// The different items that say something, in the order of their first coming.
+fn distinct(items: impl IntoIterator<Item = String>) -> Vec<String> {
+    items.into_iter().fold(Vec::new(), |mut all, item| {
+        if !item.is_empty() && !all.contains(&item) {
+            all.push(item);
+        }
+        all
+    })
+}
+
+/// Every verdict that either gave; whether they differ.
 fn claims(a: &Folder, b: &Folder, first: &Results, second: &Results) -> Table {
     let heads = ["claim", "where", &a.name, &b.name, ""].map(Column::text);
     let mut table = Table::new(format!("{}: verdicts", first.study), heads);
     for claim in &first.outcome.claims {
         let Some(other) = second.outcome.claims.iter().find(|other| other.id == claim.id) else { continue };
-        for scoped in &claim.verdicts {
-            let (Some(here), there) =
-                (scoped.direction.as_ref().map(|found| found.verdict), other.verdict(&scoped.scope))
-            else {
+        let scopes = claim.verdicts.iter().chain(&other.verdicts).map(|scoped| scoped.scope.clone());
+        for scope in distinct(scopes) {
+            let (here, there) = (claim.verdict(&scope), other.verdict(&scope));
+            if here.is_none() && there.is_none() {
                 continue;
-            };
-            let differs = if there.is_some_and(|there| there != here) { "differs" } else { "" };
-            let verdict = |verdict| Cell::Verdict { verdict };
-            let there = there.map_or(Cell::empty("not tried"), verdict);
-            table.row([Cell::text(&claim.short), Cell::text(&scoped.scope), verdict(here), there, Cell::text(differs)]);
+            }
+            let differs = if here.zip(there).is_some_and(|(here, there)| here != there) { "differs" } else { "" };
+            let [here, there] = [here, there].map(|one| one.map_or_else(|| Cell::empty("not tried"), Cell::verdict));
+            table.row([Cell::text(&claim.short), Cell::text(scope), here, there, Cell::text(differs)]);
         }
     }
     table
@@ -125,24 +157,64 @@ fn claims(a: &Folder, b: &Folder, first: &Results, second: &Results) -> Table {
 /// The measured figures that both tables have; `None` if there are none.
 fn figures(a: &Folder, b: &Folder, first: &Table, second: &Table) -> Option<Table> {
     let mut found = side_by_side(a, b, first.title.clone(), ["row", "figure"]);
-    for row in &first.rows {
-        let Some(other) = second.rows.iter().find(|other| label(other) == label(row)) else { continue };
-        for (column, cell) in first.columns.iter().zip(row) {
-            let Some(at) = second.columns.iter().position(|other| other == column) else { continue };
+    let [ours, theirs] = names(first, second);
+    for (row, name) in first.rows.iter().zip(&ours) {
+        let (Some(_), Some(there)) = (only(&ours, name), only(&theirs, name)) else { continue };
+        for (at, cell) in row.iter().enumerate() {
+            let Some(place) = same_column(first, second, at) else { continue };
             if let (Cell::Interval { interval: here, decimals }, Cell::Interval { interval: there, .. }) =
-                (cell, &other[at])
+                (cell, &second.rows[there][place])
             {
-                found.row(beside([label(row), column.head()], *here, *there, *decimals));
+                found.row(beside([name.clone(), first.columns[at].head()], *here, *there, *decimals));
             }
         }
     }
     (!found.rows.is_empty()).then_some(found)
 }
 
-/// The words of a row: by what it is found in another table.
-fn label(row: &[Cell]) -> String {
-    let words = row.iter().filter_map(|cell| if let Cell::Text { text } = cell { Some(&text[..]) } else { None });
-    words.collect::<Vec<_>>().join(", ")
+/// Where `one` stands, if it stands there once.
+fn only<T: PartialEq>(all: &[T], one: &T) -> Option<usize> {
+    let mut places = (0..all.len()).filter(|&at| all[at] == *one);
+    let first = places.next()?;
+    places.next().is_none().then_some(first)
+}
+
+/// Where `second` has the column of `first` at this place.
+fn same_column(first: &Table, second: &Table, at: usize) -> Option<usize> {
+    only(&first.columns, &first.columns[at])?;
+    only(&second.columns, &first.columns[at])
+}
+
+/// The names of the rows of both tables: the words in front of the first figure, and as many of the numbers there as it takes to tell the
+/// rows apart. Other numbers may be results that differ between the two.
+fn names(first: &Table, second: &Table) -> [Vec<String>; 2] {
+    let any = |table: &Table, at: usize, is: fn(&Cell) -> bool| table.rows.iter().any(|row| is(&row[at]));
+    let figure = |cell: &Cell| matches!(cell, Cell::Interval { .. });
+    let front = (0..first.columns.len()).take_while(|&at| !any(first, at, figure));
+    let front = front.filter_map(|at| Some((at, same_column(first, second, at)?)));
+    let (mut keys, numbers): (Vec<_>, Vec<_>) = front
+        .filter(|&(_, there)| !any(second, there, figure))
+        .partition(|&(at, _)| any(first, at, |cell| matches!(cell, Cell::Text { .. })));
+    let mut numbers = numbers.into_iter();
+    loop {
+        let ours = first.rows.iter().map(|row| label(first, row, keys.iter().map(|(at, _)| *at))).collect::<Vec<_>>();
+        let theirs = second.rows.iter().map(|row| label(second, row, keys.iter().map(|(_, at)| *at)));
+        let both = [ours, theirs.collect()];
+        let told_apart = both.iter().all(|names| names.iter().all(|name| only(names, name).is_some()));
+        match numbers.next() {
+            Some(number) if !told_apart => keys.push(number),
+            _ => return both,
+        }
+    }
+}
+
+/// The name of a row: its words, and its numbers with the heads of their columns.
+fn label(table: &Table, row: &[Cell], keys: impl Iterator<Item = usize>) -> String {
+    let part = |at: usize| match &row[at] {
+        Cell::Text { text } => text.clone(),
+        cell => format!("{} {}", table.columns[at].name, cell.shown()),
+    };
+    keys.map(part).collect::<Vec<_>>().join(", ")
 }
 
 fn bench(a: &Folder, b: &Folder, first: &Report, second: &Report) -> Table {

@@ -19,7 +19,8 @@ fn results(verdict: Verdict, median: f64) -> Results {
     let mut judged = Judged::new(sentence);
     let deciding = Case { name: "x".into(), figure: Interval::exact(1.0) };
     let direction = Some(Direction { verdict, cases: [1, 0, 0], deciding });
-    judged.verdicts.push(Scoped { scope: "here".into(), kind: Kind::Measured, direction, magnitude: None });
+    let (scope, reduced) = ("here".into(), Vec::new());
+    judged.verdicts.push(Scoped { scope, kind: Kind::Measured, direction, magnitude: None, reduced });
     let mut table =
         Table::new("Times", [Column::text("file"), Column::number("paper"), Column::number("ours").unit("ms")]);
     let interval = Interval::new(median, median * 0.9, median * 1.1);
@@ -48,6 +49,87 @@ fn what_both_measured_is_set_side_by_side_with_its_ratio() {
     let nothing = beside(["a", "b"].map(String::from), Interval::new(1.0, -1.0, 2.0), Interval::exact(1.0), 2);
     assert_eq!(nothing[4], Cell::empty("no ratio to nothing"));
     assert!(!tables(&a, &a)[1].to_text().contains("differs"));
+}
+
+/// A table whose rows only numbers tell apart, and some not even they; two of its columns have one head.
+fn of_numbers() -> Table {
+    let heads = [Column::text("scheme"), Column::number("clients"), Column::number("packet").unit("bytes")];
+    let figures = ["time", "over clear", "over clear"].map(|name| Column::number(name).unit("ns"));
+    let mut table = Table::new("By numbers", heads.into_iter().chain(figures));
+    let rows = [(1e4, 40.0), (1e4, 1500.0), (1e6, 40.0), (2e6, 40.0), (2e6, 40.0)];
+    for (number, (clients, packet)) in rows.into_iter().enumerate() {
+        let figure = |of: f64| Cell::interval(Interval::exact(of * (number + 1) as f64), 2);
+        let key = [Cell::text("gscm"), Cell::number(clients, 0), Cell::number(packet, 0)];
+        table.row(key.into_iter().chain([figure(1.0), figure(10.0), figure(100.0)]));
+    }
+    table
+}
+
+#[test]
+fn rows_that_numbers_tell_apart_are_set_beside_themselves() {
+    let a = folder("A", Verdict::Holds, 1.0);
+    let found = figures(&a, &a, &of_numbers(), &of_numbers()).unwrap();
+    let mut names = Vec::new();
+    for row in &found.rows {
+        let [Cell::Text { text: name }, Cell::Text { text: head }, .., Cell::Interval { interval: ratio, .. }] =
+            &row[..]
+        else {
+            panic!("{row:?}")
+        };
+        assert_eq!((ratio.median, &head[..]), (1.0, "time (ns)"));
+        names.push(name.clone());
+    }
+    // The last two rows have one name
+    let expected =
+        ["gscm, clients 10000, packet 40", "gscm, clients 10000, packet 1500", "gscm, clients 1000000, packet 40"];
+    assert_eq!(names, expected);
+    // Of another order and with other results among the numbers, they are found as well
+    let mut second = of_numbers();
+    second.rows.reverse();
+    let back = figures(&a, &a, &of_numbers(), &second).unwrap();
+    assert_eq!(back.rows, found.rows);
+}
+
+/// A number that a machine changes names no row if the words do.
+#[test]
+fn results_among_the_numbers_do_not_part_rows() {
+    let table = |count: f64| {
+        let mut table = Table::new("T", [Column::text("core"), Column::number("cells"), Column::number("clock")]);
+        table.row([Cell::text("gcm"), Cell::number(count, 0), Cell::interval(Interval::exact(2.0), 1)]);
+        table
+    };
+    let a = folder("A", Verdict::Holds, 1.0);
+    assert_eq!(figures(&a, &a, &table(1000.0), &table(999.0)).unwrap().rows[0][0], Cell::text("gcm"));
+}
+
+/// A claim that was tried in one circumstance here, in another there.
+#[test]
+fn circumstances_of_either_folder_are_shown() {
+    let (a, mut b) = (folder("A", Verdict::Holds, 1.0), folder("B", Verdict::DoesNotHold, 1.0));
+    let verdicts = &mut b.results[0].outcome.claims[0].verdicts;
+    let mut there = verdicts[0].clone();
+    there.scope = "there".into();
+    verdicts.push(there);
+    let rows = |a: &Folder, b: &Folder| {
+        let found = claims(a, b, &a.results[0], &b.results[0]);
+        found.rows.iter().map(|row| row[1].shown()).collect::<Vec<_>>()
+    };
+    assert_eq!(rows(&a, &b), ["here", "there"]);
+    assert_eq!(rows(&b, &a), ["here", "there"]);
+    let text = claims(&a, &b, &a.results[0], &b.results[0]).to_text();
+    assert_eq!((text.matches("not tried").count(), text.matches("differs").count()), (1, 1), "{text}");
+}
+
+#[test]
+fn a_folder_of_two_machines_names_both() {
+    let mut a = folder("A", Verdict::Holds, 1.0);
+    let mut other = results(Verdict::Holds, 1.0);
+    a.results[0].machine.state.family = Some("25, 17, 1".into());
+    other.machine.state.family = Some("26, 2, 1".into());
+    a.results.push(other);
+    let found = machines(&a, &a);
+    let family = found.rows.iter().find(|row| row[0] == Cell::text("family, model, stepping")).unwrap();
+    assert_eq!(family[1], Cell::text("25, 17, 1; 26, 2, 1"));
 }
 
 #[test]

@@ -2,16 +2,22 @@
 //! where it stopped.
 //!
 //! The rule: what a run has measured is kept if that run never came to its end, is not a day old, and was of the same
-//! programs to the last bit (this one and the `sealwright` that it runs), the same machine and the same grid. A run that came to
+//! programs to the last bit (this one and the `sealwright` that it runs), the same machine, grid and budget. A run that came to
 //! its end is over; the next measures everything.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, fs::File, time::Duration};
 
 use schemars::JsonSchema;
 use sealwright_measure::{Machine, Record, Store, machine::age};
 use serde::{Deserialize, Serialize};
 
-use crate::{error::StudyError, provenance::Programs, results::Results, study::Options};
+use crate::{
+    attacks,
+    error::StudyError,
+    provenance::{Programs, sha256},
+    results::{ATTACKS, Results, load_attacks},
+    study::Options,
+};
 
 /// The journal's name in the results directory.
 const NAME: &str = "journal";
@@ -27,6 +33,7 @@ pub(crate) struct Run {
     /// SHA-256 of the `sealwright` that it runs; none if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sealwright: Option<String>,
+    /// The processor with its family, cores, levels, memory and system.
     machine: String,
     quick: bool,
     /// Bytes that a server of many sessions may take, if that was said.
@@ -40,7 +47,14 @@ pub(crate) enum Entry {
     /// A run begins.
     Begun(Run),
     /// A study of that run has ended and its results are kept.
-    Ended { study: String, quick: bool, seconds: f64 },
+    Ended {
+        study: String,
+        quick: bool,
+        seconds: f64,
+        /// SHA-256 of the document that it left; none if it left none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        document: Option<String>,
+    },
     /// All of them have.
     Done,
 }
@@ -59,7 +73,8 @@ pub(crate) struct Journal {
 #[derive(Debug, PartialEq)]
 struct Kept {
     begun: String,
-    studies: Vec<String>,
+    /// The studies that ended, and the SHA-256 of the document of each.
+    studies: Vec<(String, Option<String>)>,
 }
 
 impl Journal {
@@ -78,7 +93,7 @@ impl Journal {
             store.append(NAME, &Entry::Begun(run.clone())).map_err(failed())?;
         }
         let seconds = lines.into_iter().filter_map(|line| match line.result {
-            Entry::Ended { study, quick, seconds } if quick == options.quick => Some((study, seconds)),
+            Entry::Ended { study, quick, seconds, .. } if quick == options.quick => Some((study, seconds)),
             _ => None,
         });
         let seconds = seconds.collect();
@@ -87,18 +102,32 @@ impl Journal {
 
     /// When the run that was interrupted began, if `study` had ended in it.
     pub(crate) fn kept(&self, study: &str) -> Option<&str> {
-        self.kept.as_ref().filter(|kept| kept.studies.iter().any(|name| name == study)).map(|kept| &kept.begun[..])
+        let kept = self.kept.as_ref()?;
+        kept.studies.iter().any(|(name, _)| name == study).then_some(&kept.begun[..])
     }
 
     /// The results of `study`, if they are that run's.
     pub(crate) fn results(&self, study: &str) -> Option<Results> {
         let begun = self.kept(study)?;
         let results = Results::load(self.store.folder(), study).ok().flatten()?;
-        // Somebody may have run the study by itself meanwhile, also with another program
-        let Run { program, sealwright, quick, .. } = &self.run;
+        // Somebody may have run the study by itself meanwhile, also with another program or for a server with other memory
+        let Run { program, sealwright, machine, quick, budget } = &self.run;
         let by = &results.provenance;
-        let same = (&by.program, &by.sealwright, &results.quick) == (program, sealwright, quick);
+        let same = (&by.program, &by.sealwright, &by.budget, &results.quick) == (program, sealwright, budget, quick)
+            && results.machine.identity() == *machine;
         (same && *results.machine.date >= *begun).then_some(results)
+    }
+
+    /// What every attack came to, if they ended in that run and nobody has run them since.
+    pub(crate) fn attacks(&self) -> Option<attacks::Report> {
+        let (_, document) = self.kept.as_ref()?.studies.iter().rfind(|(name, _)| name == ATTACKS)?;
+        (document.is_some() && self.document(ATTACKS) == *document)
+            .then(|| load_attacks(self.store.folder()).ok().flatten())?
+    }
+
+    /// SHA-256 of the document of `study`.
+    fn document(&self, study: &str) -> Option<String> {
+        sha256(File::open(self.store.folder().join(format!("{study}.json"))).ok()?).ok()
     }
 
     /// Seconds that `study` took when it last ran on this grid.
@@ -108,7 +137,8 @@ impl Journal {
 
     /// Notes that `study` has ended and its results are kept.
     pub(crate) fn ended(&self, study: &str, seconds: f64) -> Result<(), StudyError> {
-        self.append(&Entry::Ended { study: study.to_owned(), quick: self.run.quick, seconds })
+        let document = self.document(study);
+        self.append(&Entry::Ended { study: study.to_owned(), quick: self.run.quick, seconds, document })
     }
 
     /// Notes that the run is over.
@@ -129,13 +159,7 @@ impl Run {
         let Programs { program, sealwright } = Programs::here(options.binary.as_deref())
             .map_err(StudyError::io("this program and the sealwright beside it"))?;
         let machine = Machine::here(sealwright::Isa::available().iter().map(|isa| isa.name()));
-        Ok(Run {
-            program,
-            sealwright,
-            machine: format!("{}, {} cores, {}", machine.cpu, machine.cores, machine.levels.join(" ")),
-            quick: options.quick,
-            budget: options.budget,
-        })
+        Ok(Run { program, sealwright, machine: machine.identity(), quick: options.quick, budget: options.budget })
     }
 }
 
@@ -149,7 +173,7 @@ fn interrupted(lines: &[Record<Entry>], run: &Run) -> Option<Kept> {
         return None;
     }
     let studies = after.iter().filter_map(|line| match &line.result {
-        Entry::Ended { study, .. } => Some(study.clone()),
+        Entry::Ended { study, document, .. } => Some((study.clone(), document.clone())),
         _ => None,
     });
     Some(Kept { begun: begun.date.clone(), studies: studies.collect() })
@@ -162,7 +186,7 @@ pub(crate) mod fuzz;
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::study::Outcome;
+    use crate::{results::keep_attacks, study::Outcome};
 
     fn options(folder: &std::path::Path) -> Options {
         Options { quick: true, results: folder.to_owned(), ..Options::default() }
@@ -204,10 +228,10 @@ mod tests {
         let run = Run { program: "p".into(), sealwright: None, machine: "m".into(), quick: true, budget: None };
         let line = |date: &str, result| Record { schema: 1, date: date.into(), result };
         let now = sealwright_measure::machine::now();
-        let ended = Entry::Ended { study: "files".into(), quick: true, seconds: 1.0 };
+        let ended = Entry::Ended { study: "files".into(), quick: true, seconds: 1.0, document: None };
         let lines = |date: &str, run: &Run| [line(date, Entry::Begun(run.clone())), line(date, ended.clone())];
         let kept = interrupted(&lines(&now, &run), &run).unwrap();
-        assert_eq!(kept, Kept { begun: now.clone(), studies: vec!["files".into()] });
+        assert_eq!(kept, Kept { begun: now.clone(), studies: vec![("files".into(), None)] });
         for other in [
             Run { program: "q".into(), ..run.clone() },
             Run { sealwright: Some("s".into()), ..run.clone() },
@@ -219,6 +243,59 @@ mod tests {
         }
         assert_eq!(interrupted(&lines("2020-01-01T00:00:00Z", &run), &run), None);
         assert_eq!(interrupted(&[], &run), None);
+    }
+
+    /// Virtual machines call the processors of two families by one name.
+    #[test]
+    fn a_machine_of_another_family_is_another_machine() {
+        let run = |family: &str| {
+            let mut machine = Machine { cpu: "AMD EPYC".into(), ..Machine::here(["avx512"]) };
+            machine.state.family = Some(family.into());
+            let machine = machine.identity();
+            Run { program: "p".into(), sealwright: None, machine, quick: true, budget: None }
+        };
+        let (zen4, zen5) = (run("25, 17, 1"), run("26, 2, 1"));
+        let result = Entry::Begun(zen4.clone());
+        let lines = [Record { schema: 1, date: sealwright_measure::machine::now(), result }];
+        assert!(interrupted(&lines, &zen4).is_some() && interrupted(&lines, &zen5).is_none());
+    }
+
+    #[test]
+    fn results_of_another_machine_or_budget_do_not_pass_for_the_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = options(folder.path());
+        Journal::open(&options).unwrap().ended("files", 31.0).unwrap();
+        let again = || Journal::open(&options).unwrap().results("files");
+        let mine = results(true).from_run(&options, Vec::new(), None);
+        mine.store(folder.path()).unwrap();
+        assert!(again().is_some());
+        let budgeted = Options { budget: Some(1 << 30), ..options.clone() };
+        results(true).from_run(&budgeted, Vec::new(), None).store(folder.path()).unwrap();
+        assert!(again().is_none(), "another budget");
+        let mut other = mine;
+        other.machine.state.family = Some("26, 2, 99".into());
+        other.store(folder.path()).unwrap();
+        assert!(again().is_none(), "another machine");
+    }
+
+    #[test]
+    fn attacks_that_ended_are_not_run_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = options(folder.path());
+        let journal = Journal::open(&options).unwrap();
+        let report = |seconds| attacks::Report {
+            small: true,
+            seconds,
+            ..attacks::Report::of(Machine::here(["portable"]))
+        };
+        keep_attacks(&report(1.0), folder.path()).unwrap();
+        let again = || Journal::open(&options).unwrap().attacks();
+        assert!(again().is_none(), "they have not ended");
+        journal.ended(ATTACKS, 1.0).unwrap();
+        assert_eq!(again().unwrap().seconds, 1.0);
+        // Somebody ran them by themselves meanwhile
+        keep_attacks(&report(2.0), folder.path()).unwrap();
+        assert!(again().is_none());
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub fn fuzz(folder: &Path, bytes: &[u8]) {
             return;
         }
     };
-    let kept = |journal: &Journal| journal.kept.as_ref().map(|kept| kept.studies.clone());
+    let kept = |journal: &Journal| journal.kept.as_ref().map(names);
     if let Some(expected) = expected {
         assert_eq!(kept(&journal), expected.filter(|_| !options.fresh));
     }
@@ -45,6 +45,10 @@ pub fn fuzz(folder: &Path, bytes: &[u8]) {
     assert!(open().expect("it was read before").kept.is_none());
 }
 
+fn names(kept: &Kept) -> Vec<String> {
+    kept.studies.iter().map(|(name, _)| name.clone()).collect()
+}
+
 /// Lines, a byte each, and what is kept of them.
 fn lines(bytes: &[u8]) -> (Vec<u8>, Option<Option<Vec<String>>>) {
     let now = sealwright_measure::machine::now();
@@ -55,7 +59,8 @@ fn lines(bytes: &[u8]) -> (Vec<u8>, Option<Option<Vec<String>>>) {
     let (mut text, mut kept): (Vec<u8>, Option<Kept>) = (Vec::new(), None);
     for &byte in bytes {
         let study = STUDIES[usize::from(byte >> 3) % STUDIES.len()];
-        let ended = Entry::Ended { study: study.into(), quick: byte & 0x80 == 0, seconds: f64::from(byte) };
+        let (quick, seconds) = (byte & 0x80 == 0, f64::from(byte));
+        let ended = Entry::Ended { study: study.into(), quick, seconds, document: None };
         match byte & 7 {
             0 => {
                 kept = Some(Kept { begun: now.clone(), studies: Vec::new() });
@@ -78,12 +83,12 @@ fn lines(bytes: &[u8]) -> (Vec<u8>, Option<Option<Vec<String>>>) {
             5 => text.extend(br#"{"schema":1,"date":"","result":{}}"#),
             _ => {
                 if let Some(kept) = &mut kept {
-                    kept.studies.push(study.into());
+                    kept.studies.push((study.into(), None));
                 }
                 text.extend(line(&now, ended));
             }
         }
         text.push(b'\n');
     }
-    (text, Some(kept.map(|kept| kept.studies)))
+    (text, Some(kept.map(|kept| names(&kept))))
 }

@@ -57,6 +57,9 @@ pub struct Scoped {
     /// How the paper's number compares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub magnitude: Option<Magnitude>,
+    /// What was reduced in the attacks that the verdict rests on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reduced: Vec<String>,
 }
 
 impl Judged {
@@ -88,7 +91,8 @@ impl Judged {
             let kinds = direction.iter().map(|(_, kind)| *kind).chain(magnitude.iter().map(|(_, kind)| *kind));
             if let Some(kind) = kinds.min() {
                 let (direction, magnitude) = (direction.map(|(one, _)| one), magnitude.map(|(one, _)| one));
-                verdicts.push(Scoped { scope: scope.to_owned(), kind, direction, magnitude });
+                let reduced = Vec::new();
+                verdicts.push(Scoped { scope: scope.to_owned(), kind, direction, magnitude, reduced });
             }
         }
         Ok(Judged { verdicts, ..self })
@@ -129,7 +133,8 @@ impl Scoped {
                 let tally = tally(&cases, &words);
                 format!("The paper's number: {tally}{printed}, here {} ({})", shown(deciding.figure), deciding.name)
             });
-        direction.into_iter().chain(magnitude).collect::<Vec<_>>().join(". ")
+        let reduced = self.reduced.iter().map(|words| format!("Reduced in this run: {words}"));
+        direction.into_iter().chain(magnitude).chain(reduced).collect::<Vec<_>>().join(". ")
     }
 }
 

@@ -22,6 +22,9 @@ pub struct Provenance {
     /// SHA-256 of the `sealwright` that it ran where whole processes are measured; none if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sealwright: Option<String>,
+    /// Bytes that a server of many sessions might take, if that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<u64>,
     /// Every comparison, in its order.
     #[serde(default)]
     pub comparisons: Vec<Recorded>,
@@ -70,7 +73,7 @@ impl Provenance {
     /// Of the program that runs, and of the one that it runs.
     pub(crate) fn here(commit: &str, sealwright: Option<&Path>, comparisons: Vec<Recorded>) -> Provenance {
         let Programs { program, sealwright } = Programs::here(sealwright).unwrap_or_default();
-        Provenance { commit: commit.to_owned(), program, sealwright, comparisons }
+        Provenance { commit: commit.to_owned(), program, sealwright, budget: None, comparisons }
     }
 }
 

@@ -50,7 +50,8 @@ impl Results {
     /// The same results with the programs that made them, what was compared, and the time that was stolen since `since`.
     #[must_use]
     pub fn from_run(self, options: &Options, comparisons: Vec<Recorded>, since: Option<&Ticks>) -> Results {
-        let provenance = Provenance::here(&options.commit, options.binary.as_deref(), comparisons);
+        let by = Provenance::here(&options.commit, options.binary.as_deref(), comparisons);
+        let provenance = Provenance { budget: options.budget, ..by };
         Results { machine: self.machine.since(since), provenance, ..self }
     }
 
@@ -93,7 +94,7 @@ pub fn load_bench(folder: &Path) -> Result<Option<bench::Report>, StudyError> {
 }
 
 /// The document that the attacks are kept as.
-const ATTACKS: &str = "attacks";
+pub(crate) const ATTACKS: &str = "attacks";
 
 /// Writes what every attack came to as `attacks.json` into `folder`, replacing an older one at once or not at all.
 ///

@@ -64,7 +64,7 @@ pub fn run_one(name: &str, options: &Options, tell: &mut dyn FnMut(Step<'_>)) ->
 }
 
 /// Runs every study that exists, [`ATTACKS`] and [`BENCH`], storing each one's results as it ends, then writes the page. After an
-/// interrupted run of the same programs, machine and grid it goes on where that one stopped.
+/// interrupted run of the same programs, machine, grid and budget it goes on where that one stopped.
 ///
 /// # Errors
 /// At the first study that fails, or when results or page cannot be written.
@@ -72,9 +72,20 @@ pub fn run_all(options: &Options, tell: &mut dyn FnMut(Step<'_>)) -> Result<Ran,
     let journal = Journal::open(options)?;
     let bench_lasts = journal.took(BENCH).unwrap_or_else(|| bench_lasts(options.quick));
     let attacks_last = journal.took(ATTACKS).unwrap_or_else(|| attacks_last(options.quick));
-    let (all, kept) = run_studies(STUDIES, &journal, options, attacks_last + bench_lasts, tell)?;
-    let attacks = run_attacks(options, Progress::new(ATTACKS, tell).lasting(attacks_last, bench_lasts))?;
-    journal.ended(ATTACKS, attacks.seconds)?;
+    let kept_attacks = journal.attacks();
+    let attacks_last = if kept_attacks.is_some() { Duration::ZERO } else { attacks_last };
+    let (all, mut kept) = run_studies(STUDIES, &journal, options, attacks_last + bench_lasts, tell)?;
+    let attacks = match kept_attacks.zip(journal.kept(ATTACKS)) {
+        Some((report, begun)) => {
+            kept.push((ATTACKS, begun.to_owned()));
+            report
+        }
+        None => {
+            let report = run_attacks(options, Progress::new(ATTACKS, tell).lasting(attacks_last, bench_lasts))?;
+            journal.ended(ATTACKS, report.seconds)?;
+            report
+        }
+    };
     let bench = measure_bench(options, Progress::new(BENCH, tell).lasting(bench_lasts, Duration::ZERO))?;
     journal.ended(BENCH, bench.seconds)?;
     journal.done()?;
@@ -130,7 +141,7 @@ fn attacks_last(quick: bool) -> Duration {
 }
 
 fn run_attacks(options: &Options, mut progress: Progress<'_>) -> Result<attacks::Report, StudyError> {
-    let report = attacks::run(options.quick, &mut progress)?;
+    let report = attacks::run(options, &mut progress)?;
     progress.end();
     keep_attacks(&report, &options.results)?;
     Ok(report)

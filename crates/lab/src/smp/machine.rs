@@ -112,11 +112,11 @@ impl MachineArgs {
         if self.timing_only {
             config.scheme.functional = false;
         }
-        for setting in &self.set {
-            config = config.set(setting).map_err(bad)?;
-        }
-        config.check().map_err(bad)?;
         settings.config = config;
+        for setting in &self.set {
+            settings.set(setting).map_err(bad)?;
+        }
+        settings.config.check().map_err(bad)?;
         if let Some(work) = work {
             settings.workload = work.over(settings.workload);
         }
@@ -132,7 +132,7 @@ pub(super) fn unusable(error: SettingsError) -> CommandError {
                 .hint("--workload fft, --trace PREFIX, or --config FILE with a workload")
         }
         SettingsError::Config(error) if error.to_string().starts_with("the trace has") => {
-            CommandError::usage(error).hint("leave --processors out")
+            CommandError::usage(error).hint("leave --processors and machine.processors out")
         }
         SettingsError::Config(error) => CommandError::usage(error),
         SettingsError::Trace(why) => {

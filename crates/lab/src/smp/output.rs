@@ -13,7 +13,7 @@ pub(super) fn whole(path: &Path, text: &str, replace: bool) -> Result<(), Comman
     };
     let mut file = beside(path).map_err(|error| CommandError::io(path, &error))?;
     file.write_all(text.as_bytes()).map_err(|error| failed(&error))?;
-    let kept = if replace { file.persist(path) } else { file.persist_noclobber(path) };
+    let kept = file.end(|file| if replace { file.persist(path) } else { file.persist_noclobber(path) });
     kept.map(drop).map_err(|error| failed(&error.error))
 }
 

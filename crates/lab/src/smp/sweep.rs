@@ -30,14 +30,14 @@ raises an alarm, never ends or computes a wrong result ends the sweep.";
 
 /// Simulate every combination of settings on all cores, and print one line of CSV for each
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, group = clap::ArgGroup::new("varied").args(["vary", "grid"]).required(true).multiple(true))]
 pub(crate) struct SweepArgs {
     #[command(flatten)]
     work: WorkArgs,
     #[command(flatten)]
     machine: MachineArgs,
     /// A setting and its values; can be repeated
-    #[arg(long, value_name = "A.B=C,D", required_unless_present = "grid")]
+    #[arg(long, value_name = "A.B=C,D")]
     vary: Vec<String>,
     /// The sweep as a TOML file; only progress and output are then given in words
     #[arg(long, value_name = "FILE", conflicts_with_all = ["vary", "workload", "trace", "windows", "config", "preset", "set", "scheme",

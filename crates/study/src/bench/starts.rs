@@ -1,20 +1,21 @@
 //! One bench measured by several processes: where code and buffers lie stays the same while a process runs, and differs
 //! between processes, so a process is one sample of that.
 
-use sealwright_measure::Interval;
+use sealwright_measure::{Interval, interval::median};
 
-use super::row::{Limit, Report, Row};
+use super::row::{Limit, OURS, Report, Row};
 
 impl Report {
     /// One report of those of several processes that measured the same: figures are geometric means of the processes' medians,
-    /// and intervals take processes as samples ([`Interval::of_starts`]). What is not in all of them is left out. `None` of none.
+    /// and intervals take processes as samples ([`Interval::of_starts`]). Ratios are to the peer with the greatest median over all
+    /// processes, since each process may have found another one the best. What is not in all of them is left out. `None` of none.
     pub fn of_starts(reports: &[Report]) -> Option<Report> {
         let (first, others) = reports.split_first()?;
         if others.is_empty() {
             return Some(first.clone());
         }
         let seconds = reports.iter().map(|report| report.seconds).sum();
-        let rows = first.rows.iter().filter_map(|row| row_of(row, others)).collect();
+        let rows = first.rows.iter().filter_map(|row| row_of(row, reports)).collect();
         let limits = first.limits.iter().filter_map(|limit| limit_of(limit, others)).collect();
         Some(Report { rows, limits, seconds, starts: reports.len() as u32, ..first.clone() })
     }
@@ -26,14 +27,38 @@ fn over(medians: &[f64]) -> Option<Interval> {
     Some(Interval::of_starts(&logarithms, &vec![1; medians.len()], 1)?.map(f64::exp))
 }
 
-fn row_of(row: &Row, others: &[Report]) -> Option<Row> {
-    let names = |row: &Row| (row.suite.clone(), row.bytes, row.direction, row.way, row.who());
-    let same = |report: &'_ Report| report.rows.iter().find(|other| names(other) == names(row)).cloned();
-    let others: Vec<Row> = others.iter().map(same).collect::<Option<_>>()?;
-    let all = |figure: fn(&Row) -> Option<f64>| -> Option<Interval> {
-        over(&std::iter::once(row).chain(&others).map(figure).collect::<Option<Vec<f64>>>()?)
+/// Whether both rows are of one comparison.
+fn compared(a: &Row, b: &Row) -> bool {
+    (&a.suite, a.bytes, a.direction, a.way) == (&b.suite, b.bytes, b.direction, b.way)
+}
+
+/// The rows of the same implementation in the same comparison, one a process; `None` if one has none.
+fn in_all<'a>(row: &Row, reports: &'a [Report]) -> Option<Vec<&'a Row>> {
+    let same = |other: &&Row| {
+        compared(other, row) && (&other.implementation, &other.level) == (&row.implementation, &row.level)
     };
-    let (speed, ratio) = (all(|row| Some(row.gbps))?, all(|row| row.ratio_to_best_peer));
+    reports.iter().map(|report| report.rows.iter().find(same)).collect()
+}
+
+/// The peer that was the best over all processes in the comparison of `row`.
+fn best_peer<'a>(row: &Row, reports: &'a [Report]) -> Option<Vec<&'a Row>> {
+    let peers = reports.first()?.rows.iter().filter(|other| compared(other, row) && other.implementation != OURS);
+    let peers = peers.filter_map(|peer| in_all(peer, reports));
+    let speed = |rows: &[&Row]| median(&rows.iter().map(|row| row.gbps).collect::<Vec<_>>()).unwrap_or(0.0);
+    peers.max_by(|a, b| speed(a).total_cmp(&speed(b)))
+}
+
+fn row_of(row: &Row, reports: &[Report]) -> Option<Row> {
+    let rows = in_all(row, reports)?;
+    let all = |figure: &dyn Fn(&Row) -> Option<f64>| -> Option<Interval> {
+        over(&rows.iter().map(|row| figure(row)).collect::<Option<Vec<f64>>>()?)
+    };
+    let speed = all(&|row| Some(row.gbps))?;
+    // Both ratios are to the best of their process, which the quotient is rid of
+    let ratio = best_peer(row, reports).and_then(|best| {
+        let ratios = rows.iter().zip(best).map(|(row, best)| Some(row.ratio_to_best_peer? / best.ratio_to_best_peer?));
+        over(&ratios.collect::<Option<Vec<f64>>>()?)
+    });
     Some(Row {
         gbps: speed.median,
         low: speed.low,
@@ -41,7 +66,7 @@ fn row_of(row: &Row, others: &[Report]) -> Option<Row> {
         ratio_to_best_peer: ratio.map(|ratio| ratio.median),
         ratio_low: ratio.map(|ratio| ratio.low),
         ratio_high: ratio.map(|ratio| ratio.high),
-        of_limit: all(|row| row.of_limit).map(|share| share.median),
+        of_limit: all(&|row| row.of_limit).map(|share| share.median),
         ..row.clone()
     })
 }
@@ -86,13 +111,41 @@ mod tests {
         Report { rows: vec![row], seconds: 1.0, ..Report::of(machine) }
     }
 
+    /// The same with peers of these speeds, and all ratios as one process gives them: to its own best peer.
+    fn with_peers(gbps: f64, peers: &[(&str, f64)]) -> Report {
+        let best = peers.iter().map(|(_, gbps)| *gbps).fold(0.0, f64::max);
+        let mut report = report(gbps, Some(gbps / best), "a");
+        let ours = report.rows[0].clone();
+        report.rows.extend(peers.iter().map(|&(name, gbps)| {
+            let ratio_to_best_peer = Some(gbps / best);
+            Row { implementation: name.to_owned(), level: "auto".to_owned(), gbps, ratio_to_best_peer, ..ours.clone() }
+        }));
+        report
+    }
+
+    /// What is as fast in every process has one ratio, whichever peer a process found the best.
+    #[test]
+    fn ratios_are_to_one_peer_in_all_processes() {
+        let reports: Vec<Report> = [("x", 10.0, 9.0), ("x", 10.0, 11.0), ("x", 10.0, 8.0)]
+            .map(|(name, x, y)| with_peers(12.0, &[(name, x), ("y", y)]))
+            .to_vec();
+        let all = Report::of_starts(&reports).unwrap();
+        let ratio = |who: &str| all.rows.iter().find(|row| row.who() == who).unwrap().ratio().unwrap();
+        let [ours, best] = ["sealwright avx2", "x"].map(ratio);
+        for (found, expected) in [(ours, 1.2), (best, 1.0)] {
+            assert!([found.median, found.low, found.high].iter().all(|one| (one - expected).abs() < 1e-9), "{found:?}");
+        }
+        let other = ratio("y");
+        assert!(other.low < other.median && other.median < 1.0 && other.median > 0.9, "{other:?}");
+    }
+
     #[test]
     fn processes_that_differ_make_an_interval_as_wide_as_they_differ() {
         let reports: Vec<Report> =
-            [10.0, 11.0, 12.0, 11.0, 11.0].into_iter().map(|gbps| report(gbps, Some(gbps / 10.0), "a")).collect();
+            [10.0, 11.0, 12.0, 11.0, 11.0].into_iter().map(|gbps| with_peers(gbps, &[("x", 10.0)])).collect();
         let all = Report::of_starts(&reports).unwrap();
         let row = &all.rows[0];
-        assert_eq!((all.starts, all.seconds, all.rows.len()), (5, 5.0, 1));
+        assert_eq!((all.starts, all.seconds, all.rows.len()), (5, 5.0, 2));
         assert!((row.gbps - 10.98).abs() < 0.01 && (row.ratio_to_best_peer.unwrap() - 1.098).abs() < 0.001);
         assert!(row.high - row.low > 1.0 && row.low < 10.7 && row.high > 11.3, "{row:?}");
         assert!(all.tables()[0].to_text().contains("5 processes"));

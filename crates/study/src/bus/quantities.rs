@@ -1,7 +1,7 @@
 //! The figures that the thesis's claims are about, by name. Runs differ by their seed (inputs, and the time that memory
 //! takes), so a figure is the mean over the seeds with its interval.
 
-use sealwright_measure::{Interval, interval::median};
+use sealwright_measure::Interval;
 use sealwright_smp::{
     Config,
     matrix::{Cell, Strike},
@@ -236,31 +236,41 @@ fn storage(name: &str, processes: usize) -> f64 {
     (settings.iter().fold(config, set).storage_bits() / 8) as f64
 }
 
-/// The median over the strikes, with the least and the most.
-fn spread(cell: &Cell, of: impl Fn(&Strike) -> Option<u64>) -> Option<Interval> {
+/// The median over the strikes with its interval, and the most.
+fn spread(cell: &Cell, of: impl Fn(&Strike) -> Option<u64>) -> Option<(Interval, f64)> {
     let all: Vec<f64> = cell.strikes.iter().filter_map(of).map(|one| one as f64).collect();
-    let (low, high) = (all.iter().copied().reduce(f64::min)?, all.iter().copied().reduce(f64::max)?);
-    Some(Interval::new(median(&all)?, low, high))
+    Some((Interval::of(&all, 1)?, all.into_iter().reduce(f64::max)?))
 }
 
-/// What came of the strikes: the share that was detected, how much later, and the harm until then.
+/// Of the strikes that came to their place: how many were detected, and how many there were.
+fn seen(cell: &Cell) -> [u32; 2] {
+    let struck = cell.strikes.iter().filter(|strike| strike.struck.is_some());
+    struck.fold([0; 2], |[seen, all], one| [seen + u32::from(one.detector.is_some()), all + 1])
+}
+
+/// What came of the strikes: the share that was detected, how much later, and the harm until then. The share of those that were run is
+/// exact; what it says of others is a figure of its own.
 fn detected(matrix: &[Cell], add: &mut Quantities<'_>) {
     let share = |cell: &Cell| {
-        let struck = cell.strikes.iter().filter(|strike| strike.struck.is_some());
-        let (all, seen) = struck.fold((0, 0), |(all, seen), one| (all + 1, seen + usize::from(one.detector.is_some())));
-        (all > 0).then(|| seen as f64 / f64::from(all))
+        let [seen, all] = seen(cell);
+        (all > 0).then(|| f64::from(seen) / f64::from(all))
     };
     for cell in matrix {
-        let Some(share) = share(cell) else { continue };
+        let Some(exactly) = share(cell) else { continue };
         let of = format!("{}/{}", cell.scheme, cell.attack);
-        add.exact(format!("share of strikes detected/{of}"), share);
+        add.exact(format!("share of strikes detected/{of}"), exactly);
+        let [seen, all] = seen(cell);
+        add.add(format!("share of all such strikes that would be detected/{of}"), Interval::of_share(seen, all));
         let counted = cell.attack.target();
-        add.add(
-            format!("{counted}s from a strike to its alarm, least to most/{of}"),
-            spread(cell, |strike| strike.later),
-        );
+        let later = spread(cell, |strike| strike.later);
         let harm = spread(cell, |strike| strike.struck.map(|_| strike.wrong_reads));
-        add.add(format!("loads of a wrong value after a strike, least to most/{of}"), harm);
+        let after = [(format!("{counted}s from a strike to its alarm"), later)];
+        for (name, found) in after.into_iter().chain([("loads of a wrong value after a strike".to_owned(), harm)]) {
+            if let Some((figure, most)) = found {
+                add.add(format!("{name}/{of}"), figure);
+                add.exact(format!("most {name}/{of}"), most);
+            }
+        }
     }
     let of = |scheme: &str, cell: &Cell| (cell.scheme == scheme).then(|| share(cell)).flatten();
     for gcm in matrix.iter().filter(|cell| cell.scheme == "gcm") {

@@ -1,6 +1,9 @@
 #![allow(clippy::unwrap_used)]
 use sealwright_core_results::RESULTS;
-use sealwright_measure::Verdict::{self, DoesNotHold, Holds};
+use sealwright_measure::{
+    Basis,
+    Verdict::{self, DoesNotHold, Holds},
+};
 
 use super::*;
 use crate::{
@@ -100,9 +103,33 @@ fn the_middle_of_an_even_count_is_between_the_middle_two() {
         strikes: all.iter().map(|later| strike(*later)).collect(),
     };
     let spread = |all: &[u64]| spread(&cell(all), |strike| strike.later).unwrap();
-    let found = spread(&[9, 1, 4, 2]);
-    assert_eq!((found.median, found.low, found.high), (3.0, 1.0, 9.0));
-    assert_eq!(spread(&[5, 1, 2]).median, 2.0);
+    let (found, most) = spread(&[9, 1, 4, 2]);
+    assert_eq!((found.median, found.low, found.high, most), (3.0, 1.0, 9.0, 9.0));
+    assert_eq!(found.basis, Basis::Few(4), "the least and the greatest of four are no ends of a 95 % interval");
+    assert_eq!(spread(&[5, 1, 2]).0.median, 2.0);
+    let (found, most) = spread(&(1..=16).collect::<Vec<_>>());
+    assert_eq!((found.low, found.high, found.basis, most), (4.0, 13.0, Basis::Samples(16), 16.0));
+}
+
+/// All of sixteen strikes were detected: that is exact, and says of others that most are, not that all are.
+#[test]
+fn the_share_of_strikes_that_were_run_is_not_that_of_all() {
+    let strike = Strike {
+        struck: Some(1),
+        detector: Some(sealwright_smp::message::Detector::Tag),
+        later: Some(2),
+        wrong_reads: 0,
+        deadlocked: 0,
+        lost_lines: 0,
+    };
+    let attack = sealwright_smp::attack::Attack::ALL[0];
+    let cell = Cell { attack, scheme: "gcm".into(), strikes: vec![strike; 16] };
+    let mut all = Vec::new();
+    detected(&[cell], &mut Quantities::new(&mut all, "here", Kind::Simulated));
+    let found = |start: &str| named(&all, start)[0].figure;
+    assert_eq!(found("share of strikes detected/"), Interval::exact(1.0));
+    let of_all = found("share of all such strikes that would be detected/");
+    assert!(of_all.high == 1.0 && of_all.low > 0.79 && of_all.low < 0.8, "{of_all:?}");
 }
 
 #[test]

@@ -42,9 +42,9 @@ fn cores(measured: &Measured) -> Table {
         Column::number("of AES-GCM").unit("%"),
         Column::number("ours: area").unit("ALMs"),
         Column::number("M10K"),
-        Column::number("clock").unit("MHz"),
-        Column::number("rate").unit("Gbit/s"),
-        Column::number("of AES-GCM").unit("%"),
+        Column::number("ours: clock").unit("MHz"),
+        Column::number("ours: rate").unit("Gbit/s"),
+        Column::number("ours: of AES-GCM").unit("%"),
     ];
     let note = "Four lanes of 128 bits. The paper's device is Altera's of 40 nm with M9K memories. Ours is no result of that device: \
         area is an estimate by Yosys for ALMs of Cyclone V, from two small tables in every ALM to one in each; the clock is that \

@@ -60,10 +60,10 @@ impl Study for Files {
         let found = Programs::find(options.binary.as_deref()).map_err(StudyError::io("the folder for trial files"))?;
         let measured = measure(&found, options.quick, progress).map_err(StudyError::io("study files"))?;
         let mut quantities = quantities::quantities(&measured);
-        attacked::run(self.attacks(), &mut quantities)?;
+        let reduced = attacked::run(self.attacks(), options.quick, &mut quantities)?;
         Ok(Outcome {
             summary: notes::summary(&measured),
-            claims: judge(&PAPER.claims, &quantities)?,
+            claims: attacked::told(judge(&PAPER.claims, &quantities)?, &reduced)?,
             quantities,
             figures: figures::figures(&measured),
             tables: tables::tables(&measured),

@@ -54,10 +54,11 @@ impl Study for Messages {
     fn run(&self, options: &Options, progress: &mut Progress<'_>) -> Result<Outcome, StudyError> {
         let measured = measure(options.quick, progress).map_err(StudyError::io("study messages"))?;
         let mut quantities = quantities::quantities(&measured);
-        attacked::run(self.attacks(), &mut quantities)?;
+        progress.step("attacks");
+        let reduced = attacked::run(self.attacks(), options.quick, &mut quantities)?;
         Ok(Outcome {
             summary: notes::summary(&measured),
-            claims: judge(&PAPER.claims, &quantities)?,
+            claims: attacked::told(judge(&PAPER.claims, &quantities)?, &reduced)?,
             quantities,
             figures: figures::figures(&measured),
             tables: tables::tables(&measured),
@@ -71,7 +72,7 @@ fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Measured> {
     let (Some(&lowest), Some(&best)) = (levels.first(), levels.last()) else {
         return Err(io::Error::other("no instruction-set level"));
     };
-    progress.expect(SIZES.len() + 2 * parts::SIZES.len());
+    progress.expect(SIZES.len() + 2 * parts::SIZES.len() + 1);
     let meter = if quick { Meter::quick().rounds(FEWEST, 500) } else { Meter::full().rounds(15, 2000).width(0.01) };
     let meter = meter.budget(Duration::from_millis(if quick { 170 } else { 2000 }));
     let mut measured = Measured {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use sealwright_smp::{Stats, meaning};
+use sealwright_smp::{ALSO_SETTINGS, Stats, meaning};
 use serde_json::Value;
 
 use super::error::PlotError;
@@ -67,11 +67,11 @@ impl Rows {
         let wrong = |error: csv::Error| PlotError::Unreadable { file: file.to_owned(), why: error.to_string() };
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let heads: Vec<String> = reader.headers().map_err(wrong)?.iter().map(str::to_owned).collect();
-        // A sweep puts settings first. One of them, the scheme's name, is a statistic as well.
+        // A sweep puts settings first, before the first name that is only a statistic's
         let statistics = heads.iter().any(|name| meaning(name).is_some());
-        let last: HashMap<&str, usize> = heads.iter().enumerate().map(|(at, name)| (name.as_str(), at)).collect();
-        let setting =
-            |(at, name): (usize, &String)| statistics && (meaning(name).is_none() || last[name.as_str()] > at);
+        let only = |name: &String| meaning(name).is_some() && !ALSO_SETTINGS.contains(&name.as_str());
+        let first = heads.iter().position(only).unwrap_or(0);
+        let setting = |(at, name): (usize, &String)| statistics && (meaning(name).is_none() || at < first);
         let settings: Vec<bool> = heads.iter().enumerate().map(setting).collect();
         for row in reader.records() {
             let row = row.map_err(wrong)?;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{
-    chapter::{Plot, Shown, day},
+    chapter::{Plot, Shown, day, program},
     terms,
 };
 use crate::attacks::{Attacked, Report, figure, table};
@@ -12,6 +12,8 @@ use crate::attacks::{Attacked, Report, figure, table};
 #[derive(Serialize)]
 pub(super) struct Attacks {
     count: usize,
+    /// Attacks that cannot be had on this machine.
+    untried: Vec<String>,
     /// Targets that fell, and that held.
     broken: usize,
     held: usize,
@@ -21,6 +23,9 @@ pub(super) struct Attacks {
     seconds: String,
     date: String,
     machine: String,
+    /// In more words.
+    where_they_ran: String,
+    program: String,
     figures: Vec<Plot>,
     table: Shown,
     /// Name; title, what the attacker knows and what stops it, as HTML with words linked to the glossary; what was reduced.
@@ -30,9 +35,11 @@ pub(super) struct Attacks {
 impl Attacks {
     pub(super) fn new(report: &Report) -> Attacks {
         let tried = || report.attacks.iter().flat_map(|attack| &attack.trials);
+        let untried = || report.attacks.iter().filter(|attack| attack.trials.is_empty());
         let unexpected = report.attacks.iter().filter(|attack| !attack.as_expected);
         Attacks {
-            count: report.attacks.len(),
+            count: report.attacks.len() - untried().count(),
+            untried: untried().map(|attack| attack.name.clone()).collect(),
             broken: tried().filter(|tried| tried.succeeded).count(),
             held: tried().filter(|tried| !tried.succeeded).count(),
             unexpected: unexpected.map(|attack| attack.name.clone()).collect(),
@@ -40,6 +47,8 @@ impl Attacks {
             seconds: format!("{:.0}", report.seconds),
             date: day(&report.machine.date),
             machine: report.machine.cpu.clone(),
+            where_they_ran: report.machine.identity(),
+            program: program(&report.version, &report.provenance),
             figures: report.attacks.iter().filter_map(figure).map(|figure| Plot::new("attack", &figure)).collect(),
             table: Shown::from(&table(&report.attacks)),
             cards: report.attacks.iter().map(card).collect(),

@@ -22,6 +22,8 @@ pub(super) struct Bench {
     seconds: String,
     date: String,
     machine: String,
+    /// In more words.
+    where_it_ran: String,
     load: String,
     busy: bool,
     program: String,
@@ -42,6 +44,7 @@ impl Bench {
             seconds: format!("{:.0}", report.seconds),
             date: day(&report.machine.date),
             machine: report.machine.cpu.clone(),
+            where_it_ran: report.machine.identity(),
             load: load(&report.machine),
             busy: busy(&report.machine),
             program: program(&report.version, &report.provenance),

@@ -31,6 +31,7 @@ pub(super) struct Chapter {
     load: String,
     busy: bool,
     program: String,
+    machine: String,
     glance: Glance,
     pub(super) claims: Vec<Claim>,
     /// The figure that is shown at once.
@@ -165,6 +166,7 @@ impl Chapter {
             load: load(&results.machine),
             busy: busy(&results.machine),
             program: program(&results.version, &results.provenance),
+            machine: results.machine.identity(),
             glance: glance(results, paper, main),
             first: main.map(|figure| Plot::new(&results.study, figure)),
             figures: others.map(|figure| Plot::new(&results.study, figure)).collect(),

@@ -17,7 +17,7 @@ use attacks::Attacks;
 use benches::Bench;
 use chapter::{Chapter, Shown, program};
 use minijinja::{AutoEscape, Environment, Value, context, syntax::SyntaxConfig, value::Serde};
-use sealwright_measure::{Table, store::write_atomically};
+use sealwright_measure::{Machine, Table, store::write_atomically};
 
 use crate::{
     advise::Measured,
@@ -25,6 +25,7 @@ use crate::{
     error::StudyError,
     quantity::Kind,
     results::{Results, load_attacks, load_bench},
+    run::{ATTACKS, BENCH},
     studies::STUDIES,
     study::Options,
 };
@@ -118,15 +119,15 @@ pub fn html(
     let chooser_json = serde_json::to_string(&chooser).map_err(|error| StudyError::Page(error.to_string()))?;
     let chooser_json = chooser_json.replace("</", "<\\/"); // inside a script element nothing may look like its end
     let environment = environment().map_err(broken)?;
-    let machines = machines(results, bench);
+    let machines = machines(results, bench, attacks);
     let page = || {
         environment.template_from_str(TEMPLATE)?.render(context! {
             chapters => Serde(&chapters),
             missing => Serde(missing(results)),
             machines => Serde(&machines),
             lines => unique(machines.iter().map(|machine| machine.line.clone())),
-            programs => programs(results, bench),
-            slow => slow(results, bench),
+            several => several(results, bench, attacks),
+            slow => slow(results, bench, attacks),
             bench => Serde(bench.map(Bench::new)),
             attacks => Serde(attacks.map(Attacks::new)),
             chooser => Serde(&chooser),
@@ -156,18 +157,36 @@ fn missing(results: &[Results]) -> Vec<Missing> {
     without.map(|study| Missing { study: study.name(), name: study.paper().glance.name.clone() }).collect()
 }
 
-/// Every program that results come from, once.
-fn programs(results: &[Results], bench: Option<&bench::Report>) -> Vec<String> {
-    let of_studies = results.iter().map(|results| program(&results.version, &results.provenance));
-    unique(of_studies.chain(bench.map(|report| program(&report.version, &report.provenance))))
+/// What each document is called, with its machine and whether it is of the quick grid.
+fn documents<'a>(
+    results: &'a [Results],
+    bench: Option<&'a bench::Report>,
+    attacks: Option<&'a attacks_of::Report>,
+) -> impl Iterator<Item = (&'a str, &'a Machine, bool)> {
+    let of_studies = results.iter().map(|results| (&results.study[..], &results.machine, results.quick));
+    let of_bench = bench.map(|report| (BENCH, &report.machine, report.quick));
+    of_studies.chain(of_bench).chain(attacks.map(|report| (ATTACKS, &report.machine, report.small)))
+}
+
+/// What the results of one run have in common and these have several of.
+fn several(results: &[Results], bench: Option<&bench::Report>, attacks: Option<&attacks_of::Report>) -> Vec<String> {
+    let programs = results.iter().map(|results| program(&results.version, &results.provenance));
+    let programs = programs.chain(bench.map(|report| program(&report.version, &report.provenance)));
+    let programs = unique(programs.chain(attacks.map(|report| program(&report.version, &report.provenance)))).len();
+    let machines = unique(documents(results, bench, attacks).map(|(_, machine, _)| machine.identity())).len();
+    let grids = [true, false].map(|quick| documents(results, bench, attacks).any(|(.., grid)| grid == quick));
+    let found = [
+        (programs > 1).then(|| format!("{programs} programs")),
+        (machines > 1).then(|| format!("{machines} machines")),
+        (grids == [true; 2]).then(|| "the quick grid and the full one".to_owned()),
+    ];
+    found.into_iter().flatten().collect()
 }
 
 /// What was measured by a program that was not optimised, each with its level.
-fn slow(results: &[Results], bench: Option<&bench::Report>) -> Vec<String> {
-    let of_studies = results.iter().map(|results| (&results.study[..], &results.machine));
-    let all = of_studies.chain(bench.map(|report| ("bench", &report.machine)));
-    let slow = all.filter(|(_, machine)| machine.unoptimised());
-    slow.map(|(what, machine)| format!("{what} at opt-level {}", machine.opt_level)).collect()
+fn slow(results: &[Results], bench: Option<&bench::Report>, attacks: Option<&attacks_of::Report>) -> Vec<String> {
+    let slow = documents(results, bench, attacks).filter(|(_, machine, _)| machine.unoptimised());
+    slow.map(|(what, machine, _)| format!("{what} at opt-level {}", machine.opt_level)).collect()
 }
 
 /// The different items, in the order of their first coming.
@@ -189,9 +208,13 @@ struct Described {
 }
 
 /// Each machine that results come from, once.
-fn machines(results: &[Results], bench: Option<&bench::Report>) -> Vec<Described> {
+fn machines(
+    results: &[Results],
+    bench: Option<&bench::Report>,
+    attacks: Option<&attacks_of::Report>,
+) -> Vec<Described> {
     let mut machines: Vec<Described> = Vec::new();
-    for machine in results.iter().map(|results| &results.machine).chain(bench.map(|report| &report.machine)) {
+    for (_, machine, _) in documents(results, bench, attacks) {
         let memory = format!("{:.0} GiB", machine.memory as f64 / (1u64 << 30) as f64);
         let mut facts = vec![
             ("Processor", machine.cpu.clone()),

@@ -33,6 +33,7 @@ fn results() -> Results {
             kind: Kind::Measured,
             direction,
             magnitude: None,
+            reduced: Vec::new(),
         });
         judged
     });
@@ -119,7 +120,8 @@ fn attacks() -> attacks_of::Report {
         gained: "bits".into(),
         trials: vec![tried("<weak>", true, 128.0), tried("strong", false, 0.0)],
     };
-    attacks_of::Report { machine: Machine::here(["portable"]), small: true, seconds: 1.0, attacks: vec![attacked] }
+    let report = attacks_of::Report::of(Machine::here(["portable"]));
+    attacks_of::Report { small: true, seconds: 1.0, attacks: vec![attacked], ..report }
 }
 
 #[test]
@@ -246,12 +248,50 @@ fn every_chapter_names_its_program_and_results_of_several_are_no_one_run() {
         ..results()
     };
     let mut bench = report([row(64, "ring", 1.0)]);
-    bench.provenance = by("ff").provenance;
+    (bench.provenance, bench.machine, bench.quick) = (by("ff").provenance, results().machine, true);
     let line = format!("By sealwright-lab {}, commit 0123456789ab+, SHA-256 ff…", env!("CARGO_PKG_VERSION"));
     let one = html(&[by("ff")], Some(&bench), None, None).unwrap();
     assert_eq!(one.matches(&line).count(), 2, "the chapter of the study, and that of bench");
     assert!(!one.contains("Not one run"));
     assert!(html(&[by("ee")], Some(&bench), None, None).unwrap().contains("come from 2 programs"));
+    bench.quick = false;
+    assert!(html(&[by("ff")], Some(&bench), None, None).unwrap().contains("come from the quick grid and the full one"));
+}
+
+/// Two machines whose processors have one name, also if only attacks ran on the other.
+#[test]
+fn results_of_two_machines_are_no_one_run() {
+    let mut attacks = attacks();
+    let of = |family: &str| {
+        let mut results = results();
+        results.machine.state.family = Some(family.into());
+        results
+    };
+    attacks.machine = of("25, 17, 1").machine;
+    let mut other = attacks.clone();
+    other.provenance.program = "ff".into();
+    assert!(html(&[of("25, 17, 1")], None, Some(&other), None).unwrap().contains("come from 2 programs"));
+    let page = |first: &str| html(&[of(first)], None, Some(&attacks), None).unwrap();
+    assert!(!page("25, 17, 1").contains("Not one run"));
+    let two = page("26, 2, 1");
+    assert!(
+        two.contains("come from 2 machines") && two.contains("family 25, 17, 1") && two.contains("family 26, 2, 1")
+    );
+}
+
+#[test]
+fn attacks_that_could_not_be_tried_and_slow_ones_are_named() {
+    let mut attacks = attacks();
+    let (mut absent, name) = (attacks.attacks[0].clone(), "a-timing");
+    (absent.name, absent.not_here, absent.trials) = (name.into(), Some("the machine is noisy".into()), Vec::new());
+    attacks.attacks.push(absent);
+    attacks.machine.opt_level = "1".into();
+    let own = html(&[], None, Some(&attacks), None).unwrap();
+    for part in
+        ["1 attacks, reduced", "1 could not be tried here: a-timing.", "Not optimised:</b> attacks at opt-level 1"]
+    {
+        assert!(own.contains(part), "{part}");
+    }
 }
 
 #[test]

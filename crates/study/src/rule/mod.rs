@@ -222,6 +222,16 @@ pub fn scopes(quantities: &[Quantity]) -> Vec<&str> {
     scopes
 }
 
+/// Whether a figure of this name can be a case of `rule`.
+///
+/// # Errors
+/// When the rule cannot be read.
+pub fn is_about(rule: &str, name: &str) -> Result<bool, RuleError> {
+    let Clauses(clauses) = parse::clauses(rule)?;
+    let fits = |pattern: &Pattern| pattern.fits(name, &Captures::new()).is_some();
+    Ok(clauses.iter().any(|clause| fits(&clause.term.figure) || clause.term.over.as_ref().is_some_and(fits)))
+}
+
 /// Whether a rule and the name of a figure can be read.
 ///
 /// # Errors

@@ -48,7 +48,7 @@ impl Study for Sessions {
     }
 
     fn lasts(&self, quick: bool) -> Duration {
-        Duration::from_secs(if quick { 70 } else { 960 })
+        Duration::from_secs(if quick { 70 } else { 1020 })
     }
 
     fn printed(&self) -> Vec<Quantity> {
@@ -62,10 +62,11 @@ impl Study for Sessions {
     fn run(&self, options: &Options, progress: &mut Progress<'_>) -> Result<Outcome, StudyError> {
         let measured = measure(options, progress).map_err(StudyError::io("study sessions"))?;
         let mut quantities = quantities::quantities(&measured);
-        attacked::run(self.attacks(), &mut quantities)?;
+        progress.step("attacks of a member of the cluster");
+        let reduced = attacked::run(self.attacks(), options.quick, &mut quantities)?;
         Ok(Outcome {
             summary: notes::summary(&measured),
-            claims: judge(&PAPER.claims, &quantities)?,
+            claims: attacked::told(judge(&PAPER.claims, &quantities)?, &reduced)?,
             quantities,
             figures: figures::figures(&measured),
             tables: tables::tables(&measured),
@@ -76,7 +77,7 @@ impl Study for Sessions {
 
 fn measure(options: &Options, progress: &mut Progress<'_>) -> io::Result<Measured> {
     let quick = options.quick;
-    progress.expect(6 + capacity::rows(quick).len() + network::steps(quick) + speed::steps(quick));
+    progress.expect(7 + capacity::rows(quick).len() + network::steps(quick) + speed::steps(quick));
     progress.step("what other libraries keep");
     let (peers, kept) = peers::measure(if quick { 500 } else { 2000 })?;
     progress.step("bytes a client");

@@ -1,5 +1,6 @@
 //! Memory that is too small: pages of a file, some of them in memory, by the CLOCK rule. The file is read and written past
-//! the system's cache (O_DIRECT), so that what is called paging is paging, whatever memory the machine has.
+//! the system's cache (O_DIRECT), so that what is called paging is paging, whatever memory the machine has. A file system that is
+//! memory itself also takes O_DIRECT (Linux 6.6), and is refused.
 
 use std::{
     fs::{File, OpenOptions},
@@ -49,6 +50,13 @@ fn time_to_read(pager: &Pager) -> io::Result<Interval> {
     Interval::of(&samples, 11).ok_or_else(|| io::Error::other("no page was read"))
 }
 
+/// Whether a file is in a file system that keeps files in memory alone.
+fn in_memory(file: &File) -> io::Result<bool> {
+    // Of tmpfs and ramfs (linux/magic.h)
+    const MAGIC: [u32; 2] = [0x0102_1994, 0x8584_58f6];
+    Ok(MAGIC.contains(&(rustix::fs::fstatfs(file)?.f_type as u32)))
+}
+
 /// Records of one size in pages of a file, for any number of threads. Pages are read and written without the lock, so threads
 /// wait for the disk side by side, as those of the paper's server did.
 pub(super) struct Pager {
@@ -78,6 +86,11 @@ impl Pager {
         let pages = (records * record as u64).div_ceil(PAGE as u64);
         let pages = u32::try_from(pages).map_err(io::Error::other)?;
         let named = tempfile::NamedTempFile::new_in(folder)?;
+        if in_memory(named.as_file())? {
+            let why =
+                "the folder for temporary files is in memory, where nothing is paged: name one on a disk by TMPDIR";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, why));
+        }
         // Holes are read without the disk: every byte is written.
         let zeros = vec![0; 256 * PAGE];
         let bytes = u64::from(pages) * PAGE as u64;
@@ -230,6 +243,18 @@ mod tests {
             let fits = (records as usize * record).div_ceil(PAGE) <= frames;
             assert_eq!(pager.misses() == 0, fits, "{records} {record} {frames}");
         }
+    }
+
+    /// Reading a page there is a copy within memory.
+    #[test]
+    fn a_folder_in_memory_is_refused() {
+        let shm = Path::new("/dev/shm");
+        if !tempfile::tempfile_in(shm).is_ok_and(|file| in_memory(&file).unwrap()) {
+            return skipped("/dev/shm is no tmpfs that this user can write to");
+        }
+        let error = Pager::new(shm, 8, PAGE, 1).err().unwrap();
+        assert_eq!(error.kind(), io::ErrorKind::Unsupported, "{error}");
+        assert!(time_of_a_page(shm).is_err());
     }
 
     /// Writing the page that goes would be timed with the page that comes.

@@ -179,7 +179,7 @@ fn network(measured: &Measured, bytes: usize) -> Table {
     let mut columns = vec![Column::text("scheme")];
     for clients in &numbers {
         columns.push(Column::number(format!("{clients}: a packet")).unit("ns"));
-        columns.push(Column::number("over clear"));
+        columns.push(Column::number(format!("{clients}: over clear")));
     }
     let note = format!(
         "By number of clients: processor time of the relay's one thread for a packet that comes from one random client and goes \
@@ -209,8 +209,8 @@ fn times(measured: &Measured, bytes: usize) -> Table {
     let mut columns = vec![Column::text("scheme"), Column::text("level")];
     for clients in &numbers {
         columns.push(Column::number(format!("{clients}: forward")).unit("ns"));
-        columns.push(Column::number("over clear"));
-        columns.push(Column::number("seal").unit("ns"));
+        columns.push(Column::number(format!("{clients}: over clear")));
+        columns.push(Column::number(format!("{clients}: seal")).unit("ns"));
     }
     let note = "By number of clients. Forward: a packet opened for one random client and sealed for another, header, window and \
         counters included; seal: one sealed for a random client. Each scheme was measured in the same rounds as clear, which \

@@ -38,7 +38,7 @@ pub(crate) struct Panel {
     pub(crate) svg: String,
 }
 
-/// The panels of a figure.
+/// The panels of a figure: one where the paper's axes are ours, and nothing else of it is to be shown by itself.
 pub(crate) fn panels(figure: &Figure) -> Vec<Panel> {
     let ours = Panel { title: "", svg: draw(figure, &PANEL) };
     if !figure.repeats {
@@ -55,7 +55,11 @@ pub(crate) fn panels(figure: &Figure) -> Vec<Panel> {
         paper.kind = PlotKind::Bars;
     }
     let title = if printed { "As the paper shows it" } else { "Ours, on the paper's linear axes" };
-    vec![Panel { title, svg: draw(&paper, &PANEL) }, Panel { title: "Ours beside it", ..ours }]
+    let svg = draw(&paper, &PANEL);
+    if svg == ours.svg {
+        return vec![ours];
+    }
+    vec![Panel { title, svg }, Panel { title: "Ours beside it", ..ours }]
 }
 
 /// A drawing without words, for the first screen.

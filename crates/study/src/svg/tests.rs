@@ -80,6 +80,9 @@ fn the_papers_axes_come_first() {
     let mut ours = figure(PlotKind::Lines);
     ours.series.remove(0);
     assert_eq!(panels(&ours)[0].title, "Ours, on the paper's linear axes");
+    // On linear axes of our own, that is the same drawing
+    (ours.x.log, ours.y.log, ours.level) = (false, false, None);
+    assert_eq!(panels(&ours).len(), 1);
 }
 
 #[test]
