@@ -111,8 +111,7 @@ impl From<file::Error> for Raised {
             file::Error::NotAuthentic(_) => InvalidTag::new_err(text),
             file::Error::NoMemory(_) => PyMemoryError::new_err(text),
             file::Error::Interrupted => PyKeyboardInterrupt::new_err(text),
-            file::Error::SuiteNotForFiles(_)
-            | file::Error::NoSlots
+            file::Error::NoSlots
             | file::Error::TooManySlots
             | file::Error::BadKey { .. } => PyValueError::new_err(text),
             _ => match error.exit_code() {

@@ -59,12 +59,9 @@ impl Keyed {
     /// Encrypts `text` to `message`, with the tag behind it; without a text, the one that is at the start of `message`.
     #[inline]
     pub(crate) fn seal(&self, nonce: &[u8], ad: &[u8], text: Option<&[u8]>, message: &mut [u8]) -> Result<(), Raised> {
+        let Some(text) = text else { return Ok(self.aead.seal_message(nonce, ad, message)?) };
         let (out, room) = message.split_at_mut(message.len() - TAG);
-        let tag = match text {
-            Some(text) => self.aead.seal_to(nonce, ad, text, out)?,
-            None => self.aead.seal_in_place(nonce, ad, out)?,
-        };
-        room.copy_from_slice(tag.as_ref());
+        room.copy_from_slice(self.aead.seal_to(nonce, ad, text, out)?.as_ref());
         Ok(())
     }
 

@@ -105,7 +105,12 @@ impl Seek for PythonFile {
             SeekFrom::End(by) => (i128::from(by), 2),
         };
         let by = i64::try_from(by).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
-        call(|py| self.0.bind(py).call_method1(intern!(py, "seek"), (by, whence))?.extract())
+        call(|py| {
+            let file = self.0.bind(py);
+            let at: Option<u64> = file.call_method1(intern!(py, "seek"), (by, whence))?.extract()?;
+            // That of an mmap tells nothing before Python 3.13.
+            at.map_or_else(|| file.call_method0(intern!(py, "tell"))?.extract(), Ok)
+        })
     }
 }
 

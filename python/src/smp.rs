@@ -52,8 +52,7 @@ fn gather(text: &str, preset: Option<&str>, words: &[String], work: Work) -> PyR
     let base = preset.map(|name| Config::preset(name).ok_or_else(|| known(name))).transpose()?;
     let mut settings = base.map_or_else(|| Settings::parse(text), |base| Settings::merge(&base, text)).map_err(bad)?;
     for word in words {
-        settings.config = settings.config.set(word).map_err(bad)?;
-        settings.counted |= word.starts_with("machine.processors=");
+        settings.set(word).map_err(bad)?;
     }
     settings.workload = over(settings.workload, work)?;
     Ok(settings)

@@ -272,3 +272,10 @@ def test_a_store_that_speaks_s3(store, s3):
         assert report.done == 20 and report.failed["large.seal"].startswith("InvalidTag: ")
         fs.invalidate_cache()
         assert len(fs.find("bucket/copy")) == 20 and fs.cat_file("bucket/copy/file 6") == texts["file 6"]
+        # A manifest knows the objects that it was rekeyed to, though they cannot be opened here. The damaged one is tried again.
+        new = {"recipients": [str(sealwright.SecretKey.generate().public_key)]}
+        for done in (20, 0):
+            report = distributed.rekey_store(
+                "s3://bucket/sealed", store_options=s3, executor=executor, key=KEY, new=new, manifest=folder / "rekeyed"
+            )
+            assert (report.done, report.skipped, list(report.failed)) == (done, 20 - done, ["large.seal"])

@@ -64,8 +64,10 @@ def test_a_key_in_place_of_its_file_is_not_shown(tmp_path, monkeypatch):
 
 
 def test_a_task_does_not_show_its_keys():
-    task = distributed._Task("memory://a", "memory://b", {"secret": "hunter2"}, {"token": "hunter2"}, {"key": KEY}, {"key": KEY})
-    assert repr(task) == "_Task(source='memory://a', target='memory://b')"
+    store = distributed._Store(dict, ("hunter2",), {"token": "hunter2"})
+    task = distributed._Task("/a", "/b", store, store, {"key": KEY}, {"key": KEY})
+    shown = "_Store(kind=<class 'dict'>)"
+    assert repr(task) == f"_Task(source='/a', target='/b', source_store={shown}, target_store={shown})"
     assert pickle.loads(pickle.dumps(task)) == task
 
 

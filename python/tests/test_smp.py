@@ -2,6 +2,7 @@
 
 import resource
 
+import numpy
 import pandas
 import pytest
 import sealwright
@@ -28,6 +29,14 @@ def test_a_run_gives_settings_and_counts():
     clear = smp.run({"workload": "fft", "workload.size": 8}, toml=toml)
     assert clear["config"]["scheme"]["name"] == "clear"
     assert clear["stats"]["transfers"]["count"] > 0
+
+
+def test_numbers_of_numpy_are_settings():
+    small = {"workload": {"kernel": "fft", "size": numpy.int64(8)}, "machine.processors": numpy.array(2), "scheme.name": numpy.str_("gcm")}
+    result = smp.run({**small, "machine.seed": numpy.uint8(1)})
+    assert result["workload"]["size"] == 8 and result["stats"] == smp.run(smp.flat({**SMALL, "machine.seed": 1}))["stats"]
+    assert [smp.flat(config) for config in smp.grid(small, {"bus.width": numpy.array([8, 16])})][1]["bus.width"] == 16
+    assert smp.flat({"a": (numpy.float64(0.5), [numpy.bool_(True)])}) == {"a": [0.5, [True]]}
 
 
 def test_a_settings_file_names_the_workload_and_the_preset():

@@ -4,6 +4,7 @@ import os
 import signal
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 
+import numpy
 import pytest
 from sealwright import distributed, smp
 
@@ -47,6 +48,17 @@ def test_what_fails_stops_nothing_else_and_is_tried_again(tmp_path):
             assert '"machine.processors": 1' in name and reason.startswith("ValueError: machine.processors is 1")
             assert [result is None for result in swept.results] == [False, True, False, False]
             assert swept.results[2] == swept.results[3]
+
+
+def test_settings_of_numpy_and_such_that_have_no_name(tmp_path):
+    configs = [*smp.grid(BASE, {"machine.seed": numpy.arange(1, 3)}), {**BASE, "machine.seed": {1}}]
+    with ThreadPoolExecutor(2) as executor:
+        for done in (2, 0):
+            swept = distributed.sweep(configs, executor=executor, manifest=tmp_path / "results")
+            assert (swept.done, swept.skipped) == (done, 2 - done)
+            assert [result is None for result in swept.results] == [False, False, True]
+            [(name, reason)] = swept.failed.items()
+            assert "{1}" in name and reason.startswith("TypeError: ")
 
 
 def test_numbers_that_are_no_result_are_not_kept(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -77,6 +78,9 @@ class Sealed(SealedFile):
         self._lost = False  # Whoever calls this knows.
         self._forget()
 
+    def _unfinished(self) -> bool:
+        return super()._unfinished() or (self._writes and self._below is not None)
+
     def __del__(self) -> None:
         super().__del__()
         # One that was closed for a transaction, or with `autocommit=False`, and that nobody can put in its place any more.
@@ -93,6 +97,29 @@ class Sealed(SealedFile):
         elif self._process == (os.getpid(), _process):
             below, self._below = self._below, None
             forget(below)
+
+
+_PART = 16 * 1024 * 1024
+
+
+def copy_whole(reader: Any, writer: Any, told: Callable[[int], object] | None = None) -> int:
+    """Copies all of `reader` to what `begin` gave or to a `Sealed`, which takes its place at the end, or leaves nothing. `told` is called
+    with the length of each part."""
+    copied = 0
+    try:
+        while part := reader.read(_PART):
+            writer.write(part)
+            copied += len(part)
+            if told is not None:
+                told(len(part))
+        writer.close()
+        writer.commit()
+    except BaseException:
+        # The reason why there is no target is told, not what else went wrong then.
+        with suppress(Exception):
+            writer.discard() if isinstance(writer, SealedFile) else forget(writer)
+        raise
+    return copied
 
 
 class Together(Transaction):  # type: ignore[misc]
@@ -117,14 +144,22 @@ class Compressed(io.BufferedIOBase):
     """What compresses into a sealed file, which is closed with it, whether or not the former closes what it writes to."""
 
     def __init__(self, packed: Any, sealed: Sealed) -> None:
-        self._packed, self._sealed = packed, sealed
+        self._packed, self._sealed, self._at = packed, sealed, 0
         self.name, self.mode = sealed.name, sealed.mode
 
     def writable(self) -> bool:
         return True
 
     def write(self, data: Buffer, /) -> int:
-        return int(self._packed.write(data))
+        wrote = int(self._packed.write(data))
+        self._at += wrote
+        return wrote
+
+    def tell(self) -> int:
+        # Not all that compress can tell.
+        if self.closed:
+            raise ValueError("I/O operation on closed file")
+        return self._at
 
     def flush(self) -> None:
         if not self._packed.closed:

@@ -10,23 +10,23 @@ import stat
 from contextlib import suppress
 from typing import Any, Optional
 
-from fsspec.core import has_magic
+from fsspec.asyn import AsyncFileSystem
 from fsspec.implementations.arrow import ArrowFSWrapper
 from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
 from fsspec.implementations.cached import CachingFileSystem
 from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.local import LocalFileSystem
 from fsspec.implementations.memory import MemoryFile, MemoryFileSystem
-from fsspec.spec import AbstractBufferedFile
+from fsspec.spec import AbstractBufferedFile, AbstractFileSystem
 
 
 def begin(fs: Any, path: str) -> Any:
     """A file of the store to `write` to. Once it is closed, `commit` puts it in its place; before that, `forget` leaves nothing of it."""
     # The `_open` of these is nobody's: what is written to the file that it gives goes nowhere.
-    fs, (path,) = _behind(fs, [str(fs._strip_protocol(path))])
+    fs, (path,) = behind(fs, [str(fs._strip_protocol(path))])
     # One that caches blocks hands on what is written.
     while type(fs)._open is CachingFileSystem._open:
-        fs, (path,) = _behind(fs.fs, [path])
+        fs, (path,) = behind(fs.fs, [path])
     if type(fs)._open is MemoryFileSystem._open:
         return _in_memory(fs, path)
     if type(fs)._open is LocalFileSystem._open:
@@ -67,47 +67,44 @@ def forget(file: Any) -> None:
 def first_bytes(fs: Any, paths: list[str], lengths: list[int]) -> list[Any]:
     """So many bytes of each file, or the exception: all at once, where the store can."""
     # Older ones of `dir::` cannot read ranges of a store that is not asynchronous.
-    fs, paths = _behind(fs, paths)
+    fs, paths = behind(fs, paths)
     # To look at files brings none of them into a cache.
     while isinstance(fs, CachingFileSystem):
-        fs, paths = _behind(fs.fs, paths)
+        fs, paths = behind(fs.fs, paths)
     # Without being told so, fsspec opens Arrow's in a way that these ranges cannot be read.
     options = {"seekable": True} if isinstance(fs, ArrowFSWrapper) else {}
     return list(fs.cat_ranges(paths, [None] * len(paths), lengths, **options)) if paths else []
 
 
-def remove(fs: Any, paths: list[str], recursive: bool, maxdepth: Optional[int]) -> None:
-    """Removes what has these names, none of which is taken for a pattern."""
-    fs, paths = _behind(fs, paths)
-    if not isinstance(fs, ArrowFSWrapper) and not any(map(has_magic, paths)):
-        fs.rm(paths[0] if len(paths) == 1 else paths, recursive=recursive, maxdepth=maxdepth)
-        return
-    # Arrow's take no list. The `rm` of most other stores would remove what a name stands for as a pattern.
-    literal = isinstance(fs, (ArrowFSWrapper, LocalFileSystem))
-    for path in paths:
-        if not recursive:
-            fs.rm_file(path)
-        elif literal:
-            fs.rm(path, recursive=True, maxdepth=maxdepth)
-        else:
-            _remove_below(fs, path, maxdepth)
+def files_below(fs: Any, top: str) -> tuple[dict[str, dict[str, Any]], dict[str, Exception]]:
+    """What there is below `top`, or `top` itself, and the folders that cannot be listed. fsspec's own `find` leaves these out."""
+    ours = getattr(fs.find, "__func__", None) is AbstractFileSystem.find or getattr(type(fs), "_find", None) is AsyncFileSystem._find
+    found: dict[str, dict[str, Any]] = {}
+    failed: dict[str, Exception] = {}
+    folders = [top] if ours else []
+    while folders:
+        folder = folders.pop()
+        try:
+            listed = fs.ls(folder, detail=True)
+        except OSError as error:
+            if folder == top:
+                raise
+            failed[folder] = error
+            continue
+        for info in listed:
+            name = info["name"].rstrip("/")
+            if info["type"] != "directory":
+                found[info["name"]] = info
+            elif name != folder.rstrip("/"):
+                folders.append(name)
+    if not ours:
+        found = fs.find(top, detail=True)
+    if not found and not fs.exists(top):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), top)
+    return found, failed
 
 
-def _remove_below(fs: Any, path: str, maxdepth: Optional[int]) -> None:
-    found = fs.find(path, maxdepth=maxdepth, withdirs=True, detail=True)
-    if not found:
-        raise FileNotFoundError(path)
-    # What is in a folder comes before it.
-    for name in sorted(found, reverse=True):
-        if found[name].get("type") != "directory":
-            fs.rm_file(name)
-        else:
-            # Where folders are but names, this one is gone; and one with what is too deep stays.
-            with suppress(OSError):
-                fs.rmdir(name)
-
-
-def _behind(fs: Any, paths: list[str]) -> tuple[Any, list[str]]:
+def behind(fs: Any, paths: list[str]) -> tuple[Any, list[str]]:
     """The store that another one stands for, and the paths there."""
     while isinstance(fs, (DirFileSystem, AsyncFileSystemWrapper)):
         fs, paths = (fs.fs, fs._join(paths)) if isinstance(fs, DirFileSystem) else (fs.sync_fs, paths)

@@ -22,31 +22,49 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any, Optional
 
 import fsspec
+from fsspec.implementations.local import LocalFileSystem
 
+from ._sealed import copy_whole
 from ._sealwright import WrongKey
-from ._spread import IN_FLIGHT, Manifest, Report, spread
-from ._store import begin, forget
+from ._spread import IN_FLIGHT, Manifest, Report, spread, why
+from ._store import begin, behind, files_below
 from .filesystem import SealedFileSystem
-from .sealedfile import SealedFile
 from .sweeps import Sweep, sweep
 
 __all__ = ["Report", "Sweep", "open_store", "rekey_store", "seal_store", "sweep"]
 
-_PART = 16 * 1024 * 1024
 _ENDING = ".seal"
 
 
 @dataclass(frozen=True)
+class _Store:
+    """How a filesystem is made. Not the filesystem itself, as not each of them serves several threads; nor its URL, as that of one that
+    is chained to others does not name these. Passwords are not shown: executors log tasks."""
+
+    kind: type
+    arguments: tuple[Any, ...] = field(repr=False)
+    options: dict[str, Any] = field(repr=False)
+
+    @classmethod
+    def of(cls, fs: Any) -> _Store:
+        return cls(type(fs), fs.storage_args, fs.storage_options)
+
+    def opened(self) -> Any:
+        return self.kind(*self.arguments, **self.options)
+
+
+@dataclass(frozen=True)
 class _Task:
-    """One file, for a worker: everything in it can be pickled. Keys and passwords of stores are not shown: executors log tasks."""
+    """One file, for a worker: everything in it can be pickled. Keys are not shown."""
 
     source: str
     target: str
-    source_options: dict[str, Any] = field(repr=False)
-    target_options: dict[str, Any] = field(repr=False)
+    source_store: _Store
+    target_store: _Store
     opening: Optional[dict[str, Any]] = field(repr=False)
     sealing: Optional[dict[str, Any]] = field(repr=False)
 
@@ -54,42 +72,67 @@ class _Task:
 def seal_store(source: str, target: str, *, executor: Executor, **options: Any) -> Report:
     """Seals every file below the URL `source` to the URL `target`, under its name and `.seal`.
 
-    `key` or `recipients`, `suite` and `associated_data` are those of `sealwright.seal`; keys must be bytes and recipients texts, or a
-    function without arguments that returns one of them, called where the worker is. `source_options` and `target_options` are
-    fsspec's. `manifest` is a local file that records what is done: what it names is skipped, unless the source has changed since. It is
-    for one source, one target and one key; without it every file is sealed, and replaces what is there. `progress` is called with a
-    `Report` after each file. `in_flight` is how many tasks wait or run at once, 64 if not given: at least twice the number of workers.
-    Files whose work raises an exception are in the report; the others are not stopped by them. So are files whose names are no paths below
-    the target: with an empty part, `.` or `..`, as objects of a store can have them, or with `::`, which chains URLs.
+    `key` or `recipients`, `suite`, `costs` and `associated_data` are those of `sealwright.seal`; keys must be bytes and recipients texts,
+    or a function without arguments that returns one of them, called where the worker is. `source_options` and `target_options` are
+    fsspec's. The target must not lie in the source, as what is sealed would be sealed again by the next run. `manifest` is a local file
+    that records what is done: what it names is skipped, unless the source has changed since. It is for one source, one target and one
+    key; without it every file is sealed, and replaces what is there. `progress` is called with a `Report` after each file. `in_flight`
+    is how many tasks wait or run at once, 64 if not given: at least twice the number of workers. Files whose work raises an exception
+    are in the report; the others are not stopped by them. So are folders that cannot be listed, what is no regular file, such as a named
+    pipe, and files whose names are no paths below the target: with an empty part, `.` or `..`, as objects of a store can have them, or
+    with `::`, which chains URLs. A link counts as what it leads to, unless that is a folder.
     """
-    places, keys = _split(options)
+    places, keys = _split("seal_store", options, _PLACES)
+    _check("seal_store", keys, "key", "recipients")
     return _run(source, target, executor, None, keys, **places)
 
 
 def open_store(source: str, target: str, *, executor: Executor, **options: Any) -> Report:
-    """Opens every file below `source` whose name ends in `.seal`, to `target` without that ending. Arguments as of `seal_store`."""
-    places, keys = _split(options)
+    """Opens every file below `source` whose name ends in `.seal`, to `target` without that ending. Arguments as of `seal_store`, and
+    `max_memory_kib` of `sealwright.open`."""
+    places, keys = _split("open_store", options, _PLACES)
+    _check("open_store", keys, "key")
     return _run(source, target, executor, keys, None, **places)
 
 
 def rekey_store(store: str, *, executor: Executor, key: Any, new: dict[str, Any], **options: Any) -> Report:
     """Seals every file below `store` whose name ends in `.seal`, and that `key` opens, anew with the arguments `new`, such as
-    `{"key": other}`, in its place. Whoever has a copy of a file and the old key can still open that. A file that opens with the new
-    key already is left alone. One that is padded is in `failed`, as it would tell the length of its text then. Other arguments as of
-    `seal_store`, with `store_options` for fsspec's.
+    `{"key": other}`, in its place. Its suite and its associated data stay, unless `new` names others. Whoever has a copy of a file and the
+    old key can still open that. A file that opens with the new key already is left alone: with `{"recipients": ...}` alone that cannot
+    be known, so that a file whose worker died before it could tell is in `failed` next time, unless `new` also has one of their secret
+    keys as `key`. A file that is padded is in `failed`, as it would tell the length of its text then. Other arguments as of `seal_store`,
+    with `store_options` for fsspec's.
     """
-    places, keys = _split(options)
+    places, keys = _split("rekey_store", options, ("store_options", *_OURS))
+    _split("rekey_store: new", new, ())
+    _check("rekey_store", {"key": key}, "key")
+    _check("rekey_store: new", new, "key", "recipients")
     own = places.pop("store_options", None)
-    return _run(store, store, executor, {"key": key, **keys}, new, source_options=own, target_options=own, **places)
+    return _run(store, store, executor, {"key": key, **keys}, dict(new), source_options=own, target_options=own, **places)
 
 
-def _split(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+_OURS = ("manifest", "progress", "in_flight")
+_PLACES = ("source_options", "target_options", *_OURS)
+_KEYS = ("key", "recipients", "suite", "costs", "associated_data", "max_memory_kib")
+
+
+def _split(call: str, options: dict[str, Any], ours: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Arguments of the run, and those of sealed files."""
-    ours = ("source_options", "target_options", "store_options", "manifest", "progress", "in_flight")
+    for name in options:
+        if name not in ours and name not in _KEYS:
+            near = get_close_matches(name, ours + _KEYS, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(ours + _KEYS)}"
+            raise TypeError(f"{call} takes no {name!r} (hint: {hint})")
     return (
         {name: value for name, value in options.items() if name in ours},
         {name: value for name, value in options.items() if name not in ours},
     )
+
+
+def _check(call: str, keys: dict[str, Any], *names: str) -> None:
+    """One error before the first task, instead of one for each."""
+    if all(keys.get(name) is None for name in names):
+        raise ValueError(f"{call} has no {' and no '.join(names)} (hint: pass {' or '.join(names)})")
 
 
 def _goal(name: str, opening: Optional[dict[str, Any]], sealing: Optional[dict[str, Any]]) -> str:
@@ -118,43 +161,48 @@ def _run(
     progress: Optional[Callable[[Report], None]] = None,
     in_flight: int = IN_FLIGHT,
 ) -> Report:
+    from_fs, from_path = _place(source, source_options)
+    to_fs, to_path = _place(target, target_options)
+    if opening is None and _lies_in(to_fs, to_path, from_fs, from_path):
+        what = f"{to_path} lies in {from_path}: what is sealed would be sealed again by the next run"
+        raise ValueError(f"{what} (hint: seal to a folder beside it)")
     report, done = Report(), Manifest(manifest, {"name": str, "mark": str})
-    from_fs, from_path = fsspec.url_to_fs(source, **(source_options or {}))
-    to_fs, to_path = fsspec.url_to_fs(target, **(target_options or {}))
+    stores = _Store.of(from_fs), _Store.of(to_fs)
+    from_fs.invalidate_cache()
+    # Now: where there is nothing, nothing is begun.
+    found, unlisted = files_below(from_fs, from_path)
+    report.failed.update((f"{_name(path, from_path)}/", why(error)) for path, error in unlisted.items())
     known = {line["name"]: line["mark"] for line in done.lines}
 
     def tasks() -> Iterator[tuple[Any, Callable[..., Any], tuple[Any, ...]]]:
-        for path, info in sorted(from_fs.find(from_path, detail=True).items()):
-            name = path[len(from_path) :].removeprefix("/") or os.path.basename(path)
+        for path, info in sorted(found.items()):
+            name = _name(path, from_path)
             if opening is not None and not name.endswith(_ENDING):
                 continue
             goal = _goal(name, opening, sealing)
             if _leads_astray(name) or _leads_astray(goal):
                 report.failed[name] = f"ValueError: {name!r} is no name of a file below the target (hint: rename the object)"
                 continue
-            mark = _mark(info)
+            try:
+                mark = _mark(_of_a_file(from_fs, path, info))
+            except Exception as error:
+                report.failed[name] = why(error)
+                continue
             if known.get(name) == mark:
                 report.skipped += 1
                 continue
             # A target that is there, though the manifest does not name it, proves nothing: it may be of an earlier state of the source,
             # or under another key. It is replaced.
-            task = _Task(
-                from_fs.unstrip_protocol(path),
-                to_fs.unstrip_protocol(f"{to_path.rstrip('/')}/{goal}"),
-                source_options or {},
-                target_options or {},
-                opening,
-                sealing,
-            )
+            task = _Task(path, f"{to_path.rstrip('/')}/{goal}", *stores, opening, sealing)
             yield (name, mark), _work, (task,)
 
-    def settle(named: tuple[str, str], came: tuple[int, bool], failed: Optional[str]) -> None:
+    def settle(named: tuple[str, str], came: tuple[int, bool, Optional[str]], failed: Optional[str]) -> None:
         name, mark = named
         if failed is not None:
             report.failed[name] = failed
             return
-        text, worked = came
-        done.append({"name": name, "mark": mark})
+        text, worked, anew = came
+        done.append({"name": name, "mark": anew or mark})
         report.done += worked
         report.skipped += not worked
         report.text_bytes += text if worked else 0
@@ -162,54 +210,84 @@ def _run(
     return spread(executor, tasks(), settle, report, progress, in_flight)
 
 
+def _place(url: str, options: Optional[dict[str, Any]]) -> tuple[Any, str]:
+    fs, path = fsspec.url_to_fs(url, **(options or {}))
+    fs, (path,) = behind(fs, [path])
+    return fs, path
+
+
+def _lies_in(fs: Any, path: str, other_fs: Any, other: str) -> bool:
+    if isinstance(fs, LocalFileSystem) and isinstance(other_fs, LocalFileSystem):
+        path, other = os.path.realpath(path), os.path.realpath(other)
+    elif fs != other_fs:
+        return False
+    return f"{path.rstrip('/')}/".startswith(f"{other.rstrip('/')}/")
+
+
+def _name(path: str, top: str) -> str:
+    return path[len(top) :].removeprefix("/") or os.path.basename(path)
+
+
+def _of_a_file(fs: Any, path: str, info: dict[str, Any]) -> dict[str, Any]:
+    """What the store tells of a file, also where it listed a link, which does not change when the file does."""
+    if not info or info.get("islink") or info.get("type") == "link":
+        info = dict(fs.info(path))
+    if info.get("type") == "directory":
+        raise ValueError("a link to a folder, which is not followed (hint: name that folder as a source of its own)")
+    # Whoever opens a named pipe may wait for ever.
+    if info.get("type") == "other":
+        raise ValueError("no regular file")
+    return info
+
+
 def _sealed(fs: Any, keys: dict[str, Any]) -> SealedFileSystem:
     return SealedFileSystem(fs=fs, **{name: given() if callable(given) else given for name, given in keys.items()})
 
 
-def _work(task: _Task) -> tuple[int, bool]:
-    """Runs where the worker is: one file. Returns the length of the text, and whether there was anything to do."""
-    from_fs, from_path = fsspec.url_to_fs(task.source, **task.source_options)
-    to_fs, to_path = fsspec.url_to_fs(task.target, **task.target_options)
-    if task.opening is not None:
-        from_fs = _sealed(from_fs, task.opening)
-    if task.sealing is not None:
-        to_fs = _sealed(to_fs, task.sealing)
-    anew = task.opening is not None and task.sealing is not None
-    if anew:
-        # The target is the source, which opens with the new key if it was done before.
-        try:
-            with to_fs.open(to_path, "rb") as file:
-                return file.size, False
-        except (WrongKey, ValueError):
-            pass
-    with from_fs.open(from_path, "rb") as reader:
-        if anew and reader._reader.padded:
-            raise ValueError("it is padded, and would not be then (hint: `sealwright open`, then `sealwright seal --pad`)")
-        to_fs.makedirs(to_fs._parent(to_path), exist_ok=True)
-        sealing = task.sealing is not None
-        return _copy(reader, to_fs._open(to_path, mode="wb", autocommit=False) if sealing else begin(to_fs, to_path)), True
-
-
-def _copy(reader: Any, writer: Any) -> int:
-    """Copies all of `reader`; the file that is written takes its place at the end, or leaves nothing."""
-    copied = 0
+def _work(task: _Task) -> tuple[int, bool, Optional[str]]:
+    """Runs where the worker is: one file. Returns the length of the text, whether there was anything to do, and the mark of a file that is
+    source and target."""
+    from_fs, from_path = task.source_store.opened(), task.source
+    to_fs, to_path = task.target_store.opened(), task.target
+    if task.opening is None or task.sealing is None:
+        if task.opening is not None:
+            from_fs = _sealed(from_fs, task.opening)
+        if task.sealing is not None:
+            to_fs = _sealed(to_fs, task.sealing)
+        with from_fs.open(from_path, "rb") as reader:
+            return copy_whole(reader, _begun(to_fs, to_path)), True, None
+    sealing = {"associated_data": task.opening.get("associated_data"), **task.sealing}
+    # The target is the source, which opens with the new key if it was done before.
     try:
-        while part := reader.read(_PART):
-            writer.write(part)
-            copied += len(part)
-        writer.close()
-        writer.commit()
-    except BaseException:
-        # The reason why there is no target is told, not what else went wrong then.
-        with suppress(Exception):
-            writer.discard() if isinstance(writer, SealedFile) else forget(writer)
-        raise
-    return copied
+        with _sealed(to_fs, sealing).open(to_path, "rb") as file:
+            return file.size, False, _mark_now(to_fs, to_path)
+    except (WrongKey, ValueError):
+        pass
+    with _sealed(from_fs, task.opening).open(from_path, "rb") as reader:
+        if reader._reader.padded:
+            raise ValueError("it is padded, and would not be then (hint: `sealwright open`, then `sealwright seal --pad`)")
+        sealing.setdefault("suite", reader._reader.suite)
+        copied = copy_whole(reader, _begun(_sealed(to_fs, sealing), to_path))
+    return copied, True, _mark_now(to_fs, to_path)
+
+
+def _mark_now(fs: Any, path: str) -> Optional[str]:
+    """The mark with which the next run will find a file. Without one, that run looks at the file."""
+    with suppress(Exception):
+        fs.invalidate_cache(path)
+        # Stores may tell the time otherwise when they are asked for one file.
+        return _mark(_of_a_file(fs, path, fs.find(path, detail=True).get(path, {})))
+    return None
+
+
+def _begun(fs: Any, path: str) -> Any:
+    fs.makedirs(fs._parent(path), exist_ok=True)
+    return fs._open(path, mode="wb", autocommit=False) if isinstance(fs, SealedFileSystem) else begin(fs, path)
 
 
 def _mark(info: dict[str, Any]) -> str:
     """What changes when a file does."""
     for name in ("ETag", "etag", "md5Hash", "mtime", "LastModified", "created"):
         if info.get(name):
-            return f"{info['size']} {info[name]}"
-    return str(info["size"])
+            return f"{info.get('size')} {info[name]}"
+    return str(info.get("size"))

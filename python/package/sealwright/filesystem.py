@@ -13,24 +13,32 @@ contents are sealed when written and opened when read. Sizes are those of the te
 from __future__ import annotations
 
 import inspect
+import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from fsspec import filesystem
+from fsspec import AbstractFileSystem, available_protocols, filesystem
+from fsspec.callbacks import DEFAULT_CALLBACK
 from fsspec.compression import compr
 from fsspec.core import get_compression, has_magic
 from fsspec.implementations.chained import ChainedFileSystem
+from fsspec.implementations.local import LocalFileSystem
+from fsspec.utils import isfilelike
 
-from ._sealed import Compressed, Sealed, Together
+from ._names import goals_of, move, remove
+from ._reading import opened, ranges
+from ._sealed import Compressed, Sealed, Together, copy_whole
 from ._sealwright import Error, text_bytes
-from ._store import begin, first_bytes, remove
+from ._store import begin, first_bytes
 
 # The preamble (docs/FORMAT.md), which is all that `text_bytes` reads: so long for one key or a passphrase, and for recipients as it says.
 _HEAD = 64
 _LONGEST = 64 * 1024 + 16
 _MAGIC = b"\x89SEAL\r\n\x1a"
+# What fsspec itself takes for every filesystem.
+_FSSPECS = {"use_listings_cache", "listings_expiry_time", "max_paths", "asynchronous", "loop", "batch_size", "add_docs", "add_aliases"}
 
 
 def _preamble(head: bytes | Exception) -> int:
@@ -38,6 +46,23 @@ def _preamble(head: bytes | Exception) -> int:
     if not isinstance(head, bytes) or not head.startswith(_MAGIC) or len(head) < 16:
         return 0
     return min(16 + int.from_bytes(head[12:16], "big"), _LONGEST)
+
+
+def _length(info: dict[str, Any]) -> int:
+    """That of the text, or of the file if the former is not known."""
+    return int((info.get("sealed_size") or 0) if info.get("size") is None else info["size"])
+
+
+class _Shown:
+    """What a tree is drawn of: fsspec's own cannot draw a file without a length."""
+
+    tree = AbstractFileSystem.tree
+
+    def __init__(self, fs: SealedFileSystem) -> None:
+        self._fs = fs
+
+    def ls(self, path: str, detail: bool = True) -> list[dict[str, Any]]:
+        return [{**info, "size": _length(info)} for info in self._fs.ls(path, detail=True)]
 
 
 class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
@@ -66,6 +91,11 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         fo: str | None = None,
         **kwargs: Any,
     ) -> None:
+        for name, value in kwargs.items():
+            # What a call has for several protocols comes to each of them.
+            if name not in _FSSPECS and not (isinstance(value, dict) and name in available_protocols()):
+                what = "those of the store below belong into target_options, or beside 'seal' under the name of its protocol"
+                raise TypeError(f"seal:: takes no option {name!r} (hint: {what})")
         super().__init__(**kwargs)
         # JSON has no bytes: `to_json` writes them as numbers.
         key, associated_data = (bytes(each) if isinstance(each, list) else each for each in (key, associated_data))
@@ -127,7 +157,8 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         compression: str | None = None,
         **kwargs: Any,
     ) -> Any:
-        """As fsspec's. What is compressed is in its place when what it returns is closed."""
+        """As fsspec's. What is compressed is in its place when what it returns is closed. `block_size`, `cache_type` and `cache_options`
+        are for reading, and those of the store below."""
         compression = get_compression(self._below(path), compression)
         if compression is None or "b" not in mode or "r" in mode:
             return super().open(path, mode, block_size, cache_options, compression, **kwargs)
@@ -141,7 +172,7 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
     def _open(self, path: str, mode: str = "rb", autocommit: bool = True, **kwargs: Any) -> Any:
         path = self._below(path)
         if mode == "rb":
-            return Sealed(self.fs.open(path, "rb"), mode, self._reading)
+            return Sealed(opened(self.fs, path, kwargs), mode, self._reading)
         if mode not in ("wb", "xb"):
             raise ValueError(f"mode must be 'rb', 'wb' or 'xb', not {mode!r}: a sealed file is written as a whole")
         if mode == "xb" and self.fs.exists(path):
@@ -177,8 +208,12 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         if withdirs and self.isdir(path):
             top = self.info(path)
             found = {top["name"]: top, **found}
-        sizes = {name: info.get("sealed_size") or 0 if info["size"] is None else info["size"] for name, info in found.items()}
+        sizes = {name: _length(info) for name, info in found.items()}
         return sum(sizes.values()) if total else sizes
+
+    def tree(self, *args: Any, **kwargs: Any) -> str:
+        """As fsspec's. A file whose text has no known length is shown with its own."""
+        return str(_Shown(self).tree(*args, **kwargs))
 
     def _named(self, found: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
         return dict(zip(found, self._with_text_sizes(list(found.values()))))
@@ -186,7 +221,8 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
     def _with_text_sizes(self, infos: list[dict[str, Any]], strict: bool = False) -> list[dict[str, Any]]:
         """The sizes of the texts, as the files' lengths tell: they are proven when a file is opened. None for other files, and where the
         store does not tell the length. One file that cannot be read does not hide the others, unless `strict`."""
-        sealed = {info["name"]: info["size"] for info in infos if info.get("type") == "file" and info.get("size")}
+        files = {info["name"] for info in infos if self._is_of_a_file(info)}
+        sealed = {info["name"]: info["size"] for info in infos if info["name"] in files and info.get("size")}
         heads = self._heads({name: min(_HEAD, size) for name, size in sealed.items()})
         longer = {name: min(_preamble(head), sealed[name]) for name, head in heads.items() if _preamble(head) > _HEAD < sealed[name]}
         heads.update(self._heads(longer))
@@ -198,8 +234,15 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
             if isinstance(head, bytes):
                 with suppress(Error):
                     size = text_bytes(head, info["size"])
-            told.append({**info, "size": size, "sealed_size": info.get("size")} if info.get("type") == "file" else info)
+            told.append({**info, "size": size, "sealed_size": info.get("size")} if info["name"] in files else info)
         return told
+
+    def _is_of_a_file(self, info: dict[str, Any]) -> bool:
+        # Lists of local files name links as what they are, with the length of what they lead to.
+        if info.get("islink") and info.get("type") != "file":
+            with suppress(OSError):
+                return bool(self.fs.info(info["name"])["type"] == "file")
+        return info.get("type") == "file"
 
     def _heads(self, lengths: dict[str, int]) -> dict[str, bytes | Exception]:
         """The first bytes of files, or why they cannot be read: all at once, where the store can."""
@@ -242,6 +285,66 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
                 raise FileNotFoundError(below)
             paths.extend(found)
         remove(self.fs, paths, recursive, maxdepth)
+
+    def mv(self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None, **kwargs: Any) -> None:
+        """As fsspec's, of the sealed bytes. A name that is there is taken for itself, and nothing is removed that was not moved."""
+        one = isinstance(path1, (str, os.PathLike))
+        sources = [self._below(each) for each in ([path1] if one else path1)]
+        if isinstance(path2, (list, tuple)):
+            goals = [self._below(each) for each in path2]
+        else:
+            within = not one or str(path2).endswith("/") or self.isdir(path2)
+            sources, goals = goals_of(self.fs, sources, self._below(path2), within, recursive)
+        move(self.fs, sources, goals, recursive, maxdepth)
+
+    def expand_path(self, path: Any, recursive: bool = False, maxdepth: int | None = None, **kwargs: Any) -> list[str]:
+        """As fsspec's, but a name that is there is taken for itself."""
+        names = [self._strip_protocol(each) for each in ([path] if isinstance(path, (str, os.PathLike)) else path)]
+        there = [name for name in names if has_magic(name) and self.lexists(name)]
+        found = set(there)
+        for name in there if recursive else []:
+            found.update(self.find(name, maxdepth=maxdepth, withdirs=True))
+        if rest := [name for name in names if name not in there]:
+            try:
+                found.update(super().expand_path(rest, recursive=recursive, maxdepth=maxdepth, **kwargs))
+            except FileNotFoundError:
+                if not found:
+                    raise
+        return sorted(found)
+
+    def _literally(self, path1: Any, path2: Any, isdir: Callable[[str], bool]) -> tuple[Any, Any]:
+        """Lists, which fsspec does not expand, where the name of one file looks like a pattern."""
+        if not isinstance(path1, str) or not isinstance(path2, str) or not has_magic(path1) or not self.isfile(path1):
+            return path1, path2
+        within = path2.endswith("/") or isdir(path2)
+        return [path1], [f"{path2.rstrip('/')}/{path1.rpartition('/')[2]}" if within else path2]
+
+    def copy(self, path1: Any, path2: Any, *args: Any, **kwargs: Any) -> None:
+        """As fsspec's, of the sealed bytes. A name that is there is taken for itself."""
+        super().copy(*self._literally(path1, path2, self.isdir), *args, **kwargs)
+
+    def get(self, rpath: Any, lpath: Any, *args: Any, **kwargs: Any) -> None:
+        """As fsspec's. A name that is there is taken for itself."""
+        super().get(*self._literally(rpath, lpath, os.path.isdir), *args, **kwargs)
+
+    def get_file(self, rpath: str, lpath: Any = None, callback: Any = DEFAULT_CALLBACK, outfile: Any = None, **kwargs: Any) -> None:
+        """As fsspec's. A local file takes its place when it is whole and authentic. A link is followed."""
+        path = None if outfile is not None or isfilelike(lpath) else os.path.realpath(lpath)
+        # What is no regular file, such as a device, is written to.
+        if path is None or os.path.exists(path) and not os.path.isfile(path) or self.isdir(rpath):
+            super().get_file(rpath, lpath, callback=callback, outfile=outfile, **kwargs)
+            return
+        with self.open(rpath, "rb", **kwargs) as reader:
+            callback.set_size(reader.size)
+            copy_whole(reader, begin(LocalFileSystem(auto_mkdir=True), path), callback.relative_update)
+
+    def cat_ranges(
+        self, paths: list[str], starts: Any, ends: Any, max_gap: int | None = None, on_error: str = "return", **kwargs: Any
+    ) -> list[Any]:
+        """As fsspec's. Each file is opened once."""
+        if max_gap is not None:
+            raise NotImplementedError("max_gap (hint: leave it out)")
+        return ranges(lambda path: self.open(path, "rb", **kwargs), paths, starts, ends, on_error)
 
     def invalidate_cache(self, path: str | None = None) -> None:
         super().invalidate_cache(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import opcode
 import os
@@ -9,6 +10,7 @@ import sys
 import threading
 import warnings
 import weakref
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn, Optional
 
 from ._sealwright import Error, SealedReader, SealedWriter
@@ -41,6 +43,23 @@ def _forked() -> None:
 
 
 os.register_at_fork(after_in_child=_forked)
+
+
+def _ended() -> None:
+    """Gives up what is open when the interpreter ends. Later, no thread can write to a file object of Python's any more."""
+    left = [file for file in list(_open) if file._unfinished()]
+    # What wraps one that got nothing yet may have something for it.
+    told = [file for file in left if not file.closed and not file._excused]
+    for file in left:
+        file._excused = True
+        with suppress(Exception):
+            file.discard()
+    # At last, as a warning may be an error.
+    for file in told:
+        missed(file.name, file)
+
+
+atexit.register(_ended)
 
 
 def missed(name: object, source: object) -> None:
@@ -84,7 +103,7 @@ class SealedFile(io.BufferedIOBase):
         # An exception that was there before says nothing about what is written.
         self._before = sys.exc_info()[1]
         self.mode = mode
-        self.name = getattr(file, "name", file)
+        self.name = os.fspath(file) if isinstance(file, os.PathLike) else getattr(file, "name", file)
         if mode in ("rb", "r"):
             if recipients is not None:
                 raise ValueError("recipients are for writing; pass key to read")
@@ -184,7 +203,8 @@ class SealedFile(io.BufferedIOBase):
             raise ValueError("I/O operation on closed file")
         if self._writer is None:
             raise io.UnsupportedOperation("not writable")
-        with memoryview(data) as view, view.cast("B") as parts:
+        # An array without elements may have a shape that cannot be cast.
+        with memoryview(data) as view, view.cast("B") if view.nbytes else memoryview(b"") as parts:
             done = 0
             # A call takes less than 2 GiB.
             while done < len(parts):
@@ -196,6 +216,10 @@ class SealedFile(io.BufferedIOBase):
                     raise
             self._at += done
             return done
+
+    def _unfinished(self) -> bool:
+        """Whether there is something to give up."""
+        return self._writer is not None
 
     def discard(self) -> None:
         """Closes a file that was written to, and leaves nothing behind at its path."""

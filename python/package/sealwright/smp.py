@@ -38,8 +38,17 @@ def flat(config: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(value, Mapping):
             found.update((f"{name}.{inner}", each) for inner, each in flat(value).items())
         else:
-            found[name] = os.fspath(value) if isinstance(value, os.PathLike) else value
+            found[name] = _plain(value)
     return dict(sorted(found.items()))
+
+
+def _plain(value: Any) -> Any:
+    """As Python has it: numpy's numbers and arrays are numbers and lists."""
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def grid(base: Mapping[str, Any], vary: Mapping[str, Iterable[Any]]) -> Iterator[dict[str, Any]]:

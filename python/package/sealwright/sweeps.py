@@ -74,10 +74,17 @@ def sweep(
     `progress` is called with the report after each task. A `batch` of short runs saves the executor's time for a task: choose one that
     takes a second or so.
     """
-    settings = [(_name(config), config) for config in configs]
     kept = Manifest(manifest, {"name": str, "result": dict})
     report = Sweep()
-    origins = {} if manifest is None else _origins(settings, report.failed)
+    settings: list[tuple[str, Mapping[str, Any]]] = []
+    for config in configs:
+        try:
+            settings.append((_name(config), config))
+        except Exception as error:
+            # What has no name makes no machine either.
+            settings.append((repr(config), {}))
+            report.failed[repr(config)] = why(error)
+    origins = {} if manifest is None else _origins((each for each in settings if each[0] not in report.failed), report.failed)
     results = {
         line["name"]: line["result"]
         for line in kept.lines

@@ -1,0 +1,105 @@
+"""Files and folders of a store by their names, none of which is taken for a pattern: removed and moved."""
+
+from __future__ import annotations
+
+import errno
+import os
+from contextlib import suppress
+from typing import Any, Optional
+
+from fsspec.core import has_magic
+from fsspec.implementations.arrow import ArrowFSWrapper
+from fsspec.implementations.local import LocalFileSystem
+from fsspec.utils import common_prefix
+
+from ._store import behind
+
+
+def remove(fs: Any, paths: list[str], recursive: bool, maxdepth: Optional[int]) -> None:
+    """Removes what has these names."""
+    fs, paths = behind(fs, paths)
+    if not isinstance(fs, ArrowFSWrapper) and not any(map(has_magic, paths)):
+        fs.rm(paths[0] if len(paths) == 1 else paths, recursive=recursive, maxdepth=maxdepth)
+        return
+    # Arrow's take no list. The `rm` of most other stores would remove what a name stands for as a pattern.
+    for path in paths:
+        if not recursive:
+            fs.rm_file(path)
+        elif _is_literal(fs):
+            fs.rm(path, recursive=True, maxdepth=maxdepth)
+        else:
+            found = fs.find(path, maxdepth=maxdepth, withdirs=True, detail=True)
+            if not found:
+                raise FileNotFoundError(path)
+            _remove_all(fs, found)
+
+
+def goals_of(fs: Any, sources: list[str], goal: str, within: bool, recursive: bool) -> tuple[list[str], list[str]]:
+    """What is to move, and to where: to `goal`, or `within` that folder. One name that is not there may be a pattern for others."""
+    into = goal.rstrip("/") + "/"
+    if len(sources) != 1 or not has_magic(sources[0]) or fs.lexists(sources[0]):
+        return sources, [into + name.rstrip("/").rpartition("/")[2] if within else goal for name in sources]
+    pattern = sources[0]
+    found = fs.glob(pattern, detail=True)
+    folders = tuple(f"{name}/" for name in found if found[name].get("type") == "directory")
+    # Without `recursive`, fsspec's patterns stand for files only. With it, what is in a folder moves with that.
+    sources = [name for name in found if (not name.startswith(folders) if recursive else f"{name}/" not in folders)]
+    if not sources:
+        raise FileNotFoundError(pattern)
+    top = common_prefix([name.rpartition("/")[0] for name in sources])
+    return sources, [into + name[len(top) :].lstrip("/") for name in sources]
+
+
+def move(fs: Any, sources: list[str], goals: list[str], recursive: bool, maxdepth: Optional[int]) -> None:
+    """Moves each of `sources` to its goal. Nothing is removed that is not at its goal, and no folder is replaced."""
+    if len(sources) != len(goals):
+        raise ValueError(f"{len(sources)} names cannot be moved to {len(goals)}")
+    store, sources = behind(fs, sources)
+    goals = behind(fs, goals)[1]
+    moved = [(source, goal) for source, goal in zip(sources, goals) if source != goal]
+    if len({goal for _, goal in moved}) < len(moved):
+        raise ValueError("two files would have one name (hint: move them to different folders)")
+    for source, goal in moved:
+        folder = store.isdir(source) and not (isinstance(store, LocalFileSystem) and store.islink(source))
+        if folder and not recursive:
+            raise IsADirectoryError(errno.EISDIR, f"{os.strerror(errno.EISDIR)} (hint: recursive=True moves it)", source)
+        if folder and goal.startswith(source.rstrip("/") + "/"):
+            raise ValueError(f"{goal} lies in {source}, which is to be moved")
+        if store.isdir(goal):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), goal)
+        if _is_literal(store) and (maxdepth is None or not folder):
+            store.mv(source, goal)
+        elif folder:
+            _move_folder(store, source, goal, maxdepth)
+        else:
+            store.cp_file(source, goal)
+            store.rm_file(source)
+
+
+def _is_literal(fs: Any) -> bool:
+    """Whether its `rm` and `mv` take names for what they are, also of folders."""
+    return isinstance(fs, (ArrowFSWrapper, LocalFileSystem))
+
+
+def _move_folder(fs: Any, source: str, goal: str, maxdepth: Optional[int]) -> None:
+    found = {source: fs.info(source), **fs.find(source, maxdepth=maxdepth, withdirs=True, detail=True)}
+    for name in sorted(found):
+        target = goal + name[len(source) :]
+        if found[name].get("type") == "directory":
+            fs.makedirs(target, exist_ok=True)
+        else:
+            fs.cp_file(name, target)
+    _remove_all(fs, found)
+
+
+def _remove_all(fs: Any, found: dict[str, dict[str, Any]]) -> None:
+    """Removes these files, and those of the folders that are empty then."""
+    # What is in a folder comes before it.
+    for name in sorted(found, reverse=True):
+        if found[name].get("type") != "directory":
+            fs.rm_file(name)
+            continue
+        # Where folders are but names, this one is gone. Arrow's `rmdir` would also remove what is too deep.
+        with suppress(OSError):
+            if not fs.ls(name, detail=False):
+                fs.rmdir(name)
