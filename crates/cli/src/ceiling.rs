@@ -6,8 +6,23 @@ use sealwright_terminal::{
     size::{self, Size},
 };
 
+/// Who names fewer bytes has left out the unit.
+const LEAST: u64 = 1 << 10;
+
+fn too_few(memory: Size) -> String {
+    format!("{} bytes are too few", memory.0)
+}
+
+/// What was probably meant.
+fn in_mib(memory: Size) -> String {
+    format!("{}MiB, with its unit", memory.0.max(1))
+}
+
 /// What passphrases shall cost. That files are to open only where more is allowed is said, unless `quiet`.
 pub(crate) fn costs(memory: Size, quiet: bool) -> Result<Costs, CommandError> {
+    if memory.0 < LEAST {
+        return Err(CommandError::usage(format_args!("--cost: {}", too_few(memory))).hint(in_mib(memory)));
+    }
     let costs = Costs { memory_kib: memory.kib()?, ..Costs::default() };
     if !costs.are_possible() {
         return Err(CommandError::usage(format_args!("Argon2id cannot run with {costs}")).hint("choose another --cost"));
@@ -26,6 +41,9 @@ pub(crate) fn parse(text: &str) -> Result<Ceiling, String> {
     let wrong = || format!("`{text}` is not MEMORY[,PASSES[,LANES]], such as 2GiB,20,128");
     let mut parts = text.split(',');
     let memory = size::parse(parts.next().unwrap_or_default()).map_err(|_| wrong())?;
+    if memory.0 < LEAST {
+        return Err(format!("{}: {}", too_few(memory), in_mib(memory)));
+    }
     let memory = memory.kib().map_err(|_| wrong())?;
     let mut number = |default| match parts.next() {
         Some(text) => text.trim().parse().map_err(|_| wrong()),
@@ -47,8 +65,16 @@ mod tests {
         assert_eq!(parse("512MiB").unwrap(), ceiling(512 * 1024, 16, 64));
         assert_eq!(parse("2GiB,20").unwrap(), ceiling(2 << 20, 20, 64));
         assert_eq!(parse("1g, 1, 255").unwrap(), ceiling(1 << 20, 1, 255));
-        for text in ["", "20", "1GiB,x", "1GiB,1,2,3", "1GiB,-1", ","] {
-            assert!(parse(text).is_err() == (text != "20"), "{text}");
+        assert_eq!(parse("1KiB").unwrap(), ceiling(1, 16, 64));
+        for text in ["", "1GiB,x", "1GiB,1,2,3", "1GiB,-1", ","] {
+            assert!(parse(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn memory_without_its_unit_is_too_little() {
+        assert_eq!(parse("256,3").unwrap_err(), "256 bytes are too few: 256MiB, with its unit");
+        let refused = costs(Size(256), true).unwrap_err().to_string();
+        assert!(refused.ends_with("--cost: 256 bytes are too few\nhint: 256MiB, with its unit"), "{refused}");
     }
 }

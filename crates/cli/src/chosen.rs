@@ -110,6 +110,7 @@ impl Chosen {
                 false => "without one, --each gives nobody new keys: name the files",
             }));
         }
+        lists::refuse_nothing(&plan, directory)?;
         lists::without(&mut plan, &walk, false);
         let lists = Lists::open(&mut plan, opening, false);
         if !args.quiet {

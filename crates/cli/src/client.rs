@@ -86,7 +86,7 @@ pub(crate) fn run(args: &ClientArgs) -> Result<Exit, CommandError> {
 fn end_to_end(args: &ClientArgs, identity: &Identity) -> Result<Option<EndToEnd>, CommandError> {
     let (Some(word), Some(path)) = (&args.end_to_end, &args.pair) else { return Ok(None) };
     let hint = "`sealwright key new --pair` makes a pair";
-    let peer = crate::pairs::public_keys(std::slice::from_ref(word), &[])?;
+    let peer = crate::pairs::public_keys(std::slice::from_ref(word), &[], "\"$(cat FILE)\" gives the key in a file")?;
     let peer = peer.first().and_then(PublicKey::to_x_wing);
     let peer = peer.ok_or_else(|| CommandError::usage(EndToEndError::Key).hint(hint))?;
     let own = crate::pairs::identities(path)?.iter().find_map(Key::pair_seed);
@@ -116,9 +116,18 @@ fn changed(error: ClientError) -> CommandError {
     inner.map_or_else(|| failure(error), not_authentic)
 }
 
+/// Whether the relay ended the connection.
+fn has_ended(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof)
+}
+
 fn failure(error: ClientError) -> CommandError {
     let hint = match &error {
         ClientError::NoAnswer(name) => Some(format!("is {name} running? --wait waits longer")),
+        ClientError::Relay { error, .. } if has_ended(error) => {
+            Some("is this the relay's control port? If it is, --wait waits longer for a place there".to_owned())
+        }
         ClientError::Relay { .. } => {
             Some("is the relay running, and does its certificate contain this name?".to_owned())
         }

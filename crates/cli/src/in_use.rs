@@ -3,18 +3,26 @@
 
 use std::{
     collections::HashSet,
+    fs,
     path::{Path, PathBuf},
 };
 
-use sealwright_file::{Error, key::is_key};
+use sealwright_file::{Error, Input, KeySource, inspect, key::is_key};
 use sealwright_terminal::CommandError;
+use zeroize::Zeroizing;
 
 use crate::{
     args::{AdArgs, FileArgs, KeySourceArgs},
     error::file_error,
     identity::identity,
     plan::{Place, Plan},
+    secret::SealWith,
 };
+
+/// A longer file is not looked into for keys, in bytes.
+const SHORT: u64 = 64 << 10;
+/// The length of an identity file of one pair, in bytes.
+const IDENTITY: u64 = 2048;
 
 /// The files that hold keys and associated data; `more` are those with keys that only the verb knows. A key in place of the
 /// name of its file is refused before there is any work.
@@ -55,6 +63,46 @@ pub(crate) fn refuse(plan: &Plan, args: &FileArgs, in_use: &[PathBuf]) -> Result
         }
     }
     Ok(())
+}
+
+/// Refuses to replace, and to remove, a file that holds a key to what is sealed, although nobody named it: without it, nothing
+/// that was sealed for it opens, and least of all the file itself.
+pub(crate) fn refuse_keys(plan: &Plan, args: &FileArgs, with: &SealWith) -> Result<(), CommandError> {
+    // Under names that are derived there are sealed files.
+    let replaces = args.force && args.output.is_some();
+    for task in &plan.tasks {
+        let output = replaces.then(|| held(&task.output, with)).flatten();
+        let input = args.remove.then(|| held(&task.input, with)).flatten();
+        let (place, what, becomes, hint) = match (output, input) {
+            (Some(what), _) => (&task.output, what, "replaced", "name another output"),
+            (None, Some(what)) => {
+                (&task.input, what, "removed", "leave it out, or keep it elsewhere; nothing was done")
+            }
+            (None, None) => continue,
+        };
+        let what = format_args!("{what}, and would be {becomes}");
+        return Err(CommandError::usage(what).about(place.name("-")).hint(hint));
+    }
+    Ok(())
+}
+
+/// What a file has to do with the keys that open what is sealed.
+fn held(place: &Place, with: &SealWith) -> Option<&'static str> {
+    let Place::File(path) = place else { return None };
+    let len = fs::metadata(path).ok().filter(|meta| meta.is_file() && meta.len() <= SHORT)?.len();
+    if fs::read(path).map(Zeroizing::new).is_ok_and(|text| with.is_in(&text)) {
+        return Some("holds a key that opens what is sealed");
+    }
+    let may_be = with.has_pairs() && (IDENTITY..2 * IDENTITY).contains(&len) && is_sealed_identity(path);
+    may_be.then_some("may be the identity file of a recipient, sealed with a passphrase")
+}
+
+/// Whether it may be an identity file that is sealed with a passphrase. Whose it is, nothing else tells.
+fn is_sealed_identity(path: &Path) -> bool {
+    let seen = Input::open(path).and_then(inspect);
+    seen.is_ok_and(|seen| {
+        matches!(seen.preamble.source, KeySource::Passphrase { .. }) && seen.text == Some(Ok(IDENTITY))
+    })
 }
 
 /// Refuses an output that is one of the files to read, whatever their names: the text or the only copy of a key would be gone.

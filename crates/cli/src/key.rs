@@ -45,7 +45,7 @@ struct NewArgs {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Suite in which the key will be used
-    #[arg(long, default_value = "aes-256-gcm", value_parser = seal::suites())]
+    #[arg(long, default_value = "aes-256-gcm", ignore_case = true, value_parser = seal::suites())]
     suite: Suite,
     /// Make a key pair: FILE is its identity file, which opens; the public key, which seals, is printed
     #[cfg(feature = "public-keys")]

@@ -137,6 +137,16 @@ impl Lists {
     }
 }
 
+/// Refuses a directory without anything sealed, as that of a backup which is not mounted: where nothing was looked at, nothing is
+/// well.
+pub(crate) fn refuse_nothing(plan: &Plan, directory: &Path) -> Result<(), CommandError> {
+    if !plan.tasks.is_empty() || !plan.roots.is_empty() || !plan.failures.is_empty() {
+        return Ok(());
+    }
+    let error = CommandError::failed("holds no sealed file and no manifest").about(directory);
+    Err(error.hint("is it the right directory, and is it mounted?"))
+}
+
 /// Where a directory that was named has no manifest, `must` makes that a failure; otherwise it is said.
 pub(crate) fn without(plan: &mut Plan, args: &FileArgs, must: bool) {
     let unlisted = std::mem::take(&mut plan.unlisted);

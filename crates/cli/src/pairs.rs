@@ -40,7 +40,7 @@ impl RecipientArgs {
 
     /// The recipients that were named.
     pub(crate) fn read(&self) -> Result<Vec<Recipient>, CommandError> {
-        public_keys(&self.recipients, &self.recipients_files)
+        public_keys(&self.recipients, &self.recipients_files, "-R FILE takes the keys in a file")
             .map(|keys| keys.into_iter().map(Recipient::PublicKey).collect())
     }
 }
@@ -95,12 +95,18 @@ impl From<CommandError> for IdentityError {
     }
 }
 
-/// Public keys as words and in files, each once.
-pub(crate) fn public_keys(words: &[String], files: &[PathBuf]) -> Result<Vec<PublicKey>, CommandError> {
+/// Public keys as words and in files, each once. `in_file` helps where a word is the name of a file.
+pub(crate) fn public_keys(words: &[String], files: &[PathBuf], in_file: &str) -> Result<Vec<PublicKey>, CommandError> {
     let parsed = words.iter().map(|word| {
-        // A long word that is not a key may be a secret one: it is not repeated.
-        word.parse()
-            .map_err(|error| CommandError::usage(error_text(&error)).hint("`sealwright key public -i FILE` prints one"))
+        word.parse().map_err(|error: Error| {
+            let hint = match error.hint() {
+                _ if Path::new(word).is_file() => in_file,
+                Some(hint) => hint,
+                None => "`sealwright key public -i FILE` prints one",
+            };
+            // A long word that is not a key may be a secret one: it is not repeated.
+            CommandError::usage(error_text(&error)).hint(hint)
+        })
     });
     let mut keys: Vec<PublicKey> = parsed.collect::<Result<_, _>>()?;
     for path in files {

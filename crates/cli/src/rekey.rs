@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use sealwright_file::{Ceiling, Error, Key, Opening, Recipient, Rekeying, Removal, Work};
+use sealwright_file::{Ceiling, Error, Key, Opening, Recipient, Rekeying, Removal};
 use sealwright_terminal::{
     CommandError, Exit, say, shown,
     size::{self, Size},
@@ -118,15 +118,7 @@ pub(crate) fn run(args: &RekeyArgs) -> Result<Exit, CommandError> {
     let chosen = Chosen::new(&args.chosen, adds, &opening, &mut worst);
     for target in &chosen.targets {
         let path = &target.path;
-        let rekeying = Rekeying {
-            keys: &keys,
-            add: &add,
-            remove: &removes,
-            costs,
-            ceiling: args.max_cost,
-            sync: true,
-            work: Work::default(),
-        };
+        let rekeying = Rekeying::new(&keys).adding(&add).removing(&removes).costs(costs).ceiling(args.max_cost);
         let done = match &target.found {
             None => rekeying.run(path),
             Some((found, listed)) => {
@@ -171,7 +163,10 @@ fn added(args: &RekeyArgs) -> bool {
 
 fn additions(args: &RekeyArgs) -> Result<Vec<Recipient>, CommandError> {
     let mut add: Vec<Recipient> =
-        pairs::public_keys(&args.add, &args.add_file)?.into_iter().map(Recipient::PublicKey).collect();
+        pairs::public_keys(&args.add, &args.add_file, "--add-file FILE takes the keys in a file")?
+            .into_iter()
+            .map(Recipient::PublicKey)
+            .collect();
     for path in &args.add_key_file {
         add.push(Recipient::Key(secret::key_file(path, Some(secret::NEW_KEY))?));
     }
@@ -190,7 +185,10 @@ fn additions(args: &RekeyArgs) -> Result<Vec<Recipient>, CommandError> {
 
 fn removed(args: &RekeyArgs) -> Result<Vec<Removal>, CommandError> {
     let mut remove: Vec<Removal> =
-        pairs::public_keys(&args.remove, &args.remove_file)?.into_iter().map(Removal::PublicKey).collect();
+        pairs::public_keys(&args.remove, &args.remove_file, "--remove-file FILE takes the keys in a file")?
+            .into_iter()
+            .map(Removal::PublicKey)
+            .collect();
     for path in &args.remove_key_file {
         remove.push(Removal::Key(secret::key_file(path, None)?));
     }

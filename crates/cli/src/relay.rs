@@ -7,8 +7,8 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
-use sealwright_relay::serve::{AdminError, AdminRequest, Config, NameFile, add, ask, is_name, stem};
-use sealwright_terminal::{CommandError, Exit, os_message, print, say, shown};
+use sealwright_relay::serve::{AdminError, AdminRequest, Config, NameFile, add, ask, host_in, is_name, stem};
+use sealwright_terminal::{CommandError, Exit, os_message, print, say, shown, similar};
 
 const ADD: &str = "\
 The certificate comes from the authority that `serve --init` made in the folder of the configuration. The name
@@ -18,8 +18,8 @@ Example:
     sealwright relay add carol -c trial/relay.toml";
 
 const REVOKE: &str = "\
-The name goes into the file that `revoked_file` names, whatever allows it. If the relay runs, its session and
-its connection end at once.
+The name goes into the file that `revoked_file` names, whatever allows it, and also if it is the name of no client:
+that is said. If the relay runs, its session and its connection end at once.
 
 Example:
     sealwright relay revoke alice -c trial/relay.toml";
@@ -70,7 +70,8 @@ enum Verb {
 struct AddArgs {
     #[command(flatten)]
     name: NameArgs,
-    /// Address of the relay that is written into the client's file; as in the files of other clients if not given
+    /// Address of the relay that is written into the client's file. If not given: as in the files of other clients, or the first
+    /// name in the relay's certificate that is not local
     #[arg(long, value_name = "HOST:PORT")]
     relay: Option<String>,
 }
@@ -125,10 +126,18 @@ fn read(path: &Path) -> Result<Config, CommandError> {
 
 /// An error of the relay, whose hint is a part of its line there, as lines of the log are.
 pub(crate) fn failed(error: impl fmt::Display) -> CommandError {
-    let text = error.to_string();
+    hinted(Exit::Failed, &error.to_string())
+}
+
+/// The same where words of the command line make no sense.
+pub(crate) fn invalid(error: impl fmt::Display) -> CommandError {
+    hinted(Exit::Usage, &error.to_string())
+}
+
+fn hinted(exit: Exit, text: &str) -> CommandError {
     match text.split_once("; hint: ") {
-        Some((what, hint)) => CommandError::failed(what).hint(hint),
-        None => CommandError::failed(text),
+        Some((what, hint)) => CommandError::new(exit, what).hint(hint),
+        None => CommandError::new(exit, text),
     }
 }
 
@@ -139,7 +148,7 @@ fn folder(path: &Path) -> &Path {
 fn add_client(args: &AddArgs) -> Result<(), CommandError> {
     let path = &args.name.config.config;
     let config = read(path)?;
-    let name = args.name.name.to_ascii_lowercase();
+    let name = client_name(&args.name)?;
     if config.revoked.contains(&name) {
         let hint = "to trust this name again, take it out of the revoked names first";
         return Err(CommandError::failed(format!("{name} was revoked")).hint(hint));
@@ -157,6 +166,16 @@ fn add_client(args: &AddArgs) -> Result<(), CommandError> {
     reload(&config)
 }
 
+/// A name that a client can have.
+fn client_name(args: &NameArgs) -> Result<String, CommandError> {
+    let name = args.name.to_ascii_lowercase();
+    if !is_name(&name) {
+        let hint = "a name is such as alice, alice.example or, for many, *.load.test";
+        return Err(CommandError::usage(format!("{name:?} is not the name of a client")).hint(hint));
+    }
+    Ok(name)
+}
+
 /// The address of the relay as another client knows it, or as it can be guessed.
 fn known_relay(folder: &Path, config: &Config) -> String {
     let address = |name: &String| {
@@ -164,24 +183,48 @@ fn known_relay(folder: &Path, config: &Config) -> String {
         let line = text.lines().find_map(|line| line.strip_prefix("relay = \""))?;
         Some(line.trim_end().trim_end_matches('"').to_owned())
     };
-    let host = config.public.as_ref().map_or("localhost", |(host, _)| host);
-    config.clients.iter().find_map(address).unwrap_or_else(|| format!("{host}:{}", config.control.port()))
+    if let Some(known) = config.clients.iter().find_map(address) {
+        return known;
+    }
+    let host = config.public.as_ref().map(|(host, _)| host.clone()).or_else(|| host_in(&config.tls.certificate));
+    let is_known = host.is_some() || config.control.ip().is_loopback();
+    let relay = format!("{}:{}", host.as_deref().unwrap_or("localhost"), config.control.port());
+    if !is_known {
+        say(format_args!(
+            "sealwright: warning: the address of the relay is not known; {relay} is written for it\nhint: --relay HOST:PORT names it"
+        ));
+    }
+    relay
 }
 
 fn revoke(args: &NameArgs) -> Result<(), CommandError> {
     let path = &args.config.config;
     let config = read(path)?;
-    let name = args.name.to_ascii_lowercase();
+    let name = client_name(args)?;
     let Some(file) = &config.revoked_file else { return Err(without(path, "revoked_file")) };
-    if !is_name(&name) {
-        return Err(CommandError::failed(format!("{name} is not the name of a client")));
-    }
+    warn_of_stranger(&name, &config);
+    let was = config.revoked.contains(&name);
     if !config.revoked.contains(&name) {
         let written = NameFile::open(file).and_then(|names| names.append(&name));
         written.map_err(|error| CommandError::failed(os_message(&error)).about(file))?;
         stands(read(path)?.revoked.contains(&name), &name, file)?;
     }
-    reload(&config)
+    reload(&config)?;
+    print(&format!("{name} {} revoked\n", if was { "was already" } else { "is" }))
+}
+
+/// Says it where nobody has the name that is revoked: it may be mistyped, and then somebody else keeps a session.
+fn warn_of_stranger(name: &str, config: &Config) {
+    let known: Vec<&str> =
+        config.clients.iter().chain(config.clusters.values().flatten()).map(String::as_str).collect();
+    let matches = |pattern: &str, name: &str| {
+        pattern.strip_prefix('*').is_some_and(|end| name.find('.').is_some_and(|dot| name[dot..] == *end))
+    };
+    if known.iter().any(|known| *known == name || matches(known, name) || matches(name, known)) {
+        return;
+    }
+    let hint = similar(name, known).map(|similar| format!("\nhint: a similar name is {similar}"));
+    say(format_args!("sealwright: warning: {name} is no client of this relay{}", hint.unwrap_or_default()));
 }
 
 /// Refuses to go on unless a name that was written is read.

@@ -7,7 +7,7 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use sealwright::Suite;
-use sealwright_file::{Ceiling, Content, Error, Key, Opening, Recipient, Sealing, Work, aead_name, tree};
+use sealwright_file::{Ceiling, Content, Error, Key, Opening, Recipient, Sealing, Work, tree};
 use sealwright_terminal::{
     CommandError, Exit, say, shown,
     size::{self, Size},
@@ -70,7 +70,7 @@ pub(crate) struct SealArgs {
     #[command(flatten)]
     kept: KeptArgs,
     /// Cipher and mode
-    #[arg(long, default_value = "aes-256-gcm", value_parser = suites())]
+    #[arg(long, default_value = "aes-256-gcm", ignore_case = true, value_parser = suites())]
     suite: Suite,
     /// Write text: base64 in lines, larger by a third
     #[arg(short, long)]
@@ -85,7 +85,7 @@ pub(crate) struct SealArgs {
 
 /// The suites that the file format has a number for.
 pub(crate) fn suites() -> impl TypedValueParser<Value = Suite> {
-    let names = Suite::ALL.iter().filter(|suite| aead_name(**suite).is_some()).map(|suite| suite.name());
+    let names = Suite::ALL.iter().map(|suite| suite.name());
     PossibleValuesParser::new(names).try_map(|name| name.parse::<Suite>())
 }
 
@@ -115,6 +115,7 @@ pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
     #[cfg(feature = "signatures")]
     let signer = args.sign.as_deref().map(signing::signing_key).transpose()?;
     let with = secret::seal_with(&args.key, &args.recipients)?;
+    in_use::refuse_keys(&plan, &args.files, &with)?;
     #[cfg(feature = "signatures")]
     let signers = {
         let own = signer.iter().map(|key| key.verifying_key().clone());

@@ -73,6 +73,22 @@ pub(crate) enum SealWith {
     Recipients(Vec<Recipient>),
 }
 
+impl SealWith {
+    /// Whether a file with this content holds a key that opens what is sealed.
+    pub(crate) fn is_in(&self, text: &[u8]) -> bool {
+        match self {
+            SealWith::Key(key) => key.is_in(text),
+            SealWith::Recipients(recipients) => recipients.iter().any(|recipient| recipient.is_in(text)),
+        }
+    }
+
+    /// Whether secret keys of pairs open what is sealed.
+    pub(crate) fn has_pairs(&self) -> bool {
+        let is_pair = |recipient: &Recipient| !matches!(recipient, Recipient::Key(_));
+        matches!(self, SealWith::Recipients(recipients) if recipients.iter().any(is_pair))
+    }
+}
+
 /// One key, or recipients where there are several or a pair.
 pub(crate) fn seal_with(args: &KeySourceArgs, recipients: &RecipientArgs) -> Result<SealWith, CommandError> {
     named(args, ("--recipient", recipients.any()))?;

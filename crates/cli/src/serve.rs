@@ -1,6 +1,10 @@
 //! `sealwright serve`: the relay as a service.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use clap::Args;
 use sealwright_relay::{
@@ -9,7 +13,7 @@ use sealwright_relay::{
 };
 use sealwright_terminal::{CommandError, Exit, os_message, print, shown};
 
-use crate::relay::failed;
+use crate::relay::{failed, invalid};
 
 const EXAMPLES: &str = "\
 A client authenticates with a certificate that names it, and gets a session with fresh keys over TLS 1.3. It
@@ -46,8 +50,7 @@ pub(crate) struct ServeArgs {
 /// Writes a trial configuration, or serves until a signal ends the program.
 pub(crate) fn run(args: &ServeArgs) -> Result<Exit, CommandError> {
     if let Some(folder) = &args.init {
-        init(folder, &args.host, &args.client)
-            .map_err(|error| CommandError::failed(os_message(&error)).about(folder))?;
+        init(folder, &args.host, &args.client).map_err(|error| not_made(&error, folder))?;
         let folder = shown(folder);
         let mut text = format!("{folder}/relay.toml\n");
         for name in &args.client {
@@ -61,4 +64,12 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, CommandError> {
     let log = Arc::new(Log::to(std::io::stderr()));
     serve(config, &signals, log).map_err(failed)?;
     Ok(Exit::Done)
+}
+
+/// Why there is no folder: it could not be written, or words of the command line make no sense.
+fn not_made(error: &io::Error, folder: &Path) -> CommandError {
+    match error.kind() {
+        io::ErrorKind::InvalidInput => invalid(os_message(error)),
+        _ => failed(os_message(error)).about(folder),
+    }
 }

@@ -25,7 +25,7 @@ use crate::{detached, signing::SignerArgs};
 const EXAMPLES: &str = "\
 Every byte is opened, and nothing is written. The exit code is 0 only if every file is authentic and
 complete. With --each, the manifests tell which files of a directory were swapped, renamed, replaced by older
-ones, added or removed.
+ones, added or removed. A directory with neither sealed files nor a manifest is an error.
 
 Example:
     sealwright verify --key-file my.key backup/*.seal
@@ -138,6 +138,9 @@ fn each(
 ) -> Result<(), CommandError> {
     let walk = FileArgs::each_in(vec![directory.to_owned()], args.quiet);
     let mut plan = Plan::unchecked(&walk, Direction::Open)?;
+    if !args.manifest {
+        lists::refuse_nothing(&plan, directory)?;
+    }
     lists::without(&mut plan, &walk, args.manifest);
     let lists = Lists::open(&mut plan, opening, false);
     if !args.quiet {

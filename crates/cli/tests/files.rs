@@ -169,7 +169,10 @@ fn keys_of_others_are_refused() {
     sandbox.chmod("k", 0o640);
     sandbox.fails("seal --key-file k a", 1, "hint: chmod 600");
     sandbox.fails("seal --key-file missing a", 1, "hint: `sealwright key new");
-    sandbox.fails("seal --key-file a a", 1, "a: cannot be used as a key file");
+    // A document is not to be hidden in place of a key.
+    let said = sandbox.run("seal --key-file a k");
+    let word = "a: cannot be used as a key file: it must hold 16 or 32 bytes, or as many in hex on one line";
+    assert!(said.code == 1 && said.err.contains(word) && !said.err.contains("chmod"), "{}", said.err);
     sandbox.fails("seal a", 2, "no key");
     sandbox.fails("seal --key-file k --passphrase a", 2, "cannot be used with");
     assert_eq!(sandbox.names(), ["a"]);

@@ -3,6 +3,7 @@
 
 use std::{fs, os::unix::fs::symlink, path::Path, process::Command};
 
+use sealwright_file::{FileList, Key, Output, Place, Sealing};
 use sealwright_transcripts::{Sandbox, text};
 
 const OPEN: &str = "open --key-file k --each sealed/d -o opened";
@@ -98,8 +99,21 @@ fn what_stands_in_for_a_listed_file_is_missing() {
     // Neither files nor a manifest.
     fs::create_dir(sandbox.path("empty")).unwrap();
     sandbox.fails("open --key-file k --each empty -o out -q --manifest", 3, "empty: not authentic: has no manifest");
+    // A backup that is not mounted: nothing was verified, and nothing got other keys
+    let nothing = "empty: holds no sealed file and no manifest\nhint: ";
+    sandbox.fails("verify --key-file k --each empty", 1, nothing);
+    sandbox.fails("verify --key-file k --each -q empty", 1, nothing);
+    sandbox.fails("verify --key-file k --each --manifest empty", 3, "empty: not authentic: has no manifest");
+    sandbox.fails("verify --key-file k --each d", 1, "d: holds no sealed file and no manifest");
+    #[cfg(feature = "public-keys")]
+    sandbox.fails("rekey --key-file k --remove-passphrases --each empty", 1, nothing);
     let said = sandbox.run("open --key-file k --each empty -o out");
     assert!(said.code == 0 && said.err.contains("warning: empty: has no manifest"), "{} {}", said.code, said.err);
+    // A manifest that lists nothing says that nothing is missing.
+    let key = Key::read_file(&sandbox.path("k")).unwrap();
+    let manifest = Output::file(&sandbox.path("empty/.seal-manifest"), Place::default()).unwrap();
+    FileList::default().seal(&Sealing::new(&key), manifest).unwrap();
+    sandbox.ok("verify --key-file k --each -q empty");
 }
 
 /// What is there and damaged is not called missing, and neither is what has no output.

@@ -143,7 +143,7 @@ fn each_identity_is_checked() {
     sandbox.write("word", "not a key\n");
     sandbox.chmod("word", 0o600);
     sandbox.fails("open a.seal -i word -o b", 1, "sealwright: word, line 1: not a secret key of Sealwright");
-    sandbox.fails("seal a -R me.id -o b", 1, "sealwright: me.id, line 2: not a public key of Sealwright");
+    sandbox.fails("seal a -R me.id -o b", 1, "me.id, line 2: it is the secret key of a pair\nhint: -i opens");
     sandbox.fails("seal a -r seal1oops -o b", 2, "the recipient cannot be used: ");
     let secret = String::from_utf8(sandbox.read("me.id")).unwrap();
     let secret = secret.lines().last().unwrap();

@@ -242,6 +242,19 @@ fn a_relay_without_its_socket_does_not_serve() {
     sandbox.fails("serve --client carol trial/relay.toml", 2, "--client");
 }
 
+/// As where all places for handshakes are taken. That the relay runs, and who it is, is not the trouble then.
+#[test]
+fn who_finds_no_place_at_a_relay_is_told_so() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("serve --init trial --client alice");
+    let relay = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = relay.local_addr().unwrap().to_string();
+    std::thread::spawn(move || relay.incoming().for_each(drop));
+    change(&sandbox, "alice.toml", |text| text.replace("localhost:7601", &address));
+    let told = "perhaps it is too busy\nhint: is this the relay's control port?";
+    sandbox.fails("client trial/alice.toml --to bob --wait 1", 1, told);
+}
+
 #[cfg(feature = "public-keys")]
 #[test]
 fn two_people_seal_end_to_end_and_who_has_another_key_reads_nothing() {

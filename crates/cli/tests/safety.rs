@@ -85,9 +85,48 @@ fn a_key_in_use_is_neither_removed_nor_overwritten() {
         assert!(said.err.contains("is in use") && said.err.contains("hint: "), "{line}: {}", said.err);
         assert!(sandbox.names() == before && sandbox.read("my.key") == key, "{line}");
     }
-    // A copy of the key is a file like any other, and a key that stays may be sealed.
-    sandbox.ok("seal --key-file my.key --remove d/my.key");
+    // A key that stays may be sealed.
     sandbox.ok("seal --key-file my.key my.key");
+}
+
+/// Nobody named these files. The secret key went with what was sealed for its public key, and a copy of a key may be the only one.
+#[cfg(feature = "public-keys")]
+#[test]
+fn what_opens_the_sealed_files_stays() {
+    let sandbox = Sandbox::new();
+    sandbox.write("d/letter", "text");
+    let public = String::from_utf8(sandbox.run("key new --pair -o d/me.id").out).unwrap();
+    sandbox.write("note", [b"my key:\n", &sandbox.read("d/me.id")[..]].concat());
+    sandbox.write("copy", sandbox.read("k"));
+    let made = sandbox.sh("sealwright key new --pair --passphrase-command 'echo correct horse' -o sealed.id");
+    let (public, sealed) = (public.trim(), String::from_utf8(made.out).unwrap());
+    let sealed = sealed.trim();
+    let before = sandbox.names();
+    let identity = sandbox.read("d/me.id");
+    let (opens, may_be) = ("holds a key that opens what is sealed", "may be the identity file of a recipient");
+    for (line, word) in [
+        (format!("seal -r {public} --remove d/me.id"), opens),
+        (format!("seal -r {public} --remove d/letter d/me.id"), opens),
+        (format!("seal -r {public} --each --remove d"), opens),
+        (format!("seal -r {public} --each --remove ."), opens),
+        (format!("seal -r {public} --key-file k --each --remove d"), opens),
+        (format!("seal -r {public} --remove note"), opens),
+        (format!("seal -r {public} -f -o d/me.id d/letter"), opens),
+        (format!("seal -r {sealed} --remove sealed.id"), may_be),
+        ("seal --key-file k --remove copy".to_owned(), opens),
+        ("seal --key-file k --key-file other --remove copy".to_owned(), opens),
+        ("seal --key-fd 3 --remove copy 3<k".to_owned(), opens),
+    ] {
+        let said = sandbox.sh(&format!("sealwright {line}"));
+        assert_eq!(said.code, 2, "{line}: {}", said.err);
+        assert!(said.err.contains(word) && said.err.contains("hint: "), "{line}: {}", said.err);
+        assert!(sandbox.names() == before && sandbox.read("d/me.id") == identity, "{line}");
+    }
+    // Without the one and the other, and for somebody else, they are files like any other.
+    sandbox.ok(&format!("seal -r {public} d/me.id -o for-me.seal"));
+    sandbox.ok("seal --key-file k --each --remove d");
+    sandbox.ok("seal --key-file other --remove copy");
+    assert!(!sandbox.path("d/me.id").exists());
 }
 
 /// A signing key, an identity and a list of recipients, likewise.

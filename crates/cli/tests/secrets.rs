@@ -127,3 +127,63 @@ fn a_passphrase_from_standard_input_leaves_the_next_line() {
              printf pw | sealwright enc -d -aes-256-cbc -pbkdf2 -pass stdin -in b");
     assert_eq!((said.code, said.out.as_slice(), said.err.as_str()), (0, &b"rest\ntext"[..], ""));
 }
+
+/// Each kind of key in place of each other: told as what it is, with what it is for, and never repeated.
+#[cfg(all(feature = "public-keys", feature = "signatures"))]
+#[test]
+fn a_key_of_another_kind_is_told_as_that() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a", "text");
+    sandbox.ok("seal --key-file k a");
+    for (pair, secret, public) in [("--pair", "my.id", "my.pub"), ("--signing", "my.sign", "my.verify")] {
+        sandbox.write(public, sandbox.run(&format!("key new {pair} -o {secret}")).out);
+    }
+    let (pair, signing) = ("it is the secret key of a pair\nhint: -i opens", "it is a signing key\nhint: --sign signs");
+    let (public, verifying) = ("it is a public key", "it is a verification key, which is public\nhint: ");
+    let (raw, identity, sign) =
+        ("open a.seal -o b --key-file", "open a.seal -o b -i", "seal --key-file k a -o b --sign");
+    let (recipients, signer) = ("seal a -o b -R", "open --key-file k a.seal -o b --signer");
+    for (line, file, word) in [
+        (raw, "my.id", pair),
+        (raw, "my.sign", signing),
+        (raw, "my.pub", "it is a public key, not a raw one\nhint: "),
+        (raw, "my.verify", verifying),
+        (identity, "my.sign", signing),
+        (identity, "my.pub", public),
+        (identity, "my.verify", verifying),
+        (sign, "my.id", pair),
+        (sign, "my.pub", public),
+        (sign, "my.verify", verifying),
+        (recipients, "my.id", pair),
+        (recipients, "my.sign", signing),
+        (recipients, "my.verify", "it is a verification key, which is public\nhint: --signer verifies"),
+        (signer, "my.id", pair),
+        (signer, "my.sign", signing),
+        (signer, "my.pub", "it is a public key\nhint: -R seals"),
+    ] {
+        let said = sandbox.run(&format!("{line} {file}"));
+        assert!(said.code == 1 && said.err.contains(word), "{line} {file}: {}", said.err);
+        let text = String::from_utf8(sandbox.read(file)).unwrap();
+        let key = text.lines().last().unwrap();
+        assert!(!said.err.contains(&key[20..60]), "{line} {file}: {}", said.err);
+    }
+    let word_of = |file: &str| String::from_utf8(sandbox.read(file)).unwrap().lines().last().unwrap().to_owned();
+    for (file, word) in [("my.id", pair), ("my.sign", signing), ("my.verify", verifying)] {
+        let key = word_of(file);
+        let said = sandbox.run(&format!("seal a -o b -r {key}"));
+        let word = format!("the recipient cannot be used: {word}");
+        assert!(said.code == 2 && said.err.contains(&word) && !said.err.contains(&key[20..60]), "{file}: {}", said.err);
+    }
+    // The name of a file in place of a key
+    for (line, option) in [
+        ("seal a -o b -r my.pub", "-R FILE"),
+        ("rekey a.seal --key-file k --add my.pub", "--add-file FILE"),
+        ("rekey a.seal --key-file k --remove my.pub", "--remove-file FILE"),
+    ] {
+        let word = format!("not a public key of Sealwright\nhint: {option} takes the keys in a file");
+        sandbox.fails(line, 2, &word);
+    }
+    // What nobody reads is not hidden: a document that others may read
+    sandbox.fails("open a.seal -o b -i a", 1, "a, line 1: not a secret key of Sealwright");
+    assert!(!sandbox.path("b").exists());
+}

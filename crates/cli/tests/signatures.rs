@@ -270,10 +270,12 @@ fn keys_are_read_with_care() {
     sandbox.write("word", "not a key\n");
     sandbox.chmod("word", 0o600);
     sandbox.fails("sign -s word a", 1, "sealwright: word, line 1: not a signing key of Sealwright");
-    let word = "sealwright: me.sign, line 2: not a verification key of Sealwright";
+    let word = "sealwright: me.sign, line 2: it is a signing key\nhint: --sign signs with it";
     sandbox.fails("verify --signer me.sign --detached a", 1, word);
     let word = "sealwright: .: cannot read: Is a directory";
     sandbox.fails("verify --signer me.verify --signature . a", 1, word);
+    let word = "me.verify: not authentic: this is not a file with a signature\nhint: `sealwright sign FILE` writes one, FILE.sig";
+    sandbox.fails("verify --signer me.verify --signature me.verify a", 3, word);
     sandbox.fails("seal --key-file k --sign missing a", 1, "missing: cannot open");
     let made = sandbox.run("key new --signing --passphrase-command 'echo' -o sealed.sign");
     assert_ne!(made.code, 0, "an empty passphrase");

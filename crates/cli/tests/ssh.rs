@@ -48,6 +48,17 @@ fn each_kind_of_key_opens_what_was_sealed_for_it_alone() {
     assert!(seen.contains(r#"{"kind":"ssh-ed25519"}"#) && seen.contains(r#"{"kind":"ssh-rsa"}"#), "{seen}");
 }
 
+/// What a passphrase hides of a key is not whose it is.
+#[test]
+fn a_key_for_ssh_is_not_sealed_away() {
+    let sandbox = with_keys();
+    for key in ["ed25519", "ed25519_encrypted", "rsa"] {
+        sandbox.fails(&format!("seal -R {key}.pub --remove a {key}"), 2, "holds a key that opens what is sealed");
+        assert!(sandbox.path(key).exists() && !sandbox.path("a.seal").exists());
+    }
+    sandbox.ok("seal -R rsa.pub --remove ed25519");
+}
+
 #[test]
 fn an_encrypted_key_asks_for_its_passphrase() {
     let sandbox = with_keys();

@@ -12,7 +12,7 @@ use crate::{
     armor,
     error::{Error, LOOSE},
     input::Input,
-    key::{Key, PublicKey, SecretKey, place_of, public},
+    key::{Key, PublicKey, SecretKey, is_secret, place_of, public},
     open::Opening,
     output::{Output, Shared},
     preamble::MAGIC,
@@ -137,8 +137,8 @@ fn read_secret<E: From<Error>>(
         let key = passphrase()?;
         return Ok(open(bytes.to_vec(), place, &key)?);
     }
-    // Before its mode, which would be changed in vain
-    match public(&bytes).or(loose.then_some(LOOSE)) {
+    // Before its mode, which would be changed in vain, as that of a document would
+    match public(&bytes).or((loose && is_secret(&bytes)).then_some(LOOSE)) {
         Some(why) => Err(Error::KeyFile { place: place.into(), why }.into()),
         None => Ok(bytes),
     }
@@ -217,10 +217,10 @@ mod tests {
     use crate::{costs::Costs, seal::Sealing};
 
     const CHEAP: Costs = Costs { memory_kib: 8, passes: 1, lanes: 1 };
-    const SSH: &[u8] = include_bytes!("../../cli/tests/keys/ed25519");
-    const SSH_PUB: &str = include_str!("../../cli/tests/keys/ed25519.pub");
-    const SSH_ENCRYPTED: &[u8] = include_bytes!("../../cli/tests/keys/ed25519_encrypted");
-    const PEM: &[u8] = include_bytes!("../../cli/tests/keys/rsa_pem");
+    const SSH: &[u8] = include_bytes!("../tests/keys/ed25519");
+    const SSH_PUB: &str = include_str!("../tests/keys/ed25519.pub");
+    const SSH_ENCRYPTED: &[u8] = include_bytes!("../tests/keys/ed25519_encrypted");
+    const PEM: &[u8] = include_bytes!("../tests/keys/rsa_pem");
 
     struct Files(tempfile::TempDir);
 

@@ -26,6 +26,8 @@
 //! Programs that have no use for files take the body alone, `Write` and `Read`, from the crate `sealwright-stream`.
 //! Every [`Error`] knows its exit code and, where one helps, a hint.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub mod armor;
 mod body;
 mod costs;
@@ -95,6 +97,6 @@ pub use reader::SealedReader;
 pub use recipient::Recipient;
 pub use rekey::{Rekeyed, Rekeying, Removal};
 pub use seal::{Lock, Sealing};
-pub use sealwright_stream::{aead_name, chunk};
+pub use sealwright_stream::chunk;
 #[cfg(feature = "signatures")]
 pub use sign::{SigningKey, VerifyingKey};

@@ -47,6 +47,7 @@ use crate::{
 /// ```
 #[derive(Clone, Debug)]
 #[doc(alias("decrypt", "ciphertext"))]
+#[non_exhaustive]
 pub struct Opening<'a> {
     /// The keys to try, in order.
     pub keys: &'a [Key],

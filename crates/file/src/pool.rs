@@ -1,6 +1,10 @@
 //! Threads of a job's own, for programs that may fork, and for jobs that wait for each other.
 
-use std::{io, sync::OnceLock, thread};
+use std::{
+    io,
+    sync::OnceLock,
+    thread::{self, JoinHandle},
+};
 
 use rayon::ThreadPoolBuilder;
 
@@ -35,7 +39,19 @@ pub(crate) fn threads_here() -> usize {
     if rayon::current_thread_index().is_some() { rayon::current_num_threads() } else { cores() }
 }
 
-/// Runs `job` in a pool of its own, which ends with it. The [`Work`](crate::Work) must be made inside `job`.
+/// Threads that are waited for: those of a pool that is dropped go on until each has noticed. What waits for them to be gone, as
+/// `unshare` does, fails meanwhile.
+#[derive(Default)]
+struct Threads(Vec<JoinHandle<()>>);
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        // A panic of a job went to its caller; there is nobody else to tell.
+        self.0.drain(..).for_each(|thread| drop(thread.join()));
+    }
+}
+
+/// Runs `job` in a pool of its own, whose threads have ended when this returns. The [`Work`](crate::Work) must be made inside `job`.
 ///
 /// Without this, jobs share one pool of the process. A process that was forked has a copy of that pool, but not of its threads,
 /// and waits for them for ever; and jobs that wait for the caller's own streams can take all of its threads, so that what they
@@ -56,14 +72,55 @@ pub(crate) fn threads_here() -> usize {
 /// # Errors
 /// Those of `job`, or the system's if there are no more threads.
 pub fn pooled<T: Send>(threads: usize, job: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
-    let pool = ThreadPoolBuilder::new().num_threads(threads.max(1)).build();
+    // Dropped behind the pool, without which they do not end; also where the system gives only some of them.
+    let mut started = Threads::default();
+    let start = |thread: rayon::ThreadBuilder| {
+        started.0.push(thread::Builder::new().spawn(|| thread.run())?);
+        Ok(())
+    };
+    let pool = ThreadPoolBuilder::new().num_threads(threads.max(1)).spawn_handler(start).build();
     let failed = |error| Error::Io { doing: "start", place: "threads".into(), source: io::Error::other(error) };
-    pool.map_err(failed)?.install(job)
+    let pool = pool.map_err(failed)?;
+    pool.install(job)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{A_THREAD, threads_for};
+    #![allow(clippy::unwrap_used)]
+    use std::{
+        panic::catch_unwind,
+        sync::atomic::{AtomicUsize, Ordering},
+        thread::sleep,
+        time::Duration,
+    };
+
+    use super::{A_THREAD, Error, pooled, threads_for};
+
+    static ENDED: AtomicUsize = AtomicUsize::new(0);
+
+    /// What a thread drops as the last thing that it does, and takes its time for.
+    struct Last;
+
+    impl Drop for Last {
+        fn drop(&mut self) {
+            sleep(Duration::from_millis(100));
+            ENDED.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    thread_local!(static LAST: Last = const { Last });
+
+    #[test]
+    fn threads_have_ended_when_their_job_returns() {
+        pooled(3, || Ok(rayon::broadcast(|_| LAST.with(|_| ())))).unwrap();
+        assert_eq!(ENDED.load(Ordering::SeqCst), 3);
+        let panics = || -> Result<(), Error> {
+            rayon::broadcast(|_| LAST.with(|_| ()));
+            panic!("a job that fails");
+        };
+        assert!(catch_unwind(|| pooled(2, panics)).is_err());
+        assert_eq!(ENDED.load(Ordering::SeqCst), 5);
+    }
 
     #[test]
     fn short_texts_take_one_thread_and_none_takes_more_than_there_are() {

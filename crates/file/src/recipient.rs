@@ -33,6 +33,15 @@ pub enum Recipient {
 }
 
 impl Recipient {
+    /// Whether a file with this content holds what opens: the raw key, or the secret key.
+    pub fn is_in(&self, text: &[u8]) -> bool {
+        match self {
+            Recipient::Key(key) => key.is_in(text),
+            #[cfg(feature = "public-keys")]
+            Recipient::PublicKey(key) => key.secret_is_in(text),
+        }
+    }
+
     /// A new slot with `file_key` for this recipient.
     pub(crate) fn slot(&self, file_key: &Secret, costs: Costs, fixed: &Fixed) -> Result<Slot, Error> {
         match self {

@@ -40,7 +40,7 @@ use crate::{
 /// back for what is to come, seal the file anew.
 ///
 /// ```
-/// use sealwright_file::{Ceiling, Costs, Input, Key, Output, Place, Recipient, Rekeying, Removal, SecretKey, Sealing, Work};
+/// use sealwright_file::{Input, Key, Output, Place, Recipient, Rekeying, Removal, SecretKey, Sealing};
 ///
 /// let directory = tempfile::tempdir()?;
 /// let path = directory.path().join("text.seal");
@@ -49,16 +49,9 @@ use crate::{
 /// Sealing::for_recipients(&recipients).seal(Input::bytes(b"a text", "text"), Output::file(&path, Place::default())?)?;
 ///
 /// // Bob takes over.
-/// let rekeying = Rekeying {
-///     keys: &[Key::pair(alice.clone())],
-///     add: &[Recipient::PublicKey(bob.public_key())],
-///     remove: &[Removal::PublicKey(alice.public_key())],
-///     costs: Costs::default(),
-///     ceiling: Ceiling::default(),
-///     sync: true,
-///     work: Work::default(),
-/// };
-/// let done = rekeying.run(&path)?;
+/// let keys = [Key::pair(alice.clone())];
+/// let (add, remove) = ([Recipient::PublicKey(bob.public_key())], [Removal::PublicKey(alice.public_key())]);
+/// let done = Rekeying::new(&keys).adding(&add).removing(&remove).run(&path)?;
 /// assert_eq!((done.added, done.removed, done.slots), (1, 1, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -124,7 +117,50 @@ pub struct Rekeyed {
     pub slots: usize,
 }
 
-impl Rekeying<'_> {
+impl<'a> Rekeying<'a> {
+    /// With the first of `keys` that fits: nobody comes and nobody goes yet, default costs and ceiling, and the disk is waited for.
+    pub fn new(keys: &'a [Key]) -> Self {
+        Rekeying {
+            keys,
+            add: &[],
+            remove: &[],
+            costs: Costs::default(),
+            ceiling: Ceiling::default(),
+            sync: true,
+            work: Work::default(),
+        }
+    }
+
+    /// Who can open it from now on, besides those who stay.
+    pub fn adding(self, add: &'a [Recipient]) -> Self {
+        Rekeying { add, ..self }
+    }
+
+    /// Who cannot any more.
+    pub fn removing(self, remove: &'a [Removal]) -> Self {
+        Rekeying { remove, ..self }
+    }
+
+    /// With other costs of new passphrases.
+    pub fn costs(self, costs: Costs) -> Self {
+        Rekeying { costs, ..self }
+    }
+
+    /// With another ceiling on a passphrase's costs.
+    pub fn ceiling(self, ceiling: Ceiling) -> Self {
+        Rekeying { ceiling, ..self }
+    }
+
+    /// Whether to wait for the disk.
+    pub fn sync(self, sync: bool) -> Self {
+        Rekeying { sync, ..self }
+    }
+
+    /// With given threads, progress and interrupt.
+    pub fn work(self, work: Work) -> Self {
+        Rekeying { work, ..self }
+    }
+
     /// Changes the keys of the file at `path`.
     ///
     /// # Errors

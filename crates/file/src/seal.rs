@@ -45,6 +45,7 @@ use crate::{
 /// ```
 #[derive(Clone, Debug)]
 #[doc(alias("encrypt", "plaintext"))]
+#[non_exhaustive]
 pub struct Sealing<'a> {
     /// Who can open the file.
     pub lock: Lock<'a>,
@@ -54,11 +55,13 @@ pub struct Sealing<'a> {
     pub costs: Costs,
     /// Associated data: not stored; must be given again to open.
     pub ad: &'a [u8],
-    /// What the input is, and what is put around it.
-    pub layout: Layout,
+    /// What the input is.
+    pub content: Content,
     /// Who signs the text.
     #[cfg(feature = "signatures")]
     pub signer: Option<&'a SigningKey>,
+    /// Padded, so that the length of the sealed file tells that of the text only roughly.
+    pub padded: bool,
     /// As text, between two lines that say so.
     pub armor: bool,
     /// Instruction set to use.
@@ -102,9 +105,10 @@ impl<'a> Sealing<'a> {
             suite: Suite::Aes256Gcm,
             costs: Costs::default(),
             ad: &[],
-            layout: Layout::default(),
+            content: Content::default(),
             #[cfg(feature = "signatures")]
             signer: None,
+            padded: false,
             armor: false,
             isa: Isa::best(),
             work: Work::default(),
@@ -129,18 +133,18 @@ impl<'a> Sealing<'a> {
 
     /// With an input that is a tree, made by [`pack`](crate::tree::pack).
     pub fn content(self, content: Content) -> Self {
-        Sealing { layout: Layout { content, ..self.layout }, ..self }
+        Sealing { content, ..self }
     }
 
     /// Signed: who opens it learns who sealed it.
     #[cfg(feature = "signatures")]
     pub fn sign(self, signer: Option<&'a SigningKey>) -> Self {
-        Sealing { layout: Layout { signed: signer.is_some(), ..self.layout }, signer, ..self }
+        Sealing { signer, ..self }
     }
 
     /// Padded, so that the length of the sealed file tells that of the text only roughly.
     pub fn pad(self, padded: bool) -> Self {
-        Sealing { layout: Layout { padded, ..self.layout }, ..self }
+        Sealing { padded, ..self }
     }
 
     /// As text: base64 in lines, larger by a third.
@@ -158,6 +162,16 @@ impl<'a> Sealing<'a> {
         Sealing { work, ..self }
     }
 
+    /// What is put around the text. Only who signs tells whether it is signed: where a file says so and is not, a reader takes the end of
+    /// the text for the signature.
+    fn layout(&self) -> Layout {
+        #[cfg(feature = "signatures")]
+        let signed = self.signer.is_some();
+        #[cfg(not(feature = "signatures"))]
+        let signed = false;
+        Layout { content: self.content, signed, padded: self.padded }
+    }
+
     /// Seals all of `input`. An output file gets the input file's permission bits, or 0600 when there are none to take.
     ///
     /// # Errors
@@ -165,7 +179,7 @@ impl<'a> Sealing<'a> {
     pub fn seal(&self, input: Input, output: Output) -> Result<Summary, Error> {
         output.differs_from(input.identity())?;
         let (source, input_key) = self.lock()?;
-        let preamble = Preamble { suite: self.suite, layout: self.layout, source };
+        let preamble = Preamble { suite: self.suite, layout: self.layout(), source };
         let mut header = preamble.to_bytes();
         let (cipher, begin) = ChunkCipher::create(self.suite, self.isa, &input_key, &[&preamble.context(), self.ad])?;
         let body = Body::new(cipher, &begin, header.len() as u64);
@@ -178,7 +192,7 @@ impl<'a> Sealing<'a> {
         match self.lock {
             Lock::Key(key) => key.for_sealing(self.suite, self.costs),
             Lock::Recipients(recipients) => {
-                let (file_key, fixed) = (new_file_key()?, recipients_fixed(self.suite, self.layout));
+                let (file_key, fixed) = (new_file_key()?, recipients_fixed(self.suite, self.layout()));
                 let slots = recipients.iter().map(|recipient| recipient.slot(&file_key, self.costs, &fixed));
                 let slots = Slots::new(slots.collect::<Result<_, _>>()?, &file_key, &fixed)?;
                 Ok((KeySource::Recipients(slots), input_key(&file_key, self.suite)))
@@ -193,7 +207,7 @@ impl<'a> Sealing<'a> {
         let transfer = SealTransfer { body, header, work: &self.work, from: &input.name, to: &output.name };
         let durable = matches!(&output.to, To::File { place, .. } if place.sync);
         let lengths = match (input.from, output.to) {
-            (From::File { file, meta }, To::File { path, place }) if !self.armor && self.layout.is_plain() => {
+            (From::File { file, meta }, To::File { path, place }) if !self.armor && self.layout().is_plain() => {
                 if meta.len() > chunk::MAX_TEXT {
                     return Err(Error::TooLong);
                 }
@@ -276,7 +290,7 @@ impl<'a> Sealing<'a> {
         from: &mut (impl Read + Send),
         to: &mut (impl Write + Send),
     ) -> Result<Lengths, Error> {
-        if !self.layout.padded {
+        if !self.padded {
             let text = body.in_order(from, to)?;
             return Ok(Lengths { text, laid_out: text });
         }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::{
-    CommandFactory,
+    Command, CommandFactory,
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
@@ -15,6 +15,9 @@ use crate::{
 
 /// A longer word is no option, and may be a key.
 const LONGEST: usize = 40;
+/// Words of other programs, and the verbs and options here that do the same. What clap finds similar does something else.
+const OURS: [(&str, &str); 4] =
+    [("encrypt", "seal"), ("decrypt", "open"), ("--key", "--key-file"), ("--password", "--passphrase")];
 
 /// Prints what clap returned: an error, or the requested help.
 pub(crate) fn explain<A: CommandFactory>(error: &clap::Error, words: &[OsString]) -> Exit {
@@ -28,38 +31,70 @@ pub(crate) fn explain<A: CommandFactory>(error: &clap::Error, words: &[OsString]
             say(text.trim_end_matches('\n'));
             return Exit::Usage;
         }
-        _ => reword(error, &text, &verb::<A>(words)),
+        _ => reword(error, &text, words, verb::<A>(words)),
     };
     say(&error);
     error.exit()
 }
 
 /// One line that says what is wrong, then hints: clap's tips, and the command that prints the help.
-fn reword(error: &clap::Error, rendered: &str, verb: &str) -> CommandError {
-    let help = format!("{verb} --help");
+fn reword(error: &clap::Error, rendered: &str, words: &[OsString], (verb, name): (Command, String)) -> CommandError {
+    let help = format!("{name} --help");
     if let Some(what) = without_value(error) {
         return CommandError::usage(what).hint(help);
     }
-    let text = rendered.strip_prefix("error: ").unwrap_or(rendered);
-    let paragraphs: Vec<String> =
-        text.split("\n\n").map(|lines| lines.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
-    let mut error = CommandError::usage(paragraphs.first().map_or("", String::as_str));
-    for paragraph in &paragraphs {
-        if let Some(tip) = paragraph.strip_prefix("tip: ") {
-            error = error.hint(tip);
-        }
+    if is_empty(error, words) {
+        let what = format!("an empty value was given for '{}'", context(error, ContextKind::InvalidArg));
+        return CommandError::usage(what).hint("was a variable of the shell empty?").hint(help);
     }
-    error.hint(help)
+    let text = rendered.strip_prefix("error: ").unwrap_or(rendered);
+    let first = text.split("\n\n").next().unwrap_or_default();
+    let usage = CommandError::usage(first.split_whitespace().collect::<Vec<_>>().join(" "));
+    // That an option could be a value behind `--` is true of every one, and helps nobody.
+    let tips =
+        text.lines().filter_map(|line| line.trim().strip_prefix("tip: ")).filter(|tip| !tip.starts_with("to pass "));
+    let usage = match ours(error, &verb) {
+        Some(ours) => usage.hint(format_args!("here that is '{ours}'")),
+        None => tips.fold(usage, CommandError::hint),
+    };
+    usage.hint(help)
+}
+
+/// Whether a value is there and empty. To clap that is the same as one that is missing.
+fn is_empty(error: &clap::Error, words: &[OsString]) -> bool {
+    let is_there = |word: &OsString| word.is_empty() || word.as_encoded_bytes().ends_with(b"=");
+    error.kind() == ErrorKind::InvalidValue
+        && context(error, ContextKind::InvalidValue).is_empty()
+        && words.iter().any(is_there)
+}
+
+/// What does here what a word does in other programs, if the verb has it.
+fn ours(error: &clap::Error, verb: &Command) -> Option<&'static str> {
+    let word = match error.kind() {
+        ErrorKind::UnknownArgument => context(error, ContextKind::InvalidArg),
+        ErrorKind::InvalidSubcommand => context(error, ContextKind::InvalidSubcommand),
+        _ => return None,
+    };
+    let (_, ours) = OURS.into_iter().find(|(theirs, _)| *theirs == word)?;
+    let has = match ours.strip_prefix("--") {
+        Some(long) => verb.get_arguments().any(|argument| argument.get_long() == Some(long)),
+        None => verb.find_subcommand(ours).is_some(),
+    };
+    has.then_some(ours)
+}
+
+/// What clap says of an error, where that is one text.
+fn context(error: &clap::Error, kind: ContextKind) -> &str {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => text,
+        _ => "",
+    }
 }
 
 /// What is wrong, where clap would repeat what may be a secret: a passphrase behind an option that asks for one, or that takes
 /// the number of a descriptor; a key in place of a word.
 fn without_value(error: &clap::Error) -> Option<String> {
-    let context = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => text.as_str(),
-        _ => "",
-    };
-    let argument = context(ContextKind::InvalidArg);
+    let argument = context(error, ContextKind::InvalidArg);
     let name = argument.split(' ').next().unwrap_or_default();
     match error.kind() {
         ErrorKind::TooManyValues => Some(format!("{argument} takes no value")),
@@ -69,15 +104,15 @@ fn without_value(error: &clap::Error) -> Option<String> {
         ErrorKind::UnknownArgument if argument.len() > LONGEST => {
             Some("unexpected argument found: it is long, and not repeated".into())
         }
-        ErrorKind::InvalidSubcommand if context(ContextKind::InvalidSubcommand).len() > LONGEST => {
+        ErrorKind::InvalidSubcommand if context(error, ContextKind::InvalidSubcommand).len() > LONGEST => {
             Some("unrecognized subcommand: it is long, and not repeated".into())
         }
         _ => None,
     }
 }
 
-/// The verb whose help the hint names: as many words of the command line as are verbs.
-fn verb<A: CommandFactory>(words: &[OsString]) -> String {
+/// The verb whose help the hint names, and its name: as many words of the command line as are verbs.
+fn verb<A: CommandFactory>(words: &[OsString]) -> (Command, String) {
     let mut command = A::command();
     let mut name = command.get_name().to_owned();
     for word in words.iter().skip(1) {
@@ -85,5 +120,5 @@ fn verb<A: CommandFactory>(words: &[OsString]) -> String {
         name = format!("{name} {}", inner.get_name());
         command = inner.clone();
     }
-    name
+    (command, name)
 }

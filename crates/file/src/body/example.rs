@@ -1,7 +1,7 @@
 //! The worked example of `docs/FORMAT.md`: made again here, so that the page stays true.
 
 use sealwright::{Isa, Suite};
-use sealwright_stream::{ChunkCipher, aead_name, chunk::SALT, hkdf_expand};
+use sealwright_stream::{ChunkCipher, chunk::SALT, hkdf_expand};
 
 use super::Body;
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     slots::PASSPHRASE_SALT,
 };
 
-const PAGE: &str = include_str!("../../../../docs/FORMAT.md");
+const PAGE: &str = include_str!("../../FORMAT.md");
 
 /// Bytes in rows of 16, as the page prints them.
 fn rows(bytes: &[u8]) -> String {
@@ -37,7 +37,7 @@ fn seal_example(preamble: &Preamble, key: &Key, input_key: &Secret) -> Vec<u8> {
 /// HKDF-Expand's output for the example, before it is cut into key, base nonce and commitment.
 fn derived(preamble: &Preamble, input_key: &[u8], len: usize) -> Vec<u8> {
     let salt: [u8; SALT] = std::array::from_fn(|i| 0x40 + i as u8);
-    let name = aead_name(preamble.suite).unwrap().as_bytes();
+    let name = preamble.suite.aead_name().as_bytes();
     let mut out = vec![0; len];
     let label = b"c2sp.org/chunked-encryption@v1+";
     hkdf_expand(input_key, &[label, name, &[0], &salt, &preamble.to_bytes(), b"greeting"], &mut out);

@@ -2,7 +2,7 @@
 
 use rustix::io::Errno;
 
-use super::{Error, Flaw, IS_PUBLIC, IS_VERIFYING, LOOSE, NOT_RAW, ONE_NAME, flaw};
+use super::{Error, Flaw, IS_PUBLIC, IS_SECRET, IS_SIGNING, IS_SSH, IS_VERIFYING, LOOSE, NOT_RAW, ONE_NAME, flaw};
 
 impl Error {
     /// What the user may do about it.
@@ -55,6 +55,9 @@ impl Error {
                 "a newer Sealwright may know it; otherwise the file is damaged"
             }
             Error::NotAuthentic(Flaw::Truncated { .. }) => "fetch the file again: the transfer was not complete",
+            Error::NotAuthentic(Flaw::SignatureFile) => {
+                "`sealwright sign FILE` writes one, FILE.sig; --signer names the key that verifies it"
+            }
             Error::NotAuthentic(Flaw::OtherFile { .. }) => {
                 "somebody swapped, renamed or replaced it; opened by itself, it is what it was sealed as"
             }
@@ -70,6 +73,19 @@ impl Error {
                 "the secret key is in the identity file (-i), or in the file of the signing key (--sign)"
             }
             Error::KeyFile { why: NOT_RAW, .. } => "`seal -R` seals for it, and `open -i` opens with its identity file",
+            Error::KeyFile { why: IS_SECRET, .. } | Error::BadKey { why: IS_SECRET, .. } => {
+                "-i opens with it; `sealwright key public -i FILE` prints its public key, which seals"
+            }
+            Error::KeyFile { why: IS_SIGNING, .. } | Error::BadKey { why: IS_SIGNING, .. } => {
+                "--sign signs with it; its verification key, for --signer, stands above it in its file"
+            }
+            Error::KeyFile { why: IS_SSH, .. } => "-i opens with it; -R seals for its public key",
+            Error::BadKey { why: IS_PUBLIC, .. } => {
+                "-R seals for it; --signer takes the verification key, which `key new --signing` prints"
+            }
+            Error::BadKey { why: IS_VERIFYING, .. } => {
+                "--signer verifies with it; -R takes a public key, which `key new --pair` prints"
+            }
             Error::KeyAsName => {
                 "others may have seen it in the list of processes; for a file of that name, put ./ in front"
             }

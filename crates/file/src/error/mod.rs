@@ -87,9 +87,6 @@ pub enum Error {
     /// More text than the format can hold.
     #[error("longer than the 4 PiB that one sealed file can hold")]
     TooLong,
-    /// This suite has no place in the file format.
-    #[error("suite {0} cannot seal files")]
-    SuiteNotForFiles(Suite),
     /// A key file cannot be used.
     #[error("key file {place}: {why}")]
     KeyFile {
@@ -236,7 +233,6 @@ pub enum Error {
 impl From<StreamError> for Error {
     fn from(error: StreamError) -> Error {
         match error {
-            StreamError::Suite(suite) => Error::SuiteNotForFiles(suite),
             StreamError::KeyLength { suite, wanted, given } => Error::KeyLength { suite, wanted, given },
             StreamError::Random(error) => Error::Random(error),
             StreamError::TooLong => Error::TooLong,
@@ -321,6 +317,12 @@ pub(crate) const IS_PUBLIC: &str = "it is a public key";
 pub(crate) const IS_VERIFYING: &str = "it is a verification key, which is public";
 /// Of a public key in the place of a raw one.
 pub(crate) const NOT_RAW: &str = "it is a public key, not a raw one";
+/// Of a secret key of a pair in the place of another kind.
+pub(crate) const IS_SECRET: &str = "it is the secret key of a pair";
+/// Of a signing key.
+pub(crate) const IS_SIGNING: &str = "it is a signing key";
+/// Of a private key for SSH.
+pub(crate) const IS_SSH: &str = "it is a private key for SSH";
 
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {

@@ -9,9 +9,12 @@ use std::{
 
 use zeroize::Zeroizing;
 
-use super::{Key, KeyMaterial, place_of, public};
+use super::{
+    Key, KeyMaterial, place_of,
+    public::{public, secret},
+};
 use crate::{
-    error::{Error, IS_PUBLIC, IS_VERIFYING, LOOSE, NOT_RAW},
+    error::{Error, IS_PUBLIC, LOOSE, NOT_RAW},
     output::sync_directory_of,
     secret::Secret,
 };
@@ -53,11 +56,8 @@ impl Key {
         let file = File::open(path).map_err(Error::io("open", place.clone()))?;
         let meta = file.metadata().map_err(Error::io("read", place.clone()))?;
         let key = Key::read_from(file, &place);
-        // What a public key is taken for shall not be hidden better.
-        if meta.is_file()
-            && meta.mode() & 0o077 != 0
-            && !matches!(key, Err(Error::KeyFile { why: NOT_RAW | IS_VERIFYING, .. }))
-        {
+        // What is no key, such as a document, shall not be hidden better.
+        if meta.is_file() && meta.mode() & 0o077 != 0 && key.is_ok() {
             return Err(Error::KeyFile { place, why: LOOSE });
         }
         key
@@ -75,7 +75,7 @@ impl Key {
             Some(key) => Ok(Key::of(KeyMaterial::Raw(key))),
             None => Err(Error::KeyFile {
                 place: place.into(),
-                why: match public(&buffer[..got]) {
+                why: match public(&buffer[..got]).or_else(|| secret(&buffer[..got])) {
                     Some(IS_PUBLIC) => NOT_RAW,
                     Some(other) => other,
                     None => "it must hold 16 or 32 bytes, or as many in hex on one line",

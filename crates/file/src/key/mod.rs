@@ -2,6 +2,7 @@
 
 mod as_name;
 mod file;
+mod held;
 #[cfg(feature = "public-keys")]
 mod pair;
 mod public;
@@ -23,7 +24,8 @@ pub(crate) use as_name::place_of;
 pub use file::{KeyForm, write_new};
 #[cfg(feature = "public-keys")]
 pub use pair::{PublicKey, SecretKey};
-pub(crate) use public::public;
+#[cfg(feature = "public-keys")]
+pub(crate) use public::{is_secret, public};
 use sealwright::Suite;
 use sealwright_stream::hkdf_expand;
 #[cfg(feature = "ssh")]

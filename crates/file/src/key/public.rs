@@ -1,20 +1,59 @@
-//! A file with public keys where one with a secret key belongs: told before anything is said of who may read it.
+//! Which kind of key a text is, by how it begins: where another kind belongs, that is told, before anything is said of who may read
+//! it.
 
-use crate::error::{IS_PUBLIC, IS_VERIFYING};
+#[cfg(feature = "public-keys")]
+use super::Key;
+use crate::error::{IS_PUBLIC, IS_SECRET, IS_SIGNING, IS_SSH, IS_VERIFYING};
 
-/// How public keys begin: those of pairs, and of SSH.
-const PUBLIC: [&[u8]; 5] = [b"seal1", b"ssh-", b"ecdsa-sha2-", b"sk-ssh-", b"sk-ecdsa-"];
-/// How verification keys begin.
-const VERIFYING: &[u8] = b"seal-verify1";
+/// How keys as text begin, in letters of either case.
+const KINDS: [(&str, &str); 4] = [
+    ("seal1", IS_PUBLIC),
+    ("seal-verify1", IS_VERIFYING),
+    ("seal-secret-key-1", IS_SECRET),
+    ("seal-signing-key-1", IS_SIGNING),
+];
+/// How public keys of SSH begin.
+const SSH_PUBLIC: [&[u8]; 4] = [b"ssh-", b"ecdsa-sha2-", b"sk-ssh-", b"sk-ecdsa-"];
+/// How private keys of SSH begin.
+const SSH_PRIVATE: &[u8] = b"-----BEGIN OPENSSH PRIVATE KEY-----";
+/// How our files of secret keys begin: who reads a raw key reads no more than a part of this comment.
+const COMMENTS: [(&[u8], &str); 2] =
+    [(b"# Public key: seal1", IS_SECRET), (b"# Verification key: seal-verify1", IS_SIGNING)];
 
-/// What a text is by its first line that is not a comment, if it is not secret.
-pub(crate) fn public(text: &[u8]) -> Option<&'static str> {
+/// The first line that is not a comment.
+fn first(text: &[u8]) -> Option<&[u8]> {
     let mut lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
-    let line = lines.find(|line| !line.is_empty() && !line.starts_with(b"#"))?;
-    if line.starts_with(VERIFYING) {
-        return Some(IS_VERIFYING);
+    lines.find(|line| !line.is_empty() && !line.starts_with(b"#"))
+}
+
+/// What a line is that begins as a key of ours does. Nothing behind the beginning is looked at.
+pub(crate) fn kind(line: &[u8]) -> Option<&'static str> {
+    let begins = |start: &str| line.get(..start.len()).is_some_and(|line| line.eq_ignore_ascii_case(start.as_bytes()));
+    KINDS.iter().find(|(start, _)| begins(start)).map(|(_, kind)| *kind)
+}
+
+/// What a text is by its first line, if it is not secret.
+pub(crate) fn public(text: &[u8]) -> Option<&'static str> {
+    let line = first(text)?;
+    if SSH_PUBLIC.iter().any(|start| line.starts_with(start)) {
+        return Some(IS_PUBLIC);
     }
-    PUBLIC.iter().any(|start| line.starts_with(start)).then_some(IS_PUBLIC)
+    kind(line).filter(|kind| matches!(*kind, IS_PUBLIC | IS_VERIFYING))
+}
+
+/// What a text, or the start of one, is if it is secret and no raw key.
+pub(crate) fn secret(text: &[u8]) -> Option<&'static str> {
+    match first(text) {
+        Some(line) if line.starts_with(SSH_PRIVATE) => Some(IS_SSH),
+        Some(line) => kind(line).filter(|kind| matches!(*kind, IS_SECRET | IS_SIGNING)),
+        None => COMMENTS.iter().find(|(start, _)| text.starts_with(start)).map(|(_, kind)| *kind),
+    }
+}
+
+/// Whether a text is a secret key of any kind. Who may read anything else does not matter.
+#[cfg(feature = "public-keys")]
+pub(crate) fn is_secret(text: &[u8]) -> bool {
+    secret(text).is_some() || Key::read_from(text, "").is_ok()
 }
 
 #[cfg(test)]
@@ -22,20 +61,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn public_keys_are_told_by_their_first_line() {
-        for (text, kind) in [
-            ("seal1qqqq", Some(IS_PUBLIC)),
-            ("# Alice\n\n  seal1qqqq\n", Some(IS_PUBLIC)),
-            ("ssh-ed25519 AAAA somebody", Some(IS_PUBLIC)),
-            ("ecdsa-sha2-nistp256 AAAA", Some(IS_PUBLIC)),
-            ("seal-verify1qqqq", Some(IS_VERIFYING)),
-            ("# Public key: seal1qqqq\nSEAL-SECRET-KEY-1QQQQ\n", None),
-            ("seal-secret-key-1qqqq", None),
-            ("-----BEGIN OPENSSH PRIVATE KEY-----", None),
-            ("000102030405060708090a0b0c0d0e0f\n", None),
-            ("", None),
+    fn keys_are_told_by_their_first_line() {
+        for (text, open, hidden) in [
+            ("seal1qqqq", Some(IS_PUBLIC), None),
+            ("# Alice\n\n  seal1qqqq\n", Some(IS_PUBLIC), None),
+            ("SEAL1QQQQ", Some(IS_PUBLIC), None),
+            ("ssh-ed25519 AAAA somebody", Some(IS_PUBLIC), None),
+            ("ecdsa-sha2-nistp256 AAAA", Some(IS_PUBLIC), None),
+            ("seal-verify1qqqq", Some(IS_VERIFYING), None),
+            ("# Public key: seal1qqqq\nSEAL-SECRET-KEY-1QQQQ\n", None, Some(IS_SECRET)),
+            ("# Public key: seal1qqqq", None, Some(IS_SECRET)),
+            ("# Verification key: seal-verify1qqqq", None, Some(IS_SIGNING)),
+            ("SEAL-SIGNING-KEY-1QQQQ", None, Some(IS_SIGNING)),
+            ("seal-secret-key-1qqqq", None, Some(IS_SECRET)),
+            ("-----BEGIN OPENSSH PRIVATE KEY-----", None, Some(IS_SSH)),
+            ("SEAL-SECRET-KEY-2QQQQ", None, None),
+            ("# a comment", None, None),
+            ("000102030405060708090a0b0c0d0e0f\n", None, None),
+            ("", None, None),
         ] {
-            assert_eq!(public(text.as_bytes()), kind, "{text}");
+            assert_eq!((public(text.as_bytes()), secret(text.as_bytes())), (open, hidden), "{text}");
         }
     }
 }

@@ -234,16 +234,16 @@ mod tests {
     use super::*;
     use crate::{Ceiling, Key, key};
 
-    const ED25519_FILE: &[u8] = include_bytes!("../../../cli/tests/keys/ed25519");
-    const ED25519_PUB: &str = include_str!("../../../cli/tests/keys/ed25519.pub");
-    const ENCRYPTED: &[u8] = include_bytes!("../../../cli/tests/keys/ed25519_encrypted");
-    const ENCRYPTED_PUB: &str = include_str!("../../../cli/tests/keys/ed25519_encrypted.pub");
-    const RSA_FILE: &[u8] = include_bytes!("../../../cli/tests/keys/rsa");
-    const RSA_PUB: &str = include_str!("../../../cli/tests/keys/rsa.pub");
-    const RSA_PEM: &[u8] = include_bytes!("../../../cli/tests/keys/rsa_pem");
-    const RSA_SHORT_PUB: &str = include_str!("../../../cli/tests/keys/rsa_short.pub");
-    const ECDSA_FILE: &[u8] = include_bytes!("../../../cli/tests/keys/ecdsa");
-    const ECDSA_PUB: &str = include_str!("../../../cli/tests/keys/ecdsa.pub");
+    const ED25519_FILE: &[u8] = include_bytes!("../../tests/keys/ed25519");
+    const ED25519_PUB: &str = include_str!("../../tests/keys/ed25519.pub");
+    const ENCRYPTED: &[u8] = include_bytes!("../../tests/keys/ed25519_encrypted");
+    const ENCRYPTED_PUB: &str = include_str!("../../tests/keys/ed25519_encrypted.pub");
+    const RSA_FILE: &[u8] = include_bytes!("../../tests/keys/rsa");
+    const RSA_PUB: &str = include_str!("../../tests/keys/rsa.pub");
+    const RSA_PEM: &[u8] = include_bytes!("../../tests/keys/rsa_pem");
+    const RSA_SHORT_PUB: &str = include_str!("../../tests/keys/rsa_short.pub");
+    const ECDSA_FILE: &[u8] = include_bytes!("../../tests/keys/ecdsa");
+    const ECDSA_PUB: &str = include_str!("../../tests/keys/ecdsa.pub");
     const MARK: [u8; 16] = [5; 16];
 
     fn public(text: &str) -> SshPublicKey {

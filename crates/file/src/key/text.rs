@@ -6,6 +6,7 @@
 
 use zeroize::{Zeroize, Zeroizing};
 
+use super::public::kind;
 use crate::error::Error;
 
 /// Character `n` stands for the five bits of `n`.
@@ -81,11 +82,12 @@ pub(crate) fn key_file(label: &str, public: &str, secret: &str) -> Zeroizing<Str
     text
 }
 
-/// The bytes of `text`, which must have `prefix`.
+/// The bytes of `text`, which must have `prefix`. A key of another kind is told as that, and anything else as `otherwise`.
 pub(crate) fn decode(prefix: &str, text: &str, otherwise: &'static str) -> Result<Zeroizing<Vec<u8>>, Error> {
-    let (start, rest) = text.split_at_checked(prefix.len() + 1).ok_or_else(|| wrong(otherwise))?;
+    let other = || wrong(kind(text.as_bytes()).unwrap_or(otherwise));
+    let (start, rest) = text.split_at_checked(prefix.len() + 1).ok_or_else(other)?;
     if !start.eq_ignore_ascii_case(&format!("{prefix}1")) {
-        return Err(wrong(otherwise));
+        return Err(other());
     }
     let len = rest.len().checked_sub(CHECKSUM).filter(|_| text.len() <= MOST);
     let whole = len.and_then(|len| read(prefix, start.as_bytes(), rest.as_bytes(), len));

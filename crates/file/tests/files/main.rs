@@ -15,6 +15,8 @@ mod reader;
 #[cfg(feature = "public-keys")]
 mod recipients;
 mod roundtrip;
+#[cfg(feature = "signatures")]
+mod signed;
 mod support;
 #[cfg(feature = "signatures")]
 mod trees;

@@ -82,15 +82,8 @@ fn a_file_that_changes_meanwhile_gets_no_other_keys() {
                 file.write_all_at(b"x", sealed.len() as u64 - 1).unwrap();
             }
         });
-        let rekeying = Rekeying {
-            keys: &keys[..1],
-            add: &[Recipient::Key(Key::raw(vec![9; 32]))],
-            remove: &[],
-            costs: CHEAP,
-            ceiling: Ceiling::default(),
-            sync: false,
-            work,
-        };
+        let add = [Recipient::Key(Key::raw(vec![9; 32]))];
+        let rekeying = Rekeying::new(&keys[..1]).adding(&add).costs(CHEAP).sync(false).work(work);
         let error = rekeying.run(&path).unwrap_err();
         assert!(matches!(error, Error::Changed { .. }), "{change}: {error}");
         assert_eq!(dir.names(), ["sealed"], "{change}");
@@ -112,9 +105,7 @@ fn who_waited_changes_the_newer_file() {
         let path = path.clone();
         std::thread::spawn(move || {
             let add = [Recipient::Key(Key::raw(vec![9; 32]))];
-            let (costs, ceiling) = (CHEAP, Ceiling::default());
-            let (keys, work) = (&keys[..1], Default::default());
-            Rekeying { keys, add: &add, remove: &[], costs, ceiling, sync: false, work }.run(&path)
+            Rekeying::new(&keys[..1]).adding(&add).costs(CHEAP).sync(false).run(&path)
         })
     };
     // Without waiting, it would have replaced the file by now.
