@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 from contextlib import suppress
 from typing import Any, Optional
 
@@ -35,11 +36,21 @@ def remove(fs: Any, paths: list[str], recursive: bool, maxdepth: Optional[int]) 
 
 
 def goals_of(fs: Any, sources: list[str], goal: str, within: bool, recursive: bool) -> tuple[list[str], list[str]]:
-    """What is to move, and to where: to `goal`, or `within` that folder. One name that is not there may be a pattern for others."""
+    """What is to move, and to where: to `goal`, or `within` that folder. A name that is not there may be a pattern for others."""
     into = goal.rstrip("/") + "/"
-    if len(sources) != 1 or not has_magic(sources[0]) or fs.lexists(sources[0]):
-        return sources, [into + name.rstrip("/").rpartition("/")[2] if within else goal for name in sources]
-    pattern = sources[0]
+    moved: list[tuple[str, str]] = []
+    for source in sources:
+        if has_magic(source) and not fs.lexists(source):
+            # What two patterns stand for moves once.
+            there = {name for name, _ in moved}
+            moved += [(name, into + rest) for name, rest in _matches(fs, source, recursive) if name not in there]
+        else:
+            moved.append((source, into + source.rstrip("/").rpartition("/")[2] if within else goal))
+    return [name for name, _ in moved], [each for _, each in moved]
+
+
+def _matches(fs: Any, pattern: str, recursive: bool) -> list[tuple[str, str]]:
+    """What a pattern stands for, and its name below the folder that all of that lies in."""
     found = fs.glob(pattern, detail=True)
     folders = tuple(f"{name}/" for name in found if found[name].get("type") == "directory")
     # Without `recursive`, fsspec's patterns stand for files only. With it, what is in a folder moves with that.
@@ -47,7 +58,7 @@ def goals_of(fs: Any, sources: list[str], goal: str, within: bool, recursive: bo
     if not sources:
         raise FileNotFoundError(pattern)
     top = common_prefix([name.rpartition("/")[0] for name in sources])
-    return sources, [into + name[len(top) :].lstrip("/") for name in sources]
+    return [(name, name[len(top) :].lstrip("/")) for name in sources]
 
 
 def move(fs: Any, sources: list[str], goals: list[str], recursive: bool, maxdepth: Optional[int]) -> None:
@@ -56,9 +67,13 @@ def move(fs: Any, sources: list[str], goals: list[str], recursive: bool, maxdept
         raise ValueError(f"{len(sources)} names cannot be moved to {len(goals)}")
     store, sources = behind(fs, sources)
     goals = behind(fs, goals)[1]
-    moved = [(source, goal) for source, goal in zip(sources, goals) if source != goal]
-    if len({goal for _, goal in moved}) < len(moved):
+    if len(set(goals)) < len(goals):
         raise ValueError("two files would have one name (hint: move them to different folders)")
+    moved = [(source, goal) for source, goal in zip(sources, goals) if source != goal]
+    last = {source: place for place, (source, _) in enumerate(moved)}
+    for place, (source, goal) in enumerate(moved):
+        if last.get(goal, -1) > place:
+            raise ValueError(f"{source} would replace {goal}, which is to be moved after it (hint: name {goal} before it)")
     for source, goal in moved:
         folder = store.isdir(source) and not (isinstance(store, LocalFileSystem) and store.islink(source))
         if folder and not recursive:
@@ -67,6 +82,8 @@ def move(fs: Any, sources: list[str], goals: list[str], recursive: bool, maxdept
             raise ValueError(f"{goal} lies in {source}, which is to be moved")
         if store.isdir(goal):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), goal)
+        if _leads_to(store, source, goal):
+            raise shutil.SameFileError(f"{source} is a link to {goal}, and would replace it")
         if _is_literal(store) and (maxdepth is None or not folder):
             store.mv(source, goal)
         elif folder:
@@ -79,6 +96,14 @@ def move(fs: Any, sources: list[str], goals: list[str], recursive: bool, maxdept
 def _is_literal(fs: Any) -> bool:
     """Whether its `rm` and `mv` take names for what they are, also of folders."""
     return isinstance(fs, (ArrowFSWrapper, LocalFileSystem))
+
+
+def _leads_to(fs: Any, source: str, goal: str) -> bool:
+    """Whether `source` is a link to `goal`: in its place, it would lead to itself, and the file would be gone."""
+    local = isinstance(fs, LocalFileSystem) or (isinstance(fs, ArrowFSWrapper) and fs.fs.type_name == "local")
+    if not local or not os.path.islink(source) or not os.path.exists(source) or not os.path.exists(goal):
+        return False
+    return os.path.samefile(source, goal)
 
 
 def _move_folder(fs: Any, source: str, goal: str, maxdepth: Optional[int]) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Optional
 
 from fsspec.implementations.cached import CachingFileSystem
 from fsspec.spec import AbstractBufferedFile
@@ -14,6 +15,7 @@ from ._store import behind
 # How far is read ahead: at a place that is new, and at most where reading goes on.
 _LEAST = 64 * 1024
 _MOST = 16 * 1024 * 1024
+_BLOCKS = 3  # How many places are held, so that whoever reads at them in turn goes on.
 
 
 def opened(fs: Any, path: str, options: dict[str, Any]) -> Any:
@@ -32,15 +34,30 @@ def opened(fs: Any, path: str, options: dict[str, Any]) -> Any:
     return Ahead(file, path) if isinstance(file, AbstractBufferedFile) and file.size is not None else file
 
 
+@dataclass(eq=False)
+class _Block:
+    """Bytes that are held, and how far was read ahead for them."""
+
+    start: int
+    held: bytes
+    ahead: int
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.held)
+
+
 class Ahead:
-    """A file for which each read is a request. At a new place 64 KiB are read ahead, and twice as much each time that reading goes on from
-    there, up to 16 MiB. The stores' own way reads megabytes ahead wherever one byte is read, 50 of them from S3."""
+    """A file for which each read is a request. At a new place 64 KiB are read ahead, and four times as much each time that reading goes on
+    from there, up to 16 MiB; also where it goes on at a few places in turn. The stores' own way reads megabytes ahead wherever one byte is
+    read, 50 of them from S3."""
 
     def __init__(self, file: Any, name: str) -> None:
         self.name, self._file, self._size = name, file, int(file.size)
-        self._at, self._ahead = 0, _LEAST
-        # What is held, and where it begins: the start, which is read again when a file is open, and what was read last.
-        self._head = self._last = (0, b"")
+        self._at = 0
+        # What is held: the start, which is read again when a file is open, and what was read last.
+        self._head: Optional[_Block] = None
+        self._blocks: list[_Block] = []
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
         self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
@@ -53,22 +70,31 @@ class Ahead:
         end = self._size if size < 0 else min(self._at + size, self._size)
         if end <= self._at:
             return b""
-        start, held = next((each for each in (self._last, self._head) if each[0] <= self._at <= each[0] + len(each[1])), (self._at, b""))
-        if end > start + len(held):
-            # Where nothing is held yet, none goes on.
-            self._ahead = min(2 * self._ahead, _MOST) if held else _LEAST
-            known = held[self._at - start :]
-            self._file.seek(self._at + len(known))
-            fresh = self._file.read(min(max(end, self._at + self._ahead), self._size) - self._at - len(known))
-            start, held = self._last = (self._at, known + fresh)
-            if start == 0 and not self._head[1]:
-                self._head = self._last
-        got = held[self._at - start : end - start]
+        held = [each for each in (*self._blocks, self._head) if each is not None and each.start <= self._at <= each.end]
+        block = max(held, key=lambda each: each.end, default=None)
+        if block is None or end > block.end:
+            block = self._fetched(block, end)
+        if block in self._blocks:
+            # The last one is that which was used last.
+            self._blocks.remove(block)
+            self._blocks.append(block)
+        got = block.held[self._at - block.start : end - block.start]
         self._at += len(got)
         return got
 
+    def _fetched(self, old: Optional[_Block], end: int) -> _Block:
+        """What is at hand up to `end` at least. It takes the place of the `old` block, from which reading goes on."""
+        ahead, known = (min(4 * old.ahead, _MOST), old.held[self._at - old.start :]) if old else (_LEAST, b"")
+        self._file.seek(self._at + len(known))
+        fresh = self._file.read(min(max(end, self._at + ahead), self._size) - self._at - len(known))
+        block = _Block(self._at, known + fresh, ahead)
+        self._blocks = [each for each in self._blocks if each is not old][1 - _BLOCKS :] + [block]
+        if block.start == 0 and self._head is None:
+            self._head = block
+        return block
+
     def close(self) -> None:
-        self._head = self._last = (0, b"")
+        self._head, self._blocks = None, []
         self._file.close()
 
 
@@ -78,8 +104,10 @@ def ranges(opens: Callable[[str], Any], paths: list[str], starts: Any, ends: Any
     if not len(starts) == len(ends) == len(paths):
         raise ValueError("there must be a start and an end for each path")
     found: list[Any] = [None] * len(paths)
-    for path in dict.fromkeys(paths):
-        places = [place for place, name in enumerate(paths) if name == path]
+    places_of: dict[str, list[int]] = {}
+    for place, path in enumerate(paths):
+        places_of.setdefault(path, []).append(place)
+    for path, places in places_of.items():
         try:
             with opens(path) as file:
                 for place in places:

@@ -42,7 +42,7 @@ class Sealed(SealedFile):
             raise
 
     def close(self) -> None:
-        if self.closed or self._given_up():
+        if self.closed or self._over or self._given_up():
             # It finds the same.
             super().close()
             return
@@ -61,6 +61,9 @@ class Sealed(SealedFile):
 
     def commit(self) -> None:
         """Puts the file in its place, at the end of a transaction."""
+        if self._over:
+            self.discard()
+            raise self._too_late()
         if not self.closed:
             self.discard()
             raise Error(f"{self.name}: no file was made, as the transaction ended before it was closed (hint: close it within)")
@@ -77,6 +80,14 @@ class Sealed(SealedFile):
         super().discard()
         self._lost = False  # Whoever calls this knows.
         self._forget()
+
+    def _end(self, until: float) -> bool:
+        stopped = super()._end(until)
+        if stopped:
+            self._forget()
+        # A write that hangs may hold what closing the file would wait for.
+        self._below = None
+        return stopped
 
     def _unfinished(self) -> bool:
         return super()._unfinished() or (self._writes and self._below is not None)

@@ -77,7 +77,8 @@ def first_bytes(fs: Any, paths: list[str], lengths: list[int]) -> list[Any]:
 
 
 def files_below(fs: Any, top: str) -> tuple[dict[str, dict[str, Any]], dict[str, Exception]]:
-    """What there is below `top`, or `top` itself, and the folders that cannot be listed. fsspec's own `find` leaves these out."""
+    """What there is below `top`, or `top` itself, and why folders cannot be listed. fsspec's own `find` leaves these out. Of a file that
+    is not in a list, nothing is told."""
     ours = getattr(fs.find, "__func__", None) is AbstractFileSystem.find or getattr(type(fs), "_find", None) is AsyncFileSystem._find
     found: dict[str, dict[str, Any]] = {}
     failed: dict[str, Exception] = {}
@@ -86,9 +87,8 @@ def files_below(fs: Any, top: str) -> tuple[dict[str, dict[str, Any]], dict[str,
         folder = folders.pop()
         try:
             listed = fs.ls(folder, detail=True)
-        except OSError as error:
-            if folder == top:
-                raise
+        except Exception as error:
+            # Not all that a store raises is an OSError, such as what HTTP answers.
             failed[folder] = error
             continue
         for info in listed:
@@ -99,6 +99,11 @@ def files_below(fs: Any, top: str) -> tuple[dict[str, dict[str, Any]], dict[str,
                 folders.append(name)
     if not ours:
         found = fs.find(top, detail=True)
+    # Not every store lists one that is a file.
+    if not found and fs.isfile(top):
+        return {top: {}}, {}
+    if top in failed:
+        raise failed[top]
     if not found and not fs.exists(top):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), top)
     return found, failed

@@ -82,7 +82,7 @@ def seal_store(source: str, target: str, *, executor: Executor, **options: Any) 
     pipe, and files whose names are no paths below the target: with an empty part, `.` or `..`, as objects of a store can have them, or
     with `::`, which chains URLs. A link counts as what it leads to, unless that is a folder.
     """
-    places, keys = _split("seal_store", options, _PLACES)
+    places, keys = _split("seal_store", options, _PLACES, _SEALING)
     _check("seal_store", keys, "key", "recipients")
     return _run(source, target, executor, None, keys, **places)
 
@@ -90,7 +90,7 @@ def seal_store(source: str, target: str, *, executor: Executor, **options: Any) 
 def open_store(source: str, target: str, *, executor: Executor, **options: Any) -> Report:
     """Opens every file below `source` whose name ends in `.seal`, to `target` without that ending. Arguments as of `seal_store`, and
     `max_memory_kib` of `sealwright.open`."""
-    places, keys = _split("open_store", options, _PLACES)
+    places, keys = _split("open_store", options, _PLACES, ("key", *_OPENING))
     _check("open_store", keys, "key")
     return _run(source, target, executor, keys, None, **places)
 
@@ -103,8 +103,9 @@ def rekey_store(store: str, *, executor: Executor, key: Any, new: dict[str, Any]
     keys as `key`. A file that is padded is in `failed`, as it would tell the length of its text then. Other arguments as of `seal_store`,
     with `store_options` for fsspec's.
     """
-    places, keys = _split("rekey_store", options, ("store_options", *_OURS))
-    _split("rekey_store: new", new, ())
+    places, keys = _split("rekey_store", options, ("store_options", *_OURS), _OPENING, "in new")
+    # A file that the new key opens is read.
+    _split("rekey_store: new", new, (), (*_SEALING, "max_memory_kib"), "beside new")
     _check("rekey_store", {"key": key}, "key")
     _check("rekey_store: new", new, "key", "recipients")
     own = places.pop("store_options", None)
@@ -113,15 +114,20 @@ def rekey_store(store: str, *, executor: Executor, key: Any, new: dict[str, Any]
 
 _OURS = ("manifest", "progress", "in_flight")
 _PLACES = ("source_options", "target_options", *_OURS)
-_KEYS = ("key", "recipients", "suite", "costs", "associated_data", "max_memory_kib")
+_SEALING = ("key", "recipients", "suite", "costs", "associated_data")
+_OPENING = ("associated_data", "max_memory_kib")
 
 
-def _split(call: str, options: dict[str, Any], ours: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Arguments of the run, and those of sealed files."""
+def _split(
+    call: str, options: dict[str, Any], ours: tuple[str, ...], keys: tuple[str, ...], elsewhere: str = ""
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Arguments of the run, and those of sealed files. Others may belong `elsewhere`."""
     for name in options:
-        if name not in ours and name not in _KEYS:
-            near = get_close_matches(name, ours + _KEYS, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(ours + _KEYS)}"
+        if name not in ours and name not in keys:
+            near = get_close_matches(name, ours + keys, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(ours + keys)}"
+            if elsewhere and name in (*_SEALING, *_OPENING, *_OURS, "store_options"):
+                hint = f"pass it {elsewhere}"
             raise TypeError(f"{call} takes no {name!r} (hint: {hint})")
     return (
         {name: value for name, value in options.items() if name in ours},

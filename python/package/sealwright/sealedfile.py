@@ -6,10 +6,13 @@ import atexit
 import io
 import opcode
 import os
+import stat
 import sys
 import threading
+import time
 import warnings
 import weakref
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn, Optional
 
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from ._sealwright import Buffer, _AnyKey, _Path, _Recipients, _Seekable, _Writable
 
 _CHUNK = 16 * 1024  # What is authenticated at once.
+_PATIENCE = 30.0  # Seconds that the end of the interpreter waits for writes that are under way.
 _LEAVES = opcode.opmap.get("WITH_EXCEPT_START")  # What calls `__exit__` with an exception.
 
 
@@ -39,21 +43,23 @@ _open: weakref.WeakSet[SealedFile] = weakref.WeakSet()
 def _forked() -> None:
     # Another thread of the parent may have held a lock; and what the parent writes, nobody misses in a child.
     for file in _open:
-        file._lock, file._excused = threading.RLock(), True
+        file._lock, file._excused, file._theirs = threading.RLock(), True, True
 
 
 os.register_at_fork(after_in_child=_forked)
 
 
 def _ended() -> None:
-    """Gives up what is open when the interpreter ends. Later, no thread can write to a file object of Python's any more."""
-    left = [file for file in list(_open) if file._unfinished()]
+    """Gives up what is open when the interpreter ends. Later, no thread can write to a file object of Python's any more. A file at a path
+    needs none of these: a handler that was there before this one may still close it."""
+    left = [file for file in list(_open) if file._unfinished() and (file._theirs or file._needs_python())]
     # What wraps one that got nothing yet may have something for it.
     told = [file for file in left if not file.closed and not file._excused]
+    until = time.monotonic() + _PATIENCE
     for file in left:
         file._excused = True
         with suppress(Exception):
-            file.discard()
+            file.discard() if file._theirs else file._end(until)
     # At last, as a warning may be an error.
     for file in told:
         missed(file.name, file)
@@ -62,10 +68,45 @@ def _ended() -> None:
 atexit.register(_ended)
 
 
-def missed(name: object, source: object) -> None:
-    """Tells of a file that was written to and that nobody closed."""
+def missed(name: object, source: object, warn: Callable[..., None] = warnings.warn) -> None:
+    """Tells of a file that was written to and that nobody closed, also while modules are being cleared."""
     what = f"{name}: no file was made, as nobody closed it (hint: close it, or use it in a with statement)"
-    warnings.warn(what, ResourceWarning, stacklevel=3, source=source)
+    warn(what, ResourceWarning, stacklevel=3, source=source)
+
+
+class _Target:
+    """A file object that is written to, until it is stopped."""
+
+    def __init__(self, file: _Writable) -> None:
+        self._file, self._idle, self._stopped = file, threading.Lock(), False
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        # Where `write` returns None, it matters whether the file is a raw one.
+        return type(self._file)
+
+    @property
+    def name(self) -> Any:
+        return self._file.name  # type: ignore[attr-defined]
+
+    def write(self, data: bytes) -> int | None:
+        with self._idle:
+            if self._stopped:
+                raise Error("the interpreter ends")
+            return self._file.write(data)
+
+    def flush(self) -> None:
+        with self._idle:
+            if hasattr(self._file, "flush"):
+                self._file.flush()
+
+    def stop(self, until: float) -> bool:
+        """Whether nothing is being written any more: not so if a write hangs, as to a pipe that nobody reads."""
+        self._stopped = True
+        idle = self._idle.acquire(timeout=max(until - time.monotonic(), 0))
+        if idle:
+            self._idle.release()
+        return idle
 
 
 class SealedFile(io.BufferedIOBase):
@@ -84,6 +125,8 @@ class SealedFile(io.BufferedIOBase):
     The other arguments are those of `sealwright.seal` and `sealwright.open`. A `SealedFile` cannot be copied or pickled.
     """
 
+    _missed = staticmethod(missed)  # A name of the module may be gone when the last file is.
+
     def __init__(
         self,
         file: _Path | _Seekable | _Writable,
@@ -99,7 +142,8 @@ class SealedFile(io.BufferedIOBase):
         self._writer: Optional[SealedWriter] = None
         self._at = 0
         self._lock = threading.RLock()
-        self._forgotten = self._lost = self._excused = False
+        self._forgotten = self._lost = self._excused = self._theirs = self._over = False
+        self._target: Optional[_Target] = None
         # An exception that was there before says nothing about what is written.
         self._before = sys.exc_info()[1]
         self.mode = mode
@@ -117,8 +161,10 @@ class SealedFile(io.BufferedIOBase):
             )
         elif mode in ("wb", "w", "xb", "x"):
             options.setdefault("force", mode[0] == "w")
+            # What has `write` is a file object to the writer.
+            self._target = _Target(file) if hasattr(file, "write") else None
             self._writer = SealedWriter(
-                file,  # type: ignore[arg-type]
+                self._target or file,  # type: ignore[arg-type]
                 key=key,
                 recipients=recipients,
                 associated_data=associated_data,
@@ -146,7 +192,7 @@ class SealedFile(io.BufferedIOBase):
         return self._reader is not None
 
     def writable(self) -> bool:
-        return self._writer is not None
+        return self._writer is not None or self._over
 
     @property
     def size(self) -> int:
@@ -201,6 +247,11 @@ class SealedFile(io.BufferedIOBase):
     def write(self, data: Buffer, /) -> int:
         if self.closed:
             raise ValueError("I/O operation on closed file")
+        if self._over and self._forgotten:
+            # What wraps it and is forgotten too hands on what it has.
+            return memoryview(data).nbytes
+        if self._over:
+            raise self._too_late()
         if self._writer is None:
             raise io.UnsupportedOperation("not writable")
         # An array without elements may have a shape that cannot be cast.
@@ -221,6 +272,29 @@ class SealedFile(io.BufferedIOBase):
         """Whether there is something to give up."""
         return self._writer is not None
 
+    def _needs_python(self) -> bool:
+        """Whether it is written, or waits, where there must be an interpreter, or where nobody may wait for it."""
+        if self._target is not None:
+            return True
+        try:
+            return stat.S_ISFIFO(os.stat(self.name).st_mode)
+        except (OSError, TypeError, ValueError):
+            return False
+
+    def _end(self, until: float) -> bool:
+        """Gives up what is written, as the interpreter ends; whether it could be waited for. It stays open: so whoever writes to it or
+        closes it later is told, also by what wraps it."""
+        writer, self._writer, self._over = self._writer, None, True
+        stopped = self._target is not None and self._target.stop(until)
+        # One that is only let go ends no file either, and nobody waits for its thread.
+        if writer is not None and stopped:
+            writer.abandon()
+        return stopped
+
+    def _too_late(self) -> Error:
+        what = f"{self.name}: no file was made, as the interpreter ended before it was closed"
+        return Error(f"{what} (hint: close it sooner, or import sealwright before you register what closes it with atexit)")
+
     def discard(self) -> None:
         """Closes a file that was written to, and leaves nothing behind at its path."""
         writer, self._writer = self._writer, None
@@ -232,22 +306,28 @@ class SealedFile(io.BufferedIOBase):
     def _given_up(self) -> bool:
         """Whether `close`, which asks, is called because of an exception that came while the file was written, or of no reference being
         left to what wraps it."""
-        if self._writer is None:
-            return False
+        if self._writer is None or self._forgotten:
+            # When modules are being cleared, there is no `sys` any more.
+            return self._writer is not None
         came = sys.exc_info()[1]
-        return self._forgotten or (came is not None and came is not self._before and _leaves(sys._getframe(1), came))
+        return bool(came is not None and came is not self._before and _leaves(sys._getframe(1), came))
 
     def _dealloc_warn(self, source: object) -> None:
         # What wraps a file calls this before it closes it, where nobody did.
         self._forgotten = True
         if self._writer is not None and not self._excused:
-            missed(self.name, source)
+            self._missed(self.name, source)
 
     def close(self) -> None:
         if self.closed:
             if self._lost:
                 self._lost = False
                 raise Error("no file was made: what wrapped it was forgotten before it was closed (hint: close or detach it)")
+            return
+        if self._over:
+            super().close()
+            if not self._forgotten:
+                raise self._too_late()
             return
         if self._given_up():
             self.discard()
@@ -279,4 +359,4 @@ class SealedFile(io.BufferedIOBase):
         except AttributeError:
             return  # The constructor failed.
         if written:
-            missed(self.name, self)
+            self._missed(self.name, self)
