@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+import sealwright
 
 START = """
 import builtins, io, os, sys
@@ -54,8 +55,8 @@ KINDS = {
 }
 
 
-def ended(folder, program, *words):
-    command = [sys.executable, *words, "-c", START + program, str(folder / "x")]
+def ended(folder, program, *words, before=""):
+    command = [sys.executable, *words, "-c", before + START + program, str(folder / "x")]
     return subprocess.run(command, capture_output=True, text=True, timeout=100)
 
 
@@ -74,6 +75,57 @@ def test_a_file_that_is_open_at_the_end(tmp_path, kind, kept):
     assert said.stderr.count("no file was made, as nobody closed it") == 1, said.stderr
     found = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.name != "x.object"}
     assert found == ({} if kind == "without commit" else {"x": b"old"})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_handler_that_was_there_before_the_package(tmp_path, kind):
+    """It is called last. It makes the file, or is told that there is none."""
+    text = "'half'" if kind == "text" else "b'half'"
+    before = "import atexit, contextlib\nstack = contextlib.ExitStack()\natexit.register(stack.close)\n"
+    program = f"file = stack.enter_context(contextlib.closing({KINDS[kind]}))\nfile.write({text})\n"
+    said = ended(tmp_path, program, "-W", "ignore::ResourceWarning", before=before)
+    found = [path.name for path in tmp_path.iterdir() if path.name != "x.object"]
+    if kind == "a path":
+        assert (said.returncode, said.stderr, found) == (0, "", ["x"])
+        assert sealwright.verify(tmp_path / "x", key=bytes(32))[0] == 4
+    else:
+        assert found == [] and "panicked" not in said.stderr
+        assert "no file was made, as the interpreter ended before it was closed (hint: " in said.stderr
+
+
+def test_a_transaction_that_ends_in_a_handler_that_was_there_before_the_package(tmp_path):
+    before = "import atexit\natexit.register(lambda: fs.end_transaction())\n"
+    program = """
+fs = SealedFileSystem(key=KEY)
+fs.start_transaction()
+with fs.open(PATH, "wb") as file:
+    file.write(b"text")
+"""
+    said = ended(tmp_path, program, before=before)
+    assert os.listdir(tmp_path) == [] and "no file was made, as the interpreter ended" in said.stderr
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_nobody_waits_for_a_write_that_hangs(tmp_path, named):
+    program = """
+import threading, time
+
+sealwright.sealedfile._PATIENCE = 0.5
+if NAMED:
+    os.mkfifo(PATH)
+    reader = os.open(PATH, os.O_RDONLY | os.O_NONBLOCK)
+    target = PATH
+else:
+    reader, writer = os.pipe()
+    target = open(writer, "wb", buffering=0)
+file = sealwright.SealedFile(target, "wb", key=KEY)
+threading.Thread(target=lambda: [file.write(bytes(65536)) for _ in range(100)], daemon=True).start()
+time.sleep(0.5)
+print("end")
+"""
+    said = ended(tmp_path, f"NAMED = {named}" + program, "-W", "default")
+    assert (said.returncode, said.stdout) == (0, "end\n"), said.stderr
+    assert said.stderr.count("no file was made, as nobody closed it") == 1, said.stderr
 
 
 def test_what_was_closed_or_is_read_is_left_alone(tmp_path):

@@ -1,6 +1,7 @@
 """Names that look like patterns, of files that are moved, copied and fetched: they are taken for themselves, and nothing is lost."""
 
 import os
+import shutil
 
 import fsspec
 import pyarrow.fs
@@ -73,9 +74,25 @@ def test_patterns_and_lists_are_moved(place):
     fs.mv([f"{top}/a[3]", f"{top}/b"], [f"{top}/b2", f"{top}/a[3]"])
     with pytest.raises(ValueError, match="2 names cannot be moved to 1"):
         fs.mv([f"{top}/a[3]", f"{top}/b2"], [f"{top}/c"])
+    # None replaces one that is to be moved after it, or that stays.
+    for sources, goals in (("b2", "a[3]"), ("a[3]", "c")), (("b2", "a[3]"), ("a[3]", "a[3]")):
+        with pytest.raises(ValueError, match="to be moved after it|two files would have one name"):
+            fs.mv([f"{top}/{name}" for name in sources], [f"{top}/{name}" for name in goals])
     fs.mv([f"{top}/b2"], f"{top}/goal")
     expected = {"goal/a1": b"a1", "goal/a2": b"a2", "goal/one/x": b"one/x", "goal/two/x": b"two/x", "goal/b2": b"a[3]", "a[3]": b"b"}
     assert left(fs, top) == expected
+
+
+def test_each_name_of_a_list_may_be_a_pattern(place):
+    fs, top = place
+    for name in ("a1", "a2", "b1", "c[1]", "c1", "d"):
+        fs.pipe_file(f"{top}/{name}", name.encode())
+    fs.makedirs(f"{top}/goal")
+    fs.mv([f"{top}/a*", f"{top}/[ab]1", f"{top}/c[1]", f"{top}/d"], f"{top}/goal")
+    assert left(fs, top) == {"c1": b"c1", **{f"goal/{name}": name.encode() for name in ("a1", "a2", "b1", "c[1]", "d")}}
+    with pytest.raises(FileNotFoundError):
+        fs.mv([f"{top}/c1", f"{top}/none*"], f"{top}/goal")
+    assert fs.exists(f"{top}/c1")
 
 
 def test_folders_are_moved_as_far_as_they_are_copied(place):
@@ -117,6 +134,24 @@ def test_links_are_moved_as_links(tmp_path):
     os.symlink("folder", tmp_path / "link")
     fs.mv(f"{tmp_path}/link", f"{tmp_path}/other")
     assert os.readlink(tmp_path / "other") == "folder" and sorted(os.listdir(tmp_path)) == ["folder", "other"]
+
+
+@pytest.mark.parametrize("arrow", [False, True])
+def test_a_link_does_not_replace_what_it_leads_to(tmp_path, arrow):
+    fs = SealedFileSystem(key=KEY, fs=ArrowFSWrapper(pyarrow.fs.LocalFileSystem()) if arrow else None)
+    for name in ("file", "other"):
+        fs.pipe_file(f"{tmp_path}/{name}", b"text")
+    os.symlink("file", tmp_path / "link")
+    os.symlink("link", tmp_path / "link2")
+    for source, goal in (("link", "file"), ("link2", "link"), ("link2", "file")):
+        with pytest.raises(shutil.SameFileError, match="would replace it"):
+            fs.mv(f"{tmp_path}/{source}", f"{tmp_path}/{goal}")
+    assert fs.cat_file(f"{tmp_path}/file") == fs.cat_file(f"{tmp_path}/link2") == b"text"
+    # Another one's place it takes, and a file that of a link to it.
+    fs.mv(f"{tmp_path}/link2", f"{tmp_path}/other")
+    fs.mv(f"{tmp_path}/file", f"{tmp_path}/link")
+    assert sorted(os.listdir(tmp_path)) == ["link", "other"] and os.readlink(tmp_path / "other") == "link"
+    assert fs.cat_file(f"{tmp_path}/other") == b"text"
 
 
 def test_names_that_look_like_patterns_are_copied_and_fetched(place, tmp_path):

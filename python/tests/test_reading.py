@@ -8,6 +8,7 @@ import fsspec
 import pytest
 import sealwright
 from fsspec.spec import AbstractBufferedFile, AbstractFileSystem
+from sealwright import _reading
 from sealwright.filesystem import SealedFileSystem
 
 KEY = bytes(range(32))
@@ -67,6 +68,36 @@ def test_an_object_that_is_read_from_its_start_takes_few_requests(store):
         parts = list(iter(lambda: file.read(MIB), b""))
     assert b"".join(parts) == TEXT
     assert sum(below.asked) < len(below.sealed) + MIB and len(below.asked) < 20 and max(below.asked) <= 17 * MIB
+
+
+def test_files_that_are_read_at_two_places_in_turn_take_few_requests(store):
+    below, fs = store
+    places = [0, 32 * MIB]
+    with fs.open("x") as file:
+        for _ in range(160):
+            for stream, at in enumerate(places):
+                file.seek(at)
+                assert file.read(100_000) == TEXT[at : at + 100_000]
+                places[stream] += 100_000
+    assert len(below.asked) < 20 and sum(below.asked) < len(below.sealed) + MIB
+
+
+def test_ranges_of_many_files_take_no_time_for_each_pair_of_them():
+    class File(io.BytesIO):
+        size = 3
+
+    compared = []
+
+    class Name(str):
+        __hash__ = str.__hash__
+
+        def __eq__(self, other):
+            compared.append(other)
+            return str.__eq__(self, other)
+
+    names = [Name(number) for number in range(1000)] * 2
+    assert _reading.ranges(lambda name: File(b"abc"), names, 0, 2, "raise") == [b"ab"] * 2000
+    assert len(compared) < 10_000
 
 
 def test_reading_from_anywhere(store):

@@ -1,5 +1,6 @@
 """What runs over whole stores find, refuse, and know when they are started again."""
 
+import io
 import os
 import zipfile
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -7,6 +8,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 import fsspec
 import pytest
 import sealwright
+from fsspec.spec import AbstractFileSystem
 from sealwright import SealedFile, distributed
 from sealwright.filesystem import SealedFileSystem
 
@@ -89,6 +91,15 @@ def test_misspelled_options_and_no_key_are_one_error(tmp_path, memory, executor)
         (anew, {"key": KEY, "new": {"key": NEW}, "zzz": 1}, "rekey_store takes no 'zzz'.*there are store_options, manifest"),
         (anew, {"key": KEY, "new": {"recipient": []}}, "new takes no 'recipient'.*'recipients'"),
     ]
+    # What has no effect in a call is refused as well.
+    for call, options, told in (
+        (seal, {"key": KEY, "max_memory_kib": 9}, "seal_store takes no 'max_memory_kib'"),
+        (back, {"key": KEY, "suite": "zzz"}, "open_store takes no 'suite'.*there are source_options.*max_memory_kib"),
+        (back, {"key": KEY, "recipients": []}, "open_store takes no 'recipients'"),
+        (anew, {"key": KEY, "new": {"key": NEW}, "suite": "zzz"}, r"rekey_store takes no 'suite' \(hint: pass it in new\)"),
+        (anew, {"key": KEY, "new": {"key": NEW, "manifest": "a"}}, r"new takes no 'manifest' \(hint: pass it beside new\)"),
+    ):
+        strange.append((call, options, told))
     for call, options, told in strange:
         with pytest.raises(TypeError, match=told):
             call(**options)
@@ -132,6 +143,55 @@ def test_a_folder_that_cannot_be_listed_is_told(tmp_path, memory, executor, monk
         assert report.done == 2 and list(report.failed) == ["sub/deep/"]
         assert report.failed["sub/deep/"].startswith("PermissionError: ")
     assert sorted(memory.store) == ["/sealed/a.seal", "/sealed/sub/b.seal"]
+
+
+class Web(AbstractFileSystem):
+    """As a web server: what is no page cannot be listed, nor can some that are. None of the errors is an OSError."""
+
+    protocol, cachable = "web", False
+    files = {"top/a": b"text", "top/sub/b": b"text", "top/locked/c": b"text"}
+    lists = True
+
+    @classmethod
+    def _strip_protocol(cls, path):
+        return path.rpartition("://")[2]
+
+    def ls(self, path, detail=True, **kwargs):
+        if path in self.files and not self.lists:
+            return []
+        if path in self.files or path.endswith("locked"):
+            raise LookupError("403")
+        below = {name[len(path) + 1 :].partition("/")[0] for name in self.files if name.startswith(f"{path}/")}
+        return [self.info(f"{path}/{name}") for name in sorted(below)]
+
+    def info(self, path, **kwargs):
+        if path in self.files:
+            return {"name": path, "size": 4, "type": "file"}
+        if any(name.startswith(f"{path}/") for name in self.files):
+            return {"name": path, "size": 0, "type": "directory"}
+        raise FileNotFoundError(path)
+
+    def _open(self, path, mode="rb", **kwargs):
+        return io.BytesIO(self.files[path])
+
+
+class Silent(Web):
+    protocol, lists = "silent", False
+
+
+@pytest.mark.parametrize("kind", [Web, Silent])
+def test_a_source_that_its_store_does_not_list(tmp_path, memory, executor, kind):
+    fsspec.register_implementation(kind.protocol, kind, clobber=True)
+    run = lambda name: distributed.seal_store(  # noqa: E731
+        f"{kind.protocol}://{name}", "memory://sealed", executor=executor, key=KEY, manifest=tmp_path / name.replace("/", "-")
+    )
+    assert counts(run("top/a")) == (1, 0, {}) and counts(run("top/a")) == (0, 1, {})
+    assert counts(run("top")) == (2, 0, {"locked/": "LookupError: 403"})
+    assert sorted(memory.store) == ["/sealed/a.seal", "/sealed/sub/b.seal"]
+    with pytest.raises(LookupError):
+        run("top/locked")
+    with pytest.raises(FileNotFoundError):
+        run("none")
 
 
 def test_what_is_no_regular_file_holds_no_worker(tmp_path, memory, executor):
