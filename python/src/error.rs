@@ -111,9 +111,9 @@ impl From<file::Error> for Raised {
             file::Error::NotAuthentic(_) => InvalidTag::new_err(text),
             file::Error::NoMemory(_) => PyMemoryError::new_err(text),
             file::Error::Interrupted => PyKeyboardInterrupt::new_err(text),
-            file::Error::NoSlots
-            | file::Error::TooManySlots
-            | file::Error::BadKey { .. } => PyValueError::new_err(text),
+            file::Error::NoSlots | file::Error::TooManySlots | file::Error::BadKey { .. } => {
+                PyValueError::new_err(text)
+            }
             _ => match error.exit_code() {
                 2 => PyValueError::new_err(text),
                 4 => WrongKey::new_err(text),

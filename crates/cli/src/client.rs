@@ -116,16 +116,10 @@ fn changed(error: ClientError) -> CommandError {
     inner.map_or_else(|| failure(error), not_authentic)
 }
 
-/// Whether the relay ended the connection.
-fn has_ended(error: &io::Error) -> bool {
-    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
-    matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof)
-}
-
 fn failure(error: ClientError) -> CommandError {
     let hint = match &error {
         ClientError::NoAnswer(name) => Some(format!("is {name} running? --wait waits longer")),
-        ClientError::Relay { error, .. } if has_ended(error) => {
+        error if error.is_unheard() => {
             Some("is this the relay's control port? If it is, --wait waits longer for a place there".to_owned())
         }
         ClientError::Relay { .. } => {

@@ -4,6 +4,7 @@
 use std::{
     collections::HashSet,
     fs,
+    io::Read,
     path::{Path, PathBuf},
 };
 
@@ -90,11 +91,27 @@ pub(crate) fn refuse_keys(plan: &Plan, args: &FileArgs, with: &SealWith) -> Resu
 fn held(place: &Place, with: &SealWith) -> Option<&'static str> {
     let Place::File(path) = place else { return None };
     let len = fs::metadata(path).ok().filter(|meta| meta.is_file() && meta.len() <= SHORT)?.len();
-    if fs::read(path).map(Zeroizing::new).is_ok_and(|text| with.is_in(&text)) {
-        return Some("holds a key that opens what is sealed");
+    // No more than that, whatever its length was said to be; and no copies where a buffer grows.
+    let mut text = Zeroizing::new(Vec::with_capacity(SHORT as usize + 1));
+    let read = fs::File::open(path).and_then(|file| file.take(SHORT + 1).read_to_end(&mut text));
+    if read.is_ok_and(|read| read as u64 <= SHORT) {
+        if with.is_in(&text) {
+            return Some("holds a key that opens what is sealed");
+        }
+        if with.has_pairs() && is_pem(&text) {
+            return Some("may be the private key of a recipient");
+        }
     }
     let may_be = with.has_pairs() && (IDENTITY..2 * IDENTITY).contains(&len) && is_sealed_identity(path);
     may_be.then_some("may be the identity file of a recipient, sealed with a passphrase")
+}
+
+/// Whether it is a private key in PEM form, which `ssh-keygen -p` makes one that opens.
+fn is_pem(text: &[u8]) -> bool {
+    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
+    line.starts_with(b"-----BEGIN ")
+        && line.ends_with(b"PRIVATE KEY-----")
+        && !line.ends_with(b" OPENSSH PRIVATE KEY-----")
 }
 
 /// Whether it may be an identity file that is sealed with a passphrase. Whose it is, nothing else tells.

@@ -31,6 +31,7 @@ does not change. To exclude a person from later versions, seal those versions ag
 
 A directory that was sealed with `seal --each` has a manifest, which is a sealed file as well: --each changes the
 keys of all of them. New keys are for the files that the manifest lists, and for no other one that is found there.
+A directory with neither sealed files nor a manifest is an error.
 
 Example:
     sealwright rekey plan.seal -i my.id --add-file eva.pub       # Eva can open it as well

@@ -200,7 +200,9 @@ fn known_relay(folder: &Path, config: &Config) -> String {
 fn revoke(args: &NameArgs) -> Result<(), CommandError> {
     let path = &args.config.config;
     let config = read(path)?;
-    let name = client_name(args)?;
+    // A configuration allows names that `relay add` does not give.
+    let given = args.name.to_ascii_lowercase();
+    let name = if config.clients.contains(&given) { given } else { client_name(args)? };
     let Some(file) = &config.revoked_file else { return Err(without(path, "revoked_file")) };
     warn_of_stranger(&name, &config);
     let was = config.revoked.contains(&name);

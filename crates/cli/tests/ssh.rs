@@ -56,6 +56,9 @@ fn a_key_for_ssh_is_not_sealed_away() {
         sandbox.fails(&format!("seal -R {key}.pub --remove a {key}"), 2, "holds a key that opens what is sealed");
         assert!(sandbox.path(key).exists() && !sandbox.path("a.seal").exists());
     }
+    std::fs::write(sandbox.path("pem"), "-----BEGIN RSA PRIVATE KEY-----\nAAAA\n").unwrap();
+    sandbox.fails("seal -R rsa.pub --remove a pem", 2, "may be the private key of a recipient");
+    assert!(sandbox.path("pem").exists() && !sandbox.path("a.seal").exists());
     sandbox.ok("seal -R rsa.pub --remove ed25519");
 }
 

@@ -127,6 +127,9 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, CommandError> {
 
 fn failed(error: &LoadError) -> CommandError {
     match error {
+        LoadError::Client(client) if client.is_unheard() => {
+            CommandError::failed(error).hint("is this the relay's control port? If it is, try again later")
+        }
         LoadError::Client(ClientError::Relay { .. }) => {
             CommandError::failed(error).hint("is the relay running, and does its certificate contain this name?")
         }

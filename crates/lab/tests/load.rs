@@ -1,7 +1,7 @@
 //! Loads of a relay: one that runs by itself, and one inside the laboratory's program.
 #![allow(clippy::unwrap_used)]
 
-use sealwright_transcripts::{Finished, Sandbox, TrialRelay};
+use sealwright_transcripts::{Finished, Sandbox, TrialRelay, change};
 use serde_json::Value;
 
 fn lab(sandbox: &Sandbox, line: &str) -> Finished {
@@ -23,6 +23,20 @@ fn a_relay_is_loaded_through_its_sockets() {
     for _ in 0..300 {
         relay.event("opened");
     }
+}
+
+/// As where all places for handshakes are taken.
+#[test]
+fn who_finds_no_place_at_a_relay_is_told_so() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("serve --init trial --client *.load.test");
+    let relay = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = relay.local_addr().unwrap().to_string();
+    std::thread::spawn(move || relay.incoming().for_each(drop));
+    change(&sandbox, "load.test.toml", |text| text.replace("localhost:7601", &address));
+    let said = lab(&sandbox, "load --at trial/load.test.toml --clients 3 --connections 1 --seconds 0.5");
+    let told = "perhaps it is too busy\nhint: is this the relay's control port?";
+    assert!(said.code == 1 && said.err.contains(told), "{} {}", said.code, said.err);
 }
 
 #[test]

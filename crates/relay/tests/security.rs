@@ -24,7 +24,7 @@ use sealwright_relay::{
     client::{ClientError, Identity, Pipe, Transferred},
     serve::{ServeError, Server},
 };
-use sealwright_session::{Material, frame::unsealed};
+use sealwright_session::{Material, SessionError, frame::unsealed};
 use trial::{config, edit, folder, identity, serve};
 
 /// An input that takes its time.
@@ -214,14 +214,24 @@ fn a_number_that_is_used_up_leaves_no_session_behind() {
     let alice = identity(directory.path(), &server, "alice");
     let first = alice.open(&[]).unwrap().address;
     let relay = server.relay();
-    let (shard, slot) = relay.layout().locate(first.session).unwrap();
-    let grant = relay.change(shard, slot..slot + 1, move |sessions| {
-        let material = Material::random().unwrap();
-        (1..u16::MAX).map(|_| sessions.admit(slot, first.session, &material).unwrap()).last().unwrap()
-    });
-    let mut old = sealwright_session::Client::new(grant.unwrap());
+    let use_up = |session: u32, epochs: u16| {
+        let (shard, slot) = relay.layout().locate(session).unwrap();
+        let last = relay.change(shard, slot..slot + 1, move |sessions| {
+            let material = Material::random().unwrap();
+            let last = (0..epochs).map(|_| sessions.admit(slot, session, &material).unwrap()).last().unwrap();
+            (last, sessions.admit(slot, session, &material).err())
+        });
+        let (last, refused) = last.unwrap();
+        assert_eq!(refused, Some(SessionError::Exhausted));
+        sealwright_session::Client::new(last)
+    };
+    let mut old = use_up(first.session, u16::MAX - 1);
+    // So is the number that she would get then
+    let second = first.session + 1;
+    use_up(second, u16::MAX);
+    relay.remove(Address { session: second, generation: 0 });
     let next = alice.open(&[]).unwrap().address;
-    assert_ne!(next.session, first.session, "nothing but another number is left");
+    assert_eq!(next.session, second + 1, "nothing but another number is left");
     until("the end of the old session", || relay.live() == 1);
     let mut stream = TcpStream::connect(relay.address()).unwrap();
     let to = [&first.generation.to_be_bytes()[..], b"hello"].concat();

@@ -184,7 +184,7 @@ pub trait Sessions: sealed::Sealed + fmt::Debug + Send {
     ///
     /// # Errors
     /// [`SessionError::Unknown`] if there is no such slot; [`SessionError::Exhausted`] after 65,535 epochs of the slot, where keys are made
-    /// of its number and epoch (`gcm-derived`, `gscm-h`); [`SessionError::WornCluster`] after 2^48 blocks of its cluster (then
+    /// of its number and epoch (`gcm-derived`, `gscm-h`, `gscm(x)`); [`SessionError::WornCluster`] after 2^48 blocks of its cluster (then
     /// [`revoke`](Self::revoke) gives the cluster new keys); [`SessionError::NoRandom`].
     fn admit(&mut self, slot: u32, session: u32, material: &Material) -> Result<Grant, SessionError>;
 

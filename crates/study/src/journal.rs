@@ -283,11 +283,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let options = options(folder.path());
         let journal = Journal::open(&options).unwrap();
-        let report = |seconds| attacks::Report {
-            small: true,
-            seconds,
-            ..attacks::Report::of(Machine::here(["portable"]))
-        };
+        let report =
+            |seconds| attacks::Report { small: true, seconds, ..attacks::Report::of(Machine::here(["portable"])) };
         keep_attacks(&report(1.0), folder.path()).unwrap();
         let again = || Journal::open(&options).unwrap().attacks();
         assert!(again().is_none(), "they have not ended");

@@ -62,9 +62,11 @@ fn reword(error: &clap::Error, rendered: &str, words: &[OsString], (verb, name):
 
 /// Whether a value is there and empty. To clap that is the same as one that is missing.
 fn is_empty(error: &clap::Error, words: &[OsString]) -> bool {
-    let is_there = |word: &OsString| word.is_empty() || word.as_encoded_bytes().ends_with(b"=");
+    let option = context(error, ContextKind::InvalidArg).split([' ', '=']).next().unwrap_or_default();
+    let is_there = |word: &OsString| word.is_empty() || *word == *format!("{option}=");
     error.kind() == ErrorKind::InvalidValue
         && context(error, ContextKind::InvalidValue).is_empty()
+        && words.last().is_none_or(|word| *word != *option)
         && words.iter().any(is_there)
 }
 

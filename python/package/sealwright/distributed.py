@@ -88,8 +88,8 @@ def seal_store(source: str, target: str, *, executor: Executor, **options: Any) 
 
 
 def open_store(source: str, target: str, *, executor: Executor, **options: Any) -> Report:
-    """Opens every file below `source` whose name ends in `.seal`, to `target` without that ending. Arguments as of `seal_store`, and
-    `max_memory_kib` of `sealwright.open`."""
+    """Opens every file below `source` whose name ends in `.seal`, to `target` without that ending. Arguments as of `seal_store`, but
+    of those of sealed files `key`, `associated_data` and `max_memory_kib`, as of `sealwright.open`."""
     places, keys = _split("open_store", options, _PLACES, ("key", *_OPENING))
     _check("open_store", keys, "key")
     return _run(source, target, executor, keys, None, **places)
@@ -100,8 +100,8 @@ def rekey_store(store: str, *, executor: Executor, key: Any, new: dict[str, Any]
     `{"key": other}`, in its place. Its suite and its associated data stay, unless `new` names others. Whoever has a copy of a file and the
     old key can still open that. A file that opens with the new key already is left alone: with `{"recipients": ...}` alone that cannot
     be known, so that a file whose worker died before it could tell is in `failed` next time, unless `new` also has one of their secret
-    keys as `key`. A file that is padded is in `failed`, as it would tell the length of its text then. Other arguments as of `seal_store`,
-    with `store_options` for fsspec's.
+    keys as `key`. A file that is padded is in `failed`, as it would tell the length of its text then. Other arguments are `associated_data`
+    and `max_memory_kib`, which open the files, and those of `seal_store` that are not of sealed files, with `store_options` for fsspec's.
     """
     places, keys = _split("rekey_store", options, ("store_options", *_OURS), _OPENING, "in new")
     # A file that the new key opens is read.

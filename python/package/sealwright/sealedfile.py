@@ -89,7 +89,7 @@ class _Target:
     def name(self) -> Any:
         return self._file.name  # type: ignore[attr-defined]
 
-    def write(self, data: bytes) -> int | None:
+    def write(self, data: bytes) -> Any:
         with self._idle:
             if self._stopped:
                 raise Error("the interpreter ends")
@@ -162,7 +162,7 @@ class SealedFile(io.BufferedIOBase):
         elif mode in ("wb", "w", "xb", "x"):
             options.setdefault("force", mode[0] == "w")
             # What has `write` is a file object to the writer.
-            self._target = _Target(file) if hasattr(file, "write") else None
+            self._target = _Target(file) if hasattr(file, "write") else None  # type: ignore[arg-type]
             self._writer = SealedWriter(
                 self._target or file,  # type: ignore[arg-type]
                 key=key,
@@ -277,7 +277,7 @@ class SealedFile(io.BufferedIOBase):
         if self._target is not None:
             return True
         try:
-            return stat.S_ISFIFO(os.stat(self.name).st_mode)
+            return stat.S_ISFIFO(os.stat(self.name).st_mode)  # type: ignore[arg-type]
         except (OSError, TypeError, ValueError):
             return False
 

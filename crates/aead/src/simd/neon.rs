@@ -132,8 +132,8 @@ impl Reg for X1 {
         add32(self, other) = words!(vaddq_u32(self.0, other.0));
         add64(self, other) = halves!(vaddq_u64(self.0, other.0));
         multiply32(self, other) = {
-            let low = |x| vmovn_u64(vreinterpretq_u64_u8(x));
-            vreinterpretq_u8_u64(vmull_u32(low(self.0), low(other.0)))
+            let (x, y) = (vreinterpretq_u64_u8(self.0), vreinterpretq_u64_u8(other.0));
+            vreinterpretq_u8_u64(vmull_u32(vmovn_u64(x), vmovn_u64(y)))
         };
         words_down(self) = vextq_u8::<4>(self.0, self.0);
         words_up(self) = vextq_u8::<12>(self.0, self.0);

@@ -48,7 +48,12 @@ impl PublicKey {
         if text.starts_with(super::SSH_BEGIN) {
             return public_of_ssh(text).as_ref() == Some(self);
         }
-        let secret = |line: &[u8]| std::str::from_utf8(line.trim_ascii()).ok()?.parse::<SecretKey>().ok();
+        let secret = |line: &[u8]| {
+            // Most lines are none.
+            let line = line.trim_ascii();
+            line.first_chunk::<4>().filter(|begin| begin.eq_ignore_ascii_case(b"SEAL"))?;
+            std::str::from_utf8(line).ok()?.parse::<SecretKey>().ok()
+        };
         text.split(|&byte| byte == b'\n').filter_map(secret).any(|secret| secret.public_key() == *self)
     }
 }

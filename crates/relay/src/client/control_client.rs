@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     address::Address,
-    client::identity::{ClientError, Identity, Session},
+    client::identity::{ClientError, Identity, Session, Unheard},
     control::{
         Deadline,
         protocol::{MAX_LINE, Request, Response},
@@ -152,18 +152,12 @@ impl ControlClient {
     }
 }
 
-/// Whether the other side ended a connection.
-fn has_ended(error: &io::Error) -> bool {
-    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
-    matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof)
-}
-
-/// What is told where the relay has not said a word: it refuses so when too many others shake hands.
+/// What is told where the relay has not said a word.
 fn unheard(error: io::Error) -> io::Error {
-    if has_ended(&error) {
-        io::Error::new(error.kind(), "the relay closed the connection; perhaps it is too busy")
-    } else {
-        error
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    match error.kind() {
+        ended @ (BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof) => io::Error::new(ended, Unheard),
+        _ => error,
     }
 }
 
@@ -322,8 +316,11 @@ mod tests {
             });
             let told = format!("{}: the relay closed the connection; perhaps it is too busy", identity.relay);
             assert_eq!(failed.to_string(), told);
-            assert!(matches!(&failed, ClientError::Relay { error, .. } if has_ended(error)));
+            assert!(failed.is_unheard());
         }
+        // One that has spoken, and then ends the connection, has heard who the client is
+        let error = io::ErrorKind::UnexpectedEof.into();
+        assert!(!ClientError::Relay { relay: identity.relay, error }.is_unheard());
     }
 
     #[test]

@@ -83,6 +83,19 @@ pub enum ClientError {
     Io(#[from] io::Error),
 }
 
+/// The relay ended the connection before it said a word: it does so when too many others shake hands.
+#[derive(Clone, Copy, Debug, Error)]
+#[error("the relay closed the connection; perhaps it is too busy")]
+pub(super) struct Unheard;
+
+impl ClientError {
+    /// Whether the relay ended the connection before it said a word. Perhaps it is too busy, and later it is not; or
+    /// something else than the control plane of a relay is there.
+    pub fn is_unheard(&self) -> bool {
+        matches!(self, ClientError::Relay { error, .. } if error.get_ref().is_some_and(|why| why.is::<Unheard>()))
+    }
+}
+
 /// The place in its list of the relay that responded last. Copies of an identity share it.
 #[derive(Clone, Debug, Default)]
 pub struct LastRelay(Arc<AtomicUsize>);

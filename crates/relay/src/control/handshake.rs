@@ -40,3 +40,37 @@ pub(super) fn shake_hands(
     }
     Ok((connection, stream))
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::{io::Write, net::TcpListener, thread};
+
+    use super::*;
+    use crate::{control::fuzz::trial_files, serve::init};
+
+    /// However long a handshake may take. A part of the message is not the message.
+    #[test]
+    fn who_says_nothing_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let trial = folder.path().join("trial");
+        init(&trial, &[], &[]).unwrap();
+        let tls = trial_files(&trial, "relay").server().unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (start, hour) = (Instant::now(), Duration::from_secs(3600));
+        thread::scope(|scope| {
+            for said in [&b""[..], b"\x16\x03\x01"] {
+                let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+                client.write_all(said).unwrap();
+                let (stream, _) = listener.accept().unwrap();
+                let tls = &tls;
+                scope.spawn(move || {
+                    let shaken = shake_hands(Arc::new(stream), tls, hour).map(|_| ());
+                    assert_eq!(shaken.unwrap_err().kind(), io::ErrorKind::TimedOut, "after {said:?}");
+                    drop(client);
+                });
+            }
+        });
+        assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+    }
+}

@@ -64,20 +64,23 @@ impl Names {
         Ok(number)
     }
 
-    /// The session of a name was opened under this number. Whether it is: the name may own it no longer, or another
-    /// opening may have replaced its keys.
-    pub(crate) fn opened(&mut self, name: &str, number: Number, mut open: OpenSession) -> bool {
-        let Some(owner) = self.owners.get_mut(name).filter(|owner| owner.number == number) else { return false };
+    /// The session of a name was opened under this number, unless the name owns it no longer, or another opening has
+    /// replaced its keys.
+    pub(crate) fn opened(&mut self, name: &str, number: Number, mut open: OpenSession) -> Result<(), NoNumber> {
+        let Some(owner) = self.owners.get_mut(name).filter(|owner| owner.number == number) else {
+            // A name that may have a session has lost its number to another opening, which found it used up
+            return Err(self.find(name).err().filter(|why| *why != NoNumber::Absent).unwrap_or(NoNumber::Superseded));
+        };
         if owner.has_later_than(open.epoch) {
             self.not_opened(name, number);
-            return false;
+            return Err(NoNumber::Superseded);
         }
         owner.opening = owner.opening.saturating_sub(1);
         owner.latest = Some(open.epoch);
         open.chain = self.certificates.opened(&open.chain);
         let before = owner.open.replace(open);
         before.iter().for_each(|before| self.certificates.closed(&before.chain));
-        true
+        Ok(())
     }
 
     /// The session of a name could not be opened under this number.

@@ -18,9 +18,9 @@ fn a_session_opened_for_a_former_owner_is_noticed() {
     let mut names = new(&rest(&["alice"]), 10, 1);
     let number = names.number("alice").expect("room");
     names.set(&rest(&["bob"]), &[]);
-    assert!(!names.opened("alice", number, session(1)), "alice was removed meanwhile");
+    assert_eq!(names.opened("alice", number, session(1)), Err(NoNumber::Unknown), "alice was removed meanwhile");
     let number = names.number("bob").expect("room");
-    assert!(names.opened("bob", number, session(1)));
+    assert!(names.opened("bob", number, session(1)).is_ok());
     assert_eq!(names.open_sessions().count(), 1);
     names.closed("bob", Number { generation: 99, ..number });
     assert_eq!(names.open_sessions().count(), 1, "another generation");
@@ -49,12 +49,12 @@ fn what_is_being_opened_is_not_ended() {
         let (now, first) = (Instant::now(), session(1));
         let number = names.number_to_open(name, &first.chain, &LIMITS, now).expect("room");
         assert!(!names.closed(name, number) && names.find(name) == Ok(number), "it is being opened");
-        assert!(names.opened(name, number, first.clone()));
+        assert!(names.opened(name, number, first.clone()).is_ok());
         // It is opened again while its end is on the way
         let again = OpenSession { since: first.since + std::time::Duration::from_secs(1), ..session(1) };
         assert_eq!(names.number_to_open(name, &again.chain, &LIMITS, now), Ok(number));
         assert!(!names.closed_since(name, number, first.since), "{name}");
-        assert!(names.opened(name, number, again.clone()));
+        assert!(names.opened(name, number, again.clone()).is_ok());
         assert!(!names.closed_since(name, number, first.since), "{name}: another one");
         // One that could not be opened leaves the one before
         assert_eq!(names.number_to_open(name, &again.chain, &LIMITS, now), Ok(number));
@@ -76,7 +76,8 @@ fn what_is_opened_under_another_number_is_not_ended() {
     let first = names.number_to_open("1.load", &session(1).chain, &LIMITS, Instant::now()).expect("room");
     let second = names.renew("1.load", first, &session(1).chain, &LIMITS).expect("room");
     assert!(second.index != first.index && !names.closed("1.load", second));
-    assert!(!names.opened("1.load", first, session(1)) && names.opened("1.load", second, session(1)));
+    assert_eq!(names.opened("1.load", first, session(1)), Err(NoNumber::Superseded));
+    assert!(names.opened("1.load", second, session(1)).is_ok());
     assert!(names.closed("1.load", second) && names.find("1.load") == Err(NoNumber::Absent));
 }
 
@@ -90,14 +91,14 @@ fn of_two_openings_at_once_the_later_keys_count() {
             let (now, [a, b]) = (Instant::now(), [opening(1, earlier), opening(2, later)]);
             let number = names.number_to_open(name, &a.chain, &LIMITS, now).expect("room");
             assert_eq!(names.number_to_open(name, &b.chain, &LIMITS, now), Ok(number));
-            assert!(names.opened(name, number, b.clone()));
-            assert!(!names.opened(name, number, a.clone()), "its keys were replaced");
+            assert!(names.opened(name, number, b.clone()).is_ok());
+            assert_eq!(names.opened(name, number, a.clone()), Err(NoNumber::Superseded), "its keys were replaced");
             assert_eq!(holder(&names, name).map(|open| (open.chain, open.epoch)), Some((b.chain.clone(), later)));
             assert!(!names.is_being_opened(name) && names.closed(name, number), "both are done");
             // In the order of their keys
             let number = names.number_to_open(name, &a.chain, &LIMITS, now).expect("room");
             let anew = opening(1, later.wrapping_add(1));
-            assert!(names.opened(name, number, anew));
+            assert!(names.opened(name, number, anew).is_ok());
         }
     }
 }
@@ -115,18 +116,19 @@ fn an_opening_that_is_taken_back_ends_no_other_one() {
         };
         // One that came later, and was noted before or after
         let (mut names, number) = start();
-        assert!(names.opened(name, number, opening(2, 6)) && !names.taken_back(name, number, 5));
+        assert!(names.opened(name, number, opening(2, 6)).is_ok() && !names.taken_back(name, number, 5));
         assert_eq!(holder(&names, name).map(|open| open.epoch), Some(6));
         let (mut names, number) = start();
-        assert!(names.taken_back(name, number, 5) && names.opened(name, number, opening(2, 6)));
+        assert!(names.taken_back(name, number, 5) && names.opened(name, number, opening(2, 6)).is_ok());
         assert_eq!(holder(&names, name).map(|open| open.epoch), Some(6));
         // One that came earlier has lost its keys, before or after it was noted
         let (mut names, number) = start();
-        assert!(names.opened(name, number, opening(2, 5)) && names.taken_back(name, number, 6));
+        assert!(names.opened(name, number, opening(2, 5)).is_ok() && names.taken_back(name, number, 6));
         assert_eq!((names.open_sessions().count(), names.find(name).is_ok()), (0, spelled_out));
         let (mut names, number) = start();
         assert!(names.taken_back(name, number, 6) && names.find(name) == Ok(number), "it is still being opened");
-        assert!(!names.opened(name, number, opening(2, 5)));
+        // Whatever becomes of the number then, that is why
+        assert_eq!(names.opened(name, number, opening(2, 5)), Err(NoNumber::Superseded));
         assert_eq!((names.open_sessions().count(), names.find(name).is_ok()), (0, spelled_out));
         // Both
         let (mut names, number) = start();
@@ -145,7 +147,7 @@ fn one_certificate_does_not_use_up_the_numbers_of_the_others() {
     let mut number = names.number_to_open(name, &greedy.chain, &limits, now).expect("room");
     let mut used = 0;
     while let Ok(next) = names.renew(name, number, &greedy.chain, &limits) {
-        assert!(names.opened(name, next, greedy.clone()));
+        assert!(names.opened(name, next, greedy.clone()).is_ok());
         number = next;
         used += 1;
         assert!(used < 10, "it uses them all up");

@@ -41,8 +41,9 @@ impl Inner {
             Err(why) => return self.no_number(name, client, why),
         };
         let mut granted = self.admit(name, number, connection, client);
-        if let Some(Err(AdmitError::Session(SessionError::Exhausted))) = granted {
-            // The number has had all its keys: the client gets another one, and nothing under the old one may go on
+        while let Some(Err(AdmitError::Session(SessionError::Exhausted))) = granted {
+            // The number has had all its keys: the client gets another one, which may have had them as well, and nothing
+            // under the old one may go on. The share of its certificate ends this
             let renewed = {
                 let mut current = self.current();
                 let limits = current.limits.open;
@@ -68,7 +69,7 @@ impl Inner {
         };
         let (address, epoch) = (self.address(number), grant.epoch());
         let open = OpenSession { since: Instant::now(), from: client.from.ip(), chain: client.chain.clone(), epoch };
-        let (class, why) = loop {
+        let class = loop {
             let mut current = self.current();
             if !Arc::ptr_eq(&current.tls.config, &client.verified) {
                 drop(current);
@@ -88,18 +89,20 @@ impl Inner {
                 self.check_sessions(&|| ());
                 return self.denied(name, client, NOT_VALID);
             }
-            let is_owner = current.names.opened(name, number, open);
-            if is_owner {
+            let opened = current.names.opened(name, number, open);
+            if opened.is_ok() {
                 // While nobody can take the name away, who would say so before this
                 self.shared.directory.iter().for_each(|directory| directory.opened(name, address, epoch));
             }
-            let why = if current.names.find(name) == Ok(number) { NoNumber::Superseded } else { NoNumber::Unknown };
-            break (is_owner.then(|| current.policy.class(name)), why);
+            break opened.map(|()| current.policy.class(name));
         };
         // The configuration may have changed since the number was looked up, or another client have opened the session
-        let Some(class) = class else {
-            self.shared.relay.remove_keys(address, epoch);
-            return self.no_number(name, client, why);
+        let class = match class {
+            Ok(class) => class,
+            Err(why) => {
+                self.shared.relay.remove_keys(address, epoch);
+                return self.no_number(name, client, why);
+            }
         };
         if class != client.class {
             // Likewise the rules

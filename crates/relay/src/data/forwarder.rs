@@ -4,7 +4,7 @@
 use std::{ops::Range, sync::atomic::Ordering, time::Instant};
 
 use sealwright_session::{
-    FrameJob, Material, SessionError, Sessions,
+    FrameJob, SessionError, Sessions,
     frame::{HEADER, TAG},
 };
 
@@ -15,14 +15,13 @@ use crate::{
         connection::{ConnectionId, Handle},
         context::{Context, Shared},
         count::Count,
-        inbox::{Admitted, Change, Message, OpenedFrames},
+        inbox::{Change, Message, OpenedFrames},
         io::Io,
         parse::{Local, Parsed, parse},
         remote::Batches,
         shares::FrameShares,
         slots::{Slots, Source},
         udp::Arrived,
-        worn::under_fresh_shared_keys,
     },
     frame_stream::ReadOutcome,
     policy::Class,
@@ -30,8 +29,8 @@ use crate::{
 
 /// A worker's sessions and the frames on their way between them.
 pub(crate) struct Forwarder {
-    sessions: Box<dyn Sessions>,
-    slots: Slots,
+    pub(super) sessions: Box<dyn Sessions>,
+    pub(super) slots: Slots,
     /// Opened frames for other workers, by worker.
     outgoing: Vec<OpenedFrames>,
     /// Opened frames for other nodes.
@@ -312,30 +311,6 @@ impl Forwarder {
     /// Tells others how many sessions have keys.
     pub(crate) fn publish(&self, ctx: &Context) {
         ctx.shared.live[ctx.worker].store(self.sessions.live(), Ordering::Relaxed);
-    }
-
-    /// Gives a session keys. If its number has another owner now, frames for the former one do not reach it.
-    ///
-    /// # Errors
-    /// [`SessionError::Stale`] if the number has had a later owner than this one.
-    pub(crate) fn admit(
-        &mut self,
-        ctx: &Context,
-        io: &mut Io,
-        slot: u32,
-        (address, class): (Address, Class),
-        material: &Material,
-    ) -> Result<Admitted, SessionError> {
-        let generation = self.slots.generation(slot).ok_or(SessionError::Unknown)?;
-        if generation != 0 && (address.generation.wrapping_sub(generation) as i32) < 0 {
-            return Err(SessionError::Stale);
-        }
-        let admit = |sessions: &mut dyn Sessions| sessions.admit(slot, address.session, material);
-        let admitted = under_fresh_shared_keys(&mut *self.sessions, slot, admit)?;
-        self.slots.set_owner(slot, address, class);
-        self.slots.unbind(ctx, io, slot);
-        self.publish(ctx);
-        Ok(admitted)
     }
 
     /// Ends a session; with `only`, if it has this generation, and keys of this epoch where one is said. Returns the

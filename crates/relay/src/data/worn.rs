@@ -1,12 +1,58 @@
-//! Sessions whose cluster's keys are used up: they go on under others.
+//! How a session gets keys, also where those of its cluster are used up: it goes on under others.
 
-use sealwright_session::{Grant, SessionError, Sessions};
+use sealwright_session::{Grant, Material, SessionError, Sessions};
 
-use crate::data::inbox::Admitted;
+use crate::{
+    address::Address,
+    data::{context::Context, forwarder::Forwarder, inbox::Admitted, io::Io},
+    policy::Class,
+};
+
+impl Forwarder {
+    /// Gives a session keys. If its number has another owner now, frames for the former one do not reach it.
+    ///
+    /// # Errors
+    /// [`SessionError::Stale`] if the number has had a later owner than this one.
+    pub(crate) fn admit(
+        &mut self,
+        ctx: &Context,
+        io: &mut Io,
+        slot: u32,
+        owner: (Address, Class),
+        material: &Material,
+    ) -> Result<Admitted, SessionError> {
+        let session = owner.0.session;
+        self.admit_by(ctx, io, slot, owner, |sessions| sessions.admit(slot, session, material))
+    }
+
+    fn admit_by(
+        &mut self,
+        ctx: &Context,
+        io: &mut Io,
+        slot: u32,
+        (address, class): (Address, Class),
+        admit: impl Fn(&mut dyn Sessions) -> Result<Grant, SessionError>,
+    ) -> Result<Admitted, SessionError> {
+        let generation = self.slots.generation(slot).ok_or(SessionError::Unknown)?;
+        if generation != 0 && (address.generation.wrapping_sub(generation) as i32) < 0 {
+            return Err(SessionError::Stale);
+        }
+        let admitted = under_fresh_shared_keys(&mut *self.sessions, slot, admit);
+        if admitted.is_ok() {
+            self.slots.set_owner(slot, address, class);
+        }
+        // Where the cluster lost its keys, what was here before has none either, although nobody was admitted
+        if admitted.is_ok() || self.sessions.epoch(slot).is_none() {
+            self.slots.unbind(ctx, io, slot);
+        }
+        self.publish(ctx);
+        admitted
+    }
+}
 
 /// Admits a session into this slot. Where the keys that its cluster shares are used up, nobody could be admitted any
 /// more: the cluster gets others first, and whoever shared the old ones opens its session again.
-pub(crate) fn under_fresh_shared_keys(
+fn under_fresh_shared_keys(
     sessions: &mut dyn Sessions,
     slot: u32,
     admit: impl Fn(&mut dyn Sessions) -> Result<Grant, SessionError>,
@@ -23,19 +69,39 @@ pub(crate) fn under_fresh_shared_keys(
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use std::cell::Cell;
+    use std::{
+        cell::Cell,
+        sync::{
+            Arc, OnceLock,
+            atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering},
+        },
+        time::Instant,
+    };
 
-    use sealwright_session::{Material, Plan, table};
+    use mio::Poll;
+    use sealwright_session::{Plan, table};
 
     use super::*;
+    use crate::{
+        data::{
+            Counts, Settings, binding::Route, connection::Handle, context::Shared, denials::Denials, slots::Source,
+        },
+        layout::NodeLayout,
+    };
 
-    /// To wear a cluster out takes years, so one says of itself that it is worn.
-    #[test]
-    fn a_worn_cluster_gets_other_keys_and_takes_the_client_under_its_number() {
+    /// Sessions in three slots of one cluster.
+    fn cluster() -> Box<dyn Sessions> {
         let mut sessions = table(Plan::new("gscm-h".parse().unwrap(), 4)).unwrap();
         for slot in 0..3 {
             sessions.admit(slot, slot, &Material::random().unwrap()).unwrap();
         }
+        sessions
+    }
+
+    /// To wear a cluster out takes years, so one says of itself that it is worn.
+    #[test]
+    fn a_worn_cluster_gets_other_keys_and_takes_the_client_under_its_number() {
+        let mut sessions = cluster();
         let tries = Cell::new(0);
         let admit = |sessions: &mut dyn Sessions| {
             tries.set(tries.get() + 1);
@@ -51,5 +117,39 @@ mod tests {
         // Another reason takes nobody's keys away
         let refused = under_fresh_shared_keys(&mut *sessions, 1, |_| Err(SessionError::Exhausted));
         assert!(matches!(refused, Err(SessionError::Exhausted)) && sessions.live() == 1);
+    }
+
+    /// As where the system has no random numbers for the other keys.
+    #[test]
+    fn what_a_worn_cluster_lost_is_told_although_nobody_is_admitted() {
+        let shared = Shared {
+            layout: NodeLayout::new(0, 1),
+            settings: Settings::default(),
+            inboxes: Vec::new(),
+            counts: Vec::new(),
+            connections: AtomicUsize::new(0),
+            addresses: Arc::default(),
+            live: vec![AtomicU32::new(3)],
+            queues: Vec::new(),
+            peers: Vec::new(),
+            heard: AtomicU64::new(0),
+            denials: Denials::default(),
+            remote: OnceLock::new(),
+        };
+        let mut io = Io::new(Poll::new().unwrap(), None, None, (&Settings::default(), 1)).unwrap();
+        let mut forwarder = Forwarder::new(cluster(), &shared, Instant::now());
+        let ctx = Context { worker: 0, shared: Arc::new(shared), counts: Counts::default(), now: Instant::now() };
+        let bound = Handle::new(5, 1);
+        forwarder.slots.bind(&ctx, &mut io, 1, Source::Connection(bound));
+        let mut admit = |error: SessionError| {
+            let (owner, first) = ((Address { session: 1, generation: 7 }, Class::default()), Cell::new(true));
+            let admit = |_: &mut dyn Sessions| Err(if first.replace(false) { error } else { SessionError::NoRandom });
+            let refused = forwarder.admit_by(&ctx, &mut io, 1, owner, admit).unwrap_err();
+            let live = ctx.shared.live[0].load(Ordering::Relaxed);
+            (refused, live, forwarder.slots.route(1), forwarder.slots.generation(1))
+        };
+        let kept = (SessionError::Exhausted, 3, Route::Connection(bound), Some(0));
+        assert_eq!(admit(SessionError::Exhausted), kept, "its session goes on");
+        assert_eq!(admit(SessionError::WornCluster), (SessionError::NoRandom, 0, Route::None, Some(0)));
     }
 }

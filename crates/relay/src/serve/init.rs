@@ -97,7 +97,7 @@ fn check_clients(clients: &[String]) -> io::Result<()> {
 }
 
 fn check_host(host: &str) -> io::Result<()> {
-    if host.parse::<IpAddr>().is_ok() || is_name(host) && stem(host) == host {
+    if host.parse::<IpAddr>().is_ok() || DnsName::try_from(host).is_ok() && stem(host) == host {
         return Ok(());
     }
     Err(invalid(format!("{host:?}: not a host such as relay.example or 192.0.2.1, without a port")))

@@ -148,8 +148,8 @@ pub(super) fn blocks<S: Simd>(
 ) -> usize {
     let lanes = S::Reg::BLOCKS;
     let made = if !S::AES {
-        for (block, number) in out.iter_mut().zip(counter..).take(wanted) {
-            plain(state, number, block);
+        for (i, block) in out.iter_mut().take(wanted).enumerate() {
+            plain(state, counter.wrapping_add(i as u32), block);
         }
         wanted.min(MOST)
     } else if lanes > 1 && wanted <= lanes {

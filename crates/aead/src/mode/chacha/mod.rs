@@ -32,7 +32,7 @@ use crate::{
     sealed::Sealed,
     simd::{Block, Isa, Kernel, Reg, Simd},
     tag::{self, Tag},
-    wipe::CleanStack,
+    wipe::{CleanStack, wipe},
 };
 
 /// The longest text, in bytes: 2^32 - 1 blocks of 64 (RFC 8439, section 2.8).
@@ -131,6 +131,8 @@ impl Kernel for Message<'_> {
         if seals {
             sum.poly.padded(simd, waiting);
         }
+        // It begins with the key of the tag.
+        wipe(stream.as_flattened_mut().as_flattened_mut());
         sum.poly.tag(ad.len(), len)
     }
 }

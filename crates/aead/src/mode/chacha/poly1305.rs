@@ -35,24 +35,45 @@ fn limbs([low, middle, high]: [u64; 3]) -> [u64; 5] {
     ]
 }
 
+/// Sums of products that do not overflow, in builds that check for it without a branch on what they are.
+#[inline(always)]
+fn dot<const N: usize>(x: [u64; N], y: [u64; N]) -> u64 {
+    let mut sum = 0u64;
+    for (x, y) in x.into_iter().zip(y) {
+        sum = sum.wrapping_add(x.wrapping_mul(y));
+    }
+    sum
+}
+
+/// The same of words: a sum of less than 2^128.
+#[inline(always)]
+fn wide<const N: usize>(x: [u64; N], y: [u64; N]) -> u128 {
+    let mut sum = 0u128;
+    for (x, y) in x.into_iter().zip(y) {
+        sum = sum.wrapping_add(u128::from(x).wrapping_mul(u128::from(y)));
+    }
+    sum
+}
+
 /// The square of a number of five limbs, each below 2^27.
 #[inline(always)]
 fn square([a, b, c, d, e]: [u64; 5]) -> [u64; 5] {
-    let (d5, e5) = (5 * d, 5 * e);
+    let (d5, e5) = (d.wrapping_mul(5), e.wrapping_mul(5));
+    let (a2, b2, c2) = (a << 1, b << 1, c << 1);
     let mut sums = [
-        a * a + 2 * (b * e5 + c * d5),
-        2 * (a * b + c * e5) + d * d5,
-        2 * (a * c + d * e5) + b * b,
-        2 * (a * d + b * c) + e * e5,
-        2 * (a * e + b * d) + c * c,
+        dot([a, b2, c2], [a, e5, d5]),
+        dot([a2, c2, d], [b, e5, d5]),
+        dot([a2, b, d << 1], [c, b, e5]),
+        dot([a2, b2, e], [d, c, e5]),
+        dot([a2, b2, c], [e, d, c]),
     ];
     for i in 0..4 {
-        sums[i + 1] += sums[i] >> 26;
+        sums[i + 1] = sums[i + 1].wrapping_add(sums[i] >> 26);
         sums[i] &= LIMB;
     }
-    sums[0] += 5 * (sums[4] >> 26);
+    sums[0] = sums[0].wrapping_add((sums[4] >> 26).wrapping_mul(5));
     sums[4] &= LIMB;
-    sums[1] += sums[0] >> 26;
+    sums[1] = sums[1].wrapping_add(sums[0] >> 26);
     sums[0] &= LIMB;
     sums
 }
@@ -68,20 +89,20 @@ impl Poly1305 {
     /// Adds a number, and multiplies by r.
     #[inline(always)]
     fn add(&mut self, [low, middle, high]: [u64; 3]) {
-        let [r0, r1] = [u128::from(self.r[0]), u128::from(self.r[1])];
-        let sum = u128::from(self.h[0]) + u128::from(low);
-        let h0 = u128::from(sum as u64);
-        let sum = u128::from(self.h[1]) + u128::from(middle) + (sum >> 64);
-        let h1 = u128::from(sum as u64);
-        let h2 = self.h[2] + high + (sum >> 64) as u64;
+        let [r0, r1] = self.r;
+        let sum = u128::from(self.h[0]).wrapping_add(u128::from(low));
+        let h0 = sum as u64;
+        let sum = u128::from(self.h[1]).wrapping_add(u128::from(middle)).wrapping_add(sum >> 64);
+        let h1 = sum as u64;
+        let h2 = self.h[2].wrapping_add(high).wrapping_add((sum >> 64) as u64);
         // r1 is a multiple of four: 2^130 is 5, so 2^128 times r1 is 5/4 of it.
-        let s1 = r1 + (r1 >> 2);
-        let d0 = h0 * r0 + h1 * s1;
-        let d1 = h0 * r1 + h1 * r0 + u128::from(h2) * s1 + (d0 >> 64);
-        let d2 = h2 * self.r[0] + (d1 >> 64) as u64;
-        let sum = u128::from(d0 as u64) + u128::from((d2 & !3) + (d2 >> 2));
-        let next = u128::from(d1 as u64) + (sum >> 64);
-        self.h = [sum as u64, next as u64, (d2 & 3) + (next >> 64) as u64];
+        let s1 = r1.wrapping_add(r1 >> 2);
+        let d0 = wide([h0, h1], [r0, s1]);
+        let d1 = wide([h0, h1, h2], [r1, r0, s1]).wrapping_add(d0 >> 64);
+        let d2 = h2.wrapping_mul(r0).wrapping_add((d1 >> 64) as u64);
+        let sum = u128::from(d0 as u64).wrapping_add(u128::from((d2 & !3).wrapping_add(d2 >> 2)));
+        let next = u128::from(d1 as u64).wrapping_add(sum >> 64);
+        self.h = [sum as u64, next as u64, (d2 & 3).wrapping_add((next >> 64) as u64)];
     }
 
     /// Whole blocks.
@@ -110,9 +131,9 @@ impl Poly1305 {
         self.add([ad as u64, text as u64, 1]);
         let [h0, h1, h2] = self.h;
         // Less 2^130 - 5, if that is not negative.
-        let sum = u128::from(h0) + 5;
-        let next = u128::from(h1) + (sum >> 64);
-        let all = 0u64.wrapping_sub((h2 + (next >> 64) as u64) >> 2);
+        let sum = u128::from(h0).wrapping_add(5);
+        let next = u128::from(h1).wrapping_add(sum >> 64);
+        let all = 0u64.wrapping_sub(h2.wrapping_add((next >> 64) as u64) >> 2);
         let low = (h0 & !all) | (sum as u64 & all);
         let high = (h1 & !all) | (next as u64 & all);
         let s = u128::from(self.s[0]) | (u128::from(self.s[1]) << 64);
@@ -213,7 +234,7 @@ impl<R: Reg> Lanes<R> {
         let mut powers = [[[simd.zero(); 5]; 2]; 2];
         for ([power, five], limbs) in powers.iter_mut().zip([power, twice]) {
             for ((power, five), limb) in power.iter_mut().zip(five).zip(limbs) {
-                (*power, *five) = (words_of(simd, limb), words_of(simd, 5 * limb));
+                (*power, *five) = (words_of(simd, limb), words_of(simd, limb.wrapping_mul(5)));
             }
         }
         let mut h = load(simd, group);
@@ -253,8 +274,9 @@ impl<R: Reg> Lanes<R> {
                 *limb = u128::from(u64::from_le_bytes(row.as_chunks().0[lane]));
             }
             let [a, b, c, d, e] = limbs;
-            let (low, over) = (a + (b << 26) + (c << 52) + (d << 78)).overflowing_add(e << 104);
-            poly.add([low as u64, (low >> 64) as u64, (e >> 24) as u64 + u64::from(over)]);
+            let four = a.wrapping_add(b << 26).wrapping_add(c << 52).wrapping_add(d << 78);
+            let (low, over) = four.overflowing_add(e << 104);
+            poly.add([low as u64, (low >> 64) as u64, ((e >> 24) as u64).wrapping_add(u64::from(over))]);
         }
     }
 }

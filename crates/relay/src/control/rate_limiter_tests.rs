@@ -1,0 +1,252 @@
+//! Who gets a place for a handshake, and who loses its own.
+#![allow(clippy::unwrap_used)]
+use std::net::Ipv4Addr;
+
+use super::*;
+
+impl Permit {
+    fn has_place(&self) -> bool {
+        lock(&self.state).inside.contains_key(&self.number)
+    }
+}
+
+fn from(last: u8) -> IpAddr {
+    Ipv4Addr::new(192, 0, 2, last).into()
+}
+
+fn rate(per_second: f64, at_once: usize, at_once_from_one: usize) -> Rate {
+    Rate { per_second, per_second_from_one: per_second, at_once, at_once_from_one }
+}
+
+#[test]
+fn a_second_brings_so_many_and_no_more() {
+    let start = Instant::now();
+    let limiter = RateLimiter::new(rate(10.0, 1000, 1000), start);
+    let admitted = |at: Instant| (0..100).filter(|_| limiter.admit(from(1), at).is_some()).count();
+    assert_eq!(admitted(start), 10);
+    assert_eq!(admitted(start + Duration::from_millis(500)), 5);
+    assert_eq!(admitted(start + Duration::from_secs(60)), 10, "at most one second's worth at once");
+    let later = start + Duration::from_secs(120);
+    let from_all = (0..100).filter(|&last| limiter.admit(from(last), later).is_some()).count();
+    assert_eq!(from_all, 10, "from all addresses together");
+}
+
+#[test]
+fn permits_are_limited_and_returned() {
+    let now = Instant::now();
+    let limiter = RateLimiter::new(rate(1000.0, 3, 2), now);
+    let inside: Vec<_> = (0..3).filter_map(|_| limiter.admit(from(1), now)).collect();
+    assert_eq!(inside.len(), 2, "from one address");
+    assert!(inside.iter().all(Permit::shaken), "they keep their places");
+    let other = limiter.admit(from(2), now);
+    assert!(other.is_some() && limiter.admit(from(3), now).is_none(), "in all");
+    drop(inside);
+    assert!(limiter.admit(from(1), now).is_some());
+}
+
+#[test]
+fn one_address_cannot_lock_out_the_others() {
+    let start = Instant::now();
+    let limits = Rate { per_second: 100.0, per_second_from_one: 25.0, at_once: 64, at_once_from_one: 16 };
+    let limiter = RateLimiter::new(limits, start);
+    let mut honest = 0;
+    // The flood of the review: 448 connections a second from one stranger, beside 20 honest ones
+    for step in 0..448 * 5u32 {
+        let now = start + Duration::from_secs_f64(f64::from(step) / 448.0);
+        limiter.admit(from(66), now);
+        if step % 112 == 0 {
+            honest += u32::from(limiter.admit(from(1), now).is_some());
+        }
+    }
+    assert_eq!(honest, 20);
+}
+
+#[test]
+fn failed_handshakes_cost_more_and_a_network_of_ipv6_shares_one_limit() {
+    let now = Instant::now();
+    let limiter = RateLimiter::new(Rate { per_second: 100.0, ..rate(8.0, 100, 100) }, now);
+    for _ in 0..2 {
+        limiter.admit(from(1), now).expect("within the share").failed();
+    }
+    assert!(limiter.admit(from(1), now).is_none());
+    limiter.admit(from(2), now).expect("within the share").failed();
+    let left = (0..9).filter(|_| limiter.admit(from(2), now).is_some()).count();
+    assert_eq!(left, 4, "of eight; the one that failed cost four");
+    let limiter = RateLimiter::new(Rate { per_second: 100.0, per_second_from_one: 1.0, ..rate(1.0, 9, 9) }, now);
+    let at = |text: &str| text.parse().expect("an address");
+    assert!(limiter.admit(at("2001:db8::1"), now).is_some() && limiter.admit(at("2001:db8::2"), now).is_none());
+    assert!(limiter.admit(at("2001:db8:0:1::1"), now).is_some());
+    assert!(limiter.admit(at("192.0.2.1"), now).is_some() && limiter.admit(at("::ffff:192.0.2.1"), now).is_none());
+}
+
+/// Whoever holds places without a credential keeps nobody out, from its own address or others.
+#[test]
+fn a_newcomer_gets_the_place_of_who_has_been_longest_without_a_handshake() {
+    let start = Instant::now();
+    let after = |milliseconds| start + Duration::from_millis(milliseconds);
+    let limits = Rate { per_second: 1e6, per_second_from_one: 1e6, at_once: 4, at_once_from_one: 2 };
+    let limiter = RateLimiter::new(limits, start);
+    let admit = |last: u8, milliseconds| limiter.admit(from(last), after(milliseconds));
+    let known = admit(1, 0).unwrap();
+    assert!(known.shaken());
+    let [first, second, third] = [(2, 10), (3, 20), (4, 30)].map(|(last, at)| admit(last, at).unwrap());
+    assert!(admit(5, 1009).is_none(), "the oldest one is young, and no address holds more than one");
+    let fourth = admit(5, 1010).unwrap();
+    assert_eq!([&known, &first, &second, &third, &fourth].map(Permit::has_place), [true, false, true, true, true]);
+    // A place that was lost is not given back once more
+    drop(first);
+    assert!(admit(6, 1015).is_none());
+    // Who would hold more than all others makes room for itself
+    let fifth = admit(4, 1030).unwrap();
+    assert_eq!([&second, &third, &fifth].map(Permit::has_place), [true, false, true], "its own");
+    assert!(admit(4, 1050).is_none() && second.has_place(), "its own is young");
+    // So does who uses up its own share
+    drop(second);
+    let sixth = admit(4, 1060).unwrap();
+    assert!(admit(4, 2029).is_none());
+    let seventh = admit(4, 2030).unwrap();
+    assert_eq!([&fourth, &fifth, &sixth, &seventh].map(Permit::has_place), [true, false, true, true]);
+    assert!(!fifth.shaken(), "too late");
+    // Whose handshake is done stays
+    assert!([&fourth, &sixth, &seventh].into_iter().all(Permit::shaken) && admit(5, 100_000).is_none());
+}
+
+/// Where an address holds most of the places, young ones go as well, and nobody else's.
+#[test]
+fn the_address_that_holds_most_makes_room_first() {
+    let start = Instant::now();
+    let after = |milliseconds| start + Duration::from_millis(milliseconds);
+    let limits = Rate { per_second: 1e6, per_second_from_one: 1e6, at_once: 5, at_once_from_one: 4 };
+    let limiter = RateLimiter::new(limits, start);
+    let admit = |last: u8, milliseconds| limiter.admit(from(last), after(milliseconds));
+    let slow = admit(1, 0).unwrap();
+    let many: Vec<Permit> = (0..4).map(|at| admit(2, 5000 + at).unwrap()).collect();
+    let held = || many.iter().map(Permit::has_place).collect::<Vec<_>>();
+    let third = admit(3, 5010).unwrap();
+    assert_eq!(held(), [false, true, true, true], "the oldest of theirs, young as it is");
+    let other = admit(3, 5020).unwrap();
+    assert_eq!(held(), [false, false, true, true]);
+    // Two have two each: now those that are old alone make room, and none of an address that has fewer
+    assert!(admit(2, 5030).is_none() && admit(3, 5030).is_none());
+    let more = admit(2, 6002).unwrap();
+    assert_eq!(held(), [false, false, false, true]);
+    assert!([&slow, &third, &other, &more].into_iter().all(Permit::has_place));
+    assert!(slow.shaken());
+}
+
+/// Strangers at four addresses take every place, knock every few milliseconds, and hold no connection for long enough to
+/// have to make room.
+#[test]
+fn strangers_who_knock_all_the_time_keep_nobody_out() {
+    let start = Instant::now();
+    let limits = Rate { per_second: 1e6, per_second_from_one: 1e6, at_once: 64, at_once_from_one: 16 };
+    let limiter = RateLimiter::new(limits, start);
+    let mut strangers: Vec<(Permit, Instant)> = Vec::new();
+    let mut honest: Vec<(Permit, Instant)> = Vec::new();
+    let (mut came, mut served) = (0, 0);
+    for step in 0..2000 {
+        let now = start + Duration::from_millis(5 * step);
+        strangers.retain(|(permit, since)| {
+            let stays = permit.has_place() && now - *since < GRACE - Duration::from_millis(10);
+            if !stays {
+                permit.failed();
+            }
+            stays
+        });
+        for last in (66..70).cycle().take(32) {
+            strangers.extend(limiter.admit(from(last), now).map(|permit| (permit, now)));
+        }
+        // A slow one now and then, which is alone at its address, and many quick ones
+        for (last, every, time) in [(1, 400, 1500), (2, 20, 50)] {
+            if step % every == 7 {
+                came += 1;
+                honest.extend(limiter.admit(from(last), now).map(|permit| (permit, now + Duration::from_millis(time))));
+            }
+        }
+        honest.retain(|(permit, until)| {
+            let done = now >= *until;
+            served += u32::from(done && permit.shaken());
+            !done
+        });
+    }
+    assert_eq!(served, came, "all that came");
+}
+
+/// Else who knocks more often than others gets what becomes free.
+#[test]
+fn attempts_that_are_refused_cost_some_of_the_share() {
+    let now = Instant::now();
+    let limits = Rate { per_second: 100.0, per_second_from_one: 4.0, at_once: 1, at_once_from_one: 1 };
+    let limiter = RateLimiter::new(limits, now);
+    let inside = limiter.admit(from(1), now).unwrap();
+    assert!((0..4).all(|_| limiter.admit(from(2), now).is_none()));
+    drop(inside);
+    assert!(limiter.admit(from(2), now).is_none(), "nothing is left");
+    assert!(limiter.admit(from(3), now).is_some() && limiter.admit(from(2), now + GRACE).is_some());
+}
+
+/// Four strangers who fail as often as they may must not use up what there is for all.
+#[test]
+fn who_has_nothing_left_of_its_share_pays_for_failures_too() {
+    let start = Instant::now();
+    let after = |milliseconds| start + Duration::from_millis(milliseconds);
+    let limits = Rate { per_second: 100.0, per_second_from_one: 4.0, at_once: 9, at_once_from_one: 9 };
+    let limiter = RateLimiter::new(limits, start);
+    let all: Vec<Permit> = (0..4).map(|_| limiter.admit(from(1), start).unwrap()).collect();
+    all.iter().for_each(Permit::failed);
+    drop(all);
+    assert!(limiter.admit(from(1), after(1200)).is_none(), "a second's worth is owed, and no more");
+    assert!(limiter.admit(from(1), after(1300)).is_some());
+}
+
+/// The connection of who loses its place ends.
+#[test]
+fn who_makes_room_is_sent_away() {
+    use std::{io::Read, net::TcpListener};
+    let now = Instant::now();
+    let limiter = RateLimiter::new(rate(1e6, 1, 1), now);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let (accepted, _) = listener.accept().unwrap();
+    let accepted = Arc::new(accepted);
+    let permit = limiter.admit(from(1), now).unwrap();
+    permit.is_for(&accepted);
+    let next = limiter.admit(from(2), now + GRACE).unwrap();
+    assert_eq!((&*accepted).read(&mut [0]).unwrap(), 0, "its thread ends");
+    assert_eq!(client.read(&mut [0]).unwrap(), 0);
+    assert!(next.has_place() && !permit.has_place());
+}
+
+#[test]
+fn other_limits_hold_from_now_on() {
+    let now = Instant::now();
+    let limiter = RateLimiter::new(rate(100.0, 9, 9), now);
+    let inside: Vec<_> = (0..3).filter_map(|_| limiter.admit(from(1), now)).collect();
+    limiter.set(rate(100.0, 4, 4));
+    let more: Vec<_> = (0..3).filter_map(|_| limiter.admit(from(1), now)).collect();
+    assert_eq!((inside.len(), more.len()), (3, 1));
+}
+
+/// Addresses whose share is full again are forgotten when there are too many, unless they have a connection.
+#[test]
+fn so_many_addresses_are_remembered_and_no_more() {
+    let start = Instant::now();
+    let limits = Rate { per_second: 1e9, per_second_from_one: 2.0, at_once: 10, at_once_from_one: 1 };
+    let limiter = RateLimiter::new(limits, start);
+    let known = || lock(&limiter.0).by_address.len();
+    let address = |number: usize| IpAddr::from(Ipv4Addr::from(0x0a00_0000 + number as u32));
+    let inside = limiter.admit(address(0), start);
+    for number in 1..ADDRESSES {
+        assert!(limiter.admit(address(number), start).is_some(), "{number}");
+    }
+    assert_eq!(known(), ADDRESSES);
+    assert!(limiter.admit(address(ADDRESSES), start).is_none(), "there is no room to remember it");
+    assert!(limiter.admit(address(5), start).is_some(), "one that is remembered");
+    let later = start + Duration::from_secs(1);
+    assert!(limiter.admit(address(ADDRESSES), later).is_some());
+    assert_eq!(known(), 2, "the new one, and the one with a connection");
+    assert!(
+        inside.as_ref().is_some_and(Permit::shaken) && limiter.admit(address(0), later).is_none(),
+        "which has no more than it may"
+    );
+}
