@@ -73,8 +73,8 @@ impl Results {
     }
 }
 
-/// The document that `bench` is kept as.
-const BENCH: &str = "bench";
+/// The name by which `bench` runs among the studies, and of the document that it is kept as.
+pub const BENCH: &str = "bench";
 
 /// Writes what `bench` found as `bench.json` into `folder`, replacing an older one at once or not at all.
 ///
@@ -93,8 +93,8 @@ pub fn load_bench(folder: &Path) -> Result<Option<bench::Report>, StudyError> {
     read(folder, BENCH)
 }
 
-/// The document that the attacks are kept as.
-pub(crate) const ATTACKS: &str = "attacks";
+/// The name by which every attack runs among the studies, and of the document that they are kept as.
+pub const ATTACKS: &str = "attacks";
 
 /// Writes what every attack came to as `attacks.json` into `folder`, replacing an older one at once or not at all.
 ///

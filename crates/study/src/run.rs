@@ -14,16 +14,10 @@ use crate::{
     journal::Journal,
     progress::{Progress, Step},
     report,
-    results::{Results, keep_attacks, keep_bench},
+    results::{ATTACKS, BENCH, Results, keep_attacks, keep_bench},
     studies::{STUDIES, find},
     study::{Options, Study},
 };
-
-/// The name by which `bench` runs among the studies.
-pub const BENCH: &str = "bench";
-
-/// The name by which every attack runs among the studies.
-pub const ATTACKS: &str = "attacks";
 
 /// What a run left.
 #[derive(Debug)]

@@ -6,9 +6,9 @@ use std::{
 };
 
 use super::{
-    params::{Param, every},
+    params::{Dispatch, Function, Param, every},
     reasons::{Core, Item, texts},
-    table::{self, Dispatch, END, Function, List, entry, guarded},
+    table::{self, END, List, entry, guarded},
 };
 
 /// OSSL_ALGORITHM.

@@ -1,7 +1,7 @@
-//! OSSL_PARAM of `openssl/core.h`: named values between OpenSSL and a provider.
+//! What passes between OpenSSL and a provider: OSSL_PARAM of `openssl/core.h`, named values, and OSSL_DISPATCH, numbered functions.
 
 use std::{
-    ffi::{CStr, c_char, c_uint, c_void},
+    ffi::{CStr, c_char, c_int, c_uint, c_void},
     iter, ptr, slice,
 };
 
@@ -17,6 +17,19 @@ pub(super) struct Param {
 
 // SAFETY: the only shared ones are constants, whose pointers lead to constants.
 unsafe impl Sync for Param {}
+
+pub(super) type Function = unsafe extern "C" fn();
+
+/// A function by its number; a table of them ends with 0.
+#[allow(missing_debug_implementations, reason = "it is a pointer")]
+#[repr(C)]
+pub struct Dispatch {
+    pub(super) id: c_int,
+    pub(super) function: Option<Function>,
+}
+
+// SAFETY: all are constants, whose pointers lead to constants.
+unsafe impl Sync for Dispatch {}
 
 const SIGNED: c_uint = 1;
 const UNSIGNED: c_uint = 2;

@@ -6,7 +6,7 @@ use std::{
     mem, ptr,
 };
 
-use super::table::{Dispatch, Function};
+use super::params::{Dispatch, Function};
 
 /// What a program did.
 #[derive(Clone, Copy)]

@@ -8,22 +8,9 @@ use std::{
 
 use super::{
     cipher::{Algorithm, Cipher, State},
-    params::{Param, every, every_given},
+    params::{Dispatch, Function, Param, every, every_given},
     reasons::Core,
 };
-
-pub(super) type Function = unsafe extern "C" fn();
-
-/// OSSL_DISPATCH.
-#[allow(missing_debug_implementations, reason = "it is a pointer")]
-#[repr(C)]
-pub struct Dispatch {
-    pub(super) id: c_int,
-    pub(super) function: Option<Function>,
-}
-
-// SAFETY: all are constants, whose pointers lead to constants.
-unsafe impl Sync for Dispatch {}
 
 /// A function for a table, whatever its type: OpenSSL knows by its number.
 macro_rules! entry {

@@ -24,8 +24,7 @@ use crate::{
     attacks as attacks_of, bench,
     error::StudyError,
     quantity::Kind,
-    results::{Results, load_attacks, load_bench},
-    run::{ATTACKS, BENCH},
+    results::{ATTACKS, BENCH, Results, load_attacks, load_bench},
     studies::STUDIES,
     study::Options,
 };
