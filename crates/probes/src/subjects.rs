@@ -35,6 +35,7 @@ pub const SUBJECTS: &[Subject] = &[
     of("aes-128-ocb", 16, |isa, key| Suite::Aes128Ocb.aead_at(isa, key).expect(FITS)),
     of("aes-256-ocb", 32, |isa, key| Suite::Aes256Ocb.aead_at(isa, key).expect(FITS)),
     of("chacha20-poly1305", 32, |isa, key| Suite::ChaCha20Poly1305.aead_at(isa, key).expect(FITS)),
+    of("xchacha20-poly1305", 32, |isa, key| Box::new(chacha::XChaCha20Poly1305::at(isa, key.try_into().expect(FITS)))),
     of("serpent-256-gcm", 32, |isa, key| Suite::Serpent256Gcm.aead_at(isa, key).expect(FITS)),
     of("serpent-256-ocb", 32, |isa, key| Suite::Serpent256Ocb.aead_at(isa, key).expect(FITS)),
     of("aes-192-gcm", 24, |isa, key| gcm::by_key(isa, key, gcm::TagLen::T16).expect(FITS)),
@@ -49,7 +50,6 @@ pub const SUBJECTS: &[Subject] = &[
 /// What differs from those in sizes alone, and what is for studies: for tests that do not measure.
 pub const MORE: &[Subject] = &[
     of("aes-128-gcm-siv", 16, |isa, key| gcm_siv::by_key(isa, key).expect(FITS)),
-    of("xchacha20-poly1305", 32, |isa, key| Box::new(chacha::XChaCha20Poly1305::at(isa, key.try_into().expect(FITS)))),
     of("aes-128-gcm, tags of 15 bytes", 16, |isa, key| gcm::by_key(isa, key, gcm::TagLen::T15).expect(FITS)),
     of("aes-256-gcm, tags of 12 bytes", 32, |isa, key| gcm::by_key(isa, key, gcm::TagLen::T12).expect(FITS)),
     of("aes-256-ocb, tags of 8 bytes", 32, |isa, key| ocb::by_key(isa, key, ocb::TagLen::T8).expect(FITS)),

@@ -282,15 +282,7 @@ impl<C: BlockCipher> Kernel for TagOf<'_, C> {
             for group in part.chunks(16 * GROUP) {
                 hash.open(group.len().div_ceil(16));
                 // GHASH reverses the bytes of each block; POLYVAL takes them as they are.
-                for pair in group.chunks(2 * S::Reg::BYTES) {
-                    let (low, high) = pair.split_at(pair.len().min(S::Reg::BYTES));
-                    let low = simd.load_partial(low).reverse_bytes();
-                    if high.is_empty() {
-                        hash.single(low, pair.len().div_ceil(16));
-                    } else {
-                        hash.pair([low, simd.load_partial(high).reverse_bytes()], pair.len().div_ceil(16));
-                    }
-                }
+                hash.bytes::<true>(group);
                 hash.close();
             }
         }

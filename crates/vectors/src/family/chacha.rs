@@ -1,4 +1,4 @@
-//! ChaCha20-Poly1305 and XChaCha20-Poly1305. They have no levels: the crate under them detects instructions by itself.
+//! ChaCha20-Poly1305 and XChaCha20-Poly1305.
 
 use sealwright::{
     Aead, Isa,
@@ -22,15 +22,15 @@ impl Family for ChaCha {
         &["key", "nonce", "msg", "ct", "tag"]
     }
 
-    fn run(&self, case: &Case, _: Isa) -> Outcome {
+    fn run(&self, case: &Case, isa: Isa) -> Outcome {
         let refused = case.expected == Expected::Invalid;
         let key = <&[u8; 32]>::try_from(&case.key[..]);
         let (Ok(key), 128) = (key, case.tag_bits) else {
             return if refused { Outcome::Passed } else { Outcome::Skipped };
         };
         let mode: Box<dyn Aead> = match &case.alg[..] {
-            "CHACHA20-POLY1305" => Box::new(ChaCha20Poly1305::new(key)),
-            _ => Box::new(XChaCha20Poly1305::new(key)),
+            "CHACHA20-POLY1305" => Box::new(ChaCha20Poly1305::at(isa, key)),
+            _ => Box::new(XChaCha20Poly1305::at(isa, key)),
         };
         judge(aead(case, &*mode))
     }

@@ -108,7 +108,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
         if to_hash <= short && ad_blocks + to_hash <= G::GROUP {
             // One group for everything.
             walk.hash.open(ad_blocks + to_hash);
-            walk.hash.bytes(self.ad);
+            walk.hash.bytes::<false>(self.ad);
         } else {
             if const { Self::staggers::<S, W>() } && self.nonce.len() == 12 && self.text.len() >= 512 {
                 return self.staggered(walk.hash, &first, &lengths);

@@ -254,7 +254,7 @@ impl<C: BlockCipher> Piece<'_, C> {
             if before > 0 {
                 hash.single(simd.first(&state.ciphertext), 1);
             }
-            hash.bytes(blocks.as_flattened());
+            hash.bytes::<false>(blocks.as_flattened());
             hash.close();
         }
         state.hash = ghash.finish(simd, &hash.sum).first_block();
