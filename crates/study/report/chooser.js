@@ -3,7 +3,7 @@
   'use strict';
   const form = document.getElementById('chooser-form');
   const answer = document.getElementById('chooser-answer');
-  const { advice, answers } = JSON.parse(document.getElementById('chooser-data').textContent);
+  const { texts, advice, answers } = JSON.parse(document.getElementById('chooser-data').textContent);
 
   const element = (name, text) => {
     const made = document.createElement(name);
@@ -13,7 +13,7 @@
   const list = (head, lines) => {
     if (lines.length === 0) return [];
     const items = document.createElement('ul');
-    items.append(...lines.map((line) => element('li', line)));
+    items.append(...lines.map((line) => element('li', texts[line])));
     return [element('h3', head), items];
   };
 
@@ -23,11 +23,11 @@
     const found = advice[answers[[bytes.value, sessions.value, hardware.value, ...needs].join('/')]];
     const take = element('p', '');
     take.className = 'take';
-    take.append('Use ', element('strong', found.suite), `: ${found.scheme_words}.`);
+    take.append('Use ', element('strong', texts[found.suite]), `: ${texts[found.scheme_words]}.`);
     const figures = document.createElement('dl');
     for (const [what, figure] of found.numbers) {
       const pair = document.createElement('div');
-      pair.append(element('dt', what), element('dd', figure));
+      pair.append(element('dt', texts[what]), element('dd', texts[figure]));
       figures.append(pair);
     }
     answer.replaceChildren(

@@ -2,19 +2,63 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::advise::{Advice, Measured, Question, advise};
 
 /// What the chooser offers, and what it answers.
 #[derive(Debug, Serialize)]
 pub(crate) struct Chooser {
+    /// Each different text once: advice has their places in this list, as most of it is in many answers.
+    pub(crate) texts: Texts,
     pub(crate) sizes: Vec<usize>,
     pub(crate) sessions: Vec<u64>,
     /// Each different advice once.
-    pub(crate) advice: Vec<Advice>,
+    pub(crate) advice: Vec<Numbered>,
     /// `bytes/sessions/hardware/ad/misuse/commit` to its advice; the last four are 0 or 1.
     pub(crate) answers: BTreeMap<String, usize>,
+}
+
+/// An advice in numbers of texts.
+#[derive(Debug, Serialize)]
+pub(crate) struct Numbered {
+    suite: usize,
+    scheme_words: usize,
+    why: Vec<usize>,
+    numbers: Vec<[usize; 2]>,
+    mind: Vec<usize>,
+}
+
+/// Different texts in the order in which they came first.
+#[derive(Debug, Default)]
+pub(crate) struct Texts {
+    all: Vec<String>,
+    known: HashMap<String, usize>,
+}
+
+impl Texts {
+    fn number(&mut self, text: &str) -> usize {
+        *self.known.entry(text.to_owned()).or_insert_with(|| {
+            self.all.push(text.to_owned());
+            self.all.len() - 1
+        })
+    }
+
+    fn numbered(&mut self, advice: &Advice) -> Numbered {
+        Numbered {
+            suite: self.number(&advice.suite),
+            scheme_words: self.number(&advice.scheme_words),
+            why: advice.why.iter().map(|text| self.number(text)).collect(),
+            numbers: advice.numbers.iter().map(|(what, figure)| [self.number(what), self.number(figure)]).collect(),
+            mind: advice.mind.iter().map(|text| self.number(text)).collect(),
+        }
+    }
+}
+
+impl Serialize for Texts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.all.serialize(serializer)
+    }
 }
 
 /// Sizes to choose from where nothing was measured.
@@ -26,21 +70,21 @@ pub(crate) fn chooser(everything: Measured<'_>) -> Chooser {
     let bench = everything.bench;
     let measured: BTreeSet<usize> = bench.into_iter().flat_map(|report| &report.rows).map(|row| row.bytes).collect();
     let sizes = if measured.is_empty() { SIZES.to_vec() } else { measured.into_iter().collect() };
-    let (mut advice, mut answers) = (Vec::new(), BTreeMap::new());
+    let (mut texts, mut advice, mut answers) = (Texts::default(), Vec::new(), BTreeMap::new());
     let mut known: HashMap<Advice, usize> = HashMap::new();
     for (&bytes, &sessions) in sizes.iter().flat_map(|bytes| SESSIONS.iter().map(move |sessions| (bytes, sessions))) {
         for needs in 0..16 {
             let [hardware, ad, misuse, commit] = [8, 4, 2, 1].map(|bit| needs & bit != 0);
             let found = advise(&Question { bytes, sessions, hardware, ad, misuse, commit }, everything);
             let number = *known.entry(found.clone()).or_insert_with(|| {
-                advice.push(found);
+                advice.push(texts.numbered(&found));
                 advice.len() - 1
             });
             let [hardware, ad, misuse, commit] = [hardware, ad, misuse, commit].map(u8::from);
             answers.insert(format!("{bytes}/{sessions}/{hardware}/{ad}/{misuse}/{commit}"), number);
         }
     }
-    Chooser { sizes, sessions: SESSIONS.to_vec(), advice, answers }
+    Chooser { texts, sizes, sessions: SESSIONS.to_vec(), advice, answers }
 }
 
 #[cfg(test)]
@@ -56,7 +100,19 @@ mod tests {
         assert_eq!(chooser.sizes, [1500]);
         assert_eq!(chooser.answers.len(), chooser.sizes.len() * chooser.sessions.len() * 16);
         let asked = Question { hardware: false, commit: true, sessions: 1000, ..example::PLAIN };
-        let number = chooser.answers["1500/1000/0/0/0/1"];
-        assert_eq!(chooser.advice[number], advise(&asked, everything));
+        let shown = serde_json::to_value(&chooser).unwrap();
+        let expected = advise(&asked, everything);
+        let given = &shown["advice"][shown["answers"]["1500/1000/0/0/0/1"].as_u64().unwrap() as usize];
+        let text =
+            |number: &serde_json::Value| shown["texts"][number.as_u64().unwrap() as usize].as_str().unwrap().to_owned();
+        let list = |name: &str| given[name].as_array().unwrap().iter().map(text).collect::<Vec<_>>();
+        assert_eq!([text(&given["suite"]), text(&given["scheme_words"])], [expected.suite, expected.scheme_words]);
+        assert_eq!([list("why"), list("mind")], [expected.why, expected.mind]);
+        let numbers: Vec<_> =
+            given["numbers"].as_array().unwrap().iter().map(|pair| (text(&pair[0]), text(&pair[1]))).collect();
+        assert_eq!(numbers, expected.numbers);
+        // No text is there twice
+        let texts = shown["texts"].as_array().unwrap();
+        assert!(texts.iter().enumerate().all(|(i, text)| !texts[..i].contains(text)));
     }
 }
