@@ -375,7 +375,11 @@ mod tests {
             for len in 0..=66 {
                 for end in [&[ones, zeros][..], &[ones; 3]] {
                     let blocks = [&vec![zeros; len][..], end].concat();
-                    assert_eq!(isa.run(Tag(&r, blocks.as_flattened())), slow(&r, blocks.as_flattened()), "{isa}: {len}");
+                    assert_eq!(
+                        isa.run(Tag(&r, blocks.as_flattened())),
+                        slow(&r, blocks.as_flattened()),
+                        "{isa}: {len}"
+                    );
                 }
             }
         }
