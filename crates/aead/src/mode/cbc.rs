@@ -19,7 +19,7 @@ use core::fmt;
 use subtle::{ConstantTimeEq, ConstantTimeLess};
 
 use crate::{
-    block::{BlockCipher, Inverse},
+    block::{BlockCipher, Inverse, aes::rounds},
     simd::{Block, Isa, Kernel, Reg, Simd},
     wipe::room,
 };
@@ -77,11 +77,39 @@ impl<C: BlockCipher> Kernel for Encrypt<'_, C> {
 
     #[inline(always)]
     fn run<S: Simd, const W: usize>(self, simd: S) {
+        if S::AES && C::AES_ROUNDS > 0 {
+            return self.chained(simd);
+        }
         let mut chain = [simd.first(self.iv)];
         for block in self.text.as_chunks_mut::<16>().0 {
             chain[0] = chain[0] ^ simd.first(block);
             self.cipher.encrypt(simd, &mut chain);
             *block = chain[0].first_block();
+        }
+    }
+}
+
+impl<C: BlockCipher> Encrypt<'_, C> {
+    /// With rounds of AES alone from one block to the next: the text to come and the first round key are added with the last round key.
+    #[inline(always)]
+    fn chained<S: Simd>(self, simd: S) {
+        // Not by `map`: a closure may be compiled without the instruction set.
+        let mut keys = [simd.zero(); 15];
+        for (round, key) in keys.iter_mut().enumerate().take(C::AES_ROUNDS + 1) {
+            *key = self.cipher.round_key(simd, round);
+        }
+        let (first, last) = (keys[0], keys[C::AES_ROUNDS]);
+        let (blocks, _) = self.text.as_chunks_mut::<16>();
+        let Some(block) = blocks.first() else { return };
+        let mut state = simd.first(self.iv) ^ (simd.first(block) ^ first);
+        for i in 0..blocks.len() {
+            let coming = match blocks.get(i + 1) {
+                Some(next) => simd.first(next) ^ first,
+                None => simd.zero(),
+            };
+            rounds!(round < C::AES_ROUNDS => { state = state.aesenc(keys[round]) });
+            state = state.aesenclast(last ^ coming);
+            blocks[i] = (state ^ coming).first_block();
         }
     }
 }
