@@ -35,6 +35,7 @@ const KNOWN: &[(&str, &str, &str, &str)] = &[
         "",
         "which of two keys of a cluster, by the epoch",
     ),
+    ("table::Table<S>>::all", "(%r", "", "which of two keys of a cluster, by the epoch"),
     ("table::Table<S>>::memory", "(%r", "", "the number of a scheme"),
 ];
 
@@ -46,6 +47,8 @@ const PUBLIC: &[(&str, &str)] = &[
         "ssh::SshSecretKey::parse",
         "the padding of an OpenSSH key, and its numbers for a check, which are known or random",
     ),
+    ("pair::PublicKey>::secret_is_in", "how a line begins that holds a key, and public keys"),
+    ("key::public::", "how a text begins, which tells what it is"),
     ("core::ptr::drop_in_place<", "kinds and lengths of what is wiped"),
 ];
 

@@ -58,7 +58,9 @@ fn step((_, name, operands): &Line<'_>, state: State, moves: bool) -> (State, bo
         decides = false;
     }
     let conditional = (name.starts_with('j') && !name.starts_with("jmp")) || name.starts_with("set");
-    let takes = conditional || ["cmov", "adc", "sbb", "loop"].iter().any(|other| name.starts_with(other));
+    let takes = conditional || ["cmov", "loop"].iter().any(|other| name.starts_with(other));
+    // A carry that is added decides nothing: the sum is followed instead.
+    let carried = state.flags && ["adc", "sbb", "adox"].iter().any(|other| name.starts_with(other));
     let by_size = ["a", "ae", "b", "be"]
         .iter()
         .any(|size| ["j", "set", "cmov"].iter().any(|what| name.strip_prefix(what) == Some(*size)));
@@ -82,8 +84,14 @@ fn step((_, name, operands): &Line<'_>, state: State, moves: bool) -> (State, bo
         ["mov", "lea", "push", "pop", "bswap", "not", "nop", "cmov", "set", "shlx", "shrx", "sarx", "rorx", "v", "j"]
             .iter()
             .any(|other| name.starts_with(other));
+    let products = products(name, operands);
+    let sources = sources || carried || products.is_some() && holds(if *name == "mulx" { "%rdx" } else { "%rax" });
     if !keeps_flags {
         after.flags = sources;
+    }
+    if let Some(both) = products {
+        after.registers = if sources { after.registers | both } else { after.registers & !both };
+        return (after, decides);
     }
     let Some((to, rest)) = operands.split_last() else { return (after, decides) };
     let Some(register) = number(to) else { return (after, decides) };
@@ -96,7 +104,8 @@ fn step((_, name, operands): &Line<'_>, state: State, moves: bool) -> (State, bo
         after.registers |= register;
         return (after, decides);
     }
-    let from = rest.iter().any(|word| holds(word))
+    let from = carried
+        || rest.iter().any(|word| holds(word))
         || (*name == "lea" && operands.iter().flat_map(|word| address(word)).any(|it| holds(&format!("%{it}"))));
     let cleared = name.starts_with("xor") && rest.first().is_some_and(|word| number(word) == Some(register));
     let replaces = ["mov", "lea", "shlx", "shrx", "sarx", "rorx", "andn", "bzhi", "pop", "v"]
@@ -110,6 +119,18 @@ fn step((_, name, operands): &Line<'_>, state: State, moves: bool) -> (State, bo
         after.registers &= !register;
     }
     (after, decides)
+}
+
+/// The registers of a product of twice the length, if this is an instruction that makes one.
+fn products(name: &str, operands: &[&str]) -> Option<Registers> {
+    let registers = |words: &[&str]| words.iter().filter_map(|word| number(word)).sum();
+    match operands {
+        [_, low, high] if name == "mulx" => Some(registers(&[low, high])),
+        [_] if ["mul", "imul"].iter().any(|other| name.strip_suffix(['q', 'l']).unwrap_or(name) == *other) => {
+            Some(registers(&["%rax", "%rdx"]))
+        }
+        _ => None,
+    }
 }
 
 /// Whether a byte is compared with a number that only the last byte of a counter block is compared with: so many blocks before its end.
@@ -149,6 +170,8 @@ mod tests {
             &["xor    %eax,%eax", "mov    (%rcx,%rax,8),%rdx"],
             &["bswap  %rax", "shld   $0x8,%rax,%rcx", "cmp    $0x3,%rsi", "ja     11", "mov    %cx,(%rdi)"],
             &["cmp    $0x3,%rsi", "cmovae %rax,%rcx", "mov    %rcx,(%rdi)"],
+            &["add    %rax,%rcx", "adc    $0x0,%rdx", "mov    %rdx,(%rdi)"],
+            &["mul    %rcx", "xor    %edx,%edx", "test   %rdx,%rdx", "je     12"],
         ] {
             assert_eq!(after(Moved::Word, right), 0, "{right:?}");
         }
@@ -164,6 +187,12 @@ mod tests {
             &["mov    %rax,%rcx", "cmp    %rcx,%rdx", "sete   %dl"],
             &["lea    0x8(%rax),%rcx", "jmp    *%rcx"],
             &["cmp    $0x3,%rsi", "je     20", "mov    (%rcx,%rax,8),%rdx"],
+            &["add    %rax,%rcx", "jb     12"],
+            &["add    %rax,%rcx", "adc    $0x0,%rdx", "mov    (%rdi,%rdx,8),%rsi"],
+            &["add    %rax,%rcx", "sbb    %rdx,%rdx", "test   %rdx,%rdx", "je     12"],
+            &["add    %rax,%rcx", "adc    $0x0,%rdx", "adc    $0x0,%rsi", "mov    (%rdi,%rsi,8),%rsi"],
+            &["mul    %rcx", "mov    (%rdi,%rdx,8),%rsi"],
+            &["mov    %rax,%rdx", "mulx   %rcx,%r8,%r9", "mov    (%rdi,%r8,8),%rsi"],
         ] {
             assert_eq!(after(Moved::Word, planted), 1, "{planted:?}");
         }
