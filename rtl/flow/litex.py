@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Simulates the LiteX wrapper: a design with the module in it is written as Verilog, and the tests of the streams run on it."""
 
+import re
 import sys
 
 from . import protocol
@@ -52,12 +53,23 @@ def design(path):
     return path
 
 
+def resets_with_the_clock(text):
+    """Whether the core's reset comes from a register that itself has no reset, in a design as Verilog."""
+    wire = re.search(r"\.rst_n\s*\((\w+)\)", text)
+    clocked = re.findall(r"always @\(posedge \w+\) begin(.*?)\nend\n", text, re.DOTALL)
+    # A reset of its own would be a second assignment
+    return bool(wire) and sum(len(re.findall(rf"^\s*{wire[1]} <=", body, re.MULTILINE)) for body in clocked) == 1
+
+
 def check(generator):
     """Fails if a test fails on the design."""
     folder = BUILD / "litex"
     folder.mkdir(parents=True, exist_ok=True)
     path = cases(generator, [CORE.suite, 11, 8000], "litex")
-    files = [*sources(), design(folder / "litex_design.v")]
+    made = design(folder / "litex_design.v")
+    if not resets_with_the_clock(made.read_text()):
+        raise SystemExit("the core's reset may begin between two edges of the clock")
+    files = [*sources(), made]
     env = {"CASES": str(path), "LANES": str(CORE.lanes), "HOLD": "0", "KEEP": "0", "WEAK": "0"}
     if not protocol.tested("litex_design", "LiteX", ["test_protocol", "test_faults"], folder, None, files, env):
         raise SystemExit("a test failed on the design of LiteX")

@@ -91,7 +91,6 @@ def row(core, generator, blocks, full):
     if full and core.lanes == 4:
         cycles = {size: pace.steady(program, core, generator, size) for size in SIZES}
         found["bits_per_cycle"] = {size: round(8 * size / cycles[size], 1) for size in SIZES}
-        found["latency_cycles"] = min(sim.pace(program, core, generator, size, packets=100)[2] for size in SIZES)
         found["shapes"] = [
             {"text": text, "ad": ad, "slots": slots, "way": way, "bits_per_cycle": round(8 * text / cycles, 1),
              "cycles_per_packet": round(cycles, 2)}

@@ -12,6 +12,9 @@ LiteX finds this file once its folder, `rtl/litex` of this repository, is on the
 
 The file stays in that folder: the sources that it adds to the platform are beside it. What stands in each stream is in
 docs/CORES.md under "Interface", as are the other parameters, which are given by their names: `Tag=12`.
+
+Resets of LiteX's clock domains begin at any time. The core takes such a reset through two registers, so that all of it sees the reset
+begin in one cycle, as keys that live through a reset (`Keep=1`) need; it begins and ends two cycles later.
 """
 
 from pathlib import Path
@@ -47,10 +50,13 @@ class Sealwright(LiteXModule):
             ports.update({f"{way}_{prefix}_t{field}": getattr(ends, field) for field in fields})
             return ports
 
+        runs, runs_next = Signal(reset_less=True), Signal(reset_less=True)
+        sync = getattr(self.sync, clock_domain)
+        sync += [runs_next.eq(~ResetSignal(clock_domain)), runs.eq(runs_next)]
         self.specials += Instance(
             "sealwright_axis", p_Mode=MODES[mode], p_Cipher=CIPHERS[cipher], p_Lanes=lanes, p_Slots=slots,
             **{f"p_{name}": value for name, value in more.items()},
-            i_clk=ClockSignal(clock_domain), i_rst_n=~ResetSignal(clock_domain),
+            i_clk=ClockSignal(clock_domain), i_rst_n=runs,
             **stream("s_axis_key", self.key, "i", ["data", "user"]),
             **stream("s_axis_command", self.command, "i", ["data", "user"]),
             **stream("s_axis", self.data, "i", ["data", "keep", "last"]),

@@ -4,7 +4,9 @@
 // a package's pins.
 //
 // Inputs come from a shift register, outputs are folded into one bit, a register behind every step:
-// every path that the timing report shows is the core's own.
+// every path that the timing report shows goes through the core. It may begin in a register of this
+// module that stands at its pin: `verdict_ready`, `m_ready` and the reset are such registers, which
+// the cipher alone hardly has.
 
 module core_shim
   import sealwright_pkg::*;

@@ -61,8 +61,8 @@ pub(super) struct Simulated {
     /// Bits of text a cycle, by the packets' length in bytes.
     #[serde(default)]
     bits_per_cycle: BTreeMap<String, f64>,
-    /// Cycles from a packet's first beat of text going in to its coming out.
-    pub(super) latency_cycles: Option<u32>,
+    /// The least number of cycles from a packet's first beat of text going in to its coming out, when nothing waits before it.
+    pub(super) latency: Option<u32>,
 }
 
 impl Simulated {
@@ -210,7 +210,7 @@ mod tests {
         kept.take("another-device.json", &other).unwrap();
         kept.take("four-lanes.json", &synthesis("ocb", 4, r#""fmax_mhz": 80"#)).unwrap();
         let row = r#"{"core": "gcm-aes128-4-table0", "packets": 1, "blocks": 2, "forged": 0,
-            "bits_per_cycle": {"64": 237.6}, "latency_cycles": 5}"#;
+            "bits_per_cycle": {"64": 237.6}, "latency": 5}"#;
         let log = format!(r#"{{"cores": [{row}]}}"#);
         kept.take("regression.json", &log).unwrap();
         let (gcm, ocb) = (Design(Cipher::Aes, Mode::Gcm), Design(Cipher::Aes, Mode::Ocb));

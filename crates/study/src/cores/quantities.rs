@@ -79,7 +79,7 @@ pub(super) fn quantities(measured: &Measured) -> Vec<Quantity> {
     let mut add = Quantities::new(&mut all, OURS, Kind::Simulated);
     for design in DESIGNS.into_iter().filter(|design| design.seals()) {
         let Some(pace) = kept.pace(design) else { continue };
-        let cycles = pace.latency_cycles.map(|cycles| Interval::exact(f64::from(cycles)));
+        let cycles = pace.latency.map(|cycles| Interval::exact(f64::from(cycles)));
         add.add(format!("latency/{design}"), cycles);
         let bits = pace.bits(LONGEST).map(Interval::exact);
         add.add(format!("bits of text a cycle, four lanes/{design}/{LONGEST}"), bits);

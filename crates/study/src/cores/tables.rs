@@ -109,7 +109,7 @@ fn routed(measured: &Measured) -> Table {
             clock(found),
             Cell::count(found.seeds.len() as u64),
             share.map_or_else(|| Cell::empty("not synthesised"), |share| Cell::number(share, 0)),
-            count(measured.kept.pace(design).and_then(|pace| pace.latency_cycles)),
+            count(measured.kept.pace(design).and_then(|pace| pace.latency)),
         ]);
     }
     table
@@ -221,7 +221,7 @@ fn checked(measured: &Measured) -> Table {
     let mut table = Table::new("Simulated", columns).with_note(note);
     for one in &measured.kept.simulated {
         let counts = [one.packets, one.blocks, one.forged].map(Cell::count);
-        let latency = count(one.latency_cycles);
+        let latency = count(one.latency);
         table.row([Cell::text(&one.core)].into_iter().chain(counts).chain([latency]));
     }
     table
