@@ -149,12 +149,16 @@ fn add_client(args: &AddArgs) -> Result<(), CommandError> {
     let path = &args.name.config.config;
     let config = read(path)?;
     let name = client_name(&args.name)?;
-    if config.revoked.contains(&name) {
-        let hint = "to trust this name again, take it out of the revoked names first";
-        return Err(CommandError::failed(format!("{name} was revoked")).hint(hint));
+    if let Some(pattern) = config.revoked.iter().find(|pattern| **pattern == name || matches(pattern, &name)) {
+        let by = if *pattern == name { String::new() } else { format!(", by {pattern}") };
+        let hint = "to trust this name again, take what revokes it out of the revoked names first";
+        return Err(CommandError::failed(format!("{name} was revoked{by}")).hint(hint));
     }
-    if config.clients.contains(&name) {
-        return Err(CommandError::failed(format!("{name} is a client already")));
+    // In any list: the configuration could not be read any more with a name that is there twice
+    let cluster = config.clusters.iter().find(|(_, names)| names.contains(&name));
+    let list = cluster.map(|(cluster, _)| format!(" (clusters.{cluster})"));
+    if list.is_some() || config.clients.contains(&name) {
+        return Err(CommandError::failed(format!("{name} is a client already{}", list.unwrap_or_default())));
     }
     let Some(file) = &config.clients_file else { return Err(without(path, "clients_file")) };
     let relay = args.relay.clone().unwrap_or_else(|| known_relay(folder(path), &config));
@@ -215,13 +219,15 @@ fn revoke(args: &NameArgs) -> Result<(), CommandError> {
     print(&format!("{name} {} revoked\n", if was { "was already" } else { "is" }))
 }
 
+/// Whether a name, or a pattern, is one of those that a wildcard stands for.
+fn matches(pattern: &str, name: &str) -> bool {
+    pattern.strip_prefix('*').is_some_and(|end| name.find('.').is_some_and(|dot| name[dot..] == *end))
+}
+
 /// Says it where nobody has the name that is revoked: it may be mistyped, and then somebody else keeps a session.
 fn warn_of_stranger(name: &str, config: &Config) {
     let known: Vec<&str> =
         config.clients.iter().chain(config.clusters.values().flatten()).map(String::as_str).collect();
-    let matches = |pattern: &str, name: &str| {
-        pattern.strip_prefix('*').is_some_and(|end| name.find('.').is_some_and(|dot| name[dot..] == *end))
-    };
     if known.iter().any(|known| *known == name || matches(known, name) || matches(name, known)) {
         return;
     }
@@ -332,7 +338,6 @@ fn check(path: &Path) -> Result<(), CommandError> {
         room.connections,
         config.memory >> 20
     ))?;
-    let slow = config.slow_return(&room);
-    room.hint.iter().chain(&slow).for_each(|hint| say(format_args!("sealwright: hint: {hint}")));
+    config.hints(&room).iter().for_each(|hint| say(format_args!("sealwright: hint: {hint}")));
     Ok(())
 }

@@ -297,3 +297,24 @@ fn two_people_seal_end_to_end_and_who_has_another_key_reads_nothing() {
     sandbox.fails("client trial/alice.toml --to bob --end-to-end seal1x -i alice.id", 2, "recipient");
     sandbox.fails("client trial/alice.toml --to bob --end-to-end seal1x", 2, "--pair");
 }
+
+/// A configuration with a name that is there twice cannot be read any more: such a name is refused before anything is written.
+#[test]
+fn who_is_a_client_by_a_cluster_or_revoked_by_a_wildcard_is_not_added() {
+    let sandbox = Sandbox::new();
+    sandbox.ok("serve --init trial --client alice");
+    change(&sandbox, "relay.toml", |text| format!("{text}\n[clusters]\nnorth = [\"carol\"]\n"));
+    std::fs::write(sandbox.path("trial/revoked.txt"), "*.sensors.example\n").unwrap();
+    let state = || {
+        let mut files: Vec<_> =
+            std::fs::read_dir(sandbox.path("trial")).unwrap().map(|file| file.unwrap().file_name()).collect();
+        files.sort();
+        (files, std::fs::read_to_string(sandbox.path("trial/clients.txt")).ok())
+    };
+    let before = state();
+    sandbox.fails("relay add carol -c trial/relay.toml", 1, "carol is a client already (clusters.north)");
+    let revoked = "1.sensors.example was revoked, by *.sensors.example";
+    sandbox.fails("relay add 1.sensors.example -c trial/relay.toml", 1, revoked);
+    assert_eq!(state(), before);
+    sandbox.ok("relay check trial/relay.toml");
+}

@@ -90,20 +90,31 @@ fn line(event: &str, about: &[(&str, Value)]) -> String {
 }
 
 fn write(mut out: impl Write, entries: &Receiver<Entry>, lost: &AtomicU64, waiting: &AtomicUsize) {
+    // Whether part of a line was written, whose end is missing
+    let mut cut = false;
     for entry in entries {
-        let count = lost.swap(0, Ordering::Relaxed);
+        let mut count = lost.swap(0, Ordering::Relaxed);
         let about = [("lines", count.into())];
-        let mut text = if count > 0 { line("log-lines-lost", &about) + "\n" } else { String::new() };
+        let mut text = if cut { "\n".to_owned() } else { String::new() };
+        if count > 0 {
+            text += &(line("log-lines-lost", &about) + "\n");
+        }
         let written = match entry {
             Entry::Line(line) => {
                 waiting.fetch_sub(line.len(), Ordering::Relaxed);
                 text += &(line + "\n");
+                count += 1;
                 None
             }
             Entry::Flush(reply) => Some(reply),
         };
-        // An output that fails must not stop the relay
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        // An output that fails must not stop the relay: what it did not take is lost
+        if !text.is_empty() && out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
+            lost.fetch_add(count, Ordering::Relaxed);
+            cut = true;
+        } else {
+            cut = false;
+        }
         let _ = written.map(|reply| reply.try_send(()));
     }
 }
@@ -136,6 +147,47 @@ mod tests {
         fn flush(&mut self) -> std::io::Result<()> {
             Ok(())
         }
+    }
+
+    /// A disk that is full takes half of what it is given, then nothing, a few times.
+    #[derive(Clone, Default)]
+    struct Full(Arc<Mutex<(Vec<u8>, u32)>>);
+
+    impl Write for Full {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            let (written, calls) = &mut *self.0.lock().unwrap();
+            *calls += 1;
+            let taken = match *calls {
+                1 | 3 | 5 => &bytes[..bytes.len() / 2],
+                2 | 4 | 6 => return Err(std::io::ErrorKind::StorageFull.into()),
+                _ => bytes,
+            };
+            written.extend_from_slice(taken);
+            Ok(taken.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn lines_that_could_not_be_written_are_counted_and_join_no_others() {
+        let disk = Full::default();
+        let log = Log::to(disk.clone());
+        for number in 0..3 {
+            log.say("event", &[("number", number.into())]);
+            while log.bytes.load(Ordering::Relaxed) > 0 || disk.0.lock().unwrap().1 < 2 * (number + 1) {
+                std::thread::yield_now();
+            }
+        }
+        log.say("last", &[]);
+        log.flush(Duration::from_secs(60));
+        let text = String::from_utf8(disk.0.lock().unwrap().0.clone()).unwrap();
+        let whole: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let events: Vec<_> = whole.iter().map(|line| line["event"].as_str().unwrap()).collect();
+        assert_eq!(events, ["log-lines-lost", "last"], "{text}");
+        assert_eq!(whole[0]["lines"], 3);
     }
 
     #[test]

@@ -15,18 +15,33 @@ pub(super) struct Backoff(u32);
 impl Backoff {
     /// Waits before the next attempt, no longer than `left`.
     pub(super) fn wait(&mut self, left: Duration) -> io::Result<()> {
-        let mut bytes = [0; 4];
-        getrandom::fill(&mut bytes).map_err(io::Error::other)?;
-        std::thread::sleep(self.next(u32::from_ne_bytes(bytes)).min(left));
+        std::thread::sleep(self.next(random()?).min(left));
         Ok(())
     }
 
     /// The next wait: twice the one before, of which chance takes up to a half.
     fn next(&mut self, random: u32) -> Duration {
-        let whole = FIRST.saturating_mul(1 << self.0.min(16)).min(LONGEST);
+        let whole = grown(FIRST, LONGEST, self.0);
         self.0 += 1;
-        whole - (whole / 2).mul_f64(f64::from(random) / f64::from(u32::MAX))
+        less(whole, random)
     }
+}
+
+/// What chance is taken from.
+pub(super) fn random() -> io::Result<u32> {
+    let mut bytes = [0; 4];
+    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+    Ok(u32::from_ne_bytes(bytes))
+}
+
+/// A wait that doubled so often.
+pub(super) fn grown(first: Duration, longest: Duration, times: u32) -> Duration {
+    first.saturating_mul(1 << times.min(16)).min(longest)
+}
+
+/// A wait of which chance takes up to a half.
+pub(super) fn less(whole: Duration, random: u32) -> Duration {
+    whole - (whole / 2).mul_f64(f64::from(random) / f64::from(u32::MAX))
 }
 
 #[cfg(test)]

@@ -20,9 +20,9 @@ use crate::{
     },
 };
 
-/// How long the connection may take, and then a request.
+/// How long the connection may take, and then the first request.
 const TIME: Duration = Duration::from_secs(10);
-/// How long the connection may take where there are other relays to try.
+/// The same where there are other relays to try.
 const SHORT: Duration = Duration::from_secs(2);
 /// How long it may take at least, however little time is left.
 const LEAST: Duration = Duration::from_secs(1);
@@ -39,17 +39,15 @@ pub(crate) struct ControlClient {
 }
 
 impl ControlClient {
-    /// Connects to a relay that responds, the one that did so last before the others, with time for so many requests.
-    pub(crate) fn connect(identity: &Identity, requests: usize) -> Result<ControlClient, ClientError> {
-        ControlClient::connect_within(identity, requests, Duration::MAX)
-    }
-
-    /// The same where so much time is left: all relays are tried once, and again only while there is some.
-    pub(crate) fn connect_within(
+    /// What `ask` gets from a relay with so many requests, while so much time is left. The relay that answered last comes
+    /// first; one that shakes hands and then says nothing has not answered. All relays are tried once, and again only while
+    /// there is time.
+    pub(crate) fn ask<T>(
         identity: &Identity,
         requests: usize,
         within: Duration,
-    ) -> Result<ControlClient, ClientError> {
+        mut ask: impl FnMut(&mut ControlClient) -> Result<T, ClientError>,
+    ) -> Result<T, ClientError> {
         let start = Instant::now();
         let left = || within.saturating_sub(start.elapsed());
         let relays: Vec<&str> = identity.relay.split(',').map(str::trim).collect();
@@ -63,8 +61,15 @@ impl ControlClient {
                 if round > 0 && left().is_zero() {
                     break;
                 }
-                let time = left().max(LEAST).min(*time);
-                match ControlClient::connect_to(identity, relays[at], requests, time) {
+                let connecting = left().max(LEAST).min(*time);
+                let connected =
+                    ControlClient::connect_to(identity, relays[at], connecting, *time + EACH * requests as u32);
+                let answer = connected.and_then(|mut control| {
+                    let answer = ask(&mut control)?;
+                    control.close();
+                    Ok(answer)
+                });
+                match answer {
                     Err(ClientError::Relay { relay, error }) => {
                         slow |= error.kind() == io::ErrorKind::TimedOut;
                         last = Some(ClientError::Relay { relay, error });
@@ -82,12 +87,18 @@ impl ControlClient {
         Err(last.unwrap_or_else(|| ClientError::NoRelay))
     }
 
-    /// Connects within this time; both sides show and verify certificates.
+    /// Connects to the only relay, for so many requests.
+    #[cfg(test)]
+    pub(crate) fn connect(identity: &Identity, requests: usize) -> Result<ControlClient, ClientError> {
+        ControlClient::connect_to(identity, &identity.relay, TIME, TIME + EACH * requests as u32)
+    }
+
+    /// Connects within this time, then has so much for requests; both sides show and verify certificates.
     fn connect_to(
         identity: &Identity,
         address: &str,
-        requests: usize,
         time: Duration,
+        for_requests: Duration,
     ) -> Result<ControlClient, ClientError> {
         let config = identity.tls.client()?;
         let relay = |error: io::Error| ClientError::Relay { relay: address.to_owned(), error };
@@ -102,7 +113,7 @@ impl ControlClient {
             let done = connection.complete_io(&mut stream);
             done.map_err(|error| relay(if connection.protocol_version().is_none() { unheard(error) } else { error }))?;
         }
-        stream.extend(TIME + EACH * requests as u32);
+        stream.extend(for_requests);
         let stream = StreamOwned::new(connection, stream);
         Ok(ControlClient { relay: address.to_owned(), stream, peer, research: identity.research })
     }
@@ -264,6 +275,7 @@ mod tests {
     use sealwright_session::{Material, Plan, table};
 
     use super::*;
+    use crate::control::{fuzz::trial_files, trial_control::start};
 
     /// A name may have addresses of both families, of which this machine reaches one.
     #[test]
@@ -290,9 +302,39 @@ mod tests {
         let addresses: Vec<_> = silent.iter().map(|relay| relay.local_addr().unwrap().to_string()).collect();
         identity.relay = addresses.join(",");
         let start = Instant::now();
-        let failed = ControlClient::connect_within(&identity, 1, Duration::from_millis(1500)).err().unwrap();
+        let failed = ControlClient::ask(&identity, 1, Duration::from_millis(1500), |_| Ok(())).err().unwrap();
         assert!(matches!(&failed, ClientError::Relay { relay, .. } if *relay == addresses[2]), "all once: {failed}");
         assert!(start.elapsed() < Duration::from_secs(10), "two rounds of ten seconds each take half a minute");
+    }
+
+    /// A relay whose worker hangs shakes hands, and then answers nothing. One that answers later than others has its turn too.
+    #[test]
+    fn a_relay_that_only_shakes_hands_is_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let trial = folder.path().join("trial");
+        crate::serve::init(&trial, &[], &["alice".into()]).unwrap();
+        let tls = trial_files(&trial, "relay").server().unwrap();
+        let hung = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = hung.local_addr().unwrap();
+        let config = tls.config.clone();
+        std::thread::spawn(move || {
+            let mut held = Vec::new();
+            for stream in hung.incoming() {
+                let (mut stream, mut server) =
+                    (stream.unwrap(), rustls::ServerConnection::new(config.clone()).unwrap());
+                while server.is_handshaking() && server.complete_io(&mut stream).is_ok() {}
+                held.push((stream, server));
+            }
+        });
+        let control = start(tls, &["alice"]);
+        let mut identity = Identity::read(&trial.join("alice.toml")).unwrap();
+        identity.relay = format!("localhost:{}, localhost:{}", address.port(), control.address().port());
+        let start = Instant::now();
+        identity.open(&[]).unwrap();
+        assert!(start.elapsed() < TIME, "{:?}", start.elapsed());
+        assert_eq!(identity.last.get(), 1, "it is asked first from now on");
+        identity.last.pass_over();
+        assert_eq!(identity.last.get() % 2, 0);
     }
 
     /// As a relay does where all places for handshakes are taken, before or after the client's first message came.

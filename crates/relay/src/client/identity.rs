@@ -108,6 +108,11 @@ impl LastRelay {
     pub(super) fn set(&self, place: usize) {
         self.0.store(place, Ordering::Relaxed);
     }
+
+    /// The next one comes first from now on: this one has answered, and is of no use.
+    pub(super) fn pass_over(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 /// Name, relay and certificates of a client, from `NAME.toml`.

@@ -15,6 +15,8 @@ pub mod datagrams_fuzz;
 #[cfg(feature = "end-to-end")]
 mod end_to_end;
 mod identity;
+mod local_io;
+mod lookups;
 mod opening;
 mod pipe;
 mod recovery;

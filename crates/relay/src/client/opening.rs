@@ -21,13 +21,13 @@ impl Identity {
 
     /// The same where so much time is left.
     pub(super) fn open_within(&self, others: &[&str], within: Duration) -> Result<Session, ClientError> {
-        let mut control = ControlClient::connect_within(self, 1 + others.len(), within)?;
-        let mut session = control.open(&self.name)?;
-        for other in others {
-            session.found.push(control.find(other)?);
-        }
-        control.close();
-        Ok(session)
+        ControlClient::ask(self, 1 + others.len(), within, |control| {
+            let mut session = control.open(&self.name)?;
+            for other in others {
+                session.found.push(control.find(other)?);
+            }
+            Ok(session)
+        })
     }
 
     /// Opens the session of this name, and shows the keys that the relay granted: what an attacker has who is a client.
@@ -36,10 +36,7 @@ impl Identity {
     /// When the relay cannot be reached or refuses.
     #[cfg(feature = "research")]
     pub fn granted(&self) -> Result<(Session, sealwright_session::Grant), ClientError> {
-        let mut control = ControlClient::connect(self, 1)?;
-        let granted = control.granted(&self.name)?;
-        control.close();
-        Ok(granted)
+        ControlClient::ask(self, 1, Duration::MAX, |control| control.granted(&self.name))
     }
 
     /// Looks up the addresses of others; none for a client that has no session now.
@@ -52,10 +49,9 @@ impl Identity {
 
     /// The same where so much time is left.
     pub(super) fn find_within(&self, others: &[&str], within: Duration) -> Result<Vec<Option<Address>>, ClientError> {
-        let mut control = ControlClient::connect_within(self, others.len(), within)?;
-        let found = others.iter().map(|other| control.find(other)).collect::<Result<_, _>>()?;
-        control.close();
-        Ok(found)
+        ControlClient::ask(self, others.len(), within, |control| {
+            others.iter().map(|other| control.find(other)).collect()
+        })
     }
 
     /// Opens sessions of all these names over one connection. The certificate must name them all.
@@ -63,9 +59,8 @@ impl Identity {
     /// # Errors
     /// When the relay cannot be reached or refuses one of them.
     pub fn open_many(&self, names: &[String]) -> Result<Vec<Session>, ClientError> {
-        let mut control = ControlClient::connect(self, names.len())?;
-        let sessions = names.iter().map(|name| control.open(name)).collect::<Result<_, _>>()?;
-        control.close();
-        Ok(sessions)
+        ControlClient::ask(self, names.len(), Duration::MAX, |control| {
+            names.iter().map(|name| control.open(name)).collect()
+        })
     }
 }

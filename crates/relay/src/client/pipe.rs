@@ -2,11 +2,7 @@
 
 use std::{
     io::{self, Read, Write},
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-        mpsc::{self, Receiver, Sender, TryRecvError, sync_channel},
-    },
+    sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
 
@@ -18,14 +14,14 @@ use crate::{
         backoff::Backoff,
         channel::Channel,
         identity::{ClientError, Identity, Session},
+        local_io::LocalIo,
+        lookups::Lookups,
         reliable::ReliableStream,
         transport::Route,
     },
     control::protocol::TOO_OFTEN,
 };
 
-/// Bytes read from the input at once.
-const READ: usize = 8 << 10;
 const WAKER: Token = Token(0);
 /// Bytes queued for the relay before more is sealed.
 const QUEUE: usize = 64 << 10;
@@ -65,23 +61,6 @@ pub struct Pipe<'a> {
     pub wait: Duration,
 }
 
-/// What the thread that reads the input sends.
-enum Input {
-    Bytes(Vec<u8>),
-    End,
-    Failed(io::Error),
-}
-
-/// The threads of input and output, as the loop sees them.
-struct LocalIo {
-    input: Receiver<Input>,
-    /// None once all was written.
-    output: Option<Sender<Vec<u8>>>,
-    written: Arc<AtomicU64>,
-    failed: Receiver<io::Error>,
-    sent: u64,
-}
-
 impl Pipe<'_> {
     /// Sends `input` to the peer and writes what it sends to `output`, until both have ended and both sides know it.
     /// `watch` is told in words what happens on the way.
@@ -116,9 +95,9 @@ impl Pipe<'_> {
             let mesh = session.mesh;
             Ok((Channel::connect(session, route, poll.registry())?, mesh, route.piece()))
         })?;
-        let mut looked_up = Instant::now();
         // The peer has all the time that there is, however long the relay took
-        trouble.since = looked_up;
+        trouble.since = Instant::now();
+        let mut lookups = Lookups::new(trouble.since)?;
         watch("connected");
         let mut local = LocalIo::start(input, output, &waker)?;
         let mut stream = ReliableStream::new(random()?, &self.identity.name, self.peer, piece);
@@ -159,6 +138,7 @@ impl Pipe<'_> {
                 let output = &local.output;
                 let received = channel.receive(peer, |message| {
                     trouble.since = now;
+                    lookups.found();
                     let bytes = stream.receive(message, now);
                     if let Some(output) = output
                         && !bytes.is_empty()
@@ -175,19 +155,19 @@ impl Pipe<'_> {
             // The peer may not have opened its session yet, or have opened it at another node
             let silent = stream.due().is_some() && trouble.since.elapsed() > SILENCE;
             let unknown = peer.is_none() && stream.has_pending();
-            let interval = if mesh || unknown { SILENCE } else { 8 * SILENCE };
-            if (unknown || silent || channel.other_senders) && looked_up.elapsed() > interval {
-                (looked_up, channel.other_senders) = (Instant::now(), false);
-                if let Ok(found) = self.identity.find_within(&[self.peer], trouble.left(self))
-                    && found[0].is_some()
-                    && found[0] != peer
-                {
-                    if peer.is_some() {
-                        watch("the peer moved");
-                    }
-                    peer = found[0];
-                    stream.send_again();
+            let soon = if mesh || unknown { SILENCE } else { 8 * SILENCE };
+            let strangers = std::mem::take(&mut channel.other_senders);
+            if lookups.is_due(unknown || silent, strangers, soon, Instant::now())?
+                && let Ok(found) = self.identity.find_within(&[self.peer], trouble.left(self))
+                && found[0].is_some()
+                && found[0] != peer
+            {
+                if peer.is_some() {
+                    watch("the peer moved");
                 }
+                peer = found[0];
+                lookups.found();
+                stream.send_again();
             }
             if stream.failed {
                 return Err(ClientError::PeerFailed(self.peer.to_owned()));
@@ -284,7 +264,10 @@ impl Trouble {
                 Err(error) if self.since.elapsed() > pipe.wait => {
                     return Err(ClientError::Relay { relay: route.address().to_string(), error });
                 }
-                Err(_) => backoff.wait(self.left(pipe))?,
+                Err(_) => {
+                    pipe.identity.last.pass_over();
+                    backoff.wait(self.left(pipe))?;
+                }
             }
         }
     }
@@ -302,8 +285,10 @@ impl Trouble {
         if self.tries == 1 && channel.blocks_left() >= RENEW_BELOW && channel.reconnect(poll.registry()).is_ok() {
             return Ok(None);
         }
-        // A relay that is full accepts and closes: each session more would only use up what this name may open
+        // A relay that is full accepts and closes: each session more would only use up what this name may open, and another
+        // node may have room
         if self.tries >= 3 {
+            pipe.identity.last.pass_over();
             self.backoff.wait(pipe.wait)?;
         }
         let ((), peer) = self.connect(pipe, |session, route| channel.renew(session, route, poll.registry()))?;
@@ -314,78 +299,6 @@ impl Trouble {
 /// Whether a relay may be reached later. One that shows or refuses a wrong certificate is not.
 fn is_temporary(error: &io::Error) -> bool {
     error.kind() != io::ErrorKind::InvalidData
-}
-
-impl LocalIo {
-    fn start(
-        mut input: impl Read + Send + 'static,
-        mut output: impl Write + Send + 'static,
-        waker: &Arc<Waker>,
-    ) -> io::Result<LocalIo> {
-        let (input_sender, input_receiver) = sync_channel(4);
-        let wake = waker.clone();
-        std::thread::Builder::new().name("input".into()).spawn(move || {
-            loop {
-                let mut bytes = vec![0; READ];
-                let event = match input.read(&mut bytes) {
-                    Ok(0) => Input::End,
-                    Ok(length) => {
-                        bytes.truncate(length);
-                        Input::Bytes(bytes)
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                    Err(error) => Input::Failed(error),
-                };
-                let last = !matches!(event, Input::Bytes(_));
-                let gone = input_sender.send(event).is_err();
-                let _ = wake.wake();
-                if last || gone {
-                    break;
-                }
-            }
-        })?;
-        let (output_sender, output_receiver) = mpsc::channel::<Vec<u8>>();
-        let (failure, failed) = mpsc::channel();
-        let written = Arc::new(AtomicU64::new(0));
-        let (wake, count) = (waker.clone(), written.clone());
-        std::thread::Builder::new().name("output".into()).spawn(move || {
-            for bytes in output_receiver {
-                if let Err(error) = output.write_all(&bytes).and_then(|()| output.flush()) {
-                    // The transfer ends with it
-                    let _ = failure.send(error);
-                    let _ = wake.wake();
-                    break;
-                }
-                count.fetch_add(bytes.len() as u64, Ordering::Release);
-                let _ = wake.wake();
-            }
-        })?;
-        Ok(LocalIo { input: input_receiver, output: Some(output_sender), written, failed, sent: 0 })
-    }
-
-    /// Moves what was read into the stream, and tells the stream what was written.
-    fn feed(&mut self, stream: &mut ReliableStream) -> Result<(), ClientError> {
-        if let Ok(error) = self.failed.try_recv() {
-            return Err(error.into());
-        }
-        stream.written(self.written.load(Ordering::Acquire));
-        if stream.has_all() {
-            self.output = None;
-        }
-        while stream.room() > 0 {
-            match self.input.try_recv() {
-                Ok(Input::Bytes(bytes)) => {
-                    self.sent += bytes.len() as u64;
-                    stream.offer(&bytes);
-                }
-                Ok(Input::End) => stream.end(),
-                // An input that waits for the output fails with it: then the output says why
-                Ok(Input::Failed(error)) => return Err(self.failed.try_recv().unwrap_or(error).into()),
-                Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
-            }
-        }
-        Ok(())
-    }
 }
 
 /// A number that no other stream has.

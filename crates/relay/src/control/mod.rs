@@ -9,6 +9,8 @@ pub mod tls;
 mod access;
 mod certificates;
 mod deadline;
+mod denial_log;
+mod gauge;
 mod handshake;
 mod names;
 mod rate_limiter;
@@ -17,13 +19,15 @@ mod server;
 mod short_chains;
 mod stats;
 #[cfg(test)]
-mod trial_control;
+pub(crate) mod trial_control;
 mod upkeep;
+mod validity;
 
 pub(crate) use access::Access;
 pub(crate) use certificates::OpenLimits;
 pub(crate) use deadline::Deadline;
+pub(crate) use gauge::{Gauged, NamesGauge};
 pub(crate) use names::Names;
 pub(crate) use rate_limiter::Rate;
-pub(crate) use server::{ControlServer, Limits, Listed, NameDirectory, NamesGauge, RETRY, Shared};
+pub(crate) use server::{ControlServer, Limits, Listed, NameDirectory, RETRY, Shared};
 pub(crate) use stats::ControlStats;

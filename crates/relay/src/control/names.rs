@@ -259,6 +259,32 @@ impl Names {
         Ok(number)
     }
 
+    /// The first of those that are allowed and can have no number while all others keep theirs, and how many they are.
+    pub(crate) fn left_out(&self, allowed: &Allowed) -> Option<(String, usize)> {
+        let (mut runs, mut first, mut count) = (self.free_runs.len(), None, 0);
+        for (group, (cluster, names)) in self.groups.iter().zip(allowed) {
+            let mut room = !group.free.is_empty() || group.has_fresh(self.run, self.limit);
+            for name in names.iter().filter(|name| !self.is_revoked(name)) {
+                if name.starts_with("*.") && !room && runs > 0 && (cluster.is_none() || group.runs.is_empty()) {
+                    (runs, room) = (runs - 1, true);
+                }
+                let has_one = if name.starts_with("*.") { room } else { self.owners.contains_key(name.as_str()) };
+                if !has_one {
+                    first.get_or_insert(name);
+                    count += 1;
+                }
+            }
+        }
+        first.map(|first| (first.clone(), count))
+    }
+
+    /// How many numbers these names take at least.
+    pub(crate) fn needed(&self, names: &[String]) -> usize {
+        let (wild, spelled): (Vec<_>, Vec<_>) =
+            names.iter().filter(|name| !self.is_revoked(name)).partition(|name| name.starts_with("*."));
+        spelled.len() + usize::from(!wild.is_empty())
+    }
+
     /// The number of a name that has one. Changes nothing.
     pub(crate) fn find(&self, name: &str) -> Result<Number, NoNumber> {
         match self.owners.get(name) {
@@ -307,10 +333,14 @@ impl Group {
 
     /// The next index of the last run, if there is one left.
     fn fresh(&mut self, run: u32, limit: u32) -> Option<u32> {
+        let there = self.has_fresh(run, limit);
         let index = self.runs.last()? * run + self.given;
-        let there = self.given < run && index < limit;
         self.given += u32::from(there);
         there.then_some(index)
+    }
+
+    fn has_fresh(&self, run: u32, limit: u32) -> bool {
+        self.given < run && self.runs.last().is_some_and(|last| last * run + self.given < limit)
     }
 }
 

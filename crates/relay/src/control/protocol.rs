@@ -47,7 +47,7 @@ pub enum Response {
         /// What the client needs beside the exported key material, in hexadecimal. A secret.
         grant: String,
     },
-    /// The address of the client.
+    /// The address of the client. One that the configuration spells out has an address also before it comes.
     Found(Address),
     /// The client exists, but has no session now: look it up again later.
     Absent(String),

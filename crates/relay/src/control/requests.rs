@@ -60,11 +60,11 @@ impl Inner {
             Some(Ok(grant)) => grant,
             Some(Err(error)) => {
                 self.current().names.not_opened(name, number);
-                return Response::Refused(format!("the session cannot be opened: {error}"));
+                return self.denied(name, client, &format!("the session cannot be opened: {error}"));
             }
             None => {
                 self.current().names.not_opened(name, number);
-                return Response::Refused("no keys could be agreed on".into());
+                return self.denied(name, client, "no keys could be agreed on");
             }
         };
         let (address, epoch) = (self.address(number), grant.epoch());
@@ -201,16 +201,24 @@ impl Inner {
         self.denied(name, client, why)
     }
 
-    /// Counts and logs a refusal.
+    /// A line is no request.
+    pub(super) fn unknown_request(&self, client: &Client) -> Response {
+        self.denied("", client, "unknown request")
+    }
+
+    /// Counts a refusal and, if there were not many of late, logs it.
     fn denied(&self, name: &str, client: &Client, why: &str) -> Response {
         one(&self.shared.stats.denied);
+        if !self.denial_log.take(client.from.ip(), Instant::now()) {
+            return Response::Refused(why.into());
+        }
         let mut names = client.certificate().map(tls::dns_names).unwrap_or_default();
         // A short request must not make a long line
         let more = names.len().saturating_sub(LOGGED);
         names.truncate(LOGGED);
         names.extend((more > 0).then(|| format!("and {more} more")));
         let about = [
-            ("name", name.into()),
+            ("name", Some(name).filter(|name| !name.is_empty()).into()),
             ("from", client.from.to_string().into()),
             ("certificate", names.into()),
             ("why", why.into()),

@@ -123,6 +123,33 @@ fn a_certificate_that_is_revoked_while_its_session_is_opened_opens_none() {
     }
 }
 
+/// A log that is full of refusals has no room for what an operator must read.
+#[test]
+fn refusals_are_counted_and_a_few_of_them_logged() {
+    let folder = tempfile::tempdir().unwrap();
+    let trial = folder.path().join("trial");
+    init(&trial, &[], &["alice".into()]).unwrap();
+    let lines = Lines::default();
+    let control = start_with(trial_files(&trial, "relay").server().unwrap(), &["alice"], Log::to(lines.clone()));
+    let begin = std::time::Instant::now();
+    for _ in 0..3 {
+        let mut alice = connect(&trial, &control, "alice");
+        for _ in 0..300 {
+            alice.find("nobody").unwrap_err();
+        }
+    }
+    let mut alice = connect(&trial, &control, "alice");
+    assert!(matches!(alice.find(&"x".repeat(5000)), Err(ClientError::Refused(why)) if why == "unknown request"));
+    control.inner.shared.log.say("said meanwhile", &[]);
+    let text = || String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    until("how many were left out", || text().contains("\"more\":"));
+    let seconds = 1 + begin.elapsed().as_secs() as usize;
+    let denied = text().lines().filter(|line| line.contains("\"denied\"") && !line.contains("\"more\"")).count();
+    assert!((1..=8 * (seconds + 1)).contains(&denied), "{denied} lines in {seconds} s");
+    assert!(text().contains("said meanwhile"));
+    assert!(control.inner.shared.stats.denied.load(std::sync::atomic::Ordering::Relaxed) > 900);
+}
+
 /// A short request of a client with many names makes no long line.
 #[test]
 fn the_log_has_a_few_names_of_a_certificate() {

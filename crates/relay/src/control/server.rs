@@ -6,7 +6,7 @@ use std::{
     io::{self, BufRead, BufReader, Read, Write},
     net::{IpAddr, SocketAddr, TcpListener, TcpStream},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     thread::JoinHandle,
@@ -22,12 +22,15 @@ use crate::{
         access::Access,
         certificates::{Chain, OpenLimits},
         deadline::Deadline,
+        denial_log::DenialLog,
+        gauge::{Gauged, NamesGauge},
         handshake::shake_hands,
         names::{Names, Number, OpenSession},
         protocol::{self, Request, Response},
         rate_limiter::{Permit, Rate, RateLimiter},
         stats::{ControlStats, one},
         tls::ServerTls,
+        upkeep::Verified,
     },
     data::Relay,
     log::Log,
@@ -84,6 +87,8 @@ pub(super) struct Inner {
     pub(super) stop: AtomicBool,
     /// Sessions are to be checked before it is time.
     pub(super) check_soon: AtomicBool,
+    pub(super) denial_log: DenialLog,
+    pub(super) verified: Mutex<Verified>,
     current: Mutex<Current>,
 }
 
@@ -101,6 +106,7 @@ pub(super) struct Current {
 pub(crate) struct ControlServer {
     address: SocketAddr,
     pub(super) inner: Arc<Inner>,
+    last_gauged: Arc<Mutex<Gauged>>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -121,8 +127,9 @@ impl ControlServer {
         shared.relay.set_classes(std::iter::empty(), policy.nobody());
         let current = Mutex::new(Current { checked: tls.clone(), tls, names, limits, policy });
         let [stop, check_soon] = [const { AtomicBool::new(false) }; 2];
-        let inner = Arc::new(Inner { shared, limiter, stop, check_soon, current });
-        let mut server = ControlServer { address, inner, threads: Vec::new() };
+        let (denial_log, verified) = Default::default();
+        let inner = Arc::new(Inner { shared, limiter, stop, check_soon, denial_log, verified, current });
+        let mut server = ControlServer { address, inner, last_gauged: Arc::default(), threads: Vec::new() };
         let (listening, checking) = (server.inner.clone(), server.inner.clone());
         let thread = |name: &str| std::thread::Builder::new().name(name.into());
         server.threads.push(thread("lifetimes").spawn(move || checking.check_until_stopped())?);
@@ -187,20 +194,6 @@ impl ControlServer {
     }
 }
 
-/// What the metrics ask of the names.
-#[derive(Default)]
-pub(crate) struct NamesGauge(Weak<Inner>);
-
-impl NamesGauge {
-    /// Numbers that belong to names or are used up, and about how many bytes names and certificates take.
-    pub(crate) fn read(&self) -> (u32, u64) {
-        self.0.upgrade().map_or((0, 0), |inner| {
-            let current = inner.current();
-            (current.names.used(), current.names.bytes())
-        })
-    }
-}
-
 /// An open session, as operators see it.
 #[derive(Clone, Debug)]
 pub(crate) struct Listed {
@@ -213,7 +206,7 @@ pub(crate) struct Listed {
 
 impl ControlServer {
     pub(crate) fn gauge(&self) -> NamesGauge {
-        NamesGauge(Arc::downgrade(&self.inner))
+        NamesGauge::new(&self.inner, &self.last_gauged)
     }
 
     /// All open sessions, by name.
@@ -241,6 +234,7 @@ impl ControlServer {
 impl Drop for ControlServer {
     fn drop(&mut self) {
         self.inner.stop.store(true, Ordering::Relaxed);
+        self.gauge().read();
         // One last connection, so that the listening thread notices
         let _ = TcpStream::connect_timeout(&self.address, Duration::from_secs(1));
         for thread in self.threads.drain(..) {
@@ -345,7 +339,7 @@ impl Inner {
                 Ok(Request::Open(_)) if self.stop.load(Ordering::Relaxed) => break,
                 Ok(Request::Open(name)) => self.open(&name.to_ascii_lowercase(), &stream.get_ref().conn, &mut client),
                 Ok(Request::Find(name)) => self.find(&name.to_ascii_lowercase(), &mut client),
-                Err(_) => Response::Refused("unknown request".into()),
+                Err(_) => self.unknown_request(&client),
             };
             // The grant is a secret: no copy of it stays behind, so the buffer must not grow
             let mut line = Zeroizing::new(Vec::with_capacity(protocol::MAX_LINE));

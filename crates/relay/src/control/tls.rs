@@ -19,7 +19,7 @@ use rustls::{
 use thiserror::Error;
 use zeroize::Zeroizing;
 
-use super::short_chains::ShortChains;
+use super::{short_chains::ShortChains, validity::Validity};
 use crate::errors::os_error_text;
 
 /// Why TLS cannot be set up.
@@ -61,6 +61,12 @@ pub enum FileError {
     /// It is not PEM. What stands in it is not repeated: it may be a key.
     #[error("this is not PEM: {0}")]
     Pem(&'static str),
+    /// The time of the certificate is over.
+    #[error("this certificate has expired: clients refuse it")]
+    Expired,
+    /// The time of the certificate has not come.
+    #[error("this certificate is not valid yet: clients refuse it")]
+    NotYetValid,
     /// Its certificate cannot be an authority.
     #[error("{0}")]
     Authority(rustls::Error),
@@ -86,12 +92,13 @@ pub struct TlsFiles {
 #[derive(Clone, Debug)]
 pub(crate) struct ServerTls {
     pub(crate) config: Arc<ServerConfig>,
-    verifier: Arc<dyn ClientCertVerifier>,
-    files: TlsFiles,
+    pub(super) verifier: Arc<dyn ClientCertVerifier>,
+    pub(super) files: TlsFiles,
     /// Whom it trusts.
     roots: Arc<RootCertStore>,
     /// The content of the lists of revoked certificates.
     revocations: Arc<Vec<u8>>,
+    pub(super) validity: Validity,
     #[cfg(test)]
     before: Option<Before>,
 }
@@ -120,7 +127,9 @@ impl ServerTls {
         }
         let verifier = self.files.verifier(self.roots.clone(), &revocations)?;
         let config = builder(verifier.clone())?.with_cert_resolver(self.config.cert_resolver.clone());
-        Ok(Some(ServerTls { config: finished(config), verifier, revocations: Arc::new(revocations), ..self.clone() }))
+        let validity = self.validity.with(&revocations);
+        let (config, revocations) = (finished(config), Arc::new(revocations));
+        Ok(Some(ServerTls { config, verifier, revocations, validity, ..self.clone() }))
     }
 
     /// Whether both trust the same authorities and revoked the same certificates: what one verified, the other does not find
@@ -221,11 +230,14 @@ impl TlsFiles {
         let revocations = self.read_revocations()?;
         let roots = Arc::new(self.roots()?);
         let verifier = self.verifier(roots.clone(), &revocations)?;
-        let config = builder(verifier.clone())?
-            .with_single_cert(certificates(&self.certificate)?, self.key()?)
-            .map_err(|error| self.unusable(error))?;
+        let chain = certificates(&self.certificate)?;
+        let algorithms = provider().signature_verification_algorithms;
+        let validity = Validity::of(&chain, &roots, &revocations, algorithms.all);
+        let config =
+            builder(verifier.clone())?.with_single_cert(chain, self.key()?).map_err(|error| self.unusable(error))?;
         Ok(ServerTls {
             config: finished(config),
+            validity,
             verifier,
             files: self.clone(),
             roots,

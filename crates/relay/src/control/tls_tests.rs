@@ -6,11 +6,12 @@ use rustls::{
     ClientConnection, Connection, HandshakeKind, ServerConnection,
     sign::{CertifiedKey, SingleCertAndKey},
 };
+use sealwright_transcripts::until;
 
 use super::*;
 use crate::{
     client::Identity,
-    control::fuzz::{revoke, trial_files},
+    control::fuzz::{expire, revoke, trial_files},
     serve::{Config, init},
 };
 
@@ -264,4 +265,34 @@ fn a_certificate_names_what_is_written_in_it_and_by_a_wildcard_one_label_more() 
         assert!(!names(&many, other), "{other}");
     }
     assert!(!names(&certificate(&["*.load"]), "0.load"), "two labels must follow");
+}
+
+/// Clients would all go, and not come back.
+#[test]
+fn a_certificate_that_clients_refuse_is_not_taken_over() {
+    let (folder, [relay, ..]) = files();
+    let trial = folder.path().join("trial");
+    revoke(&trial, 1, &[]).unwrap();
+    let config = Config::read(&trial.join("relay.toml")).unwrap();
+    let room = config.check().unwrap();
+    let crl = Some(trial.join("authority.crl"));
+    let tls = TlsFiles { crl, ..relay.clone() }.server().unwrap();
+    // 2049
+    assert_eq!((tls.revocations_until(), tls.warnings()), (Some(2_493_072_000), Vec::new()));
+    // One of another authority may be meant
+    let (_others, [other, ..]) = files();
+    let theirs = TlsFiles { certificate: other.certificate, key: other.key, ..relay };
+    assert_eq!(theirs.server().unwrap().warnings()[0].0, "certificate-of-others");
+    let server = crate::serve::Server::start(&config, Arc::new(crate::Log::to(io::sink()))).unwrap();
+    server.reload(&config).unwrap();
+    expire(&trial, "relay", std::time::Duration::from_secs(20 * 86_400 + 1)).unwrap();
+    server.reload(&config).unwrap();
+    assert!(config.hints(&room).iter().any(|hint| hint.ends_with("expires in 20 days")), "{:?}", config.hints(&room));
+    expire(&trial, "relay", std::time::Duration::ZERO).unwrap();
+    until("its end", || config.check().is_err());
+    let expected = format!("{}: this certificate has expired: clients refuse it", trial.join("relay.pem").display());
+    assert_eq!(
+        [config.check().unwrap_err(), server.reload(&config).unwrap_err()].map(|why| why.to_string()),
+        [&*expected; 2]
+    );
 }

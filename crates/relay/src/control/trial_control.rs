@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Limits that no test reaches.
-pub(super) fn limits() -> Limits {
+pub(crate) fn limits() -> Limits {
     let hour = Duration::from_secs(3600);
     Limits {
         rate: Rate { per_second: 1e6, per_second_from_one: 1e6, at_once: 16, at_once_from_one: 16 },
@@ -24,12 +24,12 @@ pub(super) fn limits() -> Limits {
 }
 
 /// One with a relay of four sessions, where these names may have one.
-pub(super) fn start(tls: ServerTls, names: &[&str]) -> ControlServer {
+pub(crate) fn start(tls: ServerTls, names: &[&str]) -> ControlServer {
     start_with(tls, names, Log::to(std::io::sink()))
 }
 
 /// The same with a log.
-pub(super) fn start_with(tls: ServerTls, names: &[&str], log: Log) -> ControlServer {
+pub(crate) fn start_with(tls: ServerTls, names: &[&str], log: Log) -> ControlServer {
     let any = "127.0.0.1:0".parse().unwrap();
     let sessions = table(Plan::new("gcm-on64".parse().unwrap(), 4)).unwrap();
     let shared = Shared {

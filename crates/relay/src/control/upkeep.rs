@@ -1,26 +1,48 @@
 //! What is done from time to time: sessions end whose time is over, revoked certificates are read, denials are logged.
 
 use std::{
+    cell::Cell,
     collections::{BTreeSet, HashMap},
-    sync::{Arc, atomic::Ordering},
+    sync::{Arc, PoisonError, atomic::Ordering},
     time::{Duration, Instant},
 };
 
-use rustls::pki_types::CertificateDer;
+use rustls::{
+    ServerConfig,
+    pki_types::{CertificateDer, UnixTime},
+};
 
 use crate::{
     address::Address,
     control::{
+        certificates::Chain,
         names::{Number, OpenSession},
         server::Inner,
-        tls::Standing,
+        tls::{ServerTls, Standing},
     },
 };
+
+/// Certificates of open sessions that the last sweep found valid, by their places in memory, and by what.
+#[derive(Default)]
+pub(super) struct Verified {
+    tls: Option<ServerTls>,
+    chains: HashMap<usize, ValidChain>,
+}
+
+/// One that is valid in this time. It is kept, so that nothing else comes to its place.
+#[derive(Clone)]
+struct ValidChain {
+    _chain: Chain,
+    from: UnixTime,
+    until: UnixTime,
+}
 
 /// How often certificates and lifetimes of open sessions are checked.
 const CHECK: Duration = Duration::from_secs(30);
 /// How often denials are logged.
 const TICK: Duration = Duration::from_secs(1);
+/// How often operators are told of certificates that are not valid for long.
+const DAY: Duration = Duration::from_secs(86_400);
 /// Why the session of a client ends that the authority does not vouch for any more: others may not share keys with it.
 const NOT_TRUSTED: &str = "its certificate is not valid any more";
 /// Why the session of a client ends that is trusted as before.
@@ -31,24 +53,48 @@ impl Inner {
     /// Works until the control plane stops.
     pub(super) fn check_until_stopped(&self) {
         let mut checked = Instant::now();
+        let mut warned: Option<(Instant, Arc<ServerConfig>)> = None;
+        let ticked = Cell::new(Instant::now());
+        // Certificates may be many: what is done each second is done between them too
+        let go_on = || {
+            if ticked.get().elapsed() >= TICK {
+                ticked.set(Instant::now());
+                self.tick();
+            }
+            !self.stop.load(Ordering::Relaxed)
+        };
         while !self.stop.load(Ordering::Relaxed) {
             std::thread::park_timeout(TICK);
-            if self.stop.load(Ordering::Relaxed) {
+            if !go_on() {
                 return;
             }
-            self.log_denials();
-            self.forget_moved();
+            let tls = self.current().tls.clone();
+            if warned.as_ref().is_none_or(|(at, by)| at.elapsed() >= DAY || !Arc::ptr_eq(by, &tls.config)) {
+                tls.warnings()
+                    .into_iter()
+                    .for_each(|(event, what)| self.shared.log.say(event, &[("why", what.into())]));
+                warned = Some((Instant::now(), tls.config));
+            }
             let asked = self.check_soon.swap(false, Ordering::Relaxed);
             if asked || checked.elapsed() >= CHECK {
                 checked = Instant::now();
                 self.refresh_revocations();
-                self.check_sessions(&|| ());
+                self.sweep(&go_on);
             }
         }
     }
 
+    fn tick(&self) {
+        self.log_denials();
+        self.forget_moved();
+    }
+
     /// Logs who spoke to whom and may not.
     fn log_denials(&self) {
+        let more = self.denial_log.left_out();
+        if more > 0 {
+            self.shared.log.say("denied", &[("more", more.into()), ("why", "too many at once for a line each".into())]);
+        }
         let denials = self.shared.relay.denials();
         if denials.is_empty() {
             return;
@@ -120,6 +166,14 @@ impl Inner {
     /// authority. Those who shared keys with one that is not trusted any more must open their sessions again. `alive` is
     /// called after each certificate and each end.
     pub(super) fn check_sessions(&self, alive: &dyn Fn()) {
+        self.sweep(&|| {
+            alive();
+            true
+        });
+    }
+
+    /// The same while `go_on` says so, which is asked after each certificate and each end.
+    fn sweep(&self, go_on: &dyn Fn() -> bool) {
         // Many sessions may have one certificate. Verifying takes long, and others wait for what is current
         let (tls, chains) = {
             let current = self.current();
@@ -127,12 +181,33 @@ impl Inner {
                 current.names.open_sessions().map(|(_, _, open)| (Arc::as_ptr(&open.chain), open.chain.clone()));
             (current.tls.clone(), chains.collect::<HashMap<_, _>>())
         };
-        let mut standings = HashMap::new();
-        for (at, chain) in &chains {
-            standings.insert(*at, tls.standing(chain));
-            alive();
+        let before = std::mem::take(&mut *self.verified.lock().unwrap_or_else(PoisonError::into_inner));
+        let same = before.tls.is_some_and(|before| tls.trusts_as(&before));
+        let (mut standings, mut valid) = (HashMap::new(), HashMap::new());
+        for (at, chain) in chains {
+            let now = UnixTime::now();
+            // What was valid then is so until it expires
+            let known = before.chains.get(&at.addr()).filter(|known| same && known.from <= now && now <= known.until);
+            if let Some(known) = known {
+                valid.insert(at.addr(), known.clone());
+                continue;
+            }
+            let standing = tls.standing(&chain);
+            if standing == Standing::Valid
+                && let Some(until) = tls.valid_until(&chain)
+            {
+                valid.insert(at.addr(), ValidChain { _chain: chain, from: now, until });
+            }
+            standings.insert(at, standing);
+            if !go_on() {
+                return;
+            }
         }
-        self.end_sessions(&standings, alive);
+        *self.verified.lock().unwrap_or_else(PoisonError::into_inner) =
+            Verified { tls: Some(tls.clone()), chains: valid };
+        self.end_sessions(&standings, &|| {
+            go_on();
+        });
         let mut current = self.current();
         // Else sessions may have been opened by what came after it
         if Arc::ptr_eq(&current.tls.config, &tls.config) {
@@ -189,130 +264,5 @@ impl Inner {
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use std::{
-        cell::Cell,
-        sync::{
-            Mutex,
-            atomic::AtomicU32,
-            mpsc::{channel, sync_channel},
-        },
-    };
-
-    use rustls::pki_types::pem::PemObject;
-
-    use super::*;
-    use crate::{
-        control::{
-            access::Access,
-            certificates::Chain,
-            fuzz::{revoke, trial_files},
-            server::Limits,
-            tls::TlsFiles,
-            trial_control::{limits, start},
-        },
-        policy::Policy,
-    };
-
-    /// Alice has a session.
-    fn open(inner: &Inner, chain: Chain) {
-        let mut current = inner.current();
-        let number = current.names.number_to_open("alice", &chain, &limits().open, Instant::now()).unwrap();
-        let open = OpenSession { since: Instant::now(), from: [127, 0, 0, 1].into(), chain, epoch: 1 };
-        assert!(current.names.opened("alice", number, open).is_ok());
-    }
-
-    /// She alone may have one.
-    fn access() -> Access {
-        let allowed = vec![(None, vec!["alice".to_owned()])];
-        Access { allowed, revoked: Vec::new(), policy: Policy::open() }
-    }
-
-    /// On the thread of a reload, which feeds the watchdog meanwhile, certificates are verified only where others are trusted,
-    /// and each is told of.
-    #[test]
-    fn a_reload_verifies_nothing_while_nobody_is_trusted_less() {
-        let folder = tempfile::tempdir().unwrap();
-        let trial = folder.path().join("trial");
-        crate::serve::init(&trial, &[], &["alice".into()]).unwrap();
-        revoke(&trial, 1, &[]).unwrap();
-        let files = TlsFiles { crl: Some(trial.join("authority.crl")), ..trial_files(&trial, "relay") };
-        let (here, verified, told) = (std::thread::current().id(), Arc::new(AtomicU32::new(0)), Cell::new(0));
-        let tls = || {
-            let verified = verified.clone();
-            let count = move || {
-                verified.fetch_add(u32::from(std::thread::current().id() == here), Ordering::Relaxed);
-            };
-            files.server().unwrap().with_before(count)
-        };
-        let control = start(tls(), &["alice"]);
-        // The thread that reads the list too must not be the first
-        control.inner.stop.store(true, Ordering::Relaxed);
-        open(&control.inner, Chain::new(vec![CertificateDer::from_pem_file(trial.join("alice.pem")).unwrap()]));
-        let reload = |limits: Limits| {
-            let before = told.get();
-            control.reload(tls(), access(), limits, &|| told.set(told.get() + 1));
-            (verified.load(Ordering::Relaxed), told.get() - before, control.list().len())
-        };
-        assert_eq!(reload(limits()), (0, 2, 1));
-        revoke(&trial, 2, &[]).unwrap();
-        assert_eq!(reload(limits()), (1, 3, 1), "another list");
-        let at_once = reload(Limits { lifetime: Duration::ZERO, ..limits() });
-        assert_eq!(at_once, (1, 3, 0), "lifetimes count at once");
-    }
-
-    /// Another thread has read the list and is still verifying: who reloads is not answered before her session has ended.
-    #[test]
-    fn a_reload_trusts_no_check_that_has_not_ended() {
-        let folder = tempfile::tempdir().unwrap();
-        let trial = folder.path().join("trial");
-        crate::serve::init(&trial, &[], &["alice".into()]).unwrap();
-        revoke(&trial, 1, &[]).unwrap();
-        let files = TlsFiles { crl: Some(trial.join("authority.crl")), ..trial_files(&trial, "relay") };
-        let ((verifying, verified), (go_on, may)) = (channel(), sync_channel::<()>(0));
-        let (verifying, may) = (Mutex::new(verifying), Mutex::new(may));
-        let before = move || {
-            let _ = verifying.lock().unwrap().send(());
-            let _ = may.lock().unwrap().recv();
-        };
-        let control = start(files.server().unwrap().with_before(before), &["alice"]);
-        control.inner.stop.store(true, Ordering::Relaxed);
-        let inner = control.inner.clone();
-        open(&inner, Chain::new(vec![CertificateDer::from_pem_file(trial.join("alice.pem")).unwrap()]));
-        revoke(&trial, 2, &["alice"]).unwrap();
-        let checking = std::thread::spawn(move || {
-            inner.refresh_revocations();
-            inner.check_sessions(&|| ());
-        });
-        verified.recv().unwrap();
-        control.reload(files.server().unwrap(), access(), limits(), &|| ());
-        assert_eq!(control.list().len(), 0, "she was revoked");
-        go_on.send(()).unwrap();
-        checking.join().unwrap();
-    }
-
-    /// While certificates are verified, which may take seconds, clients open sessions and operators get answers.
-    #[test]
-    fn nobody_waits_while_certificates_are_verified() {
-        let folder = tempfile::tempdir().unwrap();
-        crate::serve::init(&folder.path().join("trial"), &[], &["alice".into()]).unwrap();
-        let ((verifying, verified), (go_on, may)) = (channel(), sync_channel::<()>(0));
-        let (verifying, may) = (Mutex::new(verifying), Mutex::new(may));
-        let before = move || {
-            let _ = verifying.lock().unwrap().send(());
-            let _ = may.lock().unwrap().recv();
-        };
-        let tls = trial_files(&folder.path().join("trial"), "relay").server().unwrap().with_before(before);
-        let control = start(tls, &["alice"]);
-        let inner = control.inner.clone();
-        // A certificate that no authority signed
-        open(&inner, Chain::new(vec![vec![0].into()]));
-        let checking = std::thread::spawn(move || inner.check_sessions(&|| ()));
-        verified.recv().unwrap();
-        assert_eq!(control.list().len(), 1, "an answer, before the certificate is verified");
-        go_on.send(()).unwrap();
-        checking.join().unwrap();
-        assert_eq!(control.list().len(), 0, "then its session has ended");
-    }
-}
+#[path = "upkeep_tests.rs"]
+mod tests;

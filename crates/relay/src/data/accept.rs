@@ -32,13 +32,18 @@ impl Io {
             }
             let Some(listener) = &self.listener else { return };
             match listener.accept() {
-                Ok((stream, from)) => self.admit(ctx, stream, from),
+                Ok((stream, from)) => {
+                    self.accept_waits = false;
+                    self.admit(ctx, stream, from);
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                 Err(_) => {
                     // No descriptors or no memory: new connections wait at the listener until the next tick
-                    ctx.count(Count::Refused);
+                    if !std::mem::replace(&mut self.accept_waits, true) {
+                        ctx.count(Count::Delayed);
+                    }
                     break;
                 }
             }

@@ -47,8 +47,10 @@ pub enum Count {
     Exhausted,
     /// Connections accepted.
     Accepted,
-    /// Connections refused, because the memory budget or the descriptors are used up.
+    /// Connections refused and closed, because there is no room or their address has its share.
     Refused,
+    /// Times that new connections began to wait, because there were no descriptors or no memory for them.
+    Delayed,
     /// Connections closed by the relay: too many bad frames, no authentic frame in time, malformed, stalled.
     Expelled,
     /// Connections that ended, for any reason.
@@ -63,7 +65,7 @@ pub enum Count {
 
 impl Count {
     /// All of them, in the order of the declaration.
-    pub const ALL: [Count; 27] = [
+    pub const ALL: [Count; 28] = [
         Count::Arrived,
         Count::Opened,
         Count::Forwarded,
@@ -86,6 +88,7 @@ impl Count {
         Count::Exhausted,
         Count::Accepted,
         Count::Refused,
+        Count::Delayed,
         Count::Expelled,
         Count::Closed,
         Count::Paused,
@@ -123,6 +126,7 @@ impl Count {
             Count::Exhausted => "exhausted",
             Count::Accepted => "accepted",
             Count::Refused => "refused",
+            Count::Delayed => "delayed",
             Count::Expelled => "expelled",
             Count::Closed => "closed",
             Count::Paused => "paused",

@@ -36,6 +36,8 @@ pub(crate) struct Io {
     pub(super) listener: Option<TcpListener>,
     /// Connections may be waiting at the listener.
     pub(super) accept_ready: bool,
+    /// Whether a connection waits at the listener, as there was no descriptor for it.
+    pub(super) accept_waits: bool,
     pub(super) connections: Connections,
     backpressure: Backpressure,
     ready: VecDeque<Handle>,
@@ -69,6 +71,7 @@ impl Io {
             poll,
             listener,
             accept_ready: false,
+            accept_waits: false,
             connections: Connections::default(),
             backpressure: Backpressure::default(),
             ready: VecDeque::new(),
@@ -183,13 +186,14 @@ impl Io {
         let may_move = received.is_empty();
         let mut stream = FrameStream::resumed(stream, received);
         let Some(handle) = self.connections.reserve() else {
-            ctx.one_connection_less(Count::Refused);
+            // It was accepted
+            ctx.one_connection_less(Count::Closed);
             return;
         };
         let token = Token(handle.slot() + FIRST_CONNECTION);
         if self.poll.registry().register(stream.source(), token, Interest::READABLE | Interest::WRITABLE).is_err() {
             self.connections.release(handle);
-            ctx.one_connection_less(Count::Refused);
+            ctx.one_connection_less(Count::Closed);
             return;
         }
         self.connections.insert(Connection::new(stream, handle, place, may_move, ctx.now));

@@ -28,6 +28,9 @@ mod udp;
 mod worker;
 mod worn;
 
+/// The most connections of a worker.
+pub(crate) const WORKER_CONNECTIONS: usize = connection::Handle::SLOTS;
+
 pub use count::{Count, Counts};
 pub(crate) use plaintext::Plaintext;
 pub use relay::{AdmitError, ListenError, Relay, Stopped};

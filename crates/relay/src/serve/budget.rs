@@ -7,7 +7,7 @@ use sealwright_session::{Material, Memory, Plan, table};
 
 use crate::{
     control::Names,
-    data::Settings,
+    data::{Settings, WORKER_CONNECTIONS},
     policy::Class,
     serve::{admin, config::Config, metrics::READERS, serve_error::ServeError},
 };
@@ -45,13 +45,13 @@ impl Config {
     /// # Errors
     /// What is wrong.
     pub fn check(&self) -> Result<Room, ServeError> {
-        self.tls.server()?;
+        self.tls.server()?.check_time()?;
         self.admin.as_deref().map_or(Ok(()), admin::check)?;
         self.room()
     }
 
     /// What to change if not all clients of so many connections can come back after a restart before they give up.
-    pub fn slow_return(&self, room: &Room) -> Option<String> {
+    pub(super) fn slow_return(&self, room: &Room) -> Option<String> {
         let seconds = room.connections as f64 / self.control_limits.rate.per_second;
         (seconds > CLIENTS_WAIT).then(|| {
             let enough = (room.connections as f64 / CLIENTS_WAIT).ceil();
@@ -100,6 +100,11 @@ impl Config {
         same.into_iter().find(|(_, same)| !same).map(|(key, _)| key)
     }
 
+    /// Whether the system has descriptors for so many connections and what else this configuration needs.
+    pub(super) fn descriptors_for(&self, connections: usize) -> Result<bool, ServeError> {
+        Ok(descriptors(connections, self.other_descriptors())? >= connections)
+    }
+
     /// A table of so many sessions.
     pub(super) fn plan(&self, slots: u32) -> Plan {
         Plan { cluster: self.cluster(), wide_window: self.wide_window, ..Plan::new(self.scheme, slots) }
@@ -110,7 +115,8 @@ impl Config {
         let settings = &self.settings;
         let needed = self.record_bytes()? + u64::from(self.threads) * settings.worker_bytes() + self.mesh_bytes();
         let rest = self.memory.saturating_sub(needed);
-        let fitting = settings.connections_within(rest);
+        let named = most_connections(self.threads);
+        let fitting = settings.connections_within(rest).min(named);
         if fitting == 0 {
             return Err(ServeError::Budget {
                 sessions: self.sessions,
@@ -128,6 +134,8 @@ impl Config {
             Some(format!(
                 "for {fitting} connections let it open {all} files: LimitNOFILE={all} in the unit, or `ulimit -Hn {all}`"
             ))
+        } else if connections == named && connections < most {
+            Some(format!("{} threads serve {named} connections; for {most} let it have more threads", self.threads))
         } else if connections < most {
             let all = (needed + 2 * most as u64 * one).div_ceil(1 << 20);
             Some(format!("for {most} connections set memory_mib = {all}"))
@@ -164,6 +172,13 @@ impl Config {
         let clusters = u64::from(self.threads + self.sessions / self.cluster());
         Ok(sessions as u64 + clusters * after.shared)
     }
+}
+
+/// How many connections there are names for. The first worker takes newcomers before it passes them on, and the others' share of
+/// sessions is not quite the same: so several workers together have fewer.
+fn most_connections(threads: u32) -> usize {
+    let each = if threads == 1 { WORKER_CONNECTIONS } else { WORKER_CONNECTIONS / 8 * 7 };
+    each * threads as usize
 }
 
 /// How many connections the system has descriptors for, after the limit was raised as far as it may be, or as is wanted.
@@ -259,6 +274,15 @@ mod tests {
         assert_eq!((hint(""), hint("handshakes_per_second = 10")), (None, None));
         let said = hint("handshakes_per_second = 9.9").expect("it takes longer");
         assert!(said.contains("600 clients need 61 s") && said.contains("handshakes_per_second = 10,"), "{said}");
+    }
+
+    /// A worker has so many names for its connections: those for which it has none would be refused although there is room.
+    #[test]
+    fn there_are_no_more_connections_than_workers_can_name() {
+        assert_eq!([1, 2].map(most_connections), [262_144, 458_752]);
+        let text = format!("{TOP}{REST}connections = 400_000").replace("memory_mib = 64", "memory_mib = 64_000");
+        let room = read(&text.replace("threads = 2", "threads = 1")).room().unwrap();
+        assert!(room.connections <= 262_144 && room.hint.is_some(), "{room:?}");
     }
 
     /// One address has half of the connections that there are, not of those that were asked for.

@@ -15,7 +15,7 @@ use std::{
 #[cfg(feature = "nats")]
 use crate::mesh::MeshStats;
 use crate::{
-    control::{ControlStats, Deadline, NamesGauge, RETRY},
+    control::{ControlStats, Deadline, Gauged, NamesGauge, RETRY},
     data::{Count, Counts, Relay},
 };
 
@@ -175,6 +175,7 @@ impl Metrics {
         let connections = [
             ("{event=\"accepted\"}", of(Count::Accepted)),
             ("{event=\"refused\"}", of(Count::Refused)),
+            ("{event=\"delayed\"}", of(Count::Delayed)),
             ("{event=\"expelled\"}", of(Count::Expelled)),
             ("{event=\"closed\"}", of(Count::Closed)),
         ];
@@ -189,13 +190,27 @@ impl Metrics {
         ];
         add("handshakes_total", "counter", "Control connections, by outcome.", &handshakes);
         add("sessions_opened_total", "counter", "Sessions opened.", &[("", value(&self.control.opened))]);
-        add("sessions_denied_total", "counter", "Requests refused.", &[("", value(&self.control.denied))]);
-        let (numbers, name_bytes) = self.names.read();
+        add(
+            "sessions_denied_total",
+            "counter",
+            "Requests of clients that were refused.",
+            &[("", value(&self.control.denied))],
+        );
+        let Gauged { numbers, bytes: name_bytes, certificate_until, revocations_until } = self.names.read();
         add("sessions", "gauge", "Sessions that have keys.", &[("", f64::from(self.relay.live()))]);
         add("session_numbers", "gauge", "Numbers that belong to names, or are used up.", &[("", f64::from(numbers))]);
         add("session_slots", "gauge", "The most sessions.", &[("", f64::from(self.sessions))]);
         add("session_bytes", "gauge", "Memory reserved for all session records.", &[("", self.session_bytes as f64)]);
         add("name_bytes", "gauge", "Memory of names and certificates, about.", &[("", name_bytes as f64)]);
+        let mut until = |name, help, at: Option<u64>| {
+            at.into_iter().for_each(|at| add(name, "gauge", help, &[("", at as f64)]));
+        };
+        until("certificate_expiry_timestamp_seconds", "When the relay's certificate expires.", certificate_until);
+        until(
+            "revocations_next_update_timestamp_seconds",
+            "When the first list of revoked certificates is out of date.",
+            revocations_until,
+        );
         if let Some(bytes) = resident_bytes() {
             add("resident_bytes", "gauge", "Memory of the process in use.", &[("", bytes as f64)]);
         }

@@ -159,6 +159,7 @@ fn metrics_have_the_values_of_their_counts() {
         ("bytes_total{direction=\"out\"}", Count::BytesOut),
         ("connections_total{event=\"accepted\"}", Count::Accepted),
         ("connections_total{event=\"refused\"}", Count::Refused),
+        ("connections_total{event=\"delayed\"}", Count::Delayed),
         ("connections_total{event=\"expelled\"}", Count::Expelled),
         ("connections_total{event=\"closed\"}", Count::Closed),
         ("pauses_total", Count::Paused),

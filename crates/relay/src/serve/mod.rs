@@ -8,6 +8,7 @@ pub mod run;
 
 mod admin;
 mod budget;
+mod hints;
 mod limits;
 mod mesh_table;
 mod metrics;

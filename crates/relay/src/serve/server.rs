@@ -46,8 +46,9 @@ pub struct Server {
     relay: Arc<Relay>,
     draining: Arc<AtomicBool>,
     log: Arc<Log>,
-    /// The configuration that it was started with.
+    /// The configuration that it was started with, and the connections that it has room for.
     config: Config,
+    connections: usize,
     started: Instant,
 }
 
@@ -133,6 +134,7 @@ impl Server {
             draining,
             log,
             config: config.clone(),
+            connections: room.connections,
             started: Instant::now(),
         };
         let made = last()?;
@@ -150,6 +152,7 @@ impl Server {
                 ("threads", config.threads.into()),
             ],
         );
+        server.log_hints(config);
         if let Some(hint) = room.hint {
             server.log.say("few-connections", &[("connections", room.connections.into()), ("hint", hint.into())]);
         }
@@ -183,13 +186,25 @@ impl Server {
         if let Some(key) = self.config.needs_restart(config) {
             return Err(ServeError::NeedsRestart(key));
         }
+        if !config.descriptors_for(self.connections)? {
+            return Err(ServeError::NeedsRestart("limits.handshakes_at_once, which takes descriptors of connections,"));
+        }
         let tls = config.tls.server()?;
+        tls.check_time()?;
         if let Some(control) = &self.control {
             control.reload(tls, config.access(), config.control_limits, alive);
         }
         let about = [("clients", config.clients.len().into()), ("clusters", config.clusters.len().into())];
         self.log.say("reloaded", &about);
+        self.log_hints(config);
         Ok(())
+    }
+
+    /// Clients that this configuration does not serve. Of certificates the control plane tells.
+    fn log_hints(&self, config: &Config) {
+        let say = |event: &str, hint: String| self.log.say(event, &[("hint", hint.into())]);
+        config.few_sessions().into_iter().for_each(|hint| say("few-sessions", hint));
+        config.unreachable().into_iter().for_each(|hint| say("unreachable", hint));
     }
 
     /// All open sessions, by name.
@@ -199,7 +214,8 @@ impl Server {
 
     /// Numbers that belong to names, and about how many bytes names and certificates take.
     pub(crate) fn names(&self) -> (u32, u64) {
-        self.control.as_ref().map_or((0, 0), |control| control.gauge().read())
+        let gauged = self.control.as_ref().map(|control| control.gauge().read()).unwrap_or_default();
+        (gauged.numbers, gauged.bytes)
     }
 
     /// Why clients should not come here now.

@@ -65,7 +65,7 @@ const NAMES: [&str; 16] = [
 ];
 
 /// The files of one name in a folder that `serve --init` made.
-pub(super) fn trial_files(folder: &Path, name: &str) -> TlsFiles {
+pub(crate) fn trial_files(folder: &Path, name: &str) -> TlsFiles {
     let file = |ending: &str| folder.join(format!("{name}.{ending}"));
     TlsFiles { authority: folder.join("authority.pem"), certificate: file("pem"), key: file("key"), crl: None }
 }

@@ -95,7 +95,10 @@ impl Running {
     pub(super) fn clear(&self, fuzz: &ControlFuzz) {
         let access = Access { allowed: vec![(None, Vec::new())], revoked: Vec::new(), policy: Policy::open() };
         self.control.reload(fuzz.tls.clone(), access, limits(1, LONG), &|| ());
-        assert!(self.control.list().is_empty() && self.control.gauge().read().0 == 0, "names are gone, and still here");
+        assert!(
+            self.control.list().is_empty() && self.control.gauge().read().numbers == 0,
+            "names are gone, and still here"
+        );
     }
 }
 

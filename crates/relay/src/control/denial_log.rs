@@ -1,0 +1,75 @@
+//! Which refusals of requests have a line in the log: a few a second, whatever is tried, so that other events find room there. The
+//! rest is counted.
+
+use std::{
+    collections::HashMap,
+    net::IpAddr,
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use crate::address::share_of;
+
+/// Lines in a second about requests from one address, and from all.
+const FROM_ONE: u32 = 8;
+pub(super) const FROM_ALL: usize = 64;
+const SECOND: Duration = Duration::from_secs(1);
+
+/// What was refused of late.
+#[derive(Debug, Default)]
+pub(super) struct DenialLog(Mutex<Recent>);
+
+#[derive(Debug, Default)]
+struct Recent {
+    /// When the second began.
+    since: Option<Instant>,
+    /// Lines in it.
+    from: HashMap<IpAddr, u32>,
+    lines: usize,
+    left_out: u64,
+}
+
+impl DenialLog {
+    /// Whether a refusal of a request from here is logged.
+    pub(super) fn take(&self, from: IpAddr, now: Instant) -> bool {
+        let recent = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if recent.since.is_none_or(|since| now.saturating_duration_since(since) >= SECOND) {
+            recent.since = Some(now);
+            recent.from.clear();
+            recent.lines = 0;
+        }
+        // Then no address is noted any more
+        if recent.lines < FROM_ALL {
+            let lines = recent.from.entry(share_of(from)).or_default();
+            if *lines < FROM_ONE {
+                *lines += 1;
+                recent.lines += 1;
+                return true;
+            }
+        }
+        recent.left_out += 1;
+        false
+    }
+
+    /// How many were left out since this was last asked.
+    pub(super) fn left_out(&self) -> u64 {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner).left_out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_address_has_a_few_lines_a_second_and_the_rest_is_counted() {
+        let (log, start) = (DenialLog::default(), Instant::now());
+        let [one, other] = [[127, 0, 0, 1], [127, 0, 0, 2]].map(IpAddr::from);
+        let lines = |from, at| (0..1000).filter(|_| log.take(from, start + at)).count();
+        assert_eq!([lines(one, Duration::ZERO), lines(other, Duration::ZERO)], [8, 8]);
+        assert_eq!((log.left_out(), log.left_out()), (1984, 0));
+        assert_eq!((lines(one, SECOND / 2), lines(one, SECOND)), (0, 8));
+        let many = (0..200).filter(|at| log.take([10, 0, 0, *at].into(), start + 2 * SECOND)).count();
+        assert_eq!(many, FROM_ALL, "from all addresses");
+    }
+}

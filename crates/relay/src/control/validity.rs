@@ -1,0 +1,257 @@
+//! Until when certificates and lists of revoked ones are valid, and what an operator is told of them in time.
+
+use std::time::Duration;
+
+use rustls::{
+    CertificateError, Error as RustlsError, RootCertStore,
+    pki_types::{
+        CertificateDer, CertificateRevocationListDer, SignatureVerificationAlgorithm, UnixTime, pem::PemObject,
+    },
+};
+use time::{Date, Month, Time};
+use webpki::{EndEntityCert, Error as WebpkiError, KeyUsage};
+
+use crate::control::tls::{FileError, ServerTls, TlsError, TlsFiles};
+
+/// The last second of the year 9999: certificates that never expire say so.
+const NEVER: u64 = 253_402_300_799;
+const DAY: u64 = 86_400;
+/// How many days before its end an operator is told that the relay's certificate expires.
+const SOON: u64 = 30;
+
+/// What of the relay's own files will not be valid for good.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Validity {
+    /// Of the relay's certificate, in seconds since 1970.
+    from: u64,
+    until: u64,
+    /// Whether it comes from the authority of the clients.
+    own_authority: bool,
+    /// When the first of the lists of revoked certificates is out of date.
+    revocations_until: Option<u64>,
+}
+
+impl Validity {
+    pub(super) fn of(
+        chain: &[CertificateDer<'_>],
+        roots: &RootCertStore,
+        revocations: &[u8],
+        algorithms: &[&dyn SignatureVerificationAlgorithm],
+    ) -> Validity {
+        let verified = |at: u64| {
+            let (certificate, between) = chain.split_first().ok_or(WebpkiError::UnknownIssuer)?;
+            let certificate = EndEntityCert::try_from(certificate)?;
+            let at = UnixTime::since_unix_epoch(Duration::from_secs(at));
+            let usage = KeyUsage::server_auth();
+            certificate.verify_for_usage(algorithms, &roots.roots, between, at, usage, None, None).map(drop)
+        };
+        // Its time is looked at before anything else
+        let until = match verified(NEVER) {
+            Err(WebpkiError::CertExpired { not_after, .. }) => not_after.as_secs(),
+            _ => NEVER,
+        };
+        let from = match verified(0) {
+            Err(WebpkiError::CertNotValidYet { not_before, .. }) => not_before.as_secs(),
+            _ => 0,
+        };
+        let now = UnixTime::now().as_secs().clamp(from, until.max(from));
+        let own_authority = !matches!(verified(now), Err(WebpkiError::UnknownIssuer));
+        Validity { from, until, own_authority, revocations_until: first_update(revocations) }
+    }
+
+    /// The same with other lists of revoked certificates.
+    pub(super) fn with(self, revocations: &[u8]) -> Validity {
+        Validity { revocations_until: first_update(revocations), ..self }
+    }
+}
+
+impl ServerTls {
+    /// Refuses a certificate that no client takes now.
+    ///
+    /// # Errors
+    /// When it has expired, or is not valid yet.
+    pub(crate) fn check_time(&self) -> Result<(), TlsError> {
+        let (now, Validity { from, until, .. }) = (UnixTime::now().as_secs(), self.validity);
+        let why = match now {
+            _ if now > until => FileError::Expired,
+            _ if now < from => FileError::NotYetValid,
+            _ => return Ok(()),
+        };
+        Err(TlsError::File { path: self.files.certificate.clone(), why })
+    }
+
+    /// When the relay's certificate expires, in seconds since 1970.
+    pub(crate) fn certificate_until(&self) -> u64 {
+        self.validity.until
+    }
+
+    /// When the first of the lists of revoked certificates is out of date.
+    pub(crate) fn revocations_until(&self) -> Option<u64> {
+        self.validity.revocations_until
+    }
+
+    /// What an operator should know: the name of an event, and what to say.
+    pub(crate) fn warnings(&self) -> Vec<(&'static str, String)> {
+        warnings(&self.files, self.validity, UnixTime::now().as_secs())
+    }
+
+    /// Until when a chain that is valid stays so, if nothing is revoked; none if that cannot be said.
+    pub(super) fn valid_until(&self, chain: &[CertificateDer<'_>]) -> Option<UnixTime> {
+        let (certificate, between) = chain.split_first()?;
+        let mut at = UnixTime::since_unix_epoch(Duration::from_secs(NEVER));
+        // Each certificate may end earlier than those before it
+        for _ in 0..=chain.len() {
+            at = match self.verifier.verify_client_cert(certificate, between, at) {
+                Ok(_) => return Some(at),
+                Err(RustlsError::InvalidCertificate(CertificateError::ExpiredContext { not_after, .. })) => not_after,
+                Err(_) => return None,
+            };
+        }
+        None
+    }
+}
+
+fn warnings(files: &TlsFiles, validity: Validity, now: u64) -> Vec<(&'static str, String)> {
+    let Validity { from, until, own_authority, revocations_until } = validity;
+    let mut all = Vec::new();
+    let certificate = files.certificate.display();
+    let mut expires =
+        |what: String| all.push(("certificate-expires", format!("{certificate}: this certificate {what}")));
+    if now > until {
+        expires("has expired: clients refuse it".into());
+    } else if now < from {
+        expires("is not valid yet: clients refuse it".into());
+    } else if (until - now) / DAY < SOON {
+        expires(format!("expires in {} days", (until - now) / DAY));
+    }
+    if !own_authority {
+        let authority = files.authority.display();
+        let what = format!(
+            "{certificate}: this certificate does not come from {authority}: clients that trust only that refuse it"
+        );
+        all.push(("certificate-of-others", what));
+    }
+    if let (Some(path), Some(late)) = (&files.crl, revocations_until.and_then(|until| now.checked_sub(until))) {
+        let (path, days) = (path.display(), late / DAY);
+        let what =
+            format!("{path}: a list of revoked certificates is out of date for {days} days: later ones are not in it");
+        all.push(("revocations-expired", what));
+    }
+    all
+}
+
+/// When the first of these lists is out of date.
+fn first_update(lists: &[u8]) -> Option<u64> {
+    let lists = CertificateRevocationListDer::pem_slice_iter(lists).flatten();
+    lists.filter_map(|list| next_update(&list)).min()
+}
+
+/// When a list wants to be replaced by a later one. That it can be used was checked before.
+fn next_update(list: &[u8]) -> Option<u64> {
+    let (_, list, _) = element(list)?;
+    let (_, list, _) = element(list)?;
+    let mut rest = list;
+    let mut times = Vec::new();
+    // Perhaps a version, the algorithm, the issuer, then both times
+    while times.len() < 2 {
+        let (tag, content, after) = element(rest)?;
+        rest = after;
+        match tag {
+            UTC_TIME => times.push(seconds(content, 2)),
+            GENERALIZED_TIME => times.push(seconds(content, 4)),
+            _ if !times.is_empty() => return None,
+            _ => {}
+        }
+    }
+    times.pop()?
+}
+
+const UTC_TIME: u8 = 0x17;
+const GENERALIZED_TIME: u8 = 0x18;
+
+/// The first element of what is encoded in DER: its tag, its content, and what follows it.
+fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
+    let (&[tag, first], rest) = bytes.split_first_chunk()?;
+    let (length, rest) = match first {
+        short @ 0..0x80 => (usize::from(short), rest),
+        long => {
+            let (length, rest) =
+                rest.split_at_checked(usize::from(long & 0x7f)).filter(|(length, _)| length.len() <= 4)?;
+            (length.iter().fold(0, |all, byte| all << 8 | usize::from(*byte)), rest)
+        }
+    };
+    let (content, rest) = rest.split_at_checked(length)?;
+    Some((tag, content, rest))
+}
+
+/// Seconds since 1970 of a time whose year has so many digits.
+fn seconds(text: &[u8], year: usize) -> Option<u64> {
+    let text = str::from_utf8(text).ok()?.strip_suffix('Z')?;
+    let number = |at: usize, len: usize| text.get(at..at + len)?.parse::<u16>().ok();
+    let two = |at: usize| number(year + at, 2).map(|number| number as u8);
+    let years = match (number(0, year)?, year) {
+        (late @ 50.., 2) => 1900 + late,
+        (early, 2) => 2000 + early,
+        (years, _) => years,
+    };
+    let date = Date::from_calendar_date(years.into(), Month::try_from(two(0)?).ok()?, two(2)?).ok()?;
+    let at = date.with_time(Time::from_hms(two(4)?, two(6)?, two(8)?).ok()?).assume_utc();
+    u64::try_from(at.unix_timestamp()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::path::PathBuf;
+
+    use super::*;
+
+    const YEAR_2049: u64 = 2_493_072_000;
+
+    #[test]
+    fn times_are_read_in_both_forms() {
+        assert_eq!(seconds(b"490101000000Z", 2), Some(YEAR_2049));
+        assert_eq!(seconds(b"20490101000000Z", 4), Some(YEAR_2049));
+        assert_eq!(seconds(b"700101000001Z", 2), Some(1));
+        for wrong in [&b""[..], b"Z", b"490101000000", b"491301000000Z", b"49010100000\xc3\xa9Z", b"690101000000Z"] {
+            assert_eq!(seconds(wrong, 2), None, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_list_has_no_time_and_nothing_is_read_beyond_its_end() {
+        let list = b"\x30\x24\x30\x22\x30\x00\x30\x00\x17\x0d250101000000Z\x17\x0d490101000000Z";
+        let mut whole = list.to_vec();
+        whole[1] = (list.len() - 2) as u8;
+        whole[3] = (list.len() - 4) as u8;
+        assert_eq!(next_update(&whole), Some(YEAR_2049));
+        for end in 0..whole.len() {
+            assert_eq!(next_update(&whole[..end]), None);
+        }
+        assert_eq!(element(b"\x30\x85\0\0\0\0\0"), None, "longer than anything is");
+        assert_eq!(element(b"\x30\x81\x01x!"), Some((0x30, &b"x"[..], &b"!"[..])));
+    }
+
+    #[test]
+    fn an_operator_is_told_in_time_and_not_too_early() {
+        let path = |name: &str| PathBuf::from(name);
+        let files = TlsFiles {
+            authority: path("a.pem"),
+            certificate: path("r.pem"),
+            key: path("r.key"),
+            crl: Some(path("a.crl")),
+        };
+        let good = Validity { from: 100, until: 1000 * DAY, own_authority: true, revocations_until: Some(2000 * DAY) };
+        let events = |validity, now| {
+            let all = warnings(&files, validity, now);
+            all.into_iter().map(|(event, text)| format!("{event}: {text}")).collect::<Vec<_>>()
+        };
+        assert_eq!(events(good, 969 * DAY), [""; 0]);
+        assert_eq!(events(good, 980 * DAY + 1), ["certificate-expires: r.pem: this certificate expires in 19 days"]);
+        assert!(events(good, 1001 * DAY)[0].contains("has expired") && events(good, 1)[0].contains("not valid yet"));
+        let theirs = events(Validity { own_authority: false, ..good }, 500 * DAY);
+        assert!(theirs.len() == 1 && theirs[0].contains("does not come from a.pem"), "{theirs:?}");
+        let late = events(Validity { revocations_until: Some(400 * DAY), ..good }, 500 * DAY);
+        assert!(late.len() == 1 && late[0].contains("a.crl: a list") && late[0].contains("100 days"), "{late:?}");
+    }
+}
