@@ -306,7 +306,7 @@ def test_a_file_that_was_not_finished_does_not_appear(tmp_path):
     file.write(bytes(1_000_000))
     with pytest.warns(ResourceWarning, match="sealed: no file was made, as nobody closed it"):
         del file
-    for _ in range(100):
+    for _ in range(1200):
         if not os.listdir(tmp_path):
             break
         time.sleep(0.05)
@@ -337,7 +337,7 @@ def test_a_forked_child_neither_holds_up_the_file_nor_ends_it(tmp_path):
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 2
         file.write(b"more")
         file.close()
-        assert time.monotonic() - begun < 5
+        assert time.monotonic() - begun < 25
     finally:
         os.kill(sleeper, signal.SIGKILL)
         os.waitpid(sleeper, 0)

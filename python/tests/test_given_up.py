@@ -23,7 +23,7 @@ OPTIONS = {"seal": {"key": KEY}}
 
 def empty(folder):
     # What is forgotten is removed by the thread that seals.
-    for _ in range(100):
+    for _ in range(1200):
         if not os.listdir(folder):
             return True
         time.sleep(0.05)

@@ -194,6 +194,8 @@ def main() -> int:
     subprocess.run([binary, *run, *where], check=True, stdout=subprocess.DEVNULL)
     schema = Draft202012Validator(json.loads((ROOT / "docs/results.schema.json").read_text()))
     documents = sorted(results.glob("*.json"))
+    studies = ("attacks", "bench", "bus", "cores", "files", "messages", "sessions")
+    assert [document.stem for document in documents] == list(studies), documents
     for document in documents:
         schema.validate(json.loads(document.read_text()))
     for line in (results / "journal.jsonl").read_text().splitlines():

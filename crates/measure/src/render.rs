@@ -74,8 +74,8 @@ impl Table {
         serde_json::to_string_pretty(self).expect("strings and finite numbers are JSON")
     }
 
-    /// A `<table>` with caption and scopes, in which all text is escaped. Intervals have the class `interval`, verdicts
-    /// `holds`, `does-not-hold` or `cannot-be-told`, figures `number`, and gaps `empty`.
+    /// A `<table>` with caption and scopes, in which all text is escaped. Verdicts have the class `holds`, `does-not-hold` or
+    /// `cannot-be-told`, and gaps `empty`.
     pub fn to_html(&self) -> String {
         let mut html = format!("<table>\n<caption>{}</caption>\n<thead>\n<tr>", escape(&self.title));
         for column in &self.columns {
@@ -142,9 +142,7 @@ fn inner(cell: &Cell) -> String {
 fn kind(cell: &Cell) -> &'static str {
     use crate::verdict::Verdict;
     match cell {
-        Cell::Text { .. } => "",
-        Cell::Number { .. } => "number",
-        Cell::Interval { .. } => "interval",
+        Cell::Text { .. } | Cell::Number { .. } | Cell::Interval { .. } => "",
         Cell::Verdict { verdict: Verdict::Holds } => "holds",
         Cell::Verdict { verdict: Verdict::DoesNotHold } => "does-not-hold",
         Cell::Verdict { verdict: Verdict::CannotBeTold } => "cannot-be-told",

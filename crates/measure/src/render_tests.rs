@@ -57,11 +57,11 @@ fn csv_gives_intervals_three_columns() {
 fn html_is_escaped_and_says_what_cells_are() {
     let expected = "<table>\n<caption>Speed &amp; &quot;truth&quot;</caption>\n<thead>\n<tr><th scope=\"col\">who</th>\
                     <th scope=\"col\" class=\"right\">speed (GB/s)</th><th scope=\"col\">claim</th></tr>\n</thead>\n\
-                    <tbody>\n<tr><th scope=\"row\">ours, best</th><td class=\"right interval\">12.35 \
+                    <tbody>\n<tr><th scope=\"row\">ours, best</th><td class=\"right\">12.35 \
                     <small>[12.30, 12.40]</small></td><td class=\"holds\">holds</td></tr>\n\
-                    <tr><th scope=\"row\">größe|&lt;b&gt;</th><td class=\"right number\">3.0</td>\
+                    <tr><th scope=\"row\">größe|&lt;b&gt;</th><td class=\"right\">3.0</td>\
                     <td class=\"cannot-be-told\">cannot be told</td></tr>\n\
-                    <tr><th scope=\"row\">表</th><td class=\"right number\">0.50 MB/s</td>\
+                    <tr><th scope=\"row\">表</th><td class=\"right\">0.50 MB/s</td>\
                     <td class=\"empty\">(paper gives none)</td></tr>\n</tbody>\n</table>\n<p class=\"note\">a note</p>\n";
     assert_eq!(sample().to_html(), expected);
 }

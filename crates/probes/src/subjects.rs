@@ -28,8 +28,8 @@ const fn of(name: &'static str, key_len: usize, make: fn(Isa, &[u8]) -> Box<dyn 
     Subject { name, key_len, whole_blocks: false, make }
 }
 
-/// Every suite that has a number, and every other authenticated mode of the library.
-pub const SUBJECTS: &[Subject] = &[
+/// Every suite that has a number, and every other authenticated mode of the library. Not constants: each program would compile them again.
+pub static SUBJECTS: &[Subject] = &[
     of("aes-128-gcm", 16, |isa, key| Suite::Aes128Gcm.aead_at(isa, key).expect(FITS)),
     of("aes-256-gcm", 32, |isa, key| Suite::Aes256Gcm.aead_at(isa, key).expect(FITS)),
     of("aes-128-ocb", 16, |isa, key| Suite::Aes128Ocb.aead_at(isa, key).expect(FITS)),
@@ -48,7 +48,7 @@ pub const SUBJECTS: &[Subject] = &[
 ];
 
 /// What differs from those in sizes alone, and what is for studies: for tests that do not measure.
-pub const MORE: &[Subject] = &[
+pub static MORE: &[Subject] = &[
     of("aes-128-gcm-siv", 16, |isa, key| gcm_siv::by_key(isa, key).expect(FITS)),
     of("aes-128-gcm, tags of 15 bytes", 16, |isa, key| gcm::by_key(isa, key, gcm::TagLen::T15).expect(FITS)),
     of("aes-256-gcm, tags of 12 bytes", 32, |isa, key| gcm::by_key(isa, key, gcm::TagLen::T12).expect(FITS)),
@@ -77,7 +77,7 @@ pub struct InPiecesSubject {
 }
 
 /// Every mode with pieces.
-pub const IN_PIECES: &[InPiecesSubject] = &[
+pub static IN_PIECES: &[InPiecesSubject] = &[
     InPiecesSubject {
         name: "aes-256-gcm in pieces",
         key_len: 32,

@@ -16,7 +16,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use common::{Client, relay, until};
@@ -25,6 +25,7 @@ use sealwright_relay::{
     Settings,
     client::{Identity, Pipe},
 };
+use sealwright_transcripts::skipped;
 use trial::{edit, folder, identity, serve};
 
 /// What a path of IPv6 takes at least, without the headers of IP and UDP.
@@ -126,8 +127,8 @@ fn streams_arrive_over_a_path_that_loses_reorders_and_takes_no_long_datagrams() 
 #[test]
 fn a_client_is_answered_from_the_address_that_it_spoke_to() {
     for wildcard in ["0.0.0.0:0", "[::]:0"] {
-        // Not every machine has IPv6
-        if UdpSocket::bind(wildcard).is_err() {
+        if wildcard.starts_with('[') && UdpSocket::bind(wildcard).is_err() {
+            skipped("there is no IPv6");
             continue;
         }
         let relay = relay(1, 2, Settings { udp: Some(wildcard.parse().unwrap()), ..Settings::default() });
@@ -175,15 +176,25 @@ fn a_relay_that_drains_waits_for_those_who_still_send_datagrams() {
     until("no connection", || relay.connections() == 0);
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        scope.spawn(|| {
+        let sender = scope.spawn(|| {
+            let mut longest = Duration::ZERO;
             for _ in 0..10 {
+                let before = Instant::now();
                 exchange();
                 std::thread::sleep(Duration::from_millis(100));
+                longest = longest.max(before.elapsed());
             }
             done.store(true, Ordering::Relaxed);
+            longest
         });
         assert!(!relay.drained_within(Duration::from_millis(200)), "it is there");
         assert!(relay.drained_within(Duration::from_secs(60)));
-        assert!(done.load(Ordering::Relaxed), "it was still there");
+        let was_done = done.load(Ordering::Relaxed);
+        // Who is silent for two seconds has gone
+        if sender.join().unwrap() > Duration::from_millis(1500) {
+            skipped("the machine was so busy that the client paused for long");
+        } else {
+            assert!(was_done, "it was still there");
+        }
     });
 }

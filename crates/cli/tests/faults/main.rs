@@ -8,7 +8,7 @@ mod jobs;
 mod killed;
 mod power;
 
-use std::{fs, process::Command};
+use std::{collections::BTreeMap, fs, process::Command, sync::Mutex};
 
 use sealwright_transcripts::{Finished, Sandbox, have, skipped, text};
 
@@ -60,9 +60,14 @@ fn injected(sandbox: &Sandbox, line: &str, call: &str, inject: &str) -> (Finishe
     (finished, log.contains("INJECTED") || killed)
 }
 
-/// Whether calls can be made to fail here, and this machine's strace knows `call`.
+/// Whether calls can be made to fail here, and this machine's strace knows `call`: it is asked once.
 fn can_inject(sandbox: &Sandbox, call: &str) -> bool {
+    static KNOWN: Mutex<BTreeMap<String, bool>> = Mutex::new(BTreeMap::new());
+    if let Some(known) = KNOWN.lock().unwrap().get(call) {
+        return *known;
+    }
     let said = sandbox.sh(&format!("strace -f -qq -o trace -e trace={call} -e inject={call}:error=EIO:when=9999 true"));
+    KNOWN.lock().unwrap().insert(call.to_owned(), said.code == 0);
     said.code == 0
 }
 
