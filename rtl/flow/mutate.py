@@ -159,10 +159,10 @@ def verdict(number, mutant, generator, blocks):
 
 def check(generator, count, jobs, seed=1, only=(), blocks=6000):
     """Tries `count` mutants, drawn with `seed`, of the files whose names contain one of `only`, or all. Returns the score, and
-    writes it to build/mutation.json. Verdicts on these sources are kept: an interrupted run goes on."""
+    writes it to build/mutation.json. Verdicts on these sources are kept in results/mutants: an interrupted run goes on, anywhere."""
     every = [one for one in mutants() if not only or any(word in one[0] for word in only)]
     chosen = random.Random(seed).sample(every, min(count, len(every)))
-    kept = BUILD / "mutants" / "verdicts.json"
+    kept = RTL / "results" / "mutants" / "verdicts.json"
     known = json.loads(kept.read_text()) if kept.exists() else {}
     made = about()
     if known.get("sources_sha256") != made:
