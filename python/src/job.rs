@@ -18,7 +18,7 @@ use pyo3::{
 };
 use sealwright::Suite;
 use sealwright_file::{
-    self as file, Ceiling, Costs, Input, Interrupt, Opening, Output, Place, Recipient, Sealing, Work, pooled,
+    self as file, Ceiling, Costs, Input, Interrupt, Opening, Output, OutputOptions, Recipient, Sealing, Work, pooled,
     threads_for,
 };
 
@@ -137,7 +137,7 @@ pub(crate) fn output(target: &Bound<'_, PyAny>, force: bool) -> PyResult<Output>
     if target.hasattr("write")? {
         return Ok(Output::writer(PythonFile(target.clone().unbind()), name(target)));
     }
-    opened(target, move |path| Output::file(path, Place { force, ..Place::default() }))
+    opened(target, move |path| Output::file(path, OutputOptions { force, ..OutputOptions::default() }))
 }
 
 /// The path that is `given`, as `open` opens it: without the interpreter lock, as the other end of a named pipe may be a thread of this

@@ -13,7 +13,7 @@ use pyo3::{
 };
 use sealwright_smp::{
     Config,
-    access::Kind,
+    access::Operation,
     attack::{Attack, Attacker},
     config::PRESETS,
     kernel::Kernel,
@@ -137,17 +137,17 @@ pub(crate) fn smp_names() -> (Vec<&'static str>, Vec<&'static str>) {
 }
 
 /// Kinds of records by name, with the code of those that synchronise.
-const KINDS: &[(&str, Kind, u64)] = &[
-    ("load", Kind::Load, 0),
-    ("store", Kind::Store, 0),
-    ("fetch", Kind::Fetch, 0),
-    ("barrier", Kind::Barrier, 1),
-    ("lock", Kind::Lock, 3),
-    ("unlock", Kind::Unlock, 5),
-    ("post", Kind::Post, 9),
-    ("wait", Kind::Wait, 11),
-    ("region-begin", Kind::RegionBegin, 14),
-    ("region-end", Kind::RegionEnd, 15),
+const KINDS: &[(&str, Operation, u64)] = &[
+    ("load", Operation::Load, 0),
+    ("store", Operation::Store, 0),
+    ("fetch", Operation::Fetch, 0),
+    ("barrier", Operation::Barrier, 1),
+    ("lock", Operation::Lock, 3),
+    ("unlock", Operation::Unlock, 5),
+    ("post", Operation::Post, 9),
+    ("wait", Operation::Wait, 11),
+    ("region-begin", Operation::RegionBegin, 14),
+    ("region-end", Operation::RegionEnd, 15),
 ];
 
 /// A record that was read.
@@ -203,7 +203,7 @@ pub(crate) fn smp_write(path: PathBuf, records: Vec<Record>) -> PyResult<()> {
         let kinds =
             || KINDS.iter().map(|(name, ..)| *name).filter(|name| *name != "fetch").collect::<Vec<_>>().join(", ");
         let written = match KINDS.iter().find(|(known, ..)| *known == name) {
-            Some((_, Kind::Load | Kind::Store, _)) => {
+            Some((_, Operation::Load | Operation::Store, _)) => {
                 if !bytes.is_power_of_two() || bytes > 128 || place >> 48 != 0 {
                     return Err(wrong(
                         "an access has 1 to 128 bytes, a power of two, and an address of 48 bits".into(),
@@ -211,9 +211,9 @@ pub(crate) fn smp_write(path: PathBuf, records: Vec<Record>) -> PyResult<()> {
                 }
                 writer.refer(gap, name == "store", place, bytes.ilog2())
             }
-            Some((_, kind, code)) if *kind != Kind::Fetch => {
+            Some((_, kind, code)) if *kind != Operation::Fetch => {
                 // A barrier may say how many threads it is for.
-                if *kind == Kind::Barrier && bytes > 0 { writer.count(bytes.into()) } else { Ok(()) }
+                if *kind == Operation::Barrier && bytes > 0 { writer.count(bytes.into()) } else { Ok(()) }
                     .and_then(|()| writer.meet(gap, *code, place))
             }
             _ => return Err(wrong(format!("its kind is {name}, none of {}", kinds()))),

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int};
 
-use sealwright_file::{Input, Key, Opening, Output, Place, Sealing, pooled, threads_for};
+use sealwright_file::{Input, Key, Opening, Output, OutputOptions, Sealing, pooled, threads_for};
 
 use crate::{
     error::{Failed, guard},
@@ -119,6 +119,6 @@ fn known(flags: u32, taken: u32, what: &str) -> Result<(), Failed> {
 unsafe fn ends(from: *const c_char, to: *const c_char, flags: u32) -> Result<(Input, Output), Failed> {
     // SAFETY: the header says what the pointers must be.
     let (from, to) = unsafe { (path(from, "the input's path")?, path(to, "the output's path")?) };
-    let place = Place { force: flags & SEALWRIGHT_FORCE != 0, ..Place::default() };
-    Ok((Input::open(from)?, Output::file(to, place)?))
+    let options = OutputOptions { force: flags & SEALWRIGHT_FORCE != 0, ..OutputOptions::default() };
+    Ok((Input::open(from)?, Output::file(to, options)?))
 }

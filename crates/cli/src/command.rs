@@ -3,12 +3,12 @@
 use clap::{Parser, Subcommand};
 
 #[cfg(feature = "public-keys")]
-use crate::rekey;
+use crate::verb::rekey;
 #[cfg(feature = "signatures")]
-use crate::sign;
+use crate::verb::sign;
+use crate::verb::{completions, enc, inspect, key, man, open, seal, vectors, verify};
 #[cfg(feature = "relay")]
-use crate::{client, relay, serve};
-use crate::{completions, enc, inspect, key, man, open, seal, vectors, verify};
+use crate::{relay, verb::client, verb::serve};
 
 const ABOUT_EXITS: &str = "\
 Exit codes:

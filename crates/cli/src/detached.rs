@@ -11,9 +11,9 @@ use sealwright_terminal::{CommandError, Exit, printable, shown};
 
 use crate::{
     error::{error_of, file_error},
-    sign::beside,
-    signing::SignerArgs,
-    worst::Worst,
+    exit_status::Worst,
+    keys::signing::SignerArgs,
+    verb::sign::beside,
 };
 
 /// Where a signature is.

@@ -1,72 +1,52 @@
 //! The command `sealwright`: seals and opens files, writes and reads the bytes of `openssl enc`, checks vectors, relays
 //! sessions.
 //!
-//! The verbs stand together in `command`; each verb is one file; errors are printed by `sealwright_terminal::run`.
+//! The verbs stand together in `command`; each verb is one file in `verb`; errors are printed by `sealwright_terminal::run`.
 
 mod ad;
 mod args;
 mod bars;
-mod ceiling;
-#[cfg(feature = "public-keys")]
-mod chosen;
-#[cfg(feature = "relay")]
-mod client;
 mod command;
-mod completions;
 mod counts;
-mod descriptor;
 #[cfg(feature = "signatures")]
 mod detached;
-mod enc;
 mod error;
+mod exit_status;
 mod identity;
-mod in_use;
-mod inspect;
-mod kept;
-mod key;
-mod line;
-mod listing;
-mod lists;
-mod locks;
-mod man;
+mod keys;
+mod manifests;
 mod names;
-mod open;
 mod openssl_words;
-#[cfg(feature = "public-keys")]
-mod pairs;
-#[cfg(not(feature = "public-keys"))]
-#[path = "no_pairs.rs"]
-mod pairs;
 mod plan;
 mod preflight;
 mod progress;
-mod prompt;
+mod protected_inputs;
 mod range;
 #[cfg(feature = "public-keys")]
-mod rekey;
+mod rekey_targets;
 #[cfg(feature = "relay")]
 mod relay;
 mod run;
-mod seal;
-mod secret;
-#[cfg(feature = "relay")]
-mod serve;
-#[cfg(feature = "signatures")]
-mod sign;
-#[cfg(feature = "signatures")]
-mod signing;
 mod stream;
 mod task;
-mod vectors;
-mod verify;
-mod worst;
+mod verb;
 
 use std::process::ExitCode;
 
 use sealwright_file::output::{abandon_all, keep_own};
 use sealwright_terminal::{CommandError, Exit, interrupt};
 
-use crate::command::{Arguments, Verb};
+#[cfg(feature = "public-keys")]
+use crate::verb::rekey;
+#[cfg(feature = "signatures")]
+use crate::verb::sign;
+#[cfg(feature = "relay")]
+use crate::verb::{client, serve};
+use crate::{
+    command::{Arguments, Verb},
+    keys::prompt,
+    verb::{completions, enc, inspect, key, man, open, seal, vectors, verify},
+};
 
 fn main() -> ExitCode {
     let words = openssl_words::rewrite(std::env::args_os().collect());

@@ -8,9 +8,10 @@ use sealwright_terminal::CommandError;
 use crate::{
     args::{FileArgs, KeySourceArgs},
     error::file_error,
+    keys::secret,
     names::Direction,
     plan::{FileTask, Place, Plan},
-    secret, stream,
+    stream,
 };
 
 /// Takes the tasks that cannot succeed out of the plan and notes why.

@@ -116,7 +116,7 @@ pub(crate) fn manifest(path: &Path, opening: &Opening<'_>) -> Result<(Manifest, 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use sealwright_file::{Input, Key, Place, Sealing, tree};
+    use sealwright_file::{Input, Key, OutputOptions, Sealing, tree};
 
     use super::*;
 
@@ -128,7 +128,7 @@ mod tests {
         let (key, sealed) = (Key::raw([7; 32]), to.path().join("sealed"));
         let sealing = Sealing::new(&key).content(Content::Tree);
         let seal = |input| {
-            let output = Output::file(&sealed, Place { force: true, ..Place::default() }).unwrap();
+            let output = Output::file(&sealed, OutputOptions { force: true, ..OutputOptions::default() }).unwrap();
             sealing.seal(input, output).unwrap();
         };
         seal(tree::pack(from.path()).unwrap().input);

@@ -150,8 +150,8 @@ fn add_client(args: &AddArgs) -> Result<(), CommandError> {
     let config = read(path)?;
     let name = client_name(&args.name)?;
     if let Some(pattern) = config.revoked.iter().find(|pattern| **pattern == name || matches(pattern, &name)) {
-        let by = if *pattern == name { String::new() } else { format!(", by {pattern}") };
-        let hint = "to trust this name again, take what revokes it out of the revoked names first";
+        let (by, what) = if *pattern == name { (String::new(), "it") } else { (format!(", by {pattern}"), "that") };
+        let hint = format!("to trust this name again, take {what} out of the revoked names first");
         return Err(CommandError::failed(format!("{name} was revoked{by}")).hint(hint));
     }
     // In any list: the configuration could not be read any more with a name that is there twice

@@ -94,6 +94,6 @@ pub(crate) fn check_output(path: &Path, args: &FileArgs) -> Result<bool, Command
 }
 
 /// How an output takes its place.
-pub(crate) fn place(args: &FileArgs, preserve: bool) -> file::Place {
-    file::Place { force: args.force, preserve, sync: !args.no_sync }
+pub(crate) fn place(args: &FileArgs, preserve: bool) -> file::OutputOptions {
+    file::OutputOptions { force: args.force, preserve, sync: !args.no_sync }
 }

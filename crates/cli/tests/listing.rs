@@ -3,7 +3,7 @@
 
 use std::{fs, os::unix::fs::symlink, path::Path, process::Command};
 
-use sealwright_file::{FileList, Key, Output, Place, Sealing};
+use sealwright_file::{FileList, Key, Output, OutputOptions, Sealing};
 use sealwright_transcripts::{Sandbox, text};
 
 const OPEN: &str = "open --key-file k --each sealed/d -o opened";
@@ -111,7 +111,7 @@ fn what_stands_in_for_a_listed_file_is_missing() {
     assert!(said.code == 0 && said.err.contains("warning: empty: has no manifest"), "{} {}", said.code, said.err);
     // A manifest that lists nothing says that nothing is missing.
     let key = Key::read_file(&sandbox.path("k")).unwrap();
-    let manifest = Output::file(&sandbox.path("empty/.seal-manifest"), Place::default()).unwrap();
+    let manifest = Output::file(&sandbox.path("empty/.seal-manifest"), OutputOptions::default()).unwrap();
     FileList::default().seal(&Sealing::new(&key), manifest).unwrap();
     sandbox.ok("verify --key-file k --each -q empty");
 }

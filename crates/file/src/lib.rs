@@ -89,7 +89,7 @@ pub use layout::{Content, Layout};
 pub use list::FileList;
 pub use lock::DirectoryLock;
 pub use open::Opening;
-pub use output::{Output, Place, Shared, remove_input};
+pub use output::{Output, OutputOptions, Shared, remove_input};
 pub use pool::{pooled, threads_for};
 pub use preamble::{KeySource, Preamble};
 pub use progress::{Interrupt, Progress, Quiet, Work};

@@ -118,7 +118,7 @@ impl<'a> Opening<'a> {
         Opening { work, ..self }
     }
 
-    /// Opens all of `input`. An output file gets mode 0600, or the sealed file's with [`preserve`](crate::Place).
+    /// Opens all of `input`. An output file gets mode 0600, or the sealed file's with [`preserve`](crate::OutputOptions).
     ///
     /// A file's last chunk is opened first, which proves its length; then a stream gets bytes, each already
     /// authenticated. A stream's end can only be proven at its end: until this returns `Ok`, the text may be cut short.
@@ -173,19 +173,19 @@ impl<'a> Opening<'a> {
         let own = input.mode();
         let mode = |preserve| own.filter(|_| preserve).unwrap_or(0o600);
         let transfer = OpenTransfer { body: &body, work: &self.work, from: &name, to: &output.name };
-        let durable = matches!(&output.to, To::File { place, .. } if place.sync);
+        let durable = matches!(&output.to, To::File { options, .. } if options.sync);
         let opened = match (&mut input.from, output.to) {
-            (From::File { file, meta }, To::File { path, place }) if preamble.layout.is_plain() => {
+            (From::File { file, meta }, To::File { path, options }) if preamble.layout.is_plain() => {
                 let text = transfer.prove_length(file, meta.len())?;
-                let draft = Draft::create(&path, place)?;
+                let draft = Draft::create(&path, options)?;
                 transfer.file_to_file(file, &draft, text)?;
-                draft.commit(mode(place.preserve))?;
+                draft.commit(mode(options.preserve))?;
                 Opened { text, laid_out: text, signer: None }
             }
-            (from, To::File { path, place }) => {
-                let draft = Draft::create(&path, place)?;
+            (from, To::File { path, options }) => {
+                let draft = Draft::create(&path, options)?;
                 let opened = transfer.unwrapped(from, &draft, self, &preamble)?;
-                draft.commit(mode(place.preserve))?;
+                draft.commit(mode(options.preserve))?;
                 opened
             }
             (from, To::Stream(to)) => transfer.unwrapped(from, to, self, &preamble)?,

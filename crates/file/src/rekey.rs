@@ -23,7 +23,7 @@ use crate::{
     key::Key,
     lock::{AGAIN, PATIENCE, lock},
     open::Opening,
-    output::{Draft, Place},
+    output::{Draft, OutputOptions},
     preamble::{KeySource, Preamble, recipients_fixed},
     progress::Work,
     recipient::Recipient,
@@ -40,13 +40,13 @@ use crate::{
 /// back for what is to come, seal the file anew.
 ///
 /// ```
-/// use sealwright_file::{Input, Key, Output, Place, Recipient, Rekeying, Removal, SecretKey, Sealing};
+/// use sealwright_file::{Input, Key, Output, OutputOptions, Recipient, Rekeying, Removal, SecretKey, Sealing};
 ///
 /// let directory = tempfile::tempdir()?;
 /// let path = directory.path().join("text.seal");
 /// let (alice, bob) = (SecretKey::generate()?, SecretKey::generate()?);
 /// let recipients = [Recipient::PublicKey(alice.public_key())];
-/// Sealing::for_recipients(&recipients).seal(Input::bytes(b"a text", "text"), Output::file(&path, Place::default())?)?;
+/// Sealing::for_recipients(&recipients).seal(Input::bytes(b"a text", "text"), Output::file(&path, OutputOptions::default())?)?;
 ///
 /// // Bob takes over.
 /// let keys = [Key::pair(alice.clone())];
@@ -213,7 +213,7 @@ impl<'a> Rekeying<'a> {
 
         let start = preamble.to_bytes().len() as u64;
         self.work.progress.begin(Some(meta.len()));
-        let draft = Draft::create(path, Place { force: true, preserve: true, sync: self.sync })?;
+        let draft = Draft::create(path, OutputOptions { force: true, preserve: true, sync: self.sync })?;
         draft.room_for(header.len() as u64 + meta.len() - start)?;
         let copied = (&draft).write_all(&header).and_then(|()| {
             from.seek(SeekFrom::Start(start))?;

@@ -32,14 +32,14 @@ use crate::{
 /// How to seal.
 ///
 /// ```
-/// use sealwright_file::{Costs, Input, Key, Output, Place, Sealing};
+/// use sealwright_file::{Costs, Input, Key, Output, OutputOptions, Sealing};
 ///
 /// let directory = tempfile::tempdir()?;
 /// let (from, to) = (directory.path().join("text"), directory.path().join("text.seal"));
 /// std::fs::write(&from, "a text")?;
 /// let key = Key::passphrase("six words that nobody guesses so")?;
 /// let sealing = Sealing::new(&key).costs(Costs { memory_kib: 1024, ..Costs::default() }); // little, for an example
-/// sealing.seal(Input::open(&from)?, Output::file(&to, Place::default())?)?;
+/// sealing.seal(Input::open(&from)?, Output::file(&to, OutputOptions::default())?)?;
 /// assert!(to.exists()); // all of it, or nothing
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -205,20 +205,20 @@ impl<'a> Sealing<'a> {
         let (identity, mode) = (input.identity(), input.mode().unwrap_or(0o600));
         self.work.progress.begin(input.len());
         let transfer = SealTransfer { body, header, work: &self.work, from: &input.name, to: &output.name };
-        let durable = matches!(&output.to, To::File { place, .. } if place.sync);
+        let durable = matches!(&output.to, To::File { options, .. } if options.sync);
         let lengths = match (input.from, output.to) {
-            (From::File { file, meta }, To::File { path, place }) if !self.armor && self.layout().is_plain() => {
+            (From::File { file, meta }, To::File { path, options }) if !self.armor && self.layout().is_plain() => {
                 if meta.len() > chunk::MAX_TEXT {
                     return Err(Error::TooLong);
                 }
-                let draft = Draft::create(&path, place)?;
+                let draft = Draft::create(&path, options)?;
                 draft.room_for(sealed_len(header, meta.len()))?;
                 transfer.file_to_file(&file, &draft, &meta)?;
                 draft.commit(mode)?;
                 Lengths { text: meta.len(), laid_out: meta.len() }
             }
-            (from, To::File { path, place }) => {
-                let draft = Draft::create(&path, place)?;
+            (from, To::File { path, options }) => {
+                let draft = Draft::create(&path, options)?;
                 let lengths = self.ordered(&transfer, from, &draft)?;
                 draft.commit(mode)?;
                 lengths

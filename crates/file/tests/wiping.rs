@@ -40,7 +40,7 @@ fn nothing_is_left_of_what_was_dropped() {
 /// Secret keys in a file that is sealed itself.
 #[cfg(feature = "public-keys")]
 fn keys() {
-    use sealwright_file::{Costs, Error, Input, Key, Output, Place, Sealing, SecretKey, read_identities};
+    use sealwright_file::{Costs, Error, Input, Key, Output, OutputOptions, Sealing, SecretKey, read_identities};
 
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("id");
@@ -52,7 +52,7 @@ fn keys() {
     let passphrase = || Key::passphrase("correct horse");
     let sealing = passphrase().unwrap();
     let costs = Costs { memory_kib: 8, passes: 1, lanes: 1 };
-    let output = Output::file(&path, Place::default()).unwrap();
+    let output = Output::file(&path, OutputOptions::default()).unwrap();
     Sealing::new(&sealing).costs(costs).seal(Input::bytes(text, "the key"), output).unwrap();
     drop(secret);
     assert_eq!(in_memory(&inverted), 0, "of a secret key that was sealed");

@@ -2,7 +2,7 @@
 
 use sealwright_smp::{
     Config, Image, Machine, Outcome,
-    access::{Access, Kind, Source, Steps},
+    access::{Access, Operation, Source, Steps},
     config::{BusMode, Protect},
     mosi::Event,
     protocol::Protocol,
@@ -92,7 +92,7 @@ pub(crate) fn smp_machine(bytes: &[u8]) {
     let mut steps = vec![Vec::new(); config.machine.processors];
     for (i, &[node, what, place, gap]) in bytes.as_chunks().0.iter().take(500).enumerate() {
         let size = 1_u64 << (what >> 2 & 3);
-        let kind = [Kind::Load, Kind::Store, Kind::Store, Kind::Fetch][usize::from(what) % 4];
+        let kind = [Operation::Load, Operation::Store, Operation::Store, Operation::Fetch][usize::from(what) % 4];
         let line = u64::from(place % 24) * config.machine.line as u64;
         let address = line + u64::from(place) / 24 * 8 + (u64::from(what >> 4) & 7 & !(size - 1));
         let access = Access { address, value: i as u64 * 0x0101_0101_0101, gap: gap.into(), kind, size: size as u8 };

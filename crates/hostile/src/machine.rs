@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs, io::Cursor, sync::OnceLock};
 
 use sealwright_smp::{
     Config, Image, Machine, Stats,
-    access::{Access, Kind, Source, Steps},
+    access::{Access, Operation, Source, Steps},
     settings::{self, Settings},
     sweep::{Grid, Journal, Point, points, table},
     trace::{ChampSim, Drmemtrace, Smpt, SynchroTrace},
@@ -42,7 +42,7 @@ fn takes_steps(config: &Config) {
         return;
     }
     let steps = |node: u64| {
-        let kinds = [Kind::Load, Kind::Store, Kind::Fetch, Kind::Store];
+        let kinds = [Operation::Load, Operation::Store, Operation::Fetch, Operation::Store];
         let step = |i: u64| Access {
             address: (i * 7 + node) % 50 * 8,
             value: i,

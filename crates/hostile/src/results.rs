@@ -9,7 +9,7 @@ use sealwright_study::{
     check, compare,
     figure::{Axis, PlotKind, Series, X},
     judgement::judge,
-    quantity::{Kind, Quantity},
+    quantity::{Quantity, QuantityKind},
     report, results as kept,
 };
 use serde::{Serialize, de::DeserializeOwned};
@@ -49,7 +49,7 @@ fn study(number: usize) -> Results {
         quantities.push(Quantity {
             name: format!("nanoseconds of a packet/{scheme}/1500/1000"),
             scope: "every scheme, avx2".into(),
-            kind: Kind::Measured,
+            kind: QuantityKind::Measured,
             figure: Interval::new(nanoseconds, nanoseconds - 1.0, nanoseconds + 1.1),
             once: false,
         });

@@ -6,11 +6,11 @@ use sealwright_smp::{
     Config, Outcome,
     run::{Report, Simulation, Workload},
     scheme::SchemeName,
-    topology::Kind,
+    topology::TopologyKind,
 };
 
 /// FFT of 2^12 points without an encryption of its lines: that takes the same cycles.
-fn run(processors: usize, kind: Kind, scheme: &str) -> Result<Report, Box<dyn std::error::Error>> {
+fn run(processors: usize, kind: TopologyKind, scheme: &str) -> Result<Report, Box<dyn std::error::Error>> {
     let mut config = Config::default();
     config.machine.processors = processors;
     config.interconnect.kind = kind;
@@ -25,13 +25,13 @@ fn run(processors: usize, kind: Kind, scheme: &str) -> Result<Report, Box<dyn st
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("| processors | | cycles in the clear | `cxl-ide`, % | `pcie-ide`, % | hops | busiest, % |");
     println!("|---|---|---|---|---|---|---|");
-    for (processors, kind) in [4, 16, 64].into_iter().flat_map(|n| Kind::ALL.map(|kind| (n, kind))) {
+    for (processors, kind) in [4, 16, 64].into_iter().flat_map(|n| TopologyKind::ALL.map(|kind| (n, kind))) {
         let clear = run(processors, kind, "clear")?.stats;
         let cycles = clear.number("cycles");
         let slower =
             |scheme: &str| run(processors, kind, scheme).map(|it| (it.stats.number("cycles") / cycles - 1.0) * 100.0);
         let (cxl, pcie) = (slower("cxl-ide")?, slower("pcie-ide")?);
-        let bus = kind == Kind::Bus;
+        let bus = kind == TopologyKind::Bus;
         let hops = if bus { String::new() } else { format!("{:.2}", clear.number("links.mean_hops")) };
         let busiest = if bus {
             clear.number("bus.data_busy").max(clear.number("bus.address_busy"))

@@ -6,7 +6,7 @@ use sealwright_smp::{
     Config, Outcome,
     run::{Simulation, Workload},
     scheme::SchemeName,
-    topology::Kind,
+    topology::TopologyKind,
 };
 
 /// Seconds of this thread on a processor, where the system tells.
@@ -19,12 +19,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     println!("row                               M references  M/s of wall  M/s of processor       cycles");
     for (kernel, size) in [("fft", 16), ("luc", 512), ("lunc", 512), ("radix", 18)] {
-        for (processors, kind) in
-            [(2, Kind::Bus), (8, Kind::Bus), (64, Kind::Bus), (2, Kind::Mesh), (16, Kind::Mesh), (64, Kind::Mesh)]
-        {
+        for (processors, kind) in [
+            (2, TopologyKind::Bus),
+            (8, TopologyKind::Bus),
+            (64, TopologyKind::Bus),
+            (2, TopologyKind::Mesh),
+            (16, TopologyKind::Mesh),
+            (64, TopologyKind::Mesh),
+        ] {
             for (scheme, functional) in [("clear", false), ("gcm", false), ("gcm", true)] {
                 let what = if functional { "functional" } else { "timing" };
-                let on = if kind == Kind::Bus { String::new() } else { format!("{}, ", kind.name()) };
+                let on = if kind == TopologyKind::Bus { String::new() } else { format!("{}, ", kind.name()) };
                 let row = format!("{kernel} {size}, P{processors}, {on}{scheme} {what}");
                 if !words.iter().all(|word| row.contains(word.as_str())) {
                     continue;

@@ -11,14 +11,14 @@ pub struct Access {
     /// Instructions since the one before that refer to nothing.
     pub gap: u32,
     /// What it is.
-    pub kind: Kind,
+    pub kind: Operation,
     /// Bytes, within one line.
     pub size: u8,
 }
 
 /// What an access or synchronisation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum Operation {
     /// Reads data.
     Load,
     /// Writes data.
@@ -45,19 +45,19 @@ impl Access {
     /// Instructions that it stands for, with those of its gap. Only loads and stores are instructions of their own: those of a call that
     /// synchronises are in gaps, and a fetch belongs to the instruction that it reads.
     pub(crate) fn instructions(&self) -> u64 {
-        u64::from(self.gap) + u64::from(matches!(self.kind, Kind::Load | Kind::Store))
+        u64::from(self.gap) + u64::from(matches!(self.kind, Operation::Load | Operation::Store))
     }
 }
 
-impl Kind {
+impl Operation {
     /// Whether it refers to memory.
     pub fn refers(self) -> bool {
-        matches!(self, Kind::Load | Kind::Store | Kind::Fetch)
+        matches!(self, Operation::Load | Operation::Store | Operation::Fetch)
     }
 
     /// Whether processors synchronise by it.
     pub fn synchronises(self) -> bool {
-        !self.refers() && !matches!(self, Kind::RegionBegin | Kind::RegionEnd)
+        !self.refers() && !matches!(self, Operation::RegionBegin | Operation::RegionEnd)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
     message::Detector,
     run::{Report, RunError, Simulation, Workload},
     scheme::{REGISTRY, Registration, SchemeName, Variant},
-    topology::Kind,
+    topology::TopologyKind,
 };
 
 /// What an attack against a scheme came to, over several strikes at different transfers.
@@ -103,7 +103,7 @@ pub fn columns(base: &Config) -> Vec<Column> {
         let set = |config: Config, setting: &&str| config.set(setting).unwrap_or(config);
         Column { name: variant.name.to_owned(), config: variant.settings.iter().fold(config, set) }
     };
-    let runs = |column: &Column| base.interconnect.kind == Kind::Bus || column.config.check().is_ok();
+    let runs = |column: &Column| base.interconnect.kind == TopologyKind::Bus || column.config.check().is_ok();
     REGISTRY.iter().flat_map(of).map(column).filter(runs).collect()
 }
 

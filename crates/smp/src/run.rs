@@ -150,23 +150,23 @@ impl Report {
     }
 
     /// Why its numbers are not those of a program that ran to its end and computed what it should, if they are not.
-    pub fn failure(&self) -> Option<Failure> {
+    pub fn failure(&self) -> Option<SimulationError> {
         let (wrong, lost) = (self.wrong_reads.unwrap_or(0), self.lost_lines.unwrap_or(0));
         match (&self.outcome, &self.result) {
-            (Outcome::Detected(detection), _) => Some(Failure::Detected(detection.clone())),
-            (Outcome::Deadlock(nodes), _) => Some(Failure::Deadlock(nodes.clone())),
-            (Outcome::Completed, Some(Err(why))) => Some(Failure::Wrong(why.clone())),
+            (Outcome::Detected(detection), _) => Some(SimulationError::Detected(detection.clone())),
+            (Outcome::Deadlock(nodes), _) => Some(SimulationError::Deadlock(nodes.clone())),
+            (Outcome::Completed, Some(Err(why))) => Some(SimulationError::Wrong(why.clone())),
             // A trace has no result, but it has loads
-            (Outcome::Completed, _) if wrong > 0 => Some(Failure::Wrong(wrong_loads(wrong))),
-            (Outcome::Completed, _) if lost > 0 => Some(Failure::Lost(lost)),
-            (Outcome::Completed, _) => self.cold.map(Failure::Cold),
+            (Outcome::Completed, _) if wrong > 0 => Some(SimulationError::Wrong(wrong_loads(wrong))),
+            (Outcome::Completed, _) if lost > 0 => Some(SimulationError::Lost(lost)),
+            (Outcome::Completed, _) => self.cold.map(SimulationError::Cold),
         }
     }
 }
 
 /// Why a run gave no result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Failure {
+pub enum SimulationError {
     /// A node raised an alarm, which ends the run.
     #[error("node {} raised the alarm at cycle {}, by {}", .0.node, .0.cycle, .0.detector)]
     Detected(Detection),

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::{
-    access::{Access, Kind, Source, SourceError},
+    access::{Access, Operation, Source, SourceError},
     config::Config,
     error::ConfigError,
     machine::{Machine, MachineError, Outcome},
@@ -190,9 +190,9 @@ impl Source for Random {
             self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let x = self.state >> 16;
             let kind = match x % 8 {
-                0..4 => Kind::Load,
-                4..7 => Kind::Store,
-                _ => Kind::Fetch,
+                0..4 => Operation::Load,
+                4..7 => Operation::Store,
+                _ => Operation::Fetch,
             };
             let size = 1 << (x >> 3 & 3);
             let offset = ((x >> 5) % self.line) & !(size - 1);
@@ -208,7 +208,7 @@ impl Source for Random {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::{config::Protect, scheme::SchemeName, topology::Kind};
+    use crate::{config::Protect, scheme::SchemeName, topology::TopologyKind};
 
     #[test]
     fn random_steps_keep_every_invariant_and_use_every_cell() {
@@ -241,7 +241,9 @@ mod tests {
     #[test]
     fn misses_that_overlap_keep_every_invariant_on_every_interconnect() {
         let mut seed = 0;
-        for (kind, protocol) in Kind::ALL.into_iter().flat_map(|kind| Protocol::ALL.map(|protocol| (kind, protocol))) {
+        for (kind, protocol) in
+            TopologyKind::ALL.into_iter().flat_map(|kind| Protocol::ALL.map(|protocol| (kind, protocol)))
+        {
             for (processors, mshrs) in [(2, 64), (3, 2), (4, 4), (16, 8), (64, 3)] {
                 for scheme in ["scheme.name=clear", "scheme.name=gcm", "scheme.name=cxl-ide"] {
                     seed += 1;

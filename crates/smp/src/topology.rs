@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// What connects the nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum TopologyKind {
     /// A bus: every node sees every command.
     #[default]
     Bus,
@@ -15,25 +15,25 @@ pub enum Kind {
     Mesh,
 }
 
-impl Kind {
+impl TopologyKind {
     /// Every kind.
-    pub const ALL: [Kind; 3] = [Kind::Bus, Kind::Ring, Kind::Mesh];
+    pub const ALL: [TopologyKind; 3] = [TopologyKind::Bus, TopologyKind::Ring, TopologyKind::Mesh];
 
     /// Its name in settings.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Bus => "bus",
-            Kind::Ring => "ring",
-            Kind::Mesh => "mesh",
+            TopologyKind::Bus => "bus",
+            TopologyKind::Ring => "ring",
+            TopologyKind::Mesh => "mesh",
         }
     }
 
     /// Links that leave a node.
     fn ports(self) -> usize {
         match self {
-            Kind::Bus => 0,
-            Kind::Ring => 2,
-            Kind::Mesh => 4,
+            TopologyKind::Bus => 0,
+            TopologyKind::Ring => 2,
+            TopologyKind::Mesh => 4,
         }
     }
 }
@@ -42,14 +42,14 @@ impl Kind {
 /// links that leave a node, plus a direction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Topology {
-    kind: Kind,
+    kind: TopologyKind,
     nodes: usize,
     columns: usize,
 }
 
 impl Topology {
     /// `nodes` nodes, in a mesh `columns` to a row; with 0 columns a mesh as square as it can be.
-    pub(crate) fn new(kind: Kind, nodes: usize, columns: usize) -> Topology {
+    pub(crate) fn new(kind: TopologyKind, nodes: usize, columns: usize) -> Topology {
         let square = || (1..=nodes).find(|columns| columns * columns >= nodes && nodes.is_multiple_of(*columns));
         let columns = if columns == 0 { square().unwrap_or(nodes) } else { columns };
         Topology { kind, nodes, columns }
@@ -58,7 +58,7 @@ impl Topology {
     /// The link from `at` towards another node `to`, and the node that it leads to.
     pub(crate) fn hop(&self, at: usize, to: usize) -> (usize, usize) {
         let direction = match self.kind {
-            Kind::Mesh => {
+            TopologyKind::Mesh => {
                 let (x, wanted) = (at % self.columns, to % self.columns);
                 match (x < wanted, x > wanted, at < to) {
                     (true, ..) => 0,
@@ -77,10 +77,10 @@ impl Topology {
     pub(crate) fn end(&self, link: usize) -> usize {
         let (at, direction) = (link / self.ports(), link % self.ports());
         match (self.kind, direction) {
-            (Kind::Mesh, 0) => at + 1,
-            (Kind::Mesh, 1) => at - 1,
-            (Kind::Mesh, 2) => at + self.columns,
-            (Kind::Mesh, _) => at - self.columns,
+            (TopologyKind::Mesh, 0) => at + 1,
+            (TopologyKind::Mesh, 1) => at - 1,
+            (TopologyKind::Mesh, 2) => at + self.columns,
+            (TopologyKind::Mesh, _) => at - self.columns,
             (_, 0) => (at + 1) % self.nodes,
             _ => (at + self.nodes - 1) % self.nodes,
         }
@@ -100,7 +100,7 @@ impl Topology {
     pub(crate) fn links(&self) -> usize {
         let rows = self.nodes / self.columns;
         match self.kind {
-            Kind::Mesh => 2 * (rows * (self.columns - 1) + self.columns * (rows - 1)),
+            TopologyKind::Mesh => 2 * (rows * (self.columns - 1) + self.columns * (rows - 1)),
             // Of two nodes each is the other's next one
             _ if self.nodes == 2 => 2,
             _ => self.numbers(),
@@ -128,17 +128,26 @@ mod tests {
 
     #[test]
     fn every_route_is_a_shortest_one_and_every_link_is_used() {
-        for (kind, nodes, columns) in
-            [(Kind::Ring, 2, 0), (Kind::Ring, 5, 0), (Kind::Ring, 64, 0), (Kind::Mesh, 2, 0), (Kind::Mesh, 64, 0)]
-                .into_iter()
-                .chain([(Kind::Mesh, 8, 2), (Kind::Mesh, 7, 0), (Kind::Mesh, 12, 0), (Kind::Mesh, 6, 1)])
-        {
+        for (kind, nodes, columns) in [
+            (TopologyKind::Ring, 2, 0),
+            (TopologyKind::Ring, 5, 0),
+            (TopologyKind::Ring, 64, 0),
+            (TopologyKind::Mesh, 2, 0),
+            (TopologyKind::Mesh, 64, 0),
+        ]
+        .into_iter()
+        .chain([
+            (TopologyKind::Mesh, 8, 2),
+            (TopologyKind::Mesh, 7, 0),
+            (TopologyKind::Mesh, 12, 0),
+            (TopologyKind::Mesh, 6, 1),
+        ]) {
             let topology = Topology::new(kind, nodes, columns);
             let mut used = BTreeSet::new();
             for (from, to) in (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to))) {
                 let apart = |a: usize, b: usize| a.abs_diff(b);
                 let least = match kind {
-                    Kind::Mesh => {
+                    TopologyKind::Mesh => {
                         let columns = topology.columns;
                         apart(from % columns, to % columns) + apart(from / columns, to / columns)
                     }
@@ -156,9 +165,9 @@ mod tests {
 
     #[test]
     fn a_mesh_is_as_square_as_it_can_be_and_rows_come_first() {
-        let columns = |nodes| Topology::new(Kind::Mesh, nodes, 0).columns;
+        let columns = |nodes| Topology::new(TopologyKind::Mesh, nodes, 0).columns;
         assert_eq!([2, 4, 8, 12, 16, 32, 64].map(columns), [2, 2, 4, 4, 4, 8, 8]);
-        assert_eq!(route(Topology::new(Kind::Mesh, 16, 0), 1, 14), [2, 6, 10, 14]);
-        assert_eq!(route(Topology::new(Kind::Ring, 8, 0), 1, 6), [0, 7, 6]);
+        assert_eq!(route(Topology::new(TopologyKind::Mesh, 16, 0), 1, 14), [2, 6, 10, 14]);
+        assert_eq!(route(Topology::new(TopologyKind::Ring, 8, 0), 1, 6), [0, 7, 6]);
     }
 }

@@ -6,33 +6,33 @@ mod common;
 use common::config;
 use sealwright_smp::{
     Image, Machine, Outcome,
-    access::{Access, Kind, Source, SourceError, Steps},
+    access::{Access, Operation, Source, SourceError, Steps},
     attack::{Attack, Attacker},
     message::Detector,
-    run::{Failure, Report},
+    run::{Report, SimulationError},
 };
 
 fn run(settings: &[&str], attacker: Option<Attacker>) -> Report {
     common::run(("fft", 8), settings, attacker)
 }
 
-fn access(kind: Kind, address: u64, gap: u32) -> Access {
+fn access(kind: Operation, address: u64, gap: u32) -> Access {
     Access { address, value: 7, gap, kind, size: if kind.synchronises() { 0 } else { 8 } }
 }
 
 #[test]
 fn what_happens_before_the_region_of_interest_is_not_counted() {
-    let region = vec![access(Kind::Load, 64, 0), access(Kind::Load, 64, 10)];
+    let region = vec![access(Operation::Load, 64, 0), access(Operation::Load, 64, 10)];
     let whole = |begin: bool| {
-        let mut first = vec![access(Kind::Load, 4096, 1_000_000)];
+        let mut first = vec![access(Operation::Load, 4096, 1_000_000)];
         if begin {
-            first.push(access(Kind::RegionBegin, 0, 0));
+            first.push(access(Operation::RegionBegin, 0, 0));
         }
         first.extend(region.clone());
         if begin {
-            first.push(access(Kind::RegionEnd, 0, 0));
+            first.push(access(Operation::RegionEnd, 0, 0));
         }
-        first.push(access(Kind::Load, 8192, 500_000));
+        first.push(access(Operation::Load, 8192, 500_000));
         let sources: Vec<Box<dyn Source>> = vec![Box::new(Steps(first)), Box::new(Steps(Vec::new()))];
         let mut machine = Machine::new(&config(&["machine.processors=2"]), Image::default(), sources).unwrap();
         assert_eq!(machine.run(u64::MAX).unwrap(), Some(Outcome::Completed));
@@ -49,10 +49,11 @@ fn what_happens_before_the_region_of_interest_is_not_counted() {
 #[test]
 fn numbers_of_the_whole_run_go_beyond_the_region() {
     let told = |ends: bool| {
-        let mut first = vec![access(Kind::RegionBegin, 0, 0), access(Kind::Store, 64, 1)];
-        first.extend(ends.then(|| access(Kind::RegionEnd, 0, 0)));
-        first.extend((2..10).map(|line| access(Kind::Store, 64 * line, 1)));
-        let reads = || (2..10).map(|line| access(Kind::Load, 64 * line, if line == 2 { 20_000 } else { 1 })).collect();
+        let mut first = vec![access(Operation::RegionBegin, 0, 0), access(Operation::Store, 64, 1)];
+        first.extend(ends.then(|| access(Operation::RegionEnd, 0, 0)));
+        first.extend((2..10).map(|line| access(Operation::Store, 64 * line, 1)));
+        let reads =
+            || (2..10).map(|line| access(Operation::Load, 64 * line, if line == 2 { 20_000 } else { 1 })).collect();
         let sources: Vec<Box<dyn Source>> =
             vec![Box::new(Steps(first)), Box::new(Steps(reads())), Box::new(Steps(reads()))];
         let settings = ["machine.processors=3", "machine.mshrs=4", "scheme.name=gcm", "scheme.gcm.iv=faithful-sender"];
@@ -74,10 +75,10 @@ fn numbers_of_the_whole_run_go_beyond_the_region() {
 }
 
 /// What a machine counts whose first processor does this: loads, then a bound, and so on. The second one loads nothing.
-fn bounded(settings: &[&str], steps: &[(u64, Option<Kind>)]) -> sealwright_smp::Stats {
+fn bounded(settings: &[&str], steps: &[(u64, Option<Operation>)]) -> sealwright_smp::Stats {
     let mut first = Vec::new();
     for (loads, bound) in steps {
-        first.extend((0..*loads).map(|load| access(Kind::Load, 64 * (load % 4), 1)));
+        first.extend((0..*loads).map(|load| access(Operation::Load, 64 * (load % 4), 1)));
         first.extend(bound.map(|bound| access(bound, 0, 0)));
     }
     let sources: Vec<Box<dyn Source>> = vec![Box::new(Steps(first)), Box::new(Steps(Vec::new()))];
@@ -89,8 +90,8 @@ fn bounded(settings: &[&str], steps: &[(u64, Option<Kind>)]) -> sealwright_smp::
 
 #[test]
 fn a_region_that_ends_before_it_begins_is_from_its_beginning_on() {
-    use Kind::{RegionBegin, RegionEnd};
-    let counted = |settings: &[&str], steps: &[(u64, Option<Kind>)]| {
+    use Operation::{RegionBegin, RegionEnd};
+    let counted = |settings: &[&str], steps: &[(u64, Option<Operation>)]| {
         let stats = bounded(settings, steps);
         let (cycles, all) = (stats.number("cycles"), stats.number("cycles_of_run"));
         assert!(cycles > 0.0 && cycles <= all, "{cycles} of {all}");
@@ -105,7 +106,7 @@ fn a_region_that_ends_before_it_begins_is_from_its_beginning_on() {
 
 #[test]
 fn the_programs_region_goes_before_the_warm_up() {
-    let steps = [(100, Some(Kind::RegionBegin)), (90, Some(Kind::RegionEnd)), (50, None)];
+    let steps = [(100, Some(Operation::RegionBegin)), (90, Some(Operation::RegionEnd)), (50, None)];
     for warm_up in ["machine.warm_up=0", "machine.warm_up=10", "machine.warm_up=150", "machine.warm_up=9000"] {
         assert_eq!(bounded(&[warm_up], &steps).number("references"), 90.0, "{warm_up}");
     }
@@ -116,7 +117,7 @@ fn a_warm_up_that_never_ends_is_a_failure() {
     let (warm, cold) = (run(&["machine.warm_up=3000"], None), run(&["machine.warm_up=3000000"], None));
     assert_eq!((warm.failure(), warm.cold), (None, None));
     let references = cold.stats.number("references") as u64;
-    assert_eq!(cold.failure(), Some(Failure::Cold(references)));
+    assert_eq!(cold.failure(), Some(SimulationError::Cold(references)));
     assert!(cold.failure().unwrap().to_string().contains(&format!("after {references} references")));
 }
 
@@ -124,10 +125,10 @@ fn a_warm_up_that_never_ends_is_a_failure() {
 #[test]
 fn a_run_that_ends_early_took_the_time_until_then() {
     // The first processor holds a lock for which the second one waits for ever; the third has finished at once
-    let load = |line: u64| access(Kind::Load, 64 * line, 0);
+    let load = |line: u64| access(Operation::Load, 64 * line, 0);
     let sources: [Vec<Access>; 3] = [
-        vec![access(Kind::Lock, 8, 0), load(100)],
-        (0..200).map(|line| access(Kind::Store, 64 * line, 50)).chain([access(Kind::Lock, 8, 100)]).collect(),
+        vec![access(Operation::Lock, 8, 0), load(100)],
+        (0..200).map(|line| access(Operation::Store, 64 * line, 50)).chain([access(Operation::Lock, 8, 100)]).collect(),
         vec![load(7)],
     ];
     let sources = sources.map(|steps| Box::new(Steps(steps)) as Box<dyn Source>);
@@ -137,8 +138,8 @@ fn a_run_that_ends_early_took_the_time_until_then() {
     assert!(stats.number("cycles_of_run") > 10_000.0, "{}", stats.text());
     assert!(stats.number("bus.data_busy") < 1.0 && stats.number("bus.address_busy") < 1.0, "{}", stats.text());
     // An alarm, when others have finished long ago
-    let writer: Vec<Access> = (0..300).map(|line| access(Kind::Store, 64 * line, 50)).collect();
-    let reader: Vec<Access> = (0..300).map(|line| access(Kind::Load, 64 * line, 700)).collect();
+    let writer: Vec<Access> = (0..300).map(|line| access(Operation::Store, 64 * line, 50)).collect();
+    let reader: Vec<Access> = (0..300).map(|line| access(Operation::Load, 64 * line, 700)).collect();
     let sources: Vec<Box<dyn Source>> =
         vec![Box::new(Steps(writer)), Box::new(Steps(reader)), Box::new(Steps(Vec::new()))];
     let settings = ["machine.processors=3", "scheme.name=gcm"];
@@ -156,10 +157,10 @@ fn a_run_that_ends_early_took_the_time_until_then() {
 #[test]
 fn waits_without_an_end_are_as_long_as_the_run() {
     // The first processor takes a lock, hits and ends; the second one waits for the lock for ever
-    let holder = [access(Kind::Lock, 8, 0)].into_iter().chain((0..3000).map(|_| access(Kind::Load, 64, 0)));
+    let holder = [access(Operation::Lock, 8, 0)].into_iter().chain((0..3000).map(|_| access(Operation::Load, 64, 0)));
     for kind in ["interconnect.kind=bus", "interconnect.kind=mesh"] {
         let sources: Vec<Box<dyn Source>> =
-            vec![Box::new(Steps(holder.clone().collect())), Box::new(Steps(vec![access(Kind::Lock, 8, 100)]))];
+            vec![Box::new(Steps(holder.clone().collect())), Box::new(Steps(vec![access(Operation::Lock, 8, 100)]))];
         let mut machine = Machine::new(&config(&["machine.processors=2", kind]), Image::default(), sources).unwrap();
         assert_eq!(machine.run(u64::MAX).unwrap(), Some(Outcome::Deadlock(vec![1])), "{kind}");
         let stats = machine.stats();
@@ -189,7 +190,7 @@ impl Source for Batches {
 #[test]
 fn the_warm_up_takes_the_time_of_its_references() {
     const ALL: u64 = 100_000;
-    let loads = |count: u64| (0..count).map(|load| access(Kind::Load, 64 * (load % 4), 0)).collect();
+    let loads = |count: u64| (0..count).map(|load| access(Operation::Load, 64 * (load % 4), 0)).collect();
     // Hits are counted a batch later, of each processor; the second one hits as many times, or hardly ever
     for (kind, late) in [("bus", 256), ("mesh", 4096)] {
         for (warm_up, hitters) in [5_000, 50_000, 90_000].into_iter().flat_map(|warm_up| [(warm_up, 1), (warm_up, 2)]) {
@@ -212,7 +213,7 @@ fn the_warm_up_takes_the_time_of_its_references() {
 
 #[test]
 fn waits_count_as_far_as_they_are_in_the_region_of_interest() {
-    use Kind::{Load, Lock, Post, RegionBegin, RegionEnd, Wait};
+    use Operation::{Load, Lock, Post, RegionBegin, RegionEnd, Wait};
     let load = |line: u64, gap| access(Load, 64 * line, gap);
     let begin = [load(0, 0), access(Lock, 9, 0), access(RegionBegin, 0, 100_000)];
     let end =
@@ -221,7 +222,7 @@ fn waits_count_as_far_as_they_are_in_the_region_of_interest() {
     let others =
         [vec![access(Wait, 1, 0), load(3, 0)], vec![load(4, 100_500), access(Wait, 2, 0)], vec![access(Lock, 9, 500)]];
     for more in ["machine.mshrs=1", "machine.mshrs=4", "interconnect.kind=mesh"] {
-        let first: Vec<Access> = begin.into_iter().chain(end).chain([access(Kind::Unlock, 9, 0)]).collect();
+        let first: Vec<Access> = begin.into_iter().chain(end).chain([access(Operation::Unlock, 9, 0)]).collect();
         let sources =
             [vec![first], others.to_vec()].concat().into_iter().map(|it| Box::new(Steps(it)) as Box<dyn Source>);
         let settings = ["machine.processors=4", more];

@@ -7,7 +7,7 @@ mod common;
 use common::{config, run};
 use sealwright_smp::{
     Config, Image, Machine, Outcome, Stats,
-    access::{Access, Kind, Source, Steps},
+    access::{Access, Operation, Source, Steps},
     attack::{Attack, Attacker},
     message::Detector,
     run::{Simulation, Workload},
@@ -17,8 +17,9 @@ const KINDS: [&str; 2] = ["interconnect.kind=ring", "interconnect.kind=mesh"];
 const SCHEMES: [&str; 3] = ["scheme.name=clear", "scheme.name=pcie-ide", "scheme.name=cxl-ide"];
 
 /// What processor 0 alone does on a mesh of 4.
-fn alone(steps: &[(Kind, u64)], settings: &[&str]) -> Stats {
-    let access = |(kind, address): &(Kind, u64)| Access { address: *address, value: 7, gap: 0, kind: *kind, size: 8 };
+fn alone(steps: &[(Operation, u64)], settings: &[&str]) -> Stats {
+    let access =
+        |(kind, address): &(Operation, u64)| Access { address: *address, value: 7, gap: 0, kind: *kind, size: 8 };
     let mut sources: Vec<Box<dyn Source>> = vec![Box::new(Steps(steps.iter().map(access).collect()))];
     sources.resize_with(4, || Box::new(Steps(Vec::new())));
     let settings = [&["interconnect.kind=mesh"], settings].concat();
@@ -54,14 +55,14 @@ fn kernels_give_the_right_results_with_every_number_of_nodes() {
 #[test]
 fn a_line_from_memory_takes_the_time_of_its_hops() {
     // Issue 2; the request's byte cycle and two hops of 4 (10); look-up 6; memory 160; 72 bytes at 16 a cycle and two hops (13); hit 4
-    let far = [(Kind::Load, 3 * 64)];
+    let far = [(Operation::Load, 3 * 64)];
     let clear = alone(&far, &[]);
     assert_eq!(clear.number("cycles"), f64::from(2 + 9 + 6 + 160 + 13 + 4));
     assert_eq!((clear.number("links.messages"), clear.number("links.mean_hops")), (2.0, 2.0));
     assert_eq!(clear.number("links.busy_cycles"), f64::from(2 + 2 * 5));
     assert_eq!(clear.number("links.count"), 8.0);
     // Within the home only its own work is left
-    let near = alone(&[(Kind::Load, 4 * 64)], &[]);
+    let near = alone(&[(Operation::Load, 4 * 64)], &[]);
     assert_eq!(near.number("cycles"), f64::from(2 + 6 + 160 + 5 + 4));
     assert_eq!(near.number("links.messages"), 0.0);
     // A packet is held at each hop until its MAC, a cycle behind it, is checked: GHASH 4 and 1; encryption takes a cycle
@@ -78,7 +79,7 @@ fn a_line_from_memory_takes_the_time_of_its_hops() {
 fn requests_queue_at_a_home_that_is_busy() {
     // Nodes 1 and 2 are a hop away from node 3, the home of lines 3 and 7, and ask at one time
     let stats = |settings: &[&str], lines: [Option<u64>; 2]| {
-        let load = |line| Access { address: line * 64, value: 0, gap: 0, kind: Kind::Load, size: 8 };
+        let load = |line| Access { address: line * 64, value: 0, gap: 0, kind: Operation::Load, size: 8 };
         let [one, two] = lines.map(|line| line.map(load).into_iter().collect::<Vec<_>>());
         let sources: Vec<Box<dyn Source>> =
             [Vec::new(), one, two, Vec::new()].map(|it| Box::new(Steps(it)) as _).into();
@@ -114,7 +115,7 @@ fn requests_queue_at_a_home_that_is_busy() {
 #[test]
 fn homes_turn_to_messages_in_the_order_of_arrival() {
     // Lines 0 and 8 have one home, node 0. Node 4 is four hops away and asks first; what node 1 asks a little later is there before.
-    let load = |line: u64, gap| vec![Access { address: line * 64, value: 0, gap, kind: Kind::Load, size: 8 }];
+    let load = |line: u64, gap| vec![Access { address: line * 64, value: 0, gap, kind: Operation::Load, size: 8 }];
     let stats = |far: Vec<Access>, near: Vec<Access>| {
         let mut sources: Vec<Box<dyn Source>> = (0..8).map(|_| Box::new(Steps(Vec::new())) as _).collect();
         (sources[4], sources[1]) = (Box::new(Steps(far)), Box::new(Steps(near)));
@@ -136,8 +137,8 @@ fn homes_turn_to_messages_in_the_order_of_arrival() {
 fn what_a_sharer_hits_before_the_owner_writes_is_no_wrong_read() {
     let access = |kind, value, gap| Access { address: 64, value, gap, kind, size: 8 };
     // Node 0 owns the line that node 2 reads all the time, and writes it again
-    let owner = vec![access(Kind::Store, 1, 0), access(Kind::Store, 2, 3_000)];
-    let sharer = (0..1_000).map(|at| access(Kind::Load, 0, if at == 0 { 1_000 } else { 0 })).collect();
+    let owner = vec![access(Operation::Store, 1, 0), access(Operation::Store, 2, 3_000)];
+    let sharer = (0..1_000).map(|at| access(Operation::Load, 0, if at == 0 { 1_000 } else { 0 })).collect();
     let sources: Vec<Box<dyn Source>> = [owner, Vec::new(), sharer].map(|it| Box::new(Steps(it)) as _).into();
     let settings = ["interconnect.kind=ring", "machine.processors=3"];
     let mut machine = Machine::new(&config(&settings), Image::default(), sources).unwrap();

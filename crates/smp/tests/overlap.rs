@@ -6,16 +6,16 @@ mod common;
 use common::{config, run};
 use sealwright_smp::{
     Image, Machine, Outcome, Stats,
-    access::{Access, Kind, Source, Steps},
+    access::{Access, Operation, Source, Steps},
     attack::{Attack, Attacker},
     scheme::SchemeName,
     topology,
 };
 
 /// What processor 0 of two does alone: kinds, addresses and gaps.
-fn alone(steps: &[(Kind, u64, u32)], settings: &[&str]) -> Stats {
+fn alone(steps: &[(Operation, u64, u32)], settings: &[&str]) -> Stats {
     let access =
-        |&(kind, address, gap): &_| Access { address, value: u64::from(kind == Kind::Store), gap, kind, size: 8 };
+        |&(kind, address, gap): &_| Access { address, value: u64::from(kind == Operation::Store), gap, kind, size: 8 };
     let sources: Vec<Box<dyn Source>> =
         vec![Box::new(Steps(steps.iter().map(access).collect())), Box::new(Steps(Vec::new()))];
     let settings = [&["machine.processors=2"], settings].concat();
@@ -37,7 +37,7 @@ const HIT: u32 = 4;
 
 #[test]
 fn lines_come_side_by_side_and_a_full_file_waits() {
-    let loads = [(Kind::Load, 64, 0), (Kind::Load, 128, 0), (Kind::Load, 192, 0)];
+    let loads = [(Operation::Load, 64, 0), (Operation::Load, 128, 0), (Operation::Load, 192, 0)];
     let cycles = |count: usize, mshrs: &str| alone(&loads[..count], &[mshrs]).number("cycles");
     assert_eq!(cycles(2, "machine.mshrs=1"), f64::from(2 * (LINE + HIT)));
     // The second load begins when a hit would have been done, and its line waits for the first on the data lines
@@ -58,7 +58,8 @@ fn lines_come_side_by_side_and_a_full_file_waits() {
 
 #[test]
 fn accesses_to_a_line_under_way_join_it_in_their_order() {
-    let steps = [(Kind::Load, 64, 0), (Kind::Load, 72, 0), (Kind::Store, 80, 0), (Kind::Load, 80, 0)];
+    let steps =
+        [(Operation::Load, 64, 0), (Operation::Load, 72, 0), (Operation::Store, 80, 0), (Operation::Load, 80, 0)];
     let names = ["mshr.primary", "mshr.secondary", "cache.misses", "cache.upgrades", "cache.first_misses"];
     // For reading alone the store has to ask again, and the load of what it writes follows it
     let mosi = alone(&steps, &["machine.mshrs=4"]);
@@ -70,33 +71,36 @@ fn accesses_to_a_line_under_way_join_it_in_their_order() {
         assert!(stats.number("cycles") < mosi.number("cycles"));
     }
     // A copy that is being upgraded is not read before the store is done
-    let upgrade = [(Kind::Load, 64, 0), (Kind::Store, 64, 400), (Kind::Load, 64, 0), (Kind::Load, 128, 0)];
+    let upgrade =
+        [(Operation::Load, 64, 0), (Operation::Store, 64, 400), (Operation::Load, 64, 0), (Operation::Load, 128, 0)];
     let stats = alone(&upgrade, &["machine.mshrs=4"]);
     assert_eq!(numbers(&stats, names), [3.0, 1.0, 2.0, 1.0, 4.0]);
 }
 
 #[test]
 fn synchronisation_and_fetches_wait_and_bounds_of_the_region_do_not() {
-    let cycles = |steps: &[(Kind, u64, u32)]| alone(steps, &["machine.mshrs=4"]).number("cycles");
-    let (first, second) = ((Kind::Load, 64, 0), (Kind::Load, 128, 0));
+    let cycles = |steps: &[(Operation, u64, u32)]| alone(steps, &["machine.mshrs=4"]).number("cycles");
+    let (first, second) = ((Operation::Load, 64, 0), (Operation::Load, 128, 0));
     let both = cycles(&[first, second]);
     assert_eq!(both, f64::from(LINE + HIT + 8));
     // The other processor has ended: nobody waits for it, but to be woken takes as long as to arrive
-    for (kind, sync) in [(Kind::Lock, 20), (Kind::Unlock, 20), (Kind::Post, 20), (Kind::Barrier, 40)] {
+    for (kind, sync) in
+        [(Operation::Lock, 20), (Operation::Unlock, 20), (Operation::Post, 20), (Operation::Barrier, 40)]
+    {
         let steps = [first, (kind, 1, 0), second];
         assert_eq!(cycles(&steps), f64::from(2 * (LINE + HIT) + sync), "{kind:?}");
         let stats = alone(&steps, &["machine.mshrs=4"]);
         assert_eq!(stats.number("mshr.drain_cycles"), f64::from(2 * LINE), "{kind:?}: there, and at the end");
     }
-    let bounded = alone(&[first, (Kind::RegionBegin, 0, 0), second], &["machine.mshrs=4"]);
+    let bounded = alone(&[first, (Operation::RegionBegin, 0, 0), second], &["machine.mshrs=4"]);
     assert_eq!(bounded.number("cycles_of_run"), both);
     // A fetch waits for its line, whatever is under way besides
-    let fetched = cycles(&[(Kind::Fetch, 64, 0), second]);
+    let fetched = cycles(&[(Operation::Fetch, 64, 0), second]);
     assert_eq!(fetched, f64::from(2 * (LINE + HIT)));
-    let behind = cycles(&[second, (Kind::Fetch, 64, 0)]);
+    let behind = cycles(&[second, (Operation::Fetch, 64, 0)]);
     assert_eq!(behind, both);
     // Of a line that comes as data it waits for that, and then takes it from the other first level
-    let shared = alone(&[first, (Kind::Fetch, 72, 0)], &["machine.mshrs=4"]);
+    let shared = alone(&[first, (Operation::Fetch, 72, 0)], &["machine.mshrs=4"]);
     assert_eq!(numbers(&shared, ["cycles", "cache.misses", "cache.second_hits"]), [f64::from(LINE + 10), 1.0, 1.0]);
 }
 
@@ -104,9 +108,9 @@ fn synchronisation_and_fetches_wait_and_bounds_of_the_region_do_not() {
 fn a_store_is_under_way_until_all_copies_are_known_to_be_invalid() {
     let access = |kind, gap| Access { address: 64, value: 1, gap, kind, size: 8 };
     // Node 0 owns the line that node 3 reads, writes it again, and gives back a lock
-    let owner = [access(Kind::Store, 0), access(Kind::Store, 3_000), access(Kind::Unlock, 0)];
+    let owner = [access(Operation::Store, 0), access(Operation::Store, 3_000), access(Operation::Unlock, 0)];
     let stats = |mshrs: &str, steps: usize| {
-        let steps = [owner[..steps].to_vec(), Vec::new(), Vec::new(), vec![access(Kind::Load, 1_000)]];
+        let steps = [owner[..steps].to_vec(), Vec::new(), Vec::new(), vec![access(Operation::Load, 1_000)]];
         let sources = steps.map(|steps| Box::new(Steps(steps)) as Box<dyn Source>).into();
         let settings = ["interconnect.kind=mesh", "interconnect.latency=50", mshrs];
         let mut machine = Machine::new(&config(&settings), Image::default(), sources).unwrap();
@@ -128,7 +132,7 @@ fn a_store_is_under_way_until_all_copies_are_known_to_be_invalid() {
 fn kernels_give_the_right_results_with_every_scheme_interconnect_and_protocol() {
     for (place, scheme) in SchemeName::all().enumerate() {
         let scheme = format!("scheme.name={scheme}");
-        for kind in topology::Kind::ALL {
+        for kind in topology::TopologyKind::ALL {
             let (kind, protocol) = (format!("interconnect.kind={}", kind.name()), ["mosi", "mesi", "moesi"][place % 3]);
             for (mshrs, work) in [(2, ("radix", 9)), (8, ("lunc", 32)), (64, ("fft", 8))] {
                 let (protocol, mshrs) = (format!("bus.protocol={protocol}"), format!("machine.mshrs={mshrs}"));

@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use model::World;
 use sealwright_smp::{
     Image, Machine, Outcome,
-    access::{Access, Kind, Source, Steps},
+    access::{Access, Operation, Source, Steps},
     mosi::State,
     protocol::Protocol,
 };
@@ -86,11 +86,11 @@ fn three_nodes_in_every_order_reach_every_state_of_the_table() {
 /// A line that its node has not written goes back to memory as an address: memory has its bytes.
 #[test]
 fn clean_exclusive_lines_leave_without_their_bytes() {
-    let counts = |protocol: &str, kind: Kind, interconnect: &str| {
+    let counts = |protocol: &str, kind: Operation, interconnect: &str| {
         let small = ["machine.processors=2", "l1.bytes=512", "l2.bytes=1024", protocol, interconnect];
         let config = small.iter().fold(sealwright_smp::Config::default(), |config, one| config.set(one).unwrap());
         let access = |line: u64, kind| Access { address: 64 * line, value: 3, gap: 0, kind, size: 8 };
-        let steps = (0..100).map(|line| access(line, kind)).chain((0..100).map(|line| access(line, Kind::Load)));
+        let steps = (0..100).map(|line| access(line, kind)).chain((0..100).map(|line| access(line, Operation::Load)));
         let sources: Vec<Box<dyn Source>> = vec![Box::new(Steps(steps.collect())), Box::new(Steps(Vec::new()))];
         let mut machine = Machine::new(&config, Image::default(), sources).unwrap();
         machine.check_values();
@@ -103,11 +103,11 @@ fn clean_exclusive_lines_leave_without_their_bytes() {
         (lines, commands, (busy / stats.number(if group { "bus.commands" } else { "cycles" })).round())
     };
     for interconnect in ["interconnect.kind=bus", "interconnect.kind=mesh"] {
-        assert_eq!(counts("bus.protocol=mosi", Kind::Load, interconnect).1, 0.0);
+        assert_eq!(counts("bus.protocol=mosi", Operation::Load, interconnect).1, 0.0);
         for protocol in ["bus.protocol=mesi", "bus.protocol=moesi"] {
-            let (lines, commands, address) = counts(protocol, Kind::Load, interconnect);
+            let (lines, commands, address) = counts(protocol, Operation::Load, interconnect);
             assert!(lines == 0.0 && commands > 100.0 && address <= 2.0, "{lines} {commands} {address}");
-            let (lines, commands, _) = counts(protocol, Kind::Store, interconnect);
+            let (lines, commands, _) = counts(protocol, Operation::Store, interconnect);
             assert!(lines > 50.0 && commands > lines, "{lines} {commands}");
         }
     }

@@ -3,7 +3,7 @@
 
 use sealwright_smp::{
     Config, Image, Machine, Outcome,
-    access::{Access, Kind, Source, Steps},
+    access::{Access, Operation, Source, Steps},
     run::{Simulation, Workload},
 };
 
@@ -32,23 +32,23 @@ fn program(node: u64, processors: u64, seed: u64) -> Box<dyn Source> {
     let mut add = |kind, address, value, gap| steps.push(Access { address, value, gap, kind, size: 8 });
     for i in 0..400 + node % 5 * 60 {
         let line = if below(4) > 0 { 100 + node * 16 + below(12) } else { below(24) };
-        let kind = [Kind::Load, Kind::Store, Kind::Load, Kind::Fetch][below(4) as usize];
+        let kind = [Operation::Load, Operation::Store, Operation::Load, Operation::Fetch][below(4) as usize];
         let gap = if below(8) == 0 { below(60) as u32 } else { 0 };
         add(kind, line * 64 + below(8) * 8, below(1 << 30), gap);
         if below(40) == 0 {
             let lock = below(3);
-            add(Kind::Lock, lock, 0, 1);
-            add(Kind::Store, lock * 64, i, 0);
-            add(Kind::Unlock, lock, 0, 2);
+            add(Operation::Lock, lock, 0, 1);
+            add(Operation::Store, lock * 64, i, 0);
+            add(Operation::Unlock, lock, 0, 2);
         }
         if i == 200 {
-            add(Kind::Barrier, 9, 0, 0);
+            add(Operation::Barrier, 9, 0, 0);
         }
         if i == 100 && node == seed % processors {
-            add(Kind::RegionBegin, 0, 0, 1);
+            add(Operation::RegionBegin, 0, 0, 1);
         }
         if i == 350 && node == (seed + 1) % processors {
-            add(Kind::RegionEnd, 0, 0, 1);
+            add(Operation::RegionEnd, 0, 0, 1);
         }
     }
     Box::new(Steps(steps))

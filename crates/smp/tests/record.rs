@@ -9,7 +9,7 @@ use std::{
 
 use sealwright_smp::{
     Config, Outcome,
-    access::Kind,
+    access::Operation,
     record::{RecordError, Recording, on_path, qemu},
     run::{Simulation, Workload},
     scheme::SchemeName,
@@ -39,7 +39,7 @@ fn can_record() -> bool {
 }
 
 /// What the first thread synchronises by, in one way.
-fn objects(trace: &Trace, kind: Kind) -> HashSet<u64> {
+fn objects(trace: &Trace, kind: Operation) -> HashSet<u64> {
     let (mut found, mut steps) = (HashSet::new(), Vec::new());
     let mut source = trace.open(64).unwrap().swap_remove(0);
     loop {
@@ -67,7 +67,7 @@ fn a_program_with_threads_is_recorded_and_runs_in_the_machine() {
 
     let trace = Trace::find(&recording.prefix).unwrap();
     // The first thread raises semaphores as it makes them, and waits for others: no semaphore goes on with the count of an earlier one
-    let (raised, awaited) = (objects(&trace, Kind::Post), objects(&trace, Kind::Wait));
+    let (raised, awaited) = (objects(&trace, Operation::Post), objects(&trace, Operation::Wait));
     assert!(raised.len() >= 5 && awaited.len() == 4, "{raised:x?} {awaited:x?}");
     assert!(raised.is_disjoint(&awaited), "{raised:x?} {awaited:x?}");
     // Whatever takes a lock is told, and what takes none is not

@@ -11,7 +11,7 @@ use std::{
 use common::config;
 use sealwright_smp::{
     Image, Machine, Outcome,
-    access::{Access, Kind, Source, Steps},
+    access::{Access, Operation, Source, Steps},
     attack::{Attack, Attacker},
     message::Detector,
     run::Report,
@@ -87,15 +87,15 @@ fn strikes_at_once_take_one_line_each() {
 
 const LINE: u64 = 64;
 
-fn access(kind: Kind, address: u64) -> Access {
+fn access(kind: Operation, address: u64) -> Access {
     let (value, size) = if kind.synchronises() { (0, 0) } else { (7, 8) };
     Access { address, value, gap: 1, kind, size }
 }
 
 /// Node 0 writes two lines and goes on with others; then node 1 reads the first one, or does not.
 fn victim(settings: &[&str], reads: bool) -> (Machine, Outcome) {
-    let first = (1..=4).map(|line| access(Kind::Store, line * LINE)).chain([access(Kind::Barrier, 1)]);
-    let second = [access(Kind::Barrier, 1)].into_iter().chain(reads.then(|| access(Kind::Load, LINE)));
+    let first = (1..=4).map(|line| access(Operation::Store, line * LINE)).chain([access(Operation::Barrier, 1)]);
+    let second = [access(Operation::Barrier, 1)].into_iter().chain(reads.then(|| access(Operation::Load, LINE)));
     let sources: Vec<Box<dyn Source>> = vec![Box::new(Steps(first.collect())), Box::new(Steps(second.collect()))];
     let config = config(&[&["machine.processors=2"][..], settings].concat());
     let mut machine = Machine::new(&config, Image::default(), sources).unwrap();
@@ -172,8 +172,8 @@ fn retries_alone_end_no_run() {
         let levels = ["l1.bytes=64", "l1.ways=1", "l2.bytes=64", "l2.ways=1"];
         let settings = [&["machine.processors=2", "bus.mode=atomic", "scheme.name=gcm"][..], &levels].concat();
         for gap in (100..1500).step_by(50) {
-            let stores = [1, 2, 3, 1].map(|page| access(Kind::Store, page << 12));
-            let load = Access { gap, ..access(Kind::Load, 2 << 12) };
+            let stores = [1, 2, 3, 1].map(|page| access(Operation::Store, page << 12));
+            let load = Access { gap, ..access(Operation::Load, 2 << 12) };
             let sources: Vec<Box<dyn Source>> = vec![Box::new(Steps(stores.to_vec())), Box::new(Steps(vec![load]))];
             let mut machine = Machine::new(&config(&settings), Image::default(), sources).unwrap();
             machine.attack(Attacker::new(Attack::Drop, 1));

@@ -6,7 +6,7 @@ use sealwright_attacks::{Size, by_name};
 use crate::{
     error::StudyError,
     judgement::Judged,
-    quantity::{Kind, Quantities, Quantity},
+    quantity::{Quantities, Quantity, QuantityKind},
     rule,
 };
 
@@ -29,7 +29,7 @@ fn size(quick: bool) -> Size {
 /// Runs the attacks of these names: with the full grid as they are, with the quick one reduced. Each trial is a quantity,
 /// `attack succeeds/ATTACK/TARGET`, of one if the attack succeeded and of zero if it did not. Returns the trials, with what was reduced.
 pub(crate) fn run(names: &[&str], quick: bool, all: &mut Vec<Quantity>) -> Result<Vec<Trial>, StudyError> {
-    let mut add = Quantities::new(all, SCOPE, Kind::Measured);
+    let mut add = Quantities::new(all, SCOPE, QuantityKind::Measured);
     let mut trials = Vec::new();
     for name in names {
         let failed = |why: String| StudyError::Io(format!("the attack {name}"), std::io::Error::other(why));

@@ -9,7 +9,7 @@ use crate::{
     error::StudyError,
     judgement::{Judged, Scoped},
     results::Results,
-    rule::Place,
+    rule::NumberPosition,
     studies::STUDIES,
 };
 
@@ -65,7 +65,7 @@ fn differences(stored: &Judged, again: &Judged) -> Vec<String> {
     let words = |one: Option<&Scoped>| {
         one.map_or("no verdict".to_owned(), |one| {
             let verdict: Option<Verdict> = one.direction.as_ref().map(|found| found.verdict);
-            let place: Option<Place> = one.magnitude.as_ref().map(|found| found.place);
+            let place: Option<NumberPosition> = one.magnitude.as_ref().map(|found| found.place);
             let words = verdict.map(|verdict| verdict.to_string()).into_iter();
             words.chain(place.map(|place| format!("number {}", place.words()))).collect::<Vec<_>>().join(", ")
         })

@@ -7,7 +7,7 @@ use super::*;
 use crate::{
     bench::{Row, Way},
     judgement::{Judged, Scoped},
-    quantity::Kind,
+    quantity::QuantityKind,
     results::keep_bench,
     rule::{Case, Direction},
     studies::by_name,
@@ -20,7 +20,7 @@ fn results(verdict: Verdict, median: f64) -> Results {
     let deciding = Case { name: "x".into(), figure: Interval::exact(1.0) };
     let direction = Some(Direction { verdict, cases: [1, 0, 0], deciding });
     let (scope, reduced) = ("here".into(), Vec::new());
-    judged.verdicts.push(Scoped { scope, kind: Kind::Measured, direction, magnitude: None, reduced });
+    judged.verdicts.push(Scoped { scope, kind: QuantityKind::Measured, direction, magnitude: None, reduced });
     let mut table =
         Table::new("Times", [Column::text("file"), Column::number("paper"), Column::number("ours").unit("ms")]);
     let interval = Interval::new(median, median * 0.9, median * 1.1);

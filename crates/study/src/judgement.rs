@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     figure::shown,
     paper::{Chosen, Sentence},
-    quantity::{Kind, Quantity},
+    quantity::{Quantity, QuantityKind},
     rule::{self, Direction, Magnitude, Number, RuleError},
 };
 
@@ -50,7 +50,7 @@ pub struct Scoped {
     /// The circumstance: `whole processes`.
     pub scope: String,
     /// Where the figures come from.
-    pub kind: Kind,
+    pub kind: QuantityKind,
     /// Whether the claim holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,

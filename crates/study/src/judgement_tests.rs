@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
-use crate::{rule::Place, studies::STUDIES};
+use crate::{rule::NumberPosition, studies::STUDIES};
 
 #[test]
 fn every_claim_of_every_paper_can_be_judged() {
@@ -36,7 +36,7 @@ fn circumstances_have_verdicts_of_their_own() {
     let quantity = |scope: &str, value| Quantity {
         name: "x".into(),
         scope: scope.into(),
-        kind: Kind::Measured,
+        kind: QuantityKind::Measured,
         figure: Interval::exact(value),
         once: false,
     };
@@ -45,8 +45,8 @@ fn circumstances_have_verdicts_of_their_own() {
     assert_eq!(judged.verdict("in one"), Some(Verdict::Holds));
     assert_eq!(judged.verdict("in two"), Some(Verdict::DoesNotHold));
     assert_eq!(judged.verdict("out"), None, "only those that may judge");
-    let places: Vec<Place> = judged.verdicts.iter().map(|one| one.magnitude.as_ref().unwrap().place).collect();
-    assert_eq!(places, [Place::Inside, Place::Above]);
+    let places: Vec<NumberPosition> = judged.verdicts.iter().map(|one| one.magnitude.as_ref().unwrap().place).collect();
+    assert_eq!(places, [NumberPosition::Inside, NumberPosition::Above]);
     assert_eq!(judged.verdicts[0].evidence(), "x: 2.00. The paper's number: 2.00, here 2.00 (x)");
     let json = serde_json::to_string(&judged).unwrap();
     assert_eq!(serde_json::from_str::<Judged>(&json).unwrap(), judged);
@@ -67,7 +67,7 @@ fn thresholds_stand_beside_the_papers_own_figures() {
                 let counted = counts.iter().any(|start| clause.contains(&format!("'{start}")));
                 !counted && { numbers }.any(|number| number != 0.0 && number != 1.0)
             });
-            let own = judged.verdicts.iter().any(|one| one.kind == Kind::Arithmetic);
+            let own = judged.verdicts.iter().any(|one| one.kind == QuantityKind::Arithmetic);
             match &judged.chosen {
                 Some(chosen) => assert!(chosen.own.is_some() || own, "{name} shows no figure of the paper's"),
                 None => assert!(!threshold, "{name} has a threshold: {:?}", judged.rule),

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 /// Where a figure comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+#[schemars(rename = "Kind")]
+pub enum QuantityKind {
     /// Measured or tried on this machine.
     Measured,
     /// Counted by a simulator, the same each time.
@@ -22,19 +23,25 @@ pub enum Kind {
     Untestable,
 }
 
-impl Kind {
+impl QuantityKind {
     /// Every kind, in the order of the report.
-    pub const ALL: [Kind; 5] = [Kind::Measured, Kind::Simulated, Kind::Synthesised, Kind::Arithmetic, Kind::Untestable];
+    pub const ALL: [QuantityKind; 5] = [
+        QuantityKind::Measured,
+        QuantityKind::Simulated,
+        QuantityKind::Synthesised,
+        QuantityKind::Arithmetic,
+        QuantityKind::Untestable,
+    ];
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for QuantityKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Kind::Measured => "measured",
-            Kind::Simulated => "simulated",
-            Kind::Synthesised => "synthesised",
-            Kind::Arithmetic => "arithmetic",
-            Kind::Untestable => "untestable",
+            QuantityKind::Measured => "measured",
+            QuantityKind::Simulated => "simulated",
+            QuantityKind::Synthesised => "synthesised",
+            QuantityKind::Arithmetic => "arithmetic",
+            QuantityKind::Untestable => "untestable",
         })
     }
 }
@@ -47,7 +54,7 @@ pub struct Quantity {
     /// The circumstance: `whole processes, seal for GCM`.
     pub scope: String,
     /// Where the figure comes from.
-    pub kind: Kind,
+    pub kind: QuantityKind,
     /// Median and ends of the 95 % interval; without width if the figure is exact.
     pub figure: Interval,
     /// The spread of the figure is unknown, because it was found only once although it varies: no rule can be decided by it.
@@ -67,15 +74,15 @@ impl Quantity {
 pub(crate) struct Quantities<'a> {
     all: &'a mut Vec<Quantity>,
     scope: String,
-    kind: Kind,
+    kind: QuantityKind,
 }
 
 impl<'a> Quantities<'a> {
-    pub(crate) fn new(all: &'a mut Vec<Quantity>, scope: impl Into<String>, kind: Kind) -> Quantities<'a> {
+    pub(crate) fn new(all: &'a mut Vec<Quantity>, scope: impl Into<String>, kind: QuantityKind) -> Quantities<'a> {
         Quantities { all, scope: scope.into(), kind }
     }
 
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> QuantityKind {
         self.kind
     }
 

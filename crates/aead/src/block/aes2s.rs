@@ -35,7 +35,7 @@ use crate::{
 pub struct SecondaryKeys {
     /// K1, in the place of round key 0.
     pub k1: Block,
-    /// K2, in the place that a [`Place`] names.
+    /// K2, in the place that a [`K2Position`] names.
     pub k2: Block,
 }
 
@@ -50,11 +50,11 @@ impl fmt::Debug for SecondaryKeys {
 /// Which round key K2 replaces.
 ///
 /// ```
-/// use sealwright::block::aes2s::{LastRound, Place};
+/// use sealwright::block::aes2s::{LastRound, K2Position};
 ///
 /// assert_eq!((LastRound::of_second(10), LastRound::of_second(14)), (10, 14));
 /// ```
-pub trait Place: Sealed + Copy + Send + Sync + 'static {
+pub trait K2Position: Sealed + Copy + Send + Sync + 'static {
     /// Its number, in a cipher of `rounds` rounds.
     fn of_second(rounds: usize) -> usize;
 }
@@ -63,7 +63,7 @@ pub trait Place: Sealed + Copy + Send + Sync + 'static {
 /// behind 5 rounds from 256 blocks.
 ///
 /// ```
-/// use sealwright::block::aes2s::{AsPrinted, Place};
+/// use sealwright::block::aes2s::{AsPrinted, K2Position};
 ///
 /// assert_eq!((AsPrinted::of_second(10), AsPrinted::of_second(14)), (5, 9));
 /// ```
@@ -87,7 +87,7 @@ pub struct LastRound;
 #[cfg(feature = "research")]
 impl Sealed for AsPrinted {}
 #[cfg(feature = "research")]
-impl Place for AsPrinted {
+impl K2Position for AsPrinted {
     #[inline(always)]
     fn of_second(rounds: usize) -> usize {
         if rounds == 10 { 5 } else { 9 }
@@ -95,7 +95,7 @@ impl Place for AsPrinted {
 }
 
 impl Sealed for LastRound {}
-impl Place for LastRound {
+impl K2Position for LastRound {
     #[inline(always)]
     fn of_second(rounds: usize) -> usize {
         rounds
@@ -123,8 +123,8 @@ impl<const KEYS: usize, P> fmt::Debug for Substituted<'_, KEYS, P> {
     }
 }
 
-impl<const KEYS: usize, P: Place> Sealed for Substituted<'_, KEYS, P> {}
-impl<const KEYS: usize, P: Place> RoundKeys for Substituted<'_, KEYS, P> {
+impl<const KEYS: usize, P: K2Position> Sealed for Substituted<'_, KEYS, P> {}
+impl<const KEYS: usize, P: K2Position> RoundKeys for Substituted<'_, KEYS, P> {
     const ROUNDS: usize = KEYS - 1;
     /// The client's part; the schedule is the cluster's.
     const STATE_BYTES: usize = size_of::<SecondaryKeys>();
@@ -150,12 +150,12 @@ pub type Aes2s<'a, const KEYS: usize, P> = Aes<Substituted<'a, KEYS, P>>;
 impl<const KEYS: usize> Aes<Expanded<KEYS>> {
     /// AES2S: this schedule, `client`'s keys in the places of round key 0 and of the one that `P` names.
     #[inline(always)]
-    pub fn substituted<'a, P: Place>(&'a self, client: &'a SecondaryKeys) -> Aes2s<'a, KEYS, P> {
+    pub fn substituted<'a, P: K2Position>(&'a self, client: &'a SecondaryKeys) -> Aes2s<'a, KEYS, P> {
         Aes::with(Substituted { schedule: self.round_keys(), client, place: PhantomData })
     }
 }
 
-impl<const KEYS: usize, P: Place> Aes2s<'_, KEYS, P> {
+impl<const KEYS: usize, P: K2Position> Aes2s<'_, KEYS, P> {
     /// The same cipher with all its round keys in memory.
     pub(crate) fn expanded(&self, isa: Isa) -> Aes<Expanded<KEYS>> {
         Aes::with(Expanded::new(isa, self.round_keys()))

@@ -40,7 +40,7 @@ use crate::{
     block::{
         BlockCipher, Expanded,
         aes::{Aes, Aes128, Aes192, Aes256, Key},
-        aes2s::{Aes2s, LastRound, Place, SecondaryKeys},
+        aes2s::{Aes2s, K2Position, LastRound, SecondaryKeys},
     },
     error::{KeyLengthError, OpenError, SealError},
     ghash::{Clmul, Ghash},
@@ -296,7 +296,7 @@ impl<C: BlockCipher> Aead for Alone<C> {
 }
 
 /// Whose GHASH key a form of GSCM takes.
-trait HashedBy: Place {
+trait HashedBy: K2Position {
     /// The cluster's, not the client's.
     const CLUSTER: bool;
 }

@@ -2,8 +2,8 @@
 
 use sealwright_smp::{
     Config, Image, Machine, MachineError, Outcome, Stats,
-    access::{Access, Kind, Source, Steps},
-    attack::{Attacker, Heard},
+    access::{Access, Operation, Source, Steps},
+    attack::{Attacker, ObservedLine},
 };
 
 use crate::attack::AttackError;
@@ -21,7 +21,7 @@ pub(crate) fn no_chance(target: &str) -> AttackError {
 pub(crate) struct Program(Vec<Access>);
 
 impl Program {
-    fn step(mut self, kind: Kind, address: u64, value: u64, gap: u32) -> Program {
+    fn step(mut self, kind: Operation, address: u64, value: u64, gap: u32) -> Program {
         let size = if kind.synchronises() { 0 } else { 8 };
         self.0.push(Access { address, value, gap, kind, size });
         self
@@ -29,24 +29,24 @@ impl Program {
 
     /// Loads the first word of a line.
     pub(crate) fn load(self, line: u64) -> Program {
-        self.step(Kind::Load, line * LINE as u64, 0, 1)
+        self.step(Operation::Load, line * LINE as u64, 0, 1)
     }
 
     /// Stores a word into a line.
     pub(crate) fn store(self, line: u64, value: u64) -> Program {
-        self.step(Kind::Store, line * LINE as u64, value, 1)
+        self.step(Operation::Store, line * LINE as u64, value, 1)
     }
 
     /// Stores all words of a line.
     pub(crate) fn fill(self, line: u64, text: &[u8; LINE]) -> Program {
         (0..).zip(text.as_chunks().0).fold(self, |program, (word, bytes)| {
-            program.step(Kind::Store, line * LINE as u64 + 8 * word, u64::from_le_bytes(*bytes), 1)
+            program.step(Operation::Store, line * LINE as u64 + 8 * word, u64::from_le_bytes(*bytes), 1)
         })
     }
 
     /// Computes for so many instructions, then waits until all processors have come to this point.
     pub(crate) fn barrier(self, number: u64, instructions: u32) -> Program {
-        self.step(Kind::Barrier, number, 0, instructions)
+        self.step(Operation::Barrier, number, 0, instructions)
     }
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Run {
 
 impl Run {
     /// Lines that one processor sent to another, in the bus's order.
-    pub(crate) fn between(&self, from: usize, to: usize) -> impl Iterator<Item = &Heard> {
+    pub(crate) fn between(&self, from: usize, to: usize) -> impl Iterator<Item = &ObservedLine> {
         self.machine.heard().iter().filter(move |heard| (heard.from, heard.to) == (Some(from), to))
     }
 

@@ -101,32 +101,32 @@ pub struct Derived {
     pub iv: Vec<u8>,
 }
 
-/// Who is told which salt, key and IV are used: `-p`.
+/// What is called with the salt, the key and the IV before the first byte is written: `-p`.
 ///
 /// ```
-/// use sealwright_file::enc::{Enc, EncSecret, Kdf, Salt, Told};
+/// use sealwright_file::enc::{Enc, EncSecret, Kdf, Salt, OnDerived};
 ///
 /// let mut enc = Enc::new("aes-256-cbc".parse()?, EncSecret::passphrase("a passphrase", Kdf::default(), Salt::Header));
-/// enc.told = Some(Told::new(|derived| eprintln!("salt {:02x?}", derived.salt)));
+/// enc.on_derived = Some(OnDerived::new(|derived| eprintln!("salt {:02x?}", derived.salt)));
 /// # Ok::<(), sealwright_file::enc::EncError>(())
 /// ```
 #[derive(Clone)]
-pub struct Told(Arc<dyn Fn(&Derived) + Send + Sync>);
+pub struct OnDerived(Arc<dyn Fn(&Derived) + Send + Sync>);
 
-impl Told {
-    /// Calls `tell` before the first byte is written.
-    pub fn new(tell: impl Fn(&Derived) + Send + Sync + 'static) -> Told {
-        Told(Arc::new(tell))
+impl OnDerived {
+    /// Calls `what` before the first byte is written.
+    pub fn new(what: impl Fn(&Derived) + Send + Sync + 'static) -> OnDerived {
+        OnDerived(Arc::new(what))
     }
 
-    fn tell(&self, derived: &Derived) {
+    fn call(&self, derived: &Derived) {
         (self.0)(derived);
     }
 }
 
-impl fmt::Debug for Told {
+impl fmt::Debug for OnDerived {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Told")
+        f.write_str("OnDerived")
     }
 }
 
@@ -149,7 +149,7 @@ impl fmt::Debug for Derived {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moved {
+pub struct Transferred {
     /// Bytes of input.
     pub read: u64,
     /// Bytes of output.
@@ -205,8 +205,8 @@ pub struct Enc {
     pub armor: Armor,
     /// PKCS#7 padding in CBC and ECB mode. Without it the text must be whole blocks.
     pub padding: bool,
-    /// Who is told which salt, key and IV are used.
-    pub told: Option<Told>,
+    /// What is called with the salt, the key and the IV.
+    pub on_derived: Option<OnDerived>,
     /// Instruction set to use.
     pub isa: Isa,
     /// Progress and interrupt; one thread is used.
@@ -217,7 +217,7 @@ impl Enc {
     /// Padded, without base64, with the best instructions.
     pub fn new(cipher: EncCipher, secret: EncSecret) -> Enc {
         let (armor, padding) = (Armor::None, true);
-        Enc { cipher, secret, armor, padding, told: None, isa: Isa::best(), work: Work::default() }
+        Enc { cipher, secret, armor, padding, on_derived: None, isa: Isa::best(), work: Work::default() }
     }
 
     /// Encrypts or decrypts all of `input`. An output file gets the input file's permission bits when encrypting, 0600
@@ -225,7 +225,7 @@ impl Enc {
     ///
     /// # Errors
     /// [`Error::Enc`] for what is wrong with key, padding or tag; reading and writing errors.
-    pub fn run(&self, direction: Direction, input: Input, output: Output) -> Result<Moved, Error> {
+    pub fn run(&self, direction: Direction, input: Input, output: Output) -> Result<Transferred, Error> {
         output.differs_from(input.identity())?;
         self.work.progress.begin(input.len());
         let mode = input.mode().filter(|_| direction == Direction::Encrypt).unwrap_or(0o600);
@@ -240,8 +240,8 @@ impl Enc {
         };
         let mut from = Counted { inner: from, bytes: 0 };
         let done = match output.to {
-            To::File { path, place } => {
-                let draft = Draft::create(&path, place)?;
+            To::File { path, options } => {
+                let draft = Draft::create(&path, options)?;
                 let mut to = Counted { inner: &draft, bytes: 0 };
                 let done = self.copy(direction, &mut from, &mut to).map(|()| to.bytes);
                 done.and_then(|written| draft.commit(mode).map(|()| written))
@@ -252,7 +252,7 @@ impl Enc {
             }
         };
         let written = done.map_err(|error| error.of(&name).of_output(&to_name))?;
-        Ok(Moved { read: from.bytes, written })
+        Ok(Transferred { read: from.bytes, written })
     }
 
     /// The salt, key and IV that would be used, and nothing else: `-P`. Of `from` only a salt is read.

@@ -96,11 +96,11 @@ impl Enc {
         to.flush().map_err(Error::io("write", OUTPUT))
     }
 
-    /// Key and IV under `salt`; who asked to be told is told.
+    /// Key and IV under `salt`, which [`Enc::on_derived`] gets too.
     fn keys(&self, salt: Option<[u8; SALT]>) -> Result<(Secret, Vec<u8>), Error> {
         let (key, iv) = self.secret.derive(self.cipher, salt)?;
-        if let Some(told) = &self.told {
-            told.tell(&Derived { salt, key: key.clone(), iv: iv.clone() });
+        if let Some(on_derived) = &self.on_derived {
+            on_derived.call(&Derived { salt, key: key.clone(), iv: iv.clone() });
         }
         Ok((key, iv))
     }

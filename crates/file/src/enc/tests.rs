@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use sha2::{Digest as _, Sha256};
 
 use super::*;
-use crate::output::{Place, Shared};
+use crate::output::{OutputOptions, Shared};
 
 /// A text whose every part differs from every other.
 fn text(len: usize) -> Vec<u8> {
@@ -318,7 +318,7 @@ fn what_moved_and_what_was_derived_is_told() {
     let secret = EncSecret::passphrase("p", Kdf::Legacy { digest: Digest::Sha1 }, Salt::Header);
     let mut enc = Enc::new("aes-256-cbc".parse().unwrap(), secret);
     let seen = Arc::clone(&told);
-    enc.told = Some(Told::new(move |derived| seen.lock().unwrap().push(derived.clone())));
+    enc.on_derived = Some(OnDerived::new(move |derived| seen.lock().unwrap().push(derived.clone())));
     let text = text(300_001);
     let mut to = Shared::default();
     let output = Output::writer(to.clone(), "out");
@@ -352,7 +352,7 @@ fn files_get_their_modes() {
     for (direction, from, to, lens) in
         [(Direction::Encrypt, &plain, &made, (1000, 1008)), (Direction::Decrypt, &made, &back, (1008, 1000))]
     {
-        let output = Output::file(to, Place { sync: false, ..Place::default() }).unwrap();
+        let output = Output::file(to, OutputOptions { sync: false, ..OutputOptions::default() }).unwrap();
         let moved = enc.run(direction, Input::open(from).unwrap(), output).unwrap();
         assert_eq!((moved.read, moved.written), lens);
     }

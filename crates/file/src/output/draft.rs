@@ -20,7 +20,7 @@ use rustix::{
 use super::{
     directory::{parent, sync_directory_of},
     live::{Live, hidden_name, live},
-    place::Place,
+    options::OutputOptions,
 };
 use crate::error::Error;
 
@@ -32,7 +32,7 @@ pub(crate) struct Draft {
     /// Its name for now, if it has one.
     temp: Option<PathBuf>,
     target: PathBuf,
-    place: Place,
+    options: OutputOptions,
     /// Bytes written so far.
     written: AtomicU64,
 }
@@ -43,7 +43,7 @@ const BATCH: u64 = 16 << 20;
 impl Draft {
     /// Creates a file without a name in the directory of `target`, for its owner only; or `.NAME.xxxxxx` where the file
     /// system cannot.
-    pub(crate) fn create(target: &Path, place: Place) -> Result<Draft, Error> {
+    pub(crate) fn create(target: &Path, options: OutputOptions) -> Result<Draft, Error> {
         // The registry is held while the file appears: an interrupt in between must not miss it.
         let mut live = live();
         if live.closed {
@@ -54,7 +54,7 @@ impl Draft {
             None => hidden(target).map(|(file, temp)| (file, Some(temp)))?,
         };
         live.paths.extend(temp.clone());
-        Ok(Draft { file, temp, target: target.into(), place, written: AtomicU64::new(0) })
+        Ok(Draft { file, temp, target: target.into(), options, written: AtomicU64::new(0) })
     }
 
     /// The file itself.
@@ -81,7 +81,7 @@ impl Draft {
     /// that syncing at the end does not have to wait for all of it.
     pub(crate) fn wrote(&self, end: u64, len: u64) {
         let before = self.written.fetch_add(len, Ordering::Relaxed);
-        if self.place.sync && before / BATCH != (before + len) / BATCH {
+        if self.options.sync && before / BATCH != (before + len) / BATCH {
             // Told that pages are not needed any more, Linux begins to write them. Only a hint: nothing rests on it.
             let from = end.saturating_sub(BATCH + len);
             let _ = fadvise(&self.file, from, NonZeroU64::new(end - from), Advice::DontNeed);
@@ -98,7 +98,7 @@ impl Draft {
         let name = self.target.display().to_string();
         let failed = |doing| Error::io(doing, name.clone());
         self.file.set_permissions(Permissions::from_mode(mode)).map_err(failed("set the mode of"))?;
-        if self.place.sync {
+        if self.options.sync {
             self.file.sync_all().map_err(failed("write"))?;
         }
         {
@@ -117,7 +117,7 @@ impl Draft {
             }
             live.wrote(&self.file);
         }
-        if self.place.sync { sync_directory_of(&self.target) } else { Ok(()) }
+        if self.options.sync { sync_directory_of(&self.target) } else { Ok(()) }
     }
 
     /// Gives the file its name.
@@ -127,7 +127,7 @@ impl Draft {
             let link = |to: &Path| linkat(CWD, &source, CWD, to, AtFlags::SYMLINK_FOLLOW).map_err(io::Error::from);
             return match link(&self.target) {
                 // A link cannot replace: the file gets a hidden name first. It is whole already.
-                Err(error) if error.kind() == ErrorKind::AlreadyExists && self.place.force => {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists && self.options.force => {
                     let temp = hidden_name(&self.target).map_err(io::Error::other)?;
                     link(&temp)?;
                     fs::rename(&temp, &self.target).inspect_err(|_| drop(fs::remove_file(&temp)))
@@ -135,7 +135,7 @@ impl Draft {
                 other => other,
             };
         };
-        if self.place.force {
+        if self.options.force {
             fs::rename(temp, &self.target)?
         } else {
             rename_new(temp, &self.target)?

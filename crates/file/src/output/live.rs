@@ -60,14 +60,14 @@ impl Live {
 /// left of two texts.
 ///
 /// ```
-/// use sealwright_file::{Error, Output, Place, output::keep_own};
+/// use sealwright_file::{Error, Output, OutputOptions, output::keep_own};
 ///
 /// keep_own();
 /// let directory = tempfile::tempdir()?;
 /// std::fs::create_dir(directory.path().join("a"))?;
 /// std::os::unix::fs::symlink("a", directory.path().join("b"))?;
 /// let write = |path| {
-///     let output = Output::derived(&directory.path().join(path), Place { force: true, ..Place::default() })?;
+///     let output = Output::derived(&directory.path().join(path), OutputOptions { force: true, ..OutputOptions::default() })?;
 ///     output.write_all_of(&mut &b"a text"[..])
 /// };
 /// write("a/text")?;

@@ -4,7 +4,7 @@ mod directory;
 mod draft;
 mod draft_tree;
 mod live;
-mod place;
+mod options;
 mod remove;
 mod shared;
 mod whole_disk;
@@ -23,7 +23,7 @@ pub(crate) use draft::{Draft, Placed};
 pub(crate) use draft_tree::DraftTree;
 pub(crate) use live::is_abandoned;
 pub use live::{abandon_all, keep_own};
-pub use place::Place;
+pub use options::OutputOptions;
 pub(crate) use remove::remove_from;
 pub use remove::remove_input;
 use rustix::{
@@ -38,15 +38,15 @@ use crate::{error::Error, file_id::FileId};
 /// Where sealed or opened bytes go.
 ///
 /// ```
-/// use sealwright_file::{Error, Output, Place};
+/// use sealwright_file::{Error, Output, OutputOptions};
 ///
 /// let directory = tempfile::tempdir()?;
 /// let path = directory.path().join("text");
-/// Output::file(&path, Place::default())?.write_all_of(&mut &b"a text"[..])?;
+/// Output::file(&path, OutputOptions::default())?.write_all_of(&mut &b"a text"[..])?;
 /// assert_eq!(std::fs::read(&path)?, b"a text");
-/// // What exists is not replaced, unless `Place` says so.
-/// assert!(matches!(Output::file(&path, Place::default()), Err(Error::Exists(_))));
-/// Output::file(&path, Place { force: true, ..Place::default() })?.write_all_of(&mut &b"another"[..])?;
+/// // What exists is not replaced, unless `OutputOptions` says so.
+/// assert!(matches!(Output::file(&path, OutputOptions::default()), Err(Error::Exists(_))));
+/// Output::file(&path, OutputOptions { force: true, ..OutputOptions::default() })?.write_all_of(&mut &b"another"[..])?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Output {
@@ -62,7 +62,7 @@ pub struct Output {
 const PRIVATE: u32 = 0o600;
 
 pub(crate) enum To {
-    File { path: PathBuf, place: Place },
+    File { path: PathBuf, options: OutputOptions },
     Stream(Box<dyn Write + Send>),
 }
 
@@ -72,11 +72,11 @@ impl Output {
     ///
     /// # Errors
     /// Those of [`Output::check`]; a device that cannot be opened.
-    pub fn file(path: &Path, place: Place) -> Result<Output, Error> {
+    pub fn file(path: &Path, options: OutputOptions) -> Result<Output, Error> {
         let name = path.display().to_string();
-        let to = match Output::check(path, place)? {
+        let to = match Output::check(path, options)? {
             // It may have gone meanwhile.
-            true => To::File { path: fs::canonicalize(path).unwrap_or_else(|_| path.into()), place },
+            true => To::File { path: fs::canonicalize(path).unwrap_or_else(|_| path.into()), options },
             false => {
                 let file = OpenOptions::new().write(true).open(path).map_err(Error::io("open", name.clone()))?;
                 To::Stream(Box::new(file))
@@ -91,18 +91,18 @@ impl Output {
     /// # Errors
     /// [`Error::Exists`] and [`Error::BlockDevice`] without `force`; [`Error::BadOutput`] for a name that no file can
     /// have; a directory.
-    pub fn check(path: &Path, place: Place) -> Result<bool, Error> {
+    pub fn check(path: &Path, options: OutputOptions) -> Result<bool, Error> {
         let failed = |doing, source| Err(Error::Io { doing, place: path.display().to_string(), source });
         match fs::metadata(path) {
             Ok(meta) if meta.is_dir() => failed("write", io::ErrorKind::IsADirectory.into()),
             Ok(meta) if meta.is_file() => {
-                if place.force {
+                if options.force {
                     Ok(true)
                 } else {
                     Err(Error::Exists(path.into()))
                 }
             }
-            Ok(meta) if meta.file_type().is_block_device() && !place.force => Err(Error::BlockDevice(path.into())),
+            Ok(meta) if meta.file_type().is_block_device() && !options.force => Err(Error::BlockDevice(path.into())),
             Ok(_) => Ok(false),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let bad = |why| Err(Error::BadOutput { path: path.into(), why });
@@ -124,21 +124,21 @@ impl Output {
     ///
     /// # Errors
     /// Those of [`Output::check_derived`].
-    pub fn derived(path: &Path, place: Place) -> Result<Output, Error> {
-        Output::check_derived(path, place)?;
+    pub fn derived(path: &Path, options: OutputOptions) -> Result<Output, Error> {
+        Output::check_derived(path, options)?;
         let name = path.display().to_string();
-        Ok(Output { to: To::File { path: path.into(), place }, name, mode: PRIVATE, redirected: None })
+        Ok(Output { to: To::File { path: path.into(), options }, name, mode: PRIVATE, redirected: None })
     }
 
     /// Finds out whether [`Output::derived`] can write `path`.
     ///
     /// # Errors
     /// [`Error::Exists`] without `force`, whatever exists; with it [`Error::BadOutput`] for what is not a regular file; a directory.
-    pub fn check_derived(path: &Path, place: Place) -> Result<(), Error> {
+    pub fn check_derived(path: &Path, options: OutputOptions) -> Result<(), Error> {
         let failed = |doing, source| Err(Error::Io { doing, place: path.display().to_string(), source });
         match fs::symlink_metadata(path) {
             Ok(meta) if meta.is_dir() => failed("write", io::ErrorKind::IsADirectory.into()),
-            Ok(_) if !place.force => Err(Error::Exists(path.into())),
+            Ok(_) if !options.force => Err(Error::Exists(path.into())),
             Ok(meta) if !meta.is_file() => {
                 Err(Error::BadOutput { path: path.into(), why: "it is not a regular file, and was not named with -o" })
             }
@@ -183,8 +183,8 @@ impl Output {
         let name = self.name;
         let failed = |error: io::Error| error.downcast().unwrap_or_else(Error::io("write", name.clone()));
         match self.to {
-            To::File { path, place } => {
-                let draft = Draft::create(&path, place)?;
+            To::File { path, options } => {
+                let draft = Draft::create(&path, options)?;
                 io::copy(from, &mut &draft).map_err(failed)?;
                 draft.commit(self.mode)
             }

@@ -17,13 +17,13 @@ use crate::{
 /// [`Found::remove`](crate::Found::remove).
 ///
 /// ```
-/// use sealwright_file::{Input, Key, Output, Place, Sealing, remove_input};
+/// use sealwright_file::{Input, Key, Output, OutputOptions, Sealing, remove_input};
 ///
 /// let directory = tempfile::tempdir()?;
 /// let (from, to) = (directory.path().join("text"), directory.path().join("text.seal"));
 /// std::fs::write(&from, "a text")?;
 /// let key = Key::generate(sealwright::Suite::Aes256Gcm)?;
-/// let done = Sealing::new(&key).seal(Input::open(&from)?, Output::file(&to, Place::default())?)?;
+/// let done = Sealing::new(&key).seal(Input::open(&from)?, Output::file(&to, OutputOptions::default())?)?;
 /// remove_input(&from, &done)?; // only now, and only if it is still what was read
 /// assert!(!from.exists());
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -10,7 +10,9 @@ use std::{
     process::{Command, Stdio},
 };
 
-use sealwright_file::{Error, Input, Key, Opening, Output, Place, Sealing, output::create_directory, remove_input};
+use sealwright_file::{
+    Error, Input, Key, Opening, Output, OutputOptions, Sealing, output::create_directory, remove_input,
+};
 use sealwright_transcripts::skipped;
 
 use crate::support::*;
@@ -21,7 +23,7 @@ fn an_input_is_kept_while_no_durable_output_exists() {
     let dir = Dir::new();
     let plain = dir.write("plain", b"text");
     let key = key256();
-    let synced = Place { force: true, ..Place::default() };
+    let synced = OutputOptions { force: true, ..OutputOptions::default() };
     let input = || Input::open(&plain).unwrap();
     for output in [
         Output::file(Path::new("/dev/null"), synced).unwrap(),
@@ -69,7 +71,7 @@ fn a_file_may_lose_another_name_meanwhile() {
             }
         };
         let work = At::work(1 << 20, 1, remove(if stream { one.clone() } else { two.clone() }));
-        let output = Output::file(&dir.path(name), Place::default()).unwrap();
+        let output = Output::file(&dir.path(name), OutputOptions::default()).unwrap();
         Sealing::new(&key256()).pad(stream).work(work).seal(Input::open(&plain).unwrap(), output).unwrap()
     };
     sealed("a", true);
@@ -134,7 +136,7 @@ fn keep_own_child() {
     symlink("d", dir.join("link")).unwrap();
     fs::write(dir.join("d/x"), "from before").unwrap();
     let seal = |path, text: &'static [u8]| {
-        let output = Output::derived(&dir.join(path), Place { force: true, ..place() }).unwrap();
+        let output = Output::derived(&dir.join(path), OutputOptions { force: true, ..place() }).unwrap();
         Sealing::new(&key256()).seal(Input::bytes(text, "text"), output)
     };
     sealwright_file::output::keep_own();
@@ -149,7 +151,7 @@ fn names_that_no_file_can_have_are_refused_before_the_work() {
     let dir = Dir::new();
     symlink("nowhere", dir.path("dangling")).unwrap();
     for force in [false, true] {
-        let place = Place { force, ..place() };
+        let place = OutputOptions { force, ..place() };
         for name in ["n".repeat(256), "new/".into(), "dangling".into()] {
             let mut path = OsString::from(dir.0.path());
             path.push("/");
@@ -166,13 +168,16 @@ fn names_that_no_file_can_have_are_refused_before_the_work() {
 
 #[test]
 fn a_block_device_is_not_overwritten_unasked() {
-    let Ok(devices) = fs::read_dir("/sys/class/block") else { return };
+    let Ok(devices) = fs::read_dir("/sys/class/block") else {
+        skipped("there is no /sys/class/block");
+        return;
+    };
     let device = devices.filter_map(|entry| Some(Path::new("/dev").join(entry.ok()?.file_name())));
     let Some(device) = device.filter(|path| path.exists()).min() else {
         skipped("there is no block device");
         return;
     };
-    let error = Output::file(&device, Place::default()).unwrap_err();
+    let error = Output::file(&device, OutputOptions::default()).unwrap_err();
     assert!(matches!(error, Error::BlockDevice(_)) && error.exit_code() == 1, "{error}");
 }
 

@@ -7,7 +7,7 @@ use std::{
 
 use sealwright_file::{
     Error, Input, Output, Shared,
-    enc::{Armor, Digest, Direction, Enc, EncCipher, EncError, EncMode, EncSecret, Kdf, Salt, Told},
+    enc::{Armor, Digest, Direction, Enc, EncCipher, EncError, EncMode, EncSecret, Kdf, OnDerived, Salt},
 };
 
 use crate::support::*;
@@ -218,7 +218,7 @@ fn what_moved_and_what_was_derived_is_told() {
     let mut enc =
         Enc::new("aes-256-cbc".parse().unwrap(), EncSecret::passphrase("secret", Kdf::default(), Salt::Header));
     let seen = Arc::clone(&told);
-    enc.told = Some(Told::new(move |derived| {
+    enc.on_derived = Some(OnDerived::new(move |derived| {
         seen.lock().unwrap().push((derived.salt, derived.key.len(), derived.iv.len()));
     }));
     let text = text(300_001);

@@ -11,7 +11,7 @@ use std::{
 };
 
 use sealwright::Suite;
-use sealwright_file::{Error, Input, Key, Opening, Output, Place, Progress, Sealing, Shared, Summary, Work};
+use sealwright_file::{Error, Input, Key, Opening, Output, OutputOptions, Progress, Sealing, Shared, Summary, Work};
 
 /// Where chunks begin in a file sealed under a raw key.
 pub(crate) const BODY: usize = 16 + 56;
@@ -87,8 +87,8 @@ impl Dir {
     }
 }
 
-pub(crate) fn place() -> Place {
-    Place { sync: false, ..Place::default() }
+pub(crate) fn place() -> OutputOptions {
+    OutputOptions { sync: false, ..OutputOptions::default() }
 }
 
 pub(crate) fn seal_file(sealing: &Sealing<'_>, from: &Path, to: &Path) -> Result<Summary, Error> {
@@ -101,7 +101,9 @@ pub(crate) fn open_file(opening: &Opening<'_>, from: &Path, to: &Path) -> Result
 
 /// Seals and waits for the disk.
 pub(crate) fn seal_synced(from: &Path, to: &Path) -> Summary {
-    Sealing::new(&key256()).seal(Input::open(from).unwrap(), Output::file(to, Place::default()).unwrap()).unwrap()
+    Sealing::new(&key256())
+        .seal(Input::open(from).unwrap(), Output::file(to, OutputOptions::default()).unwrap())
+        .unwrap()
 }
 
 /// Whether the file system makes files that have no name yet.

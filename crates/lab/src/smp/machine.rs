@@ -8,7 +8,7 @@ use sealwright_smp::{
     config::PRESETS,
     engine::{Model, Units},
     kernel::Kernel,
-    run::{Failure, RunError, WorkloadSettings},
+    run::{RunError, SimulationError, WorkloadSettings},
     scheme::SchemeName,
     settings::{Settings, SettingsError},
     trace::{TraceError, Windows},
@@ -160,11 +160,13 @@ pub(super) fn failed(error: RunError) -> CommandError {
 }
 
 /// A run that gave no result: an alarm says that a line is not authentic.
-pub(super) fn failed_run(failure: Failure) -> CommandError {
+pub(super) fn failed_run(failure: SimulationError) -> CommandError {
     match failure {
-        Failure::Detected(_) => CommandError::new(Exit::NotAuthentic, failure),
-        Failure::Deadlock(_) | Failure::Wrong(_) | Failure::Lost(_) => CommandError::failed(failure),
-        Failure::Cold(references) => {
+        SimulationError::Detected(_) => CommandError::new(Exit::NotAuthentic, failure),
+        SimulationError::Deadlock(_) | SimulationError::Wrong(_) | SimulationError::Lost(_) => {
+            CommandError::failed(failure)
+        }
+        SimulationError::Cold(references) => {
             CommandError::failed(failure).hint(format_args!("--set machine.warm_up=N with N of at most {references}"))
         }
     }

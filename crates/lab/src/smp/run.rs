@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use sealwright_smp::{
     Outcome, Stats, StrikeReport,
     attack::{Attack, Attacker},
-    run::{Failure, Progress, Report, Simulation},
+    run::{Progress, Report, Simulation, SimulationError},
 };
 use sealwright_terminal::{CommandError, Exit, ProgressArgs, Status, print};
 use serde_json::json;
@@ -82,7 +82,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, CommandError> {
     match report.failure() {
         None => Ok(Exit::Done),
         // What was printed says it
-        Some(Failure::Detected(_)) => Ok(Exit::NotAuthentic),
+        Some(SimulationError::Detected(_)) => Ok(Exit::NotAuthentic),
         Some(failure) => Err(failed_run(failure)),
     }
 }

@@ -124,7 +124,7 @@ impl fmt::Display for Target {
 
 /// A line as everybody on the bus sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Heard {
+pub struct ObservedLine {
     /// The node that sent it; `None` is memory.
     pub from: Option<usize>,
     /// The node that asked for it.

@@ -9,7 +9,7 @@ use crate::{
     engine::{Clock, Engines},
     error::ConfigError,
     scheme::{Links, Platform, SchemeConfig},
-    topology::{Kind, Topology},
+    topology::{Topology, TopologyKind},
 };
 
 /// The most processors a machine may have.
@@ -188,7 +188,7 @@ impl Config {
         }
         // Before a scheme is built for it
         self.scheme.check(self.units(), count)?;
-        if self.interconnect.kind != Kind::Bus {
+        if self.interconnect.kind != TopologyKind::Bus {
             self.check_links()?;
         }
         if self.bus.issue + self.bus.arbitration == 0 {
@@ -262,7 +262,7 @@ impl Config {
     /// The nodes and links of a ring or mesh; `None` for a bus.
     pub(crate) fn topology(&self) -> Option<Topology> {
         let Interconnect { kind, columns, .. } = self.interconnect;
-        (kind != Kind::Bus).then(|| Topology::new(kind, self.units(), columns))
+        (kind != TopologyKind::Bus).then(|| Topology::new(kind, self.units(), columns))
     }
 
     /// The machine as its scheme sees it.

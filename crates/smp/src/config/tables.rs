@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{protocol::Protocol, topology::Kind};
+use crate::{protocol::Protocol, topology::TopologyKind};
 
 /// Processors and chips.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -125,7 +125,7 @@ pub struct Bus {
 #[serde(default, deny_unknown_fields)]
 pub struct Interconnect {
     /// bus, ring or mesh.
-    pub kind: Kind,
+    pub kind: TopologyKind,
     /// Nodes in a row of a mesh; 0 makes it as square as it can be.
     pub columns: usize,
     /// Bytes that a link carries a cycle, each way.
@@ -237,7 +237,7 @@ impl Default for Bus {
 impl Default for Interconnect {
     fn default() -> Self {
         Interconnect {
-            kind: Kind::Bus,
+            kind: TopologyKind::Bus,
             columns: 0,
             width: 16,
             command: 8,

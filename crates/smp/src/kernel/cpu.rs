@@ -9,7 +9,7 @@ use std::{
 };
 
 use crate::{
-    access::{Access, Kind, Source, SourceError},
+    access::{Access, Operation, Source, SourceError},
     memory::Image,
 };
 
@@ -77,7 +77,7 @@ impl Cpu {
     }
 
     /// Synchronises with others; goes on when the machine says so.
-    async fn synchronise(&self, kind: Kind, object: u64) {
+    async fn synchronise(&self, kind: Operation, object: u64) {
         {
             let mut recording = self.recording.borrow_mut();
             let gap = std::mem::take(&mut recording.gap);
@@ -87,21 +87,21 @@ impl Cpu {
     }
 
     pub(crate) async fn barrier(&self) {
-        self.synchronise(Kind::Barrier, 0).await;
+        self.synchronise(Operation::Barrier, 0).await;
     }
 
     pub(crate) async fn post(&self, object: u64) {
-        self.synchronise(Kind::Post, object).await;
+        self.synchronise(Operation::Post, object).await;
     }
 
     pub(crate) async fn wait(&self, object: u64) {
-        self.synchronise(Kind::Wait, object).await;
+        self.synchronise(Operation::Wait, object).await;
     }
 }
 
 impl Emitter<'_> {
     #[inline]
-    fn step(&mut self, at: usize, value: u64, kind: Kind) {
+    fn step(&mut self, at: usize, value: u64, kind: Operation) {
         let address = self.shared.base + 8 * at as u64;
         let gap = std::mem::take(&mut self.recording.gap);
         self.recording.steps.push(Access { address, value, gap, kind, size: 8 });
@@ -115,13 +115,13 @@ impl Emitter<'_> {
 
     #[inline]
     pub(crate) fn load(&mut self, at: usize) -> u64 {
-        self.step(at, 0, Kind::Load);
+        self.step(at, 0, Operation::Load);
         self.shared.words[at].get()
     }
 
     #[inline]
     pub(crate) fn store(&mut self, at: usize, value: u64) {
-        self.step(at, value, Kind::Store);
+        self.step(at, value, Operation::Store);
         self.shared.words[at].set(value);
     }
 

@@ -9,7 +9,7 @@ use super::{
     outcome::MachineError,
 };
 use crate::{
-    access::{Access, Kind},
+    access::{Access, Operation},
     message::{LONGEST_LINE, Message},
     mosi::{Action, Event, State},
 };
@@ -119,7 +119,7 @@ impl Coherence {
         let now = context.schedule.now();
         self.caches.perform(node, &mshr.access, first, stale, now, &mut context.checker);
         let mut left = std::mem::take(&mut mshr.joined);
-        let stores = |access: &Access| access.kind == Kind::Store;
+        let stores = |access: &Access| access.kind == Operation::Store;
         let last = if rights == State::S { left.iter().position(stores) } else { None };
         let mut wrote = false;
         for access in left.drain(..last.unwrap_or(left.len())) {

@@ -9,7 +9,7 @@ use crate::{
     config::{self, Arbiter, BusMode, Config},
     engine::Cycle,
     message::{Command, LONGEST_LINE},
-    topology::Kind,
+    topology::TopologyKind,
 };
 
 /// The bus.
@@ -55,7 +55,7 @@ impl Bus {
             config: config.bus.clone(),
             nodes,
             line: config.machine.line as u64,
-            links: config.interconnect.kind != Kind::Bus,
+            links: config.interconnect.kind != TopologyKind::Bus,
             waiting: Vec::new(),
             decisions: Vec::new(),
             requests: Vec::new(),

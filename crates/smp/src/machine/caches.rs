@@ -11,7 +11,7 @@ use super::{
     set::Set,
 };
 use crate::{
-    access::{Access, Kind},
+    access::{Access, Operation},
     config::Config,
     engine::Cycle,
     memory::Numbered,
@@ -176,7 +176,7 @@ impl Caches {
         bus: &mut Bus,
         context: &mut Context,
     ) -> Result<(), MachineError> {
-        let first = if mshr.access.kind == Kind::Fetch { At::Instructions } else { At::Data };
+        let first = if mshr.access.kind == Operation::Fetch { At::Instructions } else { At::Data };
         // An upgrade finds its old copy, which may be in any level
         self.nodes[node].set(mshr.line, State::I);
         let now = context.schedule.now();
@@ -203,13 +203,13 @@ impl Caches {
         let Some(slot) = caches.level(first).find(access.address >> self.shift) else { return };
         caches.level_mut(first).use_slot(slot);
         match access.kind {
-            Kind::Store => {
+            Operation::Store => {
                 caches.store(slot, access.address as usize & (self.line - 1), access.value, access.size);
                 if let Some(checker) = checker {
                     checker.stored(access, time);
                 }
             }
-            Kind::Load if !stale => {
+            Operation::Load if !stale => {
                 if let Some(checker) = checker {
                     checker.loaded(caches.text(At::Data, slot), access, self.shift, time);
                 }

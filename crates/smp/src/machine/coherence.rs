@@ -11,7 +11,7 @@ use super::{
     schedule::Event as Due,
 };
 use crate::{
-    access::{Access, Kind},
+    access::{Access, Operation},
     config::Config,
     engine::Cycle,
     message::{Command, LONGEST_LINE, Message},
@@ -114,7 +114,7 @@ impl Coherence {
     ) -> Result<Attempt, MachineError> {
         let line = access.address >> self.caches.shift;
         if let Some(mshr) = self.caches.nodes[node].mshrs.of_mut(line) {
-            if access.kind == Kind::Fetch {
+            if access.kind == Operation::Fetch {
                 return Ok(Attempt::Stalled(Stall::Line(line)));
             }
             mshr.joined.push(*access);
@@ -122,7 +122,7 @@ impl Coherence {
             return Ok(Attempt::Done(time + self.first_hit));
         }
         let state = self.caches.nodes[node].state(line);
-        let event = access_event(access.kind == Kind::Store);
+        let event = access_event(access.kind == Operation::Store);
         let cell = self.caches.transition(state, event)?;
         match cell.actions {
             [Action::Hit]
@@ -136,7 +136,7 @@ impl Coherence {
             [Action::Hit] => {
                 self.caches.nodes[node].set(line, cell.next);
                 // Another level has it
-                let first = if access.kind == Kind::Fetch { At::Instructions } else { At::Data };
+                let first = if access.kind == Operation::Fetch { At::Instructions } else { At::Data };
                 context.counters.nodes[node].second_hits += 1;
                 self.caches.pull(node, line, first, time, bus, context)?;
                 self.caches.perform(node, access, first, false, time, &mut context.checker);
@@ -148,7 +148,7 @@ impl Coherence {
                     return Ok(Attempt::Stalled(Stall::Full));
                 }
                 // Nothing goes on without its instructions
-                let waits = self.mshrs == 1 || access.kind == Kind::Fetch;
+                let waits = self.mshrs == 1 || access.kind == Operation::Fetch;
                 context.counters.nodes[node].primary += 1;
                 let asked = Asked { line, state, cell, access: *access, joined: Vec::new(), waits };
                 self.ask(node, asked, time, bus, context);

@@ -57,8 +57,8 @@ use sync::Sync;
 use transfers::{Line, Transfers};
 
 use crate::{
-    access::{Kind, Source},
-    attack::{Attacker, Heard},
+    access::{Operation, Source},
+    attack::{Attacker, ObservedLine},
     config::Config,
     engine::{Clock, Cycle},
     error::ConfigError,
@@ -149,7 +149,7 @@ impl Machine {
     }
 
     /// Lines that were heard on the bus since [`listen`](Self::listen), in order.
-    pub fn heard(&self) -> &[Heard] {
+    pub fn heard(&self) -> &[ObservedLine] {
         self.transfers.heard.as_deref().unwrap_or_default()
     }
 
@@ -253,8 +253,8 @@ impl Machine {
     fn access(&mut self, node: usize) -> Result<(), MachineError> {
         let access = self.processors.access(node);
         let time = self.processors.wait(node);
-        if let Kind::RegionBegin | Kind::RegionEnd = access.kind {
-            let bound = if access.kind == Kind::RegionBegin { Bound::Begin } else { Bound::End };
+        if let Operation::RegionBegin | Operation::RegionEnd = access.kind {
+            let bound = if access.kind == Operation::RegionBegin { Bound::Begin } else { Bound::End };
             self.bound_region(bound, time);
             return self.complete(Completion { node, at: time });
         }

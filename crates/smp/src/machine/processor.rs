@@ -15,7 +15,7 @@ use super::{
     times::{Times, Windows},
 };
 use crate::{
-    access::{Access, Kind, Source},
+    access::{Access, Operation, Source},
     config::{Config, Processes},
     engine::Cycle,
     stats::NodeCounters,
@@ -222,9 +222,9 @@ impl Processors {
             let access = &core.accesses[known];
             let line = access.address >> shift;
             let slot = match access.kind {
-                Kind::Load => caches.data.hit(line, READABLE),
-                Kind::Store => caches.data.hit(line, WRITABLE),
-                Kind::Fetch => caches.instructions.hit(line, READABLE),
+                Operation::Load => caches.data.hit(line, READABLE),
+                Operation::Store => caches.data.hit(line, WRITABLE),
+                Operation::Fetch => caches.instructions.hit(line, READABLE),
                 _ => None,
             };
             // A line that is under way may be there for reading, but stores before this access are still to come
@@ -287,12 +287,12 @@ impl Processors {
             }
             let slot = *slot as usize;
             match access.kind {
-                Kind::Store => {
+                Operation::Store => {
                     caches.data.use_again(slot);
                     caches.store(slot, access.address as usize & offsets, access.value, access.size);
                     stores += 1;
                 }
-                Kind::Fetch => {
+                Operation::Fetch => {
                     caches.instructions.use_again(slot);
                     fetches += 1;
                 }
@@ -300,8 +300,8 @@ impl Processors {
             }
             if CHECKED && let Some(checker) = &mut checker {
                 match access.kind {
-                    Kind::Load => checker.loaded(caches.text(At::Data, slot), access, shift, time),
-                    Kind::Store => checker.stored(access, time),
+                    Operation::Load => checker.loaded(caches.text(At::Data, slot), access, shift, time),
+                    Operation::Store => checker.stored(access, time),
                     _ => {}
                 }
             }
@@ -351,8 +351,8 @@ impl Processors {
         let core = &mut self.cores[node];
         let kind = core.accesses[core.at].kind;
         match kind {
-            Kind::Store => counters.stores += 1,
-            Kind::Fetch => counters.fetches += 1,
+            Operation::Store => counters.stores += 1,
+            Operation::Fetch => counters.fetches += 1,
             _ => {}
         }
         counters.accesses += u64::from(kind.refers());

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::{
-    access::{Access, Kind},
+    access::{Access, Operation},
     engine::Cycle,
     memory::Numbered,
 };
@@ -61,13 +61,13 @@ impl Sync {
         let waiter = (node, now);
         let pass = |woken: Option<Waiter>| Effect { passes: true, woken: woken.into_iter().collect(), barrier: false };
         match access.kind {
-            Kind::Barrier => {
+            Operation::Barrier => {
                 let barrier = self.barriers.entry(access.address).or_default();
                 barrier.count = access.value as usize;
                 barrier.waiting.push(waiter);
                 self.open_barriers()
             }
-            Kind::Lock => {
+            Operation::Lock => {
                 let lock = self.locks.entry(access.address).or_default();
                 if lock.held {
                     lock.queue.push_back(waiter);
@@ -76,19 +76,19 @@ impl Sync {
                 lock.held = true;
                 pass(None)
             }
-            Kind::Unlock => {
+            Operation::Unlock => {
                 let lock = self.locks.entry(access.address).or_default();
                 let next = lock.queue.pop_front();
                 lock.held = next.is_some();
                 pass(next)
             }
-            Kind::Post => {
+            Operation::Post => {
                 let semaphore = self.semaphores.entry(access.address).or_default();
                 let next = semaphore.queue.pop_front();
                 semaphore.value += u64::from(next.is_none());
                 pass(next)
             }
-            Kind::Wait => {
+            Operation::Wait => {
                 let semaphore = self.semaphores.entry(access.address).or_default();
                 if semaphore.value == 0 {
                     semaphore.queue.push_back(waiter);
@@ -97,7 +97,9 @@ impl Sync {
                 semaphore.value -= 1;
                 pass(None)
             }
-            Kind::Load | Kind::Store | Kind::Fetch | Kind::RegionBegin | Kind::RegionEnd => pass(None),
+            Operation::Load | Operation::Store | Operation::Fetch | Operation::RegionBegin | Operation::RegionEnd => {
+                pass(None)
+            }
         }
     }
 
@@ -133,26 +135,26 @@ impl Sync {
 mod tests {
     use super::*;
 
-    fn access(kind: Kind, value: u64) -> Access {
+    fn access(kind: Operation, value: u64) -> Access {
         Access { address: 8, value, gap: 0, kind, size: 0 }
     }
 
     #[test]
     fn barriers_open_for_a_count_for_all_or_when_others_have_finished() {
         let mut sync = Sync::new(3);
-        assert_eq!(sync.apply(1, &access(Kind::Barrier, 2), 5), Effect::default());
-        let open = sync.apply(0, &access(Kind::Barrier, 2), 9);
+        assert_eq!(sync.apply(1, &access(Operation::Barrier, 2), 5), Effect::default());
+        let open = sync.apply(0, &access(Operation::Barrier, 2), 9);
         assert_eq!(open, Effect { passes: false, woken: vec![(0, 9), (1, 5)], barrier: true });
-        sync.apply(0, &access(Kind::Barrier, 0), 10);
-        assert_eq!(sync.apply(1, &access(Kind::Barrier, 0), 11), Effect::default(), "the third still runs");
+        sync.apply(0, &access(Operation::Barrier, 0), 10);
+        assert_eq!(sync.apply(1, &access(Operation::Barrier, 0), 11), Effect::default(), "the third still runs");
         assert_eq!(sync.leave().woken, [(0, 10), (1, 11)]);
     }
 
     #[test]
     fn locks_and_semaphores_wake_in_the_order_of_asking() {
-        for (take, give) in [(Kind::Lock, Kind::Unlock), (Kind::Wait, Kind::Post)] {
+        for (take, give) in [(Operation::Lock, Operation::Unlock), (Operation::Wait, Operation::Post)] {
             let mut sync = Sync::new(3);
-            if take == Kind::Wait {
+            if take == Operation::Wait {
                 sync.apply(2, &access(give, 0), 0);
             }
             assert!(sync.apply(0, &access(take, 0), 1).passes);

@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, fmt};
 
 use crate::{
-    access::{Access, Kind, Source},
+    access::{Access, Operation, Source},
     config::PROCESS_BIT,
     engine::Cycle,
 };
@@ -59,7 +59,9 @@ impl Threads {
     /// Puts accesses into the address space of the process.
     pub(super) fn own_space(&self, accesses: &mut [Access]) {
         let space = (self.process as u64) << PROCESS_BIT;
-        for access in accesses.iter_mut().filter(|access| matches!(access.kind, Kind::Load | Kind::Store | Kind::Fetch))
+        for access in accesses
+            .iter_mut()
+            .filter(|access| matches!(access.kind, Operation::Load | Operation::Store | Operation::Fetch))
         {
             access.address = access.address & ((1 << PROCESS_BIT) - 1) | space;
         }

@@ -8,12 +8,12 @@ use super::{
     schedule::Event,
 };
 use crate::{
-    attack::{Attackers, Fate, Heard},
+    attack::{Attackers, Fate, ObservedLine},
     config::{Config, PROCESS_BIT},
     engine::{Clock, Cycle},
     message::{BusCommand, CommandTag, Detector, LONGEST_LINE, Message},
     scheme::{Platform, Scheme},
-    topology::Kind,
+    topology::TopologyKind,
 };
 
 /// Timeouts of one request after which its node raises the alarm.
@@ -31,7 +31,7 @@ pub(super) struct Transfers {
     /// Where the lines are that attackers hold back on protected links, by number.
     held_on: Vec<(u64, OnLink)>,
     /// Lines that were heard, if somebody listens.
-    pub(super) heard: Option<Vec<Heard>>,
+    pub(super) heard: Option<Vec<ObservedLine>>,
 }
 
 /// A line that an owner, or memory, sends.
@@ -83,7 +83,7 @@ impl Transfers {
             usable: 0,
             resent: false,
         };
-        if self.config.interconnect.kind != Kind::Bus && self.protected(&message) {
+        if self.config.interconnect.kind != TopologyKind::Bus && self.protected(&message) {
             // Owners hear of requests at times of their own: counters and pads are taken in the order in which lines are ready
             let index = self.keep(message);
             return context.schedule.at(line.at, Event::Ready(index));
@@ -181,7 +181,7 @@ impl Transfers {
             }
         }
         if let (Some(heard), false) = (&mut self.heard, within) {
-            heard.push(Heard {
+            heard.push(ObservedLine {
                 from: message.sender,
                 to: message.node,
                 line: message.line,
@@ -238,7 +238,7 @@ impl Transfers {
     /// Every unit but sender and receiver observes a line.
     fn observe_others(&mut self, message: &Message, protected: bool, context: &mut Context) {
         // Only real ciphertext changes what other units know, and they see no link but their own
-        if !protected || !self.config.scheme.functional || self.config.interconnect.kind != Kind::Bus {
+        if !protected || !self.config.scheme.functional || self.config.interconnect.kind != TopologyKind::Bus {
             return;
         }
         for unit in (0..self.config.units()).filter(|unit| *unit != message.to && Some(*unit) != message.from) {

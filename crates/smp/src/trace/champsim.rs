@@ -8,7 +8,7 @@
 use std::io::Read;
 
 use super::{Stepper, read_whole};
-use crate::access::{Access, Kind, Source, SourceError};
+use crate::access::{Access, Operation, Source, SourceError};
 
 const RECORD: usize = 64;
 
@@ -68,12 +68,12 @@ impl ChampSim {
         let instruction = own(word(&record[..8]));
         self.stepper.instruction().map_err(|error| self.wrong(error))?;
         if self.fetched.replace(instruction / self.line) != Some(instruction / self.line) {
-            self.stepper.reference(steps, Kind::Fetch, instruction, 1);
+            self.stepper.reference(steps, Operation::Fetch, instruction, 1);
         }
         let addresses =
             |from: usize, count: usize| (0..count).map(move |i| word(&record[from + 8 * i..from + 8 * i + 8]));
         let (writes, reads) = (addresses(16, 2), addresses(32, 4));
-        for (kind, address) in reads.map(|at| (Kind::Load, at)).chain(writes.map(|at| (Kind::Store, at))) {
+        for (kind, address) in reads.map(|at| (Operation::Load, at)).chain(writes.map(|at| (Operation::Store, at))) {
             if address != 0 {
                 self.stepper.reference(steps, kind, own(address), 1);
             }
@@ -135,8 +135,12 @@ mod tests {
             [record(0x40_1000, [0, 0], [0; 4]), record(0x40_1004, [0x7000, 0], [0x6000, 0, 0, 0x6100])].concat();
         let steps = read(bytes.clone(), 0).unwrap();
         let short: Vec<_> = steps.iter().map(|step| (step.kind, step.address, step.gap)).collect();
-        let expected =
-            [(Kind::Fetch, 0x40_1000, 0), (Kind::Load, 0x6000, 1), (Kind::Load, 0x6100, 0), (Kind::Store, 0x7000, 0)];
+        let expected = [
+            (Operation::Fetch, 0x40_1000, 0),
+            (Operation::Load, 0x6000, 1),
+            (Operation::Load, 0x6100, 0),
+            (Operation::Store, 0x7000, 0),
+        ];
         assert_eq!(short, expected);
         // Another program has nothing in common with it
         assert!(read(bytes, 1).unwrap().iter().all(|step| step.address >> SPACE == 1));

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Trace, TraceError};
-use crate::access::{Access, Kind, Window};
+use crate::access::{Access, Operation, Window};
 
 /// What a trace holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -80,25 +80,25 @@ impl Trace {
                 summary.instructions += access.instructions();
                 summary.synchronisations += u64::from(kind.synchronises());
                 match kind {
-                    Kind::Load | Kind::Store | Kind::Fetch => {}
-                    Kind::RegionBegin if ended && !begun => {
+                    Operation::Load | Operation::Store | Operation::Fetch => {}
+                    Operation::RegionBegin if ended && !begun => {
                         return wrong("ends the region of interest before it begins it".to_owned());
                     }
-                    Kind::RegionBegin => begun = true,
-                    Kind::RegionEnd => ended = true,
-                    Kind::Barrier if value > self.threads() as u64 => {
+                    Operation::RegionBegin => begun = true,
+                    Operation::RegionEnd => ended = true,
+                    Operation::Barrier if value > self.threads() as u64 => {
                         return wrong(format!("barrier {address:#x} waits for {value} threads of {}", self.threads()));
                     }
-                    Kind::Barrier if value > 0 => *objects.barriers.entry((address, value)).or_default() += 1,
+                    Operation::Barrier if value > 0 => *objects.barriers.entry((address, value)).or_default() += 1,
                     // For all that still run: it opens when the others have finished
-                    Kind::Barrier => {}
-                    Kind::Lock if !held.insert(address) => {
+                    Operation::Barrier => {}
+                    Operation::Lock if !held.insert(address) => {
                         return wrong(format!("takes lock {address:#x} twice and would wait for itself"));
                     }
-                    Kind::Lock => {}
-                    Kind::Unlock => summary.strays += u64::from(!held.remove(&address)),
-                    Kind::Post => objects.posts.entry(address).or_default().0 += 1,
-                    Kind::Wait => objects.posts.entry(address).or_default().1 += 1,
+                    Operation::Lock => {}
+                    Operation::Unlock => summary.strays += u64::from(!held.remove(&address)),
+                    Operation::Post => objects.posts.entry(address).or_default().0 += 1,
+                    Operation::Wait => objects.posts.entry(address).or_default().1 += 1,
                 }
             }
         }

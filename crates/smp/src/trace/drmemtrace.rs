@@ -12,7 +12,7 @@ use std::{
 };
 
 use super::{BATCH, GapError, Stepper, Windows, read_whole};
-use crate::access::{Access, Kind, Source, SourceError, Window};
+use crate::access::{Access, Operation, Source, SourceError, Window};
 
 const READ: u16 = 0;
 const WRITE: u16 = 1;
@@ -38,10 +38,10 @@ const WINDOW: u16 = 14;
 const MOST_WINDOWS: usize = 1 << 16;
 
 /// What the identifiers of traced functions mean, from 0: the functions that `-record_function` has to name, in this order.
-const FUNCTIONS: [(&str, Kind); 3] = [
-    ("pthread_mutex_lock", Kind::Lock),
-    ("pthread_mutex_unlock", Kind::Unlock),
-    ("pthread_barrier_wait", Kind::Barrier),
+const FUNCTIONS: [(&str, Operation); 3] = [
+    ("pthread_mutex_lock", Operation::Lock),
+    ("pthread_mutex_unlock", Operation::Unlock),
+    ("pthread_barrier_wait", Operation::Barrier),
 ];
 
 /// A thread's entries as steps of a processor.
@@ -109,7 +109,7 @@ impl Drmemtrace {
     /// The region of interest begins or ends here, or neither.
     fn bound(&mut self, inside: bool, steps: &mut Vec<Access>) -> Result<(), GapError> {
         if std::mem::replace(&mut self.inside, inside) != inside {
-            let kind = if inside { Kind::RegionBegin } else { Kind::RegionEnd };
+            let kind = if inside { Operation::RegionBegin } else { Operation::RegionEnd };
             self.stepper.synchronise(steps, kind, 0, 0)?;
         }
         Ok(())
@@ -147,7 +147,7 @@ impl Drmemtrace {
                 if size > 4096 {
                     return Err(self.wrong(format_args!("a reference of {size} bytes")));
                 }
-                let kind = if kind == READ { Kind::Load } else { Kind::Store };
+                let kind = if kind == READ { Operation::Load } else { Operation::Store };
                 self.stepper.reference(steps, kind, address, u64::from(size));
             }
             kind if instruction(kind) => {
@@ -155,7 +155,7 @@ impl Drmemtrace {
                 // A fetch for each new line of instructions
                 let line = address / self.line;
                 if self.fetched.replace(line) != Some(line) {
-                    self.stepper.reference(steps, Kind::Fetch, address, 1);
+                    self.stepper.reference(steps, Operation::Fetch, address, 1);
                 }
             }
             NO_FETCH => self.stepper.instruction().map_err(|error| self.wrong(error))?,
@@ -246,11 +246,11 @@ mod tests {
         assert_eq!(
             steps,
             [
-                (Kind::Fetch, 0x40_0000, 1, 0),
-                (Kind::Load, 0x1000, 8, 2),
-                (Kind::Barrier, 0x6000, 0, 0),
-                (Kind::Store, 0x1030, 16, 0),
-                (Kind::Store, 0x1040, 16, 0),
+                (Operation::Fetch, 0x40_0000, 1, 0),
+                (Operation::Load, 0x1000, 8, 2),
+                (Operation::Barrier, 0x6000, 0, 0),
+                (Operation::Store, 0x1030, 16, 0),
+                (Operation::Store, 0x1040, 16, 0),
             ]
         );
     }
@@ -275,8 +275,14 @@ mod tests {
         ];
         let steps = read(bytes.concat()).unwrap();
         let short: Vec<_> = steps.iter().map(|step| (step.kind, step.gap)).collect();
-        let expected =
-            [(Kind::Fetch, 0), (Kind::Load, 0), (Kind::Lock, 2), (Kind::Fetch, 0), (Kind::Store, 0), (Kind::Load, 1)];
+        let expected = [
+            (Operation::Fetch, 0),
+            (Operation::Load, 0),
+            (Operation::Lock, 2),
+            (Operation::Fetch, 0),
+            (Operation::Store, 0),
+            (Operation::Load, 1),
+        ];
         assert_eq!(short, expected);
         assert_eq!(steps.iter().map(Access::instructions).sum::<u64>(), 6, "the lock is one of them, a call");
     }
@@ -322,9 +328,9 @@ mod tests {
         };
         // The first one has the only fetch of a new line; the load of window 1 crosses a line
         let counts = [(0, 3, 2), (1, 2, 1), (2, 1, 1), (3, 1, 1)];
-        let (begin, end) = ((Kind::RegionBegin, 0), (Kind::RegionEnd, 0));
-        let load = |address| (Kind::Load, address);
-        let all = [(Kind::Fetch, 0x40_0000), load(0x1000), load(0x2000), load(0x303c), load(0x3040), load(0x4000)];
+        let (begin, end) = ((Operation::RegionBegin, 0), (Operation::RegionEnd, 0));
+        let load = |address| (Operation::Load, address);
+        let all = [(Operation::Fetch, 0x40_0000), load(0x1000), load(0x2000), load(0x303c), load(0x3040), load(0x4000)];
         let whole: Vec<_> = all.into_iter().chain([load(0x5000)]).collect();
         assert_eq!(read(None), (whole.clone(), counts.to_vec()), "nobody chose");
         let with = |begins: usize, ends: usize| {

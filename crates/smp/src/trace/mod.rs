@@ -26,7 +26,7 @@ pub use windows::{Windows, WindowsError};
 #[cfg(test)]
 use crate::access::{Source, SourceError};
 use crate::{
-    access::{Access, Kind},
+    access::{Access, Operation},
     config::ADDRESS_BITS,
 };
 
@@ -84,8 +84,8 @@ impl Stepper {
     }
 
     /// A reference of `size` bytes.
-    pub(crate) fn reference(&mut self, steps: &mut Vec<Access>, kind: Kind, address: u64, size: u64) {
-        self.idle &= kind == Kind::Fetch;
+    pub(crate) fn reference(&mut self, steps: &mut Vec<Access>, kind: Operation, address: u64, size: u64) {
+        self.idle &= kind == Operation::Fetch;
         let (mut at, mut left) = (address & ADDRESSES, size.max(1));
         while left > 0 {
             let n = left.min(self.line - at % self.line);
@@ -101,7 +101,7 @@ impl Stepper {
     pub(crate) fn synchronise(
         &mut self,
         steps: &mut Vec<Access>,
-        kind: Kind,
+        kind: Operation,
         object: u64,
         count: u64,
     ) -> Result<(), GapError> {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::access::{Access, Kind};
+use crate::access::{Access, Operation};
 
 #[test]
 fn files_are_found_by_their_prefix_or_it_is_told_why_not() {
@@ -85,7 +85,7 @@ fn drmemtrace_is_read_as_dynamorio_writes_it_in_every_compression() {
     let all = steps("zip");
     let count = |kind| all.iter().filter(|step| step.kind == kind).count();
     // 67 loads and 40 stores in the file, of which some cross a line
-    assert!((67..=75).contains(&count(Kind::Load)) && (40..=48).contains(&count(Kind::Store)), "{all:?}");
+    assert!((67..=75).contains(&count(Operation::Load)) && (40..=48).contains(&count(Operation::Store)), "{all:?}");
     // 248 in the file, 5 of which have two references; the last one has none, and nothing follows it
     assert_eq!(all.iter().map(Access::instructions).sum::<u64>(), 248 + 5 - 1);
     for name in ["gz", "lz4", "plain", "dir"] {

@@ -16,7 +16,7 @@
 use std::io::{self, Read, Write};
 
 use super::{BATCH, Stepper};
-use crate::access::{Access, Kind, Source, SourceError};
+use crate::access::{Access, Operation, Source, SourceError};
 
 const LONG: u64 = 2047;
 
@@ -87,24 +87,24 @@ impl Smpt {
         }
         .map_err(|error| self.wrong(error))?;
         match kind {
-            0 => self.stepper.reference(steps, Kind::Load, address, 1 << middle),
-            1 => self.stepper.reference(steps, Kind::Store, address, 1 << middle),
+            0 => self.stepper.reference(steps, Operation::Load, address, 1 << middle),
+            1 => self.stepper.reference(steps, Operation::Store, address, 1 << middle),
             _ => {
                 let code = middle | (record >> 47 & 1) << 3;
                 let object = record & ((1 << 47) - 1);
                 let kind = match code {
-                    1 => Kind::Barrier,
-                    3 => Kind::Lock,
-                    5 => Kind::Unlock,
-                    9 => Kind::Post,
-                    11 => Kind::Wait,
-                    14 => Kind::RegionBegin,
-                    15 => Kind::RegionEnd,
+                    1 => Operation::Barrier,
+                    3 => Operation::Lock,
+                    5 => Operation::Unlock,
+                    9 => Operation::Post,
+                    11 => Operation::Wait,
+                    14 => Operation::RegionBegin,
+                    15 => Operation::RegionEnd,
                     // Ends of the above, threads made and joined
                     2 | 4 | 6 | 7 | 8 | 10 | 12 | 13 => return Ok(()),
                     _ => return Err(self.wrong(format_args!("synchronisation code {code} does not exist"))),
                 };
-                let count = if kind == Kind::Barrier { self.count.take().unwrap_or(0) } else { 0 };
+                let count = if kind == Operation::Barrier { self.count.take().unwrap_or(0) } else { 0 };
                 self.stepper.synchronise(steps, kind, object, count).map_err(|error| self.wrong(error))?;
             }
         }
@@ -213,16 +213,16 @@ mod tests {
         assert_eq!(
             short,
             [
-                (Kind::Load, 0x7fff_1234_5678, 3, 8),
+                (Operation::Load, 0x7fff_1234_5678, 3, 8),
                 // Across a line: two
-                (Kind::Store, 0x1003c, 5000, 4),
-                (Kind::Store, 0x10040, 0, 4),
-                (Kind::Barrier, 0x40_0000, 1, 0),
-                (Kind::Wait, 0x50, 0, 0),
-                (Kind::Barrier, 0x40_0000, 2000, 0),
+                (Operation::Store, 0x1003c, 5000, 4),
+                (Operation::Store, 0x10040, 0, 4),
+                (Operation::Barrier, 0x40_0000, 1, 0),
+                (Operation::Wait, 0x50, 0, 0),
+                (Operation::Barrier, 0x40_0000, 2000, 0),
             ]
         );
-        let barriers: Vec<_> = steps.iter().filter(|s| s.kind == Kind::Barrier).map(|s| s.value).collect();
+        let barriers: Vec<_> = steps.iter().filter(|s| s.kind == Operation::Barrier).map(|s| s.value).collect();
         assert_eq!(barriers, [0, 3], "for everybody, and for three");
     }
 

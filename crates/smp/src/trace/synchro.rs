@@ -12,7 +12,7 @@
 use std::io::{BufRead, Read};
 
 use super::{BATCH, Stepper};
-use crate::access::{Access, Kind, Source, SourceError};
+use crate::access::{Access, Operation, Source, SourceError};
 
 /// A thread's events as steps of a processor.
 pub struct SynchroTrace {
@@ -76,7 +76,7 @@ impl SynchroTrace {
     fn edges(&mut self, edges: &str, steps: &mut Vec<Access>) -> Result<(), SourceError> {
         for edge in edges.split('#').skip(1) {
             let mut words = edge.split_whitespace().skip(2);
-            self.range(words.next(), words.next(), Kind::Load, steps)?;
+            self.range(words.next(), words.next(), Operation::Load, steps)?;
         }
         Ok(())
     }
@@ -94,8 +94,8 @@ impl SynchroTrace {
         let mut words = tail.split_whitespace();
         while let Some(mark) = words.next() {
             let kind = match mark {
-                "$" => Kind::Store,
-                "*" => Kind::Load,
+                "$" => Operation::Store,
+                "*" => Operation::Load,
                 _ => return Err(self.wrong(format_args!("{mark:?} is neither $ nor *"))),
             };
             self.range(words.next(), words.next(), kind, steps)?;
@@ -107,7 +107,7 @@ impl SynchroTrace {
         &mut self,
         from: Option<&str>,
         to: Option<&str>,
-        kind: Kind,
+        kind: Operation,
         steps: &mut Vec<Access>,
     ) -> Result<(), SourceError> {
         let (Some(from), Some(to)) = (from.and_then(hex), to.and_then(hex)) else {
@@ -135,7 +135,7 @@ impl SynchroTrace {
         Ok(())
     }
 
-    fn synchronise(&mut self, steps: &mut Vec<Access>, kind: Kind, object: u64) -> Result<(), SourceError> {
+    fn synchronise(&mut self, steps: &mut Vec<Access>, kind: Operation, object: u64) -> Result<(), SourceError> {
         self.stepper.synchronise(steps, kind, object, 0).map_err(|error| self.wrong(error))
     }
 
@@ -146,17 +146,17 @@ impl SynchroTrace {
         let mut objects = objects.trim().split('&').map(hex);
         let Some(Some(object)) = objects.next() else { return Err(self.wrong("a call names an address")) };
         match kind.trim() {
-            "1" | "9" => self.synchronise(steps, Kind::Lock, object)?,
-            "2" | "10" => self.synchronise(steps, Kind::Unlock, object)?,
-            "12" => self.synchronise(steps, Kind::Wait, object)?,
-            "13" => self.synchronise(steps, Kind::Post, object)?,
-            "5" => self.synchronise(steps, Kind::Barrier, object)?,
+            "1" | "9" => self.synchronise(steps, Operation::Lock, object)?,
+            "2" | "10" => self.synchronise(steps, Operation::Unlock, object)?,
+            "12" => self.synchronise(steps, Operation::Wait, object)?,
+            "13" => self.synchronise(steps, Operation::Post, object)?,
+            "5" => self.synchronise(steps, Operation::Barrier, object)?,
             "6" => {
                 let Some(Some(lock)) = objects.next() else {
                     return Err(self.wrong("a wait names condition and lock"));
                 };
-                self.synchronise(steps, Kind::Unlock, lock)?;
-                self.synchronise(steps, Kind::Lock, lock)?;
+                self.synchronise(steps, Operation::Unlock, lock)?;
+                self.synchronise(steps, Operation::Lock, lock)?;
                 self.unplayed += 1;
             }
             "3" | "4" | "7" | "8" => self.unplayed += 1,
@@ -218,13 +218,13 @@ mod tests {
         assert_eq!(
             steps,
             [
-                (Kind::Store, 0x1000, 8, 14),
-                (Kind::Load, 0x2004, 4, 0),
-                (Kind::Load, 0x2008, 4, 0),
-                (Kind::Load, 0x3000, 4, 0),
-                (Kind::Barrier, 0x77, 0, 0),
-                (Kind::Unlock, 0xa, 0, 0),
-                (Kind::Lock, 0xa, 0, 0),
+                (Operation::Store, 0x1000, 8, 14),
+                (Operation::Load, 0x2004, 4, 0),
+                (Operation::Load, 0x2008, 4, 0),
+                (Operation::Load, 0x3000, 4, 0),
+                (Operation::Barrier, 0x77, 0, 0),
+                (Operation::Unlock, 0xa, 0, 0),
+                (Operation::Lock, 0xa, 0, 0),
             ]
         );
     }
@@ -260,16 +260,16 @@ mod tests {
         assert_eq!(
             steps,
             [
-                (Kind::Store, 0x1000, 8, 104),
-                (Kind::Load, 0x2000, 8, 0),
-                (Kind::Load, 0x3000, 4, 0),
-                (Kind::Load, 0x3010, 8, 0),
-                (Kind::Lock, 0x77, 0, 0),
-                (Kind::Unlock, 0x77, 0, 0),
-                (Kind::Unlock, 0xa, 0, 0),
-                (Kind::Lock, 0xa, 0, 0),
-                (Kind::Wait, 0x50, 0, 0),
-                (Kind::Post, 0x50, 0, 0),
+                (Operation::Store, 0x1000, 8, 104),
+                (Operation::Load, 0x2000, 8, 0),
+                (Operation::Load, 0x3000, 4, 0),
+                (Operation::Load, 0x3010, 8, 0),
+                (Operation::Lock, 0x77, 0, 0),
+                (Operation::Unlock, 0x77, 0, 0),
+                (Operation::Unlock, 0xa, 0, 0),
+                (Operation::Lock, 0xa, 0, 0),
+                (Operation::Wait, 0x50, 0, 0),
+                (Operation::Post, 0x50, 0, 0),
             ]
         );
         let again: Vec<_> = read(second).unwrap().iter().map(|s| (s.kind, s.address, s.size, s.gap)).collect();

@@ -6,7 +6,7 @@ use super::{
     *,
 };
 use crate::{
-    quantity::{Kind, Quantity},
+    quantity::{Quantity, QuantityKind},
     results::Results,
     study::Outcome,
 };
@@ -97,7 +97,7 @@ fn sessions(level: &str, computed: f64) -> Results {
     let quantity = |scheme: &str, ns: f64| Quantity {
         name: format!("nanoseconds of a packet/{scheme}/1500/100000"),
         scope: format!("every scheme, {level}"),
-        kind: Kind::Measured,
+        kind: QuantityKind::Measured,
         figure: Interval::new(ns, ns * 0.99, ns * 1.01),
         once: false,
     };

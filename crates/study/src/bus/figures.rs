@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use sealwright_measure::Interval;
-use sealwright_smp::{attack::Attack, engine::Units, topology::Kind};
+use sealwright_smp::{attack::Attack, engine::Units, topology::TopologyKind};
 
 use super::{
     grid::{Grid, POOL, RECORDED_WITH},
@@ -99,7 +99,7 @@ fn connected(grid: &Grid, processors: usize) -> Figure {
     let name = |scheme: usize| interconnects::SCHEMES[scheme].0;
     let colours = [colour::NONE, colour::GCM, colour::CBC, colour::RKC, colour::GSCM, 7, 8, 9];
     let series = (1..interconnects::SCHEMES.len()).map(|scheme| {
-        let points = Kind::ALL.into_iter().filter_map(|kind| {
+        let points = TopologyKind::ALL.into_iter().filter_map(|kind| {
             let mean = interconnects::mean(&grid.connected, processors, kind, scheme)?;
             Some((X::Word(kind.name().to_owned()), mean))
         });

@@ -6,7 +6,7 @@ use sealwright_smp::{
     Config, ConfigError, Outcome,
     kernel::Kernel,
     run::{RunError, Simulation, Workload},
-    topology::Kind,
+    topology::TopologyKind,
 };
 
 use super::{
@@ -60,7 +60,7 @@ fn cases(quick: bool) -> Vec<Case> {
 pub(super) struct Connected {
     program: &'static str,
     processors: usize,
-    kind: Kind,
+    kind: TopologyKind,
     /// Place in [`SCHEMES`].
     scheme: usize,
     /// By seed.
@@ -71,7 +71,7 @@ pub(super) struct Connected {
     busiest: f64,
 }
 
-fn config(kind: Kind, scheme: usize, processors: usize, seed: u64) -> Result<Config, ConfigError> {
+fn config(kind: TopologyKind, scheme: usize, processors: usize, seed: u64) -> Result<Config, ConfigError> {
     let mut config = Config::default();
     (config.machine.processors, config.machine.seed) = (processors, seed);
     (config.memory.latency, config.memory.jitter) = (158, 4);
@@ -82,21 +82,21 @@ fn config(kind: Kind, scheme: usize, processors: usize, seed: u64) -> Result<Con
 }
 
 /// Whether a scheme can run on an interconnect.
-fn possible(kind: Kind, scheme: usize) -> bool {
+fn possible(kind: TopologyKind, scheme: usize) -> bool {
     config(kind, scheme, 8, 1).is_ok_and(|config| config.check().is_ok())
 }
 
 /// Runs every program on every interconnect with every scheme that can run there, with every seed.
 pub(super) fn connect(quick: bool) -> Result<Vec<Connected>, GridError> {
     let cases = cases(quick);
-    let places = Kind::ALL.into_iter().flat_map(|kind| (0..SCHEMES.len()).map(move |scheme| (kind, scheme)));
-    let places: Vec<(Kind, usize)> = places.filter(|(kind, scheme)| possible(*kind, *scheme)).collect();
-    let runs: Vec<(&Case, Kind, usize)> =
+    let places = TopologyKind::ALL.into_iter().flat_map(|kind| (0..SCHEMES.len()).map(move |scheme| (kind, scheme)));
+    let places: Vec<(TopologyKind, usize)> = places.filter(|(kind, scheme)| possible(*kind, *scheme)).collect();
+    let runs: Vec<(&Case, TopologyKind, usize)> =
         cases.iter().flat_map(|case| places.iter().map(move |(kind, scheme)| (case, *kind, *scheme))).collect();
     runs.into_par_iter().map(|(case, kind, scheme)| run(case, kind, scheme, seeds(quick))).collect()
 }
 
-fn run(case: &Case, kind: Kind, scheme: usize, seeds: u64) -> Result<Connected, GridError> {
+fn run(case: &Case, kind: TopologyKind, scheme: usize, seeds: u64) -> Result<Connected, GridError> {
     let Case { program, processors, workload } = case;
     let one = |seed| {
         let config = config(kind, scheme, *processors, seed).map_err(RunError::from)?;
@@ -113,7 +113,7 @@ fn run(case: &Case, kind: Kind, scheme: usize, seeds: u64) -> Result<Connected, 
     let all = (1..=seeds).map(one).collect::<Result<Vec<_>, GridError>>()?;
     let first = |name| all.first().map_or(0.0, |stats| stats.number(name));
     let busiest = match kind {
-        Kind::Bus => first("bus.data_busy").max(first("bus.address_busy")),
+        TopologyKind::Bus => first("bus.data_busy").max(first("bus.address_busy")),
         _ => first("links.most_busy"),
     };
     let cycles = all.iter().map(|stats| stats.number("cycles")).collect();
@@ -135,7 +135,7 @@ fn rows(runs: &[Connected]) -> Vec<(&'static str, usize)> {
 fn find<'a>(
     runs: &'a [Connected],
     (program, processors): (&str, usize),
-    kind: Kind,
+    kind: TopologyKind,
     scheme: usize,
 ) -> Option<&'a Connected> {
     let wanted = |run: &&Connected| (run.kind, run.scheme) == (kind, scheme);
@@ -143,13 +143,13 @@ fn find<'a>(
 }
 
 /// Per cent of the time in the clear on the same interconnect that a scheme adds to a program, by seed.
-fn losses(runs: &[Connected], row: (&str, usize), kind: Kind, scheme: usize) -> Option<Vec<f64>> {
+fn losses(runs: &[Connected], row: (&str, usize), kind: TopologyKind, scheme: usize) -> Option<Vec<f64>> {
     let (clear, with) = (find(runs, row, kind, 0)?, find(runs, row, kind, scheme)?);
     Some(with.cycles.iter().zip(&clear.cycles).map(|(with, clear)| (with / clear - 1.0) * 100.0).collect())
 }
 
 /// The mean of that over the kernels on so many processors, with its interval over the seeds.
-pub(super) fn mean(runs: &[Connected], processors: usize, kind: Kind, scheme: usize) -> Option<Interval> {
+pub(super) fn mean(runs: &[Connected], processors: usize, kind: TopologyKind, scheme: usize) -> Option<Interval> {
     let of = rows(runs).into_iter().filter(|row| row.1 == processors);
     let all: Vec<Vec<f64>> = of.map(|row| losses(runs, row, kind, scheme)).collect::<Option<_>>()?;
     let seeds = all.iter().map(Vec::len).min()?;
@@ -187,9 +187,9 @@ fn interval(found: Option<Interval>, decimals: u8) -> Cell {
 /// The programs in the clear: how long they take on each interconnect, and how busy it is.
 pub(super) fn clear(runs: &[Connected]) -> Table {
     let heads = [Column::text("program"), Column::number("processors")];
-    let cycles = Kind::ALL.map(|kind| Column::number(format!("{}: cycles", kind.name())));
-    let hops = [Kind::Ring, Kind::Mesh].map(|kind| Column::number(format!("{}: hops", kind.name())));
-    let busy = Kind::ALL.map(|kind| Column::number(format!("{}: busiest", kind.name())).unit("%"));
+    let cycles = TopologyKind::ALL.map(|kind| Column::number(format!("{}: cycles", kind.name())));
+    let hops = [TopologyKind::Ring, TopologyKind::Mesh].map(|kind| Column::number(format!("{}: hops", kind.name())));
+    let busy = TopologyKind::ALL.map(|kind| Column::number(format!("{}: busiest", kind.name())).unit("%"));
     let heads = heads.into_iter().chain(cycles).chain(hops).chain(busy);
     let note = "Without a scheme; the nodes are those of the thesis. Cycles have their 95 % interval over the seeds. Hops are the links that \
         a message crosses on average; busiest is the part of the time that the bus, or the busiest link, is held, both of the first seed.";
@@ -198,9 +198,9 @@ pub(super) fn clear(runs: &[Connected]) -> Table {
         let at = |kind| find(runs, row, kind, 0);
         let number = |value: Option<f64>| value.map_or_else(|| Cell::empty("not run"), |value| Cell::number(value, 2));
         let mut cells = vec![Cell::text(row.0), Cell::count(row.1 as u64)];
-        cells.extend(Kind::ALL.map(|kind| interval(at(kind).and_then(|run| over_seeds(&run.cycles)), 0)));
-        cells.extend([Kind::Ring, Kind::Mesh].map(|kind| number(at(kind).map(|run| run.hops))));
-        cells.extend(Kind::ALL.map(|kind| number(at(kind).map(|run| run.busiest * 100.0))));
+        cells.extend(TopologyKind::ALL.map(|kind| interval(at(kind).and_then(|run| over_seeds(&run.cycles)), 0)));
+        cells.extend([TopologyKind::Ring, TopologyKind::Mesh].map(|kind| number(at(kind).map(|run| run.hops))));
+        cells.extend(TopologyKind::ALL.map(|kind| number(at(kind).map(|run| run.busiest * 100.0))));
         table.row(cells);
     }
     table
@@ -209,7 +209,7 @@ pub(super) fn clear(runs: &[Connected]) -> Table {
 /// What schemes cost on each interconnect.
 pub(super) fn table(runs: &[Connected]) -> Table {
     let heads = [Column::text("program"), Column::number("processors"), Column::text("scheme")];
-    let heads = heads.into_iter().chain(Kind::ALL.map(|kind| Column::number(kind.name()).unit("%")));
+    let heads = heads.into_iter().chain(TopologyKind::ALL.map(|kind| Column::number(kind.name()).unit("%")));
     let note = "Per cent of the same program's time on the same interconnect without a scheme, with its 95 % interval over the seeds: other \
         inputs, and memory that takes 158 to 162 cycles. Units thesis. End to end, nodes on the way pass a line on as it is; on each link, \
         every node on the way decrypts a message, checks it and encrypts it anew, commands too. On a bus every node is a link to a hub. A \
@@ -222,7 +222,7 @@ pub(super) fn table(runs: &[Connected]) -> Table {
                 losses => interval(losses.and_then(|losses| over_seeds(&losses)), 2),
             };
             let cells = [Cell::text(row.0), Cell::count(row.1 as u64), Cell::text(*name)];
-            table.row(cells.into_iter().chain(Kind::ALL.map(cell)));
+            table.row(cells.into_iter().chain(TopologyKind::ALL.map(cell)));
         }
     }
     table
@@ -235,10 +235,10 @@ mod tests {
 
     #[test]
     fn a_chain_for_all_needs_a_bus_and_everything_else_runs_everywhere() {
-        for kind in Kind::ALL {
+        for kind in TopologyKind::ALL {
             let refused: Vec<&str> =
                 (0..SCHEMES.len()).filter(|at| !possible(kind, *at)).map(|at| SCHEMES[at].0).collect();
-            let expected: &[&str] = if kind == Kind::Bus { &[] } else { &["SENSS, one chain for all"] };
+            let expected: &[&str] = if kind == TopologyKind::Bus { &[] } else { &["SENSS, one chain for all"] };
             assert_eq!(refused, expected, "{}", kind.name());
         }
     }
@@ -249,7 +249,8 @@ mod tests {
         let kernel = Kernel::Fft { m: 10 };
         let case = Case { program: "fft", processors: 16, workload: Workload::Kernel(kernel, false) };
         let schemes = [0, 1, 5];
-        let runs = Kind::ALL.into_iter().flat_map(|kind| schemes.map(|scheme| run(&case, kind, scheme, 2).unwrap()));
+        let runs =
+            TopologyKind::ALL.into_iter().flat_map(|kind| schemes.map(|scheme| run(&case, kind, scheme, 2).unwrap()));
         let runs: Vec<Connected> = runs.collect();
         assert_eq!((rows(&runs), machines(&runs)), (vec![("fft", 16)], vec![16]));
         // A title names what was run, and `--quick` leaves a kernel out
@@ -260,8 +261,13 @@ mod tests {
         assert_eq!([with(&["fft"]), with(&["fft", "lunc"])], ["FFT", "FFT and LU"]);
         assert_eq!(with(&["fft", "lunc", "radix"]), "FFT, LU and RADIX");
         let of = |kind, scheme| mean(&runs, 16, kind, scheme).unwrap();
-        assert!(of(Kind::Mesh, 5).low > of(Kind::Mesh, 1).high, "{:?} {:?}", of(Kind::Mesh, 5), of(Kind::Mesh, 1));
-        assert!(of(Kind::Mesh, 5).median > of(Kind::Bus, 5).median);
+        assert!(
+            of(TopologyKind::Mesh, 5).low > of(TopologyKind::Mesh, 1).high,
+            "{:?} {:?}",
+            of(TopologyKind::Mesh, 5),
+            of(TopologyKind::Mesh, 1)
+        );
+        assert!(of(TopologyKind::Mesh, 5).median > of(TopologyKind::Bus, 5).median);
         assert!(runs.iter().all(|run| run.cycles[0] != run.cycles[1]), "{runs:?}");
         let (clear, costs) = (clear(&runs).to_text(), table(&runs).to_text());
         assert!(clear.contains("fft") && !clear.contains("not run"), "{clear}");

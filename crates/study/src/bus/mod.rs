@@ -68,7 +68,7 @@ mod tests {
     use sealwright_measure::Verdict;
 
     use super::*;
-    use crate::quantity::Kind;
+    use crate::quantity::QuantityKind;
 
     #[test]
     fn the_thesis_is_transcribed_whole() {
@@ -110,7 +110,7 @@ mod tests {
         let quantities = quantities::quantities(&Grid::made_up(|run| loss(run.scheme)));
         let judged = judge(&PAPER.claims, &quantities).unwrap();
         let claim = judged.iter().find(|claim| claim.id == id).unwrap();
-        let ours = claim.verdicts.iter().filter(|scoped| scoped.kind == Kind::Simulated);
+        let ours = claim.verdicts.iter().filter(|scoped| scoped.kind == QuantityKind::Simulated);
         ours.filter_map(|scoped| scoped.direction.as_ref().map(|found| found.verdict)).collect()
     }
 

@@ -17,7 +17,7 @@ use super::{
     schemes::{LATENCIES, Scheme, VARIANTS, Variant},
     seeds::over_seeds,
 };
-use crate::quantity::{Kind, Quantities, Quantity};
+use crate::quantity::{Quantities, Quantity, QuantityKind};
 
 /// The circumstance of the thesis's own figures.
 const PRINTED: &str = "the thesis's own figure";
@@ -31,7 +31,7 @@ const KEYS: &str = "the thesis's sums, with a key for each process";
 /// What the thesis prints: the same on every machine.
 pub(super) fn printed() -> Vec<Quantity> {
     let mut all = Vec::new();
-    let mut add = Quantities::new(&mut all, PRINTED, Kind::Arithmetic);
+    let mut add = Quantities::new(&mut all, PRINTED, QuantityKind::Arithmetic);
     if let Some(table) = PAPER.table("figure 5.1") {
         let loss = |scheme: Loss, processors: usize, latency: u64| {
             let column = LATENCIES.iter().position(|one| *one == latency)? + if scheme == Loss::Gcm { 0 } else { 2 };
@@ -51,7 +51,7 @@ pub(super) fn printed() -> Vec<Quantity> {
     let gcm = |processes: f64| (128.0 * 9.0 + processes * 9.0 + 99.0 * 14.0) / 8.0 + pads;
     add.exact("bytes for 200 processes : 100/GCM", gcm(200.0) / gcm(100.0));
     add.exact("bytes for 200 processes : 100/SENSS", 2.0);
-    let mut add = Quantities::new(&mut all, KEYS, Kind::Arithmetic);
+    let mut add = Quantities::new(&mut all, KEYS, QuantityKind::Arithmetic);
     add.exact("bytes kept, GCM : SENSS", (printed_bytes + 100.0 * pads) / senss);
     all
 }
@@ -97,7 +97,11 @@ fn paired(a: Samples, b: Samples, of: impl Fn(f64, f64) -> f64) -> Samples {
 fn put(add: &mut Quantities<'_>, name: String, samples: Samples) {
     let Some(samples) = samples else { return };
     let figure = over_seeds(&samples);
-    if samples.len() == 1 && add.kind() != Kind::Arithmetic { add.once(name, figure) } else { add.add(name, figure) }
+    if samples.len() == 1 && add.kind() != QuantityKind::Arithmetic {
+        add.once(name, figure)
+    } else {
+        add.add(name, figure)
+    }
 }
 
 /// Adds the quotient of two losses, seed by seed. Over a loss of nothing or less there is none; if only some seeds have such a
@@ -153,16 +157,16 @@ pub(super) fn quantities(grid: &Grid) -> Vec<Quantity> {
         }
     };
     for variant in VARIANTS {
-        let mut add = Quantities::new(&mut all, variant.name(), Kind::Simulated);
+        let mut add = Quantities::new(&mut all, variant.name(), QuantityKind::Simulated);
         losses(&mut add, &loss(Suite::Kernels, variant));
         pools(grid, variant, &mut add);
         lines(grid, variant, &mut add);
     }
     for variant in RECORDED_WITH {
-        let mut add = Quantities::new(&mut all, variant.name() + RECORDED, Kind::Simulated);
+        let mut add = Quantities::new(&mut all, variant.name() + RECORDED, QuantityKind::Simulated);
         losses(&mut add, &loss(Suite::Recorded, variant));
     }
-    let mut add = Quantities::new(&mut all, "our units, 8 processors, 100 processes", Kind::Simulated);
+    let mut add = Quantities::new(&mut all, "our units, 8 processors, 100 processes", QuantityKind::Simulated);
     let (gcm, chain) = (storage("gcm", 1), storage("cbc", 1));
     add.exact("bytes kept, GCM : SENSS", gcm / chain);
     let of = |keys: usize| grid.shared.iter().find(|run| run.keys == keys).map(|run| run.bytes);
@@ -173,14 +177,14 @@ pub(super) fn quantities(grid: &Grid) -> Vec<Quantity> {
         add.exact(format!("false alarms a run/{name}"), alarms.alarms as f64 / alarms.runs.max(1) as f64);
     }
     let mut add =
-        Quantities::new(&mut all, "our units, 8 processors, a key for each of 100 processes", Kind::Simulated);
+        Quantities::new(&mut all, "our units, 8 processors, a key for each of 100 processes", QuantityKind::Simulated);
     // Each process takes as much as the second; masks are for 100 of them already
     let each = storage("gcm", 2) - gcm;
     add.exact("bytes kept, GCM : SENSS", (gcm + 99.0 * each) / chain);
     for processors in interconnects::machines(&grid.connected) {
-        for kind in topology::Kind::ALL {
+        for kind in topology::TopologyKind::ALL {
             let scope = format!("{} of {processors} processors", kind.name());
-            let mut add = Quantities::new(&mut all, scope, Kind::Simulated);
+            let mut add = Quantities::new(&mut all, scope, QuantityKind::Simulated);
             for (scheme, (name, _)) in interconnects::SCHEMES.iter().enumerate().skip(1) {
                 let mean = interconnects::mean(&grid.connected, processors, kind, scheme);
                 add.add(format!("per cent of time added/{name}"), mean);
@@ -193,7 +197,7 @@ pub(super) fn quantities(grid: &Grid) -> Vec<Quantity> {
         ("attacks, simulated, four misses at a time", &grid.side_by_side),
         ("attacks on memory, simulated", &grid.attacked),
     ] {
-        detected(cells, &mut Quantities::new(&mut all, scope, Kind::Simulated));
+        detected(cells, &mut Quantities::new(&mut all, scope, QuantityKind::Simulated));
     }
     all
 }

@@ -13,7 +13,7 @@ use crate::{
 };
 
 fn named<'a>(all: &'a [Quantity], start: &str) -> Vec<&'a Quantity> {
-    all.iter().filter(|quantity| quantity.kind == Kind::Simulated && quantity.name.starts_with(start)).collect()
+    all.iter().filter(|quantity| quantity.kind == QuantityKind::Simulated && quantity.name.starts_with(start)).collect()
 }
 
 /// A machine on which shielded lines of 64 bytes take as long as lines in the clear, or less.
@@ -80,7 +80,7 @@ fn storage_with_a_key_for_each_process_is_judged_too() {
 #[test]
 fn a_quotient_that_one_seed_lacks_has_no_known_spread() {
     let mut all = Vec::new();
-    let mut add = Quantities::new(&mut all, "here", Kind::Simulated);
+    let mut add = Quantities::new(&mut all, "here", QuantityKind::Simulated);
     put_quotient(&mut add, "x", Some(vec![2.0, 3.0, 4.0]), Some(vec![1.0, -0.1, 2.1]));
     put_quotient(&mut add, "nothing", Some(vec![2.0, 3.0, 4.0]), Some(vec![1.0, -3.0, 1.0]));
     let [one] = &all[..] else { panic!("{all:?}") };
@@ -125,7 +125,7 @@ fn the_share_of_strikes_that_were_run_is_not_that_of_all() {
     let attack = sealwright_smp::attack::Attack::ALL[0];
     let cell = Cell { attack, scheme: "gcm".into(), strikes: vec![strike; 16] };
     let mut all = Vec::new();
-    detected(&[cell], &mut Quantities::new(&mut all, "here", Kind::Simulated));
+    detected(&[cell], &mut Quantities::new(&mut all, "here", QuantityKind::Simulated));
     let found = |start: &str| named(&all, start)[0].figure;
     assert_eq!(found("share of strikes detected/"), Interval::exact(1.0));
     let of_all = found("share of all such strikes that would be detected/");
@@ -135,8 +135,8 @@ fn the_share_of_strikes_that_were_run_is_not_that_of_all() {
 #[test]
 fn what_was_run_with_one_seed_is_marked() {
     let mut all = Vec::new();
-    put(&mut Quantities::new(&mut all, "here", Kind::Simulated), "x".into(), Some(vec![2.0]));
-    put(&mut Quantities::new(&mut all, "printed", Kind::Arithmetic), "x".into(), Some(vec![2.0]));
+    put(&mut Quantities::new(&mut all, "here", QuantityKind::Simulated), "x".into(), Some(vec![2.0]));
+    put(&mut Quantities::new(&mut all, "printed", QuantityKind::Arithmetic), "x".into(), Some(vec![2.0]));
     assert_eq!(all.iter().map(|found| found.once).collect::<Vec<_>>(), [true, false]);
 }
 

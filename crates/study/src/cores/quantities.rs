@@ -8,7 +8,7 @@ use super::{
     measured::Measured,
     software::LONGEST,
 };
-use crate::quantity::{Kind, Quantities, Quantity};
+use crate::quantity::{Quantities, Quantity, QuantityKind};
 
 /// The circumstance of the paper's own figures.
 const PRINTED: &str = "the paper's own table";
@@ -20,7 +20,7 @@ const SOFTWARE: &str = "software here, one core";
 /// What the paper prints: the same on every machine. Rates and clocks are known to half a unit.
 pub(super) fn printed() -> Vec<Quantity> {
     let mut all = Vec::new();
-    let mut add = Quantities::new(&mut all, PRINTED, Kind::Arithmetic);
+    let mut add = Quantities::new(&mut all, PRINTED, QuantityKind::Arithmetic);
     let near = |value: f64| Interval::new(value, value - 0.5, value + 0.5);
     for design in DESIGNS {
         let printed = |column| design.printed(column);
@@ -58,7 +58,7 @@ pub(super) fn quantities(measured: &Measured) -> Vec<Quantity> {
     let mut all = printed();
     let kept = &measured.kept;
     let alms = |design| kept.area(design)?.alms();
-    let mut add = Quantities::new(&mut all, OURS, Kind::Synthesised);
+    let mut add = Quantities::new(&mut all, OURS, QuantityKind::Synthesised);
     for design in DESIGNS {
         add.add(format!("ALMs/{design}"), alms(design));
         let blocks = kept.area(design).and_then(|found| found.bram);
@@ -76,7 +76,7 @@ pub(super) fn quantities(measured: &Measured) -> Vec<Quantity> {
         }
     }
     beyond(&mut add, alms);
-    let mut add = Quantities::new(&mut all, OURS, Kind::Simulated);
+    let mut add = Quantities::new(&mut all, OURS, QuantityKind::Simulated);
     for design in DESIGNS.into_iter().filter(|design| design.seals()) {
         let Some(pace) = kept.pace(design) else { continue };
         let cycles = pace.latency.map(|cycles| Interval::exact(f64::from(cycles)));
@@ -84,7 +84,7 @@ pub(super) fn quantities(measured: &Measured) -> Vec<Quantity> {
         let bits = pace.bits(LONGEST).map(Interval::exact);
         add.add(format!("bits of text a cycle, four lanes/{design}/{LONGEST}"), bits);
     }
-    let mut add = Quantities::new(&mut all, SOFTWARE, Kind::Measured);
+    let mut add = Quantities::new(&mut all, SOFTWARE, QuantityKind::Measured);
     for design in DESIGNS.into_iter().filter(|design| design.seals()) {
         add.add(format!("rate/{design}"), measured.software_rate(design, LONGEST));
         for other in DESIGNS {

@@ -8,13 +8,13 @@ use super::{
 };
 use crate::{
     corpus::Content,
-    quantity::{Kind, Quantities, Quantity},
+    quantity::{Quantities, Quantity, QuantityKind},
 };
 
 /// Those of the paper's own tables, which are the same on every machine.
 pub(super) fn printed(grid: &Grid) -> Vec<Quantity> {
     let mut all = Vec::new();
-    of(grid, &mut Quantities::new(&mut all, &grid.scope, Kind::Arithmetic));
+    of(grid, &mut Quantities::new(&mut all, &grid.scope, QuantityKind::Arithmetic));
     all
 }
 
@@ -22,10 +22,10 @@ pub(super) fn quantities(measured: &Measured<'_>) -> Vec<Quantity> {
     let mut all = printed(&measured.printed);
     let usual = [&measured.no_instructions, &measured.enc, &measured.seal].into_iter();
     for grid in usual.chain(measured.best()).chain(measured.portable()) {
-        of(grid, &mut Quantities::new(&mut all, &grid.scope, Kind::Measured));
+        of(grid, &mut Quantities::new(&mut all, &grid.scope, QuantityKind::Measured));
     }
     if let Some(best) = measured.best() {
-        let mut add = Quantities::new(&mut all, &best.scope, Kind::Measured);
+        let mut add = Quantities::new(&mut all, &best.scope, QuantityKind::Measured);
         for point in largest(best).filter(|point| point.direction == Direction::Encrypt) {
             let name = format!("CBC : GCM at the best level/encrypt/{}/{}", kind(point.kind), point.size);
             add.add(name, best.ratio(point, point.mode(Mode::Gcm)));
@@ -35,7 +35,7 @@ pub(super) fn quantities(measured: &Measured<'_>) -> Vec<Quantity> {
         }
     }
     for grid in [&measured.no_instructions].into_iter().chain(measured.portable()) {
-        let mut add = Quantities::new(&mut all, &grid.scope, Kind::Measured);
+        let mut add = Quantities::new(&mut all, &grid.scope, QuantityKind::Measured);
         for point in largest(grid) {
             let Point { kind: content, size, direction, .. } = point;
             let name = format!("GCM : CBC without AES instructions/{direction}/{}/{size}", kind(content));

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     plain_rkc,
-    quantity::{Kind, Quantities, Quantity},
+    quantity::{Quantities, Quantity, QuantityKind},
     rotation::nonces,
 };
 
@@ -22,8 +22,8 @@ const TRIED: &str = "tried here";
 /// What the paper prints and what follows from definitions: the same on every machine.
 pub(super) fn printed(grid: &Grid) -> Vec<Quantity> {
     let mut all = Vec::new();
-    ratios(grid, &mut Quantities::new(&mut all, &grid.scope, Kind::Arithmetic));
-    let mut add = Quantities::new(&mut all, DEFINITION, Kind::Arithmetic);
+    ratios(grid, &mut Quantities::new(&mut all, &grid.scope, QuantityKind::Arithmetic));
+    let mut add = Quantities::new(&mut all, DEFINITION, QuantityKind::Arithmetic);
     let values = ["RKC: key and seed", "GCM: key and IV"];
     values.into_iter().for_each(|mode| add.exact(format!("values besides the text/{mode}"), 2.0));
     // The counter has 32 bits; J0 and the counter before it take two of its values
@@ -51,10 +51,10 @@ fn ratios(grid: &Grid, add: &mut Quantities<'_>) {
 pub(super) fn quantities(measured: &Measured) -> Vec<Quantity> {
     let mut all = printed(&measured.printed);
     for grid in measured.grids().skip(1) {
-        ratios(grid, &mut Quantities::new(&mut all, &grid.scope, Kind::Measured));
+        ratios(grid, &mut Quantities::new(&mut all, &grid.scope, QuantityKind::Measured));
     }
     for (isa, grid) in &measured.levels {
-        let mut add = Quantities::new(&mut all, &grid.scope, Kind::Measured);
+        let mut add = Quantities::new(&mut all, &grid.scope, QuantityKind::Measured);
         for opening in measured.opening.iter().filter(|opening| opening.isa == *isa) {
             for (mode, ratio) in [("RKC", opening.rkc), ("GCM", opening.gcm)] {
                 add.add(format!("opening : sealing/{mode}/{}", opening.size), ratio);
@@ -66,7 +66,7 @@ pub(super) fn quantities(measured: &Measured) -> Vec<Quantity> {
         add.add(format!("OCB : GCM/{LARGEST_PRINTED}"), measured.ocb.iter().find(|one| one.0 == *isa).map(|one| one.1));
     }
     if let Some((_, best)) = measured.best() {
-        let mut add = Quantities::new(&mut all, &best.scope, Kind::Measured);
+        let mut add = Quantities::new(&mut all, &best.scope, QuantityKind::Measured);
         for (size, [rkc, gcm]) in measured.ahead.iter().filter(|(size, _)| size.printed()) {
             add.add(format!("RKC prepared : RKC/{size}"), *rkc);
             add.add(format!("GCM prepared : GCM/{size}"), *gcm);
@@ -76,7 +76,7 @@ pub(super) fn quantities(measured: &Measured) -> Vec<Quantity> {
         let (rkc, gcm) = measured.prepared_bytes;
         add.exact(format!("bytes prepared, RKC : GCM/{LARGEST_PRINTED}"), rkc as f64 / gcm as f64);
     }
-    tried(&mut Quantities::new(&mut all, TRIED, Kind::Measured));
+    tried(&mut Quantities::new(&mut all, TRIED, QuantityKind::Measured));
     all
 }
 

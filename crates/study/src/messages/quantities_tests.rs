@@ -20,7 +20,7 @@ fn grid(share: f64, ratio: impl Fn(u64) -> f64) -> Grid {
 
 fn verdicts(grid: &Grid) -> [Verdict; 4] {
     let mut all = Vec::new();
-    ratios(grid, &mut Quantities::new(&mut all, &grid.scope, Kind::Measured));
+    ratios(grid, &mut Quantities::new(&mut all, &grid.scope, QuantityKind::Measured));
     let judged = judge(&PAPER.claims, &all).unwrap();
     ["small", "even", "large", "crossing"]
         .map(|id| judged.iter().find(|one| one.id == id).unwrap().verdict("made up").unwrap())
@@ -39,7 +39,7 @@ fn each_has_three_outcomes() {
 #[test]
 fn what_one_message_shows_is_tried() {
     let mut all = Vec::new();
-    tried(&mut Quantities::new(&mut all, TRIED, Kind::Measured));
+    tried(&mut Quantities::new(&mut all, TRIED, QuantityKind::Measured));
     assert_eq!(all.len(), 8);
     assert!(all.iter().all(|quantity| quantity.figure == Interval::exact(0.0)), "{all:?}");
 }

@@ -8,7 +8,7 @@ use crate::{
     error::StudyError,
     figure::{Figure, Origin},
     provenance::Provenance,
-    quantity::Kind,
+    quantity::QuantityKind,
     results::Results,
     studies::find,
     svg,
@@ -179,7 +179,7 @@ impl Chapter {
 
 fn glance(results: &Results, paper: &crate::paper::Paper, figure: Option<&Figure>) -> Glance {
     let claim = results.outcome.claims.iter().find(|claim| claim.id == paper.glance.claim);
-    let here = claim.into_iter().flat_map(|claim| &claim.verdicts).filter(|one| one.kind != Kind::Arithmetic);
+    let here = claim.into_iter().flat_map(|claim| &claim.verdicts).filter(|one| one.kind != QuantityKind::Arithmetic);
     let here: Vec<_> = here.filter_map(|one| Some((one, one.direction.as_ref()?))).collect();
     let kinds = [Verdict::Holds, Verdict::DoesNotHold, Verdict::CannotBeTold];
     let count = |verdict| here.iter().filter(|(_, found)| found.verdict == verdict).count();

@@ -46,8 +46,8 @@ impl Texts {
 
     fn numbered(&mut self, advice: &Advice) -> Numbered {
         Numbered {
-            suite: self.number(&advice.suite),
-            scheme_words: self.number(&advice.scheme_words),
+            suite: self.number(advice.suite),
+            scheme_words: self.number(advice.scheme_words),
             why: advice.why.iter().map(|text| self.number(text)).collect(),
             numbers: advice.numbers.iter().map(|(what, figure)| [self.number(what), self.number(figure)]).collect(),
             mind: advice.mind.iter().map(|text| self.number(text)).collect(),
@@ -89,6 +89,7 @@ pub(crate) fn chooser(everything: Measured<'_>) -> Chooser {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::advise::example;
 

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     judgement::{Judged, Scoped},
-    quantity::Kind,
+    quantity::QuantityKind,
 };
 
 /// A row.
@@ -54,8 +54,8 @@ struct Verdicted {
 
 impl Claim {
     pub(super) fn new(study: &str, judged: &Judged) -> Claim {
-        let here: Vec<&Scoped> = judged.verdicts.iter().filter(|one| one.kind != Kind::Arithmetic).collect();
-        let own: Vec<&Scoped> = judged.verdicts.iter().filter(|one| one.kind == Kind::Arithmetic).collect();
+        let here: Vec<&Scoped> = judged.verdicts.iter().filter(|one| one.kind != QuantityKind::Arithmetic).collect();
+        let own: Vec<&Scoped> = judged.verdicts.iter().filter(|one| one.kind == QuantityKind::Arithmetic).collect();
         let directions = |all: &[&Scoped]| -> Vec<Verdict> {
             all.iter().filter_map(|one| Some(one.direction.as_ref()?.verdict)).collect()
         };
@@ -65,8 +65,8 @@ impl Claim {
         let all_told = places.iter().all(|placed| placed.told);
         let places: Vec<Placed> = places.into_iter().map(|placed| Placed { told: all_told, ..placed }).collect();
         let holds = found.iter().filter(|verdict| **verdict == Verdict::Holds).count();
-        let mut kinds: Vec<Kind> = judged.verdicts.iter().map(|one| one.kind).collect();
-        kinds.extend(judged.untestable.iter().map(|_| Kind::Untestable));
+        let mut kinds: Vec<QuantityKind> = judged.verdicts.iter().map(|one| one.kind).collect();
+        kinds.extend(judged.untestable.iter().map(|_| QuantityKind::Untestable));
         kinds.sort_unstable();
         kinds.dedup();
         let mark = if judged.untestable.is_some() { Some(Mark::UNTESTABLE) } else { overall(&found) };
@@ -88,7 +88,7 @@ impl Claim {
             tally: if found.len() > 1 { format!("{holds}/{}", found.len()) } else { String::new() },
             own: overall(&printed),
             number: overall(&places),
-            kinds: kinds.iter().map(Kind::to_string).collect(),
+            kinds: kinds.iter().map(QuantityKind::to_string).collect(),
             verdicts: judged.verdicts.iter().map(verdicted).collect(),
             rank: mark.map_or(9, |mark| ranks.iter().position(|rank| *rank == mark.class).unwrap_or(9)),
             here: mark,

@@ -3,7 +3,7 @@
 use sealwright_measure::Verdict;
 use serde::Serialize;
 
-use crate::rule::Place;
+use crate::rule::NumberPosition;
 
 /// A verdict as class, sign and words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -32,7 +32,7 @@ impl From<Verdict> for Mark {
 /// Where the paper's number lies, and whether the direction of its claim could be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Placed {
-    pub(super) place: Place,
+    pub(super) place: NumberPosition,
     pub(super) told: bool,
 }
 
@@ -40,13 +40,13 @@ impl From<Placed> for Mark {
     fn from(Placed { place, told }: Placed) -> Mark {
         let (class, sign) = match place {
             // An interval that is too wide to tell a direction contains many a number
-            Place::Inside if !told => ("cannot-be-told", "="),
-            Place::Inside => ("holds", "="),
-            Place::Overlaps => ("cannot-be-told", "≈"),
-            Place::Above => ("does-not-hold", "↑"),
-            Place::Below => ("does-not-hold", "↓"),
-            Place::Varies => ("differs", "±"),
-            Place::Unknown => ("cannot-be-told", "?"),
+            NumberPosition::Inside if !told => ("cannot-be-told", "="),
+            NumberPosition::Inside => ("holds", "="),
+            NumberPosition::Overlaps => ("cannot-be-told", "≈"),
+            NumberPosition::Above => ("does-not-hold", "↑"),
+            NumberPosition::Below => ("does-not-hold", "↓"),
+            NumberPosition::Varies => ("differs", "±"),
+            NumberPosition::Unknown => ("cannot-be-told", "?"),
         };
         Mark { class, sign, words: place.words() }
     }
@@ -59,9 +59,9 @@ mod tests {
     #[test]
     fn a_number_inside_an_interval_that_tells_nothing_holds_nothing() {
         let class = |place, told| Mark::from(Placed { place, told }).class;
-        assert_eq!(class(Place::Inside, true), "holds");
-        assert_eq!(class(Place::Inside, false), "cannot-be-told");
-        assert_eq!(class(Place::Overlaps, true), "cannot-be-told");
-        assert_eq!(class(Place::Above, false), "does-not-hold");
+        assert_eq!(class(NumberPosition::Inside, true), "holds");
+        assert_eq!(class(NumberPosition::Inside, false), "cannot-be-told");
+        assert_eq!(class(NumberPosition::Overlaps, true), "cannot-be-told");
+        assert_eq!(class(NumberPosition::Above, false), "does-not-hold");
     }
 }

@@ -23,7 +23,7 @@ use crate::{
     advise::Measured,
     attacks as attacks_of, bench,
     error::StudyError,
-    quantity::Kind,
+    quantity::QuantityKind,
     results::{ATTACKS, BENCH, Results, load_attacks, load_bench},
     studies::STUDIES,
     study::Options,
@@ -135,7 +135,7 @@ pub fn html(
             script => Value::from_safe_string(SCRIPT.to_owned()),
             choosing => Value::from_safe_string(CHOOSING.to_owned()),
             terms => Serde(&*terms::TERMS),
-            kinds => Kind::ALL.map(|kind| kind.to_string()).to_vec(),
+            kinds => QuantityKind::ALL.map(|kind| kind.to_string()).to_vec(),
             data,
             version => env!("CARGO_PKG_VERSION"),
         })

@@ -10,7 +10,7 @@ use crate::{
     figure::{Axis, Figure, PlotKind, Series, X},
     judgement::{Judged, Scoped},
     provenance::Provenance,
-    quantity::Kind,
+    quantity::QuantityKind,
     results::keep_bench,
     rule::{Case, Direction as Found},
     studies::by_name,
@@ -30,7 +30,7 @@ fn results() -> Results {
         let direction = Some(Found { verdict, cases: [1, 0, 0], deciding });
         judged.verdicts.push(Scoped {
             scope: "whole <processes>".into(),
-            kind: Kind::Measured,
+            kind: QuantityKind::Measured,
             direction,
             magnitude: None,
             reduced: Vec::new(),

@@ -31,7 +31,7 @@ use self::{
     parse::{Clause, Clauses, HowMany, Term, Test},
     pattern::{Captures, Pattern},
 };
-use crate::quantity::{Kind, Quantity};
+use crate::quantity::{Quantity, QuantityKind};
 
 /// A paper's number and what it is of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -62,7 +62,7 @@ pub struct Direction {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Magnitude {
     /// Where the paper's number lies.
-    pub place: Place,
+    pub place: NumberPosition,
     /// Cases in which it is inside, above, below, and in which the spread of the figure is not known.
     pub cases: [usize; 4],
     /// Cases in which it overlaps.
@@ -90,7 +90,8 @@ pub struct Case {
 /// Where the paper's number lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Place {
+#[schemars(rename = "Place")]
+pub enum NumberPosition {
     /// Its middle inside our interval, or our figure inside the paper's range.
     Inside,
     /// Neither, though the paper's range and our interval, as wide as so many cases need it, have a part in common.
@@ -105,16 +106,16 @@ pub enum Place {
     Unknown,
 }
 
-impl Place {
+impl NumberPosition {
     /// In words, of the paper's number.
     pub fn words(self) -> &'static str {
         match self {
-            Place::Inside => "inside",
-            Place::Overlaps => "overlaps",
-            Place::Above => "above ours",
-            Place::Below => "below ours",
-            Place::Varies => "differs",
-            Place::Unknown => "spread unknown",
+            NumberPosition::Inside => "inside",
+            NumberPosition::Overlaps => "overlaps",
+            NumberPosition::Above => "above ours",
+            NumberPosition::Below => "below ours",
+            NumberPosition::Varies => "differs",
+            NumberPosition::Unknown => "spread unknown",
         }
     }
 }
@@ -124,20 +125,24 @@ struct Tried {
     case: Case,
     /// Whether a verdict may rest on it.
     tells: bool,
-    kind: Kind,
+    kind: QuantityKind,
 }
 
 /// The verdict of `rule` on the quantities of `scope`, and their kind; `None` if some clause has no case there.
 ///
 /// # Errors
 /// When the rule cannot be read.
-pub fn direction(rule: &str, quantities: &[Quantity], scope: &str) -> Result<Option<(Direction, Kind)>, RuleError> {
+pub fn direction(
+    rule: &str,
+    quantities: &[Quantity],
+    scope: &str,
+) -> Result<Option<(Direction, QuantityKind)>, RuleError> {
     let Clauses(clauses) = parse::clauses(rule)?;
     let here: Vec<&Quantity> = quantities.iter().filter(|quantity| quantity.scope == scope).collect();
     let clauses = clauses.iter().map(|clause| (clause, tried(&clause.term, &here)));
     let clauses: Vec<(&Clause, Vec<Tried>)> = clauses.collect();
     let cases = clauses.iter().map(|(_, cases)| cases.len()).sum();
-    let found: Option<Vec<(Direction, Kind)>> =
+    let found: Option<Vec<(Direction, QuantityKind)>> =
         clauses.iter().map(|(clause, tried)| judge(clause, tried, cases)).collect();
     Ok(found.and_then(|all| {
         let verdict = Verdict::all(all.iter().map(|(one, _)| one.verdict));
@@ -159,7 +164,7 @@ pub fn magnitude(
     against: Option<&str>,
     quantities: &[Quantity],
     scope: &str,
-) -> Result<Option<(Magnitude, Kind)>, RuleError> {
+) -> Result<Option<(Magnitude, QuantityKind)>, RuleError> {
     let term = parse::term(figure)?;
     let of = |scope: &str| {
         let here: Vec<&Quantity> = quantities.iter().filter(|quantity| quantity.scope == scope).collect();
@@ -175,26 +180,26 @@ pub fn magnitude(
     Ok(placed(&pairs))
 }
 
-fn placed(pairs: &[(Tried, [f64; 2])]) -> Option<(Magnitude, Kind)> {
+fn placed(pairs: &[(Tried, [f64; 2])]) -> Option<(Magnitude, QuantityKind)> {
     let place = |(ours, [low, high]): &(Tried, [f64; 2])| {
         let figure = ours.case.figure;
         // More cases make it harder to exclude the paper's number, and not easier to agree with it
         let wide = figure.one_of(pairs.len());
         match () {
-            () if !ours.tells => Place::Unknown,
-            () if *low > wide.high => Place::Above,
-            () if *high < wide.low => Place::Below,
-            () if figure.contains(f64::midpoint(*low, *high)) => Place::Inside,
-            () if (*low..=*high).contains(&figure.median) => Place::Inside,
-            () => Place::Overlaps,
+            () if !ours.tells => NumberPosition::Unknown,
+            () if *low > wide.high => NumberPosition::Above,
+            () if *high < wide.low => NumberPosition::Below,
+            () if figure.contains(f64::midpoint(*low, *high)) => NumberPosition::Inside,
+            () if (*low..=*high).contains(&figure.median) => NumberPosition::Inside,
+            () => NumberPosition::Overlaps,
         }
     };
-    let places: Vec<Place> = pairs.iter().map(place).collect();
-    let kinds = [Place::Inside, Place::Above, Place::Below, Place::Unknown];
+    let places: Vec<NumberPosition> = pairs.iter().map(place).collect();
+    let kinds = [NumberPosition::Inside, NumberPosition::Above, NumberPosition::Below, NumberPosition::Unknown];
     let count = |kind| places.iter().filter(|place| **place == kind).count();
-    let (cases, overlaps) = (kinds.map(count), count(Place::Overlaps));
+    let (cases, overlaps) = (kinds.map(count), count(NumberPosition::Overlaps));
     let (&first, kind) = (places.first()?, pairs.iter().map(|(ours, _)| ours.kind).min()?);
-    let overall = if places.iter().all(|place| *place == first) { first } else { Place::Varies };
+    let overall = if places.iter().all(|place| *place == first) { first } else { NumberPosition::Varies };
     // How far apart, as a factor
     let far = |(ours, [low, high]): &(Tried, [f64; 2])| {
         let (ours, theirs) = (ours.case.figure.median, f64::midpoint(*low, *high));
@@ -288,7 +293,7 @@ fn quotient(name: &str, figure: Interval, under: &Quantity) -> Option<Case> {
 }
 
 /// One clause, whose cases are among `all` of its rule; `None` without a case.
-fn judge(clause: &Clause, cases: &[Tried], all: usize) -> Option<(Direction, Kind)> {
+fn judge(clause: &Clause, cases: &[Tried], all: usize) -> Option<(Direction, QuantityKind)> {
     let verdicts: Vec<Verdict> = cases.iter().map(|one| verdict(clause, one, all)).collect();
     let count = |wanted: Verdict| verdicts.iter().filter(|verdict| **verdict == wanted).count();
     let counts = [Verdict::Holds, Verdict::DoesNotHold, Verdict::CannotBeTold].map(count);

@@ -5,7 +5,7 @@ use super::*;
 
 fn quantity(name: &str, low: f64, high: f64) -> Quantity {
     let figure = Interval::new(f64::midpoint(low, high), low, high);
-    Quantity { name: name.into(), scope: "here".into(), kind: Kind::Measured, figure, once: false }
+    Quantity { name: name.into(), scope: "here".into(), kind: QuantityKind::Measured, figure, once: false }
 }
 
 fn exact(name: &str, value: f64) -> Quantity {
@@ -101,7 +101,7 @@ fn a_figure_found_once_decides_nothing() {
     one[0].once = true;
     assert_eq!(found("every 'a' > 1", &one).0, CannotBeTold);
     let (found, _) = magnitude("'a'", Some([2.0, 2.0]), None, &one, "here").unwrap().unwrap();
-    assert_eq!((found.place, found.cases), (Place::Unknown, [0, 0, 0, 1]));
+    assert_eq!((found.place, found.cases), (NumberPosition::Unknown, [0, 0, 0, 1]));
 }
 
 #[test]
@@ -109,10 +109,10 @@ fn the_papers_number_is_placed() {
     let place = |printed, low, high| {
         magnitude("'a'", Some(printed), None, &[quantity("a", low, high)], "here").unwrap().unwrap().0.place
     };
-    assert_eq!(place([1.05, 1.05], 1.0, 1.1), Place::Inside);
-    assert_eq!(place([1.19, 1.40], 1.3, 1.3), Place::Inside, "our figure inside the paper's range");
-    assert_eq!(place([1.19, 1.40], 1.41, 1.5), Place::Below, "the paper's number is below ours");
-    assert_eq!(place([1.19, 1.40], 1.0, 1.1), Place::Above);
+    assert_eq!(place([1.05, 1.05], 1.0, 1.1), NumberPosition::Inside);
+    assert_eq!(place([1.19, 1.40], 1.3, 1.3), NumberPosition::Inside, "our figure inside the paper's range");
+    assert_eq!(place([1.19, 1.40], 1.41, 1.5), NumberPosition::Below, "the paper's number is below ours");
+    assert_eq!(place([1.19, 1.40], 1.0, 1.1), NumberPosition::Above);
 }
 
 /// Among many cases an interval is wider. That it does not exclude the paper's number then is no agreement with it.
@@ -121,9 +121,9 @@ fn many_cases_bring_no_number_inside() {
     let mut many = vec![quantity("a/0", 1.0, 1.065)];
     many.extend((1..20).map(|x| exact(&format!("a/{x}"), 1.08)));
     let (found, _) = magnitude("'a/{x}'", Some([1.08, 1.08]), None, &many, "here").unwrap().unwrap();
-    assert_eq!((found.place, found.cases, found.overlaps), (Place::Varies, [19, 0, 0, 0], 1));
+    assert_eq!((found.place, found.cases, found.overlaps), (NumberPosition::Varies, [19, 0, 0, 0], 1));
     let (alone, _) = magnitude("'a/{x}'", Some([1.08, 1.08]), None, &many[..1], "here").unwrap().unwrap();
-    assert_eq!(alone.place, Place::Above);
+    assert_eq!(alone.place, NumberPosition::Above);
 }
 
 /// A range that only touches ours contains no figure of ours, and ours not its middle.
@@ -133,10 +133,18 @@ fn the_papers_range_overlaps_ours_at_its_edge() {
         let (found, _) = magnitude("'a'", Some(printed), None, &[quantity("a", low, high)], "here").unwrap().unwrap();
         (found.place, found.cases, found.overlaps)
     };
-    assert_eq!(place([1.49, 1.58], 1.439, 1.512), (Place::Overlaps, [0; 4], 1));
-    assert_eq!(place([1.3, 1.45], 1.439, 1.512), (Place::Overlaps, [0; 4], 1));
-    assert_eq!(place([1.45, 1.58], 1.439, 1.53), (Place::Inside, [1, 0, 0, 0], 0), "our figure is in the range");
-    assert_eq!(place([1.045, 1.055], 0.88, 2.98), (Place::Inside, [1, 0, 0, 0], 0), "its middle is in our interval");
+    assert_eq!(place([1.49, 1.58], 1.439, 1.512), (NumberPosition::Overlaps, [0; 4], 1));
+    assert_eq!(place([1.3, 1.45], 1.439, 1.512), (NumberPosition::Overlaps, [0; 4], 1));
+    assert_eq!(
+        place([1.45, 1.58], 1.439, 1.53),
+        (NumberPosition::Inside, [1, 0, 0, 0], 0),
+        "our figure is in the range"
+    );
+    assert_eq!(
+        place([1.045, 1.055], 0.88, 2.98),
+        (NumberPosition::Inside, [1, 0, 0, 0], 0),
+        "its middle is in our interval"
+    );
     // Documents of before have no such count, and one of nothing is not written
     let json = r#"{"place":"inside","cases":[1,0,0,0],"printed":[1.0,1.0],"deciding":{"name":"a","figure":F}}"#;
     let json = json.replace('F', &serde_json::to_string(&Interval::exact(1.0)).unwrap());
@@ -148,10 +156,10 @@ fn the_papers_range_overlaps_ours_at_its_edge() {
 fn magnitudes_of_many_cases_name_the_farthest() {
     let mut all = vec![exact("a/1", 2.0), exact("a/2", 9.0), exact("a/3", 4.0)];
     for (name, value) in [("a/1", 2.0), ("a/2", 3.0)] {
-        all.push(Quantity { scope: "paper".into(), kind: Kind::Arithmetic, ..exact(name, value) });
+        all.push(Quantity { scope: "paper".into(), kind: QuantityKind::Arithmetic, ..exact(name, value) });
     }
     let (found, kind) = magnitude("'a/{x}'", None, Some("paper"), &all, "here").unwrap().unwrap();
-    assert_eq!((found.place, found.cases, kind), (Place::Varies, [1, 0, 1, 0], Kind::Measured));
+    assert_eq!((found.place, found.cases, kind), (NumberPosition::Varies, [1, 0, 1, 0], QuantityKind::Measured));
     assert_eq!((&found.deciding.name[..], found.printed), ("a/2", [3.0, 3.0]));
     // The paper's own figures are not compared with themselves
     assert!(magnitude("'a/{x}'", None, Some("paper"), &all, "paper").unwrap().is_none());
@@ -168,7 +176,7 @@ fn what_is_divided_by_what_may_be_nothing_decides_nothing() {
         assert_eq!(found(rule, &through).0, CannotBeTold, "{rule}");
     }
     let (number, _) = magnitude("'a/{x}' over 'b/{x}'", Some([9.0, 9.0]), None, &through, "here").unwrap().unwrap();
-    assert_eq!((number.place, number.cases), (Place::Unknown, [0, 0, 0, 1]));
+    assert_eq!((number.place, number.cases), (NumberPosition::Unknown, [0, 0, 0, 1]));
     // With others that hold it is open, too: it is not left out
     let mut two = vec![exact("a/2", 2.0), exact("b/2", 1.0)];
     assert_eq!(found("every 'a/{x}' over 'b/{x}' > 1", &two).0, Holds);
@@ -201,7 +209,7 @@ fn a_figure_of_few_rounds_decides_nothing() {
     one[0].figure = Interval::of(&[2.0, 2.0, 2.1], 1).unwrap();
     assert_eq!(found("every 'a' > 1", &one).0, CannotBeTold);
     let (number, _) = magnitude("'a'", Some([9.0, 9.0]), None, &one, "here").unwrap().unwrap();
-    assert_eq!(number.place, Place::Unknown);
+    assert_eq!(number.place, NumberPosition::Unknown);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use super::{
     speed::{LENGTHS, Point},
     tables,
 };
-use crate::quantity::{Kind, Quantities, Quantity};
+use crate::quantity::{Quantities, Quantity, QuantityKind};
 
 /// The circumstance of the paper's own figures.
 const PRINTED: &str = "the paper's own tables";
@@ -36,7 +36,7 @@ fn named(spec: Spec) -> String {
 /// What the paper prints: the same on every machine.
 pub(super) fn printed() -> Vec<Quantity> {
     let mut all = Vec::new();
-    let mut add = Quantities::new(&mut all, PRINTED, Kind::Arithmetic);
+    let mut add = Quantities::new(&mut all, PRINTED, QuantityKind::Arithmetic);
     let room = 2.0 * 4096.0 * f64::from(1 << 20);
     for spec in papers() {
         let gscm = Spec { kind: SchemeKind::Gscm(Strategy::Zero), ..spec };
@@ -64,13 +64,13 @@ pub(super) fn quantities(measured: &Measured) -> Vec<Quantity> {
     memory(measured, "records here, without tables", |held| held.record as f64, &mut all);
     if let Ok(served) = &measured.served {
         let scope = format!("a server with {} MiB", measured.budget >> 20);
-        stable(served, &mut Quantities::new(&mut all, scope, Kind::Measured));
+        stable(served, &mut Quantities::new(&mut all, scope, QuantityKind::Measured));
     }
     speeds(measured, &mut all);
     network(measured, &mut all);
     sizes(&measured.families, &mut all);
     let scope = format!("admitting {} clients in turn, one cluster", set_up::CLIENTS);
-    let mut add = Quantities::new(&mut all, scope, Kind::Measured);
+    let mut add = Quantities::new(&mut all, scope, QuantityKind::Measured);
     let name =
         |spec: Spec| format!("set-up of a client/{}", spec.to_string().replace(['(', ')'], "/").trim_end_matches('/'));
     for set_up::Admitted { spec, time, over } in &measured.set_up {
@@ -83,7 +83,7 @@ pub(super) fn quantities(measured: &Measured) -> Vec<Quantity> {
     let first = measured.speed.clients().first().copied();
     let packet = first.and_then(|clients| measured.speed.at(measured.best, pre, clients, LENGTHS[0]));
     if let (Ok(page), Some(packet)) = (&measured.page, packet) {
-        let mut add = Quantities::new(&mut all, "pages of a file, past the system's cache", Kind::Measured);
+        let mut add = Quantities::new(&mut all, "pages of a file, past the system's cache", QuantityKind::Measured);
         add.add("time to read a page : time of a packet", page.over(packet.forward));
     }
     all
@@ -93,14 +93,14 @@ pub(super) fn quantities(measured: &Measured) -> Vec<Quantity> {
 fn sizes(points: &[families::Point], all: &mut Vec<Quantity>) {
     for families::Point { spec, fastest, clients, bytes, ratio } in points {
         let scope = format!("every size of table, one cluster of {clients} clients");
-        let mut add = Quantities::new(all, scope, Kind::Measured);
+        let mut add = Quantities::new(all, scope, QuantityKind::Measured);
         add.add(format!("packet, other x : {fastest}/{bytes}/{spec}"), *ratio);
     }
 }
 
 fn memory(measured: &Measured, scope: &str, bytes: fn(&Held) -> f64, all: &mut Vec<Quantity>) {
     let of = |spec: Spec| measured.memory.iter().find(|held| held.spec == spec).map(bytes);
-    let mut add = Quantities::new(all, scope, Kind::Measured);
+    let mut add = Quantities::new(all, scope, QuantityKind::Measured);
     for spec in papers() {
         // The strategy without a table takes what carry-less multiplication takes
         let gscm = Spec { kind: SchemeKind::Gscm(Strategy::Zero), ..spec };
@@ -141,7 +141,7 @@ fn stable(all: &[Served], add: &mut Quantities<'_>) {
 
 /// Time over GSCM's: software of tables, then the library's tables and carry-less multiplication at each level.
 fn speeds(measured: &Measured, all: &mut Vec<Quantity>) {
-    let mut add = Quantities::new(all, "software of tables, as in 2009", Kind::Measured);
+    let mut add = Quantities::new(all, "software of tables, as in 2009", QuantityKind::Measured);
     for software::Point { clients, bytes, over: [pre, on], on_over_pre, .. } in &measured.software {
         let name = |scheme: &str| format!("packet : GSCM/{scheme}/{bytes}/{clients}");
         add.add(name("pre"), *pre);
@@ -153,7 +153,7 @@ fn speeds(measured: &Measured, all: &mut Vec<Quantity>) {
         ("carry-less multiplication", Strategy::Clmul, Strategy::Clmul),
     ];
     for point in &measured.speed.points {
-        let mut add = Quantities::new(all, format!("every scheme, {}", point.isa), Kind::Measured);
+        let mut add = Quantities::new(all, format!("every scheme, {}", point.isa), QuantityKind::Measured);
         add.add(format!("nanoseconds of a packet/{}/{}/{}", point.spec, point.bytes, point.clients), point.forward);
     }
     for isa in measured.levels() {
@@ -162,7 +162,7 @@ fn speeds(measured: &Measured, all: &mut Vec<Quantity>) {
             for (clients, bytes) in measured.speed.clients().into_iter().flat_map(|c| LENGTHS.map(|bytes| (c, bytes))) {
                 // What the paper never ran is judged apart
                 let beyond = if clients > PAPERS_MOST { ", beyond the paper's 100,000 clients" } else { "" };
-                let mut add = Quantities::new(all, format!("{name}, {isa}{beyond}"), Kind::Measured);
+                let mut add = Quantities::new(all, format!("{name}, {isa}{beyond}"), QuantityKind::Measured);
                 let over = |kind| over(at(kind, clients, bytes)?, at(SchemeKind::Gscm(shared), clients, bytes)?);
                 add.add(format!("packet : GSCM/pre/{bytes}/{clients}"), over(SchemeKind::GcmPre(own)));
                 add.add(format!("packet : GSCM/on/{bytes}/{clients}"), over(SchemeKind::GcmOn(own)));
@@ -181,13 +181,14 @@ fn network(measured: &Measured, all: &mut Vec<Quantity>) {
     let Ok(found) = &measured.network else { return };
     let gscm = Spec { kind: SchemeKind::Gscm(Strategy::T64k), long: false };
     let at = |point: &network::Point, window| found.under_way(gscm, point.clients, point.bytes, window);
-    let mut add = Quantities::new(all, "the relay over loopback, saturated, processor time", Kind::Measured);
+    let mut add = Quantities::new(all, "the relay over loopback, saturated, processor time", QuantityKind::Measured);
     for point in found.points.iter().filter(|point| point.window == network::WINDOW) {
         let fast = at(point, network::WINDOW);
         add_one(&mut add, point, fast.and_then(|fast| point.ratio.over(fast.ratio)));
     }
     if found.unshaped.is_some() {
-        let mut add = Quantities::new(all, "one packet under way a computer, 100 Mbit/s computed", Kind::Measured);
+        let mut add =
+            Quantities::new(all, "one packet under way a computer, 100 Mbit/s computed", QuantityKind::Measured);
         for point in found.points.iter().filter(|point| point.window == 1) {
             let fast = at(point, 1);
             add_one(&mut add, point, fast.and_then(|fast| point.over_the_wire().over(fast.over_the_wire())));
@@ -195,7 +196,7 @@ fn network(measured: &Measured, all: &mut Vec<Quantity>) {
         return;
     }
     let scope = "one packet under way a computer, a line of 100 Mbit/s, mean times";
-    let mut add = Quantities::new(all, scope, Kind::Measured);
+    let mut add = Quantities::new(all, scope, QuantityKind::Measured);
     for point in &found.points {
         let Line::Shaped(_, ratio) = point.line else { continue };
         let fast = found.shaped(gscm, point.clients, point.bytes);
@@ -326,7 +327,7 @@ mod tests {
             .flat_map(|&bytes| [served("gscm(64k)", bytes, 900), served("gcm-pre(0)", bytes, 300)])
             .collect();
         let mut found = Vec::new();
-        stable(&all, &mut Quantities::new(&mut found, "a server", Kind::Measured));
+        stable(&all, &mut Quantities::new(&mut found, "a server", QuantityKind::Measured));
         assert!(found.len() >= 3 && found.iter().all(|one| one.once), "{found:?}");
         let ratio =
             found.iter().find(|one| one.name == "stable clients, GSCM : other/40 bytes/gcm-pre(0)/128").unwrap();

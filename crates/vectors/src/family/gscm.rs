@@ -5,7 +5,7 @@ use sealwright::{
     block::{
         Expanded,
         aes::{Aes, Aes128, Aes192, Aes256},
-        aes2s::{AsPrinted, LastRound, Place, SecondaryKeys},
+        aes2s::{AsPrinted, K2Position, LastRound, SecondaryKeys},
     },
     mode::{ecb, gscm},
 };
@@ -61,7 +61,7 @@ fn one(case: &Case, isa: Isa, keys: &SecondaryKeys) -> Result<Outcome, CaseError
 }
 
 /// AES2S on the schedule of the cluster's key.
-fn schedule<P: Place>(case: &Case, isa: Isa, keys: &SecondaryKeys) -> Result<Outcome, CaseError> {
+fn schedule<P: K2Position>(case: &Case, isa: Isa, keys: &SecondaryKeys) -> Result<Outcome, CaseError> {
     let key = &case.key[..];
     if let Ok(key) = key.try_into() {
         return Ok(blocks::<P, _>(case, isa, &Aes128::new(isa, key), keys));
@@ -76,7 +76,7 @@ fn schedule<P: Place>(case: &Case, isa: Isa, keys: &SecondaryKeys) -> Result<Out
 }
 
 /// Whole blocks, encrypted: AES2S is nowhere decrypted.
-fn blocks<P: Place, const KEYS: usize>(
+fn blocks<P: K2Position, const KEYS: usize>(
     case: &Case,
     isa: Isa,
     schedule: &Aes<Expanded<KEYS>>,

@@ -7,20 +7,19 @@ use sealwright_file::{Ceiling, Content, Error, Opening, Work, tree::Unpacking};
 use sealwright_terminal::{CommandError, Exit};
 
 #[cfg(feature = "signatures")]
-use crate::signing::SignerArgs;
+use crate::keys::signing::SignerArgs;
 use crate::{
     ad,
     args::{AdArgs, FileArgs, KeySourceArgs},
-    ceiling,
     error::file_error,
-    in_use,
-    lists::{self, Lists},
+    keys::{ceiling, pairs::IdentityArgs, secret},
+    manifests::{self, read::Lists},
     names::Direction,
-    pairs::IdentityArgs,
     plan::{FileTask, Place, Plan},
     preflight::{self, Given},
+    protected_inputs,
     range::{self, Range},
-    run, secret, stream,
+    run, stream,
 };
 
 const EXAMPLES: &str = "\
@@ -95,7 +94,7 @@ fn in_use(args: &OpenArgs) -> Result<Vec<PathBuf>, CommandError> {
     let signers = args.signer.files();
     #[cfg(not(feature = "signatures"))]
     let signers = &[];
-    in_use::named(&args.key, &args.ad, args.identity.files().iter().chain(signers))
+    protected_inputs::named(&args.key, &args.ad, args.identity.files().iter().chain(signers))
 }
 
 /// Opens everything that was named.
@@ -110,9 +109,9 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
     let mut plan = Plan::unchecked(&args.files, Direction::Open)?;
     let in_use = in_use(args)?;
     stream::refuse_conflicts(&plan, &args.files, &in_use)?;
-    in_use::refuse(&plan, &args.files, &in_use)?;
+    protected_inputs::refuse(&plan, &args.files, &in_use)?;
     let ad = ad::read(&args.ad)?;
-    lists::without(&mut plan, &args.files, args.manifest);
+    manifests::read::without(&mut plan, &args.files, args.manifest);
     plan.refuse_collisions();
     for option in [args.range.map(|_| "--range"), args.entry.as_ref().map(|_| "--entry")].into_iter().flatten() {
         range::refuse_streams(&mut plan, option);

@@ -14,11 +14,10 @@ use serde_json::json;
 use crate::{
     ad,
     args::{AdArgs, KeySourceArgs},
-    ceiling,
     error::file_error,
-    pairs::IdentityArgs,
-    range, secret,
-    worst::Worst,
+    exit_status::Worst,
+    keys::{ceiling, pairs::IdentityArgs, secret},
+    range,
 };
 
 const EXAMPLES: &str = "\

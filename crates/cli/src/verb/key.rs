@@ -11,7 +11,7 @@ use sealwright_file::{Error, Key, Output, key::KeyForm};
 use sealwright_file::{SecretKey, key::write_new};
 use sealwright_terminal::{CommandError, Exit};
 
-use crate::{error::file_error, seal, stream};
+use crate::{error::file_error, stream, verb::seal};
 
 const EXAMPLES: &str = "\
 A key file contains the key in hexadecimal on one line, or its bytes with --raw. Only you can read it. Keep
@@ -126,10 +126,11 @@ struct PublicArgs {
 #[cfg(feature = "public-keys")]
 fn write_pair(args: &NewArgs, secret: &str, public: &str) -> Result<Exit, CommandError> {
     let passphrase = match &args.passphrase_command {
-        Some(command) => Some(crate::secret::from_command(command)?),
-        None if args.passphrase => {
-            Some(crate::prompt::passphrase(crate::prompt::Purpose::Seal, "in scripts use --passphrase-command")?)
-        }
+        Some(command) => Some(crate::keys::secret::from_command(command)?),
+        None if args.passphrase => Some(crate::keys::prompt::passphrase(
+            crate::keys::prompt::Purpose::Seal,
+            "in scripts use --passphrase-command",
+        )?),
         None => None,
     };
     let path = args.output.as_deref().filter(|path| path.as_os_str() != "-");
@@ -146,8 +147,8 @@ fn write_pair(args: &NewArgs, secret: &str, public: &str) -> Result<Exit, Comman
     let written = match passphrase {
         None => write_new(path, secret),
         Some(passphrase) => Key::passphrase(passphrase.as_slice()).and_then(|key| {
-            let place = sealwright_file::Place::default();
-            let output = Output::file(path, place)?;
+            let options = sealwright_file::OutputOptions::default();
+            let output = Output::file(path, options)?;
             let input = sealwright_file::Input::bytes(zeroize::Zeroizing::new(secret.as_bytes().to_vec()), "the key");
             sealwright_file::Sealing::new(&key).seal(input, output).map(drop)
         }),
@@ -172,7 +173,7 @@ fn unprinted(args: &NewArgs, path: &std::path::Path) -> String {
 
 #[cfg(feature = "public-keys")]
 fn print_public(args: &PublicArgs) -> Result<Exit, CommandError> {
-    let keys = crate::pairs::identities(&args.identity)?;
+    let keys = crate::keys::pairs::identities(&args.identity)?;
     let public: String = keys.iter().filter_map(Key::public_key).map(|public| format!("{public}\n")).collect();
     if public.is_empty() {
         return Err(CommandError::failed("holds no key of a pair, and only these have public keys")

@@ -8,22 +8,25 @@ use std::{
 
 use clap::Args;
 use sealwright_file::{
-    Error, Input, Output, Place, Work,
-    enc::{Armor, Derived, Direction, Enc, EncCipher, EncMode, EncSecret, Kdf, Moved, Salt, Told},
+    Error, Input, Output, OutputOptions, Work,
+    enc::{Armor, Derived, Direction, Enc, EncCipher, EncMode, EncSecret, Kdf, OnDerived, Salt, Transferred},
     key::{KeyForm, is_key},
 };
 use sealwright_terminal::{CommandError, Exit, ProgressArgs, print, say, shown};
 use zeroize::Zeroizing;
 
 use crate::{
-    descriptor,
     error::file_error,
-    in_use::refuse_inputs,
-    line::{OpensslOption, openssl_line},
+    keys::{
+        descriptor,
+        line::{OpensslOption, openssl_line},
+        prompt::{self, Purpose},
+        secret,
+    },
     names::{is_stdin, is_stdout, leads_to_stdin},
     progress::Board,
-    prompt::{self, Purpose},
-    secret, stream,
+    protected_inputs::refuse_inputs,
+    stream,
 };
 
 const EXAMPLES: &str = "\
@@ -159,7 +162,8 @@ pub(crate) fn run(args: &EncArgs) -> Result<Exit, CommandError> {
     let output = match to_file {
         Some(path) => {
             refuse_inputs(path, inputs(args))?;
-            Output::file(path, Place { force: args.force, ..Place::default() }).map_err(in_words_of_openssl)?
+            Output::file(path, OutputOptions { force: args.force, ..OutputOptions::default() })
+                .map_err(in_words_of_openssl)?
         }
         None => Output::stdout().map_err(file_error)?,
     };
@@ -176,12 +180,12 @@ pub(crate) fn run(args: &EncArgs) -> Result<Exit, CommandError> {
     let name = args.input.as_deref().filter(|_| !stdin).unwrap_or(Path::new("standard input"));
     let board = Board::new(&args.progress, 1, input.len());
     let work = Work { progress: Arc::new(board.watch(shown(name), input.len())), ..Work::default() };
-    let told = args.print.then(|| Told::new(|derived| drop(print(&keys_text(derived)))));
-    let enc = Enc { armor, padding: !args.nopad, work, told, ..Enc::new(cipher, secret) };
+    let on_derived = args.print.then(|| OnDerived::new(|derived| drop(print(&keys_text(derived)))));
+    let enc = Enc { armor, padding: !args.nopad, work, on_derived, ..Enc::new(cipher, secret) };
     let done = enc.run(direction, input, output).map_err(|error| in_words_of_openssl(error).about_unless_named(name));
     drop(enc);
     drop(board);
-    let Moved { read, written } = done?;
+    let Transferred { read, written } = done?;
     if args.verbose {
         say(format_args!("bytes read   : {read:8}\nbytes written: {written:8}"));
     }

@@ -6,7 +6,10 @@ use clap::Args;
 use sealwright_file::{Key, SigningKey, VerifyingKey, read_signing_key, read_verifying_keys};
 use sealwright_terminal::CommandError;
 
-use crate::{error::file_error, pairs::IdentityError, prompt};
+use crate::{
+    error::file_error,
+    keys::{pairs::IdentityError, prompt},
+};
 
 /// Who must have signed.
 #[derive(Args, Debug)]

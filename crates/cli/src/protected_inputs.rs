@@ -16,8 +16,8 @@ use crate::{
     args::{AdArgs, FileArgs, KeySourceArgs},
     error::file_error,
     identity::identity,
+    keys::secret::SealWith,
     plan::{Place, Plan},
-    secret::SealWith,
 };
 
 /// A longer file is not looked into for keys, in bytes.

@@ -6,15 +6,16 @@ use std::{
 };
 
 use clap::Args;
-use sealwright_file::{Input, Output, Place, Work, sign_file};
+use sealwright_file::{Input, Output, OutputOptions, Work, sign_file};
 use sealwright_terminal::{CommandError, Exit};
 
 use crate::{
     error::file_error,
-    in_use::refuse_inputs,
+    exit_status::Worst,
+    keys::signing,
     names::{is_stdin, is_stdout},
-    signing, stream,
-    worst::Worst,
+    protected_inputs::refuse_inputs,
+    stream,
 };
 
 const EXAMPLES: &str = "\
@@ -62,7 +63,7 @@ pub(crate) fn run(args: &FileSignArgs) -> Result<Exit, CommandError> {
         let read = |path: &PathBuf| if is_stdin(path) { "/dev/stdin".into() } else { path.clone() };
         refuse_inputs(&output, args.files.iter().chain([&args.sign]).map(read))?;
     }
-    let place = Place { force: args.force, ..Place::default() };
+    let options = OutputOptions { force: args.force, ..OutputOptions::default() };
     let key = signing::signing_key(&args.sign)?;
     let mut worst = Worst::new();
     for path in &args.files {
@@ -70,8 +71,8 @@ pub(crate) fn run(args: &FileSignArgs) -> Result<Exit, CommandError> {
             let input = if is_stdin(path) { Input::stdin() } else { Input::open(path) }?;
             let signature = sign_file(&key, input, &args.comment, &Work::default())?;
             let output = match output_of(args, path) {
-                Some(output) if args.output.is_some() => Output::file(&output, place)?,
-                Some(output) => Output::derived(&output, place)?,
+                Some(output) if args.output.is_some() => Output::file(&output, options)?,
+                Some(output) => Output::derived(&output, options)?,
                 None => Output::stdout()?,
             };
             // As readable as what it is for.

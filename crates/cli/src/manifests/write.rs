@@ -17,8 +17,7 @@ use crate::{
     args::FileArgs,
     error::file_error,
     identity::is_there,
-    kept,
-    locks::Locks,
+    manifests::{existing, locks::Locks},
     names::{Direction, left_out},
     plan::{FileTask, Plan},
     stream,
@@ -195,14 +194,14 @@ impl Root {
             listed.filter(|listed| listed.root == number).map(|listed| listed.path.as_path()).collect();
         let stay: Vec<_> = there.iter().filter(|path| !outputs.contains(path.as_path())).cloned().collect();
         if !is_listed {
-            kept::list(list, &self.path, stay, None, openings, quiet)?;
+            existing::list(list, &self.path, stay, None, openings, quiet)?;
             return Ok(Old::Gone);
         }
         if !args.force {
             // Who had the lock wrote it.
             return Err(exists(&path));
         }
-        let read = kept::opened(openings, |opening| {
+        let read = existing::opened(openings, |opening| {
             let mut input = manifest(&self.path)?;
             let (id, source) = (input.identity(), &input.preamble()?.source);
             let keys = if let KeySource::Recipients(slots) = source { slots.iter().count() } else { 1 };
@@ -211,15 +210,15 @@ impl Root {
         let old = match read {
             Ok(read) => &self.read.insert(read).list,
             // One that could not be read may open yet.
-            Err(error) if stay.is_empty() && kept::is_of_content(&error) => {
+            Err(error) if stay.is_empty() && existing::is_of_content(&error) => {
                 // After an interrupt it would be in the way of the same command, and its files would be those of no
                 // manifest.
                 fs::remove_file(&path).map_err(|error| CommandError::io(&path, &error))?;
                 return Ok(Old::Removed);
             }
-            Err(error) => return Err(kept::refused(error, "it lists files that stay").about_unless_named(&path)),
+            Err(error) => return Err(existing::refused(error, "it lists files that stay").about_unless_named(&path)),
         };
-        *differs |= kept::list(list, &self.path, stay, Some(old), openings, quiet)?;
+        *differs |= existing::list(list, &self.path, stay, Some(old), openings, quiet)?;
         // Also where little is to be said: if it comes back, perhaps an older one, the manifest does not tell any more.
         let gone = old.paths().filter(|path| !there.contains(*path) && !outputs.contains(path));
         for gone in gone.filter(|path| list.commitment(path).is_none()) {

@@ -1,15 +1,15 @@
-//! How a file takes its place.
+//! How an output file is made.
 
-/// How a file takes its place.
+/// How an output file is made.
 ///
 /// ```
-/// use sealwright_file::Place;
+/// use sealwright_file::OutputOptions;
 ///
-/// let scratch = Place { sync: false, ..Place::default() }; // faster, and lost with the power
-/// assert!(Place::default().sync && !scratch.force);
+/// let scratch = OutputOptions { sync: false, ..OutputOptions::default() }; // faster, and lost with the power
+/// assert!(OutputOptions::default().sync && !scratch.force);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct OutputOptions {
     /// Replace a file of that name, and write to block devices.
     pub force: bool,
     /// When opening, keep the sealed file's permission bits instead of 0600.
@@ -18,9 +18,9 @@ pub struct Place {
     pub sync: bool,
 }
 
-impl Default for Place {
+impl Default for OutputOptions {
     /// Never replaces, 0600, synced.
     fn default() -> Self {
-        Place { force: false, preserve: false, sync: true }
+        OutputOptions { force: false, preserve: false, sync: true }
     }
 }

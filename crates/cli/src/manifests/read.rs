@@ -12,8 +12,10 @@ use crate::{
     args::FileArgs,
     error::file_error,
     identity::is_there,
-    listing::{manifest, sealed_in},
-    locks::Locks,
+    manifests::{
+        locks::Locks,
+        write::{manifest, sealed_in},
+    },
     names::{Direction, renamed},
     plan::{FileTask, Listed, Plan, Root},
 };

@@ -16,11 +16,13 @@ use sealwright_terminal::{CommandError, Exit, say, shown};
 use crate::{
     args::FileArgs,
     error::file_error,
-    lists::{self, Lists},
-    locks::Locks,
+    exit_status::Worst,
+    manifests::{
+        locks::Locks,
+        read::{self, Lists},
+    },
     names::Direction,
     plan::{Place, Plan},
-    worst::Worst,
 };
 
 /// Which files.
@@ -110,8 +112,8 @@ impl Chosen {
                 false => "without one, --each gives nobody new keys: name the files",
             }));
         }
-        lists::refuse_nothing(&plan, directory)?;
-        lists::without(&mut plan, &walk, false);
+        read::refuse_nothing(&plan, directory)?;
+        read::without(&mut plan, &walk, false);
         let lists = Lists::open(&mut plan, opening, false);
         if !args.quiet {
             plan.skipped.iter().for_each(|line| say(format_args!("sealwright: {line}")));

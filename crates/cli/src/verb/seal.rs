@@ -14,22 +14,21 @@ use sealwright_terminal::{
 };
 
 #[cfg(feature = "signatures")]
-use crate::signing;
+use crate::keys::signing;
 use crate::{
     ad,
     args::{AdArgs, FileArgs, KeySourceArgs},
-    ceiling,
     error::file_error,
-    in_use,
-    kept::KeptArgs,
-    listing::Sealed,
+    keys::{
+        ceiling,
+        pairs::RecipientArgs,
+        secret::{self, SealWith},
+    },
+    manifests::{existing::KeptArgs, write::Sealed},
     names::Direction,
-    pairs::RecipientArgs,
     plan::{FileTask, Place, Plan},
     preflight::{self, Given},
-    run,
-    secret::{self, SealWith},
-    stream,
+    protected_inputs, run, stream,
 };
 
 const EXAMPLES: &str = "\
@@ -95,7 +94,7 @@ fn in_use(args: &SealArgs) -> Result<Vec<PathBuf>, CommandError> {
     let sign = &args.sign;
     #[cfg(not(feature = "signatures"))]
     let sign = &None;
-    in_use::named(&args.key, &args.ad, args.recipients.files().iter().chain(sign).chain(args.kept.files()))
+    protected_inputs::named(&args.key, &args.ad, args.recipients.files().iter().chain(sign).chain(args.kept.files()))
 }
 
 /// Seals everything that was named.
@@ -103,7 +102,7 @@ pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
     let mut plan = Plan::new(&args.files, Direction::Seal)?;
     let in_use = in_use(args)?;
     stream::refuse_conflicts(&plan, &args.files, &in_use)?;
-    in_use::refuse(&plan, &args.files, &in_use)?;
+    protected_inputs::refuse(&plan, &args.files, &in_use)?;
     let ad = ad::read(&args.ad)?;
     let costs = ceiling::costs(args.cost, args.files.progress.quiet)?;
     let mut listing = Sealed::new(&mut plan, &args.files);
@@ -115,7 +114,7 @@ pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
     #[cfg(feature = "signatures")]
     let signer = args.sign.as_deref().map(signing::signing_key).transpose()?;
     let with = secret::seal_with(&args.key, &args.recipients)?;
-    in_use::refuse_keys(&plan, &args.files, &with)?;
+    protected_inputs::refuse_keys(&plan, &args.files, &with)?;
     #[cfg(feature = "signatures")]
     let signers = {
         let own = signer.iter().map(|key| key.verifying_key().clone());

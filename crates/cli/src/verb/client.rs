@@ -86,10 +86,11 @@ pub(crate) fn run(args: &ClientArgs) -> Result<Exit, CommandError> {
 fn end_to_end(args: &ClientArgs, identity: &Identity) -> Result<Option<EndToEnd>, CommandError> {
     let (Some(word), Some(path)) = (&args.end_to_end, &args.pair) else { return Ok(None) };
     let hint = "`sealwright key new --pair` makes a pair";
-    let peer = crate::pairs::public_keys(std::slice::from_ref(word), &[], "\"$(cat FILE)\" gives the key in a file")?;
+    let peer =
+        crate::keys::pairs::public_keys(std::slice::from_ref(word), &[], "\"$(cat FILE)\" gives the key in a file")?;
     let peer = peer.first().and_then(PublicKey::to_x_wing);
     let peer = peer.ok_or_else(|| CommandError::usage(EndToEndError::Key).hint(hint))?;
-    let own = crate::pairs::identities(path)?.iter().find_map(Key::pair_seed);
+    let own = crate::keys::pairs::identities(path)?.iter().find_map(Key::pair_seed);
     let own = own.ok_or_else(|| CommandError::failed("no secret key of a pair in it").about(path).hint(hint))?;
     let ends = EndToEnd::new(&own, &peer, [&identity.name, &args.to]);
     ends.map(Some).map_err(CommandError::usage)

@@ -10,18 +10,21 @@ use sealwright_terminal::{
 };
 
 #[cfg(feature = "signatures")]
-use crate::signing::SignerArgs;
+use crate::keys::signing::SignerArgs;
 use crate::{
     ad,
     args::{AdArgs, KeySourceArgs},
-    ceiling,
-    chosen::{Chosen, ChosenArgs},
     error::file_error,
-    in_use,
-    pairs::{self, IdentityArgs},
-    prompt::{self, Purpose},
-    secret, stream,
-    worst::Worst,
+    exit_status::Worst,
+    keys::{
+        ceiling,
+        pairs::{self, IdentityArgs},
+        prompt::{self, Purpose},
+        secret,
+    },
+    protected_inputs,
+    rekey_targets::{Chosen, ChosenArgs},
+    stream,
 };
 
 const EXAMPLES: &str = "\
@@ -103,7 +106,7 @@ pub(crate) fn run(args: &RekeyArgs) -> Result<Exit, CommandError> {
     if !args.chosen.each && (args.ad.ad.is_some() || args.ad.ad_file.is_some() || !signer_files.is_empty()) {
         return Err(CommandError::usage("--ad, --ad-file and --signer are for directories with --each"));
     }
-    let beside = in_use::named(&args.key, &args.ad, args.identity.files().iter().chain(signer_files))?;
+    let beside = protected_inputs::named(&args.key, &args.ad, args.identity.files().iter().chain(signer_files))?;
     stream::refuse_two_uses(false, &beside)?;
     let adds_passphrase = args.add_passphrase || args.add_passphrase_command.is_some();
     let costs = ceiling::costs(args.cost, args.chosen.quiet || !adds_passphrase)?;

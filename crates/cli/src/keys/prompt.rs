@@ -12,7 +12,7 @@ use sealwright_terminal::{CommandError, os_message};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use crate::line::first_line;
+use crate::keys::line::first_line;
 
 const TERMINAL: &str = "/dev/tty";
 

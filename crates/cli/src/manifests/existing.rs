@@ -10,9 +10,9 @@ use sealwright_file::{Commitment, Error, FileList, Flaw, Found, Key, Opening, li
 use sealwright_terminal::{CommandError, Exit, say, shown};
 
 #[cfg(feature = "public-keys")]
-use crate::pairs;
+use crate::keys::pairs;
 #[cfg(feature = "signatures")]
-use crate::signing;
+use crate::keys::signing;
 use crate::{error::file_error, identity::is_there};
 
 /// What opens it besides the keys to seal with, of which a public one opens nothing.

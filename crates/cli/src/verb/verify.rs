@@ -9,18 +9,16 @@ use sealwright_terminal::{CommandError, Exit, say, shown};
 use crate::{
     ad,
     args::{AdArgs, FileArgs, KeySourceArgs},
-    ceiling,
     error::file_error,
-    in_use,
-    lists::{self, Lists},
+    exit_status::Worst,
+    keys::{ceiling, pairs::IdentityArgs, secret},
+    manifests::{self, read::Lists},
     names::{Direction, is_stdin},
-    pairs::IdentityArgs,
     plan::Plan,
-    secret, stream,
-    worst::Worst,
+    protected_inputs, stream,
 };
 #[cfg(feature = "signatures")]
-use crate::{detached, signing::SignerArgs};
+use crate::{detached, keys::signing::SignerArgs};
 
 const EXAMPLES: &str = "\
 Every byte is opened, and nothing is written. The exit code is 0 only if every file is authentic and
@@ -76,7 +74,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Exit, CommandError> {
     let beside = args.signer.files().iter().chain(args.detached.signature());
     #[cfg(not(feature = "signatures"))]
     let beside = &[];
-    let beside = in_use::named(&args.key, &args.ad, args.identity.files().iter().chain(beside))?;
+    let beside = protected_inputs::named(&args.key, &args.ad, args.identity.files().iter().chain(beside))?;
     stream::refuse_two_uses(files.iter().any(|path| is_stdin(path)), &beside)?;
     #[cfg(feature = "signatures")]
     if args.detached.any() {
@@ -139,9 +137,9 @@ fn each(
     let walk = FileArgs::each_in(vec![directory.to_owned()], args.quiet);
     let mut plan = Plan::unchecked(&walk, Direction::Open)?;
     if !args.manifest {
-        lists::refuse_nothing(&plan, directory)?;
+        manifests::read::refuse_nothing(&plan, directory)?;
     }
-    lists::without(&mut plan, &walk, args.manifest);
+    manifests::read::without(&mut plan, &walk, args.manifest);
     let lists = Lists::open(&mut plan, opening, false);
     if !args.quiet {
         plan.skipped.iter().for_each(|line| say(format_args!("sealwright: {line}")));

@@ -18,11 +18,13 @@ use zeroize::Zeroizing;
 
 use crate::{
     args::KeySourceArgs,
-    descriptor,
     error::file_error,
-    line::first_line,
-    pairs::{IdentityArgs, RecipientArgs},
-    prompt::{self, Purpose},
+    keys::{
+        descriptor,
+        line::first_line,
+        pairs::{IdentityArgs, RecipientArgs},
+        prompt::{self, Purpose},
+    },
 };
 
 /// How much of what a passphrase command prints after the first line is read, in bytes.

@@ -6,7 +6,7 @@ use clap::Args;
 use sealwright_file::{Error, Key, PublicKey, Recipient, read_identities, read_recipients};
 use sealwright_terminal::CommandError;
 
-use crate::{error::file_error, prompt};
+use crate::{error::file_error, keys::prompt};
 
 /// For whom files are sealed.
 #[derive(Args, Debug)]

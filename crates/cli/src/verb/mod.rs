@@ -1,0 +1,19 @@
+//! The verbs, one a file: the arguments of each, and what it does.
+
+#[cfg(feature = "relay")]
+pub(crate) mod client;
+pub(crate) mod completions;
+pub(crate) mod enc;
+pub(crate) mod inspect;
+pub(crate) mod key;
+pub(crate) mod man;
+pub(crate) mod open;
+#[cfg(feature = "public-keys")]
+pub(crate) mod rekey;
+pub(crate) mod seal;
+#[cfg(feature = "relay")]
+pub(crate) mod serve;
+#[cfg(feature = "signatures")]
+pub(crate) mod sign;
+pub(crate) mod vectors;
+pub(crate) mod verify;
