@@ -25,8 +25,8 @@ pub(super) struct Validity {
     /// Of the relay's certificate, in seconds since 1970.
     from: u64,
     until: u64,
-    /// Whether it comes from the authority of the clients.
-    own_authority: bool,
+    /// Whether it is a relay's certificate of the clients' authority.
+    verified: bool,
     /// When the first of the lists of revoked certificates is out of date.
     revocations_until: Option<u64>,
 }
@@ -55,8 +55,8 @@ impl Validity {
             _ => 0,
         };
         let now = UnixTime::now().as_secs().clamp(from, until.max(from));
-        let own_authority = !matches!(verified(now), Err(WebpkiError::UnknownIssuer));
-        Validity { from, until, own_authority, revocations_until: first_update(revocations) }
+        let verified = verified(now).is_ok();
+        Validity { from, until, verified, revocations_until: first_update(revocations) }
     }
 
     /// The same with other lists of revoked certificates.
@@ -112,7 +112,7 @@ impl ServerTls {
 }
 
 fn warnings(files: &TlsFiles, validity: Validity, now: u64) -> Vec<(&'static str, String)> {
-    let Validity { from, until, own_authority, revocations_until } = validity;
+    let Validity { from, until, verified, revocations_until } = validity;
     let mut all = Vec::new();
     let certificate = files.certificate.display();
     let mut expires =
@@ -124,11 +124,9 @@ fn warnings(files: &TlsFiles, validity: Validity, now: u64) -> Vec<(&'static str
     } else if (until - now) / DAY < SOON {
         expires(format!("expires in {} days", (until - now) / DAY));
     }
-    if !own_authority {
+    if !verified {
         let authority = files.authority.display();
-        let what = format!(
-            "{certificate}: this certificate does not come from {authority}: clients that trust only that refuse it"
-        );
+        let what = format!("{certificate}: clients that trust only {authority} refuse this certificate");
         all.push(("certificate-of-others", what));
     }
     if let (Some(path), Some(late)) = (&files.crl, revocations_until.and_then(|until| now.checked_sub(until))) {
@@ -241,7 +239,7 @@ mod tests {
             key: path("r.key"),
             crl: Some(path("a.crl")),
         };
-        let good = Validity { from: 100, until: 1000 * DAY, own_authority: true, revocations_until: Some(2000 * DAY) };
+        let good = Validity { from: 100, until: 1000 * DAY, verified: true, revocations_until: Some(2000 * DAY) };
         let events = |validity, now| {
             let all = warnings(&files, validity, now);
             all.into_iter().map(|(event, text)| format!("{event}: {text}")).collect::<Vec<_>>()
@@ -249,8 +247,8 @@ mod tests {
         assert_eq!(events(good, 969 * DAY), [""; 0]);
         assert_eq!(events(good, 980 * DAY + 1), ["certificate-expires: r.pem: this certificate expires in 19 days"]);
         assert!(events(good, 1001 * DAY)[0].contains("has expired") && events(good, 1)[0].contains("not valid yet"));
-        let theirs = events(Validity { own_authority: false, ..good }, 500 * DAY);
-        assert!(theirs.len() == 1 && theirs[0].contains("does not come from a.pem"), "{theirs:?}");
+        let theirs = events(Validity { verified: false, ..good }, 500 * DAY);
+        assert!(theirs.len() == 1 && theirs[0].contains("trust only a.pem"), "{theirs:?}");
         let late = events(Validity { revocations_until: Some(400 * DAY), ..good }, 500 * DAY);
         assert!(late.len() == 1 && late[0].contains("a.crl: a list") && late[0].contains("100 days"), "{late:?}");
     }
