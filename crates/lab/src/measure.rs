@@ -115,8 +115,8 @@ pub(crate) fn run(args: &MeasureArgs) -> Result<Exit, CommandError> {
     if report.sizes.iter().all(good) {
         return Ok(Exit::Done);
     }
-    let hint = "hint: other programs were running, or neighbours of a virtual machine; compare only on a quiet machine";
-    Err(CommandError::failed(format!("intervals exclude the truth too often on this machine\n{hint}")))
+    let hint = "other programs were running, or neighbours of a virtual machine; compare only on a quiet machine";
+    Err(CommandError::failed("intervals exclude the truth too often on this machine").hint(hint))
 }
 
 /// One process: the ratios of its rounds.
