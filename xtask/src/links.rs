@@ -90,6 +90,14 @@ fn without(text: &str, stays: impl Fn(&str) -> bool) -> String {
     out
 }
 
+/// The pages of `docs` to which its index has no link.
+fn not_in_index(index: &str, pages: &[PathBuf], docs: &Path) -> Vec<String> {
+    let linked: Vec<String> = links(index).into_iter().map(|(_, target)| target).collect();
+    let names = pages.iter().filter(|page| page.parent() == Some(docs)).filter_map(|page| page.file_name()?.to_str());
+    let missing = names.filter(|name| *name != "README.md" && !linked.iter().any(|target| target == name));
+    missing.map(|name| format!("docs/README.md: no link to {name}")).collect()
+}
+
 /// What is wrong with the links of all documents, and how many there are.
 fn all(steps: &Steps) -> (Vec<String>, String) {
     let mut pages = Vec::new();
@@ -108,6 +116,8 @@ fn all(steps: &Steps) -> (Vec<String>, String) {
             Err(error) => wrong.push(format!("{name}: {error}")),
         }
     }
+    let index = fs::read_to_string(steps.root().join("docs/README.md")).unwrap_or_default();
+    wrong.extend(not_in_index(&index, &pages, &steps.root().join("docs")));
     (wrong, format!("{count} links in {} documents", pages.len()))
 }
 
@@ -197,6 +207,12 @@ mod tests {
             copy,
             "[a](GSCM.md#b) c, d\n`e]` [i](https://j) [k](#l) `[m](n.md)` [o] p\n```\n[r](s.md)\n```\nä t"
         );
+    }
+
+    #[test]
+    fn every_page_is_in_the_index() {
+        let pages = ["docs/A.md", "docs/B.md", "docs/README.md", "docs/attacks/c.md", "README.md"].map(PathBuf::from);
+        assert_eq!(not_in_index("* [A](A.md): a", &pages, Path::new("docs")), ["docs/README.md: no link to B.md"]);
     }
 
     #[test]
