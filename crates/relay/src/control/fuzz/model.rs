@@ -72,7 +72,7 @@ pub(super) struct Model {
     owners: BTreeMap<String, Option<Address>>,
     /// Whose session is open, and who opened it.
     pub(super) open: BTreeMap<String, Who>,
-    /// Requests that were refused by a rule, and sessions that were opened.
+    /// Requests that were refused, and sessions that were opened.
     pub(super) denied: u64,
     pub(super) opened: u64,
 }
@@ -95,7 +95,7 @@ impl Model {
         let expected = match serde_json::from_slice(line) {
             Ok(Request::Open(name)) => self.open(who, certificate, name.to_ascii_lowercase()),
             Ok(Request::Find(name)) => self.find(who, name.to_ascii_lowercase()),
-            Err(_) => return Expected::Refused("unknown request"),
+            Err(_) => Expected::Refused("unknown request"),
         };
         self.denied += u64::from(matches!(expected, Expected::Refused(_)));
         expected
