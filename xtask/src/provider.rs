@@ -337,7 +337,10 @@ mod tests {
             let text = program.with_extension("text");
             fs::write(&text, script).expect("a script");
             // Not written by this process: programs that other tests start would hold it open, and so long it cannot be run.
-            let made = Command::new("sh").args(["-c", "cp \"$0\" \"$1\" && chmod 700 \"$1\""]).args([&text, &program]).status();
+            let made = Command::new("sh")
+                .args(["-c", "cp \"$0\" \"$1\" && chmod 700 \"$1\""])
+                .args([&text, &program])
+                .status();
             assert!(made.is_ok_and(|status| status.success()));
             fs::remove_file(&text).expect("it is there");
             at_each_level(&program, "/none".as_ref(), lower)
