@@ -93,3 +93,13 @@ pub(crate) fn not_seal(input: &Path) -> CommandError {
         .about(input)
         .hint("use -o OUT")
 }
+
+/// A file that is named by itself is looked up in no manifest: with `DIR/*` for `DIR`, swapped files would pass.
+pub(crate) fn refuse_files_with_manifest(inputs: &[PathBuf]) -> Result<(), CommandError> {
+    match inputs.iter().find(|path| is_stdin(path) || path.exists() && !path.is_dir()) {
+        Some(path) => Err(CommandError::usage("--manifest is for directories, and this is none")
+            .about(path)
+            .hint("name the directory that it lies in")),
+        None => Ok(()),
+    }
+}

@@ -63,6 +63,10 @@ impl Plan {
         let mut plan = Plan::default();
         let output_is_stdout = args.output.as_deref().is_some_and(is_stdout);
         if args.inputs.is_empty() || args.inputs.len() == 1 && is_stdin(&args.inputs[0]) {
+            // An empty list of names in a script would be a backup of nothing.
+            if args.each {
+                return Err(CommandError::usage("--each needs the names of directories"));
+            }
             // A sealed directory has its name inside.
             if args.directory.is_some() && direction == Direction::Seal {
                 return Err(CommandError::usage("standard input has no name to use in a directory").hint("use -o OUT"));

@@ -62,6 +62,22 @@ fn renamed_added_and_missing_files_are_named() {
     assert!(sandbox.path("opened/a").exists() && !sandbox.path("opened/new").exists());
 }
 
+/// The shell's `DIR/*` leaves out the manifest.
+#[test]
+fn a_manifest_is_asked_for_with_the_names_of_directories() {
+    let sandbox = sealed();
+    for line in [
+        "verify --key-file k --each --manifest sealed/d/a.seal",
+        "open --key-file k --each --manifest sealed/d/a.seal -C out",
+        "open --key-file k --each -o out",
+        "seal --key-file k --each -o out",
+    ] {
+        let said = sandbox.run(line);
+        assert_eq!(said.code, 2, "{line}: {}", said.err);
+        assert!(!sandbox.path("out").exists(), "{line}");
+    }
+}
+
 /// Whatever has the name of a listed file, it is missing if it is no file that can be opened; and if none is left.
 #[test]
 fn what_stands_in_for_a_listed_file_is_missing() {

@@ -14,7 +14,7 @@ use crate::{
     error::file_error,
     keys::{ceiling, pairs::IdentityArgs, secret},
     manifests::{self, read::Lists},
-    names::Direction,
+    names::{self, Direction},
     plan::{FileTask, Place, Plan},
     preflight::{self, Given},
     protected_inputs,
@@ -105,6 +105,9 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
     }
     if args.manifest && !args.files.each {
         return Err(CommandError::usage("--manifest is for directories with --each"));
+    }
+    if args.manifest {
+        names::refuse_files_with_manifest(&args.files.inputs)?;
     }
     let mut plan = Plan::unchecked(&args.files, Direction::Open)?;
     let in_use = in_use(args)?;

@@ -13,7 +13,7 @@ use crate::{
     exit_status::Worst,
     keys::{ceiling, pairs::IdentityArgs, secret},
     manifests::{self, read::Lists},
-    names::{Direction, is_stdin},
+    names::{self, Direction, is_stdin},
     plan::Plan,
     protected_inputs, stream,
 };
@@ -69,6 +69,9 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Exit, CommandError> {
     let files = if args.files.is_empty() { &stdin[..] } else { &args.files };
     if args.each && args.files.is_empty() {
         return Err(CommandError::usage("--each needs the names of directories"));
+    }
+    if args.manifest {
+        names::refuse_files_with_manifest(files)?;
     }
     #[cfg(feature = "signatures")]
     let beside = args.signer.files().iter().chain(args.detached.signature());
