@@ -126,9 +126,7 @@ fn products(name: &str, operands: &[&str]) -> Option<Registers> {
     let registers = |words: &[&str]| words.iter().filter_map(|word| number(word)).sum();
     match operands {
         [_, low, high] if name == "mulx" => Some(registers(&[low, high])),
-        [_] if ["mul", "imul"].iter().any(|other| name.strip_suffix(['q', 'l']).unwrap_or(name) == *other) => {
-            Some(registers(&["%rax", "%rdx"]))
-        }
+        [_] if ["mul", "mulq", "mull", "imul", "imulq", "imull"].contains(&name) => Some(registers(&["%rax", "%rdx"])),
         _ => None,
     }
 }

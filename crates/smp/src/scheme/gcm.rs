@@ -51,7 +51,7 @@ enum Iv {
     Pair,
     /// The thesis, with the sender's number beside the counter: repeats across receivers.
     FaithfulSender,
-    /// The thesis, with the receiver's number: repeats across senders.
+    /// The thesis, with the receiver's number: would repeat across senders whose counters are equal.
     FaithfulReceiver,
 }
 

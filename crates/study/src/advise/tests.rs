@@ -173,8 +173,8 @@ fn ocb3_is_named_where_it_is_advised() {
     assert_eq!((gcm.len(), ocb.len()), (5, 5));
     // Two times in nanoseconds, then speeds
     assert!(ocb[0] > gcm[0] && ocb[1] > gcm[1] && document.contains("on short messages GCM is ahead"));
-    let ahead = [2, 3, 4].map(|at| 100.0 * (ocb[at] / gcm[at] - 1.0));
-    let said = format!("by {:.0}, {:.0} and {:.0} %", ahead[0], ahead[1], ahead[2]);
+    let ahead = [2, 3].map(|at| 100.0 * (ocb[at] / gcm[at] - 1.0));
+    let said = format!("by {:.0} and {:.0} %", ahead[0], ahead[1]);
     assert!(document.contains(&said), "{said}");
 }
 

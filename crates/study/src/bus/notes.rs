@@ -120,16 +120,17 @@ pub(super) fn notes(grid: &Grid, claims: &[Judged]) -> Vec<Note> {
         ),
         Note::new(
             "The IV of the thesis repeats",
-            "A 96-bit counter and a 3-bit number have 99 bits together, which is not the 96 bits of GCM's fast path. All nodes share \
-             one key and “its counter value”, so the first lines from one node to two others have the same IV. \
-             `smp run --faithful-iv` shows the first collision. The IV of this simulator contains source, destination, epoch and \
+            "A 96-bit counter and a 3-bit number have 99 bits together, which is not the 96 bits of GCM's fast path. If the number \
+             is the sender's and its first counter the same for every peer, as one may read it, the first lines from one node to two others \
+             have the same IV: `smp run --faithful-iv` shows the first collision. With the receiver's number, and a counter for each pair, \
+             none repeats. The IV of this simulator contains source, destination, epoch and \
              counter, and every run checks that none repeats.",
         ),
         Note::new(
             "The CBC of the thesis is CFB",
             "C = P xor mask with mask = AES(C) is cipher feedback: a flipped bit in the ciphertext flips the same bit in the \
-             plaintext. With one MAC for ten lines, up to ten such lines are used before the change is detected. “128-bit RSA keys” \
-             can be factored in milliseconds; here the units agree on keys with X25519.",
+             plaintext. With one MAC for ten lines, up to ten such lines are used before the change is detected. Keys of \
+             128 bits, if they are RSA as in its example, can be factored in less than a second; here the units agree on keys with X25519.",
         ),
         Note::new(
             "“4X-9X” is a ratio of losses",

@@ -179,8 +179,9 @@ fn over(slow: Point, fast: Point) -> Option<Interval> {
 /// Time over that of GSCM(64k) with keys of 128 bits. Each was measured in turns with the same relay without encryption.
 fn network(measured: &Measured, all: &mut Vec<Quantity>) {
     let Ok(found) = &measured.network else { return };
-    let gscm = Spec { kind: SchemeKind::Gscm(Strategy::T64k), long: false };
-    let at = |point: &network::Point, window| found.under_way(gscm, point.clients, point.bytes, window);
+    // With keys of the same length
+    let gscm = |point: &network::Point| Spec { kind: SchemeKind::Gscm(Strategy::T64k), long: point.spec.long };
+    let at = |point: &network::Point, window| found.under_way(gscm(point), point.clients, point.bytes, window);
     let mut add = Quantities::new(all, "the relay over loopback, saturated, processor time", QuantityKind::Measured);
     for point in found.points.iter().filter(|point| point.window == network::WINDOW) {
         let fast = at(point, network::WINDOW);
@@ -199,7 +200,7 @@ fn network(measured: &Measured, all: &mut Vec<Quantity>) {
     let mut add = Quantities::new(all, scope, QuantityKind::Measured);
     for point in &found.points {
         let Line::Shaped(_, ratio) = point.line else { continue };
-        let fast = found.shaped(gscm, point.clients, point.bytes);
+        let fast = found.shaped(gscm(point), point.clients, point.bytes);
         add_one(&mut add, point, fast.and_then(|(_, fast)| ratio.over(fast)));
     }
 }
