@@ -1,13 +1,11 @@
 //! What metrics are told of names and certificates.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
-
-use crate::control::server::{Current, Inner};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What the metrics ask of the names.
 #[derive(Default)]
 pub(crate) struct NamesGauge {
-    inner: Weak<Inner>,
+    current: Option<Box<dyn Fn() -> Option<Gauged> + Send + Sync>>,
     last: Arc<Mutex<Gauged>>,
 }
 
@@ -23,28 +21,20 @@ pub(crate) struct Gauged {
     pub(crate) revocations_until: Option<u64>,
 }
 
-impl Gauged {
-    fn of(current: &Current) -> Gauged {
-        let Current { names, tls, .. } = current;
-        Gauged {
-            numbers: names.used(),
-            bytes: names.bytes(),
-            certificate_until: Some(tls.certificate_until()),
-            revocations_until: tls.revocations_until(),
-        }
-    }
-}
-
 impl NamesGauge {
-    pub(super) fn new(inner: &Arc<Inner>, last: &Arc<Mutex<Gauged>>) -> NamesGauge {
-        NamesGauge { inner: Arc::downgrade(inner), last: last.clone() }
+    /// `current` tells nothing once there is no control plane any more.
+    pub(super) fn new(
+        current: impl Fn() -> Option<Gauged> + Send + Sync + 'static,
+        last: &Arc<Mutex<Gauged>>,
+    ) -> NamesGauge {
+        NamesGauge { current: Some(Box::new(current)), last: last.clone() }
     }
 
-    /// What is current, or was last where there is no control plane any more: sessions live on while the relay drains.
+    /// What is current, or was last: sessions live on while the relay drains.
     pub(crate) fn read(&self) -> Gauged {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(inner) = self.inner.upgrade() {
-            *last = Gauged::of(&inner.current());
+        if let Some(now) = self.current.as_ref().and_then(|current| current()) {
+            *last = now;
         }
         *last
     }

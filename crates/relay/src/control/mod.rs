@@ -10,6 +10,7 @@ mod access;
 mod certificates;
 mod deadline;
 mod denial_log;
+mod expiry;
 mod gauge;
 mod handshake;
 mod names;
@@ -22,6 +23,7 @@ mod stats;
 pub(crate) mod trial_control;
 mod upkeep;
 mod validity;
+mod verified;
 
 pub(crate) use access::Access;
 pub(crate) use certificates::OpenLimits;

@@ -30,7 +30,7 @@ use crate::{
         rate_limiter::{Permit, Rate, RateLimiter},
         stats::{ControlStats, one},
         tls::ServerTls,
-        upkeep::Verified,
+        verified::Verified,
     },
     data::Relay,
     log::Log,
@@ -204,9 +204,22 @@ pub(crate) struct Listed {
     pub(crate) age: Duration,
 }
 
+impl Current {
+    fn gauged(&self) -> Gauged {
+        Gauged {
+            numbers: self.names.used(),
+            bytes: self.names.bytes(),
+            certificate_until: Some(self.tls.certificate_until()),
+            revocations_until: self.tls.revocations_until(),
+        }
+    }
+}
+
 impl ControlServer {
     pub(crate) fn gauge(&self) -> NamesGauge {
-        NamesGauge::new(&self.inner, &self.last_gauged)
+        let inner = Arc::downgrade(&self.inner);
+        let current = move || inner.upgrade().map(|inner| inner.current().gauged());
+        NamesGauge::new(current, &self.last_gauged)
     }
 
     /// All open sessions, by name.

@@ -15,27 +15,12 @@ use rustls::{
 use crate::{
     address::Address,
     control::{
-        certificates::Chain,
         names::{Number, OpenSession},
         server::Inner,
-        tls::{ServerTls, Standing},
+        tls::Standing,
+        verified::{ValidChain, Verified},
     },
 };
-
-/// Certificates of open sessions that the last sweep found valid, by their places in memory, and by what.
-#[derive(Default)]
-pub(super) struct Verified {
-    tls: Option<ServerTls>,
-    chains: HashMap<usize, ValidChain>,
-}
-
-/// One that is valid in this time. It is kept, so that nothing else comes to its place.
-#[derive(Clone)]
-struct ValidChain {
-    _chain: Chain,
-    from: UnixTime,
-    until: UnixTime,
-}
 
 /// How often certificates and lifetimes of open sessions are checked.
 const CHECK: Duration = Duration::from_secs(30);

@@ -1,9 +1,9 @@
-//! Until when certificates and lists of revoked ones are valid, and what an operator is told of them in time.
+//! Until when certificates and lists of revoked ones are valid.
 
 use std::time::Duration;
 
 use rustls::{
-    CertificateError, Error as RustlsError, RootCertStore,
+    RootCertStore,
     pki_types::{
         CertificateDer, CertificateRevocationListDer, SignatureVerificationAlgorithm, UnixTime, pem::PemObject,
     },
@@ -11,24 +11,19 @@ use rustls::{
 use time::{Date, Month, Time};
 use webpki::{EndEntityCert, Error as WebpkiError, KeyUsage};
 
-use crate::control::tls::{FileError, ServerTls, TlsError, TlsFiles};
-
 /// The last second of the year 9999: certificates that never expire say so.
-const NEVER: u64 = 253_402_300_799;
-const DAY: u64 = 86_400;
-/// How many days before its end an operator is told that the relay's certificate expires.
-const SOON: u64 = 30;
+pub(super) const NEVER: u64 = 253_402_300_799;
 
 /// What of the relay's own files will not be valid for good.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Validity {
     /// Of the relay's certificate, in seconds since 1970.
-    from: u64,
-    until: u64,
+    pub(super) from: u64,
+    pub(super) until: u64,
     /// Whether it is a relay's certificate of the clients' authority.
-    verified: bool,
+    pub(super) verified: bool,
     /// When the first of the lists of revoked certificates is out of date.
-    revocations_until: Option<u64>,
+    pub(super) revocations_until: Option<u64>,
 }
 
 impl Validity {
@@ -63,79 +58,6 @@ impl Validity {
     pub(super) fn with(self, revocations: &[u8]) -> Validity {
         Validity { revocations_until: first_update(revocations), ..self }
     }
-}
-
-impl ServerTls {
-    /// Refuses a certificate that no client takes now.
-    ///
-    /// # Errors
-    /// When it has expired, or is not valid yet.
-    pub(crate) fn check_time(&self) -> Result<(), TlsError> {
-        let (now, Validity { from, until, .. }) = (UnixTime::now().as_secs(), self.validity);
-        let why = match now {
-            _ if now > until => FileError::Expired,
-            _ if now < from => FileError::NotYetValid,
-            _ => return Ok(()),
-        };
-        Err(TlsError::File { path: self.files.certificate.clone(), why })
-    }
-
-    /// When the relay's certificate expires, in seconds since 1970.
-    pub(crate) fn certificate_until(&self) -> u64 {
-        self.validity.until
-    }
-
-    /// When the first of the lists of revoked certificates is out of date.
-    pub(crate) fn revocations_until(&self) -> Option<u64> {
-        self.validity.revocations_until
-    }
-
-    /// What an operator should know: the name of an event, and what to say.
-    pub(crate) fn warnings(&self) -> Vec<(&'static str, String)> {
-        warnings(&self.files, self.validity, UnixTime::now().as_secs())
-    }
-
-    /// Until when a chain that is valid stays so, if nothing is revoked; none if that cannot be said.
-    pub(super) fn valid_until(&self, chain: &[CertificateDer<'_>]) -> Option<UnixTime> {
-        let (certificate, between) = chain.split_first()?;
-        let mut at = UnixTime::since_unix_epoch(Duration::from_secs(NEVER));
-        // Each certificate may end earlier than those before it
-        for _ in 0..=chain.len() {
-            at = match self.verifier.verify_client_cert(certificate, between, at) {
-                Ok(_) => return Some(at),
-                Err(RustlsError::InvalidCertificate(CertificateError::ExpiredContext { not_after, .. })) => not_after,
-                Err(_) => return None,
-            };
-        }
-        None
-    }
-}
-
-fn warnings(files: &TlsFiles, validity: Validity, now: u64) -> Vec<(&'static str, String)> {
-    let Validity { from, until, verified, revocations_until } = validity;
-    let mut all = Vec::new();
-    let certificate = files.certificate.display();
-    let mut expires =
-        |what: String| all.push(("certificate-expires", format!("{certificate}: this certificate {what}")));
-    if now > until {
-        expires("has expired: clients refuse it".into());
-    } else if now < from {
-        expires("is not valid yet: clients refuse it".into());
-    } else if (until - now) / DAY < SOON {
-        expires(format!("expires in {} days", (until - now) / DAY));
-    }
-    if !verified {
-        let authority = files.authority.display();
-        let what = format!("{certificate}: clients that trust only {authority} refuse this certificate");
-        all.push(("certificate-of-others", what));
-    }
-    if let (Some(path), Some(late)) = (&files.crl, revocations_until.and_then(|until| now.checked_sub(until))) {
-        let (path, days) = (path.display(), late / DAY);
-        let what =
-            format!("{path}: a list of revoked certificates is out of date for {days} days: later ones are not in it");
-        all.push(("revocations-expired", what));
-    }
-    all
 }
 
 /// When the first of these lists is out of date.
@@ -200,8 +122,6 @@ fn seconds(text: &[u8], year: usize) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use std::path::PathBuf;
-
     use super::*;
 
     const YEAR_2049: u64 = 2_493_072_000;
@@ -228,28 +148,5 @@ mod tests {
         }
         assert_eq!(element(b"\x30\x85\0\0\0\0\0"), None, "longer than anything is");
         assert_eq!(element(b"\x30\x81\x01x!"), Some((0x30, &b"x"[..], &b"!"[..])));
-    }
-
-    #[test]
-    fn an_operator_is_told_in_time_and_not_too_early() {
-        let path = |name: &str| PathBuf::from(name);
-        let files = TlsFiles {
-            authority: path("a.pem"),
-            certificate: path("r.pem"),
-            key: path("r.key"),
-            crl: Some(path("a.crl")),
-        };
-        let good = Validity { from: 100, until: 1000 * DAY, verified: true, revocations_until: Some(2000 * DAY) };
-        let events = |validity, now| {
-            let all = warnings(&files, validity, now);
-            all.into_iter().map(|(event, text)| format!("{event}: {text}")).collect::<Vec<_>>()
-        };
-        assert_eq!(events(good, 969 * DAY), [""; 0]);
-        assert_eq!(events(good, 980 * DAY + 1), ["certificate-expires: r.pem: this certificate expires in 19 days"]);
-        assert!(events(good, 1001 * DAY)[0].contains("has expired") && events(good, 1)[0].contains("not valid yet"));
-        let theirs = events(Validity { verified: false, ..good }, 500 * DAY);
-        assert!(theirs.len() == 1 && theirs[0].contains("trust only a.pem"), "{theirs:?}");
-        let late = events(Validity { revocations_until: Some(400 * DAY), ..good }, 500 * DAY);
-        assert!(late.len() == 1 && late[0].contains("a.crl: a list") && late[0].contains("100 days"), "{late:?}");
     }
 }
