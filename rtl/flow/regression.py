@@ -32,6 +32,8 @@ FULL = [
     (Core("ocb", "serpent", 1, cut=1, tag=12), 20_000),
     *[(Core("gcm", "aes128", 1, tag=tag), 10_000) for tag in (4, 8, 12, 13, 14, 15)],
     *[(Core("gcm", "aes128", 1, "table", 1, depth=depth), 20_000) for depth in (1, 2, 4, 5)],
+    (Core("gcm", "aes128", 1, slots=16), 20_000),
+    (Core("ocb", "aes128", 1, slots=32), 20_000),
 ]
 
 # Text, associated data, slots in turn, and direction.
