@@ -8,6 +8,7 @@ from .tools import RTL
 def check():
     """Fails if a result belongs to other sources, or if a hash of sources misses a change."""
     netlist.check()
+    synth.check()
     closure.check([core for core in (*synth.cores(), synth.BUS)
                    if core.lanes == 1 and (core.cipher == "aes128" or core.mode == "gcm")])
     stale = [path.name for path in synth.stale()] + ["regression.json"] * regression.stale()

@@ -298,7 +298,8 @@ def read_of(folder):
 def ecp5(core, device, seed):
     """LUT4 and the clock on a device: one more seed of place and route, and the median of all."""
     folder, found = synthesised(core)
-    mhz = clock(core, device, folder, seed)
+    report = routed(core, device, folder, seed)
+    mhz = clock(report)
     with LOCK:
         before = ours(core, device) or {"seeds": [], "fmax_by_seed": []}
         clocks = dict(sorted({**dict(zip(before["seeds"], before["fmax_by_seed"], strict=True)), seed: mhz}.items()))
@@ -307,6 +308,8 @@ def ecp5(core, device, seed):
         write(core, device, f"{DEVICES[device][0]}, routed", read_of(folder), {
             "fmax_mhz": median, "fmax_low": low, "fmax_high": high, "seeds": list(clocks),
             "fmax_by_seed": list(clocks.values()),
+            # Of seeds that were routed before paths were kept there is none
+            "slowest_by_seed": {**before.get("slowest_by_seed", {}), str(seed): slowest(report)},
             "gbps": None if core.mode == "shu" else round(median * 128 * core.lanes / 1000, 1),
             "lut4": found.get("LUT4", 0) + 2 * found.get("CCU2C", 0) + 2 * found.get("TRELLIS_DPR16X4", 0),
             "ff": found.get("TRELLIS_FF", 0),
@@ -316,8 +319,8 @@ def ecp5(core, device, seed):
         })
 
 
-def clock(core, device, folder, seed):
-    """The clock after place and route with one seed."""
+def routed(core, device, folder, seed):
+    """nextpnr's report after place and route with one seed."""
     report = folder / f"report-{device}-{seed}.json"
     if not report.exists():
         start, making = time.time(), report.with_suffix(".part")
@@ -332,8 +335,45 @@ def clock(core, device, folder, seed):
         if memories.needed(core):
             design.unlink()
         print(f"{stem(core, device)}, seed {seed}: {time.time() - start:.0f} s", flush=True)
-    fmax = json.loads(report.read_text())["fmax"]
-    return round(min(clock["achieved"] for clock in fmax.values()), 1)
+    return json.loads(report.read_text())
+
+
+def clock(report):
+    """The clock that a report of nextpnr tells."""
+    return round(min(clock["achieved"] for clock in report["fmax"].values()), 1)
+
+
+def slowest(report):
+    """The path that limits that clock: the cells where it begins and ends, its lookup tables and carries, and each wire."""
+    name = min(report["fmax"], key=lambda one: report["fmax"][one]["achieved"])
+    # Paths from one clock to another have entries of their own
+    found = [one["path"] for one in report["critical_paths"] if {one["from"].split(" ", 1)[-1], one["to"].split(" ", 1)[-1]} == {name}]
+    if not found:
+        return None
+    steps = max(found, key=lambda path: sum(step["delay"] for step in path))
+    return {
+        "ns": round(sum(step["delay"] for step in steps), 2),
+        "from": steps[0]["from"]["cell"],
+        "to": steps[-1]["to"]["cell"],
+        "logic": sum(step["type"] == "logic" for step in steps),
+        "wires": [[step["net"], round(step["delay"], 2)] for step in steps if step["type"] == "routing"],
+    }
+
+
+def check():
+    """Fails unless the path that is kept is that of the slowest clock, from its first cell to its last, with every wire."""
+    def step(kind, delay, cells, **more):
+        return {"type": kind, "delay": delay, "from": {"cell": cells[0]}, "to": {"cell": cells[1]}, **more}
+
+    path = [step("clk-to-q", 0.5, "aa"), step("routing", 3.1, "ab", net="ready"), step("logic", 0.2, "bb"),
+            step("routing", 0.7, "bc", net="enable"), step("setup", 0.0, "cc")]
+    fast = [step("clk-to-q", 0.5, "xx"), step("setup", 0.0, "xx")]
+    report = {"fmax": {"fast": {"achieved": 500.0}, "slow": {"achieved": 222.24}},
+              "critical_paths": [{"from": f"posedge {name}", "to": f"posedge {end}", "path": steps}
+                                 for name, end, steps in (("fast", "fast", fast), ("fast", "slow", 9 * path), ("slow", "slow", path))]}
+    wanted = {"ns": 4.5, "from": "a", "to": "c", "logic": 1, "wires": [["ready", 3.1], ["enable", 0.7]]}
+    if (clock(report), slowest(report)) != (222.2, wanted):
+        raise SystemExit(f"of a report of nextpnr is kept: {clock(report)} MHz, {slowest(report)}")
 
 
 def interval(values):
