@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::advise::{Advice, Measured, Question, advise};
 
@@ -10,7 +10,7 @@ use crate::advise::{Advice, Measured, Question, advise};
 #[derive(Debug, Serialize)]
 pub(crate) struct Chooser {
     /// Each different text once: advice has their places in this list, as most of it is in many answers.
-    pub(crate) texts: Texts,
+    pub(crate) texts: Vec<String>,
     pub(crate) sizes: Vec<usize>,
     pub(crate) sessions: Vec<u64>,
     /// Each different advice once.
@@ -30,8 +30,8 @@ pub(crate) struct Numbered {
 }
 
 /// Different texts in the order in which they came first.
-#[derive(Debug, Default)]
-pub(crate) struct Texts {
+#[derive(Default)]
+struct Texts {
     all: Vec<String>,
     known: HashMap<String, usize>,
 }
@@ -52,12 +52,6 @@ impl Texts {
             numbers: advice.numbers.iter().map(|(what, figure)| [self.number(what), self.number(figure)]).collect(),
             mind: advice.mind.iter().map(|text| self.number(text)).collect(),
         }
-    }
-}
-
-impl Serialize for Texts {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.all.serialize(serializer)
     }
 }
 
@@ -84,7 +78,7 @@ pub(crate) fn chooser(everything: Measured<'_>) -> Chooser {
             answers.insert(format!("{bytes}/{sessions}/{hardware}/{ad}/{misuse}/{commit}"), number);
         }
     }
-    Chooser { texts, sizes, sessions: SESSIONS.to_vec(), advice, answers }
+    Chooser { texts: texts.all, sizes, sessions: SESSIONS.to_vec(), advice, answers }
 }
 
 #[cfg(test)]
