@@ -97,12 +97,14 @@ def simulated(*more):
 
 
 @cache
-def tests():
-    """The hash of what the simulations are tests with: the harnesses, what builds and runs them, what makes their cases, and vectors."""
+def tests(bus=False):
+    """The hash of what the bulk simulations of the cores, or of the bus unit, test with: the harness, what builds and runs it, what
+    makes its cases, and vectors."""
     root = RTL.parent
-    found = [*(RTL / "sim").glob("*.[ch]*"), RTL / "flow" / "sim.py", RTL / "flow" / "coverage.py",
-             *(root / "crates" / "vectors" / "examples" / "rtl_cases").glob("*.rs"), *(root / "vectors").glob("*.json*")]
-    return digest(found)
+    found = [RTL / "flow" / "sim.py", *(root / "crates" / "vectors" / "examples" / "rtl_cases").glob("*.rs")]
+    if bus:
+        return digest([*found, RTL / "sim" / "shu.cpp"])
+    return digest([*found, RTL / "sim" / "bulk.cpp", RTL / "flow" / "coverage.py", *(root / "vectors").glob("*.json*")])
 
 
 def digest(paths):

@@ -4,9 +4,9 @@
 A mutant is the sources with one operator or constant changed. It is killed if the solver finds a counterexample to a proof of its module
 (some of which say what registers within hold, also where no port shows it), the
 comparison with the library or a protocol test fails, an assertion ends one of these, or nothing comes out any more, which they notice
-by themselves. The unit of a bus node has the comparison and the search for erased keys, the registers of AXI-Lite their protocol
-tests. Mutants that do not compile do not count, nor do those for which a tool fails or takes too long: that may be the machine's fault,
-and they are tried again the next time.
+by themselves. What erases keys and the unit of a bus node have the search for erased keys too, the registers of AXI-Lite their protocol
+tests. Mutants that do not compile do not count, nor do those that nothing notices and for which a tool fails or takes too long: that may
+be the machine's fault, and they are tried again the next time.
 """
 
 import json
@@ -22,17 +22,17 @@ from .cores import Core
 from .tools import BUILD, HEADERS, RTL, sources
 
 SMALL = {"gcm": Core("gcm", "aes128", 2, depth=2), "ocb": Core("ocb", "aes128", 2),
-         "held": Core("gcm", "aes128", 2, depth=2, hold=1000),
+         "ocb4": Core("ocb", "aes128", 4), "held": Core("gcm", "aes128", 2, depth=2, hold=1000),
          "kept": Core("ocb", "aes128", 1, slots=1, keep=1), "swept": Core("gcm", "aes128", 1, slots=2, keep=1)}
 # Where mutants are made, and which cores can notice them.
 WHERE = {
     "lib/fifo.sv": ("gcm",), "lib/fifo_late.sv": ("ocb",), "lib/key_setup.sv": ("ocb",),
-    "lib/key_guard.sv": ("gcm", "kept", "swept"), "mode/key_sweep.sv": ("swept", "kept"),
+    "lib/key_guard.sv": ("gcm", "kept", "swept", "erase"), "mode/key_sweep.sv": ("swept", "kept"),
     "ghash/ghash_stride.sv": ("gcm",), "ghash/ghash_powers.sv": ("gcm",),
     "mode/packet_lengths.sv": ("gcm", "ocb"), "mode/frame_in.sv": ("gcm",), "mode/frame_status.sv": ("ocb",),
     "mode/tag_check.sv": ("gcm",), "mode/gcm_keystream.sv": ("gcm",), "mode/gcm_control.sv": ("gcm",),
     "mode/gcm_core.sv": ("gcm",), "mode/ocb_tables.sv": ("ocb",), "mode/ocb_nonce.sv": ("ocb",),
-    "mode/ocb_control.sv": ("ocb",), "mode/ocb_sums.sv": ("ocb", "kept"), "mode/ocb_core.sv": ("ocb",),
+    "mode/ocb_control.sv": ("ocb", "ocb4"), "mode/ocb_sums.sv": ("ocb", "kept"), "mode/ocb_core.sv": ("ocb",),
     "lib/slice.sv": ("gcm",), "lib/fifo_port.sv": ("gcm",), "mode/frame_fit.sv": ("gcm",), "mode/text_hold.sv": ("held",),
     "mode/packet_beats.sv": ("gcm",), "mode/command_in.sv": ("ocb",),
     "bus/shu.sv": ("shu",), "axi/sealwright_axil.sv": ("axil",),
@@ -86,8 +86,9 @@ def fails(words, seconds=120):
     return code != 0
 
 
-def disproved(proofs, name, changed, folder):
-    """Whether the solver disproves one of `proofs` that is about the file `name` for `changed`; its log is in `folder`."""
+def disproved(proofs, name, changed, folder, failed=()):
+    """Whether the solver disproves one of `proofs` that is about the file `name` for `changed`; its log is in `folder`. What a tool says
+    that fails for changed sources, as Yosys does for a reset that it does not know, is added to `failed`: the simulations may tell."""
     for title, (files, top, question) in proofs.items():
         if name in files:
             try:
@@ -98,6 +99,10 @@ def disproved(proofs, name, changed, folder):
                 if changed == name:
                     raise
                 print(told, flush=True)
+            except SystemExit as told:
+                if changed == name:
+                    raise
+                failed.append(told)
     return False
 
 
@@ -118,6 +123,12 @@ def noticed(mode, number, files, generator, blocks):
     if mode == "axil":
         return not all(protocol.registers(f"registers {one}", folder / mode, built, files)
                        for one, built in enumerate(protocol.REGISTERS, 1))
+    if mode == "erase":
+        try:
+            erase.found(erase.CORES[0], files, folder / mode)
+        except erase.Noticed:
+            return True
+        return False
     core = SMALL[mode]
     program = sim.model(core, folder=folder / mode, files=files)
     path = sim.cases(generator, [core.suite, number, blocks], f"mutants/{number}/{mode}")
@@ -137,16 +148,19 @@ def verdict(number, mutant, generator, blocks):
     lines[line] = text
     (folder / name.split("/")[-1]).write_text("\n".join([*lines, ""]))
     files = [folder / path.name if path == RTL / name else path for path in sources()]
+    failed = []
     try:
         if not compiles(WHERE[name][0], files):
             return "stillborn"
         changed = folder / name.split("/")[-1]
-        if disproved(prove.SOLVED, name, changed, folder) or any(
+        if disproved(prove.SOLVED, name, changed, folder, failed) or any(
                 noticed(mode, number, files, generator, blocks) for mode in WHERE[name]):
             return "killed"
         # These take minutes.
-        if disproved(prove.LONG, name, changed, folder):
+        if disproved(prove.LONG, name, changed, folder, failed):
             return "killed"
+        if failed:
+            raise failed[0]
     except SystemExit as error:
         print(f"{number}: {error}", flush=True)
         return "failed"

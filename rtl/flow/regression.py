@@ -49,7 +49,7 @@ def run(generator, full=False, only=(), lines_of_bus=100_000, mutants=0, jobs=1)
     BUILD.mkdir(exist_ok=True)
     rows, lines, score = before() if full else ({}, None, None)
     if not lines or lines["lines"] < lines_of_bus:
-        lines = {**sim.bus(generator, lines_of_bus if full else 2_000), "tests_sha256": closure.tests()}
+        lines = {**sim.bus(generator, lines_of_bus if full else 2_000), "tests_sha256": closure.tests(bus=True)}
         print(f"shu: {lines}", flush=True)
     if full:
         write(rows, lines, score)
@@ -122,6 +122,7 @@ def lacks():
     now, rows = closure.tests(), {row["parameters"]: row for row in found["cores"]}
     missing = [core.folder for core, _ in FULL if core.folder not in rows]
     former = [name for name, row in rows.items() if row.get("tests_sha256") != now]
+    former += ["shu"] * (found["shu"].get("tests_sha256") != closure.tests(bus=True))
     words = [f"{len(missing)} of {len(FULL)} cores are missing"] * bool(missing)
     words += [f"{len(former)} were simulated with tests that were others"] * bool(former)
     score = found["mutants"] or {}
@@ -142,7 +143,7 @@ def before():
     same = bus["sources_sha256"] == closure.simulated("bus")
     score = found.get("mutants") or {}
     kept = score if score.get("sources_sha256") == mutate.about() else None
-    return rows, bus if same and bus.get("tests_sha256") == now else None, kept
+    return rows, bus if same and bus.get("tests_sha256") == closure.tests(bus=True) else None, kept
 
 
 def write(rows, lines, score):

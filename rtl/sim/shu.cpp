@@ -75,7 +75,10 @@ int main(int argc, char** argv) {
     top->key_erase_i = erase;
     top->key_valid_i = 1;
     top->eval();
-    while (!top->key_ready_o) tick();
+    for (size_t waited = 0; !top->key_ready_o; waited++) {
+      if (waited > 10000) fail("a key is not taken", cycles);
+      tick();
+    }
     tick();
     top->key_valid_i = 0;
     top->node_i = node ^ 1;
@@ -104,7 +107,10 @@ int main(int argc, char** argv) {
   auto offer = [&] {
     top->valid_i = 1;
     top->eval();
-    while (!top->ready_o) tick();
+    for (size_t waited = 0; !top->ready_o; waited++) {
+      if (waited > 10000) fail("a line is not accepted", cycles);
+      tick();
+    }
   };
   // Waits for the answer to a line, which is taken in the coming cycle.
   auto answer = [&] {
@@ -117,15 +123,17 @@ int main(int argc, char** argv) {
     }
   };
   const uint8_t everywhere = 200;  // a process that the cases do not use
-  // A unit without a key refuses every line, whatever is written to it.
-  auto keyless = [&](const char* what) {
+  // A line of the process `everywhere` is refused; with `moves`, another process is written in the cycle in which it is accepted.
+  auto is_refused = [&](const char* what, bool moves = false) {
     write_counters(5);
     for (int i = 0; i < 400; i++) tick();
     top->receive_i = 0;
     top->peer_i = node ^ 1;
     top->line_process_i = everywhere;
     offer();
+    top->process_we_i = moves;
     tick();
+    top->process_we_i = 0;
     top->valid_i = 0;
     answer();
     static const uint8_t nothing[64] = {};
@@ -135,13 +143,24 @@ int main(int argc, char** argv) {
   };
   reset();
   write_process(everywhere, 0xff);
-  keyless("a line was sealed before the first key");
+  is_refused("a line was sealed before the first key");
   load_key();
   write_counters(9);
   for (int i = 0; i < 1000; i++) tick();
   reset();
   write_process(everywhere, 0xff);
-  keyless("a line was sealed with the key of before the reset");
+  is_refused("a line was sealed with the key of before the reset");
+  // Nor does a process of before a reset count, whatever is written of others or stands at the port: its nodes are still in memory.
+  reset();
+  load_key();
+  top->process_nodes_i = 0xff;
+  top->process_i = everywhere ^ 1;
+  is_refused("a line of a process of before the reset was sealed, as another was written", true);
+  reset();
+  load_key();
+  top->process_i = everywhere;
+  is_refused("a line of a process was sealed that only stands at the port");
+  reset();
   load_key();
   uint64_t busy = 0, longest = 0;
   while (at < end) {
@@ -172,7 +191,7 @@ int main(int argc, char** argv) {
       }
       if (chance(4)) {
         load_key(true);
-        keyless("a line was sealed with a key that was erased");
+        is_refused("a line was sealed with a key that was erased");
       }
       memcpy(&top->key_i, key, 16);
       load_key();  // what comes next does not wait for it
