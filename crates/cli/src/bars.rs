@@ -30,7 +30,7 @@ impl Bars {
         let newest = counts.current();
         let pace = pace(counts.bytes(), counts.total_bytes, counts.elapsed());
         if let Some((bar, name)) = &mut self.current {
-            let files = format!("{}/{} ", counts.files(), counts.total_files);
+            let files = format!("{}/{} ", counts.ended(), counts.total_files);
             if let Some(newest) = newest {
                 if *name != newest.name {
                     name.clone_from(&newest.name);

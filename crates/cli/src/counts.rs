@@ -12,7 +12,9 @@ use std::{
 pub(crate) struct Counts {
     pub(crate) started: Instant,
     pub(crate) bytes: AtomicU64,
+    /// Files that are done, and files that failed.
     pub(crate) files: AtomicUsize,
+    pub(crate) failed: AtomicUsize,
     /// Bytes in all inputs, unless one is a pipe.
     pub(crate) total_bytes: Option<u64>,
     pub(crate) total_files: usize,
@@ -41,8 +43,9 @@ impl Counts {
         self.started.elapsed()
     }
 
-    pub(crate) fn files(&self) -> usize {
-        self.files.load(Ordering::Relaxed)
+    /// Files that have ended, well or not.
+    pub(crate) fn ended(&self) -> usize {
+        self.files.load(Ordering::Relaxed) + self.failed.load(Ordering::Relaxed)
     }
 
     /// The file that was begun last and is not done.
@@ -55,7 +58,8 @@ impl Counts {
         let seconds = self.elapsed().as_secs_f64();
         serde_json::json!({
             "seconds": (seconds * 1000.0).round() / 1000.0,
-            "files": self.files(),
+            "files": self.files.load(Ordering::Relaxed),
+            "failed_files": self.failed.load(Ordering::Relaxed),
             "total_files": self.total_files,
             "bytes": self.bytes(),
             "total_bytes": self.total_bytes,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use sealwright_file::Error;
-use sealwright_terminal::{CommandError, Exit, os_message};
+use sealwright_terminal::{CommandError, Exit, os_message, shown};
 
 /// The error of a sealed file with its exit code and hint. The library names the file inside its sentence; here the name
 /// comes first.
@@ -25,6 +25,14 @@ pub(crate) fn file_error(error: Error) -> CommandError {
         }
         Error::BlockDevice(path) => {
             CommandError::new(exit, "is a block device, whose content would be lost").about(path)
+        }
+        Error::EndlessOutput(path) => {
+            let what = "is a block device: what is sealed there cannot be opened, because nothing tells where it ends";
+            CommandError::new(exit, what).about(path)
+        }
+        Error::OtherName { name, wanted } => {
+            let what = format_args!("it holds a directory that is called {}, not {}", shown(name), shown(wanted));
+            CommandError::new(exit, what)
         }
         Error::BadOutput { path, why } => CommandError::new(exit, format_args!("cannot be written: {why}")).about(path),
         Error::Changed { place, before, after } => {

@@ -1,6 +1,6 @@
 //! What can be known before the work: checked before a passphrase is asked for and before anything is written.
 
-use std::{fs, path::Path};
+use std::{fs, os::unix::fs::FileTypeExt, path::Path};
 
 use sealwright_file::{Error, KeySource, slots::SlotKind};
 use sealwright_terminal::CommandError;
@@ -17,7 +17,7 @@ use crate::{
 /// Takes the tasks that cannot succeed out of the plan and notes why.
 pub(crate) fn check(plan: &mut Plan, args: &FileArgs, given: Given, direction: Direction) {
     for task in std::mem::take(&mut plan.tasks) {
-        let checked = input(&task, args.remove, given, direction).and_then(|()| output(&task, args, plan));
+        let checked = input(&task, args.remove, given, direction).and_then(|()| output(&task, args, plan, direction));
         match checked {
             Ok(()) => plan.tasks.push(task),
             Err(error) => plan.failures.push(error),
@@ -89,8 +89,12 @@ impl Given {
     }
 }
 
-fn output(task: &FileTask, args: &FileArgs, plan: &Plan) -> Result<(), CommandError> {
+fn output(task: &FileTask, args: &FileArgs, plan: &Plan, direction: Direction) -> Result<(), CommandError> {
     let Place::File(path) = &task.output else { return Ok(()) };
+    // Also without --force, which does not help.
+    if direction == Direction::Seal && fs::metadata(path).is_ok_and(|meta| meta.file_type().is_block_device()) {
+        return Err(file_error(Error::EndlessOutput(path.clone())));
+    }
     let is_file = stream::check_output(path, args)?;
     if args.remove && !is_file {
         return Err(CommandError::failed("--remove needs an output that is a file on a disk").about(path));

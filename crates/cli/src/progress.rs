@@ -51,6 +51,7 @@ impl Board {
             started: Instant::now(),
             bytes: AtomicU64::new(0),
             files: AtomicUsize::new(0),
+            failed: AtomicUsize::new(0),
             total_bytes,
             total_files,
             running: Mutex::new(Vec::new()),
@@ -74,6 +75,12 @@ impl Board {
         let current = Arc::new(Current { name, total, bytes: AtomicU64::new(0) });
         lock(&self.shared.counts.running).push(current.clone());
         Watch { shared: self.shared.clone(), current }
+    }
+
+    /// A file has ended, well or not.
+    pub(crate) fn ended(&self, failed: bool) {
+        let counts = &self.shared.counts;
+        (if failed { &counts.failed } else { &counts.files }).fetch_add(1, Ordering::Relaxed);
     }
 
     /// Prints a line on standard error, above the bars.
@@ -109,7 +116,6 @@ impl sealwright_file::Progress for Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         lock(&self.shared.counts.running).retain(|other| !Arc::ptr_eq(other, &self.current));
-        self.shared.counts.files.fetch_add(1, Ordering::Relaxed);
     }
 }
 

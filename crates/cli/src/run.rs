@@ -66,9 +66,9 @@ pub(crate) fn all(
             let watch: Arc<dyn Progress> = Arc::new(board.watch(shown(task.input.name("standard input")), task.bytes));
             // The spans of all files share the cores
             let work = Work { threads: threads.div_ceil(busy), progress: watch, ..Work::default() };
-            if let Err(failure) = each(task, work) {
-                report(&failure);
-            }
+            let done = each(task, work);
+            board.ended(done.is_err());
+            done.err().iter().for_each(report);
         }
     };
     if workers == 1 {

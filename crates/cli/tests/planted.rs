@@ -120,7 +120,7 @@ fn a_link_to_a_directory_keeps_its_name_and_place() {
     assert!(sandbox.path("link.seal").is_file() && sandbox.path("out/link.seal").is_file());
     assert_eq!(fs::read_dir(sandbox.path("elsewhere")).unwrap().count(), 1);
     sandbox.ok("open --key-file k link.seal -C opened");
-    assert_eq!(sandbox.read("opened/src/x"), b"text");
+    assert_eq!(sandbox.read("opened/link/x"), b"text");
     // What has no name of its own has it from where it is.
     for (i, name) in [".", "./", "x/..", "../src"].iter().enumerate() {
         let said = sandbox.sh(&format!(

@@ -118,7 +118,7 @@ fn files_that_only_say_that_they_are_empty_are_not_sealed_so() {
     assert!(!sandbox.path("r.seal").exists());
 }
 
-/// Its names are inside: the name of the sealed file says nothing, and need not. A file by itself needs one.
+/// Its names are inside: the name of the sealed file says nothing, and need not where a place is named. A file by itself needs one.
 #[test]
 fn a_sealed_directory_opens_whatever_its_file_s_name() {
     let sandbox = with_tree();
@@ -128,7 +128,7 @@ fn a_sealed_directory_opens_whatever_its_file_s_name() {
     sandbox.ok("open --key-file k archive -C out");
     assert!(below(&sandbox, "out/d/") == before);
     fs::remove_dir_all(sandbox.path("d")).unwrap();
-    sandbox.ok("open --key-file k archive");
+    sandbox.ok("open --key-file k archive -C .");
     assert!(below(&sandbox, "d/") == before);
     let said = sandbox.sh("cat archive | sealwright open --key-file k /dev/stdin -C piped");
     assert_eq!((said.code, said.err.as_str()), (0, ""));
@@ -145,7 +145,7 @@ fn a_sealed_directory_opens_whatever_its_file_s_name() {
 }
 
 /// What stands where the sealed file's own name would lead is not in its way, and is left alone. With `--each` it unpacks beside
-/// itself, or where the outputs of its neighbours go; it unpacked below the working directory.
+/// itself, if it is called as its file, or where the outputs of its neighbours go; it unpacked below the working directory.
 #[test]
 fn a_sealed_directory_takes_no_name_from_its_file() {
     let sandbox = with_tree();
@@ -158,10 +158,14 @@ fn a_sealed_directory_takes_no_name_from_its_file() {
     sandbox.ok("open --key-file k s/sub/other.seal -C out");
     assert!(below(&sandbox, "out/d/") == before && sandbox.read("out/other") == text(3));
     fs::create_dir(sandbox.path("s/sub/other")).unwrap();
-    sandbox.ok("open --key-file k s/sub/other.seal");
+    sandbox.ok("open --key-file k s/sub/other.seal -C .");
     assert!(below(&sandbox, "d/") == before && below(&sandbox, "s/sub/other/").is_empty());
     fs::remove_dir_all(sandbox.path("d")).unwrap();
-    for (line, place) in [("", "s/sub/"), (" -C each", "each/s/sub/"), (" -o root", "root/sub/")] {
+    fs::rename(sandbox.path("s/sub/other"), sandbox.path("s/sub/former")).unwrap();
+    for (line, place) in [(" -C each", "each/s/sub/"), (" -o root", "root/sub/"), ("", "s/sub/")] {
+        if line.is_empty() {
+            fs::rename(sandbox.path("s/sub/other.seal"), sandbox.path("s/sub/d.seal")).unwrap();
+        }
         let said = sandbox.sh(&format!("sealwright open --key-file k --each s{line}"));
         assert!(said.code == 0 && said.err.contains("warning: s: has no manifest"), "{line}: {}", said.err);
         assert!(below(&sandbox, &format!("{place}d/")) == before, "{line}");

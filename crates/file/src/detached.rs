@@ -58,7 +58,7 @@ pub struct Signature {
 /// ```
 ///
 /// # Errors
-/// [`Error::Comment`] for one that is too long or has several lines; reading errors.
+/// [`Error::Comment`] for one that is too long or has several lines; [`Error::Changed`]; reading errors.
 pub fn sign_file(key: &SigningKey, input: Input, comment: &str, work: &Work) -> Result<Signature, Error> {
     if !is_comment(comment) {
         return Err(Error::Comment);
@@ -82,7 +82,7 @@ pub fn sign_file(key: &SigningKey, input: Input, comment: &str, work: &Work) -> 
 /// ```
 ///
 /// # Errors
-/// [`Error::OtherSigner`]; [`Flaw::Signature`]; reading errors.
+/// [`Error::OtherSigner`]; [`Flaw::Signature`]; [`Error::Changed`]; reading errors.
 pub fn verify_file(keys: &[VerifyingKey], signature: &Signature, input: Input, work: &Work) -> Result<(), Error> {
     sign::find(keys, &signature.key)?;
     let hash = hash(input, work)?;
@@ -156,7 +156,47 @@ fn hash(mut input: Input, work: &Work) -> Result<[u8; HASH], Error> {
         hasher.update(&piece[..got]);
         work.progress.advance(got as u64);
         if got < PIECE {
-            return Ok(hasher.finalize().into());
+            break;
         }
+    }
+    drop(from);
+    // A mixture of what it was and what it is now was never anybody's file.
+    input.is_unchanged()?;
+    Ok(hasher.finalize().into())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::{fs, path::PathBuf, sync::Arc};
+
+    use super::*;
+    use crate::progress::Progress;
+
+    /// Writes to a file while it is read.
+    struct Writes(PathBuf);
+
+    impl Progress for Writes {
+        fn advance(&self, _: u64) {
+            fs::write(&self.0, vec![1; 2 * PIECE]).unwrap();
+        }
+    }
+
+    /// The hash would be of no file that ever was.
+    #[test]
+    fn a_file_that_changes_while_it_is_read_is_neither_signed_nor_verified() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a");
+        let key = SigningKey::generate().unwrap();
+        let fresh = || {
+            fs::write(&path, vec![0; 2 * PIECE]).unwrap();
+            Input::open(&path).unwrap()
+        };
+        let signature = sign_file(&key, fresh(), "", &Work::default()).unwrap();
+        let work = Work { progress: Arc::new(Writes(path.clone())), ..Work::default() };
+        let signed = sign_file(&key, fresh(), "", &work);
+        assert!(matches!(signed, Err(Error::Changed { .. })), "{signed:?}");
+        let verified = verify_file(&[key.verifying_key().clone()], &signature, fresh(), &work);
+        assert!(matches!(verified, Err(Error::Changed { .. })), "{verified:?}");
     }
 }

@@ -148,6 +148,20 @@ impl Input {
         }
     }
 
+    /// Fails if this is a file that was written to since it was opened.
+    ///
+    /// # Errors
+    /// [`Error::Changed`].
+    pub(crate) fn is_unchanged(&self) -> Result<(), Error> {
+        let From::File { file, meta } = &self.from else { return Ok(()) };
+        let before = FileId::of(meta);
+        let now = FileId::of(&file.metadata().map_err(Error::io("read", self.name.clone()))?);
+        match before.is_still(&now) {
+            true => Ok(()),
+            false => Err(Error::Changed { place: self.name.clone(), before: before.len(), after: now.len() }),
+        }
+    }
+
     /// Reads the preamble. Armor is known by its first line, and taken off from there on.
     fn read_preamble(&mut self) -> Result<Preamble, Error> {
         let mut head = vec![0; armor::BEGIN.len()];

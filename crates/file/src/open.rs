@@ -204,7 +204,7 @@ impl<'a> Opening<'a> {
     /// Opens a tree and unpacks it. It appears under its name only when all of it is proven.
     ///
     /// # Errors
-    /// [`Error::NotATree`]; [`Error::Exists`]; those of [`Opening::open`]. Nothing is left then.
+    /// [`Error::NotATree`], [`Error::OtherName`], [`Error::Exists`]; those of [`Opening::open`]. Nothing is left then.
     pub fn unpack(&self, mut input: Input, unpacking: &Unpacking<'_>) -> Result<PathBuf, Error> {
         if input.preamble()?.layout.content != Content::Tree {
             return Err(Error::NotATree);

@@ -178,6 +178,7 @@ impl<'a> Sealing<'a> {
     /// Any [`Error`] but those of opening; an output file then does not appear, an existing one stays as it was.
     pub fn seal(&self, input: Input, output: Output) -> Result<Summary, Error> {
         output.differs_from(input.identity())?;
+        output.has_an_end()?;
         let (source, input_key) = self.lock()?;
         let preamble = Preamble { suite: self.suite, layout: self.layout(), source };
         let mut header = preamble.to_bytes();

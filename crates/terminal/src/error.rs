@@ -81,7 +81,12 @@ impl CommandError {
 
 /// A path as the terminal may show it.
 pub fn shown(path: &Path) -> String {
-    printable(&path.to_string_lossy())
+    let chunks = path.as_os_str().as_encoded_bytes().utf8_chunks();
+    chunks.fold(String::new(), |mut text, chunk| {
+        text += &printable(chunk.valid());
+        chunk.invalid().iter().for_each(|byte| text += &format!("\\x{byte:02x}"));
+        text
+    })
 }
 
 /// An operating system error without the number Rust puts behind it.

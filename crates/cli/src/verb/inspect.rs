@@ -178,7 +178,7 @@ fn as_json(name: &Path, found: &Inspection) -> serde_json::Value {
         KeySource::Recipients(slots) => ("recipients", json!(null), slots.iter().map(slot_json).collect()),
         _ => ("raw", json!(null), json!(null)),
     };
-    json!({
+    let mut found = json!({
         "file": name.to_string_lossy(),
         "version": found.version,
         "suite": found.preamble.suite.name(),
@@ -197,5 +197,11 @@ fn as_json(name: &Path, found: &Inspection) -> serde_json::Value {
         "text_bytes": found.text.as_ref().and_then(|text| text.as_ref().ok()),
         "chunks": found.chunks,
         "flaw": found.text.as_ref().and_then(|text| text.as_ref().err()).map(ToString::to_string),
-    })
+    });
+    // JSON has no bytes: without these, two names would be one.
+    if name.to_str().is_none() {
+        let bytes = name.as_os_str().as_encoded_bytes();
+        found["file_hex"] = json!(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+    }
+    found
 }

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use sealwright::Suite;
 #[cfg(feature = "signatures")]
 use sealwright_file::SigningKey;
-use sealwright_file::{Error, Key, Output, key::KeyForm};
+use sealwright_file::{Error, Input, Key, Output, key::KeyForm};
 #[cfg(feature = "public-keys")]
 use sealwright_file::{SecretKey, key::write_new};
 use sealwright_terminal::{CommandError, Exit};
@@ -179,6 +179,11 @@ fn print_public(args: &PublicArgs) -> Result<Exit, CommandError> {
         return Err(CommandError::failed("holds no key of a pair, and only these have public keys")
             .about(&args.identity)
             .hint("`sealwright key new --pair` makes a pair"));
+    }
+    // A pipe was read, and is no file.
+    if args.identity.is_file() {
+        let identity = Input::open(&args.identity).map(|input| input.identity()).map_err(file_error)?;
+        Output::stdout().and_then(|output| output.differs_from(identity)).map_err(file_error)?;
     }
     hand_over(public.as_bytes())?;
     Ok(Exit::Done)

@@ -14,7 +14,7 @@ use crate::{
     error::file_error,
     keys::{ceiling, pairs::IdentityArgs, secret},
     manifests::{self, read::Lists},
-    names::{self, Direction},
+    names::{self, Direction, renamed},
     plan::{FileTask, Place, Plan},
     preflight::{self, Given},
     protected_inputs,
@@ -27,7 +27,7 @@ A file appears under its name only when all of it is verified. Standard output r
 bytes, but may end early: check the exit code before you use them.
 
 A sealed file is opened beside itself. A sealed directory is unpacked into the working directory, or with --each
-beside its file; -C names another place for both.
+beside its file, if its name is that of its file; -C names another place for both, and takes any name.
 
 Example:
     sealwright open --key-file my.key letter.txt.seal          # writes letter.txt
@@ -152,7 +152,12 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
                 _ if args.files.output.is_some() => return Err(named(Error::IsATree)),
                 _ => args.files.below(),
             };
-            let unpacking = Unpacking { directory, preserve: args.preserve, sync: !args.files.no_sync };
+            // Whoever sealed it has chosen its name; where no directory was named, only that of its file may appear.
+            let own = Path::new(name.file_name().unwrap_or_default());
+            let wanted = renamed(own, Direction::Open).unwrap_or_else(|| own.into());
+            let named = args.files.directory.is_some() || args.files.output.is_some();
+            let wanted = (!named).then_some(wanted.as_os_str());
+            let unpacking = Unpacking { directory, name: wanted, preserve: args.preserve, sync: !args.files.no_sync };
             return opening.unpack(input, &unpacking).map(drop).map_err(|error| match error {
                 Error::Exists(path) => exists(&path),
                 other => lists.explain(other, task),

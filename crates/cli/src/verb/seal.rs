@@ -1,6 +1,6 @@
 //! `sealwright seal`: seals files and streams.
 
-use std::path::PathBuf;
+use std::{fs, path::PathBuf};
 
 use clap::{
     Args,
@@ -145,10 +145,12 @@ pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
         let sealing = sealing.clone().work(work);
         let (input, sealing) = match &task.input {
             Place::File(path) if task.tree => {
-                let packed = tree::pack(path).map_err(|error| explain(error, task))?;
+                let packed = tree::pack_without(path, &output).map_err(|error| explain(error, task))?;
                 if !args.files.progress.quiet {
                     for skipped in &packed.skipped {
-                        say(format_args!("sealwright: {}: skipped, neither a file nor a directory", shown(skipped)));
+                        let is_file = fs::symlink_metadata(skipped).is_ok_and(|meta| meta.is_file());
+                        let why = if is_file { "the output replaces it" } else { "neither a file nor a directory" };
+                        say(format_args!("sealwright: {}: skipped, {why}", shown(skipped)));
                     }
                 }
                 (packed.input, sealing.content(Content::Tree))

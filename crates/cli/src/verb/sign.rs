@@ -69,12 +69,14 @@ pub(crate) fn run(args: &FileSignArgs) -> Result<Exit, CommandError> {
     for path in &args.files {
         let one = || {
             let input = if is_stdin(path) { Input::stdin() } else { Input::open(path) }?;
+            let identity = input.identity();
             let signature = sign_file(&key, input, &args.comment, &Work::default())?;
             let output = match output_of(args, path) {
                 Some(output) if args.output.is_some() => Output::file(&output, options)?,
                 Some(output) => Output::derived(&output, options)?,
                 None => Output::stdout()?,
             };
+            output.differs_from(identity)?;
             // As readable as what it is for.
             let mode = std::fs::metadata(path).map_or(0o600, |meta| meta.permissions().mode() & 0o666);
             output.mode(mode).write_all_of(&mut signature.to_text().as_bytes())

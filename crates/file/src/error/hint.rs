@@ -16,6 +16,8 @@ impl Error {
             }
             Error::Exists(_) => "use --force to replace it, or -o to name another output",
             Error::BlockDevice(_) => "--force writes to it all the same",
+            Error::EndlessOutput(_) => "seal it to a file",
+            Error::OtherName { .. } => "-C DIR unpacks it into DIR all the same",
             Error::BadOutput { why: ONE_NAME, .. } => {
                 "names in upper and lower case may be one there, or two directories are: name another output with -o"
             }

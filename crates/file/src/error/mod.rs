@@ -76,6 +76,17 @@ pub enum Error {
     /// The output is a block device.
     #[error("{} is a block device, whose content would be lost", .0.display())]
     BlockDevice(PathBuf),
+    /// The output of sealing is a block device.
+    #[error("{} is a block device: what is sealed there cannot be opened, because nothing tells where it ends", .0.display())]
+    EndlessOutput(PathBuf),
+    /// A sealed directory is called otherwise than it must be.
+    #[error("it holds a directory that is called {}, not {}", .name.display(), .wanted.display())]
+    OtherName {
+        /// Its name.
+        name: PathBuf,
+        /// The name that it must have.
+        wanted: PathBuf,
+    },
     /// No file can have this name.
     #[error("{} cannot be written: {why}", .path.display())]
     BadOutput {

@@ -1,5 +1,6 @@
 //! Where bytes go: a file that appears under its name only when it is whole, or a stream.
 
+mod device;
 mod directory;
 mod draft;
 mod draft_tree;
@@ -17,6 +18,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use device::Device;
 pub use directory::create_directory;
 pub(crate) use directory::{sync_directory, sync_directory_of};
 pub(crate) use draft::{Draft, Placed};
@@ -56,6 +58,8 @@ pub struct Output {
     mode: u32,
     /// Which file it is, where standard output is one.
     redirected: Option<FileId>,
+    /// Whether it is a block device.
+    on_device: bool,
 }
 
 /// For its owner only.
@@ -79,10 +83,14 @@ impl Output {
             true => To::File { path: fs::canonicalize(path).unwrap_or_else(|_| path.into()), options },
             false => {
                 let file = OpenOptions::new().write(true).open(path).map_err(Error::io("open", name.clone()))?;
+                if file.metadata().is_ok_and(|meta| meta.file_type().is_block_device()) {
+                    let device = Device { file, sync: options.sync };
+                    return Ok(Output { on_device: true, ..Output::writer(device, name) });
+                }
                 To::Stream(Box::new(file))
             }
         };
-        Ok(Output { to, name, mode: PRIVATE, redirected: None })
+        Ok(Output { to, name, mode: PRIVATE, redirected: None, on_device: false })
     }
 
     /// Finds out without opening it whether `path` can be an output, so that work is not done in vain. Returns whether it
@@ -127,7 +135,13 @@ impl Output {
     pub fn derived(path: &Path, options: OutputOptions) -> Result<Output, Error> {
         Output::check_derived(path, options)?;
         let name = path.display().to_string();
-        Ok(Output { to: To::File { path: path.into(), options }, name, mode: PRIVATE, redirected: None })
+        Ok(Output {
+            to: To::File { path: path.into(), options },
+            name,
+            mode: PRIVATE,
+            redirected: None,
+            on_device: false,
+        })
     }
 
     /// Finds out whether [`Output::derived`] can write `path`.
@@ -166,7 +180,7 @@ impl Output {
 
     /// Any writer; `name` is what errors call it.
     pub fn writer(to: impl Write + Send + 'static, name: impl Into<String>) -> Output {
-        Output { to: To::Stream(Box::new(to)), name: name.into(), mode: PRIVATE, redirected: None }
+        Output { to: To::Stream(Box::new(to)), name: name.into(), mode: PRIVATE, redirected: None, on_device: false }
     }
 
     /// With other permission bits than 0600 for a file that [`Output::write_all_of`] writes.
@@ -197,16 +211,42 @@ impl Output {
         &self.name
     }
 
+    /// Refuses to write to the file that is read, [which it is](crate::Input::identity) if it is one; also where standard output
+    /// is appended to it. [`Sealing::seal`](crate::Sealing::seal) and [`Opening::open`](crate::Opening::open) do so by themselves.
+    ///
+    /// ```
+    /// use sealwright_file::{Error, Input, Output, OutputOptions};
+    ///
+    /// let directory = tempfile::tempdir()?;
+    /// let path = directory.path().join("text");
+    /// std::fs::write(&path, "a text")?;
+    /// let output = Output::file(&path, OutputOptions { force: true, ..OutputOptions::default() })?;
+    /// assert!(matches!(output.differs_from(Input::open(&path)?.identity()), Err(Error::SameFile(_))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
     /// # Errors
-    /// [`Error::SameFile`] if this is the file that is read.
-    pub(crate) fn differs_from(&self, input: Option<FileId>) -> Result<(), Error> {
-        let (output, name) = match &self.to {
-            To::File { path, .. } => (fs::metadata(path).ok().map(|meta| FileId::of(&meta)), path.clone()),
-            // What is sealed to the end of its own input never ends.
-            To::Stream(_) => (self.redirected, self.name.clone().into()),
-        };
-        let same = input.zip(output).is_some_and(|(input, output)| input.same_file(&output));
-        if same { Err(Error::SameFile(name)) } else { Ok(()) }
+    /// [`Error::SameFile`].
+    pub fn differs_from(&self, input: Option<FileId>) -> Result<(), Error> {
+        let same = input.zip(self.identity()).is_some_and(|(input, output)| input.same_file(&output));
+        let name = || if let To::File { path, .. } = &self.to { path.clone() } else { self.name.clone().into() };
+        if same { Err(Error::SameFile(name())) } else { Ok(()) }
+    }
+
+    /// The file that is written to or replaced, if there is one.
+    pub(crate) fn identity(&self) -> Option<FileId> {
+        match &self.to {
+            To::File { path, .. } => fs::metadata(path).ok().map(|meta| FileId::of(&meta)),
+            To::Stream(_) => self.redirected,
+        }
+    }
+
+    /// Refuses a place in which a sealed file has no end.
+    ///
+    /// # Errors
+    /// [`Error::EndlessOutput`] for a block device.
+    pub(crate) fn has_an_end(&self) -> Result<(), Error> {
+        if self.on_device { Err(Error::EndlessOutput(self.name.clone().into())) } else { Ok(()) }
     }
 }
 

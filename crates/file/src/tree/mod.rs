@@ -33,5 +33,5 @@ mod unpack;
 
 pub(crate) use form::TreeForm;
 pub use manifest::{Entry, EntryKind, Manifest};
-pub use pack::{Packed, pack};
+pub use pack::{Packed, pack, pack_without};
 pub use unpack::{Unpacking, read_manifest};

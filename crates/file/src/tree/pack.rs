@@ -19,7 +19,7 @@ use super::{
     manifest::{Entry, EntryKind, LONGEST, MAGIC, MOST, Manifest, is_name},
     steps::Steps,
 };
-use crate::{error::Error, file_id::FileId, found::regular, input::Input, read::fill};
+use crate::{error::Error, file_id::FileId, found::regular, input::Input, output::Output, read::fill};
 
 /// A directory, ready to be sealed.
 ///
@@ -39,7 +39,7 @@ pub struct Packed {
     pub input: Input,
     /// Bytes of the text.
     pub len: u64,
-    /// What was left out: symbolic links, and what is neither a file nor a directory.
+    /// What was left out: symbolic links, what is neither a file nor a directory, and the file that the output replaces.
     pub skipped: Vec<PathBuf>,
 }
 
@@ -62,16 +62,25 @@ pub struct Packed {
 /// What the system says; [`Error::BadOutput`] for a directory without a name; [`Error::TooManyEntries`];
 /// [`Error::LongPath`].
 pub fn pack(path: &Path) -> Result<Packed, Error> {
-    pack_within(path, LONGEST, MOST)
+    pack_within(path, None, LONGEST, MOST)
+}
+
+/// The same without the file that `output` replaces, if that lies in the directory.
+///
+/// # Errors
+/// As [`pack`].
+pub fn pack_without(path: &Path, output: &Output) -> Result<Packed, Error> {
+    pack_within(path, output.identity(), LONGEST, MOST)
 }
 
 /// The same with other limits to the manifest, in bytes and entries.
-fn pack_within(path: &Path, longest: u64, most: usize) -> Result<Packed, Error> {
+fn pack_within(path: &Path, output: Option<FileId>, longest: u64, most: usize) -> Result<Packed, Error> {
     let whole = fs::canonicalize(path).map_err(Error::io("open", path.display().to_string()))?;
-    let Some(name) = whole.file_name().filter(|name| is_name(name)) else {
+    // A link keeps its own name; `.` and `..` have theirs from where they are.
+    let Some(name) = path.file_name().or(whole.file_name()).filter(|name| is_name(name)) else {
         return Err(Error::BadOutput { path: path.into(), why: "the directory has no name" });
     };
-    let mut listing = Listing { most, ..Listing::default() };
+    let mut listing = Listing { most, output, ..Listing::default() };
     let directory = openat(CWD, path, DIRECTORY, Mode::empty()).map_err(failed(path))?;
     listing.list(directory, path.into(), name.into())?;
     let Listing { manifest, files, skipped, .. } = listing;
@@ -96,6 +105,8 @@ struct Listing {
     manifest: Manifest,
     files: VecDeque<(PathBuf, FileId)>,
     skipped: Vec<PathBuf>,
+    /// What the output replaces.
+    output: Option<FileId>,
     /// The most entries.
     most: usize,
 }
@@ -127,6 +138,9 @@ impl Listing {
                     let below = openat(directory, &name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty());
                     levels.push(self.enter(below.map_err(failed(&path))?, &path, &inside)?);
                     continue;
+                }
+                FileType::RegularFile if self.output.is_some_and(|id| id.same_file(&FileId::of_stat(&stat))) => {
+                    self.skipped.push(path.clone());
                 }
                 FileType::RegularFile => {
                     self.add(entry(EntryKind::File, &inside, &stat))?;
@@ -254,13 +268,13 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("a"), "text").unwrap();
         let len = pack(directory.path()).unwrap().len - 4 - (MAGIC.len() as u64 + 8);
-        pack_within(directory.path(), len, 2).unwrap();
+        pack_within(directory.path(), None, len, 2).unwrap();
         // The directory itself is an entry
         for (len, most) in [(len - 1, 2), (len, 1), (len, 0)] {
-            let error = pack_within(directory.path(), len, most).unwrap_err();
+            let error = pack_within(directory.path(), None, len, most).unwrap_err();
             assert!(matches!(error, Error::TooManyEntries) && error.exit_code() == 1, "{error}");
         }
         fs::create_dir(directory.path().join("b")).unwrap();
-        assert!(matches!(pack_within(directory.path(), LONGEST, 2), Err(Error::TooManyEntries)));
+        assert!(matches!(pack_within(directory.path(), None, LONGEST, 2), Err(Error::TooManyEntries)));
     }
 }

@@ -1,6 +1,7 @@
 //! From the text of a tree to a directory, which appears under its name only when all of it is proven.
 
 use std::{
+    ffi::OsStr,
     fs::{self, File, Permissions},
     io::{self, Read, Write},
     os::unix::fs::PermissionsExt,
@@ -46,7 +47,7 @@ pub fn read_manifest(text: &mut impl Read) -> Result<Manifest, Error> {
 /// let sealing = Sealing::new(&key).content(Content::Tree);
 /// sealing.seal(pack(from.path())?.input, Output::writer(sealed.clone(), "sealed"))?;
 ///
-/// let unpacking = Unpacking { directory: to.path(), preserve: false, sync: true };
+/// let unpacking = Unpacking { directory: to.path(), name: None, preserve: false, sync: true };
 /// let tree = Opening::new(&key).unpack(Input::bytes(sealed.take(), "sealed"), &unpacking)?;
 /// assert_eq!(std::fs::read(tree.join("note"))?, b"a text");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -55,6 +56,8 @@ pub fn read_manifest(text: &mut impl Read) -> Result<Manifest, Error> {
 pub struct Unpacking<'a> {
     /// Where the tree goes.
     pub directory: &'a Path,
+    /// The name that it must have: who sealed it has chosen one. `None` takes any.
+    pub name: Option<&'a OsStr>,
     /// Give the entries the modes they had; otherwise 0600 and 0700.
     pub preserve: bool,
     /// Wait for the disk.
@@ -65,7 +68,7 @@ impl Unpacking<'_> {
     /// Unpacks the text that `text` gives, to its end, under a hidden name, with `threads` threads.
     ///
     /// # Errors
-    /// [`Error::Exists`]; those of `text`, reading and writing. Nothing is left then.
+    /// [`Error::OtherName`]; [`Error::Exists`]; those of `text`, reading and writing. Nothing is left then.
     pub(crate) fn run(&self, text: &mut impl Read, threads: usize) -> Result<Unpacked, Error> {
         // What was abandoned while it was filled cannot be filled: that is no error of its own.
         self.fill(text, threads).map_err(|error| if is_abandoned() { Error::Interrupted } else { error })
@@ -77,6 +80,9 @@ impl Unpacking<'_> {
             Error::NotATree => Error::NotAuthentic(Flaw::Tree),
             other => other,
         })?;
+        if let Some(wanted) = self.name.filter(|wanted| *wanted != manifest.name().as_os_str()) {
+            return Err(Error::OtherName { name: manifest.name().into(), wanted: wanted.into() });
+        }
         let target = self.directory.join(manifest.name());
         if fs::symlink_metadata(&target).is_ok() {
             return Err(Error::Exists(target));

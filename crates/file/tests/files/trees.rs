@@ -42,7 +42,7 @@ fn sealed_tree(path: &Path) -> Result<Vec<u8>, Error> {
 
 /// What opens these bytes.
 fn unpack(sealed: &[u8], into: &Path) -> Result<PathBuf, Error> {
-    let unpacking = Unpacking { directory: into, preserve: false, sync: false };
+    let unpacking = Unpacking { directory: into, name: None, preserve: false, sync: false };
     Opening::new(&KEY).work(work(2)).unpack(Input::bytes(sealed.to_vec(), "sealed"), &unpacking)
 }
 
