@@ -31,6 +31,7 @@ const SHORT: &[&str] = &["guards", "limits"];
 const MORE: &[&str] = &[
     "aes",
     "batch",
+    "call_forms",
     "cbc_hmac",
     "chacha",
     "committing",
@@ -46,7 +47,6 @@ const MORE: &[&str] = &[
     "rkc",
     "serpent",
     "suites",
-    "ways",
     "xaes",
 ];
 /// The variable that asks for the long form, if it is `all`.

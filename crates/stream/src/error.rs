@@ -84,7 +84,7 @@ mod tests {
     use super::StreamError;
 
     #[test]
-    fn kinds() {
+    fn errors_have_the_kinds_that_readers_expect() {
         let chunk = StreamError::Chunk { index: 3, offset: 7, last: false };
         for (error, kind) in [
             (StreamError::Truncated { offset: 1 }, ErrorKind::UnexpectedEof),

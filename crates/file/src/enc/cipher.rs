@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names() {
+    fn names_are_read_as_openssl_reads_them() {
         let parsed = |name: &str| name.parse::<EncCipher>().map(|c| (c.key_len(), c.mode(), c.iv_len()));
         assert_eq!(parsed("aes-256-cbc"), Ok((32, EncMode::Cbc, 16)));
         assert_eq!(parsed("-AES-192-CTR"), Ok((24, EncMode::Ctr, 16)));
@@ -198,7 +198,7 @@ mod tests {
 
     #[cfg(feature = "enc-more")]
     #[test]
-    fn other_names() {
+    fn names_of_ciphers_that_are_only_read() {
         let parsed =
             |name: &str| name.parse::<EncCipher>().map(|c| (c.key_len(), c.mode(), c.iv_len(), c.is_read_only()));
         assert_eq!(parsed("-des3"), Ok((24, EncMode::Cbc, 8, true)));

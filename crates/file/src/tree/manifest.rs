@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn names() {
+    fn names_that_an_entry_may_have() {
         for name in ["a", "...", ".a", "a b", &"n".repeat(255)] {
             assert!(is_name(OsStr::new(name)), "{name:?}");
         }

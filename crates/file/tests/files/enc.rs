@@ -153,7 +153,7 @@ fn gcm_releases_nothing_unauthentic() {
 }
 
 #[test]
-fn salts() {
+fn a_salt_is_in_the_header_given_or_absent() {
     let cipher: EncCipher = "aes-256-ctr".parse().unwrap();
     let with = |salt| Enc::new(cipher, EncSecret::passphrase("p", Kdf::default(), salt));
     let [a, b] = [0, 1].map(|_| encrypt(&with(Salt::Header), b"text"));

@@ -1,7 +1,7 @@
 //! What each AEAD and each way to call it costs on this machine: the tables of `docs/CHOOSING.md`.
 //!
 //! ```console
-//! $ cargo run --release -p sealwright --all-features --example ways
+//! $ cargo run --release -p sealwright --all-features --example call_forms
 //! ```
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
