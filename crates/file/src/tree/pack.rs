@@ -67,6 +67,17 @@ pub fn pack(path: &Path) -> Result<Packed, Error> {
 
 /// The same without the file that `output` replaces, if that lies in the directory.
 ///
+/// ```
+/// use sealwright_file::{Output, OutputOptions, tree::pack_without};
+///
+/// let directory = tempfile::tempdir()?;
+/// let backup = directory.path().join("backup.seal");
+/// std::fs::write(&backup, "the former one")?;
+/// let output = Output::file(&backup, OutputOptions { force: true, ..OutputOptions::default() })?;
+/// assert_eq!(pack_without(directory.path(), &output)?.skipped, [backup]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// As [`pack`].
 pub fn pack_without(path: &Path, output: &Output) -> Result<Packed, Error> {

@@ -1,11 +1,14 @@
 //! Programs that use the C interface in any way that the header allows, beside a model in Rust: which error each call returns, and
 //! each byte of memory afterwards.
 
+mod files;
+
 use std::{
     ffi::{CString, c_int, c_void},
     ptr,
 };
 
+pub use files::files;
 use sealwright::{Aead, Suite};
 
 use crate::{
