@@ -5,7 +5,7 @@ use sealwright_measure::Interval;
 use super::{
     design::{Column, DESIGNS, Design, Mode},
     measured::Measured,
-    software::{LENGTHS, LONGEST},
+    software::{ETHERNET, LENGTHS},
 };
 use crate::figure::{Axis, Figure, Origin, PlotKind, Series, X, colour, shown};
 
@@ -30,7 +30,9 @@ fn rates(measured: &Measured) -> Figure {
     };
     let printed = points(&|design| design.printed(Column::Gbps).map(Interval::exact));
     let ours = points(&|design| measured.kept.rate(design).map(Interval::exact));
-    let software = points(&|design| measured.software_rate(design, LONGEST));
+    let routed = |(gbps, ends): (f64, Option<Interval>)| ends.unwrap_or_else(|| Interval::exact(gbps));
+    let together = points(&|design| measured.kept.four_lanes(design).map(routed));
+    let software = points(&|design| measured.software_rate(design, ETHERNET));
     let say = |series: &[(X, Interval)]| {
         let one = |(x, y): &(X, Interval)| match x {
             X::Word(word) => format!("{word} {}", brief(y.median)),
@@ -42,9 +44,11 @@ fn rates(measured: &Measured) -> Figure {
         id: "rates".to_owned(),
         title: "Rates of the cores, and of one processor core".to_owned(),
         alt: format!(
-            "Gbit/s by core, logarithmic, with a line at 100. The paper: {}. Ours: {}. Software: {}.",
+            "Gbit/s by core, logarithmic, with a line at 100. The paper: {}. Ours, by one lane: {}. Ours, four lanes: {}. \
+             Software: {}.",
             say(&printed),
             say(&ours),
+            say(&together),
             say(&software)
         ),
         kind: PlotKind::Dots,
@@ -55,7 +59,8 @@ fn rates(measured: &Measured) -> Figure {
         series: vec![
             Series::paper("paper, four lanes", 0, printed),
             Series::here("ours, four times one lane as routed", 7, ours),
-            Series::beside("software, one core, 9000 B", 8, software),
+            Series::here("ours, four lanes as routed", 9, together),
+            Series::beside(format!("software, one core, {ETHERNET} B"), 8, software),
         ],
     }
 }
@@ -75,7 +80,7 @@ fn packets(measured: &Measured) -> Figure {
             LENGTHS.into_iter().filter_map(point).collect::<Vec<_>>()
         };
         let ours = by(&|bytes| measured.core_rate(design, bytes).map(Interval::exact));
-        series.push(Series::here(format!("{design}, four lanes"), colour, ours));
+        series.push(Series::here(format!("{design}, four lanes at the clock of one"), colour, ours));
         let software = by(&|bytes| measured.software_rate(design, bytes));
         series.push(Series::beside(format!("{design}, software"), colour, software));
     }

@@ -8,7 +8,7 @@ use super::{
     design::{CIPHERS, Cipher, Column, DESIGNS, Design, Mode},
     kept::SEEDS,
     measured::Measured,
-    software::{ETHERNET, LONGEST},
+    software::ETHERNET,
 };
 use crate::{figure::shown, study::Note};
 
@@ -55,6 +55,7 @@ pub(super) fn summary(measured: &Measured) -> String {
 }
 
 pub(super) fn notes(measured: &Measured) -> Vec<Note> {
+    let alms = |mode| Design(Cipher::Serpent, mode).printed(Column::Alms).unwrap_or(f64::NAN);
     let mut notes = vec![
         Note::new(
             "More than twice the area, with AES",
@@ -67,17 +68,23 @@ pub(super) fn notes(measured: &Measured) -> Vec<Note> {
         ),
         Note::new(
             "What the paper's cores leave out",
-            "Their messages are whole blocks of up to 1500 bytes, without padding. The paper does not say whether the 38,312 ALMs \
-             of Serpent-OCB can open as well as seal, which would also need the inverse cipher, nor which rate remains of 141 Gbit/s \
-             with packets of 64 bytes. Sealwright's cores accept any number of bytes up to 65,535, associated data, and several \
-             keys. The tables show their rates with short packets.",
+            format!(
+                "Their messages are whole blocks of up to 1500 bytes, without padding. The paper does not say whether its cores for \
+                 OCB open as well as seal, which takes the inverse cipher. Its table has no room for one: Serpent-OCB has {:.0} ALMs \
+                 beyond the {:.0} of its cipher. Sealwright's cores for OCB contain it, so their areas have a circumstance of their own; \
+                 cores that only seal can be built, and were not synthesised. Nor does the paper say which rate remains of 141 Gbit/s \
+                 with packets of 64 bytes. Sealwright's cores accept any number of bytes up to 65,535, associated data, and several \
+                 keys. The tables show their rates with short packets.",
+                alms(Mode::Ocb) - alms(Mode::Alone),
+                alms(Mode::Alone),
+            ),
         ),
         Note::new(
             "Two devices, two estimates",
             "The paper's clock rates and areas are those of a device that is no longer made, from the tools of its manufacturer. \
              Sealwright's come from open tools. The clock rates are those of ECP5, which is also a 40 nm device, but has small \
-             lookup tables and little memory. The areas are estimates from lookup tables that would fit into an ALM, without \
-             placement. Compare ratios within a column rather than figures of different columns.",
+             lookup tables and little memory. The areas are bounds of an estimate from lookup tables that would fit into an ALM, \
+             without placement. Compare ratios within a column rather than figures of different columns.",
         ),
     ];
     let tools: BTreeSet<String> = (measured.kept.synthesised.iter().flat_map(|found| &found.tools))
@@ -135,13 +142,13 @@ fn over(cipher: Cipher) -> String {
 
 /// GCM compared with OCB in software.
 fn modes(measured: &Measured) -> Option<Note> {
-    let rate = |cipher, mode| measured.software_rate(Design(cipher, mode), LONGEST);
+    let rate = |cipher, mode| measured.software_rate(Design(cipher, mode), ETHERNET);
     let of = |cipher| Some(rate(cipher, Mode::Gcm)?.median / rate(cipher, Mode::Ocb)?.median);
     let (aes, serpent) = (of(Cipher::Aes)?, of(Cipher::Serpent)?);
     Some(Note::new(
         "GHASH in software",
         format!(
-            "On this machine, the rate of GCM is {} of the rate of OCB with AES, and {} with Serpent ({LONGEST} bytes). Like the cores, \
+            "On this machine, the rate of GCM is {} of the rate of OCB with AES, and {} with Serpent ({ETHERNET} bytes). Like the cores, \
              a processor multiplies in parallel with the cipher. If the cipher is slow, the multiplication costs almost nothing.",
             brief(aes),
             brief(serpent)

@@ -6,16 +6,28 @@ use sealwright_measure::Interval;
 use super::{
     design::{BITS, CIPHERS, Cipher, Column, DESIGNS, Design, Mode},
     measured::Measured,
-    software::LONGEST,
+    software::{ETHERNET, LONGEST},
 };
 use crate::quantity::{Quantities, Quantity, QuantityKind};
 
 /// The circumstance of the paper's own figures.
 const PRINTED: &str = "the paper's own table";
-/// That of our cores: area as an ALM-class estimate of four lanes, clocks of one lane routed.
-const OURS: &str = "our cores";
-/// That of software.
+/// Our cores: rates of four lanes that were routed together, and what simulation counted with packets of [`ETHERNET`] bytes.
+pub(super) const OURS: &str = "our cores";
+/// Rates where one lane was routed, as if four had its clock.
+pub(super) const ONE_LANE: &str = "our cores, one lane's clock for four";
+/// Packets that the paper's cores do not take: [`LONGEST`] bytes.
+const JUMBO: &str = "our cores, packets of 9000 bytes";
+/// Areas lie between two counts that follow from how many small tables an ALM gets: bounds, not an interval of 95 %.
+const AREAS: &str = "our cores, ALMs as bounds";
+/// Areas of modes, with cores for OCB that contain the inverse cipher.
+const OPENING: &str = "our cores, ALMs as bounds, OCB seals and opens";
+/// The same without the inverse cipher, once such cores are among the stored ones.
+const SEALING: &str = "our cores, ALMs as bounds, OCB only seals";
+/// Software with packets of [`ETHERNET`] bytes, as the paper's.
 const SOFTWARE: &str = "software here, one core";
+/// Software with packets of [`LONGEST`] bytes.
+const SOFTWARE_JUMBO: &str = "software here, one core, packets of 9000 bytes";
 
 /// What the paper prints: the same on every machine. Rates and clocks are known to half a unit.
 pub(super) fn printed() -> Vec<Quantity> {
@@ -27,7 +39,6 @@ pub(super) fn printed() -> Vec<Quantity> {
         add.add(format!("ALMs/{design}"), printed(Column::Alms).map(Interval::exact));
         add.add(format!("memory blocks/{design}"), printed(Column::Memories).map(Interval::exact));
         add.add(format!("rate/{design}"), printed(Column::Gbps).map(near));
-        add.add(format!("rate of four lanes/{design}"), printed(Column::Gbps).map(near));
         if let (Some(clock), Some(rate)) = (printed(Column::Clock), printed(Column::Gbps)) {
             add.exact(format!("512 bits at the clock : rate/{design}"), clock * BITS / 1e3 / rate);
         }
@@ -57,41 +68,75 @@ fn beyond(add: &mut Quantities<'_>, alms: impl Fn(Design) -> Option<Interval>) {
 pub(super) fn quantities(measured: &Measured) -> Vec<Quantity> {
     let mut all = printed();
     let kept = &measured.kept;
-    let alms = |design| kept.area(design)?.alms();
     let mut add = Quantities::new(&mut all, OURS, QuantityKind::Synthesised);
     for design in DESIGNS {
-        add.add(format!("ALMs/{design}"), alms(design));
-        let blocks = kept.area(design).and_then(|found| found.bram);
-        add.add(format!("memory blocks/{design}"), blocks.map(|blocks| Interval::exact(f64::from(blocks))));
-        match kept.clocks(design) {
-            Some(clocks) => add.add(format!("rate/{design}"), clocks.map(|mhz| mhz * BITS / 1e3)),
-            // Too few runs of place and route, whose clock changes from seed to seed
-            None => add.once(format!("rate/{design}"), kept.rate(design).map(Interval::exact)),
-        }
-        let four = format!("rate of four lanes/{design}");
-        match kept.four_lanes(design) {
-            Some((_, Some(rate))) => add.add(four, Some(rate)),
-            Some((rate, None)) => add.once(four, Some(Interval::exact(rate))),
-            None => {}
+        if let Some((gbps, ends)) = kept.four_lanes(design) {
+            rate(&mut add, design, gbps, ends);
         }
     }
-    beyond(&mut add, alms);
-    let mut add = Quantities::new(&mut all, OURS, QuantityKind::Simulated);
-    for design in DESIGNS.into_iter().filter(|design| design.seals()) {
-        let Some(pace) = kept.pace(design) else { continue };
-        let cycles = pace.latency.map(|cycles| Interval::exact(f64::from(cycles)));
-        add.add(format!("latency/{design}"), cycles);
-        let bits = pace.bits(LONGEST).map(Interval::exact);
-        add.add(format!("bits of text a cycle, four lanes/{design}/{LONGEST}"), bits);
+    simulated(measured, ETHERNET, &mut Quantities::new(&mut all, OURS, QuantityKind::Simulated));
+    let mut add = Quantities::new(&mut all, ONE_LANE, QuantityKind::Synthesised);
+    for design in DESIGNS {
+        if let Some(gbps) = kept.rate(design) {
+            rate(&mut add, design, gbps, kept.clocks(design).map(|clocks| clocks.map(|mhz| mhz * BITS / 1e3)));
+        }
     }
-    let mut add = Quantities::new(&mut all, SOFTWARE, QuantityKind::Measured);
-    for design in DESIGNS.into_iter().filter(|design| design.seals()) {
-        add.add(format!("rate/{design}"), measured.software_rate(design, LONGEST));
-        for other in DESIGNS {
-            add.add(format!("rate/{design} over rate/{other}"), measured.software_ratio(design, other, LONGEST));
+    areas(measured, &mut all);
+    simulated(measured, LONGEST, &mut Quantities::new(&mut all, JUMBO, QuantityKind::Simulated));
+    for (scope, bytes) in [(SOFTWARE, ETHERNET), (SOFTWARE_JUMBO, LONGEST)] {
+        let mut add = Quantities::new(&mut all, scope, QuantityKind::Measured);
+        for design in DESIGNS.into_iter().filter(|design| design.seals()) {
+            add.add(format!("rate/{design}"), measured.software_rate(design, bytes));
+            for other in DESIGNS {
+                add.add(format!("rate/{design} over rate/{other}"), measured.software_ratio(design, other, bytes));
+            }
         }
     }
     all
+}
+
+/// A rate with its interval; without one if it is of too few runs of place and route, as clocks change from seed to seed.
+fn rate(add: &mut Quantities<'_>, design: Design, gbps: f64, ends: Option<Interval>) {
+    let name = format!("rate/{design}");
+    match ends {
+        Some(figure) => add.add(name, figure),
+        None => add.once(name, Some(Interval::exact(gbps))),
+    }
+}
+
+/// What simulation counted of four lanes with packets of so many bytes. A latency is the same for all.
+fn simulated(measured: &Measured, bytes: usize, add: &mut Quantities<'_>) {
+    for design in DESIGNS.into_iter().filter(|design| design.seals()) {
+        let Some(pace) = measured.kept.pace(design) else { continue };
+        if bytes == ETHERNET {
+            let cycles = pace.latency.map(|cycles| Interval::exact(f64::from(cycles)));
+            add.add(format!("latency/{design}"), cycles);
+        }
+        add.add(format!("bits of text a cycle, four lanes/{design}"), pace.bits(bytes).map(Interval::exact));
+    }
+}
+
+/// Areas of the ciphers, and of the modes by whether OCB's core opens.
+fn areas(measured: &Measured, all: &mut Vec<Quantity>) {
+    let kept = &measured.kept;
+    let mut add = Quantities::new(all, AREAS, QuantityKind::Synthesised);
+    for design in DESIGNS.into_iter().filter(|design| !design.seals()) {
+        let found = kept.area(design, true);
+        add.add(format!("ALMs/{design}"), found.and_then(|found| found.alms()));
+        let blocks = found.and_then(|found| found.bram);
+        add.add(format!("memory blocks/{design}"), blocks.map(|blocks| Interval::exact(f64::from(blocks))));
+    }
+    for (scope, opens) in [(OPENING, true), (SEALING, false)] {
+        if CIPHERS.iter().all(|cipher| kept.area(Design(*cipher, Mode::Ocb), opens).is_none()) {
+            continue;
+        }
+        let alms = |design| kept.area(design, opens)?.alms();
+        let mut add = Quantities::new(all, scope, QuantityKind::Synthesised);
+        for design in DESIGNS.into_iter().filter(|design| design.seals()) {
+            add.add(format!("ALMs/{design}"), alms(design));
+        }
+        beyond(&mut add, alms);
+    }
 }
 
 #[cfg(test)]
@@ -102,30 +147,118 @@ mod tests {
     use super::*;
     use crate::{
         cores::{kept::Kept, printed::PAPER, software::Rate},
-        judgement::judge,
+        judgement::{Judged, judge},
     };
 
-    /// Rates of the same rounds vary together: their quotient is as narrow as it was measured.
-    #[test]
-    fn software_is_compared_round_by_round() {
+    /// What was kept, with software that seals with OCB a tenth faster at one length of packets, and slower at the other.
+    fn measured(faster: usize) -> Measured {
         let [serpent, aes] = CIPHERS.map(|cipher| [Design(cipher, Mode::Gcm), Design(cipher, Mode::Ocb)]);
         let narrow = |median: f64| Interval::new(median, median * 0.99, median * 1.01);
-        let rate = |design: Design, over: &[(Design, f64)]| Rate {
+        let rate = |design: Design, bytes: usize, over: &[(Design, f64)]| Rate {
             design,
-            bytes: LONGEST,
+            bytes,
             gbps: Interval::new(10.0, 7.0, 13.0),
             over: over.iter().map(|(other, ratio)| (*other, narrow(*ratio))).collect(),
         };
-        let software = vec![
-            rate(serpent[0], &[(serpent[1], 0.9)]),
-            rate(serpent[1], &[(aes[0], 1.1)]),
-            rate(aes[0], &[(aes[1], 0.9)]),
-            rate(aes[1], &[]),
-        ];
-        let judged = judge(&PAPER.claims, &quantities(&Measured { kept: Kept::default(), software })).unwrap();
+        let at = |bytes: usize| {
+            let less = if bytes == faster { 0.9 } else { 1.1 };
+            [
+                rate(serpent[0], bytes, &[(serpent[1], less)]),
+                rate(serpent[1], bytes, &[(aes[0], 1.0 / less)]),
+                rate(aes[0], bytes, &[(aes[1], less)]),
+                rate(aes[1], bytes, &[]),
+            ]
+        };
+        Measured { kept: Kept::read(), software: [ETHERNET, LONGEST].into_iter().flat_map(at).collect() }
+    }
+
+    fn claim(measured: &Measured, id: &str) -> Judged {
+        judge(&PAPER.claims, &quantities(measured)).unwrap().into_iter().find(|one| one.id == id).unwrap()
+    }
+
+    /// Rates of the same rounds vary together: their quotient is as narrow as it was measured. The poster has packets of Ethernet.
+    #[test]
+    fn software_is_compared_round_by_round_with_packets_of_ethernet() {
         for id in ["speed-mode", "fastest"] {
-            let claim = judged.iter().find(|one| one.id == id).unwrap();
-            assert_eq!(claim.verdict(SOFTWARE), Some(Verdict::Holds), "{id}: {claim:?}");
+            for (faster, short, long) in
+                [(ETHERNET, Verdict::Holds, Verdict::DoesNotHold), (LONGEST, Verdict::DoesNotHold, Verdict::Holds)]
+            {
+                let claim = claim(&measured(faster), id);
+                let found = [SOFTWARE, SOFTWARE_JUMBO].map(|scope| claim.verdict(scope));
+                assert_eq!(found, [Some(short), Some(long)], "{id}: {claim:?}");
+            }
         }
+        let parallel = claim(&measured(ETHERNET), "parallel");
+        assert_eq!(parallel.verdict(OURS), Some(Verdict::Holds));
+        assert_eq!(parallel.verdict(JUMBO), Some(Verdict::Holds));
+        let text = format!("{ETHERNET} bytes");
+        assert!(parallel.reading.contains(&text) && parallel.rule.is_some_and(|rule| !rule.contains("9000")));
+    }
+
+    /// The paper's table alone tells of GHASH; the card shows a claim that is judged here.
+    #[test]
+    fn the_card_shows_a_claim_that_our_cores_and_software_judge() {
+        let measured = measured(ETHERNET);
+        let scopes = |id: &str| claim(&measured, id).verdicts.into_iter().map(|one| one.scope).collect::<Vec<_>>();
+        assert_eq!(scopes("ghash"), [PRINTED]);
+        assert_eq!(PAPER.glance.claim, "speed-mode");
+        assert_eq!(scopes(&PAPER.glance.claim), [PRINTED, ONE_LANE, SOFTWARE, SOFTWARE_JUMBO]);
+    }
+
+    /// What was routed with four lanes is not told by one lane.
+    #[test]
+    fn rates_are_those_of_four_lanes_and_one_lane_is_a_circumstance_of_its_own() {
+        let measured = measured(ETHERNET);
+        let all = quantities(&measured);
+        let rate = |scope: &str, design: Design| {
+            all.iter().find(|one| one.scope == scope && one.name == format!("rate/{design}")).cloned()
+        };
+        let mut routed = 0;
+        for design in DESIGNS {
+            let four = measured.kept.four_lanes(design);
+            routed += usize::from(four.is_some());
+            let found = rate(OURS, design);
+            assert_eq!(found.as_ref().map(|one| one.figure.median), four.map(|(gbps, _)| gbps), "{design}");
+            assert_eq!(found.map(|one| one.once), four.map(|(_, ends)| ends.is_none()), "{design}");
+            let single = rate(ONE_LANE, design).map(|one| one.figure.median);
+            assert_eq!(single, measured.kept.rate(design), "{design}");
+        }
+        assert!(routed > 0);
+        let scopes: Vec<String> = claim(&measured, "rate-aes").verdicts.into_iter().map(|one| one.scope).collect();
+        assert_eq!(scopes, [PRINTED, OURS, ONE_LANE]);
+    }
+
+    /// A core for OCB that opens has the inverse cipher, for which the poster's table has no room.
+    #[test]
+    fn areas_of_cores_that_open_are_a_circumstance_of_their_own() {
+        let measured = measured(ETHERNET);
+        for id in ["smaller", "hashing", "area-mode"] {
+            let claim = claim(&measured, id);
+            let scopes: Vec<&str> = claim.verdicts.iter().map(|one| &one.scope[..]).collect();
+            assert_eq!(scopes, [PRINTED, OPENING], "{id}");
+            assert!(claim.reading.contains("inverse cipher") && claim.reading.contains("bounds"), "{id}");
+        }
+        for id in ["area-cipher", "sram"] {
+            let claim = claim(&measured, id);
+            let scopes: Vec<&str> = claim.verdicts.iter().map(|one| &one.scope[..]).collect();
+            assert_eq!(scopes, [PRINTED, AREAS], "{id}");
+            assert!(claim.reading.contains("bounds"), "{id}");
+        }
+        let alms = |design: Design| design.printed(Column::Alms).unwrap();
+        for cipher in CIPHERS {
+            let beyond = alms(Design(cipher, Mode::Ocb)) - alms(Design(cipher, Mode::Alone));
+            assert!(beyond < alms(Design(cipher, Mode::Alone)), "room for an inverse cipher");
+        }
+    }
+
+    /// Once cores that only seal are stored, they are compared apart from those that open.
+    #[test]
+    fn areas_of_cores_that_only_seal_are_not_mixed_with_those_that_open() {
+        let mut measured = measured(ETHERNET);
+        let mut sealing = measured.kept.synthesised.clone();
+        sealing.iter_mut().for_each(|one| one.opens = false);
+        measured.kept.synthesised.extend(sealing);
+        let scopes: Vec<String> = claim(&measured, "smaller").verdicts.into_iter().map(|one| one.scope).collect();
+        assert_eq!(scopes, [PRINTED, OPENING, SEALING]);
     }
 }
