@@ -37,7 +37,9 @@ fn times(measured: &Measured, bytes: usize) -> Figure {
     };
     Figure {
         id: format!("packet-{bytes}"),
-        title: format!("Time to forward a packet of {bytes} bytes by number of clients: the paper's figure 2 repeated"),
+        title: format!(
+            "Time to forward a packet of {bytes} bytes by number of clients, 128-bit keys: the paper's figure 2 repeated"
+        ),
         alt: format!(
             "Nanoseconds by number of clients, both axes logarithmic, one line per scheme. The lowest line is the same work \
              without encryption. {}",

@@ -225,7 +225,10 @@ mod tests {
     use super::*;
     use crate::{
         judgement::judge,
-        sessions::{memory as held, speed::SpeedPoints},
+        sessions::{
+            figures, memory as held,
+            speed::{self, SpeedPoints},
+        },
     };
 
     fn nothing() -> Measured {
@@ -242,6 +245,26 @@ mod tests {
             software: Vec::new(),
             served: Err(why()),
             budget: 1 << 20,
+        }
+    }
+
+    /// Figure 2 is repeated with one length of keys, and the paper does not say which one it had.
+    #[test]
+    fn the_length_of_keys_is_told_where_figure_2_is() {
+        let figure = Interval::exact(1.0);
+        let points = speed::specs().into_iter().map(|spec| {
+            assert!(!spec.long, "{spec}");
+            Point { spec, isa: Isa::best(), clients: 10_000, bytes: 40, forward: figure, ratio: figure, seal: figure }
+        });
+        let speed = SpeedPoints { points: points.collect(), left_out: Vec::new() };
+        let figures = figures::figures(&Measured { speed, ..nothing() });
+        let packet = figures.iter().find(|figure| figure.id == "packet-40").unwrap();
+        assert!(packet.title.contains("128-bit keys") && packet.title.contains("figure 2"), "{}", packet.title);
+        let apart = |id: &&str| id.starts_with("cpu-") || id.starts_with("fastest-");
+        let ids: Vec<&str> = PAPER.claims.iter().map(|claim| &claim.id[..]).filter(apart).collect();
+        assert_eq!(ids.len(), 7);
+        for id in ids.into_iter().chain(["on-slow", "recommended"]) {
+            assert!(PAPER.claim(id).unwrap().reading.contains("here they have 128 bits"), "{id}");
         }
     }
 
