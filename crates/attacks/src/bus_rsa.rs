@@ -1,4 +1,5 @@
-//! RSA with 128 bits: the thesis's units exchange keys and first counters by it, and it is factored.
+//! Public keys of 128 bits: the thesis's units send keys and first counters under them. It names no algorithm; its example of such
+//! keys is RSA, which is factored.
 
 use num_bigint::BigUint;
 use sealwright_measure::random::Random;
@@ -10,7 +11,7 @@ use crate::{
 
 pub(crate) const ATTACK: Attack = Attack {
     name: "bus-rsa",
-    title: "The thesis's 128-bit RSA keys are factored, and the key that a unit was sent is decrypted",
+    title: "The thesis's public keys of 128 bits, as RSA, are factored, and the key that a unit was sent is decrypted",
     knows: "a unit's public key, and what was encrypted with it",
     stopped_by: "2048 bits and more; the simulator's units agree on their keys by X25519",
     page: "bus.md",
