@@ -152,6 +152,7 @@ impl Input {
     ///
     /// # Errors
     /// [`Error::Changed`].
+    #[cfg(feature = "signatures")]
     pub(crate) fn is_unchanged(&self) -> Result<(), Error> {
         let From::File { file, meta } = &self.from else { return Ok(()) };
         let before = FileId::of(meta);

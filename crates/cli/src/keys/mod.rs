@@ -12,3 +12,4 @@ pub(crate) mod prompt;
 pub(crate) mod secret;
 #[cfg(feature = "signatures")]
 pub(crate) mod signing;
+pub(crate) mod unlock;

@@ -4,21 +4,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use sealwright_file::{
-    Ceiling, Content, Costs, Error, Input, Inspection, KeySource, Opening, inspect,
+    Content, Costs, Error, Input, Inspection, KeySource, inspect,
     slots::{Slot, SlotKind, Slots},
     tree::EntryKind,
 };
 use sealwright_terminal::{CommandError, Exit, shown};
 use serde_json::json;
 
-use crate::{
-    ad,
-    args::{AdArgs, KeySourceArgs},
-    error::file_error,
-    exit_status::Worst,
-    keys::{ceiling, pairs::IdentityArgs, secret},
-    range,
-};
+use crate::{error::file_error, exit_status::Worst, keys::unlock::UnlockArgs, range};
 
 const EXAMPLES: &str = "\
 Without --list no key is needed, and the output is not authenticated: `verify` and `open` check a file.
@@ -42,14 +35,7 @@ pub(crate) struct InspectArgs {
     #[arg(long, conflicts_with = "json")]
     list: bool,
     #[command(flatten)]
-    key: KeySourceArgs,
-    #[command(flatten)]
-    identity: IdentityArgs,
-    #[command(flatten)]
-    ad: AdArgs,
-    /// Maximum cost that a file can demand to try a passphrase: memory, passes, lanes
-    #[arg(long, value_name = "MEMORY[,PASSES[,LANES]]", default_value = "1GiB,16,64", value_parser = ceiling::parse, help_heading = "Key")]
-    max_cost: Ceiling,
+    unlock: UnlockArgs,
 }
 
 /// Describes each file. A file that is not a sealed file does not stop the rest.
@@ -84,9 +70,9 @@ fn list(args: &InspectArgs) -> Result<Exit, CommandError> {
     if args.inputs.is_empty() {
         range::needs_file(Path::new("-"), LIST)?;
     }
-    let ad = ad::read(&args.ad)?;
-    let keys = secret::keys(&args.key, &args.identity)?;
-    let opening = Opening::with_keys(&keys).ceiling(args.max_cost).ad(&ad);
+    let ad = args.unlock.ad()?;
+    let keys = args.unlock.keys()?;
+    let opening = args.unlock.opening(&keys, &ad);
     let mut worst = Worst::new();
     for path in &args.inputs {
         match range::needs_file(path, LIST).and_then(|()| range::manifest(path, &opening)) {

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use sealwright::Suite;
 #[cfg(feature = "signatures")]
 use sealwright_file::SigningKey;
-use sealwright_file::{Error, Input, Key, Output, key::KeyForm};
+use sealwright_file::{Error, Key, Output, key::KeyForm};
 #[cfg(feature = "public-keys")]
 use sealwright_file::{SecretKey, key::write_new};
 use sealwright_terminal::{CommandError, Exit};
@@ -182,7 +182,7 @@ fn print_public(args: &PublicArgs) -> Result<Exit, CommandError> {
     }
     // A pipe was read, and is no file.
     if args.identity.is_file() {
-        let identity = Input::open(&args.identity).map(|input| input.identity()).map_err(file_error)?;
+        let identity = sealwright_file::Input::open(&args.identity).map(|input| input.identity()).map_err(file_error)?;
         Output::stdout().and_then(|output| output.differs_from(identity)).map_err(file_error)?;
     }
     hand_over(public.as_bytes())?;

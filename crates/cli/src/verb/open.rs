@@ -3,21 +3,19 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use sealwright_file::{Ceiling, Content, Error, Opening, Work, tree::Unpacking};
+use sealwright_file::{Content, Error, Work, tree::Unpacking};
 use sealwright_terminal::{CommandError, Exit};
 
 #[cfg(feature = "signatures")]
 use crate::keys::signing::SignerArgs;
 use crate::{
-    ad,
-    args::{AdArgs, FileArgs, KeySourceArgs},
+    args::FileArgs,
     error::file_error,
-    keys::{ceiling, pairs::IdentityArgs, secret},
+    keys::unlock::UnlockArgs,
     manifests::{self, read::Lists},
     names::{self, Direction, renamed},
     plan::{FileTask, Place, Plan},
-    preflight::{self, Given},
-    protected_inputs,
+    preflight, protected_inputs,
     range::{self, Range},
     run, stream,
 };
@@ -44,11 +42,7 @@ pub(crate) struct OpenArgs {
     #[command(flatten)]
     files: FileArgs,
     #[command(flatten)]
-    key: KeySourceArgs,
-    #[command(flatten)]
-    identity: IdentityArgs,
-    #[command(flatten)]
-    ad: AdArgs,
+    unlock: UnlockArgs,
     #[cfg(feature = "signatures")]
     #[command(flatten)]
     signer: SignerArgs,
@@ -64,9 +58,6 @@ pub(crate) struct OpenArgs {
     /// Give outputs the permission bits of the sealed file instead of 0600
     #[arg(long, help_heading = "Output")]
     preserve: bool,
-    /// Maximum cost that a file can demand to try a passphrase: memory, passes, lanes
-    #[arg(long, value_name = "MEMORY[,PASSES[,LANES]]", default_value = "1GiB,16,64", value_parser = ceiling::parse, help_heading = "Key")]
-    max_cost: Ceiling,
 }
 
 /// What is for files by themselves.
@@ -94,7 +85,7 @@ fn in_use(args: &OpenArgs) -> Result<Vec<PathBuf>, CommandError> {
     let signers = args.signer.files();
     #[cfg(not(feature = "signatures"))]
     let signers = &[];
-    protected_inputs::named(&args.key, &args.ad, args.identity.files().iter().chain(signers))
+    args.unlock.files(signers)
 }
 
 /// Opens everything that was named.
@@ -113,23 +104,23 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
     let in_use = in_use(args)?;
     stream::refuse_conflicts(&plan, &args.files, &in_use)?;
     protected_inputs::refuse(&plan, &args.files, &in_use)?;
-    let ad = ad::read(&args.ad)?;
+    let ad = args.unlock.ad()?;
     manifests::read::without(&mut plan, &args.files, args.manifest);
     plan.refuse_collisions();
     for option in [args.range.map(|_| "--range"), args.entry.as_ref().map(|_| "--entry")].into_iter().flatten() {
         range::refuse_streams(&mut plan, option);
     }
-    preflight::check(&mut plan, &args.files, Given::new(&args.key, args.identity.any()), Direction::Open);
+    preflight::check(&mut plan, &args.files, args.unlock.given(), Direction::Open);
     // A manifest is opened also where none of its files is there.
     if plan.tasks.is_empty() && plan.roots.is_empty() {
-        secret::named(&args.key, ("--identity", args.identity.any()))?;
+        args.unlock.refuse_none()?;
         return Ok(run::failures(&plan, &args.files));
     }
     #[cfg(feature = "signatures")]
     let signers = args.signer.read()?;
-    let keys = secret::keys(&args.key, &args.identity)?;
+    let keys = args.unlock.keys()?;
     let threads = run::start(&args.files, &plan)?;
-    let opening = Opening::with_keys(&keys).ceiling(args.max_cost).ad(&ad);
+    let opening = args.unlock.opening(&keys, &ad);
     #[cfg(feature = "signatures")]
     let opening = opening.signers(&signers);
     let lists = Lists::open(&mut plan, &opening, args.files.remove);

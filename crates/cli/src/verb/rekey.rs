@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use sealwright_file::{Ceiling, Error, Key, Opening, Recipient, Rekeying, Removal};
+use sealwright_file::{Error, Key, Recipient, Rekeying, Removal};
 use sealwright_terminal::{
     CommandError, Exit, say, shown,
     size::{self, Size},
@@ -12,17 +12,14 @@ use sealwright_terminal::{
 #[cfg(feature = "signatures")]
 use crate::keys::signing::SignerArgs;
 use crate::{
-    ad,
-    args::{AdArgs, KeySourceArgs},
     error::file_error,
     exit_status::Worst,
     keys::{
-        ceiling,
-        pairs::{self, IdentityArgs},
+        ceiling, pairs,
         prompt::{self, Purpose},
         secret,
+        unlock::UnlockArgs,
     },
-    protected_inputs,
     rekey_targets::{Chosen, ChosenArgs},
     stream,
 };
@@ -49,11 +46,7 @@ pub(crate) struct RekeyArgs {
     #[command(flatten)]
     chosen: ChosenArgs,
     #[command(flatten)]
-    key: KeySourceArgs,
-    #[command(flatten)]
-    identity: IdentityArgs,
-    #[command(flatten)]
-    ad: AdArgs,
+    unlock: UnlockArgs,
     #[cfg(feature = "signatures")]
     #[command(flatten)]
     signer: SignerArgs,
@@ -87,9 +80,6 @@ pub(crate) struct RekeyArgs {
     /// Remove all passphrases
     #[arg(long, help_heading = "Change")]
     remove_passphrases: bool,
-    /// Maximum cost that a file can demand to try a passphrase: memory, passes, lanes
-    #[arg(long, value_name = "MEMORY[,PASSES[,LANES]]", default_value = "1GiB,16,64", value_parser = ceiling::parse, help_heading = "Key")]
-    max_cost: Ceiling,
 }
 
 /// Changes the keys of each file; one that fails does not stop the rest.
@@ -98,22 +88,22 @@ pub(crate) fn run(args: &RekeyArgs) -> Result<Exit, CommandError> {
     if !adds && removes.is_empty() {
         return Err(CommandError::usage("nothing to change").hint("name keys with --add... or --remove..."));
     }
-    secret::named(&args.key, ("--identity", args.identity.any()))?;
+    args.unlock.refuse_none()?;
     #[cfg(feature = "signatures")]
     let signer_files = args.signer.files();
     #[cfg(not(feature = "signatures"))]
     let signer_files: &[PathBuf] = &[];
-    if !args.chosen.each && (args.ad.ad.is_some() || args.ad.ad_file.is_some() || !signer_files.is_empty()) {
+    if !args.chosen.each && (args.unlock.has_ad() || !signer_files.is_empty()) {
         return Err(CommandError::usage("--ad, --ad-file and --signer are for directories with --each"));
     }
-    let beside = protected_inputs::named(&args.key, &args.ad, args.identity.files().iter().chain(signer_files))?;
+    let beside = args.unlock.files(signer_files)?;
     stream::refuse_two_uses(false, &beside)?;
     let adds_passphrase = args.add_passphrase || args.add_passphrase_command.is_some();
     let costs = ceiling::costs(args.cost, args.chosen.quiet || !adds_passphrase)?;
-    let keys = secret::keys(&args.key, &args.identity)?;
+    let keys = args.unlock.keys()?;
     let add = additions(args)?;
-    let ad = ad::read(&args.ad)?;
-    let opening = Opening::with_keys(&keys).ceiling(args.max_cost).ad(&ad);
+    let ad = args.unlock.ad()?;
+    let opening = args.unlock.opening(&keys, &ad);
     #[cfg(feature = "signatures")]
     let signers = args.signer.read()?;
     #[cfg(feature = "signatures")]
@@ -122,7 +112,7 @@ pub(crate) fn run(args: &RekeyArgs) -> Result<Exit, CommandError> {
     let chosen = Chosen::new(&args.chosen, adds, &opening, &mut worst);
     for target in &chosen.targets {
         let path = &target.path;
-        let rekeying = Rekeying::new(&keys).adding(&add).removing(&removes).costs(costs).ceiling(args.max_cost);
+        let rekeying = Rekeying::new(&keys).adding(&add).removing(&removes).costs(costs).ceiling(args.unlock.max_cost);
         let done = match &target.found {
             None => rekeying.run(path),
             Some((found, listed)) => {

@@ -3,19 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use sealwright_file::{Ceiling, Input, Opening, Summary, list::NAME};
+use sealwright_file::{Input, Opening, Summary, list::NAME};
 use sealwright_terminal::{CommandError, Exit, say, shown};
 
 use crate::{
-    ad,
-    args::{AdArgs, FileArgs, KeySourceArgs},
+    args::FileArgs,
     error::file_error,
     exit_status::Worst,
-    keys::{ceiling, pairs::IdentityArgs, secret},
+    keys::unlock::UnlockArgs,
     manifests::{self, read::Lists},
     names::{self, Direction, is_stdin},
     plan::Plan,
-    protected_inputs, stream,
+    stream,
 };
 #[cfg(feature = "signatures")]
 use crate::{detached, keys::signing::SignerArgs};
@@ -44,20 +43,13 @@ pub(crate) struct VerifyArgs {
     #[arg(long, requires = "each")]
     manifest: bool,
     #[command(flatten)]
-    key: KeySourceArgs,
-    #[command(flatten)]
-    identity: IdentityArgs,
-    #[command(flatten)]
-    ad: AdArgs,
+    unlock: UnlockArgs,
     #[cfg(feature = "signatures")]
     #[command(flatten)]
     signer: SignerArgs,
     #[cfg(feature = "signatures")]
     #[command(flatten)]
     detached: detached::DetachedArgs,
-    /// Maximum cost that a file can demand to try a passphrase: memory, passes, lanes
-    #[arg(long, value_name = "MEMORY[,PASSES[,LANES]]", default_value = "1GiB,16,64", value_parser = ceiling::parse, help_heading = "Key")]
-    max_cost: Ceiling,
     /// Print nothing but errors
     #[arg(short, long)]
     quiet: bool,
@@ -77,7 +69,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Exit, CommandError> {
     let beside = args.signer.files().iter().chain(args.detached.signature());
     #[cfg(not(feature = "signatures"))]
     let beside = &[];
-    let beside = protected_inputs::named(&args.key, &args.ad, args.identity.files().iter().chain(beside))?;
+    let beside = args.unlock.files(beside)?;
     stream::refuse_two_uses(files.iter().any(|path| is_stdin(path)), &beside)?;
     #[cfg(feature = "signatures")]
     if args.detached.any() {
@@ -86,11 +78,11 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Exit, CommandError> {
         }
         return detached::verify(&args.detached, &args.signer, files, args.quiet);
     }
-    let ad = ad::read(&args.ad)?;
+    let ad = args.unlock.ad()?;
     #[cfg(feature = "signatures")]
     let signers = args.signer.read()?;
-    let keys = secret::keys(&args.key, &args.identity)?;
-    let opening = Opening::with_keys(&keys).ceiling(args.max_cost).ad(&ad);
+    let keys = args.unlock.keys()?;
+    let opening = args.unlock.opening(&keys, &ad);
     #[cfg(feature = "signatures")]
     let opening = opening.signers(&signers);
     #[cfg(feature = "signatures")]
