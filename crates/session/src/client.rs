@@ -10,14 +10,14 @@ use crate::{
     frame::{self, FrameKind, HEADER, Header},
     ghash::Hash,
     grant::Grant,
-    material::{Flow, Way},
+    material::{Direction, Flow},
     packet::{Keyed, Packet, blocks},
     replay::Ring,
     scheme::{INVARIANT, Stream},
 };
 
-/// One direction, ready.
-struct Direction {
+/// One direction, with its keys ready.
+struct DirectionKeys {
     /// None in the clear.
     keyed: Option<(Schedule, Block)>,
     stream: Stream,
@@ -25,7 +25,7 @@ struct Direction {
     packets: u32,
 }
 
-impl Drop for Direction {
+impl Drop for DirectionKeys {
     fn drop(&mut self) {
         if let Some((_, h)) = &mut self.keyed {
             h.zeroize();
@@ -33,7 +33,7 @@ impl Drop for Direction {
     }
 }
 
-impl Direction {
+impl DirectionKeys {
     fn new(isa: Isa, grant: &Grant, flow: &Flow) -> Self {
         let spec = grant.spec;
         let keyed = (spec.kind != crate::SchemeKind::Clear).then(|| {
@@ -45,7 +45,7 @@ impl Direction {
             let h = if spec.hashes_by_cluster() { shared.hash_key(isa) } else { schedule.hash_key(isa) };
             (schedule, h)
         });
-        Direction { keyed, stream: Stream { prefix: flow.prefix, base: flow.base }, blocks: 0, packets: 0 }
+        DirectionKeys { keyed, stream: Stream { prefix: flow.prefix, base: flow.base }, blocks: 0, packets: 0 }
     }
 }
 
@@ -74,8 +74,8 @@ pub struct Client {
     isa: Isa,
     session: u32,
     epoch: u16,
-    up: Direction,
-    down: Direction,
+    up: DirectionKeys,
+    down: DirectionKeys,
     highest: u32,
     seen: Box<[u8; Client::RING]>,
     _stack: CleanStack,
@@ -109,7 +109,8 @@ impl Client {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn at(isa: Isa, grant: Grant) -> Self {
-        let [up, down] = Way::BOTH.map(|way| Direction::new(isa, &grant, &grant.flows[way as usize]));
+        let [up, down] =
+            Direction::BOTH.map(|direction| DirectionKeys::new(isa, &grant, &grant.flows[direction as usize]));
         Client {
             isa,
             session: grant.session,
@@ -151,7 +152,7 @@ impl Client {
         let phase = (self.epoch & 15) as u8;
         *ad = Header { kind: FrameKind::Data, phase, len: text.len() as u16, session: self.session, seq }.write();
         if let Some((schedule, h)) = &up.keyed {
-            let keyed = Keyed { schedule: schedule.clone(), hash: Hash::Kept(h) };
+            let keyed = Keyed { schedule: schedule.clone(), hash: Hash::WithKey(h) };
             *tag = keyed.seal(self.isa, Packet { nonce: &up.stream.nonce(seq), ad, text });
         }
         Ok(frame)
@@ -183,7 +184,7 @@ impl Client {
         let genuine = match &down.keyed {
             None => *tag == [0; 16],
             Some((schedule, h)) => {
-                let keyed = Keyed { schedule: schedule.clone(), hash: Hash::Kept(h) };
+                let keyed = Keyed { schedule: schedule.clone(), hash: Hash::WithKey(h) };
                 keyed.open(self.isa, Packet { nonce: &down.stream.nonce(header.seq), ad, text }, tag)
             }
         };

@@ -53,8 +53,8 @@ impl Table {
 pub(crate) enum Hash<'a> {
     /// By carry-less multiplication; h is the cipher's encryption of zero.
     Own,
-    /// By carry-less multiplication; h is kept.
-    Kept(&'a Block),
+    /// By carry-less multiplication, with this h.
+    WithKey(&'a Block),
     /// Bit by bit.
     #[cfg(feature = "research")]
     Bitwise(&'a Block),
@@ -70,26 +70,26 @@ impl<'a> Hash<'a> {
         match (strategy, table) {
             (Strategy::Zero, _) => Hash::Bitwise(h),
             (_, Some(table)) => Hash::Table(table),
-            (_, None) => Hash::Kept(h),
+            (_, None) => Hash::WithKey(h),
         }
     }
 
     #[cfg(not(feature = "research"))]
     pub(crate) fn of(_: Strategy, h: &'a Block, _: Option<&'a Table>) -> Self {
-        Hash::Kept(h)
+        Hash::WithKey(h)
     }
 
-    /// Whether GHASH is computed apart from the cipher, and not in GCM's kernel.
+    /// Whether GHASH is computed separately from the cipher, and not in GCM's kernel.
     #[cfg(feature = "research")]
-    pub(crate) fn is_apart(&self) -> bool {
+    pub(crate) fn is_separate(&self) -> bool {
         matches!(self, Hash::Bitwise(_) | Hash::Table(_))
     }
 
-    /// GHASH of `ad` and `text`, apart from the cipher.
+    /// GHASH of `ad` and `text`, separately from the cipher.
     #[cfg(feature = "research")]
-    pub(crate) fn apart(&self, isa: Isa, ad: &[u8], text: &[u8]) -> Block {
+    pub(crate) fn separately(&self, isa: Isa, ad: &[u8], text: &[u8]) -> Block {
         match self {
-            Hash::Own | Hash::Kept(_) => unreachable!("GCM's kernel computes this"),
+            Hash::Own | Hash::WithKey(_) => unreachable!("GCM's kernel computes this"),
             Hash::Bitwise(h) => Bitwise::new(isa, h).hash(ad, text),
             Hash::Table(table) => table.hash(ad, text),
         }

@@ -9,15 +9,15 @@ use crate::error::SessionError;
 
 /// One of the two directions of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Direction {
     /// From the client to the server.
     Up = 0,
     /// From the server to the client.
     Down = 1,
 }
 
-impl Way {
-    pub(crate) const BOTH: [Way; 2] = [Way::Up, Way::Down];
+impl Direction {
+    pub(crate) const BOTH: [Direction; 2] = [Direction::Up, Direction::Down];
 }
 
 /// Which end of its sessions a table holds.
@@ -39,11 +39,11 @@ pub enum Side {
 }
 
 impl Side {
-    /// The way of what this end receives, and of what it sends.
-    pub(crate) fn ways(self) -> [Way; 2] {
+    /// The direction of what this end receives, and of what it sends.
+    pub(crate) fn directions(self) -> [Direction; 2] {
         match self {
-            Side::Server => [Way::Up, Way::Down],
-            Side::Client => [Way::Down, Way::Up],
+            Side::Server => [Direction::Up, Direction::Down],
+            Side::Client => [Direction::Down, Direction::Up],
         }
     }
 }
@@ -92,22 +92,22 @@ impl Material {
         material
     }
 
-    /// The key of one way, of at most 32 bytes.
-    pub(crate) fn key(&self, way: Way) -> &[u8] {
-        &self.0[32 * way as usize..][..32]
+    /// The key of one direction, of at most 32 bytes.
+    pub(crate) fn key(&self, direction: Direction) -> &[u8] {
+        &self.0[32 * direction as usize..][..32]
     }
 
-    /// The IV of one way. Its highest bit is clear, so that it never wraps while a key lasts.
-    pub(crate) fn iv(&self, way: Way) -> u64 {
+    /// The IV of one direction. Its highest bit is clear, so that it never wraps while a key lasts.
+    pub(crate) fn iv(&self, direction: Direction) -> u64 {
         let mut iv = [0; 8];
-        iv.copy_from_slice(&self.0[64 + 8 * way as usize..][..8]);
+        iv.copy_from_slice(&self.0[64 + 8 * direction as usize..][..8]);
         u64::from_be_bytes(iv) >> 1
     }
 
-    /// The nonce of one way.
-    pub(crate) fn nonce(&self, way: Way) -> [u8; 4] {
+    /// The nonce of one direction.
+    pub(crate) fn nonce(&self, direction: Direction) -> [u8; 4] {
         let mut nonce = [0; 4];
-        nonce.copy_from_slice(&self.0[80 + 4 * way as usize..][..4]);
+        nonce.copy_from_slice(&self.0[80 + 4 * direction as usize..][..4]);
         nonce
     }
 }
@@ -169,10 +169,10 @@ pub(crate) use hidden;
 hidden!(Material, Secret, Flow);
 
 /// The counter block that key number `j` of a client is the encryption of (the paper's counter mode, 2.3).
-pub(crate) fn counter(purpose: u8, of: u32, epoch: u32, way: Way, j: u8) -> Block {
+pub(crate) fn counter(purpose: u8, of: u32, epoch: u32, direction: Direction, j: u8) -> Block {
     let mut block = [0; 16];
     block[0] = purpose;
-    block[1] = way as u8;
+    block[1] = direction as u8;
     block[2] = j;
     block[4..8].copy_from_slice(&of.to_be_bytes());
     block[8..12].copy_from_slice(&epoch.to_be_bytes());

@@ -29,7 +29,7 @@ impl Keyed<'_> {
     /// Seals; returns the tag.
     pub(crate) fn seal(&self, isa: Isa, packet: Packet<'_>) -> Block {
         #[cfg(feature = "research")]
-        if self.hash.is_apart() {
+        if self.hash.is_separate() {
             return self.seal_in_two_passes(isa, packet);
         }
         let Packet { nonce, ad, text } = packet;
@@ -40,7 +40,7 @@ impl Keyed<'_> {
     /// Opens; if the tag does not match, wipes the text.
     pub(crate) fn open(&self, isa: Isa, packet: Packet<'_>, tag: &Block) -> bool {
         #[cfg(feature = "research")]
-        if self.hash.is_apart() {
+        if self.hash.is_separate() {
             return self.open_in_two_passes(isa, packet, tag);
         }
         let Packet { nonce, ad, text } = packet;
@@ -51,7 +51,7 @@ impl Keyed<'_> {
     fn hash_key(&self, isa: Isa) -> Block {
         match self.hash {
             Hash::Own => self.schedule.hash_key(isa),
-            Hash::Kept(h) => *h,
+            Hash::WithKey(h) => *h,
             #[cfg(feature = "research")]
             Hash::Bitwise(h) => *h,
             #[cfg(feature = "research")]
@@ -81,7 +81,7 @@ impl Keyed<'_> {
     }
 
     fn tag(&self, isa: Isa, nonce: &[u8; 12], ad: &[u8], text: &[u8]) -> Block {
-        let hash = self.hash.apart(isa, ad, text);
+        let hash = self.hash.separately(isa, ad, text);
         let mut mask = [counter(nonce, 1)];
         self.schedule.encrypt(isa, &mut mask);
         (u128::from_ne_bytes(hash) ^ u128::from_ne_bytes(mask[0])).to_ne_bytes()

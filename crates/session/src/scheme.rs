@@ -18,7 +18,7 @@ pub(crate) const INVARIANT: &str = "keys have 16 or 32 bytes, schedules 11 or 15
 
 /// Which client, and which of its keys.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Seat {
+pub(crate) struct KeyId {
     pub(crate) slot: u32,
     pub(crate) epoch: u16,
 }
@@ -56,10 +56,10 @@ pub(crate) trait Scheme: Send {
     fn isa(&self) -> Isa;
 
     /// Fills in both directions of a new client, up and down, as the client is told them.
-    fn flows(&mut self, seat: Seat, material: &Material, flows: &mut [Flow; 2]) -> Result<(), SessionError>;
+    fn flows(&mut self, id: KeyId, material: &Material, flows: &mut [Flow; 2]) -> Result<(), SessionError>;
 
     /// Keeps what is received and what is sent in a record.
-    fn keep(&mut self, seat: Seat, client: &mut Self::Client, flows: [&Flow; 2]);
+    fn keep(&mut self, id: KeyId, client: &mut Self::Client, flows: [&Flow; 2]);
 
     /// How packets are numbered.
     fn stream(&self, client: &Self::Client, end: End) -> Stream;

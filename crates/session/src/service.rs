@@ -6,7 +6,7 @@ use crate::{
     material::{Flow, Material},
     record::{End, Life, Record},
     replay::Past,
-    scheme::{Scheme, Seat},
+    scheme::{KeyId, Scheme},
     sessions::{FrameJob, Memory, Sessions, sealed::Sealed},
     slab::Slab,
     spec::Spec,
@@ -32,17 +32,17 @@ impl<S: Scheme> Sessions for Table<S> {
         let next = life.epoch.checked_add(1);
         // Keys that nothing but the material decides are others in each epoch, whatever its number
         let epoch = next.or((!self.scheme.keys_by_epoch()).then_some(0)).ok_or(SessionError::Exhausted)?;
-        let seat = Seat { slot, epoch };
+        let id = KeyId { slot, epoch };
         let mut flows = Box::<[Flow; 2]>::default();
-        self.scheme.flows(seat, material, &mut flows)?;
+        self.scheme.flows(id, material, &mut flows)?;
         self.forget(slot);
         self.traces = self.traces.max(Traces::OfAdmission);
         self.records.claim(slot);
         let record = self.records.at_mut(slot).ok_or(SessionError::Unknown)?;
         record.restart(Life { epoch, live: 1 });
         record.allow(self.scheme.allowance());
-        let [received, sent] = self.plan.side.ways().map(|way| &flows[way as usize]);
-        self.scheme.keep(seat, record, [received, sent]);
+        let [received, sent] = self.plan.side.directions().map(|direction| &flows[direction as usize]);
+        self.scheme.keep(id, record, [received, sent]);
         self.live += 1;
         Ok(Grant { spec: self.plan.spec, session, epoch, flows })
     }

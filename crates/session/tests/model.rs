@@ -36,7 +36,7 @@ enum Step {
 
 /// What is known of a frame: under which keys it was sealed.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Way {
+struct Direction {
     epochs: Vec<u8>,
     opened: BTreeSet<usize>,
 }
@@ -59,13 +59,13 @@ struct Model {
     /// How many times there were new keys. The client keeps the last it got.
     epoch: u8,
     live: bool,
-    up: Way,
-    down: Way,
+    up: Direction,
+    down: Direction,
 }
 
 type Answer = Result<(), SessionError>;
 
-impl Way {
+impl Direction {
     /// What becomes of frame `i` at a receiver with the keys of `epoch`.
     fn arrives(&mut self, i: usize, epoch: u8, changed: bool, fault: Fault) -> Answer {
         if self.epochs[i] != epoch {

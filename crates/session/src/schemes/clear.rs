@@ -7,7 +7,7 @@ use crate::{
     material::{Flow, Material},
     packet::{Keyed, Packet},
     record::{End, Numbers, Record},
-    scheme::{Scheme, Seat, Stream},
+    scheme::{KeyId, Scheme, Stream},
 };
 
 pub(crate) struct Clear {
@@ -21,12 +21,12 @@ impl Scheme for Clear {
         self.isa
     }
 
-    fn flows(&mut self, seat: Seat, _: &Material, flows: &mut [Flow; 2]) -> Result<(), SessionError> {
-        flows.iter_mut().for_each(|flow| flow.base = Stream::of_epoch(seat.epoch).base);
+    fn flows(&mut self, id: KeyId, _: &Material, flows: &mut [Flow; 2]) -> Result<(), SessionError> {
+        flows.iter_mut().for_each(|flow| flow.base = Stream::of_epoch(id.epoch).base);
         Ok(())
     }
 
-    fn keep(&mut self, _: Seat, _: &mut Numbers, _: [&Flow; 2]) {}
+    fn keep(&mut self, _: KeyId, _: &mut Numbers, _: [&Flow; 2]) {}
 
     #[inline]
     fn stream(&self, client: &Numbers, _: End) -> Stream {

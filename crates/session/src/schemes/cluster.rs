@@ -1,5 +1,5 @@
-//! Clusters: what the clients of GSCM share. Two main keys, one a way (CEK and CDK of the paper, seen from the server),
-//! and a users' key, CUK, whose counter mode gives every client its secondary keys (2.3).
+//! Clusters: what the clients of GSCM share. Two main keys, one for each direction (CEK and CDK of the paper, seen from the
+//! server), and a users' key, CUK, whose counter mode gives every client its secondary keys (2.3).
 
 use sealwright::{Block, Isa, block::CleanStack, mode::multi_key::Schedule};
 use zeroize::{Zeroize, Zeroizing};
@@ -7,9 +7,9 @@ use zeroize::{Zeroize, Zeroizing};
 use crate::{
     error::SessionError,
     ghash::{Hash, Table},
-    material::{Secret, Way, counter, purpose},
+    material::{Direction, Secret, counter, purpose},
     record::LIMIT,
-    scheme::{INVARIANT, Seat},
+    scheme::{INVARIANT, KeyId},
     spec::{Spec, Strategy},
 };
 
@@ -56,7 +56,7 @@ pub(crate) struct Cluster {
     /// Blocks of clients that are gone, and of keys that were replaced.
     spent: u64,
     /// Up, down.
-    pub(crate) ways: [Shared; 2],
+    pub(crate) directions: [Shared; 2],
     users: Schedule,
 }
 
@@ -66,17 +66,17 @@ impl Cluster {
     fn boxed(isa: Isa, spec: Spec) -> Box<Self> {
         #[inline(never)]
         fn below(isa: Isa, spec: Spec) -> Box<Cluster> {
-            let ways = [0, 1].map(|_| Shared::empty(isa, spec));
+            let directions = [0, 1].map(|_| Shared::empty(isa, spec));
             let users = Schedule::expand(isa, &[0; 32]).expect(INVARIANT);
-            Box::new(Cluster { spent: 0, ways, users })
+            Box::new(Cluster { spent: 0, directions, users })
         }
         drop::<CleanStack>(CleanStack);
         below(isa, spec)
     }
 
-    /// K1 and K2 of a client, one way. Its number in the cluster, its epoch and the way make them unique.
-    pub(crate) fn secondary(&self, isa: Isa, (number, epoch): (u32, u16), way: Way, keys: &mut [Block; 2]) {
-        *keys = [0, 1].map(|j| counter(purpose::SECONDARY, number, u32::from(epoch), way, j));
+    /// K1 and K2 of a client in one direction. Its number in the cluster, its epoch and the direction make them unique.
+    pub(crate) fn secondary(&self, isa: Isa, (number, epoch): (u32, u16), direction: Direction, keys: &mut [Block; 2]) {
+        *keys = [0, 1].map(|j| counter(purpose::SECONDARY, number, u32::from(epoch), direction, j));
         self.users.encrypt(isa, keys);
     }
 }
@@ -130,14 +130,14 @@ impl Clusters {
     }
 
     /// The cluster of a slot to be admitted.
-    pub(crate) fn join(&mut self, seat: Seat) -> Result<&Cluster, SessionError> {
-        let (at, _) = self.place(seat.slot);
+    pub(crate) fn join(&mut self, id: KeyId) -> Result<&Cluster, SessionError> {
+        let (at, _) = self.place(id.slot);
         if self.clusters[at].is_none() {
             let mut cluster = Cluster::boxed(self.isa, self.spec);
             self.make_keys(&mut cluster)?;
             self.clusters[at] = Some(cluster);
         }
-        let cluster = self.of(seat.slot);
+        let cluster = self.of(id.slot);
         if cluster.spent >= BUDGET { Err(SessionError::WornCluster) } else { Ok(cluster) }
     }
 
@@ -174,15 +174,15 @@ impl Clusters {
         let mut bytes = Zeroizing::new([[[0u8; 16]; 2]; 3]);
         if let Some(secret) = &self.secret {
             for (key, halves) in bytes.iter_mut().enumerate() {
-                *halves = [0, 1].map(|j| counter(purpose::CLUSTER, key as u32, self.made, Way::Up, j));
+                *halves = [0, 1].map(|j| counter(purpose::CLUSTER, key as u32, self.made, Direction::Up, j));
             }
             secret.encrypt(self.isa, bytes.as_flattened_mut());
         } else {
             getrandom::fill(bytes.as_flattened_mut().as_flattened_mut()).map_err(|_| SessionError::NoRandom)?;
         }
         self.made += 1;
-        let [ways @ .., users] = &*bytes;
-        for (shared, key) in cluster.ways.iter_mut().zip(ways) {
+        let [directions @ .., users] = &*bytes;
+        for (shared, key) in cluster.directions.iter_mut().zip(directions) {
             shared.set(self.isa, self.spec, self.strategy, key.as_flattened());
         }
         cluster.users.rekey(self.isa, users.as_flattened()).expect(INVARIANT);
@@ -202,21 +202,21 @@ mod tests {
     use sealwright::Isa;
 
     use super::{BUDGET, Clusters};
-    use crate::{error::SessionError, scheme::Seat, spec::Strategy};
+    use crate::{error::SessionError, scheme::KeyId, spec::Strategy};
 
     #[test]
     fn a_worn_cluster_takes_nobody_until_it_has_new_keys() {
         let spec = "gscm-h".parse().expect("a scheme");
         let mut clusters = Clusters::new(Isa::best(), spec, Strategy::Clmul, 20, 8, None);
-        let seat = Seat { slot: 9, epoch: 1 };
-        let old = clusters.join(seat).map(|cluster| cluster.ways[0].h);
+        let id = KeyId { slot: 9, epoch: 1 };
+        let old = clusters.join(id).map(|cluster| cluster.directions[0].h);
         clusters.spend(10, BUDGET - 1);
-        assert_eq!(clusters.join(seat).map(|cluster| cluster.ways[0].h), old);
+        assert_eq!(clusters.join(id).map(|cluster| cluster.directions[0].h), old);
         clusters.spend(11, 1);
-        assert_eq!(clusters.join(seat).err(), Some(SessionError::WornCluster));
-        assert!(clusters.join(Seat { slot: 7, epoch: 1 }).is_ok());
+        assert_eq!(clusters.join(id).err(), Some(SessionError::WornCluster));
+        assert!(clusters.join(KeyId { slot: 7, epoch: 1 }).is_ok());
         assert_eq!(clusters.forget(9), 8..16);
-        assert_ne!(clusters.join(seat).map(|cluster| cluster.ways[0].h), old);
+        assert_ne!(clusters.join(id).map(|cluster| cluster.directions[0].h), old);
     }
 
     #[test]

@@ -13,10 +13,10 @@ use zeroize::Zeroize;
 use crate::{
     error::SessionError,
     ghash::Hash,
-    material::{Flow, Material, Secret, Side, Way, counter, purpose},
+    material::{Direction, Flow, Material, Secret, Side, counter, purpose},
     packet::Keyed,
     record::{End, Numbers, Record},
-    scheme::{INVARIANT, Scheme, Seat, Stream},
+    scheme::{INVARIANT, KeyId, Scheme, Stream},
     spec::Spec,
 };
 
@@ -33,8 +33,8 @@ impl Derived {
     }
 
     /// The key of one direction: the first 16 bytes, or all.
-    fn key(&self, seat: Seat, way: Way) -> [Block; 2] {
-        let mut key = [0, 1].map(|j| counter(purpose::DERIVED, seat.slot, u32::from(seat.epoch), way, j));
+    fn key(&self, id: KeyId, direction: Direction) -> [Block; 2] {
+        let mut key = [0, 1].map(|j| counter(purpose::DERIVED, id.slot, u32::from(id.epoch), direction, j));
         self.master.encrypt(self.isa, &mut key[..self.spec.key_len() / 16]);
         key
     }
@@ -47,17 +47,17 @@ impl Scheme for Derived {
         self.isa
     }
 
-    fn flows(&mut self, seat: Seat, _: &Material, flows: &mut [Flow; 2]) -> Result<(), SessionError> {
-        for (flow, way) in flows.iter_mut().zip(Way::BOTH) {
-            flow.base = Stream::of_epoch(seat.epoch).base;
-            let mut key = self.key(seat, way);
+    fn flows(&mut self, id: KeyId, _: &Material, flows: &mut [Flow; 2]) -> Result<(), SessionError> {
+        for (flow, direction) in flows.iter_mut().zip(Direction::BOTH) {
+            flow.base = Stream::of_epoch(id.epoch).base;
+            let mut key = self.key(id, direction);
             flow.key[..self.spec.key_len()].copy_from_slice(&key.as_flattened()[..self.spec.key_len()]);
             key.zeroize();
         }
         Ok(())
     }
 
-    fn keep(&mut self, _: Seat, _: &mut Numbers, _: [&Flow; 2]) {}
+    fn keep(&mut self, _: KeyId, _: &mut Numbers, _: [&Flow; 2]) {}
 
     #[inline]
     fn stream(&self, client: &Numbers, _: End) -> Stream {
@@ -65,8 +65,8 @@ impl Scheme for Derived {
     }
 
     fn keyed<'a>(&'a self, slot: u32, client: &'a Numbers, end: End) -> Keyed<'a> {
-        let seat = Seat { slot, epoch: client.life().epoch };
-        let mut key = self.key(seat, self.side.ways()[end as usize]);
+        let id = KeyId { slot, epoch: client.life().epoch };
+        let mut key = self.key(id, self.side.directions()[end as usize]);
         let schedule = Schedule::expand(self.isa, &key.as_flattened()[..self.spec.key_len()]).expect(INVARIANT);
         key.zeroize();
         Keyed { schedule, hash: Hash::Own }
@@ -82,8 +82,8 @@ impl Scheme for Derived {
 
     #[inline]
     fn stage(&self, slot: u32, client: &Numbers, end: End, lanes: &mut MultiBuffer, packet: usize) {
-        let (epoch, way) = (u32::from(client.life().epoch), self.side.ways()[end as usize]);
-        let [first, second] = [0, 1].map(|j| counter(purpose::DERIVED, slot, epoch, way, j));
+        let (epoch, direction) = (u32::from(client.life().epoch), self.side.directions()[end as usize]);
+        let [first, second] = [0, 1].map(|j| counter(purpose::DERIVED, slot, epoch, direction, j));
         lanes.key(packet, [&first, &second]);
     }
 

@@ -1,4 +1,4 @@
-//! GSCM: clients share the schedule of their cluster and keep two secondary keys a way.
+//! GSCM: clients share the schedule of their cluster and keep two secondary keys a direction.
 //!
 //! `gscm(x)` is the paper's (3.2), **for research only**: whoever is in the cluster forges what others are sent, and with
 //! 128-bit keys finds their keys. `gscm-h` puts the second key into the last round and gives each client a GHASH key of
@@ -14,10 +14,10 @@ use sealwright::{
 use crate::{
     error::SessionError,
     ghash::Hash,
-    material::{Flow, Material, Side, Way},
+    material::{Direction, Flow, Material, Side},
     packet::Keyed,
     record::{End, Secondary},
-    scheme::{INVARIANT, Scheme, Seat, Stream},
+    scheme::{INVARIANT, KeyId, Scheme, Stream},
     schemes::cluster::{Clusters, Shared},
     sessions::Plan,
     spec::{Spec, Strategy},
@@ -45,7 +45,7 @@ impl Gscm {
     /// What a client shares with its cluster, of one end.
     #[inline]
     fn shared(&self, slot: u32, end: End) -> &Shared {
-        &self.clusters.of(slot).ways[self.side.ways()[end as usize] as usize]
+        &self.clusters.of(slot).directions[self.side.directions()[end as usize] as usize]
     }
 
     /// The secondary keys of a client, of one end.
@@ -65,20 +65,20 @@ impl Scheme for Gscm {
         self.isa
     }
 
-    fn flows(&mut self, seat: Seat, material: &Material, flows: &mut [Flow; 2]) -> Result<(), SessionError> {
+    fn flows(&mut self, id: KeyId, material: &Material, flows: &mut [Flow; 2]) -> Result<(), SessionError> {
         let (isa, paper) = (self.isa, self.spec.hashes_by_cluster());
-        let (_, number) = self.clusters.place(seat.slot);
-        let cluster = self.clusters.join(seat)?;
-        for (flow, way) in flows.iter_mut().zip(Way::BOTH) {
-            flow.key = *cluster.ways[way as usize].key;
-            cluster.secondary(isa, (number, seat.epoch), way, &mut flow.secondary);
-            flow.prefix = if paper { material.nonce(way) } else { [0; 4] };
-            flow.base = if paper { material.iv(way) } else { Stream::of_epoch(seat.epoch).base };
+        let (_, number) = self.clusters.place(id.slot);
+        let cluster = self.clusters.join(id)?;
+        for (flow, direction) in flows.iter_mut().zip(Direction::BOTH) {
+            flow.key = *cluster.directions[direction as usize].key;
+            cluster.secondary(isa, (number, id.epoch), direction, &mut flow.secondary);
+            flow.prefix = if paper { material.nonce(direction) } else { [0; 4] };
+            flow.base = if paper { material.iv(direction) } else { Stream::of_epoch(id.epoch).base };
         }
         Ok(())
     }
 
-    fn keep(&mut self, _: Seat, client: &mut Secondary, [received, sent]: [&Flow; 2]) {
+    fn keep(&mut self, _: KeyId, client: &mut Secondary, [received, sent]: [&Flow; 2]) {
         (client.rx_prefix, client.rx_base, client.rx_keys) = (received.prefix, received.base, received.secondary);
         (client.tx_prefix, client.tx_base, client.tx_keys) = (sent.prefix, sent.base, sent.secondary);
     }

@@ -14,10 +14,10 @@ use sealwright::{
 use crate::{
     error::SessionError,
     ghash::Hash,
-    material::{Flow, Material, Way},
+    material::{Direction, Flow, Material},
     packet::Keyed,
     record::{End, Keys16, Keys32, Record},
-    scheme::{INVARIANT, Scheme, Seat, Stream},
+    scheme::{INVARIANT, KeyId, Scheme, Stream},
     spec::Spec,
 };
 
@@ -61,15 +61,15 @@ impl<K: Keys> Scheme for On64<K> {
         self.isa
     }
 
-    fn flows(&mut self, seat: Seat, material: &Material, flows: &mut [Flow; 2]) -> Result<(), SessionError> {
-        for (flow, way) in flows.iter_mut().zip(Way::BOTH) {
-            flow.base = Stream::of_epoch(seat.epoch).base;
-            flow.key[..self.spec.key_len()].copy_from_slice(&material.key(way)[..self.spec.key_len()]);
+    fn flows(&mut self, id: KeyId, material: &Material, flows: &mut [Flow; 2]) -> Result<(), SessionError> {
+        for (flow, direction) in flows.iter_mut().zip(Direction::BOTH) {
+            flow.base = Stream::of_epoch(id.epoch).base;
+            flow.key[..self.spec.key_len()].copy_from_slice(&material.key(direction)[..self.spec.key_len()]);
         }
         Ok(())
     }
 
-    fn keep(&mut self, _: Seat, client: &mut K, flows: [&Flow; 2]) {
+    fn keep(&mut self, _: KeyId, client: &mut K, flows: [&Flow; 2]) {
         for (end, flow) in flows.into_iter().enumerate() {
             client.key_mut(end).copy_from_slice(&flow.key[..self.spec.key_len()]);
         }

@@ -13,16 +13,16 @@ use sealwright::{
 
 use crate::{
     error::SessionError,
-    material::{Flow, Material, Way},
+    material::{Direction, Flow, Material},
     packet::Keyed,
     record::{End, On16, On32, Pre16, Pre32, Record},
-    scheme::{INVARIANT, Scheme, Seat, Stream},
+    scheme::{INVARIANT, KeyId, Scheme, Stream},
     schemes::tables::Tables,
     spec::{Spec, Strategy},
 };
 
 /// What distinguishes the paper's two schemes for GCM, and two lengths of key: what stands in the record.
-pub(crate) trait Kept: Record {
+pub(crate) trait PaperRecord: Record {
     fn keep(&mut self, end: usize, flow: &Flow, key: &[u8], schedule: &Schedule, h: Block);
     fn schedule(&self, isa: Isa, end: usize) -> Schedule;
     fn h(&self) -> &[Block; 2];
@@ -45,9 +45,9 @@ fn pre(lanes: &mut MultiBuffer, packet: usize, blocks: &[Block]) {
     lanes.schedule(packet, blocks);
 }
 
-macro_rules! kept {
+macro_rules! paper_records {
     ($($record:ident: $keep:expr, $schedule:expr, $stage:expr, $keys:ident;)*) => {
-        $(impl Kept for $record {
+        $(impl PaperRecord for $record {
             fn keep(&mut self, end: usize, flow: &Flow, key: &[u8], schedule: &Schedule, h: Block) {
                 let keep: for<'a> fn(&'a [u8], &'a Schedule) -> &'a [u8] = $keep;
                 bytemuck::bytes_of_mut(&mut self.keys[end]).copy_from_slice(keep(key, schedule));
@@ -77,7 +77,7 @@ macro_rules! kept {
         })*
     };
 }
-kept! {
+paper_records! {
     On16: |key, _| key, |isa, key: &[u8]| Schedule::expand(isa, key), on, Own16;
     On32: |key, _| key, |isa, key: &[u8]| Schedule::expand(isa, key), on, Own32;
     Pre16: |_, schedule| schedule.blocks().as_flattened(), |_, blocks: &[Block]| Schedule::of(blocks), pre, Kept11;
@@ -88,16 +88,16 @@ pub(crate) struct Paper<K> {
     isa: Isa,
     spec: Spec,
     tables: Tables,
-    kept: PhantomData<fn() -> K>,
+    record: PhantomData<fn() -> K>,
 }
 
 impl<K> Paper<K> {
     pub(crate) fn new(isa: Isa, spec: Spec, strategy: Strategy, slots: u32) -> Self {
-        Paper { isa, spec, tables: Tables::new(isa, strategy, slots), kept: PhantomData }
+        Paper { isa, spec, tables: Tables::new(isa, strategy, slots), record: PhantomData }
     }
 }
 
-impl<K: Kept> Scheme for Paper<K> {
+impl<K: PaperRecord> Scheme for Paper<K> {
     type Client = K;
 
     fn isa(&self) -> Isa {
@@ -105,21 +105,21 @@ impl<K: Kept> Scheme for Paper<K> {
     }
 
     /// Both directions with keys, IVs and nonces from the material.
-    fn flows(&mut self, _: Seat, material: &Material, flows: &mut [Flow; 2]) -> Result<(), SessionError> {
-        for (flow, way) in flows.iter_mut().zip(Way::BOTH) {
-            (flow.prefix, flow.base) = (material.nonce(way), material.iv(way));
-            flow.key[..self.spec.key_len()].copy_from_slice(&material.key(way)[..self.spec.key_len()]);
+    fn flows(&mut self, _: KeyId, material: &Material, flows: &mut [Flow; 2]) -> Result<(), SessionError> {
+        for (flow, direction) in flows.iter_mut().zip(Direction::BOTH) {
+            (flow.prefix, flow.base) = (material.nonce(direction), material.iv(direction));
+            flow.key[..self.spec.key_len()].copy_from_slice(&material.key(direction)[..self.spec.key_len()]);
         }
         Ok(())
     }
 
-    fn keep(&mut self, seat: Seat, client: &mut K, flows: [&Flow; 2]) {
+    fn keep(&mut self, id: KeyId, client: &mut K, flows: [&Flow; 2]) {
         for (end, flow) in flows.into_iter().enumerate() {
             let key = &flow.key[..self.spec.key_len()];
             let schedule = Schedule::expand(self.isa, key).expect(INVARIANT);
             client.keep(end, flow, key, &schedule, schedule.hash_key(self.isa));
         }
-        self.tables.keep(seat.slot, client.h());
+        self.tables.keep(id.slot, client.h());
     }
 
     #[inline]
