@@ -188,7 +188,7 @@ fn partings(nodes: &Processes, over: &AtomicBool) -> BTreeMap<&'static str, u64>
             nodes.signal(node, "CONT");
             continue;
         }
-        let (what, state) = [("held", State::Held), ("cut", State::Cut)][turn / 2 % 2];
+        let (what, state) = [("paused", State::Paused), ("cut", State::Cut)][turn / 2 % 2];
         *done.entry(what).or_default() += 1;
         nodes.line(node).set(state);
         if node == VICTIM || turn % 8 > 3 {

@@ -11,8 +11,8 @@ use sealwright_session::{Plan, table};
 
 use super::{
     MeshState,
-    ears::Ears,
     message::{self, FIRST, LAST, Message},
+    message_handler::MessageHandler,
     node_of,
 };
 use crate::{
@@ -26,7 +26,7 @@ use crate::{
 const STEPS: usize = 200;
 
 /// A node without the network.
-pub(super) fn ears() -> Ears {
+pub(super) fn handler() -> MessageHandler {
     static RELAY: OnceLock<(Arc<Relay>, Arc<Log>)> = OnceLock::new();
     let (relay, log) = RELAY.get_or_init(|| {
         let sessions = table(Plan::new("gcm-on64".parse().expect("a scheme"), 4)).expect("there is memory");
@@ -34,12 +34,12 @@ pub(super) fn ears() -> Ears {
         let relay = Relay::start(local, 0, Settings::default(), vec![sessions]).expect("the system allows a relay");
         (Arc::new(relay), Arc::new(Log::to(sink())))
     });
-    Ears::new(relay.clone(), Arc::<MeshState>::default(), log.clone())
+    MessageHandler::new(relay.clone(), Arc::<MeshState>::default(), log.clone())
 }
 
 /// Where each name is.
-fn known(ears: &Ears) -> HashMap<String, Address> {
-    let directory = ears.state.directory();
+fn known(handler: &MessageHandler) -> HashMap<String, Address> {
+    let directory = handler.state.directory();
     directory.check();
     let all = (0..NodeLayout::NODES).flat_map(|node| directory.at(node));
     all.map(|(name, entry)| (name.to_owned(), entry.address)).collect()
@@ -51,10 +51,10 @@ fn name(byte: u8) -> String {
 }
 
 /// What happens at this node: a name is opened or gone, or another node is lost.
-fn here(ears: &Ears, what: &[u8; 3]) {
+fn here(handler: &MessageHandler, what: &[u8; 3]) {
     let [kind, which, index] = *what;
-    let address = Address { session: NodeLayout::new(ears.me, 1).session(u32::from(index % 4)), generation: 1 };
-    let mut directory = ears.state.directory();
+    let address = Address { session: NodeLayout::new(handler.me, 1).session(u32::from(index % 4)), generation: 1 };
+    let mut directory = handler.state.directory();
     match kind % 3 {
         0 => {
             directory.opened_here(&name(which), (address, 1), Instant::now());
@@ -87,15 +87,15 @@ fn written(bytes: &[u8; 6]) -> Vec<u8> {
 
 /// Steps: a node, a length, and as many bytes, which are the node's message, or say what one is, or what happens here.
 pub(crate) fn node(mut bytes: &[u8]) {
-    let mut ears = ears();
+    let mut handler = handler();
     for _ in 0..STEPS {
         let Some((&[who, len], rest)) = bytes.split_first_chunk() else { return };
         let (said, rest) = rest.split_at(rest.len().min(len.into()));
         bytes = rest;
-        let (before, node) = (known(&ears), u32::from(who) % NodeLayout::NODES);
-        if node == ears.me {
-            said.first_chunk().into_iter().for_each(|what| here(&ears, what));
-            known(&ears);
+        let (before, node) = (known(&handler), u32::from(who) % NodeLayout::NODES);
+        if node == handler.me {
+            said.first_chunk().into_iter().for_each(|what| here(&handler, what));
+            known(&handler);
             continue;
         }
         let text = match said.first_chunk() {
@@ -103,10 +103,10 @@ pub(crate) fn node(mut bytes: &[u8]) {
             _ => said.to_vec(),
         };
         let Some(message) = message::read(&text) else { continue };
-        for answer in ears.hear(node, message) {
+        for answer in handler.handle(node, message) {
             assert!(matches!(message::read(&answer), Some(Message::Request | Message::Names { .. })));
         }
-        let after = known(&ears);
+        let after = known(&handler);
         for (name, address) in &after {
             assert!(before.get(name) == Some(address) || node_of(*address) == node, "{node} speaks for {address:?}");
         }

@@ -35,8 +35,8 @@ pub(crate) struct Node {
     names: Option<HashSet<String>>,
 }
 
-/// The part of a node's thread that listens.
-pub(crate) struct Ears {
+/// Acts on the messages of other nodes.
+pub(crate) struct MessageHandler {
     pub(crate) me: u32,
     pub(crate) nodes: Vec<Node>,
     relay: Arc<Relay>,
@@ -44,14 +44,14 @@ pub(crate) struct Ears {
     pub(crate) log: Arc<Log>,
 }
 
-impl Ears {
-    pub(crate) fn new(relay: Arc<Relay>, state: Arc<MeshState>, log: Arc<Log>) -> Ears {
+impl MessageHandler {
+    pub(crate) fn new(relay: Arc<Relay>, state: Arc<MeshState>, log: Arc<Log>) -> MessageHandler {
         let nodes = (0..NodeLayout::NODES).map(|_| Node::default()).collect();
-        Ears { me: relay.layout().node(), nodes, relay, state, log }
+        MessageHandler { me: relay.layout().node(), nodes, relay, state, log }
     }
 
     /// What another node says; what is answered.
-    pub(crate) fn hear(&mut self, node: u32, message: Message<'_>) -> Vec<Vec<u8>> {
+    pub(crate) fn handle(&mut self, node: u32, message: Message<'_>) -> Vec<Vec<u8>> {
         match message {
             // A node speaks for its own sessions alone
             Message::Frames(frames) => {
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
     use crate::{
         data::{INBOX_BYTES, Settings},
-        mesh::fuzz::ears,
+        mesh::fuzz::handler,
     };
 
     fn address(node: u32, index: u32) -> Address {
@@ -151,11 +151,11 @@ mod tests {
     #[test]
     fn frames_of_another_node_that_no_frame_can_hold_are_refused() {
         for len in [0, 1000, 65_495, 65_496, 65_499, 65_500, 65_535_usize] {
-            let mut ears = ears();
+            let mut handler = handler();
             let (to, from) = (address(0, 1).to_bytes(), address(3, 1).to_bytes());
             let batch = [&to[..], &from, &(len as u16).to_be_bytes(), &vec![7; len]].concat();
-            ears.hear(3, message::read(&message::frames(&batch)).unwrap());
-            let refused = ears.state.stats.frames_refused.load(Ordering::Relaxed);
+            handler.handle(3, message::read(&message::frames(&batch)).unwrap());
+            let refused = handler.state.stats.frames_refused.load(Ordering::Relaxed);
             assert_eq!(refused, u64::from(len > 65_495), "{len}");
         }
     }
@@ -163,10 +163,10 @@ mod tests {
     #[test]
     fn a_node_sends_frames_of_its_own_sessions_alone() {
         for (node, refused) in [(3, 0), (5, 1)] {
-            let mut ears = ears();
+            let mut handler = handler();
             let batch = [&address(0, 1).to_bytes()[..], &address(3, 1).to_bytes(), &[0, 4], b"data"].concat();
-            ears.hear(node, message::read(&message::frames(&batch)).unwrap());
-            assert_eq!(ears.state.stats.frames_refused.load(Ordering::Relaxed), refused, "node {node}");
+            handler.handle(node, message::read(&message::frames(&batch)).unwrap());
+            assert_eq!(handler.state.stats.frames_refused.load(Ordering::Relaxed), refused, "node {node}");
         }
     }
 
@@ -176,8 +176,8 @@ mod tests {
         const MANY: u64 = 200;
         let sessions = table(Plan::new("gcm-on64".parse().unwrap(), 4)).unwrap();
         let relay = Relay::start("127.0.0.1:0".parse().unwrap(), 0, Settings::default(), vec![sessions]).unwrap();
-        let mut ears = Ears::new(Arc::new(relay), Arc::default(), Arc::new(Log::to(std::io::sink())));
-        let relay = ears.relay.clone();
+        let mut handler = MessageHandler::new(Arc::new(relay), Arc::default(), Arc::new(Log::to(std::io::sink())));
+        let relay = handler.relay.clone();
         let ((busy, is_busy), (go_on, may)) = (channel(), channel::<()>());
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -191,10 +191,10 @@ mod tests {
             let (to, from, data) = (address(0, 1).to_bytes(), address(3, 1).to_bytes(), vec![7; 60_000]);
             let batch = [&to[..], &from, &(data.len() as u16).to_be_bytes(), &data].concat();
             let message = message::frames(&batch);
-            (0..MANY).for_each(|_| drop(ears.hear(3, message::read(&message).unwrap())));
+            (0..MANY).for_each(|_| drop(handler.handle(3, message::read(&message).unwrap())));
             go_on.send(()).unwrap();
         });
-        let stats = &ears.state.stats;
+        let stats = &handler.state.stats;
         let [received, refused] =
             [&stats.frames_received, &stats.frames_refused].map(|count| count.load(Ordering::Relaxed));
         // Up to the limit, and what was sent when it was not reached yet
@@ -204,12 +204,12 @@ mod tests {
 
     #[test]
     fn a_node_says_of_its_own_sessions_alone_that_they_are_gone() {
-        let mut ears = ears();
-        ears.hear(5, Message::Opened { address: address(5, 1), age: 10, name: "alice" });
-        ears.hear(3, Message::Closed { address: address(5, 1), name: "alice" });
-        assert_eq!(ears.state.directory().find("alice"), Some(address(5, 1)));
-        ears.hear(5, Message::Closed { address: address(5, 1), name: "alice" });
-        assert_eq!(ears.state.directory().find("alice"), None);
+        let mut handler = handler();
+        handler.handle(5, Message::Opened { address: address(5, 1), age: 10, name: "alice" });
+        handler.handle(3, Message::Closed { address: address(5, 1), name: "alice" });
+        assert_eq!(handler.state.directory().find("alice"), Some(address(5, 1)));
+        handler.handle(5, Message::Closed { address: address(5, 1), name: "alice" });
+        assert_eq!(handler.state.directory().find("alice"), None);
     }
 
     /// A client comes back while the news of its opening elsewhere arrives: the keys that it just got stay.
@@ -218,29 +218,31 @@ mod tests {
         for (comes_back, live) in [(false, 0), (true, 1)] {
             let sessions = table(Plan::new("gcm-on64".parse().unwrap(), 4)).unwrap();
             let relay = Relay::start("127.0.0.1:0".parse().unwrap(), 0, Settings::default(), vec![sessions]).unwrap();
-            let mut ears = Ears::new(Arc::new(relay), Arc::default(), Arc::new(Log::to(std::io::sink())));
-            let admit = |ears: &Ears| ears.relay.admit(address(0, 1), Material::random().unwrap()).unwrap().epoch();
-            let opened = (address(0, 1), admit(&ears));
+            let mut handler = MessageHandler::new(Arc::new(relay), Arc::default(), Arc::new(Log::to(std::io::sink())));
+            let admit = |handler: &MessageHandler| {
+                handler.relay.admit(address(0, 1), Material::random().unwrap()).unwrap().epoch()
+            };
+            let opened = (address(0, 1), admit(&handler));
             let before = Instant::now().checked_sub(Duration::from_secs(10)).unwrap();
-            ears.state.directory().opened_here("alice", opened, before);
+            handler.state.directory().opened_here("alice", opened, before);
             if comes_back {
-                admit(&ears);
+                admit(&handler);
             }
-            ears.hear(5, Message::Opened { address: address(5, 1), age: 10, name: "alice" });
-            assert_eq!(ears.state.directory().find("alice"), Some(address(5, 1)));
-            assert!(ears.relay.responds(Duration::from_secs(60)));
-            assert_eq!(ears.relay.live(), live);
+            handler.handle(5, Message::Opened { address: address(5, 1), age: 10, name: "alice" });
+            assert_eq!(handler.state.directory().find("alice"), Some(address(5, 1)));
+            assert!(handler.relay.responds(Duration::from_secs(60)));
+            assert_eq!(handler.relay.live(), live);
         }
     }
 
     #[test]
     fn a_session_has_the_name_that_was_opened_last() {
-        let mut ears = ears();
+        let mut handler = handler();
         for name in ["alice", "bob"] {
-            ears.hear(5, Message::Opened { address: address(5, 1), age: 10, name });
+            handler.handle(5, Message::Opened { address: address(5, 1), age: 10, name });
         }
-        ears.state.directory().check();
-        assert_eq!(ears.state.directory().name_at(address(5, 1)), Some("bob"));
-        assert_eq!(ears.state.directory().find("alice"), None);
+        handler.state.directory().check();
+        assert_eq!(handler.state.directory().name_at(address(5, 1)), Some("bob"));
+        assert_eq!(handler.state.directory().find("alice"), None);
     }
 }

@@ -7,12 +7,12 @@
 //! clients open their sessions at another node.
 
 mod directory;
-mod ears;
 #[cfg(any(test, feature = "fuzz"))]
 #[cfg_attr(not(feature = "fuzz"), allow(dead_code))]
 mod fuzz;
 mod link;
 mod message;
+mod message_handler;
 mod servers;
 mod stats;
 mod task;

@@ -21,9 +21,9 @@ use crate::{
     mesh::{
         MeshState,
         directory::Entry,
-        ears::{Ears, Node, age},
         link::{Hello, Links, Opened},
         message::{self, Message},
+        message_handler::{MessageHandler, Node, age},
         stats::LossReport,
     },
 };
@@ -53,7 +53,7 @@ pub(crate) struct Task {
     hellos: Subscriber,
     name: String,
     links: Links,
-    ears: Ears,
+    handler: MessageHandler,
     /// NATS did not take the last message in time.
     stalled: bool,
     /// When it was last logged that another node has this node's number.
@@ -77,8 +77,18 @@ impl Task {
         let me = relay.layout().node();
         let inbox = nats.subscribe(format!("{name}.node.{me}")).await?;
         let hellos = nats.subscribe(format!("{name}.hello")).await?;
-        let ears = Ears::new(relay, state, log);
-        Ok(Task { nats, inbox, hellos, name, links, ears, stalled: false, taken: None, losses: LossReport::default() })
+        let handler = MessageHandler::new(relay, state, log);
+        Ok(Task {
+            nats,
+            inbox,
+            hellos,
+            name,
+            links,
+            handler,
+            stalled: false,
+            taken: None,
+            losses: LossReport::default(),
+        })
     }
 
     /// Runs until nobody gives orders any more.
@@ -92,7 +102,7 @@ impl Task {
                         waiting.fetch_sub(batch.len(), Ordering::Relaxed);
                         let message = Zeroizing::new(message::frames(&batch));
                         let sent = self.send(node, &message).await;
-                        let stats = &self.ears.state.stats;
+                        let stats = &self.handler.state.stats;
                         let count = if sent { &stats.frames_sent } else { &stats.frames_undelivered };
                         count.fetch_add(Frames(&batch).count() as u64, Ordering::Relaxed);
                     }
@@ -114,21 +124,21 @@ impl Task {
             self.publish("hello".to_owned(), hello).await;
         }
         self.probe(None).await;
-        let heartbeat = message::heartbeat(self.ears.state.directory().digest(self.ears.me));
+        let heartbeat = message::heartbeat(self.handler.state.directory().digest(self.handler.me));
         self.send_all(&heartbeat).await;
         for node in 0..NodeLayout::NODES {
-            let known = &mut self.ears.nodes[node as usize];
+            let known = &mut self.handler.nodes[node as usize];
             if known.heard.is_some_and(|heard| heard.elapsed() > SILENCE) {
                 *known = Node::default();
-                self.ears.state.directory().lost(node);
-                self.ears.log.say("node-lost", &[("node", node.into())]);
+                self.handler.state.directory().lost(node);
+                self.handler.log.say("node-lost", &[("node", node.into())]);
             }
         }
-        let present = self.ears.nodes.iter().filter(|node| node.heard.is_some()).count();
-        let stats = &self.ears.state.stats;
+        let present = self.handler.nodes.iter().filter(|node| node.heard.is_some()).count();
+        let stats = &self.handler.state.stats;
         stats.nodes.store(present as u64, Ordering::Relaxed);
         if let Some(lost) = self.losses.due(stats.lost.load(Ordering::Relaxed), Instant::now()) {
-            self.ears.log.say("messages-lost", &[("messages", lost.into())]);
+            self.handler.log.say("messages-lost", &[("messages", lost.into())]);
         }
     }
 
@@ -136,20 +146,20 @@ impl Task {
         match self.links.hear(hello, Instant::now()) {
             Ok(Hello::Candidate(node)) => self.probe(Some(node)).await,
             Ok(Hello::NumberTaken) => {
-                one(&self.ears.state.stats.refused);
+                one(&self.handler.state.stats.refused);
                 if self.taken.is_none_or(|last| last.elapsed() > TAKEN) {
                     self.taken = Some(Instant::now());
-                    self.ears.log.say("node-number-taken", &[("node", self.ears.me.into())]);
+                    self.handler.log.say("node-number-taken", &[("node", self.handler.me.into())]);
                 }
             }
             // Both may have lost each other: whoever is spoken to knows that the other is there
-            Ok(Hello::Known(node)) if self.ears.nodes[node as usize].heard.is_none() => {
+            Ok(Hello::Known(node)) if self.handler.nodes[node as usize].heard.is_none() => {
                 if let Ok(message) = self.links.seal(node, &[]) {
                     self.publish(format!("node.{node}"), message).await;
                 }
             }
             Ok(Hello::Own | Hello::Known(_)) => {}
-            Err(_) => one(&self.ears.state.stats.refused),
+            Err(_) => one(&self.handler.state.stats.refused),
         }
     }
 
@@ -162,19 +172,19 @@ impl Task {
 
     async fn send_all(&mut self, text: &[u8]) {
         for node in 0..NodeLayout::NODES {
-            if self.ears.nodes[node as usize].heard.is_some() {
+            if self.handler.nodes[node as usize].heard.is_some() {
                 self.send(node, text).await;
             }
         }
     }
 
     async fn send(&mut self, node: u32, text: &[u8]) -> bool {
-        let sealed = self.ears.nodes[node as usize].heard.and_then(|_| self.links.seal(node, text).ok());
+        let sealed = self.handler.nodes[node as usize].heard.and_then(|_| self.links.seal(node, text).ok());
         let sent = match sealed {
             Some(message) => self.publish(format!("node.{node}"), message).await,
             None => false,
         };
-        let stats = &self.ears.state.stats;
+        let stats = &self.handler.state.stats;
         one(if sent { &stats.sent } else { &stats.undelivered });
         sent
     }
@@ -192,33 +202,33 @@ impl Task {
         let (node, is_new, text) = match self.links.open(&mut message, Instant::now()) {
             Ok(Opened::Present { node, is_new, text }) => (node, is_new, Plaintext::new(text.to_vec())),
             Ok(Opened::Candidate { node }) => {
-                one(&self.ears.state.stats.received);
+                one(&self.handler.state.stats.received);
                 return self.probe(Some(node)).await;
             }
-            Err(_) => return one(&self.ears.state.stats.refused),
+            Err(_) => return one(&self.handler.state.stats.refused),
         };
         drop(message);
-        one(&self.ears.state.stats.received);
-        let returned = self.ears.nodes[node as usize].heard.replace(Instant::now()).is_none();
+        one(&self.handler.state.stats.received);
+        let returned = self.handler.nodes[node as usize].heard.replace(Instant::now()).is_none();
         if is_new {
             // What its former incarnation had is gone
-            self.ears.state.directory().lost(node);
+            self.handler.state.directory().lost(node);
         }
         if is_new || returned {
-            self.ears.log.say("node-met", &[("node", node.into())]);
-            let heartbeat = message::heartbeat(self.ears.state.directory().digest(self.ears.me));
+            self.handler.log.say("node-met", &[("node", node.into())]);
+            let heartbeat = message::heartbeat(self.handler.state.directory().digest(self.handler.me));
             self.send(node, &heartbeat).await;
         }
         match message::read(&text) {
             Some(message) => self.handle(node, message).await,
             // A probe of a node that was a candidate
             None if text.is_empty() => {}
-            None => one(&self.ears.state.stats.refused),
+            None => one(&self.handler.state.stats.refused),
         }
     }
 
     async fn handle(&mut self, node: u32, message: Message<'_>) {
-        for answer in self.ears.hear(node, message) {
+        for answer in self.handler.handle(node, message) {
             self.send(node, &answer).await;
         }
     }

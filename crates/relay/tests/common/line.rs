@@ -17,7 +17,7 @@ pub(crate) enum State {
     /// Connections break, and there are no new ones.
     Cut,
     /// Connections stay, and nothing comes through until the line is open again: what a network does that is parted.
-    Held,
+    Paused,
 }
 
 #[derive(Clone, Default)]
@@ -49,7 +49,7 @@ impl Line {
     fn pass(&self, mut from: TcpStream, mut to: TcpStream) {
         let mut buffer = [0; 16 << 10];
         while let Ok(much @ 1..) = from.read(&mut buffer) {
-            while self.0.lock().unwrap().0 == State::Held {
+            while self.0.lock().unwrap().0 == State::Paused {
                 std::thread::sleep(Duration::from_millis(2));
             }
             if to.write_all(&buffer[..much]).is_err() {
