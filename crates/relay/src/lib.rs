@@ -3,13 +3,13 @@
 // The ends of the data plane that the mesh alone uses
 #![cfg_attr(not(feature = "nats"), allow(dead_code, unused_imports))]
 
-pub mod address;
+mod address;
 pub mod client;
 pub mod control;
-pub mod data;
+mod data;
 pub mod frame_stream;
-pub mod layout;
-pub mod log;
+mod layout;
+mod log;
 pub mod serve;
 
 mod errors;
@@ -20,9 +20,8 @@ mod patterns;
 mod policy;
 
 pub use address::Address;
-pub use data::{AdmitError, Count, Counts, ListenError, Relay, Settings, Stopped};
+pub use data::{AdmitError, Count, Counts, ListenError, Relay, Settings, StoppedError};
 pub use errors::{TomlError, os_error_text};
-pub use frame_stream::FrameStream;
 pub use layout::NodeLayout;
 pub use log::Log;
 #[cfg(feature = "nats")]

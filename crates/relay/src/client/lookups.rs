@@ -19,28 +19,28 @@ pub(super) struct Lookups {
     silent: u32,
     strangers: u32,
     /// Whether others have sent something since the last time.
-    knocked: bool,
+    others_sent: bool,
     random: u32,
 }
 
 impl Lookups {
     /// The peer was looked up at this time.
     pub(super) fn new(at: Instant) -> io::Result<Lookups> {
-        Ok(Lookups { last: at, silent: 0, strangers: 0, knocked: false, random: random()? })
+        Ok(Lookups { last: at, silent: 0, strangers: 0, others_sent: false, random: random()? })
     }
 
     /// Whether to look the peer up now, which counts as done then: it is missing or silent, or others sent something, one of whom may
     /// be the peer. The first time is `soon`.
     pub(super) fn is_due(&mut self, missing: bool, strangers: bool, soon: Duration, now: Instant) -> io::Result<bool> {
-        self.knocked |= strangers;
+        self.others_sent |= strangers;
         let over = |times| now.saturating_duration_since(self.last) >= less(grown(soon, LONGEST, times), self.random);
-        let (for_silence, for_strangers) = (missing && over(self.silent), self.knocked && over(self.strangers));
+        let (for_silence, for_strangers) = (missing && over(self.silent), self.others_sent && over(self.strangers));
         if !for_silence && !for_strangers {
             return Ok(false);
         }
-        self.strangers += u32::from(self.knocked);
+        self.strangers += u32::from(self.others_sent);
         self.silent += u32::from(missing);
-        (self.last, self.knocked, self.random) = (now, false, random()?);
+        (self.last, self.others_sent, self.random) = (now, false, random()?);
         Ok(true)
     }
 

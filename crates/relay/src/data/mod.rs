@@ -4,9 +4,9 @@
 //! wait for whom, and [`forwarder`] owns the sessions and moves frames: [`slots`] tells it where each can be reached and what it may. Workers talk through their [`inbox`]. Frames for
 //! other nodes leave through [`RemoteNodes`].
 
-pub mod count;
-pub mod relay;
-pub mod settings;
+mod count;
+mod relay;
+mod settings;
 
 mod accept;
 mod backpressure;
@@ -33,7 +33,7 @@ pub(crate) const WORKER_CONNECTIONS: usize = connection::Handle::SLOTS;
 
 pub use count::{Count, Counts};
 pub(crate) use plaintext::Plaintext;
-pub use relay::{AdmitError, ListenError, Relay, Stopped};
+pub use relay::{AdmitError, ListenError, Relay, StoppedError};
 #[cfg(any(test, feature = "fuzz"))]
 pub(crate) use remote::push_frame;
 pub(crate) use remote::{Frames, MAX_BATCH};

@@ -10,7 +10,7 @@ use sealwright_session::{
     frame::{HEADER, MAX_PAYLOAD, TAG},
 };
 
-use super::{AdmitError, Relay, Stopped};
+use super::{AdmitError, Relay, StoppedError};
 use crate::{
     address::Address,
     data::inbox::{Admitted, Message, OpenedFrames},
@@ -74,7 +74,7 @@ impl Relay {
     ///
     /// # Errors
     /// When the relay has stopped.
-    pub fn revoke(&self, session: u32) -> Result<usize, Stopped> {
+    pub fn revoke(&self, session: u32) -> Result<usize, StoppedError> {
         match self.ask_to_revoke(session)? {
             Some((shard, answer)) => self.wait(shard, &answer).map(|others| others.len()),
             None => Ok(0),
@@ -97,7 +97,7 @@ impl Relay {
         lost
     }
 
-    fn ask_to_revoke(&self, session: u32) -> Result<Option<Lost>, Stopped> {
+    fn ask_to_revoke(&self, session: u32) -> Result<Option<Lost>, StoppedError> {
         let Some((shard, slot)) = self.shared.layout.locate(session) else { return Ok(None) };
         let (reply, answer) = sync_channel(1);
         self.inbox(shard)?.post(Message::Remove { slot, only: None, revoke: true, reply: Some(reply) });

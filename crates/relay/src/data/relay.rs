@@ -61,14 +61,14 @@ impl From<ListenError> for io::Error {
 /// The relay, or one of its workers, has ended.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error("the relay has stopped")]
-pub struct Stopped;
+pub struct StoppedError;
 
 /// Why a session was not given keys.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum AdmitError {
     /// The relay has stopped.
     #[error("{0}")]
-    Stopped(#[from] Stopped),
+    Stopped(#[from] StoppedError),
     /// The session cannot be made.
     #[error("{0}")]
     Session(#[from] SessionError),
@@ -206,7 +206,7 @@ impl Relay {
         shard: usize,
         slots: Range<u32>,
         change: impl FnOnce(&mut dyn Sessions) -> T + Send + 'static,
-    ) -> Result<T, Stopped> {
+    ) -> Result<T, StoppedError> {
         let (sender, receiver) = mpsc::sync_channel(1);
         let change = Box::new(move |sessions: &mut dyn Sessions| {
             // The caller may have given up
@@ -232,18 +232,18 @@ impl Relay {
         self.shared.inboxes.iter().all(|_| receiver.recv_timeout(left()).is_ok())
     }
 
-    fn inbox(&self, shard: usize) -> Result<&Inbox, Stopped> {
-        self.shared.inboxes.get(shard).ok_or(Stopped)
+    fn inbox(&self, shard: usize) -> Result<&Inbox, StoppedError> {
+        self.shared.inboxes.get(shard).ok_or(StoppedError)
     }
 
     /// Waits for the answer of a worker.
-    fn wait<T>(&self, shard: usize, answer: &mpsc::Receiver<T>) -> Result<T, Stopped> {
+    fn wait<T>(&self, shard: usize, answer: &mpsc::Receiver<T>) -> Result<T, StoppedError> {
         loop {
             match answer.recv_timeout(Duration::from_millis(100)) {
                 Ok(answer) => return Ok(answer),
-                Err(mpsc::RecvTimeoutError::Disconnected) => return Err(Stopped),
+                Err(mpsc::RecvTimeoutError::Disconnected) => return Err(StoppedError),
                 // A message that nobody reads: the worker is gone
-                Err(mpsc::RecvTimeoutError::Timeout) if self.has_ended(shard) => return Err(Stopped),
+                Err(mpsc::RecvTimeoutError::Timeout) if self.has_ended(shard) => return Err(StoppedError),
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
             }
         }
