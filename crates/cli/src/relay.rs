@@ -1,13 +1,14 @@
 //! `sealwright relay`: what the operator of a relay does.
 
 use std::{
-    fmt,
     io::ErrorKind,
     path::{Path, PathBuf},
 };
 
 use clap::{Args, Subcommand};
-use sealwright_relay::serve::{AdminError, AdminRequest, Config, NameFile, add, ask, host_in, is_name, stem};
+use sealwright_relay::serve::{
+    AdminError, AdminRequest, Config, ConfigError, NameFile, ServeError, add, ask, host_in, is_name, stem,
+};
 use sealwright_terminal::{CommandError, Exit, os_message, print, say, shown, similar};
 
 const ADD: &str = "\
@@ -124,21 +125,52 @@ fn read(path: &Path) -> Result<Config, CommandError> {
     Config::read(path).map_err(failed)
 }
 
-/// An error of the relay, whose hint is a part of its line there, as lines of the log are.
-pub(crate) fn failed(error: impl fmt::Display) -> CommandError {
-    hinted(Exit::Failed, &error.to_string())
+/// What the relay's library says is wrong, and its hint.
+pub(crate) trait RelayError {
+    fn text_and_hint(&self) -> (String, Option<String>);
+}
+
+impl RelayError for ConfigError {
+    fn text_and_hint(&self) -> (String, Option<String>) {
+        (self.to_string(), self.hint().map(str::to_owned))
+    }
+}
+
+impl RelayError for ServeError {
+    fn text_and_hint(&self) -> (String, Option<String>) {
+        (self.to_string(), self.hint().map(str::to_owned))
+    }
+}
+
+impl RelayError for AdminError {
+    fn text_and_hint(&self) -> (String, Option<String>) {
+        (self.to_string(), self.hint().map(str::to_owned))
+    }
+}
+
+/// The text of an [`std::io::Error`] from making a folder or adding to it, which has its hint at the end.
+impl RelayError for String {
+    fn text_and_hint(&self) -> (String, Option<String>) {
+        match self.split_once("; hint: ") {
+            Some((what, hint)) => (what.to_owned(), Some(hint.to_owned())),
+            None => (self.clone(), None),
+        }
+    }
+}
+
+/// An error of the relay's library with its hint.
+pub(crate) fn failed(error: impl RelayError) -> CommandError {
+    hinted(Exit::Failed, &error)
 }
 
 /// The same where words of the command line make no sense.
-pub(crate) fn invalid(error: impl fmt::Display) -> CommandError {
-    hinted(Exit::Usage, &error.to_string())
+pub(crate) fn invalid(error: impl RelayError) -> CommandError {
+    hinted(Exit::Usage, &error)
 }
 
-fn hinted(exit: Exit, text: &str) -> CommandError {
-    match text.split_once("; hint: ") {
-        Some((what, hint)) => CommandError::new(exit, what).hint(hint),
-        None => CommandError::new(exit, text),
-    }
+fn hinted(exit: Exit, error: &impl RelayError) -> CommandError {
+    let (what, hint) = error.text_and_hint();
+    hint.into_iter().fold(CommandError::new(exit, what), CommandError::hint)
 }
 
 fn folder(path: &Path) -> &Path {
@@ -240,8 +272,10 @@ fn stands(there: bool, name: &str, file: &Path) -> Result<(), CommandError> {
     if there {
         return Ok(());
     }
-    let what = CommandError::failed(format!("{name} was written, but is not read from it")).about(file);
-    Err(what.hint("write it there yourself, on a line of its own, then reload the relay"))
+    let what =
+        CommandError::failed(format!("{name} was added to this file, but is not found in it when it is read again"))
+            .about(file);
+    Err(what.hint("add it yourself, on a line of its own, then reload the relay"))
 }
 
 fn without(path: &Path, key: &str) -> CommandError {
@@ -253,7 +287,9 @@ fn without(path: &Path, key: &str) -> CommandError {
 /// Lets the running relay read what has changed.
 fn reload(config: &Config) -> Result<(), CommandError> {
     let Some(socket) = &config.admin else {
-        say(format_args!("sealwright: no `admin` socket is set: send SIGHUP to the relay"));
+        say(format_args!(
+            "sealwright: a running relay was not told of the change, since no `admin` socket is set: send it SIGHUP"
+        ));
         return Ok(());
     };
     match ask(socket, AdminRequest::Reload) {
@@ -262,12 +298,10 @@ fn reload(config: &Config) -> Result<(), CommandError> {
         Err(AdminError::Socket { error, .. })
             if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) =>
         {
-            say(format_args!("sealwright: the relay does not run: it reads this when it starts"));
+            say(format_args!("sealwright: the relay is not running; it reads the change when it starts"));
             Ok(())
         }
-        Err(error) => {
-            Err(CommandError::failed(error).hint("the file is changed, but a relay that runs may not have read it yet"))
-        }
+        Err(error) => Err(failed(error).hint("the file is changed, but a relay that runs may not have read it yet")),
     }
 }
 
@@ -276,7 +310,7 @@ fn answers(args: &ListArgs, request: AdminRequest) -> Result<Vec<serde_json::Val
     let Some(socket) = read(path)?.admin else {
         return Err(CommandError::failed("admin is not set").about(path).hint("admin = \"relay.sock\" names a socket"));
     };
-    ask(&socket, request).map_err(|error| CommandError::failed(error).hint("is the relay running?"))
+    ask(&socket, request).map_err(failed)
 }
 
 fn list(args: &ListArgs) -> Result<(), CommandError> {

@@ -133,12 +133,16 @@ fn a_relay_that_does_not_answer_has_revoked_nobody() {
     relay.event("draining");
     let revoke = sandbox.run("relay revoke alice -c trial/relay.toml");
     let said = revoke.err;
-    assert!(revoke.code == 1 && said.contains("it is ending") && said.contains("hint:"), "{} {said}", revoke.code);
+    assert!(
+        revoke.code == 1 && said.contains("it is shutting down") && said.contains("hint:"),
+        "{} {said}",
+        revoke.code
+    );
     drop(connection);
     assert_eq!(relay.child.wait().unwrap().code(), Some(0));
     // Nobody is there to read it
     let revoke = sandbox.run("relay revoke bob -c trial/relay.toml");
-    assert!(revoke.code == 0 && revoke.err.contains("the relay does not run"), "{} {}", revoke.code, revoke.err);
+    assert!(revoke.code == 0 && revoke.err.contains("the relay is not running"), "{} {}", revoke.code, revoke.err);
     // Somebody may be there
     let socket = std::os::unix::net::UnixListener::bind(sandbox.path("trial/relay.sock")).unwrap();
     std::fs::set_permissions(sandbox.path("trial/relay.sock"), PermissionsExt::from_mode(0o600)).unwrap();

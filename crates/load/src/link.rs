@@ -10,11 +10,21 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum LinkError {
     /// The kernel refuses a namespace, or the process may not have one.
-    #[error("no network namespace: {0}\nhint: the link needs root")]
+    #[error("no network namespace: {0}")]
     Namespace(#[source] io::Error),
     /// A program is missing, or the kernel refuses what it asks for.
-    #[error("{0}: {1}\nhint: the link needs `ip` and `tc` (Debian: iproute2), and a kernel with veth and tbf")]
+    #[error("{0}: {1}")]
     Program(String, String),
+}
+
+impl LinkError {
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            LinkError::Namespace(_) => "the link needs root",
+            LinkError::Program(..) => "the link needs `ip` and `tc` (Debian: iproute2), and a kernel with veth and tbf",
+        }
+    }
 }
 
 /// A line with a token bucket at either end.

@@ -94,7 +94,7 @@ fn beside_clear(
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::{LinkError, over_link};
+    use crate::over_link;
 
     #[test]
     fn a_link_of_ten_megabits_carries_no_more() {
@@ -108,7 +108,7 @@ mod tests {
                 let free = point(spec, 40, 1000, 4, 4, 0.3).unwrap().wall_ns_per_frame.median;
                 assert!(free < outcome.wall_ns_per_frame.median, "the thread of the test is outside: {free}");
             }
-            Err(why @ (LinkError::Namespace(_) | LinkError::Program(..))) => sealwright_transcripts::skipped(why),
+            Err(why) => sealwright_transcripts::skipped(format_args!("{why}; {}", why.hint())),
         }
     }
 }

@@ -61,6 +61,12 @@ impl Log {
         }
     }
 
+    /// Logs what failed, why, and what to do about it.
+    pub(crate) fn failed(&self, event: &str, why: &dyn fmt::Display, hint: Option<&str>) {
+        let about = [("why", why.to_string().into())].into_iter();
+        self.say(event, &about.chain(hint.map(|hint| ("hint", hint.into()))).collect::<Vec<_>>());
+    }
+
     /// Waits until every line so far is written, at most for `limit`.
     pub fn flush(&self, limit: Duration) {
         let until = Instant::now() + limit;

@@ -1,7 +1,7 @@
 //! Who a client is, and how it gets its session.
 
 use std::{
-    io,
+    fmt, io,
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::{
@@ -18,7 +18,7 @@ use crate::{
     address::Address,
     control::tls::{TlsError, TlsFiles},
     errors::{self, TomlError, os_error_text},
-    serve::config_error::file_name,
+    serve::config_error::{ValueError, file_name},
 };
 
 /// Why a client has no session, or cannot exchange its stream.
@@ -40,6 +40,14 @@ pub enum ClientError {
         /// What is wrong.
         why: TomlError,
     },
+    /// A file that the configuration names cannot be one.
+    #[error("{}: {}", path.display(), with_hint(why, why.hint()))]
+    FileName {
+        /// Its file.
+        path: PathBuf,
+        /// What is wrong.
+        why: ValueError,
+    },
     /// The identity names no relay.
     #[error("no relay is configured")]
     NoRelay,
@@ -53,7 +61,7 @@ pub enum ClientError {
     #[error("the relay does not follow the protocol: {0}")]
     Protocol(&'static str),
     /// Certificates or keys cannot be used.
-    #[error("{0}")]
+    #[error("{}", with_hint(.0, .0.hint()))]
     Tls(#[from] TlsError),
     /// The relay cannot be reached, or the connection fails.
     #[error("{relay}: {}", os_error_text(error))]
@@ -73,10 +81,10 @@ pub enum ClientError {
     #[error("{0} does not answer")]
     NoAnswer(String),
     /// The other client began another stream.
-    #[error("{0} began another stream; what was not acknowledged is lost")]
+    #[error("{0} started again with a new stream; what it had not acknowledged is lost")]
     PeerRestarted(String),
     /// The other client gave up.
-    #[error("{0} gave up; what was not acknowledged is lost")]
+    #[error("{0} gave up; what it had not acknowledged is lost")]
     PeerFailed(String),
     /// The input or output failed.
     #[error("{}", os_error_text(.0))]
@@ -87,6 +95,11 @@ pub enum ClientError {
 #[derive(Clone, Copy, Debug, Error)]
 #[error("the relay closed the connection; perhaps it is too busy")]
 pub(super) struct Unheard;
+
+/// An error and what to do about it in one line.
+fn with_hint(error: &dyn fmt::Display, hint: Option<&str>) -> String {
+    hint.map_or_else(|| error.to_string(), |hint| format!("{error}; hint: {hint}"))
+}
 
 impl ClientError {
     /// Whether the relay ended the connection before it said a word. Perhaps it is too busy, and later it is not; or
@@ -175,7 +188,7 @@ impl Identity {
         let folder = path.parent().unwrap_or(Path::new("."));
         let within = |setting, name| match file_name(setting, name) {
             Ok(name) => Ok(folder.join(name)),
-            Err(why) => Err(ClientError::Config { path: path.to_owned(), why: TomlError::Whole(why.to_string()) }),
+            Err(why) => Err(ClientError::FileName { path: path.to_owned(), why }),
         };
         let tls = TlsFiles {
             authority: within("authority", file.authority)?,

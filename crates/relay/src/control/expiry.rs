@@ -82,8 +82,9 @@ fn warnings(files: &TlsFiles, validity: Validity, now: u64) -> Vec<(&'static str
     }
     if let (Some(path), Some(late)) = (&files.crl, revocations_until.and_then(|until| now.checked_sub(until))) {
         let (path, days) = (path.display(), late / DAY);
-        let what =
-            format!("{path}: a list of revoked certificates is out of date for {days} days: later ones are not in it");
+        let what = format!(
+            "{path}: a list of revoked certificates expired {days} days ago: those revoked since are not in it"
+        );
         all.push(("revocations-expired", what));
     }
     all

@@ -34,7 +34,7 @@ pub enum TlsError {
         why: FileError,
     },
     /// Certificate and key do not belong together.
-    #[error("{}: this is not the key of {}; hint: replace both before they are read", key.display(), certificate.display())]
+    #[error("{}: this is not the key of {}", key.display(), certificate.display())]
     KeyMismatch {
         /// The certificate.
         certificate: PathBuf,
@@ -53,7 +53,7 @@ pub enum FileError {
     #[error("{}", os_error_text(.0))]
     Io(#[from] io::Error),
     /// Others may read or change it.
-    #[error("others may read or change this file; hint: chmod 600")]
+    #[error("others may read or change this file")]
     Mode,
     /// It has nothing of the wanted kind.
     #[error("the file has no {0} in PEM")]
@@ -73,6 +73,24 @@ pub enum FileError {
     /// No certificate can be verified with it.
     #[error("{0}")]
     Verifier(VerifierBuilderError),
+}
+
+impl TlsError {
+    /// What to do about it, where there is more to say than what is wrong.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            TlsError::File { why, .. } => why.hint(),
+            TlsError::KeyMismatch { .. } => Some("put the new certificate and its key in place together, then reload"),
+            TlsError::Tls(_) => None,
+        }
+    }
+}
+
+impl FileError {
+    /// What to do about it, where there is more to say than what is wrong.
+    pub fn hint(&self) -> Option<&'static str> {
+        matches!(self, FileError::Mode).then_some("chmod 600")
+    }
 }
 
 /// Files in PEM: whom to trust, and who we are.

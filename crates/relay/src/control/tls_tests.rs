@@ -135,7 +135,7 @@ fn a_certificate_and_a_key_that_do_not_belong_together_are_both_named_and_hold_u
     std::fs::copy(&alice.key, &relay.key).unwrap();
     for error in [relay.server().map(drop).unwrap_err(), relay.client().map(drop).unwrap_err()] {
         let said = error.to_string();
-        assert!(["relay.key", "relay.pem", "hint: "].iter().all(|part| said.contains(part)), "{said}");
+        assert!(["relay.key", "relay.pem"].iter().all(|part| said.contains(part)) && error.hint().is_some(), "{said}");
     }
     assert!(tls.refreshed().unwrap().is_none() && tls.is_valid(&alices));
     revoke(&trial, 2, &["alice"]).unwrap();

@@ -124,7 +124,7 @@ impl Inner {
                 drop(current);
                 self.shared.log.say("revocations-read", &[]);
             }
-            Err(error) => self.shared.log.say("reload-failed", &[("why", error.to_string().into())]),
+            Err(error) => self.shared.log.failed("reload-failed", &error, error.hint()),
         }
     }
 

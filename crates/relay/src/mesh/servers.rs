@@ -24,14 +24,23 @@ enum Login {
 #[derive(Debug, Error)]
 pub enum ServersError {
     /// One of them, counted from 1, has another form.
-    #[error(
-        "address {0} has not the form nats://host:port or tls://user:password@host:port; hint: in a user or password write % as \
-         %25, a comma as %2C, @ as %40 and / as %2F"
-    )]
+    #[error("address {0} has not the form nats://host:port or tls://user:password@host:port")]
     Form(usize),
     /// One user, or token, is for all servers.
     #[error("address {0} has another user, password or token than those before it; all servers must take the same")]
     Login(usize),
+}
+
+impl ServersError {
+    /// What to do about it, where there is more to say than what is wrong.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            ServersError::Form(_) => {
+                Some("in a user or password write % as %25, a comma as %2C, @ as %40 and / as %2F")
+            }
+            ServersError::Login(_) => None,
+        }
+    }
 }
 
 impl Servers {

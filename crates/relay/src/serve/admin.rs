@@ -16,19 +16,15 @@ use std::{
 use nix::sys::signal::Signal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use thiserror::Error;
 
 use crate::{
     control::RETRY,
     data::Count,
-    errors::os_error_text,
     serve::{metrics::resident_bytes, serve_error::ServeError, server::Server},
 };
 
 /// How long one exchange may take.
 const TIME: Duration = Duration::from_secs(30);
-/// How long who asks waits, so that the relay says that it took too long.
-const PATIENCE: Duration = Duration::from_secs(35);
 /// The highest number that Linux gives a process.
 const LAST_PROCESS: u32 = 4_194_304;
 /// The longest request.
@@ -53,48 +49,6 @@ pub enum AdminRequest {
     List,
     /// Read the configuration again.
     Reload,
-}
-
-/// Why a relay did not answer.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum AdminError {
-    /// Its socket cannot be used.
-    #[error("{}: {}", path.display(), os_error_text(error))]
-    Socket {
-        /// The socket.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
-    /// It refused.
-    #[error("the relay refused: {0}")]
-    Refused(String),
-}
-
-/// Asks the relay at this socket. Returns what it says, one value a line.
-///
-/// # Errors
-/// When it cannot be reached, or refuses.
-pub fn ask(path: &Path, request: AdminRequest) -> Result<Vec<Value>, AdminError> {
-    let failed = |error: io::Error| AdminError::Socket { path: path.to_owned(), error };
-    let exchange = || {
-        let mut stream = UnixStream::connect(path)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        serde_json::to_writer(&mut stream, &request)?;
-        stream.write_all(b"\n")?;
-        let lines = BufReader::new(stream).lines();
-        lines.map(|line| Ok(serde_json::from_str(&line?)?)).collect::<io::Result<Vec<Value>>>()
-    };
-    let lines = exchange().map_err(failed)?;
-    match lines.first().map(|line| line.get("error")) {
-        Some(Some(error)) => Err(AdminError::Refused(error.as_str().unwrap_or_default().to_owned())),
-        // There may be no sessions to list
-        None if request != AdminRequest::List => {
-            Err(failed(io::Error::new(io::ErrorKind::UnexpectedEof, "the relay ended without an answer")))
-        }
-        _ => Ok(lines),
-    }
 }
 
 /// The socket, until dropped: its path, and which file it is.
@@ -184,7 +138,7 @@ fn answer(mut stream: &UnixStream, events: &SyncSender<Event>) -> io::Result<()>
             let sent = events.send(Event::Admin(request, reply)).map_err(|_| RecvTimeoutError::Disconnected);
             sent.and_then(|()| answers.recv_timeout(TIME)).unwrap_or_else(|why| {
                 let why = match why {
-                    RecvTimeoutError::Disconnected => "it is ending",
+                    RecvTimeoutError::Disconnected => "it is shutting down",
                     RecvTimeoutError::Timeout => "it took too long",
                 };
                 vec![json!({ "error": why })]
@@ -245,6 +199,7 @@ mod tests {
         client::Identity,
         log::Log,
         serve::{
+            ask::{AdminError, ask},
             config::Config,
             init,
             run::{Signals, run},
@@ -287,11 +242,13 @@ mod tests {
             }
         });
         for request in [AdminRequest::Reload, AdminRequest::List, AdminRequest::Status] {
-            assert!(matches!(ask(&path, request), Err(AdminError::Refused(why)) if why == "it is ending"));
+            assert!(
+                matches!(ask(&path, request), Err(AdminError::Refused { why, .. }) if why == "it is shutting down")
+            );
         }
         relay.join().unwrap();
         // And then nobody is there at all
-        assert!(matches!(ask(&path, AdminRequest::List), Err(AdminError::Refused(_))));
+        assert!(matches!(ask(&path, AdminRequest::List), Err(AdminError::Refused { .. })));
         drop(socket);
         assert!(!path.exists() && ask(&path, AdminRequest::List).is_err());
     }

@@ -23,7 +23,7 @@ const CLIENTS_WAIT: f64 = 60.0;
 /// How many connections there is room for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Room {
+pub struct ConnectionBudget {
     /// So many.
     pub connections: usize,
     /// The memory that all their queues may take together.
@@ -44,14 +44,14 @@ impl Config {
     ///
     /// # Errors
     /// What is wrong.
-    pub fn check(&self) -> Result<Room, ServeError> {
+    pub fn check(&self) -> Result<ConnectionBudget, ServeError> {
         self.tls.server()?.check_time()?;
         self.admin.as_deref().map_or(Ok(()), admin::check)?;
         self.room()
     }
 
     /// What to change if not all clients of so many connections can come back after a restart before they give up.
-    pub(super) fn slow_return(&self, room: &Room) -> Option<String> {
+    pub(super) fn slow_return(&self, room: &ConnectionBudget) -> Option<String> {
         let seconds = room.connections as f64 / self.control_limits.rate.per_second;
         (seconds > CLIENTS_WAIT).then(|| {
             let enough = (room.connections as f64 / CLIENTS_WAIT).ceil();
@@ -64,7 +64,7 @@ impl Config {
     }
 
     /// The limits of the data plane where there is so much room.
-    pub(super) fn settings_in(&self, room: &Room) -> Settings {
+    pub(super) fn settings_in(&self, room: &ConnectionBudget) -> Settings {
         let share = self.from_one_address.unwrap_or(room.connections.div_ceil(2));
         Settings {
             max_connections: room.connections,
@@ -111,7 +111,7 @@ impl Config {
     }
 
     /// How many connections there is memory for beside the records and the workers, and descriptors.
-    pub(super) fn room(&self) -> Result<Room, ServeError> {
+    pub(super) fn room(&self) -> Result<ConnectionBudget, ServeError> {
         let settings = &self.settings;
         let needed = self.record_bytes()? + u64::from(self.threads) * settings.worker_bytes() + self.mesh_bytes();
         let rest = self.memory.saturating_sub(needed);
@@ -142,7 +142,7 @@ impl Config {
         } else {
             None
         };
-        Ok(Room { connections, queues: rest - connections as u64 * one, hint })
+        Ok(ConnectionBudget { connections, queues: rest - connections as u64 * one, hint })
     }
 
     /// What waits at most for the thread of the mesh.
@@ -268,7 +268,7 @@ mod tests {
     fn clients_that_cannot_all_come_back_in_time_are_hinted_at() {
         let hint = |rate: &str| {
             let config = read(&format!("{TOP}{REST}connections = 600\n{rate}\n"));
-            let room = Room { connections: 600, queues: 0, hint: None };
+            let room = ConnectionBudget { connections: 600, queues: 0, hint: None };
             config.slow_return(&room)
         };
         assert_eq!((hint(""), hint("handshakes_per_second = 10")), (None, None));
@@ -290,7 +290,7 @@ mod tests {
     fn the_share_of_an_address_is_one_of_the_room() {
         let share = |limit: &str, connections| {
             let config = read(&format!("{TOP}{REST}{limit}\n"));
-            config.settings_in(&Room { connections, queues: 0, hint: None }).max_from_one
+            config.settings_in(&ConnectionBudget { connections, queues: 0, hint: None }).max_from_one
         };
         assert_eq!([share("", 14), share("", 15), share("", 1)], [7, 8, 1]);
         let given = "connections_from_one_address = 20";

@@ -45,7 +45,7 @@ pub enum ValueError {
     #[error("scheme: clear seals nothing; it is for measurements only")]
     Clear,
     /// The scheme is broken, or its time depends on secrets.
-    #[error("scheme: {0} is for research only: {1}; hint: research = true allows it all the same")]
+    #[error("scheme: {0} is for research only: {1}")]
     Research(Spec, &'static str),
     /// A number is too small.
     #[error("{0} must be at least {1}")]
@@ -63,7 +63,7 @@ pub enum ValueError {
     #[error("{0}: {1:?} is not a DNS name, nor *. before one")]
     Name(&'static str, String),
     /// A name is there twice.
-    #[error("{0}: {1:?} is there twice; upper and lower case are the same")]
+    #[error("{0}: {1:?} is listed twice; upper and lower case are the same")]
     Duplicate(&'static str, String),
     /// A line of a file of names is none. It is not repeated: it may be another file, with a key in it.
     #[error("{}: line {line} is not a DNS name, nor *. before one", path.display())]
@@ -74,7 +74,7 @@ pub enum ValueError {
         line: usize,
     },
     /// What should name a file is a key itself. It is not repeated.
-    #[error("{0} must name a file; hint: put what it is now into a file that nobody else may read, and name that")]
+    #[error("{0} must name a file; its value looks like a key")]
     NoFileName(&'static str),
     /// A file of names cannot be read.
     #[error("{}: {error}", path.display())]
@@ -88,10 +88,10 @@ pub enum ValueError {
     #[error("tenants: {0:?} and {1:?} are of different tenants, and one name can match both")]
     TenantsOverlap(String, String),
     /// Rules are exceptions between tenants.
-    #[error("rules: there are no tenants; hint: [tenants] acme = [\"*.acme.example\"]")]
+    #[error("rules: there are no tenants")]
     RulesWithoutTenants,
     /// There are more rules than fit.
-    #[error("rules: at most 64 directions; a rule without one_way has two")]
+    #[error("rules: more than 64 directions; a rule counts as two unless it has one_way = true")]
     TooManyRules,
     /// The file with the secret of the mesh cannot be used.
     #[error("{}: {why}", path.display())]
@@ -106,11 +106,40 @@ pub enum ValueError {
     #[error("mesh.nats: {0}")]
     Nats(#[from] crate::mesh::ServersError),
     /// The subjects of a mesh cannot begin with this.
-    #[error("mesh.name must be the beginning of a subject, such as sealwright")]
+    #[error("mesh.name must be letters, digits, - and _, in parts with dots between, such as sealwright")]
     MeshName,
     /// This build cannot connect to other nodes.
     #[error("mesh: this program was built without support for several nodes (cargo feature `nats`)")]
     NoMesh,
+}
+
+impl ConfigError {
+    /// What to do about it, where there is more to say than what is wrong.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            ConfigError::Wrong { why, .. } => why.hint(),
+            ConfigError::Io { .. } => None,
+        }
+    }
+}
+
+impl ValueError {
+    /// What to do about it, where there is more to say than what is wrong.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            ValueError::Research(..) => Some("research = true allows it all the same"),
+            ValueError::NoFileName(_) => {
+                Some("move the key into a file that only its owner may read, and name that file")
+            }
+            ValueError::RulesWithoutTenants => {
+                Some("name tenants first, such as [tenants] acme = [\"*.acme.example\"]")
+            }
+            ValueError::Secret { why: SecretError::File(why), .. } => why.hint(),
+            #[cfg(feature = "nats")]
+            ValueError::Nats(error) => error.hint(),
+            _ => None,
+        }
+    }
 }
 
 /// Why a file does not hold the secret of a mesh.

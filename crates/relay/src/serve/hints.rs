@@ -5,12 +5,12 @@ use std::net::SocketAddr;
 use crate::{
     control::Names,
     layout::NodeLayout,
-    serve::{budget::Room, config::Config},
+    serve::{budget::ConnectionBudget, config::Config},
 };
 
 impl Config {
     /// What to change, of a configuration that [`Config::check`] found good.
-    pub fn hints(&self, room: &Room) -> Vec<String> {
+    pub fn hints(&self, room: &ConnectionBudget) -> Vec<String> {
         let mut hints: Vec<String> = room.hint.iter().cloned().collect();
         hints.extend(self.slow_return(room));
         hints.extend(self.few_sessions());
@@ -44,7 +44,7 @@ impl Config {
         } else {
             "set fewer cluster_sessions".to_owned()
         };
-        Some(format!("{who} no session: all {} numbers are taken before{each}; {what}", self.sessions))
+        Some(format!("{who} no session: names listed before take all {} session numbers{each}; {what}", self.sessions))
     }
 
     /// What to change if clients are told addresses where nothing listens.
@@ -57,7 +57,8 @@ impl Config {
         let (frames, udp) = (self.frames.ip(), self.settings.udp.map(|udp| udp.ip()));
         if let Some(udp) = udp.filter(|udp| *udp != frames && !udp.is_unspecified() && !frames.is_unspecified()) {
             hints.push(format!(
-                "clients send datagrams to the host of their frames, {frames}, and udp is at {udp}: give both the same"
+                "clients send datagrams to the host of `frames`, {frames}, but `udp` listens at {udp}: \
+                 set both to one host"
             ));
         }
         let both = self.control.ip().is_unspecified() && self.control.is_ipv6();
@@ -67,7 +68,8 @@ impl Config {
         if both && (frames.is_unspecified() || frames == self.control.ip()) {
             hints.extend(alone.map(|(what, _)| {
                 format!(
-                    "clients that come to control by IPv6 find nobody at {what}, which has IPv4 alone: listen at [::]"
+                    "clients that reach `control` over IPv6 cannot reach `{what}`, which listens on IPv4 alone: \
+                     set it to [::]"
                 )
             }));
         }
@@ -104,7 +106,10 @@ mod tests {
         let names = |top: &str| few(&format!("clients = ['a', 'b', 'c', 'd', 'e']\n{top}\n{TLS}"));
         assert_eq!((names("sessions = 5"), names("sessions = 2\nrevoked = ['a', 'c', 'e']")), (None, None));
         let said = names("sessions = 2").unwrap();
-        assert_eq!(said, "c and 2 more names get no session: all 2 numbers are taken before; set sessions = 5");
+        assert_eq!(
+            said,
+            "c and 2 more names get no session: names listed before take all 2 session numbers; set sessions = 5"
+        );
         let large = few(&format!("cluster_sessions = 2\n{TLS}[clusters]\nnorth = ['a', 'b', '*.c']")).unwrap();
         assert!(large.contains("clusters.north has 3 names") && large.contains("allows 2"), "{large}");
         assert_eq!(few(TLS), None);
@@ -115,15 +120,13 @@ mod tests {
         let told = |frames: &str, control: &str, more: &str| {
             read(&format!("frames = '{frames}:1'\ncontrol = '{control}:2'\n{more}\n{TLS}")).unreachable()
         };
-        assert!(
-            told("10.0.0.4", "10.0.0.4", "udp = '10.0.0.5:7'")[0].contains("to the host of their frames, 10.0.0.4")
-        );
+        assert!(told("10.0.0.4", "10.0.0.4", "udp = '10.0.0.5:7'")[0].contains("to the host of `frames`, 10.0.0.4"));
         assert_eq!(told("10.0.0.4", "10.0.0.4", "udp = '0.0.0.0:7'"), [""; 0]);
         assert_eq!(told("10.0.0.4", "10.0.0.4", "udp = '[::]:7'"), [""; 0]);
         assert_eq!(told("10.0.0.4", "10.0.0.4", "udp = '10.0.0.4:7'"), [""; 0]);
         assert_eq!(told("10.0.0.4", "10.0.0.4", "udp = '10.0.0.5:7'\npublic = 'relay.example:9'"), [""; 0]);
-        assert!(told("0.0.0.0", "[::]", "")[0].contains("nobody at frames"));
-        assert!(told("[::]", "[::]", "udp = '0.0.0.0:7'")[0].contains("nobody at udp"));
+        assert!(told("0.0.0.0", "[::]", "")[0].contains("cannot reach `frames`"));
+        assert!(told("[::]", "[::]", "udp = '0.0.0.0:7'")[0].contains("cannot reach `udp`"));
         assert_eq!(told("[::]", "[::]", "udp = '[::]:7'"), [""; 0]);
         assert_eq!(told("0.0.0.0", "0.0.0.0", "udp = '0.0.0.0:7'"), [""; 0]);
     }

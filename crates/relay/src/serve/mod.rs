@@ -1,12 +1,13 @@
 //! The relay as a service: configuration, a trial setup, metrics, signals, systemd.
 
-pub mod config;
-pub mod config_error;
-pub mod init;
-pub mod notify;
-pub mod run;
+pub(crate) mod config;
+pub(crate) mod config_error;
+pub(crate) mod init;
+mod notify;
+mod run;
 
 mod admin;
+mod ask;
 mod budget;
 mod hints;
 mod limits;
@@ -16,8 +17,9 @@ mod names_table;
 mod serve_error;
 mod server;
 
-pub use admin::{AdminError, AdminRequest, ask};
-pub use budget::{Room, bytes_per_session};
+pub use admin::AdminRequest;
+pub use ask::{AdminError, ask};
+pub use budget::{ConnectionBudget, bytes_per_session};
 pub use config::Config;
 pub use config_error::{ConfigError, SecretError, ValueError};
 pub use init::{NameFile, add, host_in, init, is_name, stem};

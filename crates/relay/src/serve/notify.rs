@@ -18,14 +18,14 @@ const LAST_STEPS: Duration = Duration::from_secs(5);
 
 /// The socket, if there is one.
 #[derive(Debug)]
-pub struct Notify(Option<(UnixDatagram, SocketAddr)>);
+pub(crate) struct Notify(Option<(UnixDatagram, SocketAddr)>);
 
 impl Notify {
     /// The socket that `NOTIFY_SOCKET` names.
     ///
     /// # Errors
     /// When the socket cannot be used.
-    pub fn from_environment() -> io::Result<Notify> {
+    pub(crate) fn from_environment() -> io::Result<Notify> {
         let Some(name) = std::env::var_os("NOTIFY_SOCKET") else { return Ok(Notify(None)) };
         Notify::to(Path::new(&name))
     }
@@ -34,7 +34,7 @@ impl Notify {
     ///
     /// # Errors
     /// When the path cannot be the name of a socket.
-    pub fn to(path: &Path) -> io::Result<Notify> {
+    pub(crate) fn to(path: &Path) -> io::Result<Notify> {
         let address = match path.as_os_str().as_bytes() {
             [b'@', name @ ..] => SocketAddr::from_abstract_name(name)?,
             _ => SocketAddr::from_pathname(path)?,
@@ -43,7 +43,7 @@ impl Notify {
     }
 
     /// Sends a state.
-    pub fn say(&self, state: &str) {
+    pub(crate) fn say(&self, state: &str) {
         if let Some((socket, address)) = &self.0 {
             // The listener may be gone
             let _ = socket.send_to_addr(state.as_bytes(), address);
@@ -51,12 +51,12 @@ impl Notify {
     }
 
     /// The relay ends, and what is open has so much time to finish: systemd kills it no sooner, whatever `TimeoutStopSec` says.
-    pub fn stopping(&self, drain: Duration) {
+    pub(crate) fn stopping(&self, drain: Duration) {
         self.say(&format!("STOPPING=1\nEXTEND_TIMEOUT_USEC={}", (drain + LAST_STEPS).as_micros()));
     }
 
     /// How often the watchdog is to be notified, if there is one: twice in the time that it waits.
-    pub fn watchdog() -> Option<Duration> {
+    pub(crate) fn watchdog() -> Option<Duration> {
         half(&std::env::var("WATCHDOG_USEC").ok()?)
     }
 }

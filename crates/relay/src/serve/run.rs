@@ -98,7 +98,7 @@ pub fn run(path: &Path, signals: &Signals, log: Arc<Log>) -> Result<(), ServeErr
                     AdminRequest::List => admin::list(&server),
                     AdminRequest::Reload => match reload(path, &server, &mut config, &notify, &log) {
                         Ok(()) => vec![json!({ "reloaded": true })],
-                        Err(error) => vec![json!({ "error": error.to_string() })],
+                        Err(error) => vec![json!({ "error": error.to_string(), "hint": error.hint() })],
                     },
                 };
                 // Who asked may have left
@@ -139,7 +139,7 @@ fn reload(path: &Path, server: &Server, config: &mut Config, notify: &Notify, lo
     let read = Config::read(path).map_err(ServeError::from);
     let reloaded = read.and_then(|fresh| server.reload_while(&fresh, &alive).map(|()| *config = fresh));
     if let Err(error) = &reloaded {
-        log.say("reload-failed", &[("why", error.to_string().into())]);
+        log.failed("reload-failed", error, error.hint());
     }
     notify.say("READY=1");
     reloaded

@@ -50,18 +50,13 @@ pub enum ServeError {
         error: io::Error,
     },
     /// What the relay would listen with for operators is something else than a socket.
-    #[error("{}: this is no socket, so it is not replaced; hint: admin names a path where nothing else is", .0.display())]
+    #[error("{}: this file is not a socket, so the relay does not replace it", .0.display())]
     NoSocket(PathBuf),
     /// What the relay would listen with for operators has a path that no socket can have.
-    #[error("{}: this path is too long for a socket; hint: admin names a path of at most 100 bytes", .0.display())]
+    #[error("{}: this path is too long for a socket", .0.display())]
     LongPath(PathBuf),
     /// The socket for operators cannot be made.
-    #[error(
-        "{}: {}; hint: admin names a socket in a folder where the relay may write; under the unit for systemd that is \
-         /run/sealwright/relay.sock",
-        path.display(),
-        os_error_text(error)
-    )]
+    #[error("{}: {}", path.display(), os_error_text(error))]
     Admin {
         /// The socket.
         path: PathBuf,
@@ -69,11 +64,29 @@ pub enum ServeError {
         error: io::Error,
     },
     /// A reload changes something that needs a restart.
-    #[error("{0} cannot be changed while the relay runs; restart it")]
+    #[error("{0} cannot be changed while the relay runs")]
     NeedsRestart(&'static str),
     /// Signals or the notification socket cannot be used.
     #[error("{}", os_error_text(.0))]
     Io(#[from] io::Error),
+}
+
+impl ServeError {
+    /// What to do about it, where there is more to say than what is wrong.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            ServeError::Config(error) => error.hint(),
+            ServeError::Tls(error) => error.hint(),
+            ServeError::NoSocket(_) => Some("set admin to a path where no other file is"),
+            ServeError::LongPath(_) => Some("set admin to a path of at most 100 bytes"),
+            ServeError::Admin { .. } => Some(
+                "admin names a socket in a folder where the relay may write; under the unit for systemd that is \
+                 /run/sealwright/relay.sock",
+            ),
+            ServeError::NeedsRestart(_) => Some("restart the relay to change it"),
+            _ => None,
+        }
+    }
 }
 
 impl From<ListenError> for ServeError {
