@@ -74,6 +74,12 @@ fn text_and_tag_in_one_buffer() {
                 let mut message = [&text[..], &bytes(aead.tag_len(), 5)].concat();
                 aead.seal_message(&nonce, &ad, &mut message).unwrap();
                 assert_eq!(message, wanted, "{name} {isa} {len}");
+                // In a vector that has room for the tag.
+                let mut roomy = Vec::with_capacity(len + 100);
+                roomy.extend_from_slice(&text);
+                assert!(aead.seal_vec(&[], &ad, &mut roomy).is_err() && roomy == text, "{name} {isa} {len}");
+                aead.seal_vec(&nonce, &ad, &mut roomy).unwrap();
+                assert_eq!(roomy, wanted, "{name} {isa} {len}");
                 let mut forged = forged(&message, len * 7);
                 assert!(aead.open_message(&nonce, &ad, &mut forged).is_err(), "{name} {isa} {len}");
                 assert!(forged[..len].iter().all(|&byte| byte == 0), "{name} {isa} {len}: a refused text stays");

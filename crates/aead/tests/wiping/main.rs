@@ -35,7 +35,7 @@ use search::{Stopping, fill, stop};
 use wanted::Wanted;
 
 /// What a child does, and what is searched for in it.
-const CASES: [&str; 26] = [
+const CASES: [&str; 27] = [
     "aes-256-gcm",
     "aes-256-ocb",
     "aes-256-gcm-siv",
@@ -51,6 +51,7 @@ const CASES: [&str; 26] = [
     "refused",
     "a forgery",
     "into another buffer",
+    "a vector that grows",
     "one after the other",
     "counted",
     "gcm in pieces",
@@ -136,6 +137,14 @@ fn child(case: &str) {
             let mut out = vec![0; LEN];
             stop("alive");
             assert!(aead.open_to(&[1; 12], b"ad", &text, &[0; 16], &mut out).is_err());
+        }
+        "a vector that grows" => {
+            // It has no room for the tag, and something behind it, so that it must move.
+            let (aead, behind) = (aead(case), black_box(vec![1_u8; LEN]));
+            stop("alive");
+            assert_eq!(text.capacity(), LEN);
+            aead.seal_vec(&[1; 12], b"ad", &mut text).unwrap();
+            black_box(&behind);
         }
         "one after the other" => {
             // Texts behind texts in a vector that grows, with something behind it each time, so that it must move.
