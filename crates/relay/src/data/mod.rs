@@ -9,6 +9,7 @@ mod relay;
 mod settings;
 
 mod accept;
+mod admission;
 mod backpressure;
 mod binding;
 mod connection;
@@ -26,7 +27,6 @@ mod shares;
 mod slots;
 mod udp;
 mod worker;
-mod worn;
 
 /// The most connections of a worker.
 pub(crate) const WORKER_CONNECTIONS: usize = connection::Handle::SLOTS;

@@ -2,7 +2,7 @@
 //! repeated frames, bytes that are no frames, a client that does not read, more connections than there is room for.
 //! Clients that behave lose nothing, and the relay's counters add up.
 //!
-//! The fire lasts two seconds; `SEALWRIGHT_FIRE=N` asks for N.
+//! The attacks last two seconds; `SEALWRIGHT_FIRE=N` asks for N.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -113,7 +113,7 @@ fn adds_up(counts: &Counts) -> bool {
 }
 
 #[test]
-fn clients_that_behave_lose_nothing_under_fire() {
+fn clients_that_behave_lose_nothing_whatever_others_do() {
     let seconds = std::env::var("SEALWRIGHT_FIRE").map_or(2, |seconds| seconds.parse().unwrap());
     let settings = Settings {
         max_connections: ROOM,

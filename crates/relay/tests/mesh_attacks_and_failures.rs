@@ -16,7 +16,7 @@
 //! Not promised: frames to and from a client whose node is killed; both ends of a stream agreeing that it ended well, if they are
 //! parted just then (one of them may have an error although everything arrived); counters of a process that was killed.
 //!
-//! The fire lasts eight seconds; `SEALWRIGHT_FIRE=N` asks for N.
+//! The attacks last eight seconds; `SEALWRIGHT_FIRE=N` asks for N.
 #![allow(clippy::unwrap_used)]
 
 #[path = "common/eavesdropper.rs"]
@@ -55,7 +55,7 @@ use talker::Talker;
 
 /// The node that is killed.
 const VICTIM: usize = 2;
-/// The number of the first stream after the fire.
+/// The number of the first stream after the attacks.
 const LAST: u64 = 10;
 /// The number of the first stream of those that come one after the other.
 const LAPS: u64 = 12;
@@ -74,13 +74,13 @@ fn a_node() {
 #[derive(Default)]
 struct Ends {
     /// Nobody is killed or parted any more.
-    fire: Arc<AtomicBool>,
+    attacks_over: Arc<AtomicBool>,
     traffic: Arc<AtomicBool>,
 }
 
 impl Drop for Ends {
     fn drop(&mut self) {
-        self.fire.store(true, Ordering::Relaxed);
+        self.attacks_over.store(true, Ordering::Relaxed);
         self.traffic.store(true, Ordering::Relaxed);
     }
 }
@@ -188,7 +188,7 @@ fn partings(nodes: &Processes, over: &AtomicBool) -> BTreeMap<&'static str, u64>
             nodes.signal(node, "CONT");
             continue;
         }
-        let (what, state) = [("paused", State::Paused), ("cut", State::Cut)][turn / 2 % 2];
+        let (what, state) = [("line paused", State::Paused), ("cut", State::Cut)][turn / 2 % 2];
         *done.entry(what).or_default() += 1;
         nodes.line(node).set(state);
         if node == VICTIM || turn % 8 > 3 {
@@ -277,7 +277,7 @@ fn nothing_that_is_promised_is_lost_when_nodes_are_killed_and_parted() {
     let (cross0, cross1) = (talker("cross0", 1), talker("cross1", 3));
     let seen = near.each_ref().map(|pair| pair.each_ref().map(Talker::seen));
     let ends = Ends::default();
-    let (fire, traffic) = (&ends.fire.clone(), &ends.traffic.clone());
+    let (attacks_over, traffic) = (&ends.attacks_over.clone(), &ends.traffic.clone());
     std::thread::scope(|scope| {
         let ends = ends;
         let near = near.each_mut().map(|pair| scope.spawn(move || near_pair(pair, traffic)));
@@ -294,7 +294,7 @@ fn nothing_that_is_promised_is_lost_when_nodes_are_killed_and_parted() {
             number += 2;
             scope.spawn(move || lasting(nodes, number - 2, ends, traffic))
         });
-        let laps = scope.spawn(move || laps(nodes, fire));
+        let laps = scope.spawn(move || laps(nodes, attacks_over));
         // The victim does not know whose they are
         let forged = [(1, 0), (2, 0), (3, 1)].map(|(node, of)| {
             let seen = &seen[of];
@@ -302,17 +302,17 @@ fn nothing_that_is_promised_is_lost_when_nodes_are_killed_and_parted() {
         });
         let said = scope.spawn(move || forge_messages(nodes, traffic));
         let slept = scope.spawn(move || listen_and_sleep(nodes, traffic));
-        let kills = scope.spawn(move || kills(nodes, fire));
-        let partings = scope.spawn(move || partings(nodes, fire));
+        let kills = scope.spawn(move || kills(nodes, attacks_over));
+        let partings = scope.spawn(move || partings(nodes, attacks_over));
         let start = Instant::now();
         while start.elapsed() < Duration::from_secs(seconds) && !kills.is_finished() && !partings.is_finished() {
             std::thread::sleep(Duration::from_millis(10));
         }
-        ends.fire.store(true, Ordering::Relaxed);
+        ends.attacks_over.store(true, Ordering::Relaxed);
         let (kills, partings) = (kills.join().unwrap(), partings.join().unwrap());
         nodes.have_met();
         let laps = laps.join().unwrap();
-        // After the fire everything is as before
+        // After the attacks everything is as before
         let kind = Kind { number: LAST, oldest: LAST, wait: 120, most: [200_000, 100_000], datagrams: [false; 2] };
         let last = streams::streams(nodes, &kind, [("last0", &[VICTIM]), ("last1", &[3])], &Arc::default());
         assert!(look_at(&last), "nothing is in the way any more");
@@ -326,7 +326,7 @@ fn nothing_that_is_promised_is_lost_when_nodes_are_killed_and_parted() {
             "kills: {kills}; partings: {partings:?}; frames within nodes: {near:?}, between nodes: {sent}, {arrived} came; \
              streams: {streams:?} bytes, connected again; laps: {laps:?}; forged: {forged:?} frames, {said} messages; slow listeners: {slept}"
         );
-        assert!(kills >= 2 && partings.len() == 3, "the fire burnt");
+        assert!(kills >= 2 && partings.len() == 3, "the attacks took place");
         assert!(near.iter().all(|arrived| *arrived > 100) && (100..sent).contains(&arrived), "and partings part");
         assert!(streams.iter().all(|(bytes, _)| *bytes > 50_000) && streams[1..].iter().all(|(_, again)| *again > 0));
     });
@@ -349,8 +349,8 @@ fn nothing_that_is_promised_is_lost_when_nodes_are_killed_and_parted() {
     }
 }
 
-/// Short streams, one after the other, that begin and end in the fire and have little time. Returns how many ended well at both
-/// ends, and why others did not.
+/// Short streams, one after the other, that begin and end during the attacks and have little time. Returns how many ended
+/// well at both ends, and why others did not.
 fn laps(nodes: &Processes, over: &AtomicBool) -> (u64, BTreeMap<String, u64>) {
     let (mut random, mut whole, mut failed) = (Random::new(14), 0, BTreeMap::new());
     let never = Arc::default();
