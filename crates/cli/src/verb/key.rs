@@ -182,7 +182,8 @@ fn print_public(args: &PublicArgs) -> Result<Exit, CommandError> {
     }
     // A pipe was read, and is no file.
     if args.identity.is_file() {
-        let identity = sealwright_file::Input::open(&args.identity).map(|input| input.identity()).map_err(file_error)?;
+        let identity =
+            sealwright_file::Input::open(&args.identity).map(|input| input.identity()).map_err(file_error)?;
         Output::stdout().and_then(|output| output.differs_from(identity)).map_err(file_error)?;
     }
     hand_over(public.as_bytes())?;
