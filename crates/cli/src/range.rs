@@ -7,7 +7,7 @@ use std::{
 };
 
 use sealwright_file::{
-    Content, Error, Flaw, Input, Opening, Output, SealedReader,
+    Content, Error, Flaw, Opening, Output, SealedReader,
     tree::{Manifest, read_manifest},
 };
 use sealwright_terminal::CommandError;
@@ -15,6 +15,7 @@ use sealwright_terminal::CommandError;
 use crate::{
     error::{error_of, file_error},
     plan::{FileTask, Place, Plan},
+    stream,
 };
 
 /// Bytes `from` to `to` of a text, `to` not included. They end where the text ends.
@@ -70,7 +71,7 @@ impl Range {
             Err(error) => CommandError::io(path, &error),
         };
         let file = File::open(path).map_err(failed)?;
-        is_no_input(&output, &file, path)?;
+        stream::refuse_input(&output, path)?;
         let mut reader =
             SealedReader::new(file, opening).map_err(|error| file_error(error).about_unless_named(path))?;
         reader.seek(SeekFrom::Start(self.from)).map_err(failed)?;
@@ -78,13 +79,6 @@ impl Range {
             .write_all_of(&mut reader.take(self.to - self.from))
             .map_err(|error| file_error(error).about_unless_named(path))
     }
-}
-
-/// Refuses an output that is what is read.
-fn is_no_input(output: &Output, file: &File, path: &Path) -> Result<(), CommandError> {
-    let file = file.try_clone().map_err(|error| CommandError::io(path, &error))?;
-    let input = Input::file(file, path.display().to_string());
-    input.and_then(|input| output.differs_from(input.identity())).map_err(file_error)
 }
 
 /// Opens one file of a sealed directory.
@@ -98,7 +92,7 @@ pub(crate) fn write_entry(
         return Err(CommandError::usage("--entry needs a file, not standard input"));
     };
     let named = |error| file_error(error).about_unless_named(path);
-    is_no_input(&output, &File::open(path).map_err(|error| CommandError::io(path, &error))?, path)?;
+    stream::refuse_input(&output, path)?;
     let (manifest, mut reader) = manifest(path, opening)?;
     let (at, len) = manifest.find(entry).ok_or_else(|| named(Error::NoEntry(entry.into())))?;
     reader.seek(SeekFrom::Start(at)).map_err(|error| CommandError::io(path, &error))?;

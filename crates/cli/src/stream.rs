@@ -79,6 +79,11 @@ pub(crate) fn output(task: &FileTask, args: &FileArgs, preserve: bool) -> Result
     opened.map_err(file_error)
 }
 
+/// Refuses an output that is the file `input`, which is read.
+pub(crate) fn refuse_input(output: &Output, input: &Path) -> Result<(), CommandError> {
+    Input::open(input).and_then(|input| output.differs_from(input.identity())).map_err(file_error)
+}
+
 /// Whether an output was named with `-o`. All other names are derived from those of inputs.
 fn is_named(path: &Path, args: &FileArgs) -> bool {
     args.output.as_deref() == Some(path)

@@ -1,10 +1,15 @@
 //! Which file it is, and what became of it.
 
-use std::{fs::Metadata, os::unix::fs::MetadataExt};
+use std::{
+    fs::{File, Metadata},
+    os::unix::fs::MetadataExt,
+};
 
 use rustix::fs::Stat;
 use sealwright::Suite;
 use sealwright_stream::chunk::COMMITMENT;
+
+use crate::error::Error;
 
 /// What a sealed file commits to: bytes that no other sealed file has.
 pub type Commitment = [u8; COMMITMENT];
@@ -69,6 +74,16 @@ impl FileId {
     pub(crate) fn is_still(&self, now: &FileId) -> bool {
         let as_if = FileId { names: self.names, changed: self.changed, ..*now };
         if now.names < self.names { as_if == *self } else { now == self }
+    }
+
+    /// Fails if `file`, which errors call `name`, was written to since.
+    ///
+    /// # Errors
+    /// [`Error::Changed`].
+    pub(crate) fn still(&self, file: &File, name: &str) -> Result<(), Error> {
+        let now = FileId::of(&file.metadata().map_err(Error::io("read", name))?);
+        let changed = || Error::Changed { place: name.into(), before: self.len, after: now.len };
+        if self.is_still(&now) { Ok(()) } else { Err(changed()) }
     }
 
     /// Whether both are one file, changed or not.

@@ -154,12 +154,9 @@ impl Input {
     /// [`Error::Changed`].
     #[cfg(feature = "signatures")]
     pub(crate) fn is_unchanged(&self) -> Result<(), Error> {
-        let From::File { file, meta } = &self.from else { return Ok(()) };
-        let before = FileId::of(meta);
-        let now = FileId::of(&file.metadata().map_err(Error::io("read", self.name.clone()))?);
-        match before.is_still(&now) {
-            true => Ok(()),
-            false => Err(Error::Changed { place: self.name.clone(), before: before.len(), after: now.len() }),
+        match &self.from {
+            From::File { file, meta } => FileId::of(meta).still(file, &self.name),
+            From::Stream(_) => Ok(()),
         }
     }
 

@@ -43,7 +43,7 @@ pub struct Target {
 pub const TARGETS: &[Target] = &[
     Target { name: "armor", run: files::armor },
     Target { name: "c_batches", run: sealwright_capi::fuzz::batches },
-    Target { name: "c_files", run: sealwright_capi::fuzz::files },
+    Target { name: "c_files", run: |bytes| sealwright_capi::fuzz::files(folder::folder().path(), bytes) },
     Target { name: "c_messages", run: sealwright_capi::fuzz::messages },
     Target { name: "c_streams", run: sealwright_capi::fuzz::streams },
     Target { name: "certificates", run: control::certificates },

@@ -5,8 +5,7 @@ use std::{
     fs,
     os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
-    process, ptr,
-    sync::atomic::{AtomicU32, Ordering},
+    ptr,
 };
 
 use sealwright_file::{Input, Opening, Output, Shared};
@@ -20,30 +19,11 @@ use crate::{
     reader::*,
 };
 
-/// A folder that goes with it: in memory where the system has one, as a disk would take most of the time.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Folder {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let above = Some(PathBuf::from("/dev/shm")).filter(|path| path.is_dir()).unwrap_or_else(std::env::temp_dir);
-        let path = above.join(format!("sealwright-c-files-{}-{number}", process::id()));
-        fs::create_dir(&path).expect("a name that nobody else has");
-        Folder(path)
-    }
-
-    fn at(&self, name: &str) -> (PathBuf, CString) {
-        let path = self.0.join(name);
-        let c = CString::new(path.as_os_str().as_bytes()).expect("no zero");
-        (path, c)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+/// A file in a folder, for Rust and for C.
+fn at(folder: &Path, name: &str) -> (PathBuf, CString) {
+    let path = folder.join(name);
+    let c = CString::new(path.as_os_str().as_bytes()).expect("no zero");
+    (path, c)
 }
 
 /// Edits of a file: other bits, fewer bytes, more bytes.
@@ -60,8 +40,8 @@ fn edit(sealed: &mut Vec<u8>, bytes: &mut &[u8]) {
     }
 }
 
-/// Seals a file, edits it, and opens and reads it: in the same way as Rust does from memory, and never with a byte that was not sealed.
-pub fn files(mut bytes: &[u8]) {
+/// Seals a file in an empty folder, edits it, and opens and reads it: in the same way as Rust does from memory, and never with a byte that was not sealed.
+pub fn files(folder: &Path, mut bytes: &[u8]) {
     let Some([choice, flags, many, a, b, ad_len]) = next(&mut bytes) else { return };
     let suite = SUITES[usize::from(choice) % SUITES.len()];
     let raw: Vec<u8> = (0..suite.key_len()).map(|at| choice.wrapping_add(at as u8)).collect();
@@ -71,9 +51,8 @@ pub fn files(mut bytes: &[u8]) {
     let ad = vec![many; usize::from(ad_len)];
     let armor = flags & 1 != 0;
 
-    let folder = Folder::new();
     let ((text_path, from), (path, sealed_name), (out, to)) =
-        (folder.at("text"), folder.at("sealed"), folder.at("out"));
+        (at(folder, "text"), at(folder, "sealed"), at(folder, "out"));
     fs::write(&text_path, &text).expect("room for it");
     let (name, mut key) = (CString::new(suite.name()).expect("no zero"), ptr::null_mut());
     // SAFETY: the pointers are of values that live until each call returns; the key is freed at the end, once.

@@ -260,9 +260,7 @@ impl Read for Contents {
 }
 
 fn unchanged(file: &File, path: &Path, before: FileId) -> Result<(), Error> {
-    let place = path.display().to_string();
-    let now = FileId::of(&file.metadata().map_err(Error::io("read", place.clone()))?);
-    if before.is_still(&now) { Ok(()) } else { Err(changed(path, before, now.len())) }
+    before.still(file, &path.display().to_string())
 }
 
 fn changed(path: &Path, before: FileId, after: u64) -> Error {
