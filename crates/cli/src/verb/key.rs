@@ -182,9 +182,7 @@ fn print_public(args: &PublicArgs) -> Result<Exit, CommandError> {
     }
     // A pipe was read, and is no file.
     if args.identity.is_file() {
-        let identity =
-            sealwright_file::Input::open(&args.identity).map(|input| input.identity()).map_err(file_error)?;
-        Output::stdout().and_then(|output| output.differs_from(identity)).map_err(file_error)?;
+        stream::refuse_input(&Output::stdout().map_err(file_error)?, &args.identity)?;
     }
     hand_over(public.as_bytes())?;
     Ok(Exit::Done)
