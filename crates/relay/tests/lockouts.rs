@@ -214,7 +214,7 @@ fn a_stranger_who_connects_without_end_delays_no_handshake() {
     });
 }
 
-/// Four addresses hold all places of the control plane and say nothing, and knock again every few milliseconds.
+/// Four addresses hold all places of the control plane and say nothing, and connect again every few milliseconds.
 #[test]
 fn strangers_who_take_every_place_for_handshakes_and_say_nothing_keep_nobody_out() {
     let directory = folder(&["alice"], "\"alice\"");

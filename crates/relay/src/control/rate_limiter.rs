@@ -141,7 +141,7 @@ impl RateLimiter {
         if share.bucket.tokens < 1.0 {
             return None;
         }
-        // Whether there is room or not: who knocks all the time must not be there first whenever there is some
+        // Whether there is room or not: who asks all the time must not be there first whenever there is some
         share.bucket.tokens -= 1.0;
         if state.all.tokens < 1.0 {
             return None;

@@ -134,10 +134,10 @@ fn the_address_that_holds_most_makes_room_first() {
     assert!(slow.shaken());
 }
 
-/// Strangers at four addresses take every place, knock every few milliseconds, and hold no connection for long enough to
+/// Strangers at four addresses take every place, connect every few milliseconds, and hold no connection for long enough to
 /// have to make room.
 #[test]
-fn strangers_who_knock_all_the_time_keep_nobody_out() {
+fn strangers_who_connect_all_the_time_keep_nobody_out() {
     let start = Instant::now();
     let limits = Rate { per_second: 1e6, per_second_from_one: 1e6, at_once: 64, at_once_from_one: 16 };
     let limiter = RateLimiter::new(limits, start);
@@ -172,7 +172,7 @@ fn strangers_who_knock_all_the_time_keep_nobody_out() {
     assert_eq!(served, came, "all that came");
 }
 
-/// Else who knocks more often than others gets what becomes free.
+/// Else who asks more often than others gets what becomes free.
 #[test]
 fn attempts_that_are_refused_cost_some_of_the_share() {
     let now = Instant::now();
