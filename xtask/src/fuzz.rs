@@ -6,8 +6,9 @@
 use std::{
     env, fs,
     io::{BufRead, BufReader},
+    os::unix::process::ExitStatusExt,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::{Command, ExitStatus, Stdio},
 };
 
 use crate::{
@@ -233,7 +234,7 @@ fn one(steps: &Steps, target: &str, place: &Place, seconds: u64) -> Result<Done,
         .args([grown, seeds])
         .arg(format!("-max_total_time={seconds}"))
         .arg(format!("-artifact_prefix={}/", artifacts.display()))
-        .args(["-print_final_stats=1", "-rss_limit_mb=4096", "-timeout=30", "-verbosity=1"])
+        .args(["-print_final_stats=1", "-rss_limit_mb=4096", "-timeout=120", "-verbosity=1"])
         .env("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1")
         .env(STACK.0, STACK.1)
         .current_dir(steps.root())
@@ -253,10 +254,13 @@ fn one(steps: &Steps, target: &str, place: &Place, seconds: u64) -> Result<Done,
     }
     let status = child.wait().map_err(|error| error.to_string())?;
     let (cpu, seconds) = cost.end();
-    let finding = said.judge(status.success(), &format!("{target}: {status}\n{}", tail(&last)))?;
+    let finding = said.judge(End::of(status), &format!("{target}: {status}\n{}", tail(&last)))?;
     println!(
-        "   {target}: {} executions in {seconds:.0} s, {cpu:.0} CPU s, {} places reached",
-        said.executions, said.covered
+        "   {target}: {} executions in {seconds:.0} s, {cpu:.0} CPU s, {} places reached{}",
+        said.executions,
+        said.covered,
+        // What is said of it at the end is not seen where the other targets take hours, or are ended
+        if finding.is_some() { ", A FINDING" } else { "" }
     );
     let inputs = fs::read_dir(grown).map_or(0, Iterator::count);
     Ok(Done { seconds, cpu, executions: said.executions, inputs, finding })
@@ -266,6 +270,30 @@ fn one(steps: &Steps, target: &str, place: &Place, seconds: u64) -> Result<Done,
 fn tail(lines: &[String]) -> String {
     let lines: Vec<&str> = lines.iter().map(String::as_str).filter(|line| !line.starts_with("stat::")).collect();
     lines[lines.len().saturating_sub(60)..].join("\n")
+}
+
+/// How an engine ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Itself,
+    /// Somebody ended it: its time counts, and it found nothing.
+    Outside,
+    Failed,
+}
+
+impl End {
+    /// What libFuzzer exits with when it is told to end.
+    const TOLD: i32 = 72;
+
+    fn of(status: ExitStatus) -> End {
+        // SIGINT, SIGKILL, SIGTERM: none of them is what an input does to a program
+        let outside = status.code() == Some(End::TOLD) || matches!(status.signal(), Some(2 | 9 | 15));
+        match status.success() {
+            true => End::Itself,
+            false if outside => End::Outside,
+            false => End::Failed,
+        }
+    }
 }
 
 /// What the engine said of its run.
@@ -279,11 +307,11 @@ struct Said {
 
 impl Said {
     /// What was found. A program that does not start, or gives its target no input, finds nothing and is no run for the log.
-    fn judge(&self, success: bool, words: &str) -> Result<Option<String>, String> {
-        match (success, self.executions > 0) {
-            (true, true) => Ok(None),
+    fn judge(&self, end: End, words: &str) -> Result<Option<String>, String> {
+        match (end, self.executions > 0) {
+            (End::Itself | End::Outside, true) => Ok(None),
             // An input of the repository may end the program before there is any progress.
-            (false, ran) if ran || self.written => Ok(Some(words.to_owned())),
+            (End::Failed, ran) if ran || self.written => Ok(Some(words.to_owned())),
             _ => Err(format!("no input was tried: {words}")),
         }
     }
@@ -306,7 +334,9 @@ impl Said {
 
 #[cfg(test)]
 mod tests {
-    use super::{Said, Wanted};
+    use std::{os::unix::process::ExitStatusExt, process::ExitStatus};
+
+    use super::{End, Said, Wanted};
 
     fn words(line: &str) -> Vec<String> {
         line.split_whitespace().map(str::to_owned).collect()
@@ -333,23 +363,32 @@ mod tests {
 
     #[test]
     fn a_run_without_an_input_is_none() {
-        let judge = |lines: &[&str], success| {
+        let judge = |lines: &[&str], end| {
             let mut said = Said::default();
             lines.iter().for_each(|line| said.take(line));
-            said.judge(success, "words")
+            said.judge(end, "words")
         };
         let found = Ok(Some("words".to_owned()));
-        assert_eq!(judge(&["#7\tINITED cov: 3", "stat::number_of_executed_units: 9"], true), Ok(None));
-        assert_eq!(judge(&["#7\tINITED cov: 3"], false), found);
+        assert_eq!(judge(&["#7\tINITED cov: 3", "stat::number_of_executed_units: 9"], End::Itself), Ok(None));
+        assert_eq!(judge(&["#7\tINITED cov: 3"], End::Failed), found);
+        assert_eq!(judge(&["#7\tINITED cov: 3"], End::Outside), Ok(None));
         // An input of the repository ends it before there is any progress.
-        assert_eq!(judge(&["artifact_prefix='a/'; Test unit written to a/crash-da39"], false), found);
+        assert_eq!(judge(&["artifact_prefix='a/'; Test unit written to a/crash-da39"], End::Failed), found);
         // It does not start, or starts and does nothing.
-        for success in [true, false] {
+        for end in [End::Itself, End::Outside, End::Failed] {
             assert!(
-                judge(&["error while loading shared libraries", "==1==ERROR: AddressSanitizer failed"], success)
-                    .is_err()
+                judge(&["error while loading shared libraries", "==1==ERROR: AddressSanitizer failed"], end).is_err()
             );
-            assert!(judge(&["#0\tREAD units: 0", "stat::number_of_executed_units: 0"], success).is_err());
+            assert!(judge(&["#0\tREAD units: 0", "stat::number_of_executed_units: 0"], end).is_err());
         }
+    }
+
+    #[test]
+    fn who_ends_an_engine_finds_nothing() {
+        let end = |status| End::of(ExitStatus::from_raw(status));
+        assert!(end(0) == End::Itself);
+        // An exit code stands in the second byte, a signal in the first
+        assert!([72 << 8, 2, 9, 15].map(end) == [End::Outside; 4]);
+        assert!([77 << 8, 1 << 8, 6, 11].map(end) == [End::Failed; 4]);
     }
 }

@@ -136,6 +136,6 @@ fn the_commands_of_the_workspace_leave_its_lock_file_alone() {
     assert!(aliases.contains_key("xtask"));
     for (name, alias) in aliases {
         let (cargo, _) = alias.as_str().unwrap().split_once(" -- ").unwrap_or((alias.as_str().unwrap(), ""));
-        assert!(cargo.split_whitespace().any(|word| word == "--locked"), "{name}: {alias}");
+        assert!(cargo.split_whitespace().any(|word| word == "--locked"), "{name}: {alias:?}");
     }
 }

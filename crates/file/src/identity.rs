@@ -131,12 +131,14 @@ fn read_secret<E: From<Error>>(
     place: &str,
     mut passphrase: impl FnMut() -> Result<Key, E>,
 ) -> Result<Zeroizing<Vec<u8>>, E> {
-    let (bytes, loose) = read(path, place)?;
+    let (bytes, mut loose) = read(path, place)?;
     // In either form
-    if bytes.starts_with(&MAGIC) || bytes.starts_with(armor::BEGIN.as_bytes()) {
-        let key = passphrase()?;
-        return Ok(open(bytes.to_vec(), place, &key)?);
-    }
+    let bytes = if bytes.starts_with(&MAGIC) || bytes.starts_with(armor::BEGIN.as_bytes()) {
+        loose = false;
+        open(bytes.to_vec(), place, &passphrase()?)?
+    } else {
+        bytes
+    };
     // Before its mode, which would be changed in vain, as that of a document would
     match public(&bytes).or((loose && is_secret(&bytes)).then_some(LOOSE)) {
         Some(why) => Err(Error::KeyFile { place: place.into(), why }.into()),
@@ -302,6 +304,10 @@ mod tests {
         let twice = read_identities(&files.write(sealed(SSH_ENCRYPTED), 0o600), passphrase);
         assert_eq!(why(twice), "it takes two passphrases");
         assert!(why(read_identities(&files.write(PEM, 0o600), nobody)).contains("in PEM"));
+        // 16 bytes that begin like a public key of SSH are one, within a sealed file too, though any 16 bytes could be a raw key
+        let public = b"\tssh-ed25519 AAA";
+        let within = read_identities(&files.write(sealed(public), 0o600), passphrase);
+        assert_eq!(why(within), why(read_identities(&files.write(public, 0o600), nobody)));
     }
 
     #[test]

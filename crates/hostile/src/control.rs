@@ -78,13 +78,13 @@ pub(crate) fn metrics(bytes: &[u8]) {
     const STARTS: [&str; 4] = ["", "GET /metrics ", "GET /health ", "GET /"];
     let Some((&[how, piece], rest)) = bytes.split_first_chunk() else { return };
     let mut request = [STARTS[usize::from(how & 3)].as_bytes(), rest].concat();
-    // What comes behind a request is not read, and may take the answer away on its way
-    let end = request.windows(4).position(|end| end == b"\r\n\r\n");
-    request.truncate(end.map_or(8191, |end| end + 4));
-    if how & 4 != 0 && end.is_none() {
+    if how & 4 != 0 {
         request.truncate(8187);
         request.extend(b"\r\n\r\n");
     }
+    // What comes behind a request is not read, and may take the answer away on its way
+    let end = request.windows(4).position(|end| end == b"\r\n\r\n");
+    request.truncate(end.map_or(8191, |end| end + 4));
     let mut stream = TcpStream::connect(server.addresses().metrics.unwrap()).unwrap();
     stream.set_nodelay(true).unwrap();
     for piece in request.chunks(1 + 8 * usize::from(piece)) {
