@@ -6,9 +6,9 @@ use clap::{Parser, Subcommand};
 use crate::verb::rekey;
 #[cfg(feature = "signatures")]
 use crate::verb::sign;
-use crate::verb::{completions, enc, inspect, key, man, open, seal, vectors, verify};
 #[cfg(feature = "relay")]
-use crate::{relay, verb::client, verb::serve};
+use crate::verb::{client, relay, serve};
+use crate::verb::{completions, enc, inspect, key, man, open, seal, vectors, verify};
 
 const ABOUT_EXITS: &str = "\
 Exit codes:

@@ -14,30 +14,9 @@ pub(crate) fn file_error(error: Error) -> CommandError {
         Error::Io { doing, place, source } => {
             CommandError::new(exit, format_args!("cannot {doing}: {}", os_message(source))).about(Path::new(place))
         }
-        Error::Exists(path) => CommandError::new(exit, "exists already").about(path),
-        Error::SameFile(path) => CommandError::new(exit, "is both input and output").about(path),
-        Error::Replaced(path) => CommandError::new(exit, "was changed or replaced meanwhile and is kept").about(path),
-        Error::NotDurable(path) => {
-            CommandError::new(exit, "is kept, because its output is not a file on a disk").about(path)
-        }
-        Error::Link(path) => {
-            CommandError::new(exit, "is a symbolic link: removing it would leave the text").about(path)
-        }
-        Error::BlockDevice(path) => {
-            CommandError::new(exit, "is a block device, whose content would be lost").about(path)
-        }
-        Error::EndlessOutput(path) => {
-            let what = "is a block device: what is sealed there cannot be opened, because nothing tells where it ends";
-            CommandError::new(exit, what).about(path)
-        }
         Error::OtherName { name, wanted } => {
             let what = format_args!("it holds a directory that is called {}, not {}", shown(name), shown(wanted));
             CommandError::new(exit, what)
-        }
-        Error::BadOutput { path, why } => CommandError::new(exit, format_args!("cannot be written: {why}")).about(path),
-        Error::Changed { place, before, after } => {
-            let what = format_args!("was written to while it was read (it had {before} bytes, then {after})");
-            CommandError::new(exit, what).about(Path::new(place))
         }
         Error::KeyFile { place, why } => {
             CommandError::new(exit, format_args!("cannot be used as a key file: {why}")).about(Path::new(place))
@@ -45,10 +24,16 @@ pub(crate) fn file_error(error: Error) -> CommandError {
         // Where the key was a word and not in a file, there is no name to put in front.
         Error::BadKey { place, why } if place == "the key" => CommandError::new(exit, why),
         Error::BadKey { place, why } => CommandError::new(exit, why).about(Path::new(place)),
-        Error::Moved(path) => CommandError::new(exit, "is no regular file any more, or a link leads to it").about(path),
         Error::KeyAsName => CommandError::new(exit, "is a key, not the name of a file that holds one")
             .about(Path::new("(a key, not repeated)")),
-        other => CommandError::new(exit, other),
+        other => match other.place() {
+            Some(place) => {
+                let sentence = other.to_string();
+                let rest = sentence.strip_prefix(&place.display().to_string()).unwrap_or(&sentence);
+                CommandError::new(exit, rest.trim_start()).about(place)
+            }
+            None => CommandError::new(exit, other),
+        },
     };
     hint.into_iter().fold(shown, CommandError::hint)
 }

@@ -24,8 +24,6 @@ mod protected_inputs;
 mod range;
 #[cfg(feature = "public-keys")]
 mod rekey_targets;
-#[cfg(feature = "relay")]
-mod relay;
 mod run;
 mod stream;
 mod task;
@@ -41,7 +39,7 @@ use crate::verb::rekey;
 #[cfg(feature = "signatures")]
 use crate::verb::sign;
 #[cfg(feature = "relay")]
-use crate::verb::{client, serve};
+use crate::verb::{client, relay, serve};
 use crate::{
     command::{Arguments, Verb},
     keys::prompt,

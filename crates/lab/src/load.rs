@@ -5,10 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use clap::Args;
 use sealwright_load::{LoadError, Mix, Outcome, Workload, compare, measure, remote};
 use sealwright_measure::Interval;
-use sealwright_relay::{
-    Count,
-    client::{ClientError, Identity},
-};
+use sealwright_relay::{Count, client::Identity};
 use sealwright_session::{SchemeKind, Spec};
 use sealwright_terminal::{CommandError, Exit, ProgressArgs, Status, print};
 use serde_json::{Value, json};
@@ -127,12 +124,7 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, CommandError> {
 
 fn failed(error: &LoadError) -> CommandError {
     match error {
-        LoadError::Client(client) if client.is_unheard() => {
-            CommandError::failed(error).hint("is this the relay's control port? If it is, try again later")
-        }
-        LoadError::Client(ClientError::Relay { .. }) => {
-            CommandError::failed(error).hint("is the relay running, and does its certificate contain this name?")
-        }
+        LoadError::Client(client) => client.hint().into_iter().fold(CommandError::failed(error), CommandError::hint),
         LoadError::Io(io) if io.raw_os_error() == Some(24) => {
             CommandError::failed(error).hint("`ulimit -n` limits the number of connections; raise it")
         }

@@ -179,6 +179,7 @@ fn interrupted(lines: &[Record<Entry>], run: &Run) -> Option<Kept> {
     Some(Kept { begun: begun.date.clone(), studies: studies.collect() })
 }
 
+#[cfg(feature = "fuzz")]
 #[path = "journal_fuzz.rs"]
 pub(crate) mod fuzz;
 

@@ -52,6 +52,7 @@ mod svg;
 pub use advise::{Advice, Measured, Question, advise};
 pub use error::StudyError;
 pub use figure::Figure;
+#[cfg(feature = "fuzz")]
 #[doc(hidden)]
 pub use journal::fuzz::fuzz as journal_fuzz;
 pub use paper::Paper;

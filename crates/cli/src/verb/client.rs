@@ -123,11 +123,7 @@ fn failure(error: ClientError) -> CommandError {
         error if error.is_unheard() => {
             Some("is this the relay's control port? If it is, --wait waits longer for a place there".to_owned())
         }
-        ClientError::Relay { .. } => {
-            Some("is the relay running, and does its certificate contain this name?".to_owned())
-        }
-        ClientError::NoDatagrams => Some("set `udp = ...` in the configuration of the relay".to_owned()),
-        _ => None,
+        error => error.hint().map(str::to_owned),
     };
     hint.into_iter().fold(CommandError::failed(error), CommandError::hint)
 }

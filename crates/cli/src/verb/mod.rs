@@ -10,6 +10,8 @@ pub(crate) mod man;
 pub(crate) mod open;
 #[cfg(feature = "public-keys")]
 pub(crate) mod rekey;
+#[cfg(feature = "relay")]
+pub(crate) mod relay;
 pub(crate) mod seal;
 #[cfg(feature = "relay")]
 pub(crate) mod serve;

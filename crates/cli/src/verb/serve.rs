@@ -1,7 +1,6 @@
 //! `sealwright serve`: the relay as a service.
 
 use std::{
-    io,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -9,11 +8,11 @@ use std::{
 use clap::Args;
 use sealwright_relay::{
     Log,
-    serve::{Signals, init, run as serve, stem},
+    serve::{InitError, Signals, init, run as serve, stem},
 };
 use sealwright_terminal::{CommandError, Exit, os_message, print, shown};
 
-use crate::relay::{failed, invalid};
+use super::relay::{failed, invalid};
 
 const EXAMPLES: &str = "\
 A client authenticates with a certificate that names it, and gets a session with fresh keys over TLS 1.3. It
@@ -50,7 +49,7 @@ pub(crate) struct ServeArgs {
 /// Writes a trial configuration, or serves until a signal ends the program.
 pub(crate) fn run(args: &ServeArgs) -> Result<Exit, CommandError> {
     if let Some(folder) = &args.init {
-        init(folder, &args.host, &args.client).map_err(|error| not_made(&error, folder))?;
+        init(folder, &args.host, &args.client).map_err(|error| not_made(error, folder))?;
         let folder = shown(folder);
         let mut text = format!("{folder}/relay.toml\n");
         for name in &args.client {
@@ -67,9 +66,6 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, CommandError> {
 }
 
 /// Why there is no folder: it could not be written, or words of the command line make no sense.
-fn not_made(error: &io::Error, folder: &Path) -> CommandError {
-    match error.kind() {
-        io::ErrorKind::InvalidInput => invalid(os_message(error)),
-        _ => failed(os_message(error)).about(folder),
-    }
+fn not_made(error: InitError, folder: &Path) -> CommandError {
+    if error.is_usage() { invalid(error) } else { failed(error).about(folder) }
 }

@@ -280,6 +280,33 @@ impl Error {
         }
     }
 
+    /// The file that its sentence begins with; nothing where it begins otherwise.
+    ///
+    /// ```
+    /// use sealwright_file::Error;
+    ///
+    /// let error = Error::Exists("letter.seal".into());
+    /// let place = error.place().map(|place| place.display().to_string());
+    /// assert_eq!(place.as_deref(), Some("letter.seal"));
+    /// assert_eq!(error.to_string(), "letter.seal exists already");
+    /// assert!(Error::NotSigned.place().is_none());
+    /// ```
+    pub fn place(&self) -> Option<&Path> {
+        match self {
+            Error::Exists(path)
+            | Error::SameFile(path)
+            | Error::Replaced(path)
+            | Error::Moved(path)
+            | Error::NotDurable(path)
+            | Error::Link(path)
+            | Error::BlockDevice(path)
+            | Error::EndlessOutput(path)
+            | Error::BadOutput { path, .. } => Some(path),
+            Error::Changed { place, .. } => Some(Path::new(place)),
+            _ => None,
+        }
+    }
+
     pub(crate) fn io(doing: &'static str, place: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
         let place = place.into();
         move |source| Error::Io { doing, place, source }

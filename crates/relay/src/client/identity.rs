@@ -1,7 +1,7 @@
 //! Who a client is, and how it gets its session.
 
 use std::{
-    fmt, io,
+    io,
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::{
@@ -41,7 +41,7 @@ pub enum ClientError {
         why: TomlError,
     },
     /// A file that the configuration names cannot be one.
-    #[error("{}: {}", path.display(), with_hint(why, why.hint()))]
+    #[error("{}: {why}", path.display())]
     FileName {
         /// Its file.
         path: PathBuf,
@@ -55,13 +55,13 @@ pub enum ClientError {
     #[error("{0:?} is not a host and a port, such as relay.example:7601")]
     RelayAddress(String),
     /// The relay's scheme is for research only, and the client did not ask for one.
-    #[error("the relay's scheme, {0}, is for research only; hint: research = true in the client's file takes it")]
+    #[error("the relay's scheme, {0}, is for research only")]
     Research(Spec),
     /// The relay does not follow the protocol.
     #[error("the relay does not follow the protocol: {0}")]
     Protocol(&'static str),
     /// Certificates or keys cannot be used.
-    #[error("{}", with_hint(.0, .0.hint()))]
+    #[error("{0}")]
     Tls(#[from] TlsError),
     /// The relay cannot be reached, or the connection fails.
     #[error("{relay}: {}", os_error_text(error))]
@@ -96,12 +96,20 @@ pub enum ClientError {
 #[error("the relay closed the connection; perhaps it is too busy")]
 pub(super) struct Unheard;
 
-/// An error and what to do about it in one line.
-fn with_hint(error: &dyn fmt::Display, hint: Option<&str>) -> String {
-    hint.map_or_else(|| error.to_string(), |hint| format!("{error}; hint: {hint}"))
-}
-
 impl ClientError {
+    /// What to do about it, where there is more to say than what is wrong.
+    pub fn hint(&self) -> Option<&str> {
+        match self {
+            ClientError::FileName { why, .. } => why.hint(),
+            ClientError::Research(_) => Some("research = true in the client's file takes it"),
+            ClientError::Tls(error) => error.hint(),
+            error if error.is_unheard() => Some("is this the relay's control port? If it is, try again later"),
+            ClientError::Relay { .. } => Some("is the relay running, and does its certificate contain this name?"),
+            ClientError::NoDatagrams => Some("set `udp = ...` in the configuration of the relay"),
+            _ => None,
+        }
+    }
+
     /// Whether the relay ended the connection before it said a word. Perhaps it is too busy, and later it is not; or
     /// something else than the control plane of a relay is there.
     pub fn is_unheard(&self) -> bool {

@@ -16,11 +16,7 @@ use rcgen::{
 use rustls::pki_types::{CertificateDer, DnsName, pem::PemObject};
 use zeroize::Zeroizing;
 
-use crate::errors::os_error_text;
-
-/// What to do where the key of the authority is not kept.
-const ELSEWHERE: &str = "; hint: add the client where authority.key is kept, beside a copy of this folder's relay.toml \
-                         and lists of names, then add its name to clients_file here (docs/OPERATING.md)";
+use super::init_error::InitError;
 
 /// The names and addresses of a relay that others on the same machine use.
 const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
@@ -31,31 +27,28 @@ const OWN: [&str; 2] = ["authority", "relay"];
 /// it, or there is no folder.
 ///
 /// # Errors
-/// [`io::ErrorKind::InvalidInput`] if a name cannot be that of a client or of a host, or two clients would have the same files; when
+/// If a name cannot be that of a client or of a host, or two clients would have the same files ([`InitError::is_usage`]); when
 /// the folder exists or cannot be written.
-pub fn init(folder: &Path, hosts: &[String], clients: &[String]) -> io::Result<()> {
+pub fn init(folder: &Path, hosts: &[String], clients: &[String]) -> Result<(), InitError> {
     check_clients(clients)?;
     hosts.iter().try_for_each(|host| check_host(host))?;
     DirBuilder::new().mode(0o700).create(folder).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => {
-            let why = "exists already; hint: --init makes a new folder: choose another name for it";
-            io::Error::new(error.kind(), why)
-        }
-        _ => error,
+        io::ErrorKind::AlreadyExists => InitError::Exists,
+        _ => InitError::Io(error),
     })?;
     // It was made just now, and nobody has put anything of theirs there.
     fill(folder, hosts, clients).inspect_err(|_| drop(fs::remove_dir_all(folder)))
 }
 
 /// Writes all that is in a new folder.
-fn fill(folder: &Path, hosts: &[String], clients: &[String]) -> io::Result<()> {
-    let authority = authority().map_err(io::Error::other)?;
+fn fill(folder: &Path, hosts: &[String], clients: &[String]) -> Result<(), InitError> {
+    let authority = authority()?;
     let write = |name: &str, text: &str| write(&folder.join(name), text);
     write("authority.pem", &authority.as_ref().pem())?;
     write("authority.key", &pem(authority.key()))?;
     let names: Vec<String> = LOCAL.map(str::to_owned).into_iter().chain(hosts.iter().cloned()).collect();
     let host = hosts.first().map_or("localhost", String::as_str);
-    let relay = leaf(&authority, &names, ExtendedKeyUsagePurpose::ServerAuth).map_err(io::Error::other)?;
+    let relay = leaf(&authority, &names, ExtendedKeyUsagePurpose::ServerAuth)?;
     write("relay.pem", &relay.0)?;
     write("relay.key", &relay.1)?;
     let quoted: Vec<String> = clients.iter().map(|name| format!("\"{name}\"")).collect();
@@ -80,27 +73,26 @@ fn at_port(host: &str, port: u16) -> String {
 }
 
 /// Refuses names that cannot be those of clients, and those of which two would have the same files.
-fn check_clients(clients: &[String]) -> io::Result<()> {
+fn check_clients(clients: &[String]) -> Result<(), InitError> {
     let mut known = HashMap::new();
     for name in clients {
         check_name(name)?;
         let stem = stem(name).to_ascii_lowercase();
         if OWN.contains(&stem.as_str()) {
-            return Err(invalid(format!("{name}: the relay has files of this name; hint: choose another one")));
+            return Err(InitError::OwnName(name.clone()));
         }
         if let Some(other) = known.insert(stem, name) {
-            let why = "hint: names that differ in case or by *. alone have the same files";
-            return Err(invalid(format!("{name}: {other} is a client already; {why}")));
+            return Err(InitError::SameFiles { name: name.clone(), other: other.clone() });
         }
     }
     Ok(())
 }
 
-fn check_host(host: &str) -> io::Result<()> {
+fn check_host(host: &str) -> Result<(), InitError> {
     if host.parse::<IpAddr>().is_ok() || DnsName::try_from(host).is_ok() && stem(host) == host {
         return Ok(());
     }
-    Err(invalid(format!("{host:?}: not a host such as relay.example or 192.0.2.1, without a port")))
+    Err(InitError::Host(host.to_owned()))
 }
 
 /// The first name in the relay's certificate by which other machines can know it.
@@ -115,35 +107,26 @@ pub fn host_in(certificate: &Path) -> Option<String> {
 ///
 /// # Errors
 /// When the authority's key is not there, or a file exists.
-pub fn add(folder: &Path, file: &Path, name: &str, relay: &str) -> io::Result<()> {
+pub fn add(folder: &Path, file: &Path, name: &str, relay: &str) -> Result<(), InitError> {
     check_name(name)?;
     let read = || fs::read_to_string(folder.join("authority.key")).map(Zeroizing::new);
-    let missing = |error: io::Error| {
-        let hint = if error.kind() == io::ErrorKind::NotFound { ELSEWHERE } else { "" };
-        io::Error::new(error.kind(), format!("authority.key: {}{hint}", os_error_text(&error)))
-    };
-    // What stands in the files is not repeated
-    let damaged = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why);
-    let key = KeyPair::from_pem(&read().map_err(missing)?)
-        .map_err(|_| damaged("authority.key holds no private key in PEM"))?;
-    let params = authority_params().map_err(io::Error::other)?;
+    let key = KeyPair::from_pem(&read().map_err(InitError::AuthorityKey)?)
+        .map_err(|_| InitError::Authority("authority.key holds no private key in PEM"))?;
+    let params = authority_params()?;
     let theirs = CertificateDer::from_pem_file(folder.join("authority.pem"))
-        .map_err(|_| damaged("authority.pem holds no certificate in PEM"))?;
+        .map_err(|_| InitError::Authority("authority.pem holds no certificate in PEM"))?;
     let ours = key.der_bytes();
     // A certificate holds its public key in the same form
     if !theirs.windows(ours.len()).any(|part| part == ours) {
-        let why = "authority.key is not the key of authority.pem";
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        return Err(InitError::Authority("authority.key is not the key of authority.pem"));
     }
     // All before the first is written: half a client could neither connect nor be added again
-    let there = files(name).into_iter().find(|file| folder.join(file).symlink_metadata().is_ok());
-    if let Some(file) = there {
-        let why = format!("{file}: File exists; hint: remove it if it is of no use, or choose another name");
-        return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
+    if let Some(file) = files(name).into_iter().find(|file| folder.join(file).symlink_metadata().is_ok()) {
+        return Err(InitError::ClientExists(file));
     }
     let names = NameFile::open(file)?;
     client(folder, &Issuer::new(params, key), name, relay)?;
-    names.append(name)
+    Ok(names.append(name)?)
 }
 
 /// A file with names, one a line, to which one more is to be added.
@@ -176,9 +159,9 @@ impl NameFile {
     }
 }
 
-fn client(folder: &Path, authority: &Issuer<'_, KeyPair>, name: &str, relay: &str) -> io::Result<()> {
+fn client(folder: &Path, authority: &Issuer<'_, KeyPair>, name: &str, relay: &str) -> Result<(), InitError> {
     let own = [name.to_owned()];
-    let made = leaf(authority, &own, ExtendedKeyUsagePurpose::ClientAuth).map_err(io::Error::other)?;
+    let made = leaf(authority, &own, ExtendedKeyUsagePurpose::ClientAuth)?;
     let text = CLIENT.replace("{relay}", relay).replace("{name}", name).replace("{stem}", stem(name));
     let paths = files(name).map(|file| folder.join(file));
     for (at, text) in [&made.0, &*made.1, &text].into_iter().enumerate() {
@@ -186,7 +169,7 @@ fn client(folder: &Path, authority: &Issuer<'_, KeyPair>, name: &str, relay: &st
             // What was written is of no use without the rest
             paths[..at].iter().for_each(|path| drop(fs::remove_file(path)));
             let file = paths[at].file_name().unwrap_or_default().display().to_string();
-            return Err(io::Error::new(error.kind(), format!("{file}: {}", os_error_text(&error))));
+            return Err(InitError::Write { file, error });
         }
     }
     Ok(())
@@ -197,15 +180,8 @@ fn files(name: &str) -> [String; 3] {
     ["pem", "key", "toml"].map(|ending| format!("{}.{ending}", stem(name)))
 }
 
-fn check_name(name: &str) -> io::Result<()> {
-    if is_name(name) {
-        return Ok(());
-    }
-    Err(invalid(format!("{name:?}: not a name such as alice, alice.example or, for many, *.load.test")))
-}
-
-fn invalid(why: String) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, why)
+fn check_name(name: &str) -> Result<(), InitError> {
+    if is_name(name) { Ok(()) } else { Err(InitError::Name(name.to_owned())) }
 }
 
 /// Whether a client can have this name: a DNS name. After `*.` at least two labels must follow; other wildcards are not

@@ -3,6 +3,7 @@
 pub(crate) mod config;
 pub(crate) mod config_error;
 pub(crate) mod init;
+mod init_error;
 mod notify;
 mod run;
 
@@ -23,6 +24,7 @@ pub use budget::{ConnectionBudget, bytes_per_session};
 pub use config::Config;
 pub use config_error::{ConfigError, SecretError, ValueError};
 pub use init::{NameFile, add, host_in, init, is_name, stem};
+pub use init_error::InitError;
 pub use run::{Signals, run};
 pub use serve_error::ServeError;
 pub use server::{Addresses, Server};

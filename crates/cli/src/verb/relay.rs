@@ -7,7 +7,7 @@ use std::{
 
 use clap::{Args, Subcommand};
 use sealwright_relay::serve::{
-    AdminError, AdminRequest, Config, ConfigError, NameFile, ServeError, add, ask, host_in, is_name, stem,
+    AdminError, AdminRequest, Config, ConfigError, InitError, NameFile, ServeError, add, ask, host_in, is_name, stem,
 };
 use sealwright_terminal::{CommandError, Exit, os_message, print, say, shown, similar};
 
@@ -148,13 +148,9 @@ impl RelayError for AdminError {
     }
 }
 
-/// The text of an [`std::io::Error`] from making a folder or adding to it, which has its hint at the end.
-impl RelayError for String {
+impl RelayError for InitError {
     fn text_and_hint(&self) -> (String, Option<String>) {
-        match self.split_once("; hint: ") {
-            Some((what, hint)) => (what.to_owned(), Some(hint.to_owned())),
-            None => (self.clone(), None),
-        }
+        (self.to_string(), self.hint().map(str::to_owned))
     }
 }
 
@@ -194,7 +190,7 @@ fn add_client(args: &AddArgs) -> Result<(), CommandError> {
     }
     let Some(file) = &config.clients_file else { return Err(without(path, "clients_file")) };
     let relay = args.relay.clone().unwrap_or_else(|| known_relay(folder(path), &config));
-    add(folder(path), file, &name, &relay).map_err(|error| failed(os_message(&error)).about(folder(path)))?;
+    add(folder(path), file, &name, &relay).map_err(|error| failed(error).about(folder(path)))?;
     stands(read(path)?.clients.contains(&name), &name, file)?;
     let stem = stem(&name);
     let folder = shown(folder(path));
