@@ -12,8 +12,13 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 fn sealed(isa: Isa, key: u8, ad: &[u8]) -> String {
+    let (aead, nonce) = (Xaes256Gcm::new(isa, &[key; 32]), b"ABCDEFGHIJKLMNOPQRSTUVWX");
     let mut message = b"XAES-256-GCM".to_vec();
-    Xaes256Gcm::new(isa, &[key; 32]).seal_vec(b"ABCDEFGHIJKLMNOPQRSTUVWX", ad, &mut message).unwrap();
+    aead.seal_vec(nonce, ad, &mut message).unwrap();
+    // With room for the tag
+    let mut roomy = [&b"XAES-256-GCM"[..], &[0xee; 16]].concat();
+    aead.seal_message(nonce, ad, &mut roomy).unwrap();
+    assert_eq!(roomy, message, "{isa}");
     hex(&message)
 }
 

@@ -48,6 +48,9 @@ pub enum Basis {
     /// So few samples that no two of them have the median between them in 95 % of cases. The ends are the least and the greatest, and
     /// no verdict rests on them.
     Few(u32),
+    /// No samples: the ends are bounds that the figure cannot leave, as those of an estimate or of a figure that is printed to so many
+    /// digits. They hold for every one of many cases.
+    Bounds,
     /// Nothing: a figure over another that may be zero can be anything. The ends are not known, and no verdict rests on them.
     Open,
 }
@@ -61,10 +64,11 @@ impl Basis {
     /// What a figure made of two others rests on: the weaker of the two.
     fn and(self, other: Basis) -> Basis {
         let weakness = |basis: Basis| match (basis, basis.degrees()) {
-            (Basis::Few(samples), _) => (2, Reverse(samples), false),
-            (Basis::Open, _) => (3, Reverse(0), false),
-            (_, Some(degrees)) => (1, Reverse(degrees), matches!(basis, Basis::Starts(_))),
-            (_, None) => (0, Reverse(0), false),
+            (Basis::Bounds, _) => (0, Reverse(0), false),
+            (Basis::Few(samples), _) => (3, Reverse(samples), false),
+            (Basis::Open, _) => (4, Reverse(0), false),
+            (_, Some(degrees)) => (2, Reverse(degrees), matches!(basis, Basis::Starts(_))),
+            (_, None) => (1, Reverse(0), false),
         };
         if weakness(self) >= weakness(other) { self } else { other }
     }
@@ -88,6 +92,11 @@ impl Interval {
     /// An interval with these ends.
     pub fn new(median: f64, low: f64, high: f64) -> Interval {
         Interval { median, low, high, basis: Basis::Many }
+    }
+
+    /// A figure that lies between these bounds for certain.
+    pub fn bounds(middle: f64, low: f64, high: f64) -> Interval {
+        Interval { basis: Basis::Bounds, ..Interval::new(middle, low, high) }
     }
 
     /// The median of `samples` with its interval. `None` of no samples or of a sample that is not a finite number.
@@ -203,15 +212,16 @@ impl Interval {
         Interval::new(value, value, value)
     }
 
-    /// Whether the ends are those of a 95 % interval. If not, nothing is decided by them.
+    /// Whether the ends are those of a 95 % interval, or bounds. If not, nothing is decided by them.
     pub fn tells(&self) -> bool {
-        matches!(self.basis, Basis::Many | Basis::Samples(_) | Basis::Starts(_))
+        !matches!(self.basis, Basis::Few(_) | Basis::Open)
     }
 
-    /// The share of repetitions in which such an interval holds what it estimates: 0.95, of too few samples less, and nothing if the
-    /// ends are not known.
+    /// The share of repetitions in which such an interval holds what it estimates: 0.95, of bounds 1, of too few samples less, and
+    /// nothing if the ends are not known.
     pub fn covers(&self) -> f64 {
         match self.basis {
+            Basis::Bounds => 1.0,
             Basis::Many | Basis::Samples(_) | Basis::Starts(_) => 0.95,
             Basis::Few(samples) => 1.0 - 2.0 * 0.5_f64.powf(f64::from(samples.max(1))),
             Basis::Open => 0.0,
@@ -276,13 +286,13 @@ impl Interval {
     /// and of 0.95. The quantiles are in standard errors: the normal distribution's, and Student's for as few samples or starts as
     /// the basis says (of three starts and six cases 2.53, of six samples and eight cases 1.89, where the normal ones give 1.35 and
     /// 1.40). Figures of samples that are positive are moved in factors; a mean is as likely too small as too great, and is moved in
-    /// differences.
+    /// differences. Bounds stay where they are.
     #[must_use]
     pub fn one_of(&self, cases: usize) -> Interval {
         let tail = 0.025 / cases.max(1) as f64;
         let Interval { median, low, high, basis } = *self;
         let wider = match basis.degrees() {
-            _ if !self.tells() => return *self,
+            _ if !self.tells() || basis == Basis::Bounds => return *self,
             Some(degrees) => student(degrees, tail) / student(degrees, 0.025),
             None => normal(tail) / normal(0.025),
         };

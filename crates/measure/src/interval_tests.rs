@@ -232,6 +232,18 @@ fn ends_of_few_samples_are_widened_as_student_says() {
 }
 
 #[test]
+fn bounds_hold_for_every_case() {
+    let bounds = Interval::bounds(12.0, 10.0, 14.0);
+    assert_eq!(bounds.one_of(24), bounds);
+    assert_eq!((bounds.tells(), bounds.covers()), (true, 1.0));
+    let quotient = bounds.over(Interval::bounds(2.0, 1.0, 4.0)).unwrap();
+    assert_eq!(quotient.one_of(9), Interval::bounds(6.0, 2.5, 14.0));
+    // What was measured may err by chance, and so may what is made of it
+    let measured = bounds.over(Interval::new(2.0, 1.0, 4.0)).unwrap();
+    assert!(measured.basis == Basis::Many && measured.one_of(9).high > measured.high);
+}
+
+#[test]
 fn a_mean_of_few_starts_near_zero_is_widened_past_it() {
     // A difference may have either sign: that all three starts are above zero is no proof for each of twenty cases
     let near = Interval::of_starts(&[0.9, 1.0, 1.1], &[1; 3], 1).unwrap();
@@ -291,10 +303,22 @@ fn quotients_reach_as_far_as_both_ends_allow_and_none_is_over_what_may_be_zero()
 
 #[test]
 fn what_is_made_of_two_figures_rests_on_the_weaker() {
-    let bases = [Basis::Many, Basis::Samples(15), Basis::Starts(3), Basis::Starts(9), Basis::Few(2), Basis::Open];
-    let [many, samples, three, nine, few, open] = bases.map(|basis| Interval { basis, ..Interval::exact(1.0) });
+    let bases = [
+        Basis::Bounds,
+        Basis::Many,
+        Basis::Samples(15),
+        Basis::Starts(3),
+        Basis::Starts(9),
+        Basis::Few(2),
+        Basis::Open,
+    ];
+    let [bounds, many, samples, three, nine, few, open] = bases.map(|basis| Interval { basis, ..Interval::exact(1.0) });
     for (a, b, basis) in [
         (many, many, Basis::Many),
+        (bounds, bounds, Basis::Bounds),
+        (many, bounds, Basis::Many),
+        (bounds, three, Basis::Starts(3)),
+        (few, bounds, Basis::Few(2)),
         (many, samples, Basis::Samples(15)),
         (samples, three, Basis::Starts(3)),
         (samples, nine, Basis::Samples(15)),

@@ -48,7 +48,7 @@ impl Synthesis {
     /// The ALM-class estimate: its bounds, with their middle.
     pub(super) fn alms(&self) -> Option<Interval> {
         let (low, high) = (self.alm_low?, self.alm_high?);
-        Some(Interval::new(f64::midpoint(low, high), low, high))
+        Some(Interval::bounds(f64::midpoint(low, high), low, high))
     }
 
     /// Megahertz after routing with its interval, if there are as many seeds as that takes.
@@ -246,7 +246,7 @@ mod tests {
         let log = format!(r#"{{"cores": [{row}]}}"#);
         kept.take("regression.json", &log).unwrap();
         let (gcm, ocb) = (Design(Cipher::Aes, Mode::Gcm), Design(Cipher::Aes, Mode::Ocb));
-        assert_eq!(kept.area(gcm, true).unwrap().alms().unwrap(), Interval::new(12.0, 10.0, 14.0));
+        assert_eq!(kept.area(gcm, true).unwrap().alms().unwrap(), Interval::bounds(12.0, 10.0, 14.0));
         assert_eq!((kept.clock(gcm), kept.clock(ocb)), (Some(201.5), None));
         assert!(kept.clocks(gcm).is_none(), "one seed has no interval");
         let seeds = r#""fmax_mhz": 250, "fmax_low": 240, "fmax_high": 260, "seeds": [1, 2, 3, 4, 5, 6]"#;

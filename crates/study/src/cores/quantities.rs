@@ -33,7 +33,7 @@ const SOFTWARE_JUMBO: &str = "software here, one core, packets of 9000 bytes";
 pub(super) fn printed() -> Vec<Quantity> {
     let mut all = Vec::new();
     let mut add = Quantities::new(&mut all, PRINTED, QuantityKind::Arithmetic);
-    let near = |value: f64| Interval::new(value, value - 0.5, value + 0.5);
+    let near = |value: f64| Interval::bounds(value, value - 0.5, value + 0.5);
     for design in DESIGNS {
         let printed = |column| design.printed(column);
         add.add(format!("ALMs/{design}"), printed(Column::Alms).map(Interval::exact));

@@ -133,7 +133,7 @@ impl Grid {
                 let point = Point { kind, size, mode, direction };
                 if let Some(value) = paper.table(id).and_then(|table| table.value(&point.row(), direction.column())) {
                     let tick = super::ticks::TICK_MS;
-                    grid.set(point, Interval::new(value, value - tick, value + tick));
+                    grid.set(point, Interval::bounds(value, value - tick, value + tick));
                 }
             }
         }

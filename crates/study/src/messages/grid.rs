@@ -90,7 +90,7 @@ impl Grid {
         for size in SIZES {
             let value = |column| paper.table("times").and_then(|table| table.value(&size.to_string(), column));
             if let (Some(rkc), Some(gcm)) = (value(0), value(1)) {
-                let near = |ms: f64| Interval::new(ms, ms - PRINTED_TO_MS, ms + PRINTED_TO_MS).scale(1e3);
+                let near = |ms: f64| Interval::bounds(ms, ms - PRINTED_TO_MS, ms + PRINTED_TO_MS).scale(1e3);
                 grid.set(size, near(rkc), near(gcm));
             }
         }
