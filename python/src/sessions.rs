@@ -215,7 +215,8 @@ impl SessionClient {
     #[pyo3(signature = (grant, *, research=false))]
     fn new(grant: Input<'_>, research: bool) -> PyResult<Self> {
         let wrong = || PyValueError::new_err(format!("not a grant of {} bytes, of a scheme known here", Grant::LEN));
-        let grant = grant.bytes().try_into().ok().and_then(Grant::from_bytes).ok_or_else(wrong)?;
+        let mut bytes = <[u8; Grant::LEN]>::try_from(grant.bytes()).map_err(|_| wrong())?;
+        let grant = Grant::from_bytes(&mut bytes).ok_or_else(wrong)?;
         allow(grant.spec(), research)?;
         Ok(SessionClient(Counted::new(sealwright_session::Client::new(grant))))
     }

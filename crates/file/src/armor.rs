@@ -229,7 +229,9 @@ mod tests {
         assert_eq!(wrong(&text(&["AAAA", "AAAA"])), 3);
         assert_eq!((wrong(&text(&[""])), wrong(&text(&[&whole, ""]))), (2, 3), "an empty line");
         assert_eq!(wrong(&text(&[&format!("{whole}AAAA")])), 2, "a line of 68");
-        assert_eq!(wrong(&format!("{BEGIN}\n{whole}\n")), 3, "no last line");
+        for end in ["\n", ""] {
+            assert_eq!(wrong(&format!("{BEGIN}\n{whole}{end}")), 3, "no last line");
+        }
         let spaces = |n: usize| " ".repeat(n);
         assert_eq!(read(&text(&[&(whole.clone() + &spaces(135)), "AAAA"]), 100).unwrap().len(), 51);
         assert_eq!(wrong(&text(&[&(whole.clone() + &spaces(136) + &other)])), 2, "two lines in one");
@@ -244,5 +246,37 @@ mod tests {
             assert_eq!(read(&format!("{}{spaces}", text(&[&whole])), 5).unwrap(), bytes(48), "{}", spaces.len());
             assert_eq!(wrong(&format!("{}{spaces}more", text(&[&whole]))), 4, "{}", spaces.len());
         }
+    }
+
+    /// Says at its end, once, what it is told.
+    struct Fails<'a>(&'a [u8], Option<io::ErrorKind>);
+
+    impl Read for Fails<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            match self.1.take_if(|_| self.0.is_empty()) {
+                Some(kind) => Err(kind.into()),
+                None => self.0.read(buffer),
+            }
+        }
+    }
+
+    #[test]
+    fn what_fails_behind_the_last_line_is_told_and_an_interrupt_is_no_failure() {
+        let text = armored(&bytes(50), 50);
+        let read = |kind| {
+            let mut out = Vec::new();
+            // `read_to_end` would try again by itself
+            let mut reader = ArmorReader::new(Fails(text.as_bytes(), Some(kind)));
+            while out.len() < 60 {
+                let mut byte = [0];
+                match reader.read(&mut byte)? {
+                    0 => break,
+                    _ => out.push(byte[0]),
+                }
+            }
+            io::Result::Ok(out)
+        };
+        assert_eq!(read(io::ErrorKind::Interrupted).unwrap(), bytes(50));
+        assert_eq!(read(io::ErrorKind::TimedOut).unwrap_err().kind(), io::ErrorKind::TimedOut);
     }
 }

@@ -45,9 +45,11 @@ fn text(len: usize) -> Vec<u8> {
     (0..len).map(|i| if i % 5 < 2 || i + 9 > len { 0 } else { (i * 7) as u8 }).collect()
 }
 
+/// Of a file that exists, to seal another text under its nonces.
 fn cipher(header: &[u8]) -> ChunkCipher {
     let (preamble, body) = header.split_at(PREAMBLE);
-    ChunkCipher::open(Suite::Aes256Gcm, Isa::best(), &KEY, body.try_into().unwrap(), &[preamble]).unwrap()
+    let salt = body.first_chunk().unwrap();
+    ChunkCipher::create_with_salt(Suite::Aes256Gcm, Isa::best(), &KEY, salt, &[preamble]).unwrap().0
 }
 
 impl Genuine {

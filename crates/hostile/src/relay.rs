@@ -101,7 +101,7 @@ pub(crate) fn grant(bytes: &[u8]) {
     let mut whole = [0; Grant::LEN];
     let len = bytes.len().min(Grant::LEN);
     whole[..len].copy_from_slice(&bytes[..len]);
-    let Some(grant) = Grant::from_bytes(&whole) else { return };
+    let Some(grant) = Grant::from_bytes(&mut whole.clone()) else { return };
     assert_eq!(grant.to_bytes()[..], whole);
     let (session, spec) = (grant.session(), grant.spec());
     let mut client = Client::new(grant);

@@ -18,8 +18,8 @@ use crate::{
 
 /// One direction, with its keys ready.
 struct DirectionKeys {
-    /// None in the clear.
-    keyed: Option<(Schedule, Block)>,
+    /// In a box: whoever moves a client, as a vector that grows does, would leave copies behind. None in the clear.
+    keyed: Option<Box<(Schedule, Block)>>,
     stream: Stream,
     blocks: u32,
     packets: u32,
@@ -27,8 +27,8 @@ struct DirectionKeys {
 
 impl Drop for DirectionKeys {
     fn drop(&mut self) {
-        if let Some((_, h)) = &mut self.keyed {
-            h.zeroize();
+        if let Some(keyed) = &mut self.keyed {
+            keyed.1.zeroize();
         }
     }
 }
@@ -43,7 +43,7 @@ impl DirectionKeys {
                 Some(second) => shared.clone().replaced(0, &flow.secondary[0]).replaced(second, &flow.secondary[1]),
             };
             let h = if spec.hashes_by_cluster() { shared.hash_key(isa) } else { schedule.hash_key(isa) };
-            (schedule, h)
+            Box::new((schedule, h))
         });
         DirectionKeys { keyed, stream: Stream { prefix: flow.prefix, base: flow.base }, blocks: 0, packets: 0 }
     }
@@ -151,7 +151,7 @@ impl Client {
         let seq = up.stream.base + u64::from(up.packets);
         let phase = (self.epoch & 15) as u8;
         *ad = Header { kind: FrameKind::Data, phase, len: text.len() as u16, session: self.session, seq }.write();
-        if let Some((schedule, h)) = &up.keyed {
+        if let Some((schedule, h)) = up.keyed.as_deref() {
             let keyed = Keyed { schedule: schedule.clone(), hash: Hash::WithKey(h) };
             *tag = keyed.seal(self.isa, Packet { nonce: &up.stream.nonce(seq), ad, text });
         }
@@ -181,8 +181,14 @@ impl Client {
             return Err(SessionError::Replayed);
         }
         let after = down.blocks.checked_add(blocks(text.len())).ok_or(SessionError::Exhausted)?;
-        let genuine = match &down.keyed {
-            None => *tag == [0; 16],
+        let genuine = match down.keyed.as_deref() {
+            None => {
+                let genuine = *tag == [0; 16];
+                if !genuine {
+                    text.fill(0);
+                }
+                genuine
+            }
             Some((schedule, h)) => {
                 let keyed = Keyed { schedule: schedule.clone(), hash: Hash::WithKey(h) };
                 keyed.open(self.isa, Packet { nonce: &down.stream.nonce(header.seq), ad, text }, tag)
@@ -220,5 +226,19 @@ mod tests {
         let mut last = client.seal(1, &[7; 12]).unwrap();
         assert_eq!((client.blocks_left(), client.seal(1, b"")), (0, Err(SessionError::Exhausted)));
         relay.open(1, &mut last).unwrap();
+    }
+
+    #[test]
+    fn what_is_refused_in_the_clear_is_not_read_either() {
+        let mut relay = table(Plan::new("clear".parse().unwrap(), 4)).unwrap();
+        let mut client = Client::new(relay.admit(1, 1, &Material::random().unwrap()).unwrap());
+        let (mut up, mut down) = (client.seal(1, b"a stranger's").unwrap(), frame::unsealed(1, b"a stranger's"));
+        relay.seal(1, 1, &mut down).unwrap();
+        for frame in [&mut up, &mut down] {
+            *frame.last_mut().unwrap() ^= 1;
+        }
+        assert_eq!(relay.open(1, &mut up), Err(SessionError::Forged));
+        assert_eq!(client.open(&mut down), Err(SessionError::Forged));
+        assert!([up, down].iter().all(|frame| frame::payload(frame).iter().all(|&byte| byte == 0)));
     }
 }

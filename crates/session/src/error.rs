@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 
-/// Why a frame, or a client, was refused. The payload of a frame that was not opened cannot be read: it is wiped, or still
-/// sealed.
+/// Why a frame, or a client, was refused. Nothing that was sealed can be read from the payload of such a frame: it is wiped, or as it
+/// arrived, and then whoever sent it chose what stands there.
 ///
 /// ```
 /// use sealwright_session::{Client, Material, Plan, SessionError, table};
@@ -40,7 +40,8 @@ pub enum SessionError {
     /// The tag does not match.
     #[error("the frame is not authentic")]
     Forged,
-    /// The key has encrypted 2^32 blocks, or the slot has used all its epochs.
+    /// The key has encrypted 2^32 blocks, of a client of a great cluster fewer ([`Plan::cluster`](crate::Plan::cluster)), or the slot has
+    /// used all its epochs.
     #[error("the session's keys are used up")]
     Exhausted,
     /// The main keys of the session's cluster have encrypted 2^48 blocks: [`revoke`](crate::Sessions::revoke) gives it

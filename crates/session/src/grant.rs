@@ -3,7 +3,7 @@
 use core::fmt;
 
 use sealwright::block::CleanStack;
-use zeroize::{ZeroizeOnDrop, Zeroizing};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::{
     material::{Flow, hidden},
@@ -19,8 +19,8 @@ hidden!(Grant);
 ///
 /// let mut relay = table(Plan::new("gcm-on64".parse()?, 10))?;
 /// let grant = relay.admit(7, 7, &Material::random()?)?;
-/// let bytes = grant.to_bytes(); // through TLS
-/// let received = Grant::from_bytes(&bytes).expect("a scheme of this build");
+/// let mut bytes = grant.to_bytes(); // through TLS
+/// let received = Grant::from_bytes(&mut bytes).expect("a scheme of this build");
 /// assert_eq!(Client::new(received).session(), 7);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -54,7 +54,8 @@ impl Grant {
         self.spec
     }
 
-    /// The grant's bytes.
+    /// The grant's bytes, for the client alone. They are read once and are never stored: who reads them twice has two clients that seal
+    /// under the same nonces.
     pub fn to_bytes(&self) -> Zeroizing<[u8; Self::LEN]> {
         // A key exchange left the material on the stack, below who sends the grant now.
         let _stack: CleanStack = CleanStack;
@@ -71,8 +72,15 @@ impl Grant {
         bytes
     }
 
-    /// Reads a grant; none if it is of a scheme unknown here, or if its packets' numbers would wrap before its keys are used up.
-    pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Option<Self> {
+    /// Reads a grant and wipes the bytes, so that no second client is made of them; none if it is of a scheme unknown here, or if its
+    /// packets' numbers would wrap before its keys are used up.
+    pub fn from_bytes(bytes: &mut [u8; Self::LEN]) -> Option<Self> {
+        let grant = Self::read(bytes);
+        bytes.zeroize();
+        grant
+    }
+
+    fn read(bytes: &[u8; Self::LEN]) -> Option<Self> {
         let mut grant = Grant {
             spec: Spec::from_id(u16::from_be_bytes([bytes[0], bytes[1]]))?,
             epoch: u16::from_be_bytes([bytes[2], bytes[3]]),
@@ -117,12 +125,15 @@ mod tests {
         let head = [0x85, 0, 5, 6, 1, 2, 3, 4];
         let wanted = [&head[..], &flow(1, [1, 2, 3, 4, 5, 6, 7, 8]), &flow(2, [0, 0, 0, 0, 0, 0, 0, 9])].concat();
         assert_eq!(bytes[..], wanted);
-        let again = Grant::from_bytes(&bytes).unwrap();
+        let mut read = bytes.clone();
+        let again = Grant::from_bytes(&mut read).unwrap();
+        assert_eq!(*read, [0; Grant::LEN], "they serve once");
+        assert!(Grant::from_bytes(&mut read).is_none(), "what was never filled is no grant");
         assert_eq!((again.session(), again.epoch(), again.spec()), (0x0102_0304, 0x0506, grant.spec));
         assert_eq!(again.to_bytes(), bytes);
         let mut unknown = bytes;
         unknown[0] = 0x7f;
-        assert!(Grant::from_bytes(&unknown).is_none());
+        assert!(Grant::from_bytes(&mut unknown).is_none());
     }
 
     /// What a relay says is foreign: numbers that wrap would repeat nonces of another epoch.
@@ -132,9 +143,9 @@ mod tests {
         for (bases, may) in
             [([last, last], true), ([last + 1, 0], false), ([0, last + 1], false), ([u64::MAX, 0], false)]
         {
-            assert_eq!(Grant::from_bytes(&grant(bases).to_bytes()).is_some(), may, "{bases:x?}");
+            assert_eq!(Grant::from_bytes(&mut grant(bases).to_bytes()).is_some(), may, "{bases:x?}");
         }
-        let mut client = crate::Client::new(Grant::from_bytes(&grant([last, last]).to_bytes()).unwrap());
+        let mut client = crate::Client::new(Grant::from_bytes(&mut grant([last, last]).to_bytes()).unwrap());
         client.seal(1, b"a packet").unwrap();
     }
 }

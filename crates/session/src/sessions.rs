@@ -72,9 +72,9 @@ pub struct Plan {
     pub slots: u32,
     /// Which end of them the table holds.
     pub side: Side,
-    /// What keys are derived from that clients do not bring along; none for a random one. Two tables of the same secret
+    /// What keys are derived from that clients do not bring along; none for a random one, which is what a server wants. Two tables of the same secret
     /// and scheme that admit the same clients in the same order are each other's ends. A secret must not serve twice on one
-    /// side: the same keys would come again, with the same nonces.
+    /// side, as after a restart if it was stored: the same keys would come again, with the same nonces.
     pub secret: Option<Secret>,
     /// The most clients of a cluster: slots `n c` to `n c + n - 1` are cluster `c`. Clients of a cluster of more than [`Plan::CLUSTER`] have
     /// fewer blocks each, so that all have 2^48 together; only the table knows how many, and a client counts 2^32.
@@ -151,6 +151,8 @@ pub(crate) mod sealed {
 ///
 /// A process that is forked, or that goes on from a snapshot of itself or of its virtual machine, has a copy of the table, and must not seal
 /// with it: both would use the same nonces. It admits its clients anew, into a table of its own.
+///
+/// Dropping a table, and [`remove`](Self::remove), overwrite what is left of keys on the stack: that takes up to 48 KiB of it.
 ///
 /// This trait is sealed: methods may be added to it. `Debug` shows no secrets.
 ///

@@ -8,12 +8,15 @@ use zeroize::Zeroize;
 
 use crate::error::SessionError;
 
+/// Bytes that are wiped together.
+const REGION: usize = 64 << 10;
+
 /// A fixed number of records, zero at first. Memory is taken when a record is first written. Wiped.
 pub(crate) struct Slab<R> {
     memory: MmapMut,
     records: u32,
-    /// Records behind this one were never written.
-    used: u32,
+    /// A bit for each region: whether a record in it was written. What was not is not touched, nor does the system give it memory.
+    written: Box<[u64]>,
     record: PhantomData<fn() -> R>,
 }
 
@@ -25,7 +28,8 @@ impl<R: Pod> Slab<R> {
         // Where the system does not give huge pages, small ones do.
         #[cfg(target_os = "linux")]
         let _ = memory.advise(memmap2::Advice::HugePage);
-        Ok(Slab { memory, records, used: 0, record: PhantomData })
+        let written = vec![0; bytes.div_ceil(REGION).div_ceil(64)].into();
+        Ok(Slab { memory, records, written, record: PhantomData })
     }
 
     /// How many records there are.
@@ -65,12 +69,43 @@ impl<R: Pod> Slab<R> {
 
     /// Notes that a record will be written.
     pub(crate) fn claim(&mut self, slot: u32) {
-        self.used = self.used.max(slot + 1);
+        let at = slot as usize * size_of::<R>();
+        for region in at / REGION..=(at + size_of::<R>().max(1) - 1) / REGION {
+            self.written[region / 64] |= 1 << (region % 64);
+        }
     }
 }
 
 impl<R> Drop for Slab<R> {
     fn drop(&mut self) {
-        self.memory[..self.used as usize * size_of::<R>()].zeroize();
+        for (at, region) in self.memory.chunks_mut(REGION).enumerate() {
+            if self.written[at / 64] >> (at % 64) & 1 == 1 {
+                // In words: byte by byte it takes eight times as long
+                let (head, words, tail) = bytemuck::pod_align_to_mut::<u8, u64>(region);
+                head.zeroize();
+                words.zeroize();
+                tail.zeroize();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// Whether the regions in which these records lie would be wiped, and only those.
+    #[test]
+    fn what_was_written_is_known_by_its_region() {
+        type Record = [u64; 12];
+        let mut slab = Slab::<Record>::new(10_000).unwrap();
+        // The second lies in two regions
+        for slot in [3, 682, 9_999] {
+            slab.claim(slot);
+        }
+        let known = |region: usize| slab.written[region / 64] >> (region % 64) & 1 == 1;
+        let regions = 10_000 * size_of::<Record>() / REGION;
+        assert_eq!((0..=regions).filter(|&region| known(region)).collect::<Vec<_>>(), [0, 1, regions]);
     }
 }

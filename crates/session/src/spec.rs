@@ -117,7 +117,8 @@ impl SchemeKind {
     /// The name without its key length, the number in grants, and the strategy.
     fn parts(self) -> (&'static str, u16, Option<Strategy>) {
         match self {
-            SchemeKind::Clear => ("clear", 0, None),
+            // Not zero: a grant that nobody filled would be one in the clear
+            SchemeKind::Clear => ("clear", 7, None),
             SchemeKind::GcmPre(x) => ("gcm-pre", 1, Some(x)),
             SchemeKind::GcmOn(x) => ("gcm-on", 2, Some(x)),
             #[cfg(feature = "research")]

@@ -23,7 +23,7 @@ fn data(len: usize) -> Vec<u8> {
 
 fn admit(table: &mut dyn Sessions, slot: u32) -> Client {
     let grant = table.admit(slot, 100 + slot, &Material::random().unwrap()).unwrap();
-    let grant = Grant::from_bytes(&grant.to_bytes()).unwrap();
+    let grant = Grant::from_bytes(&mut grant.to_bytes()).unwrap();
     Client::new(grant)
 }
 
@@ -39,7 +39,7 @@ fn every_scheme_and_length_has_a_name_and_a_number_in_grants() {
             let mut relay = table(plan(given, Isa::best())).unwrap();
             assert_eq!(relay.spec(), meant);
             let grant = relay.admit(3, 103, &Material::random().unwrap()).unwrap();
-            assert_eq!(Grant::from_bytes(&grant.to_bytes()).unwrap().spec(), meant);
+            assert_eq!(Grant::from_bytes(&mut grant.to_bytes()).unwrap().spec(), meant);
             assert_eq!(format!("{relay:?}"), format!("Table {{ scheme: {meant}, slots: 40, live: 1, .. }}"));
         }
     }

@@ -42,6 +42,8 @@ const LABEL: &[u8] = b"c2sp.org/chunked-encryption@v1+";
 pub struct ChunkCipher {
     aead: Box<dyn Aead>,
     base: Zeroizing<[u8; NONCE]>,
+    /// Not where a stream is opened: its nonces are used up.
+    seals: bool,
 }
 
 impl ChunkCipher {
@@ -74,14 +76,14 @@ impl ChunkCipher {
         salt: &[u8; SALT],
         context: &[&[u8]],
     ) -> Result<(ChunkCipher, [u8; HEADER]), StreamError> {
-        let (cipher, commitment) = ChunkCipher::derive(suite, isa, key, salt, context)?;
+        let (cipher, commitment) = ChunkCipher::derive(suite, isa, key, salt, context, true)?;
         let mut header = [0; HEADER];
         header[..SALT].copy_from_slice(salt);
         header[SALT..].copy_from_slice(&commitment);
         Ok((cipher, header))
     }
 
-    /// The stream that begins with `header`.
+    /// The stream that begins with `header`, to be opened: what it seals would have nonces that the stream has used.
     ///
     /// # Errors
     /// [`StreamError::WrongKey`] unless key and context are those that the stream was sealed under;
@@ -94,7 +96,7 @@ impl ChunkCipher {
         context: &[&[u8]],
     ) -> Result<ChunkCipher, StreamError> {
         let (salt, wanted) = header.split_at(SALT);
-        let (cipher, commitment) = ChunkCipher::derive(suite, isa, key, salt, context)?;
+        let (cipher, commitment) = ChunkCipher::derive(suite, isa, key, salt, context, false)?;
         if bool::from(commitment.ct_eq(wanted)) { Ok(cipher) } else { Err(StreamError::WrongKey) }
     }
 
@@ -104,6 +106,7 @@ impl ChunkCipher {
         key: &[u8],
         salt: &[u8],
         context: &[&[u8]],
+        seals: bool,
     ) -> Result<(ChunkCipher, [u8; COMMITMENT]), StreamError> {
         let wrong_length = |given| StreamError::KeyLength { suite, wanted: suite.key_len(), given };
         if key.len() != suite.key_len() {
@@ -119,7 +122,7 @@ impl ChunkCipher {
         let (mut base, mut commitment) = (Zeroizing::new([0; NONCE]), [0; COMMITMENT]);
         base.copy_from_slice(base_bytes);
         commitment.copy_from_slice(commitment_bytes);
-        Ok((ChunkCipher { aead, base }, commitment))
+        Ok((ChunkCipher { aead, base, seals }, commitment))
     }
 
     /// Seals chunk `index` in place: the first `len` bytes of `chunk` are its text, the tag goes behind them.
@@ -128,8 +131,9 @@ impl ChunkCipher {
     /// [`chunk::PLAIN`], or less for the last chunk. None of this is checked.
     ///
     /// # Panics
-    /// If `chunk` is shorter than `len` and a tag.
+    /// If `chunk` is shorter than `len` and a tag, or if the stream is one that was opened.
     pub fn seal_chunk(&self, index: u64, chunk: &mut [u8], len: usize) {
+        assert!(self.seals, "a stream that was opened has used its nonces: seal a new one");
         let sealed = self.aead.seal_message(&nonce(&self.base, index), &[], &mut chunk[..len + TAG]);
         sealed.expect("a chunk is within every suite's limits");
     }
@@ -137,8 +141,12 @@ impl ChunkCipher {
     /// Opens chunk `index`, text and tag, in place. On failure nothing of the text is left in `chunk`.
     ///
     /// # Errors
-    /// [`StreamError::Chunk`].
+    /// [`StreamError::Chunk`]; [`StreamError::TooLong`] if no stream has a chunk of this number.
     pub fn open_chunk(&self, index: u64, chunk: &mut [u8]) -> Result<(), StreamError> {
+        if index >= chunk::MAX_CHUNKS {
+            chunk.fill(0);
+            return Err(StreamError::TooLong);
+        }
         let last = chunk.len() < SEALED;
         let flaw = || StreamError::Chunk { index, offset: chunk::offset(index), last };
         let Some((text, tag)) = chunk.split_at_mut_checked(chunk.len().wrapping_sub(TAG)) else { return Err(flaw()) };

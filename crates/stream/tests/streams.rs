@@ -4,8 +4,8 @@
 use std::io::{self, ErrorKind, Read, Write};
 
 use proptest::prelude::*;
-use sealwright::Suite;
-use sealwright_stream::{Opener, Sealer, StreamError, chunk};
+use sealwright::{Isa, Suite};
+use sealwright_stream::{ChunkCipher, Opener, Sealer, StreamError, chunk};
 
 const KEY: [u8; 32] = [9; 32];
 
@@ -283,4 +283,29 @@ fn calls_that_failed_may_be_repeated() {
     }
     assert!(out == text);
     assert!(refused.iter().all(|&times| times > 0), "errors are handed on: {refused:?}");
+}
+
+/// Its nonces are used: another text under them would show both.
+#[test]
+#[should_panic(expected = "a stream that was opened has used its nonces")]
+fn a_stream_that_was_opened_seals_nothing() {
+    let sealed = sealed(b"a text");
+    let header = sealed.first_chunk().unwrap();
+    let cipher = ChunkCipher::open(Suite::Aes256Gcm, Isa::best(), &KEY, header, &[b"context"]).unwrap();
+    let mut chunk = sealed[chunk::HEADER..].to_vec();
+    cipher.open_chunk(0, &mut chunk).unwrap();
+    assert!(chunk.starts_with(b"a text"));
+    cipher.seal_chunk(0, &mut chunk, 6);
+}
+
+#[test]
+fn numbers_that_no_chunk_has_are_refused() {
+    let (cipher, _) = ChunkCipher::create(Suite::Aes256Gcm, Isa::best(), &KEY, &[]).unwrap();
+    for index in [chunk::MAX_CHUNKS, 1 << 50, u64::MAX] {
+        let mut chunk = [7; 100];
+        assert!(matches!(cipher.open_chunk(index, &mut chunk), Err(StreamError::TooLong)), "{index}");
+        assert_eq!(chunk, [0; 100]);
+    }
+    let last = cipher.open_chunk(chunk::MAX_CHUNKS - 1, &mut [7; 100]);
+    assert!(matches!(last, Err(StreamError::Chunk { index, .. }) if index == chunk::MAX_CHUNKS - 1));
 }

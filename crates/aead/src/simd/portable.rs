@@ -1,4 +1,4 @@
-//! Plain Rust, constant time, on any machine: the reference for the other levels. Four blocks a register, so that AES in
+//! Plain Rust, constant time where the multiplication of integers is, on any machine: the reference for the other levels. Four blocks a register, so that AES in
 //! bit slices has four blocks to slice. What is more than a few gates a word is a function of its own: such a register is
 //! in memory anyway, and kernels of eight of them compile in half the time.
 

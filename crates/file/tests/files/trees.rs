@@ -1,11 +1,15 @@
 //! Directories as one sealed file: long paths, and nothing that verifies but does not open.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, Permissions},
     io::{Cursor, Read, Write},
-    os::fd::OwnedFd,
+    os::{
+        fd::OwnedFd,
+        unix::fs::{MetadataExt, PermissionsExt},
+    },
     path::{Path, PathBuf},
     sync::LazyLock,
+    time::{Duration, SystemTime},
 };
 
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
@@ -140,5 +144,105 @@ fn what_verifies_opens() {
                 }
             }
         }
+    }
+}
+
+/// Opens these bytes with other wishes than [`unpack`] has.
+fn unpack_as(sealed: &[u8], unpacking: &Unpacking<'_>, threads: usize) -> Result<PathBuf, Error> {
+    Opening::new(&KEY).work(work(threads)).unpack(Input::bytes(sealed.to_vec(), "sealed"), unpacking)
+}
+
+/// Files around the lengths that are written otherwise: alone, and in batches. More files than are synced one by one.
+#[test]
+fn contents_modes_and_times_come_back() {
+    let dir = Dir::new();
+    let at = |seconds: i64| match u64::try_from(seconds) {
+        Ok(seconds) => SystemTime::UNIX_EPOCH + Duration::new(seconds, 123_456_789),
+        Err(_) => SystemTime::UNIX_EPOCH - Duration::from_secs(seconds.unsigned_abs()),
+    };
+    // The directories last: what is written in them changes their times
+    let mut files: Vec<(String, usize, u32)> = vec![("a/empty".into(), 0, 0o400), ("b/long".into(), 600_001, 0o755)];
+    files.extend([65_535, 65_536, 65_537, 262_144].map(|len| (format!("b/{len}"), len, 0o640)));
+    files.extend((0..140).map(|i| (format!("a/{i}"), i * 37, 0o600)));
+    let directories = [("a", 0o750), ("b", 0o700), ("empty", 0o711), ("", 0o755)];
+    let tree = dir.path("tree");
+    for (name, _) in directories.iter().rev() {
+        fs::create_dir(tree.join(name)).unwrap();
+    }
+    let set = |path: &Path, mode: u32, seconds: i64| {
+        let file = File::open(path).unwrap();
+        file.set_permissions(Permissions::from_mode(mode)).unwrap();
+        file.set_modified(at(seconds)).unwrap();
+    };
+    for (i, (name, len, mode)) in files.iter().enumerate() {
+        fs::write(tree.join(name), text(*len)).unwrap();
+        set(&tree.join(name), *mode, if i % 2 == 0 { 1_000_000 + i as i64 } else { -100 });
+    }
+    for (i, (name, mode)) in directories.iter().enumerate() {
+        set(&tree.join(name), *mode, 2_000_000 + i as i64);
+    }
+    let sealed = sealed_tree(&tree).unwrap();
+    for (case, (preserve, sync, threads)) in
+        [(false, false, 1), (true, false, 3), (true, true, 1), (false, true, 2)].into_iter().enumerate()
+    {
+        let out = dir.path(&format!("out{case}"));
+        fs::create_dir(&out).unwrap();
+        let unpacking = Unpacking { directory: &out, name: Some("tree".as_ref()), preserve, sync };
+        let opened = unpack_as(&sealed, &unpacking, threads).unwrap();
+        assert_eq!(opened, out.join("tree"));
+        let names = files.iter().map(|(name, ..)| name.as_str()).chain(directories.iter().map(|(name, _)| *name));
+        for name in names {
+            let [was, is] = [&tree, &opened].map(|top| fs::metadata(top.join(name)).unwrap());
+            assert_eq!(is.modified().unwrap(), was.modified().unwrap(), "{case}: {name}");
+            let plain = if is.is_dir() { 0o700 } else { 0o600 };
+            let mode = if preserve { was.mode() & 0o777 } else { plain };
+            assert_eq!(is.mode() & 0o777, mode, "{case}: {name}");
+            if is.is_file() {
+                let [was, is] = [&tree, &opened].map(|top| fs::read(top.join(name)).unwrap());
+                assert!(was == is, "{case}: {name}");
+            }
+        }
+    }
+}
+
+/// Who sealed it chose the name.
+#[test]
+fn a_tree_of_another_name_than_is_wanted_is_refused() {
+    let dir = Dir::new();
+    fs::create_dir(dir.path("tree")).unwrap();
+    let sealed = sealed_tree(&dir.path("tree")).unwrap();
+    let out = Dir::new();
+    let unpacking = Unpacking { directory: out.0.path(), name: Some("wood".as_ref()), preserve: false, sync: false };
+    let refused = unpack_as(&sealed, &unpacking, 1).unwrap_err();
+    assert!(matches!(&refused, Error::OtherName { name, wanted } if name == "tree" && wanted == "wood"), "{refused}");
+    assert_eq!(fs::read_dir(out.0.path()).unwrap().count(), 0);
+}
+
+/// What was listed is what is packed, or nothing is.
+#[test]
+fn files_that_change_after_they_were_listed_are_refused() {
+    let changes: [(&str, fn(&Path)); 5] = [
+        ("longer", |path| fs::write(path, text(100_001)).unwrap()),
+        ("shorter", |path| fs::write(path, text(99_999)).unwrap()),
+        ("empty", |path| fs::write(path, b"").unwrap()),
+        ("other content", |path| fs::write(path, vec![7; 100_000]).unwrap()),
+        ("another file", |path| {
+            fs::remove_file(path).unwrap();
+            fs::write(path, text(100_000)).unwrap();
+        }),
+    ];
+    for (what, change) in changes {
+        let dir = Dir::new();
+        fs::create_dir(dir.path("tree")).unwrap();
+        dir.write("tree/file", &text(100_000));
+        let packed = pack(&dir.path("tree")).unwrap();
+        // Times of the system may be those of its last tick
+        std::thread::sleep(Duration::from_millis(20));
+        change(&dir.path("tree/file"));
+        let mut out = Shared::default();
+        let sealing = Sealing::new(&KEY).content(Content::Tree);
+        let refused = sealing.seal(packed.input, Output::writer(out.clone(), "memory")).unwrap_err();
+        assert!(matches!(refused, Error::Changed { before: 100_000, .. }), "{what}: {refused}");
+        assert!(unpack(&out.take(), dir.0.path()).is_err(), "{what}");
     }
 }

@@ -204,20 +204,20 @@ pub(super) fn granted(
                 Some(host) => resolve(&format!("{host}:{port}"))?,
                 None => SocketAddr::new(peer, port),
             };
-            let bytes = Zeroizing::new(base16ct::mixed::decode_vec(&*grant).unwrap_or_default());
-            let read = || {
-                <&[u8; Grant::LEN]>::try_from(&bytes[..])
+            let mut bytes = Zeroizing::new(base16ct::mixed::decode_vec(&*grant).unwrap_or_default());
+            let read = |bytes: &mut [u8]| {
+                <&mut [u8; Grant::LEN]>::try_from(bytes)
                     .ok()
                     .and_then(Grant::from_bytes)
                     .filter(|grant| workers > 0 && grant.session() == session)
                     .ok_or(ClientError::Protocol("its grant cannot be read"))
             };
-            let grant = read()?;
+            let grant = read(&mut bytes.clone())?;
             if grant.spec().research_only() && !research {
                 return Err(ClientError::Research(grant.spec()));
             }
             let session = Session {
-                client: Client::new(read()?), // takes it: what is kept beside it is for looking at
+                client: Client::new(read(&mut bytes)?), // takes it: what is kept beside it is for looking at
                 address: Address { session, generation },
                 spec: grant.spec(),
                 frames,

@@ -261,7 +261,7 @@ impl Run {
 
 /// The grant that the client takes, once more for its model.
 fn again(grant: &Grant) -> Grant {
-    Grant::from_bytes(&grant.to_bytes()).expect("the same grant")
+    Grant::from_bytes(&mut grant.to_bytes()).expect("the same grant")
 }
 
 /// A frame that is cut, longer, or has a byte changed.

@@ -48,7 +48,11 @@ impl Scheme for Clear {
     }
 
     #[inline]
-    fn open(&self, _: u32, _: &Numbers, _: Packet<'_>, tag: &Block) -> bool {
-        *tag == [0; 16]
+    fn open(&self, _: u32, _: &Numbers, packet: Packet<'_>, tag: &Block) -> bool {
+        let genuine = *tag == [0; 16];
+        if !genuine {
+            packet.text.fill(0);
+        }
+        genuine
     }
 }

@@ -314,9 +314,9 @@ impl Talk<'_> {
         for (expected, answer) in expected.iter().zip(answers) {
             self.model.check(expected, &answer);
             if let Response::Opened { session, generation, grant, .. } = answer {
-                let bytes = base16ct::lower::decode_vec(grant).expect("hexadecimal");
-                let grant =
-                    <&[u8; Grant::LEN]>::try_from(&bytes[..]).ok().and_then(Grant::from_bytes).expect("a grant");
+                let mut bytes = base16ct::lower::decode_vec(grant).expect("hexadecimal");
+                let bytes = <&mut [u8; Grant::LEN]>::try_from(&mut bytes[..]);
+                let grant = bytes.ok().and_then(Grant::from_bytes).expect("a grant");
                 assert_eq!(grant.session(), session);
                 let address = Address { session, generation };
                 let mut grants =

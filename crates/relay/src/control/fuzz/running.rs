@@ -128,7 +128,7 @@ pub(super) fn echo(relay: &Relay, address: Address, grants: &[Grant]) {
     let data = [&address.generation.to_be_bytes()[..], TEXT].concat();
     let mut stream = connect(relay.address());
     // Each grant serves several times here, as an old one of a client that does not know better.
-    let again = |grant: &Grant| Grant::from_bytes(&grant.to_bytes()).expect("the same grant");
+    let again = |grant: &Grant| Grant::from_bytes(&mut grant.to_bytes()).expect("the same grant");
     let mut clients: Vec<Client> = grants.iter().map(|grant| Client::new(again(grant))).collect();
     for client in &mut clients {
         let frame = client.seal(address.session, &data).expect("a new client has keys");
