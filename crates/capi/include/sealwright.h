@@ -6,7 +6,8 @@
  * A pointer to bytes may be NULL where its length is 0. Other pointers must not be NULL. Objects are freed by the function that
  * their documentation names; freeing NULL does nothing. A function that makes an object sets *result to NULL first, so that it is
  * NULL after a call that failed. A key may be used by several threads at once, a stream or a reader by one
- * at a time. Names of suites and paths end with a zero; a path has the bytes that the system takes, which need be no UTF-8.
+ * at a time. A function of yours that a stream calls must not use or free that stream: such a call is SEALWRIGHT_ERROR_ARGUMENT, and frees
+ * nothing. Names of suites and paths end with a zero; a path has the bytes that the system takes, which need be no UTF-8.
  */
 
 
@@ -164,14 +165,16 @@ typedef struct {
 } sealwright_message;
 
 /**
- * Takes `len` bytes of a sealed stream. Returns 0, or anything else if it failed. It must return: an exception, or a longjmp, that left it
- * would go through frames of the library, which is undefined.
+ * Takes all `len` bytes of a sealed stream and returns 0, or anything else if it failed: then the stream has failed, as nobody knows how much
+ * of it was taken. It must return: an exception, or a longjmp, that left it would go through frames of the library, which is undefined. It
+ * must not use or free the stream that calls it: that would be SEALWRIGHT_ERROR_ARGUMENT, and nothing would be freed.
  */
 typedef int (*sealwright_write)(void *state, const uint8_t *bytes, size_t len);
 
 /**
- * Puts at most `len` bytes of a sealed stream to `bytes`, and how many to `got`: 0 at its end. Returns 0, or anything else if it failed. It
- * must return, as a function that writes must.
+ * Puts at most `len` bytes of a sealed stream to `bytes`, and how many to `got`: 0 at its end. Returns 0, or anything else if it failed: it
+ * must have taken nothing from the stream then, so that it can be called again. It must return, and leave the stream that calls it alone,
+ * as a function that writes must.
  */
 typedef int (*sealwright_read)(void *state, uint8_t *bytes, size_t len, size_t *got);
 
@@ -272,13 +275,13 @@ int sealwright_sealer_new(const char *suite,
 int sealwright_sealer_write(sealwright_sealer *sealer, const uint8_t *text, size_t len);
 
 /**
- * Ends the stream. Without this it counts as cut off. If `write` failed, the call may be repeated. Nothing more can be
- * sealed after the first.
+ * Ends the stream. Without this it counts as cut off. If `write` failed, the stream has failed, and nothing can end it: begin another.
+ * Nothing more can be sealed after the end; to write it again does nothing.
  */
 int sealwright_sealer_finish(sealwright_sealer *sealer);
 
 /**
- * Frees a sealer, and wipes what it holds.
+ * Frees a sealer, and wipes what it holds. Called by the function that writes for it, it frees nothing, and sealwright_last_error says so.
  */
 void sealwright_sealer_free(sealwright_sealer *sealer);
 
@@ -304,7 +307,7 @@ int sealwright_opener_read(sealwright_opener *opener,
                            size_t *got);
 
 /**
- * Frees an opener, and wipes what it holds.
+ * Frees an opener, and wipes what it holds. Called by the function that reads for it, it frees nothing, and sealwright_last_error says so.
  */
 void sealwright_opener_free(sealwright_opener *opener);
 

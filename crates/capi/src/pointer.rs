@@ -1,6 +1,7 @@
 //! Pointers of callers as slices, texts and boxes.
 
 use std::{
+    cell::{RefCell, RefMut},
     ffi::{CStr, OsStr, c_char},
     os::unix::ffi::OsStrExt,
     path::Path,
@@ -98,6 +99,14 @@ pub(crate) unsafe fn borrow<'a, T>(pointer: *const T, what: &str) -> Result<&'a 
 pub(crate) unsafe fn borrow_mut<'a, T>(pointer: *mut T, what: &str) -> Result<&'a mut T, Failed> {
     // SAFETY: the caller's promise.
     unsafe { pointer.as_mut() }.ok_or_else(|| Failed::argument(&format!("{what} is NULL")))
+}
+
+/// An object to change whose calls run functions of the caller: these may use it again, while it is changed.
+pub(crate) fn entered<'a, T>(object: &'a RefCell<T>, what: &str) -> Result<RefMut<'a, T>, Failed> {
+    let in_use = || {
+        format!("{what} is in use: a function that it calls must not use or free it; do so when the call has returned")
+    };
+    object.try_borrow_mut().map_err(|_| Failed::argument(&in_use()))
 }
 
 /// Takes out what is in the place of a result, so that no caller uses it, or frees it again, after a call that failed.

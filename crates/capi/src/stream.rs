@@ -1,6 +1,7 @@
 //! Streams: C2SP chunked encryption, written and read through functions of the caller.
 
 use std::{
+    cell::RefCell,
     ffi::{c_char, c_int, c_void},
     io::{self, Read, Write},
 };
@@ -11,14 +12,16 @@ use sealwright_stream::{Opener, Sealer, StreamError};
 
 use crate::{
     error::{Failed, guard},
-    pointer::{borrow_mut, bytes, bytes_mut, clear, free, give, text},
+    pointer::{borrow, borrow_mut, bytes, bytes_mut, clear, entered, free, give, text},
 };
 
-/// Takes `len` bytes of a sealed stream. Returns 0, or anything else if it failed. It must return: an exception, or a longjmp, that left it
-/// would go through frames of the library, which is undefined.
+/// Takes all `len` bytes of a sealed stream and returns 0, or anything else if it failed: then the stream has failed, as nobody knows how much
+/// of it was taken. It must return: an exception, or a longjmp, that left it would go through frames of the library, which is undefined. It
+/// must not use or free the stream that calls it: that would be SEALWRIGHT_ERROR_ARGUMENT, and nothing would be freed.
 pub type SealwrightWrite = Option<unsafe extern "C" fn(state: *mut c_void, bytes: *const u8, len: usize) -> c_int>;
-/// Puts at most `len` bytes of a sealed stream to `bytes`, and how many to `got`: 0 at its end. Returns 0, or anything else if it failed. It
-/// must return, as a function that writes must.
+/// Puts at most `len` bytes of a sealed stream to `bytes`, and how many to `got`: 0 at its end. Returns 0, or anything else if it failed: it
+/// must have taken nothing from the stream then, so that it can be called again. It must return, and leave the stream that calls it alone,
+/// as a function that writes must.
 pub type SealwrightRead =
     Option<unsafe extern "C" fn(state: *mut c_void, bytes: *mut u8, len: usize, got: *mut usize) -> c_int>;
 
@@ -56,10 +59,12 @@ impl Read for Caller<unsafe extern "C" fn(*mut c_void, *mut u8, usize, *mut usiz
 
 /// A stream that is sealed as it is written. Freed by sealwright_sealer_free.
 #[allow(missing_debug_implementations, reason = "C sees a pointer")]
-pub struct SealwrightSealer {
+pub struct SealwrightSealer(RefCell<Sealing>);
+
+struct Sealing {
     sealer: Sealer<Caller<unsafe extern "C" fn(*mut c_void, *const u8, usize) -> c_int>>,
-    /// Whether a text came in part only.
-    cut: bool,
+    /// Whether a step failed: a text came in part only, or nobody knows how much of the stream was taken.
+    failed: bool,
     /// Whether its end was asked for.
     ending: bool,
     /// The process that began it.
@@ -68,7 +73,9 @@ pub struct SealwrightSealer {
 
 /// A sealed stream that is opened as it is read. Freed by sealwright_opener_free.
 #[allow(missing_debug_implementations, reason = "C sees a pointer")]
-pub struct SealwrightOpener(Opener<Caller<unsafe extern "C" fn(*mut c_void, *mut u8, usize, *mut usize) -> c_int>>);
+pub struct SealwrightOpener(RefCell<OpenerOfCaller>);
+
+type OpenerOfCaller = Opener<Caller<unsafe extern "C" fn(*mut c_void, *mut u8, usize, *mut usize) -> c_int>>;
 
 /// Begins a stream under a random key, which may seal many streams. `context` is what both sides must agree on; it is not stored. The
 /// sealed stream goes to `write`, called with `state`. Only the process that began a stream can go on with it: one that was forked from it
@@ -91,7 +98,8 @@ pub unsafe extern "C" fn sealwright_sealer_new(
         let function = write.ok_or_else(|| Failed::argument("write is NULL"))?;
         let (key, context) = (bytes(key, key_len, "the key")?, bytes(context, context_len, "the context")?);
         let sealer = Sealer::new(Caller { function, state }, suite, key, context)?;
-        give(result, SealwrightSealer { sealer, cut: false, ending: false, maker: Maker::this() })
+        let sealing = Sealing { sealer, failed: false, ending: false, maker: Maker::this() };
+        give(result, SealwrightSealer(RefCell::new(sealing)))
     })
 }
 
@@ -100,46 +108,56 @@ pub unsafe extern "C" fn sealwright_sealer_new(
 pub unsafe extern "C" fn sealwright_sealer_write(sealer: *mut SealwrightSealer, text: *const u8, len: usize) -> c_int {
     // SAFETY: the header says what the pointers must be.
     guard(|| unsafe {
-        let (sealer, text) = (borrow_mut(sealer, "the sealer")?, bytes(text, len, "the text")?);
-        whole(sealer)?;
-        // Nothing of this text is taken: the end can still be written.
+        let mut sealer = entered(&borrow(sealer, "the sealer")?.0, "the sealer")?;
+        let text = bytes(text, len, "the text")?;
+        whole(&sealer)?;
         if sealer.ending {
             return Err(StreamError::Ended.into());
         }
-        sealer.cut = true;
+        sealer.failed = true;
         sealer.sealer.write_all(text)?;
-        sealer.cut = false;
+        sealer.failed = false;
         Ok(())
     })
 }
 
-/// Ends the stream. Without this it counts as cut off. If `write` failed, the call may be repeated. Nothing more can be
-/// sealed after the first.
+/// Ends the stream. Without this it counts as cut off. If `write` failed, the stream has failed, and nothing can end it: begin another.
+/// Nothing more can be sealed after the end; to write it again does nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_sealer_finish(sealer: *mut SealwrightSealer) -> c_int {
     // SAFETY: the header says what the pointer must be.
     guard(|| unsafe {
-        let sealer = borrow_mut(sealer, "the sealer")?;
-        whole(sealer)?;
-        sealer.ending = true;
-        Ok(sealer.sealer.try_finish()?)
+        let mut sealer = entered(&borrow(sealer, "the sealer")?.0, "the sealer")?;
+        whole(&sealer)?;
+        (sealer.ending, sealer.failed) = (true, true);
+        sealer.sealer.try_finish()?;
+        sealer.failed = false;
+        Ok(())
     })
 }
 
-/// That no text came in part: written again it would be there twice, and an end would make a part of it look whole. And that the process was
-/// not forked meanwhile: parent and child would seal two texts under one nonce.
-fn whole(sealer: &SealwrightSealer) -> Result<(), Failed> {
+/// That no step failed: written again, a part of the stream would be there twice, and an end would make a part of the text look whole. And
+/// that the process was not forked meanwhile: parent and child would seal two texts under one nonce.
+fn whole(sealer: &Sealing) -> Result<(), Failed> {
     if sealer.maker.is_forked() {
         return Err(Failed::ended("the stream was begun by the process that this one was forked from; begin another"));
     }
-    if sealer.cut { Err(StreamError::Ended.into()) } else { Ok(()) }
+    if sealer.failed {
+        return Err(Failed::ended("an earlier call failed, so that the stream cannot become whole; begin another"));
+    }
+    Ok(())
 }
 
-/// Frees a sealer, and wipes what it holds.
+/// Frees a sealer, and wipes what it holds. Called by the function that writes for it, it frees nothing, and sealwright_last_error says so.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_sealer_free(sealer: *mut SealwrightSealer) {
     // SAFETY: the header says what the pointer must be.
-    unsafe { free(sealer) }
+    guard(|| unsafe {
+        // What runs would go on with memory that is gone.
+        sealer.as_ref().map(|sealer| entered(&sealer.0, "the sealer").map(drop)).transpose()?;
+        free(sealer);
+        Ok(())
+    });
 }
 
 /// Begins to open a sealed stream, which comes from `read`, called with `state`. Reads its header and checks key and context.
@@ -164,7 +182,8 @@ pub unsafe extern "C" fn sealwright_opener_new(
         if key.len() != suite.key_len() {
             return Err(StreamError::KeyLength { suite, wanted: suite.key_len(), given: key.len() }.into());
         }
-        give(result, SealwrightOpener(Opener::new(Caller { function, state }, suite, key, context)?))
+        let opener = Opener::new(Caller { function, state }, suite, key, context)?;
+        give(result, SealwrightOpener(RefCell::new(opener)))
     })
 }
 
@@ -179,21 +198,25 @@ pub unsafe extern "C" fn sealwright_opener_read(
 ) -> c_int {
     // SAFETY: the header says what the pointers must be.
     guard(|| unsafe {
-        let got = borrow_mut(got, "got")?;
-        *got = 0;
-        let opener = borrow_mut(opener, "the opener")?;
+        // Not borrowed while `read` runs, which may have a call refused that tells its length there too.
+        *borrow_mut(got, "got")? = 0;
+        let mut opener = entered(&borrow(opener, "the opener")?.0, "the opener")?;
         // To read nothing would look like the end.
         if len == 0 {
             return Err(Failed::argument("there is no room for a text; offer at least 1 byte"));
         }
-        *got = opener.0.read(bytes_mut(text, len, "the text")?)?;
+        *borrow_mut(got, "got")? = opener.read(bytes_mut(text, len, "the text")?)?;
         Ok(())
     })
 }
 
-/// Frees an opener, and wipes what it holds.
+/// Frees an opener, and wipes what it holds. Called by the function that reads for it, it frees nothing, and sealwright_last_error says so.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_opener_free(opener: *mut SealwrightOpener) {
     // SAFETY: the header says what the pointer must be.
-    unsafe { free(opener) }
+    guard(|| unsafe {
+        opener.as_ref().map(|opener| entered(&opener.0, "the opener").map(drop)).transpose()?;
+        free(opener);
+        Ok(())
+    });
 }

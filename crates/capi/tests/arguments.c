@@ -171,109 +171,7 @@ static void batches(const char *suite, size_t key_len)
     sealwright_key_free(key);
 }
 
-static int fails(void *state, const uint8_t *bytes, size_t len)
-{
-    (void)state, (void)bytes, (void)len;
-    return 5;
-}
-
-static int fails_once(void *state, const uint8_t *bytes, size_t len)
-{
-    (void)bytes, (void)len;
-    return ++*(int *)state == 2;
-}
-
-static int lies(void *state, uint8_t *bytes, size_t len, size_t *got)
-{
-    (void)state, (void)bytes;
-    *got = len + 1;
-    return 0;
-}
-
-static int ends(void *state, uint8_t *bytes, size_t len, size_t *got)
-{
-    (void)state, (void)bytes, (void)len;
-    *got = 0;
-    return 0;
-}
-
-struct kept {
-    uint8_t bytes[200];
-    size_t len, at;
-};
-
-static int keeps(void *state, const uint8_t *bytes, size_t len)
-{
-    struct kept *kept = state;
-    if (len > sizeof kept->bytes - kept->len)
-        return 1;
-    memcpy(kept->bytes + kept->len, bytes, len);
-    kept->len += len;
-    return 0;
-}
-
-static int gives(void *state, uint8_t *bytes, size_t len, size_t *got)
-{
-    struct kept *kept = state;
-    *got = len < kept->len - kept->at ? len : kept->len - kept->at;
-    memcpy(bytes, kept->bytes + kept->at, *got);
-    kept->at += *got;
-    return 0;
-}
-
-static void streams(void)
-{
-    sealwright_sealer *sealer = NULL;
-    sealwright_opener *opener = NULL;
-    const char *suite = "aes-256-gcm";
-    EXPECT(sealwright_sealer_new(suite, SECRET, 31, NULL, 0, fails, NULL, &sealer), SEALWRIGHT_ERROR_KEY_LENGTH);
-    EXPECT(sealwright_sealer_new(suite, SECRET, 32, NULL, 0, NULL, NULL, &sealer), SEALWRIGHT_ERROR_ARGUMENT);
-    EXPECT(sealwright_sealer_new(suite, SECRET, 32, NULL, 0, fails, NULL, &sealer), SEALWRIGHT_OK);
-    EXPECT(sealwright_sealer_write(sealer, SECRET, 32), SEALWRIGHT_ERROR_IO);
-    EXPECT(strstr(sealwright_last_error(), "returned 5") != NULL, 1);
-    EXPECT(sealwright_sealer_finish(sealer), SEALWRIGHT_ERROR_ENDED);
-    sealwright_sealer_free(sealer);
-    /* A function that fails once: the text went in part, and must not come twice, nor count as whole. */
-    static uint8_t text[200000];
-    int calls = 0;
-    EXPECT(sealwright_sealer_new(suite, SECRET, 32, NULL, 0, fails_once, &calls, &sealer), SEALWRIGHT_OK);
-    EXPECT(sealwright_sealer_write(sealer, text, sizeof text), SEALWRIGHT_ERROR_IO);
-    EXPECT(sealwright_sealer_write(sealer, text, sizeof text), SEALWRIGHT_ERROR_ENDED);
-    EXPECT(sealwright_sealer_finish(sealer), SEALWRIGHT_ERROR_ENDED);
-    sealwright_sealer_free(sealer);
-    /* Nothing is lost where only the end failed. */
-    calls = 0;
-    EXPECT(sealwright_sealer_new(suite, SECRET, 32, NULL, 0, fails_once, &calls, &sealer), SEALWRIGHT_OK);
-    EXPECT(sealwright_sealer_write(sealer, text, 5), SEALWRIGHT_OK);
-    EXPECT(sealwright_sealer_finish(sealer), SEALWRIGHT_ERROR_IO);
-    /* Text that comes too late is refused, also none, and takes nothing from the end. */
-    for (int again = 0; again < 2; again++) {
-        EXPECT(sealwright_sealer_write(sealer, NULL, 0), SEALWRIGHT_ERROR_ENDED);
-        EXPECT(sealwright_sealer_write(sealer, text, 5), SEALWRIGHT_ERROR_ENDED);
-        EXPECT(sealwright_sealer_finish(sealer), SEALWRIGHT_OK);
-    }
-    sealwright_sealer_free(sealer);
-    EXPECT(sealwright_opener_new(suite, SECRET, 31, NULL, 0, ends, NULL, &opener), SEALWRIGHT_ERROR_KEY_LENGTH);
-    EXPECT(sealwright_opener_new(suite, SECRET, 32, NULL, 0, ends, NULL, &opener), SEALWRIGHT_ERROR_NOT_AUTHENTIC);
-    EXPECT(sealwright_opener_new(suite, SECRET, 32, NULL, 0, lies, NULL, &opener), SEALWRIGHT_ERROR_IO);
-    /* Room for nothing is not the end. */
-    struct kept kept = {{0}, 0, 0};
-    EXPECT(sealwright_sealer_new(suite, SECRET, 32, NULL, 0, keeps, &kept, &sealer), SEALWRIGHT_OK);
-    EXPECT(sealwright_sealer_write(sealer, text, 5), SEALWRIGHT_OK);
-    EXPECT(sealwright_sealer_finish(sealer), SEALWRIGHT_OK);
-    sealwright_sealer_free(sealer);
-    EXPECT(sealwright_opener_new(suite, SECRET, 32, NULL, 0, gives, &kept, &opener), SEALWRIGHT_OK);
-    size_t got = 9;
-    EXPECT(sealwright_opener_read(opener, text, 0, &got), SEALWRIGHT_ERROR_ARGUMENT);
-    EXPECT(sealwright_opener_read(opener, text, 9, &got), SEALWRIGHT_OK);
-    EXPECT((int)got, 5);
-    EXPECT(sealwright_opener_read(opener, text, 9, &got), SEALWRIGHT_OK);
-    EXPECT((int)got, 0);
-    got = 77;
-    EXPECT(sealwright_opener_read(NULL, text, 9, &got) == SEALWRIGHT_ERROR_ARGUMENT && got == 0, 1);
-    sealwright_opener_free(opener);
-    EXPECT(sealwright_sealer_write(NULL, SECRET, 32), SEALWRIGHT_ERROR_ARGUMENT);
-}
+#include "streams.h"
 
 static void files(void)
 {
@@ -391,6 +289,8 @@ int main(int count, char **words)
     batches("aes-256-gcm", 32);
     batches("serpent-256-ocb", 32);
     streams();
+    ends_that_fail();
+    used_from_within();
     files();
     no_objects();
     paths(words[1]);

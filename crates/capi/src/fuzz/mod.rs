@@ -294,7 +294,8 @@ pub fn streams(mut bytes: &[u8]) {
             assert!(!cut || said == SealwrightErrorEnded as c_int, "{said}");
             assert!(cut || [0, SealwrightErrorIo as c_int].contains(&said), "{said}");
             assert!(!whole || said == 0, "an end that was written stays one: {said}");
-            ending |= !cut;
+            ending = true;
+            cut |= said != 0;
             whole |= said == 0;
             continue;
         }
