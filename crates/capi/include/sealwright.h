@@ -62,7 +62,7 @@ typedef enum {
    */
   SEALWRIGHT_ERROR_WRONG_KEY = 4,
   /**
-   * The key has a length that the suite does not take.
+   * The key has a length that the suite does not take, or that none does.
    */
   SEALWRIGHT_ERROR_KEY_LENGTH = 5,
   /**
@@ -312,7 +312,7 @@ int sealwright_opener_read(sealwright_opener *opener,
 void sealwright_opener_free(sealwright_opener *opener);
 
 /**
- * A raw key: random bytes, as many as the suite takes.
+ * A raw key: random bytes, 16 or 32, as the suite takes. Another number of them is SEALWRIGHT_ERROR_KEY_LENGTH.
  */
 int sealwright_file_key_raw(const uint8_t *key, size_t key_len, sealwright_file_key **result);
 

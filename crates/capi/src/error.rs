@@ -27,7 +27,7 @@ pub enum SealwrightError {
     SealwrightErrorNotAuthentic = 3,
     /// The stream or the file does not open with this key, or with this context or associated data.
     SealwrightErrorWrongKey = 4,
-    /// The key has a length that the suite does not take.
+    /// The key has a length that the suite does not take, or that none does.
     SealwrightErrorKeyLength = 5,
     /// The nonce has a length that the suite does not take.
     SealwrightErrorNonceLength = 6,
@@ -117,6 +117,10 @@ impl Failed {
 
     pub(crate) fn ended(what: &str) -> Failed {
         Failed { number: Ended, text: what.into() }
+    }
+
+    pub(crate) fn key_length(given: usize) -> Failed {
+        Failed { number: KeyLength, text: format!("the key has {given} bytes; it must have 16 or 32") }
     }
 
     fn of(number: SealwrightError, error: impl ToString) -> Failed {

@@ -18,7 +18,7 @@ pub const SEALWRIGHT_ARMOR: u32 = 2;
 #[allow(missing_debug_implementations, reason = "C sees a pointer")]
 pub struct SealwrightFileKey(pub(crate) Key);
 
-/// A raw key: random bytes, as many as the suite takes.
+/// A raw key: random bytes, 16 or 32, as the suite takes. Another number of them is SEALWRIGHT_ERROR_KEY_LENGTH.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_file_key_raw(
     key: *const u8,
@@ -28,7 +28,12 @@ pub unsafe extern "C" fn sealwright_file_key_raw(
     // SAFETY: the header says what the pointers must be.
     guard(|| unsafe {
         clear(result)?;
-        give(result, SealwrightFileKey(Key::raw(bytes(key, key_len, "the key")?)))
+        let key = bytes(key, key_len, "the key")?;
+        // Told here rather than by the first file, as of all other keys.
+        if ![16, 32].contains(&key.len()) {
+            return Err(Failed::key_length(key.len()));
+        }
+        give(result, SealwrightFileKey(Key::raw(key)))
     })
 }
 

@@ -179,6 +179,14 @@ static void files(void)
     sealwright_reader *reader = NULL;
     EXPECT(sealwright_file_key_passphrase(NULL, 0, &key), SEALWRIGHT_ERROR_ARGUMENT);
     EXPECT(sealwright_file_key_read("/nowhere", &key), SEALWRIGHT_ERROR_IO);
+    for (size_t len = 0; len <= 64; len++) {
+        static const uint8_t longest[64] = {1};
+        int right = len == 16 || len == 32;
+        EXPECT(sealwright_file_key_raw(longest, len, &key), right ? SEALWRIGHT_OK : SEALWRIGHT_ERROR_KEY_LENGTH);
+        EXPECT((key != NULL) == right && (right || strstr(sealwright_last_error(), "16 or 32") != NULL), 1);
+        sealwright_file_key_free(key);
+    }
+    EXPECT(sealwright_file_key_raw(NULL, 0, &key), SEALWRIGHT_ERROR_KEY_LENGTH);
     EXPECT(sealwright_file_key_raw(SECRET, 32, &key), SEALWRIGHT_OK);
     EXPECT(sealwright_file_open("/nowhere", "/tmp/never", key, NULL, 0, 0), SEALWRIGHT_ERROR_IO);
     EXPECT(sealwright_file_open(NULL, "/tmp/never", key, NULL, 0, 0), SEALWRIGHT_ERROR_ARGUMENT);
