@@ -1,7 +1,9 @@
-/* What is left in memory of texts and keys once their contexts are freed: nothing may be. argv: the folder of the provider. */
+/* What is left in memory of texts and keys once their contexts are freed: nothing may be. And where there is not enough memory, a step fails,
+ * and the program goes on. argv: the folder of the provider. */
 #include "provider.h"
 #include <fcntl.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* What is searched for is kept xored with this, so that it is not found here. */
@@ -149,6 +151,110 @@ static void use(const EVP_CIPHER *cipher, const unsigned char *key)
     free(out);
 }
 
+/* Megabytes that the program may have beyond what it has, from now on. */
+static void leave(unsigned megabytes)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    CHECK(file && fscanf(file, "%lu", &pages) == 1 && !fclose(file));
+    struct rlimit limit;
+    CHECK(!getrlimit(RLIMIT_AS, &limit));
+    limit.rlim_cur = megabytes ? pages * (rlim_t)sysconf(_SC_PAGESIZE) + ((rlim_t)megabytes << 20) : limit.rlim_max;
+    CHECK(!setrlimit(RLIMIT_AS, &limit));
+}
+
+static int lacked_memory(void)
+{
+    const char *text = ERR_reason_error_string(ERR_get_error());
+    ERR_clear_error();
+    return text && strstr(text, "memory");
+}
+
+enum { MIB = 1 << 20 };
+
+/* Associated data that come a MiB at a time; returns how many of them were taken, at most `most`. */
+static int associated(EVP_CIPHER_CTX *ctx, const unsigned char *mib, int most)
+{
+    int taken = 0, n;
+    while (taken < most && EVP_CipherUpdate(ctx, NULL, &n, mib, MIB) > 0)
+        taken++;
+    return taken;
+}
+
+static void short_of_memory(const char *name)
+{
+    EVP_CIPHER *ours, *theirs;
+    if (!fetch(name, &ours, &theirs))
+        return;
+    enum { LARGE = 100 * MIB + 5 };
+    int gcm = EVP_CIPHER_get_mode(ours) == EVP_CIPH_GCM_MODE, tag_len = gcm ? 13 : 16, n, m;
+    unsigned char key[32] = {7}, iv[12] = {8}, tag[16], again[16], out[32], *text = malloc(LARGE), *sealed = malloc(LARGE);
+    memset(text, 'm', LARGE);
+    EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new(), *copy = EVP_CIPHER_CTX_new();
+    CHECK(EVP_EncryptInit_ex2(ctx, ours, key, iv, NULL) && EVP_EncryptUpdate(ctx, sealed, &n, text, LARGE) > 0);
+    CHECK(EVP_EncryptFinal_ex(ctx, sealed + n, &m) > 0 && EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, tag_len, tag) > 0);
+    leave(64);
+    ERR_clear_error();
+    for (int turn = 0; turn < 3; turn++) {
+        /* What a message took is free for the next. */
+        CHECK(EVP_EncryptInit_ex2(ctx, ours, key, iv, NULL) && associated(ctx, text, 20) == 20);
+        /* A copy shares them, until it goes another way; without memory for that it fails alone. */
+        CHECK(EVP_CIPHER_CTX_copy(copy, ctx) > 0 && associated(copy, text, 100) < 50 && lacked_memory());
+        CHECK(EVP_EncryptFinal_ex(copy, out, &n) <= 0);
+        ERR_clear_error();
+        CHECK(associated(ctx, text, 100) < 70 && lacked_memory());
+        CHECK(EVP_EncryptUpdate(ctx, out, &n, text, 16) <= 0);
+        CHECK(EVP_EncryptFinal_ex(ctx, out, &n) <= 0 && EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, 16, again) <= 0);
+        CHECK(EVP_EncryptInit_ex2(ctx, NULL, NULL, iv, NULL) && EVP_EncryptUpdate(ctx, out, &n, text, 16) > 0);
+        ERR_clear_error();
+    }
+    /* OCB opens a copy of a text whose last block is not whole. */
+    CHECK(EVP_DecryptInit_ex2(ctx, NULL, key, iv, NULL) && EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, tag_len, tag) > 0);
+    memset(text, 0xee, LARGE);
+    CHECK((EVP_DecryptUpdate(ctx, text, &n, sealed, LARGE) > 0) == gcm && (gcm || (lacked_memory() && text[77] == 0)));
+    CHECK((EVP_DecryptFinal_ex(ctx, text + n, &m) > 0) == gcm && text[LARGE - 6] == (gcm ? 'm' : 0));
+    leave(0);
+    EVP_CIPHER_CTX_free(copy);
+    EVP_CIPHER_CTX_free(ctx);
+    free(text);
+    free(sealed);
+    EVP_CIPHER_free(ours);
+    EVP_CIPHER_free(theirs);
+}
+
+/* GMAC takes its cipher from us if it is told to; all of its text is associated data. Returns the steps that succeeded, and their tag. */
+static int gmac(const char *properties, const unsigned char *mib, int steps, unsigned char *tag)
+{
+    unsigned char key[32] = {9}, iv[12] = {10};
+    EVP_MAC *mac = EVP_MAC_fetch(NULL, "GMAC", "provider=default");
+    EVP_MAC_CTX *ctx = EVP_MAC_CTX_new(mac);
+    OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string("cipher", (char *)"AES-256-GCM", 0),
+                           OSSL_PARAM_construct_utf8_string("properties", (char *)(uintptr_t)properties, 0),
+                           OSSL_PARAM_construct_octet_string("iv", iv, sizeof iv), OSSL_PARAM_construct_end()};
+    size_t len = 0;
+    int step = 0;
+    CHECK(EVP_MAC_init(ctx, key, sizeof key, params));
+    while (step < steps && EVP_MAC_update(ctx, mib, MIB - (size_t)step))
+        step++;
+    CHECK((EVP_MAC_final(ctx, tag, &len, 16) && len == 16) == (step == steps));
+    EVP_MAC_CTX_free(ctx);
+    EVP_MAC_free(mac);
+    return step;
+}
+
+static void gmacs(void)
+{
+    unsigned char tags[2][16], *mib = calloc(1, MIB);
+    CHECK(gmac("provider=sealwright", mib, 5, tags[0]) == 5 && gmac("provider=default", mib, 5, tags[1]) == 5);
+    CHECK(!memcmp(tags[0], tags[1], 16));
+    leave(64);
+    ERR_clear_error();
+    CHECK(gmac("provider=sealwright", mib, 100, tags[0]) < 70 && lacked_memory());
+    CHECK(gmac("provider=default", mib, 100, tags[1]) == 100);
+    leave(0);
+    free(mib);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2 || !load(argv[1]))
@@ -178,5 +284,8 @@ int main(int argc, char **argv)
         EVP_CIPHER_free(ours);
         EVP_CIPHER_free(theirs);
     }
+    for (size_t suite = 0; suite < sizeof SUITES / sizeof *SUITES; suite++)
+        short_of_memory(SUITES[suite]);
+    gmacs();
     return verdict(100);
 }

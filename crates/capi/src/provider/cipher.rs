@@ -9,6 +9,7 @@ use sealwright::{
 use zeroize::{Zeroize, Zeroizing, optimization_barrier};
 
 use super::{
+    ad::Ad,
     held::Held,
     reasons::{Core, Reason},
 };
@@ -63,7 +64,7 @@ pub(super) struct Cipher {
     pub(super) tag_len: usize,
     /// Opening: whether the tag to expect was set.
     pub(super) expected: bool,
-    ad: Vec<u8>,
+    ad: Ad,
     /// Sealing: the text, if it was sealed as a whole but more may come.
     text: Zeroizing<Vec<u8>>,
     /// Sealing: the message, once it comes in pieces.
@@ -96,7 +97,7 @@ impl Cipher {
             tag: [0; 16],
             tag_len: 16,
             expected: false,
-            ad: Vec::new(),
+            ad: Ad::default(),
             text: Zeroizing::default(),
             pieces: None,
             held: Held::default(),
@@ -221,12 +222,11 @@ impl Cipher {
     /// Where they come too early or too late, the message is not the one that was meant. One that has ended stays as it is.
     pub(super) fn add_ad(&mut self, ad: &[u8]) -> bool {
         let in_time = self.state == State::Ready && self.key.is_some();
-        if in_time {
-            self.ad.extend_from_slice(ad);
-        } else {
-            self.core.tell(Reason::Ad);
+        if in_time && self.ad.add(ad).is_ok() {
+            return true;
         }
-        in_time || self.state != State::Ended && self.fail(false)
+        self.core.tell(if in_time { Reason::Memory } else { Reason::Ad });
+        self.state != State::Ended && self.fail(false)
     }
 
     /// How many bytes are given out when `len` bytes of text come: OCB keeps back a block that is not whole, as the text may go on.
@@ -303,7 +303,13 @@ impl Cipher {
             self.genuine = open(&**aead, gcm, nonce, &self.ad, out, tag);
             return Some(());
         }
-        let mut whole = Zeroizing::new([&*out, &self.held[..]].concat());
+        let mut whole = Zeroizing::new(Vec::new());
+        if whole.try_reserve_exact(out.len() + self.held.len()).is_err() {
+            self.core.tell(Reason::Memory);
+            return None;
+        }
+        whole.extend_from_slice(out);
+        whole.extend_from_slice(&self.held);
         self.genuine = open(&**aead, gcm, nonce, &self.ad, &mut whole, tag);
         let (front, end) = whole.split_at(out.len());
         out.copy_from_slice(front);
@@ -364,16 +370,11 @@ fn open(aead: &dyn InPieces, gcm: bool, nonce: &[u8], ad: &[u8], text: &mut [u8]
     if aead.tag_len() == tag.len() {
         return aead.open_in_place(nonce, ad, text, tag).is_ok();
     }
-    // Counter mode is its own inverse. Sealing the ciphertext gives the text; sealing that gives the whole tag.
-    if !gcm || aead.seal_in_place(nonce, ad, text).is_err() {
-        text.fill(0);
-        return false;
-    }
-    let mut again = Zeroizing::new(text.to_vec());
-    let genuine = match aead.seal_in_place(nonce, ad, &mut again) {
-        Ok(whole) => whole.as_ref().iter().zip(tag).fold(0, |differ, (ours, theirs)| differ | (ours ^ theirs)) == 0,
-        Err(_) => false,
-    };
+    // Counter mode is its own inverse. Sealing the ciphertext gives the text; sealing that gives the ciphertext, with the whole tag; and
+    // if that holds, the text again. A copy instead would want memory.
+    let mut seal = || aead.seal_in_place(nonce, ad, text);
+    let holds = |whole: Tag| whole.as_ref().iter().zip(tag).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0;
+    let genuine = gcm && seal().is_ok() && seal().is_ok_and(holds) && seal().is_ok();
     if !genuine {
         text.fill(0);
     }

@@ -4,6 +4,7 @@
 //! names are those of `openssl/core_dispatch.h` and `openssl/core_names.h`. Nothing here calls OpenSSL, but for what tells it why a step
 //! was refused.
 
+mod ad;
 mod cipher;
 mod held;
 mod offers;

@@ -20,6 +20,7 @@ pub(super) enum Reason {
     Pieces,
     Behind,
     Ad,
+    Memory,
 }
 
 /// OSSL_ITEM.
@@ -36,7 +37,7 @@ const fn item(reason: Reason, text: &'static CStr) -> Item {
     Item { number: reason as c_uint, text: text.as_ptr() }
 }
 
-static TEXTS: [Item; 10] = [
+static TEXTS: [Item; 11] = [
     item(Reason::NoKey, c"no key is set"),
     item(Reason::NoIv, c"no IV is set, or it has served a message; initialise with another"),
     item(Reason::IvLen, c"IVs of GCM have 1 to 16 bytes, those of OCB 1 to 15"),
@@ -46,6 +47,10 @@ static TEXTS: [Item; 10] = [
     item(Reason::Pieces, c"the text to decrypt came in several pieces; pass it in one"),
     item(Reason::Behind, c"text came behind a last block that was not whole"),
     item(Reason::Ad, c"associated data come after key and IV, and before the text"),
+    item(
+        Reason::Memory,
+        c"no memory: associated data, and some texts to decrypt, are kept whole; pass less, or use provider=default",
+    ),
     Item { number: 0, text: ptr::null() },
 ];
 
