@@ -105,6 +105,81 @@ static void reasons(const char *name)
     EVP_CIPHER_free(theirs);
 }
 
+/* One value set in both, or asked of both; returns what ours answered if theirs is the same, or -1. */
+static int both(EVP_CIPHER_CTX *const ctx[2], int asks, const char *key, unsigned type, const unsigned char *bytes, size_t len,
+                unsigned char *told)
+{
+    int answers[2];
+    size_t sizes[2];
+    unsigned char *copies[2];
+    for (int who = 0; who < 2; who++) {
+        copies[who] = malloc(len);
+        memcpy(copies[who], bytes, len);
+        OSSL_PARAM params[] = {{key, type, copies[who], len, OSSL_PARAM_UNMODIFIED}, OSSL_PARAM_construct_end()};
+        answers[who] = asks ? EVP_CIPHER_CTX_get_params(ctx[who], params) : EVP_CIPHER_CTX_set_params(ctx[who], params);
+        sizes[who] = params[0].return_size;
+    }
+    int same = answers[0] == answers[1] && !memcmp(copies[0], copies[1], len) && sizes[0] == sizes[1];
+    if (told)
+        memcpy(told, copies[0], len);
+    free(copies[0]);
+    free(copies[1]);
+    return same ? answers[0] : -1;
+}
+
+/* Numbers have as many bytes as a program likes, if their value fits; what is none is told, and not that it is too large or too small. */
+static void widths(const char *name)
+{
+    static const char *const numbers[] = {"keylen", "ivlen", "taglen"};
+    static const unsigned types[] = {OSSL_PARAM_INTEGER, OSSL_PARAM_UNSIGNED_INTEGER};
+    EVP_CIPHER *cipher[2];
+    if (!fetch(name, &cipher[0], &cipher[1]))
+        return;
+    EVP_CIPHER_CTX *ctx[2];
+    unsigned char key[32] = {8}, iv[12] = {9}, bytes[24], told[24];
+    for (int who = 0; who < 2; who++) {
+        ctx[who] = EVP_CIPHER_CTX_new();
+        CHECK(EVP_EncryptInit_ex2(ctx[who], cipher[who], key, iv, NULL));
+    }
+    const int wanted[] = {EVP_CIPHER_get_key_length(cipher[0]), 12, 16};
+    ERR_clear_error();
+    for (size_t len = 1; len <= sizeof bytes; len++)
+        for (int type = 0; type < 2; type++) {
+            for (int i = 0; i < 3; i++) {
+                memset(bytes, 0xee, sizeof bytes);
+                CHECK(both(ctx, 1, numbers[i], types[type], bytes, len, told) == 1 && told[0] == wanted[i]);
+            }
+            memset(bytes, 0, sizeof bytes);
+            for (int more = 1; more <= 15; more++) {
+                bytes[0] = (unsigned char)((11 + more) % 15 + 1);
+                CHECK(both(ctx, 0, "ivlen", types[type], bytes, len, NULL) == 1 && EVP_CIPHER_CTX_get_iv_length(ctx[0]) == bytes[0]);
+            }
+            bytes[0] = (unsigned char)wanted[0];
+            CHECK(both(ctx, 0, "keylen", types[type], bytes, len, NULL) == 1 && reason(NULL));
+            bytes[0] = 17;
+            OSSL_PARAM params[] = {{"ivlen", types[type], bytes, len, 0}, OSSL_PARAM_construct_end()};
+            CHECK(!EVP_CIPHER_CTX_set_params(ctx[0], params) && reason("IVs of GCM"));
+            params[0].key = "keylen";
+            CHECK(!EVP_CIPHER_CTX_set_params(ctx[0], params) && reason("another cipher"));
+            /* Less than zero, or larger than any length. */
+            memset(bytes, 0xff, sizeof bytes);
+            if (type == 0 || len > sizeof(size_t))
+                for (int i = 0; i < 2; i++) {
+                    params[0].key = numbers[i];
+                    CHECK(!EVP_CIPHER_CTX_set_params(ctx[0], params) && reason("integers"));
+                }
+        }
+    double real = 12;
+    OSSL_PARAM other[] = {OSSL_PARAM_construct_double("ivlen", &real), OSSL_PARAM_construct_end()};
+    CHECK(!EVP_CIPHER_CTX_set_params(ctx[0], other) && reason("integers"));
+    CHECK(!EVP_CIPHER_CTX_get_params(ctx[0], other) && reason("integers"));
+    CHECK(EVP_CIPHER_CTX_set_key_length(ctx[0], 17) <= 0 && reason("another cipher"));
+    EVP_CIPHER_CTX_free(ctx[0]);
+    EVP_CIPHER_CTX_free(ctx[1]);
+    EVP_CIPHER_free(cipher[0]);
+    EVP_CIPHER_free(cipher[1]);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2)
@@ -114,6 +189,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < 6; i++) {
         out_of_place(SUITES[i]);
         reasons(SUITES[i]);
+        widths(SUITES[i]);
         if (i < 3)
             refused_records(SUITES[i]);
     }

@@ -69,28 +69,36 @@ impl Param {
         self.data.is_null() && self.data_type == OCTETS
     }
 
-    /// Answers with a number. Numbers have 4 or 8 bytes, as the caller likes.
+    /// Answers with a number, of as many bytes as the caller likes, if it fits into them.
     pub(super) fn set_number(&mut self, value: usize) -> bool {
-        let (most, short) = match self.data_type {
-            SIGNED => (i64::MAX as u64, i32::MAX as u64),
-            UNSIGNED => (u64::MAX, u64::from(u32::MAX)),
-            _ => return false,
-        };
-        let value = value as u64;
+        if !self.is_number() {
+            return false;
+        }
         self.return_size = size_of::<usize>();
         if self.data.is_null() {
             return true;
         }
-        self.return_size = self.data_size;
-        // SAFETY: the caller offers `data_size` bytes at `data`, which is not null.
-        unsafe {
-            match self.data_size {
-                4 if value <= short => self.data.cast::<u32>().write_unaligned(value as u32),
-                8 if value <= most => self.data.cast::<u64>().write_unaligned(value),
-                _ => return false,
-            }
+        let bits = usize::BITS - value.leading_zeros() + u32::from(self.data_type == SIGNED);
+        if self.data_size < bits.div_ceil(8).max(1) as usize {
+            return false;
         }
+        for at in 0..self.data_size {
+            let byte = value.to_le_bytes().get(at).copied().unwrap_or(0);
+            // SAFETY: the caller offers `data_size` bytes at `data`, which is not null.
+            unsafe { self.place(at).write(byte) }
+        }
+        self.return_size = self.data_size;
         true
+    }
+
+    fn is_number(&self) -> bool {
+        [SIGNED, UNSIGNED].contains(&self.data_type)
+    }
+
+    /// Where the byte of a number is, counted from the lowest.
+    fn place(&self, at: usize) -> *mut u8 {
+        let at = if cfg!(target_endian = "big") { self.data_size - 1 - at } else { at };
+        self.data.cast::<u8>().wrapping_add(at)
     }
 
     /// Answers with bytes, or where they are: these stay there as long as the context.
@@ -152,18 +160,19 @@ impl Param {
         self.data_size
     }
 
+    /// The number given, of however many bytes; `None` if it is less than zero, or too large for a length.
     pub(super) fn get_number(&self) -> Option<usize> {
-        if self.data.is_null() || ![SIGNED, UNSIGNED].contains(&self.data_type) {
+        if self.data.is_null() || self.data_size == 0 || !self.is_number() {
             return None;
         }
-        // SAFETY: the caller gives `data_size` bytes at `data`, which is not null. What is less than zero is too large.
-        unsafe {
-            match self.data_size {
-                4 => Some(self.data.cast::<u32>().read_unaligned() as usize),
-                8 => usize::try_from(self.data.cast::<u64>().read_unaligned()).ok(),
-                _ => None,
-            }
+        // SAFETY: the caller gives `data_size` bytes at `data`, which is not null.
+        let byte = |at| unsafe { self.place(at).read() };
+        if self.data_type == SIGNED && byte(self.data_size - 1) >= 0x80 {
+            return None;
         }
+        (0..self.data_size)
+            .rev()
+            .try_fold(0_usize, |number, at| number.checked_mul(256).map(|number| number + usize::from(byte(at))))
     }
 
     /// The bytes given; `None` if there is only a length.

@@ -21,6 +21,8 @@ pub(super) enum Reason {
     Behind,
     Ad,
     Memory,
+    Number,
+    KeyLen,
 }
 
 /// OSSL_ITEM.
@@ -37,7 +39,7 @@ const fn item(reason: Reason, text: &'static CStr) -> Item {
     Item { number: reason as c_uint, text: text.as_ptr() }
 }
 
-static TEXTS: [Item; 11] = [
+static TEXTS: [Item; 13] = [
     item(Reason::NoKey, c"no key is set"),
     item(Reason::NoIv, c"no IV is set, or it has served a message; initialise with another"),
     item(Reason::IvLen, c"IVs of GCM have 1 to 16 bytes, those of OCB 1 to 15"),
@@ -51,6 +53,8 @@ static TEXTS: [Item; 11] = [
         Reason::Memory,
         c"no memory: associated data, and some texts to decrypt, are kept whole; pass less, or use provider=default",
     ),
+    item(Reason::Number, c"lengths are integers from 0 to SIZE_MAX, in as many bytes as hold them"),
+    item(Reason::KeyLen, c"keys have the length in the name of their cipher; fetch another cipher for others"),
     Item { number: 0, text: ptr::null() },
 ];
 

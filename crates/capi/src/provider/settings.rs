@@ -12,10 +12,10 @@ const LEAST_TAG: usize = 12;
 impl Cipher {
     pub(super) fn get(&mut self, param: &mut Param) -> bool {
         match param.key() {
-            b"keylen" => param.set_number(self.algorithm.key_len),
-            b"ivlen" => param.set_number(self.iv_len),
-            b"taglen" => param.set_number(self.tag_len),
-            b"tlsaadpad" => param.set_number(16),
+            b"keylen" => self.told(param, self.algorithm.key_len),
+            b"ivlen" => self.told(param, self.iv_len),
+            b"taglen" => self.told(param, self.tag_len),
+            b"tlsaadpad" => self.told(param, 16),
             b"iv" | b"updated-iv" => self.has_iv && param.set_bytes(&self.iv[..self.iv_len]),
             b"tag" if !self.sealing || self.state != State::Ended => self.refused(Reason::NoTag),
             // A shorter tag of GCM is the front of the whole one, and opens if it is long enough; those of OCB have their length.
@@ -35,7 +35,10 @@ impl Cipher {
 
     pub(super) fn set(&mut self, param: &Param) -> bool {
         match param.key() {
-            b"keylen" => param.get_number() == Some(self.algorithm.key_len),
+            b"keylen" => match param.get_number() {
+                Some(len) => len == self.algorithm.key_len || self.refused(Reason::KeyLen),
+                None => self.refused(Reason::Number),
+            },
             b"ivlen" => match param.get_number() {
                 Some(len) if (1..=if self.algorithm.gcm { 16 } else { 15 }).contains(&len) => {
                     if len != self.iv_len {
@@ -44,7 +47,8 @@ impl Cipher {
                     }
                     true
                 }
-                _ => self.refused(Reason::IvLen),
+                Some(_) => self.refused(Reason::IvLen),
+                None => self.refused(Reason::Number),
             },
             b"tag" => self.set_tag(param),
             b"tlsaad" => param.get_bytes().and_then(|ad| ad.try_into().ok()).is_some_and(|ad| self.set_record(ad)),
@@ -52,6 +56,10 @@ impl Cipher {
             b"tlsivinv" => param.get_bytes().is_some_and(|invocation| self.set_invocation(invocation)),
             _ => true,
         }
+    }
+
+    fn told(&self, param: &mut Param, len: usize) -> bool {
+        param.set_number(len) || self.refused(Reason::Number)
     }
 
     fn refused(&self, reason: Reason) -> bool {
