@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
     fs,
-    os::unix::fs::MetadataExt,
+    os::unix::fs::{FileTypeExt, MetadataExt},
     path::{Path, PathBuf},
 };
 
@@ -129,6 +129,12 @@ impl Plan {
             (None, Some(directory)) => {
                 let name = input.file_name().ok_or_else(|| CommandError::failed("has no file name").about(input))?;
                 Place::File(directory.join(renamed(Path::new(name), direction).ok_or_else(|| not_seal(input))?))
+            }
+            // What stands beside it is the system's
+            (None, None) if metadata.file_type().is_char_device() || metadata.file_type().is_block_device() => {
+                return Err(CommandError::usage("is a device, beside which nothing is written")
+                    .about(input)
+                    .hint("-o OUT names the output"));
             }
             (None, None) => Place::File(renamed(input, direction).ok_or_else(|| not_seal(input))?),
         };
@@ -347,7 +353,7 @@ impl Plan {
                 if let Some(first) = taken.get(output) {
                     let what = format!("would be written to {}, which is for {}", shown(output), shown(first));
                     self.failures.push(
-                        CommandError::failed(what).about(input).hint("seal them one by one, each with its own -o"),
+                        CommandError::failed(what).about(input).hint("name them one by one, each with its own -o"),
                     );
                     continue;
                 }

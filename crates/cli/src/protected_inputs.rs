@@ -9,7 +9,7 @@ use std::{
 };
 
 use sealwright_file::{Error, Input, KeySource, inspect, key::is_key};
-use sealwright_terminal::CommandError;
+use sealwright_terminal::{CommandError, say, shown};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
     error::file_error,
     identity::identity,
     keys::secret::SealWith,
-    plan::{Place, Plan},
+    plan::{FileTask, Place, Plan},
 };
 
 /// A longer file is not looked into for keys, in bytes.
@@ -64,6 +64,24 @@ pub(crate) fn refuse(plan: &Plan, args: &FileArgs, in_use: &[PathBuf]) -> Result
         }
     }
     Ok(())
+}
+
+/// Tells which of these files are sealed with a directory: who keeps no other copy has locked the key away with itself.
+pub(crate) fn warn(plan: &Plan, args: &FileArgs, in_use: &[PathBuf]) {
+    for path in in_use.iter().filter_map(|path| fs::canonicalize(path).ok()) {
+        let is_sealed = |task: &FileTask| match &task.input {
+            Place::File(input) if task.tree || args.each => {
+                fs::canonicalize(input).is_ok_and(|input| path.starts_with(input))
+            }
+            _ => false,
+        };
+        if plan.tasks.iter().any(is_sealed) {
+            say(format_args!(
+                "sealwright: warning: {}: is sealed too, and may be needed to open what is sealed: keep a copy elsewhere",
+                shown(&path)
+            ));
+        }
+    }
 }
 
 /// Refuses to replace, and to remove, a file that holds a key to what is sealed, although nobody named it: without it, nothing

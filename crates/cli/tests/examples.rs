@@ -36,7 +36,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("sealwright client", "needs that server; tests/relay.rs runs it"),
     ("sealwright relay list", "asks that server"),
     ("sealwright relay status", "asks that server"),
-    ("sealwright rekey plan.seal -p", "asks on a terminal; tests/recipients.rs changes a passphrase"),
+    ("sealwright rekey plan.seal -i my.id --add-passphrase ", "asks on a terminal; tests/recipients.rs changes one"),
     ("sealwright seal --passphrase letter.txt", "asks on a terminal; tests/cmd/passphrase.transcript has what it says"),
 ];
 

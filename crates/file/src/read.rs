@@ -1,6 +1,6 @@
 //! Reading until there is enough.
 
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, Read};
 
 use crate::error::{Error, INPUT};
 
@@ -12,9 +12,13 @@ pub(crate) fn fill(from: &mut (impl Read + ?Sized), buffer: &mut [u8]) -> Result
             Ok(0) => break,
             Ok(n) => got += n,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            // A reader of ours may have one of our errors to tell.
-            Err(error) => return Err(error.downcast().unwrap_or_else(Error::io("read", INPUT))),
+            Err(error) => return Err(unread(error, INPUT)),
         }
     }
     Ok(got)
+}
+
+/// Why `name` could not be read. A reader of ours may have one of our errors to tell.
+pub(crate) fn unread(error: io::Error, name: &str) -> Error {
+    error.downcast().unwrap_or_else(Error::io("read", name))
 }

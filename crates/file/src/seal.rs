@@ -22,6 +22,7 @@ use crate::{
     output::{Draft, Output, Placed, To},
     preamble::{KeySource, Preamble, recipients_fixed},
     progress::Work,
+    read::unread,
     recipient::Recipient,
     secret::Secret,
     slots::{Slots, input_key, new_file_key},
@@ -332,7 +333,7 @@ impl SealTransfer<'_> {
             let at = span.index * span::PLAIN as u64;
             let wanted = span.text;
             let got = fill_parts(&mut Cursored { file: from, at }, &mut span.text_mut(wanted));
-            let got = got.map_err(Error::io("read", self.from))?;
+            let got = got.map_err(|error| unread(error, self.from))?;
             if got < wanted {
                 return Err(self.changed(text, at + got as u64));
             }
@@ -349,7 +350,8 @@ impl SealTransfer<'_> {
         to.write_all(self.header).map_err(Error::io("write", self.to))?;
         let mut text = 0;
         let read = |span: &mut Span| {
-            let got = fill_parts(from, &mut span.text_mut(span::PLAIN)).map_err(Error::io("read", self.from))?;
+            let parts = fill_parts(from, &mut span.text_mut(span::PLAIN));
+            let got = parts.map_err(|error| unread(error, self.from))?;
             (span.text, span.last) = (got, got < span::PLAIN);
             text += got as u64;
             if text > chunk::MAX_TEXT { Err(Error::TooLong) } else { Ok(got) }

@@ -17,7 +17,7 @@ use crate::{
         write::{manifest, sealed_in},
     },
     names::{Direction, renamed},
-    plan::{FileTask, Listed, Plan, Root},
+    plan::{FileTask, Listed, Place, Plan, Root},
 };
 
 /// The manifests of the directories to be opened.
@@ -142,7 +142,9 @@ impl Lists {
 /// Refuses a directory without anything sealed, as that of a backup which is not mounted: where nothing was looked at, nothing is
 /// well.
 pub(crate) fn refuse_nothing(plan: &Plan, directory: &Path) -> Result<(), CommandError> {
-    if !plan.tasks.is_empty() || !plan.roots.is_empty() || !plan.failures.is_empty() {
+    let is_sealed = |task: &FileTask| matches!(&task.input, Place::File(path) if path.starts_with(directory));
+    let is_root = |root: &Root| root.path.starts_with(directory);
+    if plan.tasks.iter().any(is_sealed) || plan.roots.iter().any(is_root) || !plan.failures.is_empty() {
         return Ok(());
     }
     let error = CommandError::failed("holds no sealed file and no manifest").about(directory);

@@ -121,6 +121,8 @@ fn as_text(name: &Path, found: &Inspection) -> String {
             let most = if found.preamble.layout.padded { "padded, at most " } else { "" };
             row("text", format!("{most}{bytes} bytes in {chunks} {}", if chunks == 1 { "chunk" } else { "chunks" }));
         }
+        // Of a stream the length is not known
+        (None, _) if found.preamble.layout.padded => row("padded", "yes".into()),
         (Some(Err(_)), _) => row("text", "damaged: no text makes a file of this length".into()),
         _ => {}
     }

@@ -1,6 +1,9 @@
 //! `sealwright key`: keys for files.
 
-use std::path::PathBuf;
+use std::{
+    os::{fd::AsFd, unix::fs::MetadataExt},
+    path::PathBuf,
+};
 
 use clap::{Args, Subcommand};
 use sealwright::Suite;
@@ -9,13 +12,13 @@ use sealwright_file::SigningKey;
 use sealwright_file::{Error, Key, Output, key::KeyForm};
 #[cfg(feature = "public-keys")]
 use sealwright_file::{SecretKey, key::write_new};
-use sealwright_terminal::{CommandError, Exit};
+use sealwright_terminal::{CommandError, Exit, say};
 
 use crate::{error::file_error, stream, verb::seal};
 
 const EXAMPLES: &str = "\
-A key file contains the key in hexadecimal on one line, or its bytes with --raw. Only you can read it. Keep
-a copy in a safe place: if the key is lost, everything that was sealed with it is lost.
+A key file contains the key in hexadecimal on one line, or its bytes with --raw. Only you can read one that -o
+makes. Keep a copy in a safe place: if the key is lost, everything that was sealed with it is lost.
 
 Example:
     sealwright key new -o my.key                    # one key, to seal and to open
@@ -105,7 +108,18 @@ pub(crate) fn run(args: &KeyArgs) -> Result<Exit, CommandError> {
 
 /// Writes a key to standard output. Here a closed pipe is a failure, and so is a closed stream: the key reached nobody.
 fn hand_over(key: &[u8]) -> Result<(), CommandError> {
+    warn_of_readers();
     Output::stdout().and_then(|output| output.write_all_of(&mut &*key)).map_err(file_error)
+}
+
+/// A shell makes files that others may read.
+fn warn_of_readers() {
+    let file = std::io::stdout().as_fd().try_clone_to_owned().map(std::fs::File::from);
+    let loose = file.and_then(|file| file.metadata()).is_ok_and(|meta| meta.is_file() && meta.mode() & 0o077 != 0);
+    if loose {
+        say("sealwright: warning: standard output is a file that others may read\n\
+             hint: chmod 600 it; -o FILE makes one that only you can read");
+    }
 }
 
 #[cfg(feature = "public-keys")]

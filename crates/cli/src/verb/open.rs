@@ -12,7 +12,10 @@ use crate::{
     args::FileArgs,
     error::file_error,
     keys::unlock::UnlockArgs,
-    manifests::{self, read::Lists},
+    manifests::{
+        self,
+        read::{Lists, refuse_nothing},
+    },
     names::{self, Direction, renamed},
     plan::{FileTask, Place, Plan},
     preflight, protected_inputs,
@@ -22,7 +25,8 @@ use crate::{
 
 const EXAMPLES: &str = "\
 A file appears under its name only when all of it is verified. Standard output receives only verified
-bytes, but may end early: check the exit code before you use them.
+bytes, but may end early: check the exit code before you use them. With --signer a file is read twice, so that
+nothing of another signer's text is written; a text from standard input is written before its signature is known.
 
 A sealed file is opened beside itself. A sealed directory is unpacked into the working directory, or with --each
 beside its file, if its name is that of its file; -C names another place for both, and takes any name.
@@ -105,6 +109,15 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
     stream::refuse_conflicts(&plan, &args.files, &in_use)?;
     protected_inputs::refuse(&plan, &args.files, &in_use)?;
     let ad = args.unlock.ad()?;
+    if args.files.each && !args.manifest {
+        let nothing: Vec<_> = args.files.inputs.iter().map(|input| (input, refuse_nothing(&plan, input))).collect();
+        for (input, refused) in nothing {
+            if let Err(error) = refused {
+                plan.unlisted.remove(input);
+                plan.failures.push(error);
+            }
+        }
+    }
     manifests::read::without(&mut plan, &args.files, args.manifest);
     plan.refuse_collisions();
     for option in [args.range.map(|_| "--range"), args.entry.as_ref().map(|_| "--entry")].into_iter().flatten() {
@@ -154,6 +167,15 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
                 other => lists.explain(other, task),
             });
         }
+        #[cfg(feature = "signatures")]
+        let opening = match (&task.input, &task.output) {
+            // The signature stands behind the text
+            (Place::File(_), Place::Stream) if !signers.is_empty() && args.range.is_none() && input.len().is_some() => {
+                let seen = opening.verify(stream::input(task)?).map_err(|error| lists.explain(error, task))?;
+                opening.commitment(Some(seen.commitment))
+            }
+            _ => opening,
+        };
         let output = stream::output(task, &args.files, args.preserve)?;
         if let Some(range) = &args.range {
             return range.write(task, &opening, output);

@@ -37,7 +37,7 @@ Example:
     sealwright rekey plan.seal -i my.id --add-file eva.pub       # Eva can open it as well
     sealwright rekey plan.seal -i my.id --remove-file bob.pub    # Bob can no longer open it
     sealwright rekey --each sealed -i my.id --remove-file bob.pub
-    sealwright rekey plan.seal -p --remove-passphrases --add-passphrase";
+    sealwright rekey plan.seal -i my.id --add-passphrase         # whoever knows the passphrase can open it as well";
 
 /// Change who can open files that were sealed for recipients
 #[derive(Args, Debug)]

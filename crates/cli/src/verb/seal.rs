@@ -33,7 +33,8 @@ use crate::{
 
 const EXAMPLES: &str = "\
 Each output is written to a temporary file. When it is complete, it gets its name and the permission bits
-of its input. Nothing is replaced without --force.
+of its input. Nothing is replaced without --force. Of a directory, what is neither a file nor a directory (links,
+sockets, devices) is left out, and named unless --quiet.
 
 With --each, a directory gets a manifest of its sealed files. Those that it holds already are opened with the
 given keys to be listed; if there is none for one of them, nothing is sealed there. Files whose names end in
@@ -115,6 +116,9 @@ pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
     let signer = args.sign.as_deref().map(signing::signing_key).transpose()?;
     let with = secret::seal_with(&args.key, &args.recipients)?;
     protected_inputs::refuse_keys(&plan, &args.files, &with)?;
+    if !args.files.progress.quiet {
+        protected_inputs::warn(&plan, &args.files, &in_use);
+    }
     #[cfg(feature = "signatures")]
     let signers = {
         let own = signer.iter().map(|key| key.verifying_key().clone());

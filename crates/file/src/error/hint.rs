@@ -28,7 +28,9 @@ impl Error {
             Error::TooCostly { .. } => {
                 "raise the limit with --max-cost MEMORY[,PASSES[,LANES]] if you trust the source of the file"
             }
-            Error::NotForRecipients => "open it and seal it again with --recipient, or with several --key-file",
+            Error::NotForRecipients => {
+                "open it and seal it again, with another key or passphrase, or with --recipient, whose keys can be changed later"
+            }
             Error::NotARecipient => {
                 "nothing was changed; `sealwright inspect` tells how many keys there are of each kind"
             }

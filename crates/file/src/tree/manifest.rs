@@ -10,7 +10,7 @@ use std::{
 
 use crate::{
     error::{Error, Flaw},
-    read::fill,
+    read::{fill, unread},
 };
 
 /// How the text of a tree begins.
@@ -141,9 +141,7 @@ impl Manifest {
             return Err(malformed());
         }
         let mut bytes = Vec::new();
-        from.take(len)
-            .read_to_end(&mut bytes)
-            .map_err(|error| error.downcast().unwrap_or_else(Error::io("read", "the tree")))?;
+        from.take(len).read_to_end(&mut bytes).map_err(|error| unread(error, "the tree"))?;
         if bytes.len() as u64 != len {
             return Err(malformed());
         }

@@ -221,7 +221,8 @@ fn a_tree_of_another_name_than_is_wanted_is_refused() {
 /// What was listed is what is packed, or nothing is.
 #[test]
 fn files_that_change_after_they_were_listed_are_refused() {
-    let changes: [(&str, fn(&Path)); 5] = [
+    type Change = (&'static str, fn(&Path));
+    let changes: [Change; 5] = [
         ("longer", |path| fs::write(path, text(100_001)).unwrap()),
         ("shorter", |path| fs::write(path, text(99_999)).unwrap()),
         ("empty", |path| fs::write(path, b"").unwrap()),

@@ -1,0 +1,95 @@
+//! What is not a failure and still may cost somebody a key or a text: it is said, or refused.
+#![allow(clippy::unwrap_used)]
+
+use std::os::unix::fs::PermissionsExt;
+
+use sealwright_transcripts::{Sandbox, text};
+
+const READ: &str = "standard output is a file that others may read\nhint: chmod 600 it; -o FILE makes one";
+
+#[test]
+fn a_secret_in_a_file_that_others_may_read_is_told() {
+    let sandbox = Sandbox::new();
+    let mut told = vec![("", READ), (" --raw -o -", READ)];
+    if cfg!(feature = "public-keys") {
+        told.push((" --pair", READ));
+    }
+    for (options, said) in told {
+        let loose = sandbox.sh(&format!("umask 022; sealwright key new{options} > loose; cat loose"));
+        assert!(loose.code == 0 && !loose.out.is_empty() && loose.err.contains(said), "{options}: {}", loose.err);
+        let own =
+            sandbox.sh(&format!("umask 077; sealwright key new{options} > own; sealwright key new{options} | cat"));
+        assert_eq!((own.code, own.err.as_str()), (0, ""), "{options}");
+        for name in ["loose", "own"] {
+            std::fs::remove_file(sandbox.path(name)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_key_that_is_sealed_with_the_rest_is_told() {
+    let sandbox = Sandbox::new();
+    std::fs::create_dir(sandbox.path("d")).unwrap();
+    sandbox.ok("key new -o d/own");
+    sandbox.write("d/text", "text");
+    let told = "/d/own: is sealed too, and may be needed to open what is sealed: keep a copy elsewhere";
+    for line in ["seal --key-file d/own d -o one", "seal --key-file d/own --each d -C many"] {
+        let said = sandbox.run(line);
+        assert!(said.code == 0 && said.err.contains(told), "{line}: {} {}", said.code, said.err);
+        assert_eq!(sandbox.run(&format!("{line} -f -q")).err, "", "{line}");
+    }
+    let said = sandbox.run("seal --key-file d/own d/text -o two");
+    assert!(said.code == 0 && !said.err.contains("warning"), "{}", said.err);
+}
+
+#[test]
+fn a_directory_with_nothing_sealed_is_not_opened() {
+    let sandbox = Sandbox::new();
+    sandbox.write("full/text", "text");
+    sandbox.ok("seal --key-file k --each --remove full");
+    std::fs::create_dir(sandbox.path("mount")).unwrap();
+    sandbox.write("plain/text", "not sealed");
+    let why = "mount: holds no sealed file and no manifest\nhint: is it the right directory, and is it mounted?";
+    let said = sandbox.run("open --key-file k --each mount -C out");
+    assert_eq!((said.code, said.err), (1, format!("sealwright: {why}\n")));
+    // What is there is opened all the same
+    sandbox.fails("open --key-file k --each full mount -C out", 1, why);
+    assert_eq!(sandbox.read("out/full/text"), b"text");
+    sandbox.fails("open --key-file k --each plain", 1, "plain: holds no sealed file and no manifest");
+}
+
+#[test]
+fn nothing_is_written_beside_a_device() {
+    let sandbox = Sandbox::new();
+    let why = "/dev/null: is a device, beside which nothing is written\nhint: -o OUT names the output";
+    sandbox.fails("seal --key-file k /dev/null", 2, why);
+    sandbox.ok("seal --key-file k /dev/null -o empty.seal");
+    assert_eq!(sandbox.run("open --key-file k empty.seal -o -").out, b"");
+}
+
+/// The text of another signer went to a program that read it, and then it was said whose it is.
+#[cfg(feature = "signatures")]
+#[test]
+fn nothing_of_another_signer_s_text_is_written() {
+    let sandbox = Sandbox::new();
+    for name in ["me", "mal"] {
+        sandbox.sh(&format!("sealwright key new --signing -o {name}.sign > {name}.verify"));
+    }
+    sandbox.write("a", text(100_000));
+    sandbox.ok("seal --key-file k --sign mal.sign a -o mal.seal");
+    sandbox.ok("seal --key-file k --sign me.sign a -o me.seal");
+    sandbox.ok("seal --key-file k a -o unsigned.seal");
+    for (name, code) in [("mal", 4), ("unsigned", 3)] {
+        let said = sandbox.run(&format!("open --key-file k --signer me.verify {name}.seal -o -"));
+        assert_eq!((said.code, said.out.len()), (code, 0), "{name}: {}", said.err);
+    }
+    assert_eq!(sandbox.run("open --key-file k --signer me.verify me.seal -o -").out, text(100_000));
+}
+
+/// What was asked for as a secret's file is one in any case.
+#[test]
+fn a_key_file_that_was_named_is_for_its_owner_alone() {
+    let sandbox = Sandbox::new();
+    sandbox.sh("umask 000; sealwright key new -o mine");
+    assert_eq!(std::fs::metadata(sandbox.path("mine")).unwrap().permissions().mode() & 0o777, 0o600);
+}
