@@ -46,11 +46,13 @@ fn two_people_talk_through_a_relay_that_heeds_signals() {
     assert_eq!(relay.notification(), "READY=1");
     assert_eq!(relay.event("removed")["name"], "bob");
     relay.event("reloaded");
-    sandbox.fails("client trial/bob.toml --to alice", 1, "the relay refused: this relay does not know that name");
+    let unknown = "the relay refused to open the session of bob: this relay does not know that name\nhint: `name`";
+    sandbox.fails("client trial/bob.toml --to alice", 1, unknown);
     let denied = relay.event("denied");
     assert_eq!((denied["name"].as_str(), denied["certificate"][0].as_str()), (Some("bob"), Some("bob")));
     assert!(denied["from"].as_str().unwrap().contains("127.0.0.1:"), "{denied}");
-    sandbox.fails("client trial/alice.toml --to bob", 1, "the relay refused: this relay does not know that name");
+    let unknown = "the relay refused to look up bob: this relay does not know that name\nhint: is the name";
+    sandbox.fails("client trial/alice.toml --to bob", 1, unknown);
     relay.event("opened");
     relay.event("denied");
 
@@ -60,12 +62,16 @@ fn two_people_talk_through_a_relay_that_heeds_signals() {
     relay.event("reloaded");
     let status = String::from_utf8(sandbox.run("relay status -c trial/relay.toml").out).unwrap();
     assert!(status.contains("healthy: true\n") && status.contains("sessions: 1\n"), "{status}");
-    let mut carol = sandbox.command();
-    let carol = carol
+    let carol = sandbox
+        .command()
         .args(["client", "trial/carol.toml", "--to", "alice", "--wait", "1"])
         .stdin(Stdio::null())
-        .stderr(Stdio::null());
-    assert!(carol.status().is_ok());
+        .output()
+        .unwrap();
+    let told = String::from_utf8(carol.stderr).unwrap();
+    assert!(told.contains("alice does not answer\nhint: is alice running? --wait waits longer"), "{told}");
+    // Whose session another client has taken hears nothing of it
+    assert!(told.contains("\nhint: if another client runs as carol or as alice too,"), "{told}");
     relay.event("opened");
     let list = String::from_utf8(sandbox.run("relay list -c trial/relay.toml").out).unwrap();
     assert!(list.contains("alice") && list.contains("carol") && list.contains("127.0.0.1"), "{list}");
@@ -74,8 +80,13 @@ fn two_people_talk_through_a_relay_that_heeds_signals() {
     assert_eq!(relay.notification(), "READY=1");
     assert_eq!(relay.event("removed")["name"], "carol");
     relay.event("reloaded");
-    sandbox.fails("client trial/carol.toml --to alice", 1, "the relay refused: this name was revoked");
+    let revoked = "the relay refused to open the session of carol: this name was revoked\nhint: the relay's operator revoked this client";
+    sandbox.fails("client trial/carol.toml --to alice", 1, revoked);
     assert_eq!(relay.event("denied")["why"], "this name was revoked");
+    let revoked = "the relay refused to look up carol: this name was revoked\nhint: the relay's operator revoked the other client";
+    sandbox.fails("client trial/alice.toml --to carol", 1, revoked);
+    relay.event("opened");
+    relay.event("denied");
     sandbox.fails("relay add carol -c trial/relay.toml", 1, "carol was revoked");
 
     change(&sandbox, "relay.toml", |text| format!("colour = 'red'\n{text}"));
@@ -259,6 +270,64 @@ fn who_finds_no_place_at_a_relay_is_told_so() {
     sandbox.fails("client trial/alice.toml --to bob --wait 1", 1, told);
 }
 
+/// What cannot be written is said as of other verbs: of which stream, and what to do.
+#[test]
+fn who_cannot_write_or_read_is_told_what() {
+    let sandbox = Sandbox::new();
+    let _relay = TrialRelay::start(&sandbox);
+    let both = |bob: &str, alice: &str| {
+        let script = format!(
+            "sealwright client trial/bob.toml --to alice --wait 20 {bob} & sealwright client trial/alice.toml \
+            --to bob --wait 20 {alice} && echo alice is happy >&2; wait $! && echo bob is happy >&2"
+        );
+        sandbox.sh(&script).err
+    };
+    let hint = "hint: the stream is not complete: both clients must start again";
+    let said = both("< /dev/null > /dev/full", "< trial/relay.toml");
+    assert!(
+        said.contains(&format!("sealwright: standard output: cannot write: No space left on device\n{hint}")),
+        "{said}"
+    );
+    assert!(said.contains("bob gave up") && !said.contains("happy"), "{said}");
+    let said = both("< trial", "< trial/relay.toml");
+    assert!(said.contains(&format!("sealwright: standard input: cannot read: Is a directory\n{hint}")), "{said}");
+    assert!(!said.contains("happy"), "{said}");
+}
+
+/// The relay runs, and has the name that was meant.
+#[test]
+fn who_trusts_or_shows_another_authority_is_told_so() {
+    let sandbox = Sandbox::new();
+    let relay = TrialRelay::start(&sandbox);
+    sandbox.ok("serve --init elsewhere --client alice");
+    let alice = String::from_utf8(sandbox.read("trial/alice.toml")).unwrap();
+    change(&sandbox, "alice.toml", |text| text.replace("authority.pem", "../elsewhere/authority.pem"));
+    let told = "\nhint: `authority` in the client's file is not the one that issued the relay's certificate";
+    sandbox.fails("client trial/alice.toml --to bob --wait 1", 1, told);
+    let other = alice.replace("alice.pem", "../elsewhere/alice.pem").replace("alice.key", "../elsewhere/alice.key");
+    sandbox.write("trial/alice.toml", other);
+    let told = "\nhint: the relay does not accept this client's certificate";
+    sandbox.fails("client trial/alice.toml --to bob --wait 1", 1, told);
+    // What listens there is no relay's control port
+    let frames = relay.serving["frames"].as_str().unwrap().replace("127.0.0.1", "localhost");
+    let line = alice.lines().find(|line| line.starts_with("relay = ")).unwrap();
+    sandbox.write("trial/alice.toml", alice.replace(line, &format!("relay = \"{frames}\"")));
+    let told = "\nhint: is this the relay's control port?";
+    sandbox.fails("client trial/alice.toml --to bob --wait 1", 1, told);
+}
+
+#[test]
+fn a_port_that_is_taken_has_a_hint() {
+    let sandbox = Sandbox::new();
+    let relay = TrialRelay::start(&sandbox);
+    let frames = relay.serving["frames"].as_str().unwrap().to_owned();
+    change(&sandbox, "relay.toml", |text| {
+        text.replacen("127.0.0.1:0", &frames, 1).replace("relay.sock", "another.sock")
+    });
+    let told = format!("{frames}: Address already in use\nhint: another program, perhaps another relay, has this port");
+    sandbox.fails("serve trial/relay.toml", 1, &told);
+}
+
 #[cfg(feature = "public-keys")]
 #[test]
 fn two_people_seal_end_to_end_and_who_has_another_key_reads_nothing() {
@@ -297,7 +366,10 @@ fn two_people_seal_end_to_end_and_who_has_another_key_reads_nothing() {
     assert_eq!(sandbox.sh("rm at_bob && ln -s /dev/full at_bob").code, 0);
     let (codes, said) = both(&sealed("bob", "alice"), &sealed("alice", "bob"));
     assert_eq!(codes, "alice 1\nbob 1\n", "{said}");
-    assert!(said.contains("No space left on device") && said.contains("bob gave up"), "{said}");
+    assert!(
+        said.contains("standard output: cannot write: No space left on device") && said.contains("bob gave up"),
+        "{said}"
+    );
     sandbox.fails("client trial/alice.toml --to bob --end-to-end seal1x -i alice.id", 2, "recipient");
     sandbox.fails("client trial/alice.toml --to bob --end-to-end seal1x", 2, "--pair");
 }

@@ -2,13 +2,16 @@
 
 use std::{io, path::PathBuf, time::Duration};
 
-use clap::Args;
+use clap::{
+    Args,
+    builder::{NonEmptyStringValueParser, TypedValueParser},
+};
 #[cfg(feature = "public-keys")]
 use sealwright_file::{Key, PublicKey};
-use sealwright_relay::client::{ClientError, Identity, Pipe};
+use sealwright_relay::client::{ClientError, Identity, Pipe, is_name};
 #[cfg(feature = "public-keys")]
 use sealwright_relay::client::{EndToEnd, EndToEndError};
-use sealwright_terminal::{CommandError, Exit, say};
+use sealwright_terminal::{CommandError, Exit, os_message, say};
 
 const EXAMPLES: &str = "\
 Standard input is sent to the other client, and data from the other client is written to standard output,
@@ -34,7 +37,7 @@ pub(crate) struct ClientArgs {
     #[arg(value_name = "CLIENT.TOML")]
     identity: PathBuf,
     /// Name of the other client
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new().try_map(client_name))]
     to: String,
     /// Send frames as datagrams, if the relay accepts them
     #[arg(long)]
@@ -56,9 +59,14 @@ pub(crate) struct ClientArgs {
     verbose: bool,
 }
 
+/// A name that a certificate can have; relays have clients whose names `relay add` does not give.
+fn client_name(name: String) -> Result<String, &'static str> {
+    if is_name(&name) { Ok(name) } else { Err("this is not the name of a client, such as alice or alice.example") }
+}
+
 /// Pipes until both sides are done.
 pub(crate) fn run(args: &ClientArgs) -> Result<Exit, CommandError> {
-    let identity = Identity::read(&args.identity).map_err(failure)?;
+    let identity = Identity::read(&args.identity).map_err(|error| failure(error, None))?;
     let pipe =
         Pipe { identity: &identity, peer: &args.to, datagrams: args.udp, wait: Duration::from_secs(args.wait.into()) };
     let watch = |what: &str| {
@@ -71,12 +79,12 @@ pub(crate) fn run(args: &ClientArgs) -> Result<Exit, CommandError> {
         // The relay can acknowledge what it dropped
         let missing = || sealed.missing_receipt();
         let moved = pipe.run_until(sealed.sealing(io::stdin()), sealed.opening(io::stdout()), &watch, &missing);
-        moved.map_err(changed)?;
+        moved.map_err(|error| changed(error, &identity))?;
         let (sent, received) = sealed.finished().map_err(not_authentic)?;
         watch(&format!("{sent} bytes sent, {received} received, sealed end to end"));
         return Ok(Exit::Done);
     }
-    let moved = pipe.run(io::stdin(), io::stdout(), &watch).map_err(failure)?;
+    let moved = pipe.run(io::stdin(), io::stdout(), &watch).map_err(|error| failure(error, Some(&identity)))?;
     watch(&format!("{} bytes sent, {} received", moved.sent, moved.received));
     Ok(Exit::Done)
 }
@@ -109,21 +117,37 @@ fn not_authentic(error: EndToEndError) -> CommandError {
 
 /// A failure that may be one of what seals end to end.
 #[cfg(feature = "public-keys")]
-fn changed(error: ClientError) -> CommandError {
+fn changed(error: ClientError, identity: &Identity) -> CommandError {
     let inner = match &error {
-        ClientError::Io(error) => error.get_ref().and_then(|error| error.downcast_ref::<EndToEndError>()).copied(),
+        ClientError::Input(error) | ClientError::Output(error) | ClientError::Io(error) => {
+            error.get_ref().and_then(|error| error.downcast_ref::<EndToEndError>()).copied()
+        }
         _ => None,
     };
-    inner.map_or_else(|| failure(error), not_authentic)
+    inner.map_or_else(|| failure(error, Some(identity)), not_authentic)
 }
 
-fn failure(error: ClientError) -> CommandError {
-    let hint = match &error {
-        ClientError::NoAnswer(name) => Some(format!("is {name} running? --wait waits longer")),
-        error if error.is_unheard() => {
-            Some("is this the relay's control port? If it is, --wait waits longer for a place there".to_owned())
+fn failure(error: ClientError, identity: Option<&Identity>) -> CommandError {
+    let hint = error.hint().map(str::to_owned);
+    match (&error, identity) {
+        (ClientError::NoAnswer(peer), Some(Identity { name, .. })) => CommandError::failed(&error)
+            .hint(format!("is {peer} running? --wait waits longer"))
+            // Who lost its session so hears nothing of it
+            .hint(format!(
+                "if another client runs as {name} or as {peer} too, the two take the session from each other"
+            )),
+        (ClientError::Input(why), _) => {
+            with(CommandError::failed(format!("standard input: cannot read: {}", os_message(why))), hint)
         }
-        error => error.hint().map(str::to_owned),
-    };
-    hint.into_iter().fold(CommandError::failed(error), CommandError::hint)
+        (ClientError::Output(why), _) => {
+            with(CommandError::failed(format!("standard output: cannot write: {}", os_message(why))), hint)
+        }
+        _ if error.is_unheard() => CommandError::failed(&error)
+            .hint("is this the relay's control port? If it is, --wait waits longer for a place there"),
+        _ => with(CommandError::failed(&error), hint),
+    }
+}
+
+fn with(error: CommandError, hint: Option<String>) -> CommandError {
+    hint.into_iter().fold(error, CommandError::hint)
 }

@@ -27,6 +27,7 @@ Example:
 
 const LIST: &str = "\
 Name, tenant, number, address and age of each session, from the socket that `admin` in the configuration names.
+A session stays for up to `limits.session_hours` after its client has left.
 
 Example:
     sealwright relay list -c trial/relay.toml";
@@ -186,7 +187,10 @@ fn add_client(args: &AddArgs) -> Result<(), CommandError> {
     let cluster = config.clusters.iter().find(|(_, names)| names.contains(&name));
     let list = cluster.map(|(cluster, _)| format!(" (clusters.{cluster})"));
     if list.is_some() || config.clients.contains(&name) {
-        return Err(CommandError::failed(format!("{name} is a client already{}", list.unwrap_or_default())));
+        let hint =
+            "choose another name; a client whose files are lost gets another name too, and the old one is revoked";
+        let what = format!("{name} is a client already{}", list.unwrap_or_default());
+        return Err(CommandError::failed(what).hint(hint));
     }
     let Some(file) = &config.clients_file else { return Err(without(path, "clients_file")) };
     let relay = args.relay.clone().unwrap_or_else(|| known_relay(folder(path), &config));
@@ -359,10 +363,11 @@ fn status(args: &ListArgs) -> Result<(), CommandError> {
 fn check(path: &Path) -> Result<(), CommandError> {
     let config = read(path)?;
     let room = config.check().map_err(failed)?;
+    let names = config.clients.len() + config.clusters.values().map(Vec::len).sum::<usize>();
     print(&format!(
-        "{}: {} names, {} revoked, {} sessions and {} connections within {} MiB\n",
+        "{}: {names} {}, {} revoked, {} sessions and {} connections within {} MiB\n",
         shown(path),
-        config.clients.len() + config.clusters.values().map(Vec::len).sum::<usize>(),
+        if names == 1 { "name" } else { "names" },
         config.revoked.len(),
         config.sessions,
         room.connections,

@@ -12,7 +12,10 @@ use zeroize::Zeroizing;
 
 use crate::{
     address::Address,
-    client::identity::{ClientError, Identity, Session, Unheard},
+    client::{
+        identity::{ClientError, Identity, Session, Unheard},
+        refusal::Refusal,
+    },
     control::{
         Deadline,
         protocol::{MAX_LINE, Request, Response},
@@ -28,6 +31,8 @@ const SHORT: Duration = Duration::from_secs(2);
 const LEAST: Duration = Duration::from_secs(1);
 /// How much longer each further request may take.
 const EACH: Duration = Duration::from_millis(10);
+
+const OF_ANOTHER: ClientError = ClientError::Protocol("its response belongs to another request");
 
 /// A connection to the control plane of a relay.
 pub(crate) struct ControlClient {
@@ -125,17 +130,17 @@ impl ControlClient {
 
     /// Opens a session, and keeps its grant.
     pub(crate) fn granted(&mut self, name: &str) -> Result<(Session, Grant), ClientError> {
-        let response = self.request(&Request::Open(name.to_owned()))?;
+        let response = self.request(Request::Open(name.to_owned()))?;
         let resolved = |host: &str| resolve(host, self.peer).map_err(|error| self.failed(error));
         granted(response, self.peer, self.research, resolved)
     }
 
     /// The address of another client; none if it has no session now.
     pub(crate) fn find(&mut self, name: &str) -> Result<Option<Address>, ClientError> {
-        match self.request(&Request::Find(name.to_owned()))? {
+        match self.request(Request::Find(name.to_owned()))? {
             Response::Found(address) => Ok(Some(address)),
             Response::Absent(_) => Ok(None),
-            other => Err(refusal(other)),
+            _ => Err(OF_ANOTHER),
         }
     }
 
@@ -146,8 +151,11 @@ impl ControlClient {
         let _ = self.stream.flush();
     }
 
-    fn request(&mut self, request: &Request) -> Result<Response, ClientError> {
-        self.exchange(request).map_err(|error| self.failed(error))
+    fn request(&mut self, request: Request) -> Result<Response, ClientError> {
+        match self.exchange(&request).map_err(|error| self.failed(error))? {
+            Response::Refused(why) => Err(ClientError::Refused(Refusal::new(request, why))),
+            response => Ok(response),
+        }
     }
 
     fn exchange(&mut self, request: &Request) -> io::Result<Response> {
@@ -228,14 +236,7 @@ pub(super) fn granted(
             };
             Ok((session, grant))
         }
-        other => Err(refusal(other)),
-    }
-}
-
-fn refusal(response: Response) -> ClientError {
-    match response {
-        Response::Refused(why) => ClientError::Refused(why),
-        _ => ClientError::Protocol("its response belongs to another request"),
+        _ => Err(OF_ANOTHER),
     }
 }
 

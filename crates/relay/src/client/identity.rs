@@ -16,6 +16,7 @@ use thiserror::Error;
 
 use crate::{
     address::Address,
+    client::{refusal::Refusal, unreachable},
     control::tls::{TlsError, TlsFiles},
     errors::{self, TomlError, os_error_text},
     serve::config_error::{ValueError, file_name},
@@ -72,8 +73,8 @@ pub enum ClientError {
         error: io::Error,
     },
     /// The relay refused a request.
-    #[error("the relay refused: {0}")]
-    Refused(String),
+    #[error("the relay refused to {0}")]
+    Refused(Refusal),
     /// Frames were to travel as datagrams, which the relay does not receive.
     #[error("the relay receives no datagrams")]
     NoDatagrams,
@@ -86,7 +87,13 @@ pub enum ClientError {
     /// The other client gave up.
     #[error("{0} gave up; what it had not acknowledged is lost")]
     PeerFailed(String),
-    /// The input or output failed.
+    /// The input cannot be read.
+    #[error("the input cannot be read: {}", os_error_text(.0))]
+    Input(#[source] io::Error),
+    /// The output cannot be written.
+    #[error("the output cannot be written: {}", os_error_text(.0))]
+    Output(#[source] io::Error),
+    /// The system has no chance, thread or poll for a stream; or what the caller waited for is missing.
     #[error("{}", os_error_text(.0))]
     Io(#[from] io::Error),
 }
@@ -104,7 +111,15 @@ impl ClientError {
             ClientError::Research(_) => Some("research = true in the client's file takes it"),
             ClientError::Tls(error) => error.hint(),
             error if error.is_unheard() => Some("is this the relay's control port? If it is, try again later"),
-            ClientError::Relay { .. } => Some("is the relay running, and does its certificate contain this name?"),
+            ClientError::Relay { error, .. } => Some(unreachable::hint(error)),
+            ClientError::Refused(refusal) => Some(refusal.hint()),
+            ClientError::NoAnswer(_) => Some(
+                "is the other client running? If another client has the name of one of the two as well, they take its \
+                 session from each other: end one of them",
+            ),
+            ClientError::Input(_) | ClientError::Output(_) => {
+                Some("the stream is not complete: both clients must start again")
+            }
             ClientError::NoDatagrams => Some("set `udp = ...` in the configuration of the relay"),
             _ => None,
         }

@@ -83,7 +83,7 @@ impl LocalIo {
     /// Moves what was read into the stream, and tells the stream what was written.
     pub(super) fn feed(&mut self, stream: &mut ReliableStream) -> Result<(), ClientError> {
         if let Ok(error) = self.failed.try_recv() {
-            return Err(error.into());
+            return Err(ClientError::Output(error));
         }
         stream.written(self.written.load(Ordering::Acquire));
         if stream.has_all() {
@@ -97,7 +97,9 @@ impl LocalIo {
                 }
                 Ok(Input::End) => stream.end(),
                 // An input that waits for the output fails with it: then the output says why
-                Ok(Input::Failed(error)) => return Err(self.failed.try_recv().unwrap_or(error).into()),
+                Ok(Input::Failed(error)) => {
+                    return Err(self.failed.try_recv().map_or(ClientError::Input(error), ClientError::Output));
+                }
                 Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
             }
         }

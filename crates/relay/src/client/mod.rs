@@ -20,11 +20,13 @@ mod lookups;
 mod opening;
 mod pipe;
 mod recovery;
+mod refusal;
 mod reliable;
 #[cfg(feature = "fuzz")]
 #[doc(hidden)]
 pub mod transfer_fuzz;
 mod transport;
+mod unreachable;
 
 #[cfg(test)]
 pub(crate) use control_client::ControlClient;
@@ -35,3 +37,9 @@ pub use end_to_end::fuzz as end_to_end_fuzz;
 pub use end_to_end::{EndToEnd, EndToEndError, Opening, Sealing};
 pub use identity::{ClientError, Identity, LastRelay, Session};
 pub use pipe::{Pipe, Transferred};
+pub use refusal::Refusal;
+
+/// Whether a client can have this name, as a certificate can. Case does not matter; a wildcard is the name of nobody.
+pub fn is_name(name: &str) -> bool {
+    crate::control::tls::is_name(name)
+}

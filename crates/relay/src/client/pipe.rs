@@ -239,7 +239,7 @@ impl Trouble {
                 Err(ClientError::Relay { error, .. }) if is_temporary(&error) && !left.is_zero() => {
                     backoff.wait(left)?;
                 }
-                Err(ClientError::Refused(why)) if why == TOO_OFTEN && !left.is_zero() => {
+                Err(ClientError::Refused(why)) if why == *TOO_OFTEN && !left.is_zero() => {
                     std::thread::sleep(TOO_SOON.min(pipe.wait));
                 }
                 opened => return opened,

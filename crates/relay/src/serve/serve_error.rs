@@ -83,6 +83,14 @@ impl ServeError {
                 "admin names a socket in a folder where the relay may write; under the unit for systemd that is \
                  /run/sealwright/relay.sock",
             ),
+            ServeError::Listen { error, .. } => match error.kind() {
+                io::ErrorKind::AddrInUse => {
+                    Some("another program, perhaps another relay, has this port: end it, or set another one")
+                }
+                io::ErrorKind::AddrNotAvailable => Some("set an address of this machine, or 0.0.0.0 for all"),
+                io::ErrorKind::PermissionDenied => Some("set a port from 1024 on, or let the relay use those below"),
+                _ => None,
+            },
             ServeError::NeedsRestart(_) => Some("restart the relay to change it"),
             _ => None,
         }
