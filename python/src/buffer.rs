@@ -3,6 +3,7 @@
 
 use std::{
     ffi::{CStr, c_int},
+    hint,
     marker::PhantomData,
 };
 
@@ -209,24 +210,29 @@ pub(crate) fn written_bytes<'py, E: Into<PyErr>>(
         let start = ffi::PyBytes_AsString(object.as_ptr()).cast::<u8>();
         (object, std::slice::from_raw_parts_mut(start, len))
     };
-    fill(bytes).map_err(Into::into)?;
+    if let Err(error) = fill(bytes) {
+        // A text may be there.
+        wipe(bytes);
+        return Err(error.into());
+    }
     Ok(object)
 }
 
-/// The same, of `front` and `more` zeros behind it, for `fill` to change.
-#[inline]
-pub(crate) fn new_bytes<'py, E: Into<PyErr>>(
-    py: Python<'py>,
-    front: &[u8],
-    more: usize,
-    fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
-) -> PyResult<Bound<'py, PyBytes>> {
-    written_bytes(py, front.len() + more, |bytes| {
-        let (text, rest) = bytes.split_at_mut(front.len());
-        text.copy_from_slice(front);
-        rest.fill(0);
-        fill(bytes)
-    })
+/// Sets bytes to zero that nobody reads any more.
+pub(crate) fn wipe(bytes: &mut [u8]) {
+    bytes.fill(0);
+    // That nobody reads them is no reason to leave that out.
+    hint::black_box(bytes);
+}
+
+/// Text, which is wiped. It must not grow: memory that grew would leave a copy behind.
+#[derive(Default)]
+pub(crate) struct Text(pub(crate) Vec<u8>);
+
+impl Drop for Text {
+    fn drop(&mut self) {
+        wipe(&mut self.0);
+    }
 }
 
 /// Runs `work` without the interpreter lock if it is on many bytes.

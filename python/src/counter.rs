@@ -1,10 +1,12 @@
 //! Keys that see to their nonces themselves.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
-use sealwright::{Key, Suite};
+use sealwright::{Aead, Isa, Key, OpenError, SealError, Suite, mode::xaes::Xaes256Gcm};
 
 use crate::{
-    buffer::{Input, detached, new_bytes, or_empty},
+    buffer::{Input, detached, or_empty, written_bytes},
     error::{OrRaise, Raised},
     keyed::{TAG, split},
     process::Counted,
@@ -22,10 +24,43 @@ fn iv(iv: Option<Input<'_>>) -> PyResult<[u8; 12]> {
     iv.bytes().try_into().map_err(|_| PyValueError::new_err(format!("the iv has {given} bytes; it must have 12")))
 }
 
+/// What counts messages, and how many there were: that is told also while a long one is under way.
+struct Counting<T> {
+    state: Counted<T>,
+    count: AtomicU64,
+}
+
+impl<T: Send> Counting<T> {
+    fn new(state: T, start: u64) -> Self {
+        Counting { state: Counted::new(state), count: AtomicU64::new(start) }
+    }
+
+    /// Runs `work`, which counts on to what it returns.
+    fn with<E: Into<Raised> + Send>(
+        &self,
+        py: Python<'_>,
+        bytes: usize,
+        work: impl FnOnce(&mut T) -> Result<u64, E> + Send,
+    ) -> PyResult<()> {
+        let counted = |state: &mut T| work(state).map(|count| self.count.store(count, Ordering::Relaxed));
+        self.state.with(py, bytes, counted)?.raised()
+    }
+
+    fn count(&self) -> PyResult<u64> {
+        self.state.refuse_forked()?;
+        Ok(self.count.load(Ordering::Relaxed))
+    }
+
+    fn shown(&self, name: &str) -> String {
+        self.count()
+            .map_or_else(|_| format!("<{name} of another process>"), |count| format!("<{name}: {count} messages>"))
+    }
+}
+
 /// Seals messages in order under a key that serves this sealer only, once: nonces are counted, as TLS 1.3 and QUIC do. A forked child
 /// cannot use it.
 #[pyclass(frozen, module = "sealwright")]
-pub(crate) struct Sealer(Counted<sealwright::Sealer>);
+pub(crate) struct Sealer(Counting<sealwright::Sealer>);
 
 #[pymethods]
 impl Sealer {
@@ -34,7 +69,7 @@ impl Sealer {
     #[pyo3(signature = (suite, key, iv=None, *, start=0))]
     fn new(suite: &str, key: Input<'_>, iv: Option<Input<'_>>, start: u64) -> PyResult<Self> {
         let sealer = sealwright::Sealer::with_iv(self::suite(suite)?, key.bytes(), &self::iv(iv)?).raised()?;
-        Ok(Sealer(Counted::new(sealer.starting_at(start))))
+        Ok(Sealer(Counting::new(sealer.starting_at(start), start)))
     }
 
     /// The ciphertext of `data` and the tag behind it, under the next nonce.
@@ -46,31 +81,31 @@ impl Sealer {
         associated_data: Option<Input<'_>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let (data, ad) = (data.bytes(), or_empty(&associated_data));
-        // The mutex is let go before the interpreter lock is taken back: who waits for one never holds the other.
-        let seal = |message: &mut [u8]| {
-            let (text, room) = message.split_at_mut(message.len() - TAG);
-            let mut sealer = self.0.lock()?;
-            room.copy_from_slice(sealer.seal_in_place(ad, text)?.as_ref());
-            Ok::<(), Raised>(())
-        };
-        new_bytes(py, data, TAG, |message| detached(py, data.len() + ad.len(), || seal(message)))
+        let size = data.len() + ad.len();
+        written_bytes(py, data.len() + TAG, |message| {
+            self.0.with(py, size, |sealer| {
+                let (text, room) = message.split_at_mut(data.len());
+                text.copy_from_slice(data);
+                room.copy_from_slice(sealer.seal_in_place(ad, text)?.as_ref());
+                Ok::<_, SealError>(sealer.count())
+            })
+        })
     }
 
     /// The number of the next message.
     #[getter]
     fn count(&self) -> PyResult<u64> {
-        Ok(self.0.lock()?.count())
+        self.0.count()
     }
 
     fn __repr__(&self) -> String {
-        self.count()
-            .map_or_else(|_| "<Sealer of another process>".into(), |count| format!("<Sealer: {count} messages>"))
+        self.0.shown("Sealer")
     }
 }
 
 /// Opens the messages of a `Sealer`, in their order. A forked child cannot use it.
 #[pyclass(frozen, module = "sealwright")]
-pub(crate) struct Opener(Counted<sealwright::Opener>);
+pub(crate) struct Opener(Counting<sealwright::Opener>);
 
 #[pymethods]
 impl Opener {
@@ -78,7 +113,7 @@ impl Opener {
     #[pyo3(signature = (suite, key, iv=None, *, start=0))]
     fn new(suite: &str, key: Input<'_>, iv: Option<Input<'_>>, start: u64) -> PyResult<Self> {
         let opener = sealwright::Opener::with_iv(self::suite(suite)?, key.bytes(), &self::iv(iv)?).raised()?;
-        Ok(Opener(Counted::new(opener.starting_at(start))))
+        Ok(Opener(Counting::new(opener.starting_at(start), start)))
     }
 
     /// The text of the next message. One that is not authentic raises `InvalidTag` and does not count.
@@ -90,28 +125,34 @@ impl Opener {
         associated_data: Option<Input<'_>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let ((ciphertext, tag), ad) = (split(data.bytes())?, or_empty(&associated_data));
-        let open = |text: &mut [u8]| {
-            let mut opener = self.0.lock()?;
-            opener.open_in_place(ad, text, tag).map_err(Raised::from)
-        };
-        new_bytes(py, ciphertext, 0, |text| detached(py, ciphertext.len() + ad.len(), || open(text)))
+        let size = ciphertext.len() + ad.len();
+        written_bytes(py, ciphertext.len(), |text| {
+            self.0.with(py, size, |opener| {
+                text.copy_from_slice(ciphertext);
+                opener.open_in_place(ad, text, tag)?;
+                Ok::<_, OpenError>(opener.count())
+            })
+        })
     }
 
     /// The number of the next message.
     #[getter]
     fn count(&self) -> PyResult<u64> {
-        Ok(self.0.lock()?.count())
+        self.0.count()
     }
 
     fn __repr__(&self) -> String {
-        self.count()
-            .map_or_else(|_| "<Opener of another process>".into(), |count| format!("<Opener: {count} messages>"))
+        self.0.shown("Opener")
     }
 }
 
 /// A key for messages that carry a random nonce each: the safe choice for a key that is stored.
 #[pyclass(frozen, module = "sealwright")]
-pub(crate) struct RandomNonceKey(sealwright::RandomNonceKey);
+pub(crate) struct RandomNonceKey {
+    sealing: sealwright::RandomNonceKey,
+    /// The same key. It opens into memory of Python's, which `sealing` does not.
+    opening: Box<dyn Aead>,
+}
 
 #[pymethods]
 impl RandomNonceKey {
@@ -120,13 +161,15 @@ impl RandomNonceKey {
     #[pyo3(signature = (key, suite=None))]
     fn new(key: Input<'_>, suite: Option<&str>) -> PyResult<Self> {
         if let Some(name) = suite {
-            let key = sealwright::RandomNonceKey::new(self::suite(name)?, key.bytes()).raised()?;
-            return Ok(RandomNonceKey(key));
+            let suite = self::suite(name)?;
+            let sealing = sealwright::RandomNonceKey::new(suite, key.bytes()).raised()?;
+            return Ok(RandomNonceKey { sealing, opening: suite.aead(key.bytes()).raised()? });
         }
         let given = key.bytes().len();
         let wrong = |_| PyValueError::new_err(format!("the key has {given} bytes; it must have 32"));
         let key = Key::from(<[u8; 32]>::try_from(key.bytes()).map_err(wrong)?);
-        Ok(RandomNonceKey(sealwright::RandomNonceKey::xaes_256_gcm(&key)))
+        let opening = Box::new(Xaes256Gcm::new(Isa::best(), key.expose()));
+        Ok(RandomNonceKey { sealing: sealwright::RandomNonceKey::xaes_256_gcm(&key), opening })
     }
 
     /// A message: nonce, ciphertext, tag.
@@ -138,8 +181,13 @@ impl RandomNonceKey {
         associated_data: Option<Input<'_>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let (data, ad) = (data.bytes(), or_empty(&associated_data));
-        let message = detached(py, data.len() + ad.len(), || self.0.seal(ad, data)).raised()?;
-        Ok(PyBytes::new(py, &message))
+        let seal = |message: &mut [u8]| {
+            message.copy_from_slice(&self.sealing.seal(ad, data)?);
+            Ok::<_, SealError>(())
+        };
+        written_bytes(py, data.len() + self.overhead(), |message| {
+            detached(py, data.len() + ad.len(), || seal(message)).map_err(Raised::from)
+        })
     }
 
     /// The text of a message that `seal` made, here or elsewhere.
@@ -151,13 +199,16 @@ impl RandomNonceKey {
         associated_data: Option<Input<'_>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let (data, ad) = (data.bytes(), or_empty(&associated_data));
-        let text = detached(py, data.len() + ad.len(), || self.0.open(ad, data)).raised()?;
-        Ok(PyBytes::new(py, &text))
+        let (nonce, message) = data.split_at_checked(self.opening.nonce_len()).ok_or(OpenError).raised()?;
+        let (ciphertext, tag) = split(message)?;
+        let size = data.len() + ad.len();
+        let open = |text: &mut [u8]| self.opening.open_to(nonce, ad, ciphertext, tag, text);
+        written_bytes(py, ciphertext.len(), |text| detached(py, size, || open(text)).map_err(Raised::from))
     }
 
     /// By how many bytes a message is longer than its text.
     #[getter]
     fn overhead(&self) -> usize {
-        self.0.overhead()
+        self.sealing.overhead()
     }
 }

@@ -6,7 +6,7 @@ use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use sealwright::Aead;
 
 use crate::{
-    buffer::{Memory, Output, detached, new_bytes, written_bytes},
+    buffer::{Memory, Output, detached, written_bytes},
     error::{OrRaise, Raised},
 };
 
@@ -149,5 +149,5 @@ pub(crate) fn generate<'py>(py: Python<'py>, bits: usize, allowed: &[usize]) -> 
         let allowed: Vec<String> = allowed.iter().map(usize::to_string).collect();
         return Err(PyValueError::new_err(format!("bit_length must be {}, not {bits}", allowed.join(" or "))));
     }
-    new_bytes(py, &[], bits / 8, |key| getrandom::fill(key).map_err(Raised::from))
+    written_bytes(py, bits / 8, |key| getrandom::fill(key).map_err(Raised::from))
 }

@@ -2,7 +2,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use pyo3::{exceptions::PyRuntimeError, prelude::*};
+use pyo3::{exceptions::PyRuntimeError, prelude::*, sync::MutexExt};
+
+use crate::buffer::DETACH;
 
 /// The process that made something.
 pub(crate) struct Maker(sealwright_fork::Maker);
@@ -42,10 +44,37 @@ impl<T> Counted<T> {
 
     /// # Errors
     /// In a forked child, where the mutex may be locked for ever: it is not touched there.
-    pub(crate) fn lock(&self) -> PyResult<MutexGuard<'_, T>> {
+    pub(crate) fn refuse_forked(&self) -> PyResult<()> {
         self.maker.refuse_forked(
             "this was made by the process that this one was forked from, which counts its messages; make one with another key here",
-        )?;
-        Ok(self.state.lock().unwrap_or_else(PoisonError::into_inner))
+        )
+    }
+
+    /// Nobody waits for the mutex with the interpreter lock: another thread may have it for a long call.
+    ///
+    /// # Errors
+    /// In a forked child.
+    pub(crate) fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, T>> {
+        self.refuse_forked()?;
+        Ok(self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl<T: Send> Counted<T> {
+    /// Runs `work`, without the interpreter lock if it is on many bytes. The mutex is let go before that lock is taken back.
+    ///
+    /// # Errors
+    /// In a forked child.
+    pub(crate) fn with<R: Send>(
+        &self,
+        py: Python<'_>,
+        bytes: usize,
+        work: impl FnOnce(&mut T) -> R + Send,
+    ) -> PyResult<R> {
+        if bytes < DETACH {
+            return Ok(work(&mut *self.lock(py)?));
+        }
+        self.refuse_forked()?;
+        Ok(py.detach(|| work(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))))
     }
 }

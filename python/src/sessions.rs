@@ -10,7 +10,7 @@ use pyo3::{
 use sealwright_session::{FrameJob, Grant, Material, Plan, SessionError, Spec, UnknownSchemeError, frame, table};
 
 use crate::{
-    buffer::Input,
+    buffer::{Input, Text},
     error::{Error, InvalidTag, OrRaise, Raised, Replayed},
     process::Counted,
 };
@@ -49,6 +49,12 @@ fn address_and_data<'py>(py: Python<'py>, frame: &[u8]) -> Option<Content<'py>> 
     Some((address, PyBytes::new(py, data)))
 }
 
+/// A copy to open in place, which is wiped.
+fn copied(frame: &Input<'_>) -> PyResult<Text> {
+    let frame = frame.bytes();
+    if frame.len() > frame::MAX_FRAME { Err(SessionError::Oversize).raised() } else { Ok(Text(frame.to_vec())) }
+}
+
 /// That `spec` protects, or that whoever calls knows that it does not.
 fn allow(spec: Spec, research: bool) -> PyResult<()> {
     if research || !spec.research_only() {
@@ -63,9 +69,8 @@ fn allow(spec: Spec, research: bool) -> PyResult<()> {
 pub(crate) struct Sessions(Counted<Box<dyn sealwright_session::Sessions>>);
 
 impl Sessions {
-    /// Nobody who holds the lock calls Python: no thread waits here for one that waits for the interpreter.
-    fn table(&self) -> PyResult<MutexGuard<'_, Box<dyn sealwright_session::Sessions>>> {
-        self.0.lock()
+    fn table(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, Box<dyn sealwright_session::Sessions>>> {
+        self.0.lock(py)
     }
 }
 
@@ -97,15 +102,15 @@ impl Sessions {
                 Material::from_bytes(given.bytes().try_into().map_err(wrong)?)
             }
         };
-        let grant = self.table()?.admit(slot, session.unwrap_or(slot), &material).raised()?;
+        let grant = self.table(py)?.admit(slot, session.unwrap_or(slot), &material).raised()?;
         Ok(PyBytes::new(py, grant.to_bytes().as_ref()))
     }
 
     /// Opens a frame that a client sealed: whom it is for, and the data.
     fn open<'py>(&self, py: Python<'py>, slot: u32, frame: Input<'_>) -> PyResult<Content<'py>> {
-        let mut frame = frame.bytes().to_vec();
-        self.table()?.open(slot, &mut frame).raised()?;
-        content(py, &frame)
+        let mut frame = copied(&frame)?;
+        self.table(py)?.open(slot, &mut frame.0).raised()?;
+        content(py, &frame.0)
     }
 
     /// A frame for the client in a slot, with data from `address`.
@@ -121,9 +126,10 @@ impl Sessions {
         if data.bytes().len() > frame::MAX_PAYLOAD - frame::ADDRESS {
             return Err(SessionError::Oversize).raised();
         }
-        let mut frame = frame::unsealed(address, data.bytes());
-        self.table()?.seal(slot, session.unwrap_or(slot), &mut frame).raised()?;
-        Ok(PyBytes::new(py, &frame))
+        // A text, if it is refused.
+        let mut frame = Text(frame::unsealed(address, data.bytes()));
+        self.table(py)?.seal(slot, session.unwrap_or(slot), &mut frame.0).raised()?;
+        Ok(PyBytes::new(py, &frame.0))
     }
 
     /// `open` for each of `frames`, in one call and faster than one by one. A frame that is refused gives `None`.
@@ -137,61 +143,68 @@ impl Sessions {
             let text = format!("there are {} slots for {} frames", slots.len(), frames.len());
             return Err(PyValueError::new_err(text));
         }
-        let (mut buffer, mut places, mut jobs) = (Vec::new(), Vec::new(), Vec::new());
+        let frames = frames.iter().map(|frame| frame.extract::<Input<'_>>()).collect::<PyResult<Vec<_>>>()?;
+        let frames: Vec<&[u8]> = frames.iter().map(Input::bytes).collect();
+        let (mut places, mut jobs, mut end) = (Vec::with_capacity(slots.len()), Vec::with_capacity(slots.len()), 0);
         for (slot, frame) in slots.iter().zip(&frames) {
-            let (frame, start) = (frame.extract::<Input<'_>>()?, buffer.len());
-            buffer.extend_from_slice(frame.bytes());
-            places.push(start..buffer.len());
-            jobs.push(FrameJob::new(start..buffer.len(), *slot, *slot));
+            let place = end..end + frame.len();
+            end = place.end;
+            jobs.push(FrameJob::new(place.clone(), *slot, *slot));
+            places.push(place);
         }
-        py.detach(|| self.table().map(|mut table| table.open_all(&mut buffer, &mut jobs)))?;
+        // The texts are there afterwards.
+        let mut buffer = Text(Vec::with_capacity(end));
+        self.0.with(py, usize::MAX, |table| {
+            frames.iter().for_each(|frame| buffer.0.extend_from_slice(frame));
+            table.open_all(&mut buffer.0, &mut jobs);
+        })?;
         let each = jobs.iter().zip(places);
-        Ok(each.map(|(job, place)| job.done().then(|| address_and_data(py, &buffer[place])).flatten()).collect())
+        Ok(each.map(|(job, place)| job.done().then(|| address_and_data(py, &buffer.0[place])).flatten()).collect())
     }
 
     /// Forgets the session in a slot and wipes its keys.
-    fn remove(&self, slot: u32) -> PyResult<()> {
-        self.table()?.remove(slot);
+    fn remove(&self, py: Python<'_>, slot: u32) -> PyResult<()> {
+        self.table(py)?.remove(slot);
         Ok(())
     }
 
     /// Forgets a session whose client must not be trusted any more; returns the slots of those who shared keys with it, which are
     /// forgotten too.
-    fn revoke(&self, slot: u32) -> PyResult<Vec<u32>> {
-        Ok(self.table()?.revoke(slot))
+    fn revoke(&self, py: Python<'_>, slot: u32) -> PyResult<Vec<u32>> {
+        Ok(self.table(py)?.revoke(slot))
     }
 
     /// How many of 2**32 blocks the keys of a slot have left; `None` if it is empty.
-    fn blocks_left(&self, slot: u32) -> PyResult<Option<u64>> {
-        Ok(self.table()?.blocks_left(slot))
+    fn blocks_left(&self, py: Python<'_>, slot: u32) -> PyResult<Option<u64>> {
+        Ok(self.table(py)?.blocks_left(slot))
     }
 
     /// How many slots are used.
     #[getter]
-    fn live(&self) -> PyResult<u32> {
-        Ok(self.table()?.live())
+    fn live(&self, py: Python<'_>) -> PyResult<u32> {
+        Ok(self.table(py)?.live())
     }
 
     /// How many slots there are.
     #[getter]
-    fn slots(&self) -> PyResult<u32> {
-        Ok(self.table()?.slots())
+    fn slots(&self, py: Python<'_>) -> PyResult<u32> {
+        Ok(self.table(py)?.slots())
     }
 
     /// The scheme's name.
     #[getter]
-    fn scheme(&self) -> PyResult<String> {
-        Ok(self.table()?.spec().to_string())
+    fn scheme(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(self.table(py)?.spec().to_string())
     }
 
     /// Bytes of memory for each client.
     #[getter]
-    fn bytes_per_client(&self) -> PyResult<f64> {
-        Ok(self.table()?.memory().bytes_per_client())
+    fn bytes_per_client(&self, py: Python<'_>) -> PyResult<f64> {
+        Ok(self.table(py)?.memory().bytes_per_client())
     }
 
-    fn __repr__(&self) -> String {
-        self.table().map_or_else(
+    fn __repr__(&self, py: Python<'_>) -> String {
+        self.table(py).map_or_else(
             |_| "<Sessions of another process>".into(),
             |table| format!("<Sessions: {}, {} of {} slots used>", table.spec(), table.live(), table.slots()),
         )
@@ -203,8 +216,8 @@ impl Sessions {
 pub(crate) struct SessionClient(Counted<sealwright_session::Client>);
 
 impl SessionClient {
-    fn client(&self) -> PyResult<MutexGuard<'_, sealwright_session::Client>> {
-        self.0.lock()
+    fn client(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, sealwright_session::Client>> {
+        self.0.lock(py)
     }
 }
 
@@ -223,31 +236,31 @@ impl SessionClient {
 
     /// A frame with data for the client `to`.
     fn seal<'py>(&self, py: Python<'py>, to: u32, data: Input<'_>) -> PyResult<Bound<'py, PyBytes>> {
-        let frame = self.client()?.seal(to, data.bytes()).raised()?;
+        let frame = self.client(py)?.seal(to, data.bytes()).raised()?;
         Ok(PyBytes::new(py, &frame))
     }
 
     /// Opens a frame: whom it is from, and the data.
     fn open<'py>(&self, py: Python<'py>, frame: Input<'_>) -> PyResult<Content<'py>> {
-        let mut frame = frame.bytes().to_vec();
-        self.client()?.open(&mut frame).map(drop).raised()?;
-        content(py, &frame)
+        let mut frame = copied(&frame)?;
+        self.client(py)?.open(&mut frame.0).map(drop).raised()?;
+        content(py, &frame.0)
     }
 
     /// The session's number.
     #[getter]
-    fn session(&self) -> PyResult<u32> {
-        Ok(self.client()?.session())
+    fn session(&self, py: Python<'_>) -> PyResult<u32> {
+        Ok(self.client(py)?.session())
     }
 
     /// How many of 2**32 blocks the keys have left.
     #[getter]
-    fn blocks_left(&self) -> PyResult<u64> {
-        Ok(self.client()?.blocks_left())
+    fn blocks_left(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.client(py)?.blocks_left())
     }
 
-    fn __repr__(&self) -> String {
-        self.session().map_or_else(
+    fn __repr__(&self, py: Python<'_>) -> String {
+        self.session(py).map_or_else(
             |_| "<SessionClient of another process>".into(),
             |session| format!("<SessionClient: session {session}>"),
         )
