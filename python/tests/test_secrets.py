@@ -88,6 +88,22 @@ def test_a_filesystem_is_told_without_its_keys(key):
     assert "hunter2" not in repr(fs.to_dict(include_password=False))
 
 
+def test_a_key_of_a_filesystem_below_is_not_told():
+    inner, memory = b"INNERKEYINNERKEYINNERKEYINNERKEY", fsspec.filesystem("memory")
+    nested = {"key": inner, "target_protocol": "memory"}
+    for given in (inner, Key.raw(inner)):
+        options = {**nested, "key": given}
+        fs = SealedFileSystem(KEY, target_protocol="seal", target_options=options)
+        deep = SealedFileSystem(KEY, target_protocol="simplecache", target_options={"target_protocol": "seal", "target_options": options})
+        for each in (fs, deep):
+            told = each.to_json(include_password=False)
+            assert "memory" in told and str(list(inner))[1:20] not in told and "INNER" not in told
+    # Stores that keep the one below as an object, or a key without its name.
+    for below in (fsspec.filesystem("dir", path="/a", fs=SealedFileSystem(inner, fs=memory)), SealedFileSystem(inner, fs=memory)):
+        told = SealedFileSystem(KEY, fs=below).to_json(include_password=False)
+        assert "memory" in told and str(list(inner))[1:20] not in told
+
+
 def test_a_filesystem_with_its_keys_can_be_sent():
     fsspec.filesystem("memory").store.clear()
     fs = SealedFileSystem(key=KEY, associated_data=b"ad", target_protocol="memory")

@@ -53,6 +53,19 @@ def _length(info: dict[str, Any]) -> int:
     return int((info.get("sealed_size") or 0) if info.get("size") is None else info["size"])
 
 
+def _without_keys(options: Any, protocol: Any) -> Any:
+    """What a filesystem of this protocol is made of, without passwords and the keys of sealed files, at whatever depth."""
+    if isinstance(options, (list, tuple)):
+        return [_without_keys(each, None) for each in options]
+    if not isinstance(options, dict):
+        return options
+    # As `to_dict` has it, the protocol is among them.
+    protocol = options.get("protocol", protocol)
+    left_out = {"password", "key", "args"} if protocol == "seal" else {"password"}
+    below = {"target_options": options.get("target_protocol"), "remote_options": options.get("remote_protocol")}
+    return {name: _without_keys(each, below.get(name, name)) for name, each in options.items() if name not in left_out}
+
+
 class _Shown:
     """What a tree is drawn of: fsspec's own cannot draw a file without a length."""
 
@@ -122,11 +135,10 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         options = {**told.pop("kwargs", {}), **told}
         del options["self"]
         options.pop("key", None)
-        # fsspec would ask the filesystem below for its password.
+        # fsspec would ask the filesystem below for its password, and those below that.
         if options.get("fs") is not None:
             options["fs"] = options["fs"].to_dict(include_password=False)
-        if options.get("target_options"):
-            options["target_options"] = {name: each for name, each in options["target_options"].items() if name != "password"}
+        options = _without_keys(options, None)
         bare = object.__new__(SealedFileSystem)
         bare.storage_args, bare.storage_options = (), options
         return dict(super(SealedFileSystem, bare).to_dict(include_password=False))
