@@ -26,7 +26,7 @@ use crate::{
     counter::suite,
     error::OrRaise,
     keys,
-    python_file::{Asked, PythonFile, Request},
+    python_file::{Asked, PythonFile, Request, Within},
 };
 
 /// How often a thread that waits looks for signals.
@@ -58,7 +58,8 @@ impl Seal {
         let lock = match (key, recipients) {
             (Some(key), None) => Lock::Keys(keys::keys(key)?),
             (None, Some(recipients)) => Lock::Recipients(keys::recipients(recipients)?),
-            _ => return Err(PyTypeError::new_err("pass either key or recipients")),
+            (None, None) => return Err(keys::none_given("either key or recipients")),
+            _ => return Err(PyTypeError::new_err("pass either key or recipients, not both")),
         };
         let costs =
             costs.map_or_else(Costs::default, |(memory_kib, passes, lanes)| Costs { memory_kib, passes, lanes });
@@ -108,7 +109,7 @@ fn work(interrupt: &Interrupt) -> Work {
 /// A path, or a binary file object to read from, in the thread that is here.
 pub(crate) fn input(source: &Bound<'_, PyAny>) -> PyResult<Input> {
     if source.hasattr("read")? {
-        return Ok(Input::reader(PythonFile(source.clone().unbind()), name(source)));
+        return Ok(Input::reader(PythonFile::new(source), name(source)));
     }
     opened(source, Input::open)
 }
@@ -127,17 +128,25 @@ pub(crate) fn source(source: &Bound<'_, PyAny>) -> PyResult<Source> {
     let (ask, asked) = channel();
     if source.hasattr("read")? {
         let input = Input::reader(Asked(ask.clone()), name(source));
-        return Ok(Source { input, file: Some(PythonFile(source.clone().unbind())), ask, asked });
+        return Ok(Source { input, file: Some(PythonFile::new(source)), ask, asked });
     }
     Ok(Source { input: opened(source, Input::open)?, file: None, ask, asked })
 }
 
 /// A path, or a binary file object to write to.
 pub(crate) fn output(target: &Bound<'_, PyAny>, force: bool) -> PyResult<Output> {
+    watched(target, force).map(|(output, _)| output)
+}
+
+/// The same, and which thread is in a call of the file object's.
+pub(crate) fn watched(target: &Bound<'_, PyAny>, force: bool) -> PyResult<(Output, Within)> {
     if target.hasattr("write")? {
-        return Ok(Output::writer(PythonFile(target.clone().unbind()), name(target)));
+        let file = PythonFile::new(target);
+        let within = file.within();
+        return Ok((Output::writer(file, name(target)), within));
     }
-    opened(target, move |path| Output::file(path, OutputOptions { force, ..OutputOptions::default() }))
+    let output = opened(target, move |path| Output::file(path, OutputOptions { force, ..OutputOptions::default() }))?;
+    Ok((output, Within::default()))
 }
 
 /// The path that is `given`, as `open` opens it: without the interpreter lock, as the other end of a named pipe may be a thread of this

@@ -10,7 +10,7 @@ use pyo3::{
 use sealwright_file::{self as file, Recipient, key::KeyForm};
 
 use crate::{
-    buffer::{Input, or_empty},
+    buffer::{Input, dimensions, or_empty},
     counter::suite,
     error::OrRaise,
 };
@@ -103,7 +103,24 @@ pub(crate) fn keys(given: &Bound<'_, PyAny>) -> PyResult<Arc<Vec<file::Key>>> {
     if given.is_instance_of::<PyString>() {
         return Err(PyTypeError::new_err("a str is no key (hint: for a passphrase, pass key=Key.passphrase(...))"));
     }
+    if given.is_none() {
+        return Err(none_given("key"));
+    }
+    // What has bytes, but not together, says so itself.
+    if dimensions(given).is_none() {
+        let kind = given.get_type().name().map_or_else(|_| "this".into(), |name| name.to_string());
+        return Err(PyTypeError::new_err(format!(
+            "{WANTED}, not {kind} (hint: Key.read(path) reads a key from its file)"
+        )));
+    }
     Ok(Key::raw(given.extract()?)?.0)
+}
+
+const WANTED: &str = "key must be a Key, a SecretKey or bytes of 16 or 32";
+
+/// What a function needs was not passed: `what`.
+pub(crate) fn none_given(what: &str) -> PyErr {
+    PyTypeError::new_err(format!("{WANTED}, and none was passed (hint: pass {what})"))
 }
 
 /// The bytes of a text. Python's own exception about a text that is none would hold all of it.

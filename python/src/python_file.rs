@@ -2,7 +2,12 @@
 
 use std::{
     io::{self, Read, Seek, SeekFrom, Write},
-    sync::mpsc::{Sender, SyncSender, sync_channel},
+    ptr,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+        mpsc::{Sender, SyncSender, sync_channel},
+    },
 };
 
 use pyo3::{
@@ -12,10 +17,41 @@ use pyo3::{
     types::PyBytes,
 };
 
-use crate::buffer::Input;
+use crate::buffer::{Input, Text};
 
 /// A binary file object. Exceptions that it raises travel inside `io::Error`, and are raised again where Python called us.
-pub(crate) struct PythonFile(pub(crate) Py<PyAny>);
+pub(crate) struct PythonFile {
+    file: Py<PyAny>,
+    /// Who is in a call of its `write` or `flush`.
+    within: Within,
+}
+
+/// Which thread is in a call of a file object's, if any is.
+#[derive(Clone, Default)]
+pub(crate) struct Within(Arc<AtomicUsize>);
+
+impl Within {
+    /// A number that each thread has its own of; never 0.
+    fn this() -> usize {
+        thread_local! {
+            static PLACE: u8 = const { 0 };
+        }
+        PLACE.with(|place| ptr::from_ref(place).addr())
+    }
+
+    /// Whether this thread is.
+    pub(crate) fn is_here(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == Self::this()
+    }
+
+    /// Calls `work`, which is such a call.
+    fn call<T>(&self, work: impl FnOnce(Python<'_>) -> PyResult<T>) -> io::Result<T> {
+        self.0.store(Self::this(), Ordering::Relaxed);
+        let done = call(work);
+        self.0.store(0, Ordering::Relaxed);
+        done
+    }
+}
 
 /// Whether `None` from its `write` means that nothing was written, as `io.RawIOBase` has it.
 fn is_raw(file: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -36,9 +72,17 @@ fn call<T>(work: impl FnOnce(Python<'_>) -> PyResult<T>) -> io::Result<T> {
 }
 
 impl PythonFile {
+    pub(crate) fn new(file: &Bound<'_, PyAny>) -> PythonFile {
+        PythonFile { file: file.clone().unbind(), within: Within::default() }
+    }
+
+    pub(crate) fn within(&self) -> Within {
+        self.within.clone()
+    }
+
     /// Hands at most `most` bytes that it read to `take`.
     fn read_to<T>(&self, py: Python<'_>, most: usize, take: impl FnOnce(&[u8]) -> T) -> PyResult<T> {
-        let got = self.0.bind(py).call_method1(intern!(py, "read"), (most,))?;
+        let got = self.file.bind(py).call_method1(intern!(py, "read"), (most,))?;
         if got.is_none() {
             return Err(blocked(py, "read() has nothing yet (hint: os.set_blocking makes a file wait)"));
         }
@@ -52,7 +96,7 @@ impl PythonFile {
 
     /// Does what another thread asked for.
     pub(crate) fn answer(&self, request: &Request) {
-        let got = call(|py| self.read_to(py, request.most, <[u8]>::to_vec));
+        let got = call(|py| self.read_to(py, request.most, |got| Text(got.to_vec())));
         // Who asked may have ended.
         let _ = request.answer.send(got);
     }
@@ -71,12 +115,18 @@ impl Read for PythonFile {
 
 impl Write for PythonFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        call(|py| {
-            let file = self.0.bind(py);
-            let wrote: Option<usize> =
-                file.call_method1(intern!(py, "write"), (PyBytes::new(py, bytes),))?.extract()?;
+        self.within.call(|py| {
+            let file = self.file.bind(py);
+            let wrote: Option<i64> = file.call_method1(intern!(py, "write"), (PyBytes::new(py, bytes),))?.extract()?;
             match wrote {
-                Some(wrote) => Ok(wrote.min(bytes.len())),
+                Some(wrote) => match usize::try_from(wrote) {
+                    Ok(wrote) if wrote <= bytes.len() => Ok(wrote),
+                    // What it took is unknown.
+                    _ => Err(PyOSError::new_err(format!(
+                        "write() of the file object returned {wrote}, and not how much it took, between 0 and {}",
+                        bytes.len()
+                    ))),
+                },
                 // A raw file says so that it took nothing. Others take all, and some tell nothing.
                 None if is_raw(file)? => {
                     Err(blocked(py, "write() took nothing (hint: os.set_blocking makes a file wait)"))
@@ -87,8 +137,8 @@ impl Write for PythonFile {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        call(|py| {
-            let file = self.0.bind(py);
+        self.within.call(|py| {
+            let file = self.file.bind(py);
             if file.hasattr(intern!(py, "flush"))? {
                 file.call_method0(intern!(py, "flush"))?;
             }
@@ -106,7 +156,7 @@ impl Seek for PythonFile {
         };
         let by = i64::try_from(by).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
         call(|py| {
-            let file = self.0.bind(py);
+            let file = self.file.bind(py);
             let at: Option<u64> = file.call_method1(intern!(py, "seek"), (by, whence))?.extract()?;
             // That of an mmap tells nothing before Python 3.13.
             at.map_or_else(|| file.call_method0(intern!(py, "tell"))?.extract(), Ok)
@@ -117,7 +167,7 @@ impl Seek for PythonFile {
 /// A `read` that a job asks for.
 pub(crate) struct Request {
     most: usize,
-    answer: SyncSender<io::Result<Vec<u8>>>,
+    answer: SyncSender<io::Result<Text>>,
 }
 
 impl Request {
@@ -136,7 +186,7 @@ impl Read for Asked {
         let ended = || io::Error::other("the call that reads the file object has ended");
         self.0.send(Request { most: buffer.len(), answer }).map_err(|_| ended())?;
         let got = answered.recv().map_err(|_| ended())??;
-        buffer[..got.len()].copy_from_slice(&got);
-        Ok(got.len())
+        buffer[..got.0.len()].copy_from_slice(&got.0);
+        Ok(got.0.len())
     }
 }

@@ -97,7 +97,7 @@ impl SealedReader {
     ) -> PyResult<Self> {
         let open = Open::new(key, buffer::or_empty(&associated_data), max_memory_kib)?;
         let (from, maker): (Box<dyn Source>, _) = if source.hasattr("read")? {
-            (Box::new(PythonFile(source.clone().unbind())), Some(Maker::this()))
+            (Box::new(PythonFile::new(source)), Some(Maker::this()))
         } else {
             (Box::new(job::opened(source, Positioned::open)?), None)
         };

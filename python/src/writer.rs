@@ -1,7 +1,6 @@
 //! A sealed file that is written bit by bit.
 
 use std::{
-    hint,
     io::{self, Read},
     mem,
     sync::{
@@ -19,10 +18,11 @@ use pyo3::{
 use sealwright_file::{self as file, Input, Interrupt, pooled};
 
 use crate::{
-    buffer,
+    buffer::{self, Text},
     error::{Error, OrRaise, Raised},
     job::{self, Seal},
     process::Maker,
+    python_file::Within,
 };
 
 /// Bytes that are handed over at once: small writes are gathered.
@@ -30,35 +30,21 @@ const PIECE: usize = 64 * 1024;
 /// Pieces that may wait.
 const WAITING: usize = 4;
 
-/// Text, which is wiped.
-#[derive(Default)]
-struct Piece(Vec<u8>);
-
-impl Piece {
-    /// With room for all of it: memory that grew would leave a copy behind.
-    fn empty() -> Piece {
-        Piece(Vec::with_capacity(PIECE))
-    }
-}
-
-impl Drop for Piece {
-    fn drop(&mut self) {
-        self.0.fill(0);
-        // That nobody reads it is no reason to leave that out.
-        hint::black_box(&self.0);
-    }
+/// With room for all of it, so that it does not grow.
+fn piece() -> Text {
+    Text(Vec::with_capacity(PIECE))
 }
 
 /// The text that was written, on its way to the thread that seals it: within the process, as the end of a pipe would only come when
 /// every child that was forked meanwhile has ended. The text ends with its sender; one that is abandoned fails, so that no file appears.
-struct Text {
-    pieces: Receiver<Piece>,
-    piece: Piece,
+struct Written {
+    pieces: Receiver<Text>,
+    piece: Text,
     at: usize,
     abandoned: Arc<AtomicBool>,
 }
 
-impl Read for Text {
+impl Read for Written {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.at == self.piece.0.len() {
             let next = self.pieces.recv();
@@ -79,14 +65,18 @@ impl Read for Text {
 pub(crate) struct SealedWriter {
     state: Mutex<State>,
     abandoned: Arc<AtomicBool>,
+    /// Which thread is in a call of the target's, for which the thread that seals waits, and so whoever ends the file.
+    within: Within,
+    /// Whether the target ended it, which it cannot.
+    refused: AtomicBool,
     /// In a child there is no thread, and a lock may be held for ever.
     maker: Maker,
 }
 
 struct State {
-    text: Option<SyncSender<Piece>>,
+    text: Option<SyncSender<Text>>,
     /// Written, and not handed over yet.
-    piece: Piece,
+    piece: Text,
     sealing: Option<JoinHandle<Result<file::Summary, file::Error>>>,
     /// Why there is no file, once that is known.
     failed: Option<String>,
@@ -118,7 +108,7 @@ impl State {
             self.piece.0.extend_from_slice(now);
             bytes = later;
             if self.piece.0.len() == PIECE {
-                let piece = mem::replace(&mut self.piece, Piece::empty());
+                let piece = mem::replace(&mut self.piece, piece());
                 if text.send(piece).is_err() {
                     return Some(Err(Gone));
                 }
@@ -143,14 +133,28 @@ impl SealedWriter {
             return state.failed.clone().map_or(Ok(None), |why| Err(NoFile::Still(why)));
         };
         let done = sealing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        done.map(Some).map_err(|why| {
-            if self.abandoned.load(Ordering::Acquire) {
-                state.failed = Some(String::from("it was abandoned"));
-                return NoFile::Still(String::from("it was abandoned"));
+        let refused = self.refused.load(Ordering::Acquire);
+        match done {
+            Ok(summary) if !refused => Ok(Some(summary)),
+            Err(why) if !self.abandoned.load(Ordering::Acquire) => {
+                state.failed = Some(format!("an earlier write failed: {why}"));
+                Err(NoFile::Now(why))
             }
-            state.failed = Some(format!("an earlier write failed: {why}"));
-            NoFile::Now(why)
-        })
+            _ => {
+                let why = String::from(if refused { "its own target ended it" } else { "it was abandoned" });
+                state.failed = Some(why.clone());
+                Err(NoFile::Still(why))
+            }
+        }
+    }
+
+    /// The thread that seals waits for its target, and would be waited for.
+    fn refuse_own_target(&self) -> PyResult<()> {
+        if !self.within.is_here() {
+            return Ok(());
+        }
+        let what = "a SealedFile is used by its own target while that is written to";
+        Err(PyRuntimeError::new_err(format!("{what} (hint: raise an exception there; no file is made then)")))
     }
 
     fn refuse_forked(&self) -> PyResult<()> {
@@ -180,26 +184,29 @@ impl SealedWriter {
         force: bool,
     ) -> PyResult<Self> {
         let seal = Seal::new(key, recipients, suite, buffer::or_empty(&associated_data), armor, costs)?;
-        let output = job::output(target, force)?;
+        let (output, within) = job::watched(target, force)?;
         let (sender, pieces) = sync_channel(WAITING);
         let abandoned = Arc::new(AtomicBool::new(false));
-        let text = Text { pieces, piece: Piece::default(), at: 0, abandoned: Arc::clone(&abandoned) };
+        let text = Written { pieces, piece: Text::default(), at: 0, abandoned: Arc::clone(&abandoned) };
         let input = Input::reader(text, "the text");
         // One thread: many files may be open at once, and each waits for its text.
         let run = move || pooled(1, || seal.run(input, output, &Interrupt::default()));
         let sealing = std::thread::Builder::new().name("sealwright".into()).spawn(run)?;
-        let state = State { text: Some(sender), piece: Piece::empty(), sealing: Some(sealing), failed: None };
-        Ok(SealedWriter { state: Mutex::new(state), abandoned, maker: Maker::this() })
+        let state = State { text: Some(sender), piece: piece(), sealing: Some(sealing), failed: None };
+        let refused = AtomicBool::new(false);
+        Ok(SealedWriter { state: Mutex::new(state), abandoned, within, refused, maker: Maker::this() })
     }
 
     /// Seals more text.
     fn write(&self, py: Python<'_>, data: buffer::Input<'_>) -> PyResult<usize> {
         self.refuse_forked()?;
+        self.refuse_own_target()?;
         let bytes = data.bytes();
         // The thread that seals may need the interpreter, to write to a file object.
         let written = py.detach(|| {
             let mut state = self.state();
-            if state.failed.is_some() { Some(Err(Gone)) } else { state.write(bytes) }
+            let ended = state.failed.is_some() || self.refused.load(Ordering::Acquire);
+            if ended { Some(Err(Gone)) } else { state.write(bytes) }
         });
         match written {
             None => Err(PyValueError::new_err("write to a file that is finished")),
@@ -215,18 +222,28 @@ impl SealedWriter {
     /// Ends the text; the sealed file is whole and in its place when this returns. Returns the lengths of text and sealed file.
     fn finish(&self, py: Python<'_>) -> PyResult<Option<(u64, u64)>> {
         self.refuse_forked()?;
+        self.refuse_end_by_target()?;
         let done = py.detach(|| self.end()).raised()?;
         Ok(done.map(|summary| (summary.text, summary.sealed)))
     }
 
+    /// Raises `RuntimeError` if the target ends the file that is written to it, in a call of the target's. None is made then.
+    fn refuse_end_by_target(&self) -> PyResult<()> {
+        let refused = self.refuse_own_target();
+        self.refused.fetch_or(refused.is_err(), Ordering::Release);
+        refused
+    }
+
     /// Leaves no file behind. In a forked child it does nothing: the file is its parent's.
-    fn abandon(&self, py: Python<'_>) {
+    fn abandon(&self, py: Python<'_>) -> PyResult<()> {
         if self.maker.is_forked() {
-            return;
+            return Ok(());
         }
+        self.refuse_end_by_target()?;
         self.abandoned.store(true, Ordering::Release);
         // That there is none is what was asked for.
         let _ = py.detach(|| self.end());
+        Ok(())
     }
 }
 

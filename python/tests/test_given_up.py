@@ -202,3 +202,114 @@ def test_what_was_abandoned_is_not_finished(tmp_path):
     with pytest.raises(sealwright.Error, match="no file was made: it was abandoned"):
         file.close()
     assert empty(tmp_path)
+
+
+def through(kind, path):
+    """What hands on to a sealed file, and closes it."""
+    file = SealedFile(path, "wb", key=KEY)
+    return {"closing": contextlib.closing, "wrapper": io.TextIOWrapper, "codec": codecs.getwriter("utf-8")}[kind](file)
+
+
+@pytest.mark.filterwarnings("default:.*no file was made:RuntimeWarning")
+@pytest.mark.parametrize("where", ["the clause", "a call", "an exit"])
+@pytest.mark.parametrize("kind", ["closing", "wrapper", "codec"])
+@pytest.mark.parametrize("bare", [True, False])
+def test_the_body_raises_the_exception_that_is_being_handled(tmp_path, kind, where, bare):
+    def write(error):
+        with through(kind, tmp_path / "a") as file:
+            file.write(b"half" if kind == "closing" else "half")
+            if bare:
+                raise  # noqa: PLE0704
+            raise error
+
+    class Leaving:
+        def __enter__(self):
+            pass
+
+        def __exit__(self, kind, error, traceback):
+            write(error)
+
+    with pytest.raises(ZeroDivisionError), pytest.warns(RuntimeWarning, match="no file was made"):
+        if where == "an exit":
+            with Leaving():
+                raise ZeroDivisionError
+        try:
+            raise ZeroDivisionError
+        except ZeroDivisionError as error:
+            if where == "a call":
+                write(error)
+            with through(kind, tmp_path / "a") as file:
+                file.write(b"half" if kind == "closing" else "half")
+                if bare:
+                    raise
+                raise error
+    assert empty(tmp_path)
+
+
+def test_the_exception_that_is_being_handled_may_come_and_go(tmp_path):
+    try:
+        raise ZeroDivisionError
+    except ZeroDivisionError as error:
+        for name, bare in (("a", True), ("b", False)):
+            file = SealedFile(tmp_path / name, "wb", key=KEY)
+            file.write(b"text")
+            with contextlib.suppress(ZeroDivisionError):
+                if bare:
+                    raise
+                raise error
+            file.close()
+    assert sealwright.verify(tmp_path / "a", key=KEY)[0] == sealwright.verify(tmp_path / "b", key=KEY)[0] == 4
+
+
+WAYS = ["path", "store", "compressed"]
+
+
+def begun(way, folder):
+    if way == "path":
+        return SealedFile(folder / "a", "wb", key=KEY)
+    return SealedFileSystem(key=KEY).open(folder / "a", "wb", compression="gzip" if way == "compressed" else None)
+
+
+class Report:
+    """Is left by an exception, of which it writes."""
+
+    def __init__(self, file, ends):
+        self.file, self.ends = file, ends
+
+    def __enter__(self):
+        return self.file
+
+    def __exit__(self, *raised):
+        self.file.write(b"text")
+        self.ends(self.file)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("way", WAYS)
+def test_finish_makes_the_file_whatever_exception_is_under_way(tmp_path, way):
+    with pytest.raises(ZeroDivisionError), Report(begun(way, tmp_path), lambda file: file.finish()) as file:
+        raise ZeroDivisionError
+    assert sealwright.verify(tmp_path / "a", key=KEY)[0] >= 4 and file.closed
+    file.finish()
+    file.close()
+    fs = SealedFileSystem(key=KEY)
+    with fs.open(tmp_path / "a", "rb", compression="gzip" if way == "compressed" else None) as file:
+        assert file.read() == b"text"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_warning_names_finish_which_makes_no_file_afterwards(tmp_path, way):
+    with pytest.warns(RuntimeWarning, match=r"no file was made, as an exception leaves .*\(hint: finish\(\) makes it all the same\)"):
+        with pytest.raises(ZeroDivisionError), Report(begun(way, tmp_path), lambda file: file.close()) as file:
+            raise ZeroDivisionError
+    with pytest.raises(sealwright.Error, match="no file was made"):
+        file.finish()
+    assert empty(tmp_path)
+
+
+def test_what_is_read_is_not_finished(tmp_path):
+    with SealedFile(tmp_path / "a", "wb", key=KEY):
+        pass
+    with SealedFile(tmp_path / "a", key=KEY) as file:
+        with pytest.raises(io.UnsupportedOperation, match="not writable"):
+            file.finish()

@@ -15,8 +15,8 @@ def mypy(*words, cwd):
 
 
 def test_stubs_match_the_module(tmp_path):
-    # The base class of the four AEADs exists for the stubs alone, as does Buffer below Python 3.12; PyO3 makes `__all__`.
-    (tmp_path / "allowed").write_text("".join(f"sealwright._sealwright.{name}\n" for name in ("_Aead", "__all__", "Buffer")))
+    # Below Python 3.12, Buffer exists for the stubs alone; PyO3 makes `__all__`.
+    (tmp_path / "allowed").write_text("".join(f"sealwright._sealwright.{name}\n" for name in ("__all__", "Buffer")))
     allow = ["--allowlist", str(tmp_path / "allowed"), "--ignore-unused-allowlist"]
     mypy("mypy.stubtest", "sealwright._sealwright", *allow, cwd=tmp_path)
 
@@ -27,9 +27,29 @@ def test_the_package_is_typed(tmp_path):
     assert (Path(sealwright.__file__).parent / "py.typed").exists()
 
 
+def test_the_types_say_what_the_calls_take(tmp_path):
+    (tmp_path / "right.py").write_text("""
+import sealwright
+from sealwright import AESGCM, Key, SealedFile
+
+def sealed(key: Key) -> bytes:
+    with SealedFile("a", "wb", key=key, suite="aes-256-ocb", armor=True, costs=None, force=True) as file:
+        file.write(b"text")
+        file.finish()
+    sealwright.open("a", "b", key=key)
+    return AESGCM(AESGCM.generate_key(256)).encrypt(bytes(12), b"text", None)
+""")
+    mypy("mypy", "--strict", "--cache-dir", str(tmp_path), "right.py", cwd=tmp_path)
+    wrong = ["SealedFile('a', suit='x')", "SealedFile('a', suite=5)", "sealwright.Kye", "Key(b'')"]
+    (tmp_path / "wrong.py").write_text("import sealwright\nfrom sealwright import Key, SealedFile\n" + "\n".join(wrong))
+    run = subprocess.run([sys.executable, "-m", "mypy", "wrong.py"], cwd=tmp_path, capture_output=True, text=True)
+    for line in range(3, 3 + len(wrong)):
+        assert f"wrong.py:{line}: error" in run.stdout, run.stdout
+
+
 def test_everything_public_has_a_docstring():
     missing = []
-    for name in sealwright.__all__:
+    for name in [*sealwright.__all__, "open"]:
         thing = getattr(sealwright, name)
         if isinstance(thing, str):
             continue

@@ -2,6 +2,8 @@
 
 import io
 import mmap
+import subprocess
+import sys
 
 import numpy
 import pytest
@@ -69,3 +71,112 @@ def test_a_file_that_is_mapped_is_read(tmp_path):
     with open(tmp_path / "a", "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
         with SealedFile(mapped, key=KEY) as opened:
             assert opened.seek(-10, io.SEEK_END) == 99_990 and opened.read() == bytes(10)
+
+
+@pytest.mark.parametrize("answer", [lambda size: size + 1, lambda size: -1, lambda size: 1 << 40])
+def test_a_write_that_returns_what_no_write_can(answer):
+    class Odd:
+        def write(self, data):
+            return answer(len(data))
+
+    with pytest.raises(OSError, match=r"write\(\) of the file object returned -?\d+, .* between 0 and "):
+        sealwright.seal(io.BytesIO(b"text"), Odd(), key=KEY)
+    file = SealedFile(Odd(), "wb", key=KEY)
+    with pytest.raises(OSError, match="returned"):
+        file.write(bytes(100))
+        file.close()
+
+
+# In processes of their own, which end if they hang.
+OWN = """
+import faulthandler, io, sys
+import sealwright
+from sealwright import SealedFile
+from sealwright._sealwright import SealedWriter
+
+faulthandler.dump_traceback_later(30, exit=True)
+KEY, raised = bytes(32), []
+
+class Target:
+    wrote = 0
+    def write(self, data):
+        self.wrote += len(data)
+        if self.wrote > LIMIT and not raised:
+            try:
+                CALL
+            except RuntimeError as error:
+                raised.append(str(error))
+                if not KEEPS:
+                    raise
+        return len(data)
+
+target = Target()
+target.file = file = KIND(target, **OPTIONS)
+seen = []
+for call in (lambda: [file.write(bytes(65536)) for _ in range(16)], file.finish, file.finish):
+    try:
+        call()
+    except (RuntimeError, sealwright.Error) as error:
+        seen.append(str(error))
+assert len(raised) == 1 and "its own target" in raised[0] and "hint: " in raised[0], raised
+assert len(seen) >= 2 and "no file was made" in seen[-1], seen
+file.discard() if KIND is SealedFile else file.abandon()
+"""
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+@pytest.mark.parametrize("limit", [0, 200_000, 16 * 65536])
+@pytest.mark.parametrize("call", ["SealedFile.close", "SealedFile.finish", "SealedFile.discard", "SealedWriter.finish", "SealedWriter.abandon"])
+def test_a_target_that_ends_what_is_written_to_it(call, limit, keeps):
+    kind, name = call.split(".")
+    options = {"key": bytes(32), **({"mode": "wb"} if kind == "SealedFile" else {})}
+    program = OWN.replace("LIMIT", str(limit)).replace("CALL", f"self.file.{name}()").replace("KEEPS", str(keeps))
+    program = program.replace("KIND", kind).replace("OPTIONS", repr(options))
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_target_that_writes_to_what_writes_to_it():
+    class Target:
+        def write(self, data):
+            self.file.write(b"more")
+
+    target = Target()
+    target.file = SealedFile(target, "wb", key=KEY)
+    with pytest.raises(RuntimeError, match="its own target"):
+        for _ in range(16):
+            target.file.write(bytes(65536))
+    target.file.discard()
+    # One sealed file within another is none of these.
+    out = io.BytesIO()
+    with SealedFile(out, "wb", key=KEY) as outer, SealedFile(outer, "wb", key=KEY) as inner:
+        inner.write(b"text")
+    with SealedFile(io.BytesIO(out.getvalue()), key=KEY) as outer, SealedFile(outer, key=KEY) as inner:
+        assert inner.read() == b"text"
+
+
+def test_a_file_that_is_forgotten_within_a_write_of_its_target():
+    program = """
+import faulthandler, gc, sys, threading, time, warnings
+from sealwright import SealedFile
+
+faulthandler.dump_traceback_later(30, exit=True)
+gc.disable()
+go, ended = threading.Event(), threading.Event()
+
+class Target:
+    def write(self, data):
+        go.wait()
+        gc.collect()
+        ended.set()
+        return len(data)
+
+file = SealedFile(Target(), "wb", key=bytes(32))
+file.itself = file
+file.write(bytes(1 << 17))
+del file
+go.set()
+ended.wait()
+"""
+    done = subprocess.run([sys.executable, "-W", "default", "-c", program], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0 and "RuntimeError" not in done.stderr and done.stderr.count("no file was made") == 1, done.stderr

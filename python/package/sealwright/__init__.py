@@ -31,7 +31,7 @@ from ._sealwright import (
     __version__,
     inspect,
     isa,
-    open,
+    open as open,  # Not in `__all__`: there it would replace the built-in one.
     seal,
     suites,
     verify,
@@ -59,7 +59,6 @@ __all__ = [
     "__version__",
     "inspect",
     "isa",
-    "open",
     "seal",
     "suites",
     "verify",

@@ -41,19 +41,16 @@ class Sealed(SealedFile):
             self._forget()
             raise
 
-    def close(self) -> None:
-        if self.closed or self._over or self._given_up():
-            # It finds the same.
-            super().close()
-            return
+    def _finish(self) -> None:
         below = self._below
         try:
-            super().close()
+            super()._finish()
             below.close()
             self._whole = True
             if self._writes and self._autocommit:
                 self.commit()
         except BaseException:
+            self._made = False
             # The reason why there is no file is told, not what else went wrong then.
             with suppress(Exception):
                 self._forget()
@@ -186,6 +183,14 @@ class Compressed(io.BufferedIOBase):
             self.discard()
             raise
         self._sealed.close()
+
+    def finish(self) -> None:
+        """Makes the file whatever exception is under way, as `SealedFile.finish`."""
+        # Some, as zstandard's, close what they write to.
+        self._sealed._wanted = True
+        self.close()
+        # It says whether there is one.
+        self._sealed.finish()
 
     def discard(self) -> None:
         """Leaves nothing behind, as `SealedFile.discard`."""

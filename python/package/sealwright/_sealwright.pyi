@@ -2,7 +2,7 @@
 import sys
 from collections.abc import Iterable, Sequence
 from os import PathLike
-from typing import Any, Final, Optional, Protocol, TypedDict, Union, final
+from typing import Any, Final, NoReturn, Optional, Protocol, TypedDict, Union, final
 
 if sys.version_info >= (3, 12):
     from collections.abc import Buffer as Buffer
@@ -31,9 +31,8 @@ class InvalidTag(Error): ...
 class Replayed(Error): ...
 class WrongKey(Error): ...
 
-class _Aead:
-    MAX_SIZE: Final[int]
-    def __new__(cls, key: Buffer) -> _Aead: ...
+# What the four have in common: here alone, as each is a class of its own in the module.
+class _Aead(Protocol):
     @staticmethod
     def generate_key(bit_length: int) -> bytes: ...
     def encrypt(self, nonce: Buffer, data: Buffer, associated_data: Buffer | None) -> bytes: ...
@@ -57,18 +56,22 @@ class _Aead:
 
 @final
 class AESGCM(_Aead):
+    MAX_SIZE: Final[int]
     def __new__(cls, key: Buffer) -> AESGCM: ...
 
 @final
 class AESOCB3(_Aead):
+    MAX_SIZE: Final[int]
     def __new__(cls, key: Buffer) -> AESOCB3: ...
 
 @final
 class AESGCMSIV(_Aead):
+    MAX_SIZE: Final[int]
     def __new__(cls, key: Buffer) -> AESGCMSIV: ...
 
 @final
 class XAES256GCM(_Aead):
+    MAX_SIZE: Final[int]
     def __new__(cls, key: Buffer) -> XAES256GCM: ...
 
 @final
@@ -95,6 +98,7 @@ class RandomNonceKey:
 
 @final
 class Key:
+    def __new__(cls, *args: NoReturn, **kwargs: NoReturn) -> NoReturn: ...  # It is made by `raw` and the others.
     @staticmethod
     def raw(key: Buffer) -> Key: ...
     @staticmethod
@@ -201,6 +205,7 @@ class SealedWriter:
     def write(self, data: Buffer) -> int: ...
     def finish(self) -> tuple[int, int] | None: ...
     def abandon(self) -> None: ...
+    def refuse_end_by_target(self) -> None: ...
 
 @final
 class Sessions:

@@ -263,12 +263,10 @@ def _work(task: _Task) -> tuple[int, bool, Optional[str]]:
         with from_fs.open(from_path, "rb") as reader:
             return copy_whole(reader, _begun(to_fs, to_path)), True, None
     sealing = {"associated_data": task.opening.get("associated_data"), **task.sealing}
-    # The target is the source, which opens with the new key if it was done before.
-    try:
-        with _sealed(to_fs, sealing).open(to_path, "rb") as file:
+    # The target is the source, which opens with the new key if it was done before. Recipients open nothing.
+    if sealing.get("key") is not None:
+        with suppress(WrongKey, ValueError), _sealed(to_fs, sealing).open(to_path, "rb") as file:
             return file.size, False, _mark_now(to_fs, to_path)
-    except (WrongKey, ValueError):
-        pass
     with _sealed(from_fs, task.opening).open(from_path, "rb") as reader:
         if reader._reader.padded:
             raise ValueError("it is padded, and would not be then (hint: `sealwright open`, then `sealwright seal --pad`)")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import atexit
 import io
-import opcode
 import os
 import stat
-import sys
 import threading
 import time
 import warnings
@@ -16,27 +14,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn, Optional
 
+from ._leaving import Before
 from ._sealwright import Error, SealedReader, SealedWriter
 
 if TYPE_CHECKING:
-    from types import FrameType
-
-    from ._sealwright import Buffer, _AnyKey, _Path, _Recipients, _Seekable, _Writable
+    from ._sealwright import Buffer, _AnyKey, _Costs, _Path, _Recipients, _Seekable, _Writable
 
 _CHUNK = 16 * 1024  # What is authenticated at once.
 _PATIENCE = 30.0  # Seconds that the end of the interpreter waits for writes that are under way.
-_LEAVES = opcode.opmap.get("WITH_EXCEPT_START")  # What calls `__exit__` with an exception.
-
-
-def _leaves(frame: FrameType | None, came: BaseException) -> bool:
-    """Whether `frame` runs because `came` leaves a `with` statement: where the exception is, that statement calls its `__exit__`. In a
-    clause of `except` or `finally` it is where that clause is."""
-    there = came.__traceback__.tb_frame if came.__traceback__ else None
-    while frame is not None and frame is not there:
-        frame = frame.f_back
-    return frame is not None and frame.f_lasti >= 0 and frame.f_code.co_code[frame.f_lasti] == _LEAVES
-
-
 _open: weakref.WeakSet[SealedFile] = weakref.WeakSet()
 
 
@@ -109,6 +94,14 @@ class _Target:
         return idle
 
 
+def _refuse(mode: str, without_effect: dict[str, object]) -> None:
+    """`without_effect` has the arguments that this mode does not take, and that must be None."""
+    for name, value in without_effect.items():
+        if value is not None:
+            other = "reading" if mode[0] in "wx" else "writing"
+            raise TypeError(f"SealedFile takes no {name} in mode {mode!r}, as it is for {other} (hint: leave it out)")
+
+
 class SealedFile(io.BufferedIOBase):
     """A sealed file as a binary file object.
 
@@ -117,7 +110,8 @@ class SealedFile(io.BufferedIOBase):
 
     Mode ``"wb"`` seals what is written. ``close`` makes the file; if the body of a ``with`` statement raises an exception, or the
     object is forgotten before it is closed, no file appears; a `ResourceWarning` tells of one that was forgotten. That holds as well for
-    an `io.TextIOWrapper` around it. ``"xb"`` does the same and refuses to replace a file.
+    an `io.TextIOWrapper` around it. ``finish`` makes the file whatever exception is under way. ``"xb"`` does the same as ``"wb"`` and
+    refuses to replace a file.
 
     `file` is a path, or a binary file object: for reading one with `read` and `seek`, for writing one with `write`. A file object is
     not closed, and what was written to it stays there.
@@ -134,8 +128,12 @@ class SealedFile(io.BufferedIOBase):
         *,
         key: _AnyKey | None = None,
         recipients: _Recipients | None = None,
+        suite: str = "aes-256-gcm",
         associated_data: Buffer | None = None,
-        **options: Any,
+        armor: bool = False,
+        costs: _Costs | None = None,
+        max_memory_kib: int | None = None,
+        force: bool | None = None,
     ) -> None:
         super().__init__()
         self._reader: Optional[SealedReader] = None
@@ -144,31 +142,33 @@ class SealedFile(io.BufferedIOBase):
         self._lock = threading.RLock()
         self._forgotten = self._lost = self._excused = self._theirs = self._over = False
         self._target: Optional[_Target] = None
-        # An exception that was there before says nothing about what is written.
-        self._before = sys.exc_info()[1]
+        self._wanted = self._made = False
+        self._before: Optional[Before] = None
         self.mode = mode
         self.name = os.fspath(file) if isinstance(file, os.PathLike) else getattr(file, "name", file)
         if mode in ("rb", "r"):
-            if recipients is not None:
-                raise ValueError("recipients are for writing; pass key to read")
-            if key is None:
-                raise ValueError("pass key to read")
+            writing = {"recipients": recipients, "costs": costs, "force": force, "armor": armor or None}
+            _refuse(mode, {**writing, "suite": None if suite == "aes-256-gcm" else suite})
             self._reader = SealedReader(
                 file,  # type: ignore[arg-type]
-                key=key,
+                key=key,  # type: ignore[arg-type]
                 associated_data=associated_data,
-                **options,
+                max_memory_kib=max_memory_kib,
             )
         elif mode in ("wb", "w", "xb", "x"):
-            options.setdefault("force", mode[0] == "w")
+            _refuse(mode, {"max_memory_kib": max_memory_kib})
+            self._before = Before()
             # What has `write` is a file object to the writer.
             self._target = _Target(file) if hasattr(file, "write") else None  # type: ignore[arg-type]
             self._writer = SealedWriter(
                 self._target or file,  # type: ignore[arg-type]
                 key=key,
                 recipients=recipients,
+                suite=suite,
                 associated_data=associated_data,
-                **options,
+                armor=armor,
+                costs=costs,
+                force=mode[0] == "w" if force is None else force,
             )
         else:
             raise ValueError(f"mode must be 'rb', 'wb' or 'xb', not {mode!r}")
@@ -297,10 +297,10 @@ class SealedFile(io.BufferedIOBase):
 
     def discard(self) -> None:
         """Closes a file that was written to, and leaves nothing behind at its path."""
-        writer, self._writer = self._writer, None
-        self._before = None
-        if writer is not None:
-            writer.abandon()
+        if self._writer is not None:
+            # Before anything is different: a target cannot do this while it is written to.
+            self._writer.abandon()
+        self._writer = self._before = None
         super().close()
 
     def _given_up(self) -> bool:
@@ -309,8 +309,7 @@ class SealedFile(io.BufferedIOBase):
         if self._writer is None or self._forgotten:
             # When modules are being cleared, there is no `sys` any more.
             return self._writer is not None
-        came = sys.exc_info()[1]
-        return bool(came is not None and came is not self._before and _leaves(sys._getframe(1), came))
+        return not self._wanted and self._before is not None and self._before.leaves()
 
     def _dealloc_warn(self, source: object) -> None:
         # What wraps a file calls this before it closes it, where nobody did.
@@ -329,20 +328,35 @@ class SealedFile(io.BufferedIOBase):
             if not self._forgotten:
                 raise self._too_late()
             return
+        if self._writer is not None:
+            self._writer.refuse_end_by_target()
         if self._given_up():
             self.discard()
             self._lost = self._forgotten
             if not self._forgotten:
                 what = f"{self.name}: no file was made, as an exception leaves the with statement that closes it"
-                warnings.warn(what, RuntimeWarning, stacklevel=2)
+                warnings.warn(f"{what} (hint: finish() makes it all the same)", RuntimeWarning, stacklevel=2)
             return
+        self._finish()
+
+    def _finish(self) -> None:
         writer = self._writer
         try:
             if writer is not None:
                 writer.finish()
+                self._made = True
         finally:
             self._reader = self._writer = self._before = None
             super().close()
+
+    def finish(self) -> None:
+        """Makes the file and closes it, whatever exception is under way: `close` does not while one leaves a `with` statement."""
+        if not self.closed and not self.writable():
+            raise io.UnsupportedOperation("not writable")
+        if self.closed and not self._made:
+            raise Error(f"{self.name}: no file was made, as it was closed without (hint: finish it before it is closed or discarded)")
+        self._wanted = True
+        self.close()
 
     def __exit__(self, kind: object, value: object, traceback: object) -> None:
         if kind is not None:
@@ -355,7 +369,9 @@ class SealedFile(io.BufferedIOBase):
         try:
             written = not self.closed and self._writer is not None and self._at > 0 and not self._excused
             if not self.closed:
-                self.discard()
+                # Within a write of its target, nobody can wait for the thread that seals.
+                with suppress(RuntimeError):
+                    self.discard()
         except AttributeError:
             return  # The constructor failed.
         if written:
