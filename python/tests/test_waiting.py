@@ -42,27 +42,54 @@ def stood_still(long, *others):
     return max(gaps) / dict(times)[long], errors
 
 
+def least(limit, once):
+    """The least share of a few tries, until one is within `limit`: on a busy machine anybody stands still now and then, but who waits for a
+    lock does so each time."""
+    shares = []
+    while len(shares) < 8 and min(shares, default=1) >= limit:
+        shares.append(once())
+    return min(shares)
+
+
 def test_who_waits_for_a_sealer_holds_up_nobody_else():
     text, new = bytes(1 << 28), lambda kind: kind("serpent-256-gcm", KEY)
-    sealer, opener, message = new(sealwright.Sealer), new(sealwright.Opener), new(sealwright.Sealer).seal(text)
-    share, errors = stood_still(lambda: sealer.seal(text), lambda: sealer.seal(b"small"), lambda: repr(sealer))
-    assert share < 0.35 and not errors and sealer.count == 2
-    share, errors = stood_still(lambda: opener.open(message), lambda: opener.open(bytes(20)), lambda: repr(opener))
-    assert share < 0.35 and [type(error) for error in errors] == [sealwright.InvalidTag] and opener.count == 1
+    message = new(sealwright.Sealer).seal(text)
+
+    def seal():
+        sealer = new(sealwright.Sealer)
+        share, errors = stood_still(lambda: sealer.seal(text), lambda: sealer.seal(b"small"), lambda: repr(sealer))
+        assert not errors and sealer.count == 2
+        return share
+
+    def open():
+        opener = new(sealwright.Opener)
+        share, errors = stood_still(lambda: opener.open(message), lambda: opener.open(bytes(20)), lambda: repr(opener))
+        assert [type(error) for error in errors] == [sealwright.InvalidTag] and opener.count == 1
+        return share
+
+    assert least(0.35, seal) < 0.35
+    assert least(0.35, open) < 0.35
 
 
-def test_how_many_messages_there_were_is_told_at_once():
+@pytest.mark.parametrize("kind", ["Sealer", "Opener"])
+def test_how_many_messages_there_were_is_told_at_once(kind):
     text = bytes(1 << 26)
-    for counts, long in (
-        (sealer := sealwright.Sealer("serpent-256-gcm", KEY, start=7), lambda: sealer.seal(text)),
-        (opener := sealwright.Opener("serpent-256-gcm", KEY, start=7), lambda: opener.open(text)),
-    ):
-        thread = threading.Thread(target=lambda: pytest.raises(sealwright.InvalidTag, long) if counts is opener else long())
+    for _ in range(8):
+        counts = getattr(sealwright, kind)("serpent-256-gcm", KEY, start=7)
+        call = (lambda: counts.seal(text)) if kind == "Sealer" else (lambda: pytest.raises(sealwright.InvalidTag, lambda: counts.open(text)))
+        thread, told = threading.Thread(target=call), []
         thread.start()
-        time.sleep(0.02)
-        assert counts.count == 7 and "7 messages" in repr(counts) and thread.is_alive()
+        while thread.is_alive():
+            count, shown = counts.count, repr(counts)
+            # What waited for the end is not told meanwhile
+            told += [(count, "7 messages" in shown)] if thread.is_alive() else []
+            time.sleep(0.001)
         thread.join()
-        assert counts.count == (8 if counts is sealer else 7)
+        assert counts.count == (8 if kind == "Sealer" else 7)
+        if len(told) > 3:
+            break
+    # The last may have been told behind the work, before the thread ended
+    assert len(told) > 3 and set(told[:-1]) == {(7, True)}, told
 
 
 def test_who_waits_for_sessions_holds_up_nobody_else():
@@ -70,21 +97,24 @@ def test_who_waits_for_sessions_holds_up_nobody_else():
     # What is forged takes time, and gives nothing that would have to be copied for Python.
     forged = bytearray(sealwright.SessionClient(server.admit(0)).seal(0, bytes(60_000)))
     forged[-1] ^= 1
-    slots, frames, shares = [0] * 8000, [forged] * 8000, []
+    slots, frames = [0] * 8000, [forged] * 8000
     others = (lambda: server.open(0, forged), lambda: server.live, lambda: repr(server), lambda: server.blocks_left(0))
-    for _ in range(3):
+
+    def once():
         share, errors = stood_still(lambda: server.open_batch(slots, frames), *others)
         assert [type(error) for error in errors] == [sealwright.InvalidTag]
-        shares.append(share)
-    assert min(shares) < 0.4
+        return share
+
+    assert least(0.4, once) < 0.4
     assert (server.slots, server.scheme) == (1, "gcm-on64")
 
 
 @pytest.mark.parametrize("kind", ["Sealer", "Opener", "RandomNonceKey.seal", "RandomNonceKey.open"])
 def test_long_messages_are_copied_while_others_run(kind):
-    text, key, shares = bytes(1 << 27), sealwright.RandomNonceKey(KEY, "aes-256-gcm"), []
+    text, key = bytes(1 << 27), sealwright.RandomNonceKey(KEY, "aes-256-gcm")
     message = key.seal(text) if kind == "RandomNonceKey.open" else sealwright.Sealer("aes-256-gcm", KEY).seal(text)
-    for _ in range(3):
+
+    def once():
         sealer, opener, kept = sealwright.Sealer("aes-256-gcm", KEY), sealwright.Opener("aes-256-gcm", KEY), []
         call = {
             "Sealer": lambda: sealer.seal(text),
@@ -93,6 +123,8 @@ def test_long_messages_are_copied_while_others_run(kind):
             "RandomNonceKey.open": lambda: key.open(message),
         }[kind]
         # What is kept is given back to the system later, which takes time under the lock.
-        shares.append(stood_still(lambda: kept.append(call()))[0])
+        share, _ = stood_still(lambda: kept.append(call()))
         assert len(kept) == 1
-    assert min(shares) < 0.15, shares
+        return share
+
+    assert least(0.15, once) < 0.15
