@@ -16,7 +16,6 @@ use crate::{
     replay::Past,
     scheme::Scheme,
     sessions::FrameJob,
-    slab::Slab,
     table::{Table, Traces, expected, next},
 };
 
@@ -77,7 +76,7 @@ impl<S: Scheme> Table<S> {
     /// next batch is asked for with each.
     fn together(&mut self, buffer: &mut [u8], jobs: &mut [FrameJob], next: &[FrameJob], end: End) {
         let Table { scheme, records, pasts, lanes: Some(lanes), .. } = self else { return };
-        let (records, pasts) = (records.all_mut(), pasts.as_mut().map_or(&mut [][..], Slab::all_mut));
+        let (records, pasts) = (records.all_mut(), pasts.as_mut().map_or(&mut [][..], |pasts| pasts.all_mut()));
         lanes.start();
         let mut frames: [Frame<'_>; PACKETS] = core::array::from_fn(|_| Default::default());
         let (mut seats, mut slots, mut count) = ([(0, 0); PACKETS], [0; PACKETS], 0);
@@ -124,7 +123,7 @@ impl<S: Scheme> Table<S> {
     /// Opens or seals frames of any lengths, similar ones together.
     fn sorted(&mut self, buffer: &mut [u8], jobs: &mut [FrameJob], end: End) {
         let Table { scheme, records, pasts, lanes: Some(lanes), .. } = self else { return };
-        let (records, pasts) = (records.all_mut(), pasts.as_mut().map_or(&mut [][..], Slab::all_mut));
+        let (records, pasts) = (records.all_mut(), pasts.as_mut().map_or(&mut [][..], |pasts| pasts.all_mut()));
         let mut tickets = [Ticket::default(); PACKETS];
         for (job, ticket) in jobs.iter_mut().zip(&mut tickets) {
             let frame = &mut buffer[job.start..job.end];

@@ -8,7 +8,6 @@ use crate::{
     replay::Past,
     scheme::{KeyId, Scheme},
     sessions::{FrameJob, Memory, Sessions, sealed::Sealed},
-    slab::Slab,
     spec::Spec,
     table::{Table, Traces},
 };
@@ -104,7 +103,7 @@ impl<S: Scheme> Sessions for Table<S> {
             record: size_of::<S::Client>() + self.pasts.as_ref().map_or(0, |_| size_of::<Past>()),
             slots: self.records.len(),
             live: self.live,
-            reserved: self.records.bytes() + self.pasts.as_ref().map_or(0, Slab::bytes),
+            reserved: self.records.bytes() + self.pasts.as_ref().map_or(0, |pasts| pasts.bytes()),
             heap: self.scheme.heap_bytes(),
             shared: self.scheme.shared_bytes() + self.lanes.as_deref().map_or(0, size_of_val) as u64,
         }

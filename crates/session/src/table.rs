@@ -32,7 +32,8 @@ pub(crate) struct Table<S: Scheme> {
     pub(crate) scheme: S,
     pub(crate) records: Slab<S::Client>,
     /// The wider part of the replay windows, or none. It needs neither a beginning nor wiping.
-    pub(crate) pasts: Option<Slab<Past>>,
+    // In a box: room that holds nothing is moved as it is, with what the stack had there, of other sessions say.
+    pub(crate) pasts: Option<Box<Slab<Past>>>,
     /// Where packets go side by side, if the scheme lets them.
     pub(crate) lanes: Option<Box<MultiBuffer>>,
     pub(crate) plan: Plan,
@@ -46,7 +47,7 @@ pub(crate) struct Table<S: Scheme> {
 impl<S: Scheme> Table<S> {
     pub(crate) fn new(scheme: S, plan: Plan) -> Result<Self, SessionError> {
         let lanes = scheme.side_by_side().then(MultiBuffer::boxed);
-        let pasts = plan.wide_window.then(|| Slab::new(plan.slots)).transpose()?;
+        let pasts = plan.wide_window.then(|| Slab::new(plan.slots).map(Box::new)).transpose()?;
         Ok(Table {
             scheme,
             records: Slab::new(plan.slots)?,
