@@ -35,7 +35,7 @@ pub(crate) fn file_error(error: Error) -> CommandError {
             None => CommandError::new(exit, other),
         },
     };
-    hint.into_iter().fold(shown, CommandError::hint)
+    shown.hints(hint)
 }
 
 /// The error of reading the file at `path`, where the library had no name for it.

@@ -68,14 +68,14 @@ pub(crate) fn refuse(plan: &Plan, args: &FileArgs, in_use: &[PathBuf]) -> Result
 
 /// Tells which of these files are sealed with a directory: who keeps no other copy has locked the key away with itself.
 pub(crate) fn warn(plan: &Plan, args: &FileArgs, in_use: &[PathBuf]) {
+    let is_below = |path: &Path, input: &Path| fs::canonicalize(input).is_ok_and(|input| path.starts_with(input));
     for path in in_use.iter().filter_map(|path| fs::canonicalize(path).ok()) {
         let is_sealed = |task: &FileTask| match &task.input {
-            Place::File(input) if task.tree || args.each => {
-                fs::canonicalize(input).is_ok_and(|input| path.starts_with(input))
-            }
+            Place::File(input) if task.tree || args.each => is_below(&path, input),
             _ => false,
         };
-        if plan.tasks.iter().any(is_sealed) {
+        // There may be very many files, but seldom is a key below what was named
+        if args.inputs.iter().any(|input| is_below(&path, input)) && plan.tasks.iter().any(is_sealed) {
             say(format_args!(
                 "sealwright: warning: {}: is sealed too, and may be needed to open what is sealed: keep a copy elsewhere",
                 shown(&path)

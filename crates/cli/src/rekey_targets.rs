@@ -112,7 +112,7 @@ impl Chosen {
                 false => "without one, --each gives nobody new keys: name the files",
             }));
         }
-        read::refuse_nothing(&plan, directory)?;
+        read::refuse_nothing(&plan)?;
         read::without(&mut plan, &walk, false);
         let lists = Lists::open(&mut plan, opening, false);
         if !args.quiet {

@@ -124,7 +124,7 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, CommandError> {
 
 fn failed(error: &LoadError) -> CommandError {
     match error {
-        LoadError::Client(client) => client.hint().into_iter().fold(CommandError::failed(error), CommandError::hint),
+        LoadError::Client(client) => CommandError::failed(error).hints(client.hint()),
         LoadError::Io(io) if io.raw_os_error() == Some(24) => {
             CommandError::failed(error).hint("`ulimit -n` limits the number of connections; raise it")
         }

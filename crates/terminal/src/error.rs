@@ -55,8 +55,13 @@ impl CommandError {
     }
 
     /// Adds a line saying what to do.
-    pub fn hint(mut self, hint: impl fmt::Display) -> CommandError {
-        self.hints.push(hint.to_string());
+    pub fn hint(self, hint: impl fmt::Display) -> CommandError {
+        self.hints([hint])
+    }
+
+    /// Adds such lines, or none: of an error that may have a hint.
+    pub fn hints(mut self, hints: impl IntoIterator<Item: fmt::Display>) -> CommandError {
+        self.hints.extend(hints.into_iter().map(|hint| hint.to_string()));
         self
     }
 

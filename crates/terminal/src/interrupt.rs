@@ -68,7 +68,7 @@ fn start(
                 _ => {
                     clean_up();
                     let error = CommandError::new(Exit::Interrupted, "interrupted");
-                    say(HINT.get().into_iter().fold(error, CommandError::hint));
+                    say(error.hints(HINT.get()));
                     // At once: C libraries that clean up at exit would take away what other threads still use.
                     signal_hook::low_level::exit(Exit::Interrupted as i32);
                 }

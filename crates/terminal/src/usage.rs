@@ -55,7 +55,7 @@ fn reword(error: &clap::Error, rendered: &str, words: &[OsString], (verb, name):
         text.lines().filter_map(|line| line.trim().strip_prefix("tip: ")).filter(|tip| !tip.starts_with("to pass "));
     let usage = match ours(error, &verb) {
         Some(ours) => usage.hint(format_args!("here that is '{ours}'")),
-        None => tips.fold(usage, CommandError::hint),
+        None => usage.hints(tips),
     };
     usage.hint(help)
 }

@@ -129,7 +129,7 @@ pub(crate) fn key_file(path: &Path, missing: Option<&str>) -> Result<Key, Comman
     Key::read_file(path).map_err(|error| {
         let not_there =
             matches!(&error, sealwright_file::Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound);
-        missing.filter(|_| not_there).into_iter().fold(file_error(error), CommandError::hint)
+        file_error(error).hints(missing.filter(|_| not_there))
     })
 }
 

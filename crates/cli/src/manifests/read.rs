@@ -1,6 +1,7 @@
 //! The manifests of directories whose files are opened: looked at before any of them is.
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
@@ -139,16 +140,38 @@ impl Lists {
     }
 }
 
-/// Refuses a directory without anything sealed, as that of a backup which is not mounted: where nothing was looked at, nothing is
+/// Refuses directories without anything sealed, as that of a backup which is not mounted: where nothing was looked at, nothing is
 /// well.
-pub(crate) fn refuse_nothing(plan: &Plan, directory: &Path) -> Result<(), CommandError> {
-    let is_sealed = |task: &FileTask| matches!(&task.input, Place::File(path) if path.starts_with(directory));
-    let is_root = |root: &Root| root.path.starts_with(directory);
-    if plan.tasks.iter().any(is_sealed) || plan.roots.iter().any(is_root) || !plan.failures.is_empty() {
-        return Ok(());
+pub(crate) fn refuse_nothing(plan: &Plan) -> Result<(), CommandError> {
+    empty(plan).first().map_or(Ok(()), |directory| Err(holds_nothing(directory)))
+}
+
+/// The same where there are others, which are opened.
+pub(crate) fn leave_out_nothing(plan: &mut Plan) {
+    for directory in empty(plan) {
+        plan.unlisted.remove(&directory);
+        plan.failures.push(holds_nothing(&directory));
     }
+}
+
+/// The directories that were named in which there is neither a sealed file nor a manifest; none if what is there is not known.
+fn empty(plan: &Plan) -> Vec<PathBuf> {
+    let unlisted = plan.unlisted.iter().filter(|(_, below)| !**below && plan.failures.is_empty());
+    let mut empty: BTreeSet<&Path> = unlisted.map(|(directory, _)| directory.as_path()).collect();
+    for task in &plan.tasks {
+        if empty.is_empty() {
+            break;
+        }
+        if let Place::File(path) = &task.input {
+            path.ancestors().for_each(|above| _ = empty.remove(above));
+        }
+    }
+    empty.into_iter().map(Path::to_owned).collect()
+}
+
+fn holds_nothing(directory: &Path) -> CommandError {
     let error = CommandError::failed("holds no sealed file and no manifest").about(directory);
-    Err(error.hint("is it the right directory, and is it mounted?"))
+    error.hint("is it the right directory, and is it mounted?")
 }
 
 /// Where a directory that was named has no manifest, `must` makes that a failure; otherwise it is said.

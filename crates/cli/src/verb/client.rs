@@ -128,7 +128,6 @@ fn changed(error: ClientError, identity: &Identity) -> CommandError {
 }
 
 fn failure(error: ClientError, identity: Option<&Identity>) -> CommandError {
-    let hint = error.hint().map(str::to_owned);
     match (&error, identity) {
         (ClientError::NoAnswer(peer), Some(Identity { name, .. })) => CommandError::failed(&error)
             .hint(format!("is {peer} running? --wait waits longer"))
@@ -137,17 +136,13 @@ fn failure(error: ClientError, identity: Option<&Identity>) -> CommandError {
                 "if another client runs as {name} or as {peer} too, the two take the session from each other"
             )),
         (ClientError::Input(why), _) => {
-            with(CommandError::failed(format!("standard input: cannot read: {}", os_message(why))), hint)
+            CommandError::failed(format!("standard input: cannot read: {}", os_message(why))).hints(error.hint())
         }
         (ClientError::Output(why), _) => {
-            with(CommandError::failed(format!("standard output: cannot write: {}", os_message(why))), hint)
+            CommandError::failed(format!("standard output: cannot write: {}", os_message(why))).hints(error.hint())
         }
         _ if error.is_unheard() => CommandError::failed(&error)
             .hint("is this the relay's control port? If it is, --wait waits longer for a place there"),
-        _ => with(CommandError::failed(&error), hint),
+        _ => CommandError::failed(&error).hints(error.hint()),
     }
-}
-
-fn with(error: CommandError, hint: Option<String>) -> CommandError {
-    hint.into_iter().fold(error, CommandError::hint)
 }

@@ -12,10 +12,7 @@ use crate::{
     args::FileArgs,
     error::file_error,
     keys::unlock::UnlockArgs,
-    manifests::{
-        self,
-        read::{Lists, refuse_nothing},
-    },
+    manifests::{self, read::Lists},
     names::{self, Direction, renamed},
     plan::{FileTask, Place, Plan},
     preflight, protected_inputs,
@@ -110,13 +107,7 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
     protected_inputs::refuse(&plan, &args.files, &in_use)?;
     let ad = args.unlock.ad()?;
     if args.files.each && !args.manifest {
-        let nothing: Vec<_> = args.files.inputs.iter().map(|input| (input, refuse_nothing(&plan, input))).collect();
-        for (input, refused) in nothing {
-            if let Err(error) = refused {
-                plan.unlisted.remove(input);
-                plan.failures.push(error);
-            }
-        }
+        manifests::read::leave_out_nothing(&mut plan);
     }
     manifests::read::without(&mut plan, &args.files, args.manifest);
     plan.refuse_collisions();

@@ -1,6 +1,7 @@
 //! `sealwright relay`: what the operator of a relay does.
 
 use std::{
+    fmt,
     io::ErrorKind,
     path::{Path, PathBuf},
 };
@@ -127,47 +128,27 @@ fn read(path: &Path) -> Result<Config, CommandError> {
 }
 
 /// What the relay's library says is wrong, and its hint.
-pub(crate) trait RelayError {
-    fn text_and_hint(&self) -> (String, Option<String>);
+pub(crate) trait RelayError: fmt::Display {
+    fn hint(&self) -> Option<&str>;
 }
 
-impl RelayError for ConfigError {
-    fn text_and_hint(&self) -> (String, Option<String>) {
-        (self.to_string(), self.hint().map(str::to_owned))
-    }
+macro_rules! relay_errors {
+    ($($error:ty)*) => { $(impl RelayError for $error {
+        fn hint(&self) -> Option<&str> {
+            <$error>::hint(self)
+        }
+    })* };
 }
-
-impl RelayError for ServeError {
-    fn text_and_hint(&self) -> (String, Option<String>) {
-        (self.to_string(), self.hint().map(str::to_owned))
-    }
-}
-
-impl RelayError for AdminError {
-    fn text_and_hint(&self) -> (String, Option<String>) {
-        (self.to_string(), self.hint().map(str::to_owned))
-    }
-}
-
-impl RelayError for InitError {
-    fn text_and_hint(&self) -> (String, Option<String>) {
-        (self.to_string(), self.hint().map(str::to_owned))
-    }
-}
+relay_errors!(AdminError ConfigError InitError ServeError);
 
 /// An error of the relay's library with its hint.
 pub(crate) fn failed(error: impl RelayError) -> CommandError {
-    hinted(Exit::Failed, &error)
+    CommandError::failed(&error).hints(error.hint())
 }
 
 /// The same where words of the command line make no sense.
 pub(crate) fn invalid(error: impl RelayError) -> CommandError {
-    hinted(Exit::Usage, &error)
-}
-
-fn hinted(exit: Exit, error: &impl RelayError) -> CommandError {
-    let (what, hint) = error.text_and_hint();
-    hint.into_iter().fold(CommandError::new(exit, what), CommandError::hint)
+    CommandError::usage(&error).hints(error.hint())
 }
 
 fn folder(path: &Path) -> &Path {

@@ -132,7 +132,7 @@ fn each(
     let walk = FileArgs::each_in(vec![directory.to_owned()], args.quiet);
     let mut plan = Plan::unchecked(&walk, Direction::Open)?;
     if !args.manifest {
-        manifests::read::refuse_nothing(&plan, directory)?;
+        manifests::read::refuse_nothing(&plan)?;
     }
     manifests::read::without(&mut plan, &walk, args.manifest);
     let lists = Lists::open(&mut plan, opening, false);
