@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
-use sealwright::{Aead, Isa, Key, OpenError, SealError, Suite, mode::xaes::Xaes256Gcm};
+use sealwright::{Key, OpenError, SealError, Suite};
 
 use crate::{
     buffer::{Input, detached, or_empty, written_bytes},
@@ -148,11 +148,7 @@ impl Opener {
 
 /// A key for messages that carry a random nonce each: the safe choice for a key that is stored.
 #[pyclass(frozen, module = "sealwright")]
-pub(crate) struct RandomNonceKey {
-    sealing: sealwright::RandomNonceKey,
-    /// The same key. It opens into memory of Python's, which `sealing` does not.
-    opening: Box<dyn Aead>,
-}
+pub(crate) struct RandomNonceKey(sealwright::RandomNonceKey);
 
 #[pymethods]
 impl RandomNonceKey {
@@ -161,15 +157,13 @@ impl RandomNonceKey {
     #[pyo3(signature = (key, suite=None))]
     fn new(key: Input<'_>, suite: Option<&str>) -> PyResult<Self> {
         if let Some(name) = suite {
-            let suite = self::suite(name)?;
-            let sealing = sealwright::RandomNonceKey::new(suite, key.bytes()).raised()?;
-            return Ok(RandomNonceKey { sealing, opening: suite.aead(key.bytes()).raised()? });
+            let key = sealwright::RandomNonceKey::new(self::suite(name)?, key.bytes()).raised()?;
+            return Ok(RandomNonceKey(key));
         }
         let given = key.bytes().len();
         let wrong = |_| PyValueError::new_err(format!("the key has {given} bytes; it must have 32"));
         let key = Key::from(<[u8; 32]>::try_from(key.bytes()).map_err(wrong)?);
-        let opening = Box::new(Xaes256Gcm::new(Isa::best(), key.expose()));
-        Ok(RandomNonceKey { sealing: sealwright::RandomNonceKey::xaes_256_gcm(&key), opening })
+        Ok(RandomNonceKey(sealwright::RandomNonceKey::xaes_256_gcm(&key)))
     }
 
     /// A message: nonce, ciphertext, tag.
@@ -182,7 +176,7 @@ impl RandomNonceKey {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let (data, ad) = (data.bytes(), or_empty(&associated_data));
         let seal = |message: &mut [u8]| {
-            message.copy_from_slice(&self.sealing.seal(ad, data)?);
+            message.copy_from_slice(&self.0.seal(ad, data)?);
             Ok::<_, SealError>(())
         };
         written_bytes(py, data.len() + self.overhead(), |message| {
@@ -199,16 +193,14 @@ impl RandomNonceKey {
         associated_data: Option<Input<'_>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let (data, ad) = (data.bytes(), or_empty(&associated_data));
-        let (nonce, message) = data.split_at_checked(self.opening.nonce_len()).ok_or(OpenError).raised()?;
-        let (ciphertext, tag) = split(message)?;
+        let len = data.len().checked_sub(self.overhead()).ok_or(OpenError).raised()?;
         let size = data.len() + ad.len();
-        let open = |text: &mut [u8]| self.opening.open_to(nonce, ad, ciphertext, tag, text);
-        written_bytes(py, ciphertext.len(), |text| detached(py, size, || open(text)).map_err(Raised::from))
+        written_bytes(py, len, |text| detached(py, size, || self.0.open_to(ad, data, text)).map_err(Raised::from))
     }
 
     /// By how many bytes a message is longer than its text.
     #[getter]
     fn overhead(&self) -> usize {
-        self.sealing.overhead()
+        self.0.overhead()
     }
 }

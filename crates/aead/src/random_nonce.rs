@@ -245,6 +245,31 @@ impl RandomNonceKey {
         let (nonce, message) = message.split_at_checked(self.aead.nonce_len()).ok_or(OpenError)?;
         self.aead.open_into(nonce, ad, message, out)
     }
+
+    /// Writes the text of a message to `text`, which has [`overhead`](Self::overhead) bytes less.
+    ///
+    /// ```
+    /// use sealwright::{Key, RandomNonceKey};
+    ///
+    /// let key = RandomNonceKey::xaes_256_gcm(&Key::generate()?);
+    /// let mut text = [0; 14];
+    /// key.open_to(b"header", &key.seal(b"header", b"attack at dawn")?, &mut text)?;
+    /// assert_eq!(&text, b"attack at dawn");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`OpenError`]; nothing of a text is then in `text`.
+    ///
+    /// # Panics
+    /// If `text` has another length.
+    #[doc(alias("decrypt", "ciphertext"))]
+    pub fn open_to(&self, ad: &[u8], message: &[u8], text: &mut [u8]) -> Result<(), OpenError> {
+        let (nonce, message) = message.split_at_checked(self.aead.nonce_len()).ok_or(OpenError)?;
+        let len = message.len().checked_sub(self.aead.tag_len()).ok_or(OpenError)?;
+        let (ciphertext, tag) = message.split_at(len);
+        self.aead.open_to(nonce, ad, ciphertext, tag, text)
+    }
 }
 
 impl fmt::Debug for RandomNonceKey {

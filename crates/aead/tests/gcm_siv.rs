@@ -152,5 +152,15 @@ fn a_key_that_draws_nonces_has_the_format_of_the_mode() {
         let mut out = b"before".to_vec();
         keyed.open_into(b"ad", &packet[6..], &mut out).unwrap();
         assert_eq!(out, [b"before", &text[..]].concat());
+        let mut exact = vec![1; len];
+        keyed.open_to(b"ad", &packet[6..], &mut exact).unwrap();
+        assert_eq!(exact, text);
+        assert_eq!(keyed.open_to(b"", &packet[6..], &mut exact), Err(OpenError));
+        assert_eq!(exact, vec![0; len]);
+        assert_eq!(
+            keyed.open_to(b"ad", &packet[6..][..27], &mut exact),
+            Err(OpenError),
+            "too short for a nonce and a tag"
+        );
     }
 }
