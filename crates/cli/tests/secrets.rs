@@ -138,6 +138,7 @@ fn a_key_of_another_kind_is_told_as_that() {
     for (pair, secret, public) in [("--pair", "my.id", "my.pub"), ("--signing", "my.sign", "my.verify")] {
         sandbox.write(public, sandbox.run(&format!("key new {pair} -o {secret}")).out);
     }
+    sandbox.write("my.ssh", format!("-----BEGIN OPENSSH PRIVATE KEY-----\n{}\n", "b3BlbnNzaC1rZXk".repeat(5)));
     let (pair, signing) = ("it is the secret key of a pair\nhint: -i opens", "it is a signing key\nhint: --sign signs");
     let (public, verifying) = ("it is a public key", "it is a verification key, which is public\nhint: ");
     let (raw, identity, sign) =
@@ -160,6 +161,8 @@ fn a_key_of_another_kind_is_told_as_that() {
         (signer, "my.id", pair),
         (signer, "my.sign", signing),
         (signer, "my.pub", "it is a public key\nhint: -R seals"),
+        (recipients, "my.ssh", "it is a private key for SSH\nhint: -i opens with it; -R seals for its public key"),
+        (signer, "my.ssh", "it is a private key for SSH\nhint: -i"),
     ] {
         let said = sandbox.run(&format!("{line} {file}"));
         assert!(said.code == 1 && said.err.contains(word), "{line} {file}: {}", said.err);

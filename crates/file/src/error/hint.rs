@@ -83,7 +83,9 @@ impl Error {
             Error::KeyFile { why: IS_SIGNING, .. } | Error::BadKey { why: IS_SIGNING, .. } => {
                 "--sign signs with it; its verification key, for --signer, stands above it in its file"
             }
-            Error::KeyFile { why: IS_SSH, .. } => "-i opens with it; -R seals for its public key",
+            Error::KeyFile { why: IS_SSH, .. } | Error::BadKey { why: IS_SSH, .. } => {
+                "-i opens with it; -R seals for its public key"
+            }
             Error::BadKey { why: IS_PUBLIC, .. } => {
                 "-R seals for it; --signer takes the verification key, which `key new --signing` prints"
             }

@@ -26,8 +26,11 @@ fn first(text: &[u8]) -> Option<&[u8]> {
     lines.find(|line| !line.is_empty() && !line.starts_with(b"#"))
 }
 
-/// What a line is that begins as a key of ours does. Nothing behind the beginning is looked at.
+/// What a line is that begins as a key of ours does, or as a private one of SSH. Nothing behind the beginning is looked at.
 pub(crate) fn kind(line: &[u8]) -> Option<&'static str> {
+    if line.starts_with(SSH_PRIVATE) {
+        return Some(IS_SSH);
+    }
     let begins = |start: &str| line.get(..start.len()).is_some_and(|line| line.eq_ignore_ascii_case(start.as_bytes()));
     KINDS.iter().find(|(start, _)| begins(start)).map(|(_, kind)| *kind)
 }
@@ -44,8 +47,7 @@ pub(crate) fn public(text: &[u8]) -> Option<&'static str> {
 /// What a text, or the start of one, is if it is secret and no raw key.
 pub(crate) fn secret(text: &[u8]) -> Option<&'static str> {
     match first(text) {
-        Some(line) if line.starts_with(SSH_PRIVATE) => Some(IS_SSH),
-        Some(line) => kind(line).filter(|kind| matches!(*kind, IS_SECRET | IS_SIGNING)),
+        Some(line) => kind(line).filter(|kind| matches!(*kind, IS_SECRET | IS_SIGNING | IS_SSH)),
         None => COMMENTS.iter().find(|(start, _)| text.starts_with(start)).map(|(_, kind)| *kind),
     }
 }
