@@ -26,6 +26,21 @@ fn a_secret_in_a_file_that_others_may_read_is_told() {
     }
 }
 
+/// What others shall read may stand where they read it.
+#[test]
+#[cfg(feature = "public-keys")]
+fn a_public_key_in_a_file_that_others_may_read_is_no_secret() {
+    let sandbox = Sandbox::new();
+    let made = sandbox.sh(
+        "umask 022; sealwright key new --pair -o my.id > my.pub && sealwright key public -i my.id > again && cmp my.pub again",
+    );
+    assert_eq!((made.code, made.err.as_str()), (0, ""));
+    if cfg!(feature = "signatures") {
+        let made = sandbox.sh("umask 022; sealwright key new --signing -o my.sign > my.verify");
+        assert_eq!((made.code, made.err.as_str()), (0, ""));
+    }
+}
+
 #[test]
 fn a_key_that_is_sealed_with_the_rest_is_told() {
     let sandbox = Sandbox::new();

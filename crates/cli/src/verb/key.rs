@@ -100,15 +100,20 @@ pub(crate) fn run(args: &KeyArgs) -> Result<Exit, CommandError> {
             if args.raw && named.is_none() {
                 stream::refuse_terminal("-o")?;
             }
-            hand_over(&key.to_form(form).map_err(file_error)?)?;
+            hand_over_secret(&key.to_form(form).map_err(file_error)?)?;
         }
     }
     Ok(Exit::Done)
 }
 
+/// Writes a secret key to standard output.
+fn hand_over_secret(key: &[u8]) -> Result<(), CommandError> {
+    warn_of_readers();
+    hand_over(key)
+}
+
 /// Writes a key to standard output. Here a closed pipe is a failure, and so is a closed stream: the key reached nobody.
 fn hand_over(key: &[u8]) -> Result<(), CommandError> {
-    warn_of_readers();
     Output::stdout().and_then(|output| output.write_all_of(&mut &*key)).map_err(file_error)
 }
 
@@ -152,7 +157,7 @@ fn write_pair(args: &NewArgs, secret: &str, public: &str) -> Result<Exit, Comman
         return Err(CommandError::usage("a file with a passphrase needs a name").hint("name it with -o FILE"));
     }
     let Some(path) = path else {
-        hand_over(secret.as_bytes())?;
+        hand_over_secret(secret.as_bytes())?;
         return Ok(Exit::Done);
     };
     // Before there is a file, whose public key nobody would have
