@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeSet, HashSet},
-    env, fs,
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -18,6 +18,7 @@ use crate::{
     error::file_error,
     exit_status::Worst,
     manifests::{
+        self,
         locks::Locks,
         read::{self, Lists},
     },
@@ -143,17 +144,8 @@ impl Chosen {
 
     /// The manifests above the files whose keys changed that are not among these files themselves.
     pub(crate) fn left_behind(&self, named: &[PathBuf]) -> BTreeSet<PathBuf> {
-        let here = env::current_dir().unwrap_or_default();
-        let mut left = BTreeSet::new();
-        for path in named {
-            let Ok(real) = fs::canonicalize(path) else { continue };
-            let manifests = real.ancestors().skip(1).map(|directory| directory.join(NAME));
-            for manifest in manifests.filter(|manifest| manifest.is_file() && !self.known.contains(manifest)) {
-                let short = manifest.strip_prefix(&here).ok().filter(|_| path.is_relative());
-                left.insert(short.unwrap_or(&manifest).to_owned());
-            }
-        }
-        left
+        let above = named.iter().flat_map(|path| manifests::above(path));
+        above.filter(|(_, real)| !self.known.contains(real)).map(|(name, _)| name).collect()
     }
 }
 

@@ -58,13 +58,13 @@ fn a_file_that_no_manifest_lists_is_listed_or_the_cause_of_a_failure() {
     sandbox.write("d/a", "first");
     sandbox.write("t", "by itself");
     sandbox.ok("seal --key-file k --each --remove d");
-    sandbox.ok("seal --key-file other t -o d/t.seal");
+    sandbox.ok("seal -q --key-file other t -o d/t.seal");
     sandbox.write("d/b", "second");
     let said = sandbox.run("seal --key-file k --each --remove -f -q d");
     assert!(said.code == 4 && said.err.contains("d/t.seal: "), "{} {}", said.code, said.err);
     assert!(said.err.contains("hint: it stays, so the manifest has to list it"), "{}", said.err);
     assert!(sandbox.path("d/b").exists());
-    sandbox.ok("seal --key-file k t -f -o d/t.seal");
+    sandbox.ok("seal -q --key-file k t -f -o d/t.seal");
     let said = sandbox.run("seal --key-file k --each --remove -f d");
     let word = "sealwright: warning: d/t.seal: is not in the manifest; the new one lists it\n";
     assert_eq!((said.code, but_skipped(&said.err).as_str()), (0, word));

@@ -261,7 +261,7 @@ fn padding_and_armor_change_nothing() {
 #[test]
 fn what_is_refused_is_the_directory_that_was_named() {
     let sandbox = sealed();
-    sandbox.ok("seal --key-file k --each d/sub -o sealed/d/below");
+    sandbox.ok("seal -q --key-file k --each d/sub -o sealed/d/below");
     fs::remove_file(sandbox.path("sealed/d/.seal-manifest")).unwrap();
     // A manifest that does not open tells that it was looked at.
     sandbox.ok("seal --key-file other --each d/sub -o sealed/d/another");

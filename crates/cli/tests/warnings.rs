@@ -73,6 +73,29 @@ fn a_directory_with_nothing_sealed_is_not_opened() {
     sandbox.fails("open --key-file k --each plain", 1, "plain: holds no sealed file and no manifest");
 }
 
+/// The directory did not open any more, and it sounded as if somebody had attacked it.
+#[test]
+fn a_file_that_is_sealed_into_a_directory_with_a_manifest_is_told() {
+    let sandbox = Sandbox::new();
+    sandbox.write("d/a", "first");
+    sandbox.write("d/sub/b", "second");
+    sandbox.ok("seal --key-file k --each d");
+    let told =
+        "warning: d/.seal-manifest: does not list what was sealed now; `seal --each -f` of its directory writes it";
+    sandbox.write("d/sub/c", "third");
+    for line in ["-f d/a", "d/sub/c", "-f --each d/sub", "-f d/sub"] {
+        let said = sandbox.run(&format!("seal --key-file k {line}"));
+        assert!(said.code == 0 && said.err.matches(told).count() == 1, "{line}: {}", said.err);
+        assert_eq!(sandbox.run(&format!("seal --key-file k -q -f {line}").replace("-f -f", "-f")).err, "", "{line}");
+    }
+    assert_eq!(sandbox.run("open --key-file k --each d -C out").code, 3);
+    std::fs::remove_file(sandbox.path("d/sub.seal")).unwrap();
+    // That of a directory in it is another one
+    let said = sandbox.run("seal --key-file k --each -f d");
+    assert!(said.code == 0 && !said.err.contains(told), "{}", said.err);
+    sandbox.ok("open -q --key-file k --each d -C whole");
+}
+
 #[test]
 fn nothing_is_written_beside_a_device() {
     let sandbox = Sandbox::new();

@@ -1,13 +1,17 @@
 //! `sealwright seal`: seals files and streams.
 
-use std::{fs, path::PathBuf};
+use std::{
+    collections::{BTreeSet, HashSet},
+    fs,
+    path::{Path, PathBuf},
+};
 
 use clap::{
     Args,
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use sealwright::Suite;
-use sealwright_file::{Ceiling, Content, Error, Key, Opening, Recipient, Sealing, Work, tree};
+use sealwright_file::{Ceiling, Content, Error, Key, Opening, Recipient, Sealing, Work, list::NAME, tree};
 use sealwright_terminal::{
     CommandError, Exit, say, shown,
     size::{self, Size},
@@ -24,7 +28,7 @@ use crate::{
         pairs::RecipientArgs,
         secret::{self, SealWith},
     },
-    manifests::{existing::KeptArgs, write::Sealed},
+    manifests::{self, existing::KeptArgs, write::Sealed},
     names::Direction,
     plan::{FileTask, Place, Plan},
     preflight::{self, Given},
@@ -166,9 +170,29 @@ pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
         listing.note(task, summary.commitment);
         stream::remove(task, &args.files, &summary)
     };
+    let left_behind = if args.files.progress.quiet { BTreeSet::new() } else { left_behind(&plan) };
     let exit = run::all(plan, &args.files, threads, one);
+    for manifest in left_behind {
+        say(format_args!(
+            "sealwright: warning: {}: does not list what was sealed now; `seal --each -f` of its directory writes it again",
+            shown(&manifest)
+        ));
+    }
     let keys = if let SealWith::Recipients(recipients) = &with { recipients.len() } else { 1 };
     Ok(listing.write(&sealing, keys, &args.files, exit))
+}
+
+/// The manifests above the outputs that are not written now: with them no directory opens in which there is another file.
+fn left_behind(plan: &Plan) -> BTreeSet<PathBuf> {
+    let outputs =
+        plan.tasks.iter().filter_map(|task| if let Place::File(path) = &task.output { Some(path) } else { None });
+    // There may be very many in a directory.
+    let directories: BTreeSet<&Path> = outputs.filter_map(|path| path.parent()).collect();
+    let written: HashSet<PathBuf> =
+        plan.roots.iter().filter_map(|root| Some(fs::canonicalize(&root.path).ok()?.join(NAME))).collect();
+    let here = |path| if path == Path::new("") { Path::new(".") } else { path };
+    let above = directories.into_iter().flat_map(|directory| manifests::above(here(directory)));
+    above.filter(|(_, real)| !written.contains(real)).map(|(name, _)| name).collect()
 }
 
 /// The keys that open what is sealed with them.
