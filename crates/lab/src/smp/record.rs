@@ -9,7 +9,7 @@ use serde_json::json;
 
 const EXAMPLES: &str = "\
 Example:
-    sealwright-lab smp record -o sort -- sort --parallel=2 -S 1M words.txt
+    sealwright-lab smp record -o sort -- sort --parallel=2 -S 64M words.txt    # of 150000 lines: sort has no threads for few
 
 The program runs under QEMU's user mode, about ten times slower than natively. Each of its threads writes a file:
 sort.0.smpt.zst, sort.1.smpt.zst and so on, for `sealwright-lab smp run --trace sort`.";
