@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 /// How progress is shown.
 #[derive(Args, Debug)]
 pub struct ProgressArgs {
-    /// Print nothing but errors
+    /// Print only results and errors
     #[arg(short, long)]
     pub quiet: bool,
     /// How to report progress on standard error
