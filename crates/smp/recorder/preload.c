@@ -2,7 +2,6 @@
  * work. */
 #define _GNU_SOURCE
 #include "quiet.h"
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -12,10 +11,6 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
-
-#define REAL(result, name, ...)                                              \
-  static result (*real)(__VA_ARGS__);                                        \
-  if (!real) real = (result(*)(__VA_ARGS__))dlsym(RTLD_NEXT, name)
 
 static int ready;
 
@@ -74,7 +69,10 @@ int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*func
   REAL(int, "pthread_create", pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
   mark(HUSH, NOTHING);
   struct thread *thread = calloc(1, sizeof *thread);
-  if (!thread) return EAGAIN;
+  if (!thread) {
+    mark(RESUME, NOTHING);
+    return EAGAIN;
+  }
   thread->function = function;
   thread->argument = argument;
   mark(CREATE, &thread->start);
@@ -93,22 +91,56 @@ int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*func
   return 0;
 }
 
-int pthread_join(pthread_t id, void **result) {
-  REAL(int, "pthread_join", pthread_t, void **);
+/* a thread that nobody has joined: of an identifier that came again, the last one */
+static struct thread *joining(pthread_t id) {
   mark(HUSH, NOTHING);
   table_take();
   struct thread *thread = all;
   while (thread && (thread->joined || !pthread_equal(thread->id, id))) thread = thread->next;
-  if (thread) thread->joined = 1;
   table_give();
-  if (thread) mark(JOIN, &thread->end);
-  int error = real(id, result);
-  if (thread && !error) {
-    mark(WAIT, &thread->end);
-    mark(WAIT_END, NOTHING);
-  } else {
+  return thread;
+}
+
+static int joined(int error, struct thread *thread) {
+  if (error || !thread) {
     mark(RESUME, NOTHING);
+    return error;
   }
+  table_take();
+  thread->joined = 1;
+  table_give();
+  mark(JOIN, &thread->end);
+  mark(WAIT, &thread->end);
+  mark(WAIT_END, NOTHING);
+  return 0;
+}
+
+int pthread_join(pthread_t id, void **result) {
+  REAL(int, "pthread_join", pthread_t, void **);
+  struct thread *thread = joining(id);
+  return joined(real(id, result), thread);
+}
+
+int pthread_tryjoin_np(pthread_t id, void **result) {
+  REAL(int, "pthread_tryjoin_np", pthread_t, void **);
+  struct thread *thread = joining(id);
+  return joined(real(id, result), thread);
+}
+
+int pthread_timedjoin_np(pthread_t id, void **result, const struct timespec *until) {
+  REAL(int, "pthread_timedjoin_np", pthread_t, void **, const struct timespec *);
+  struct thread *thread = joining(id);
+  return joined(real(id, result, until), thread);
+}
+
+int pthread_clockjoin_np(pthread_t id, void **result, clockid_t clock, const struct timespec *until) {
+  REAL(int, "pthread_clockjoin_np", pthread_t, void **, clockid_t, const struct timespec *);
+  struct thread *thread = joining(id);
+  return joined(real(id, result, clock, until), thread);
+}
+
+static int untold(int error) {
+  mark(RESUME, NOTHING);
   return error;
 }
 
@@ -153,36 +185,37 @@ static int told(int error, const volatile void *object) {
 
 int pthread_mutex_lock(pthread_mutex_t *mutex) {
   REAL(int, "pthread_mutex_lock", pthread_mutex_t *);
-  if (again(mutex, 0)) return real(mutex);
   mark(HUSH, NOTHING);
+  if (again(mutex, 0)) return untold(real(mutex));
   return told(real(mutex), mutex);
 }
 
 int pthread_mutex_trylock(pthread_mutex_t *mutex) {
   REAL(int, "pthread_mutex_trylock", pthread_mutex_t *);
-  if (again(mutex, 0)) return real(mutex);
   mark(HUSH, NOTHING);
+  if (again(mutex, 0)) return untold(real(mutex));
   return told(real(mutex), mutex);
 }
 
 int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until) {
   REAL(int, "pthread_mutex_timedlock", pthread_mutex_t *, const struct timespec *);
-  if (again(mutex, 0)) return real(mutex, until);
   mark(HUSH, NOTHING);
+  if (again(mutex, 0)) return untold(real(mutex, until));
   return told(real(mutex, until), mutex);
 }
 
 int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until) {
   REAL(int, "pthread_mutex_clocklock", pthread_mutex_t *, clockid_t, const struct timespec *);
-  if (again(mutex, 0)) return real(mutex, clock, until);
   mark(HUSH, NOTHING);
+  if (again(mutex, 0)) return untold(real(mutex, clock, until));
   return told(real(mutex, clock, until), mutex);
 }
 
 /* told before it happens: afterwards another thread may have freed the mutex */
 int pthread_mutex_unlock(pthread_mutex_t *mutex) {
   REAL(int, "pthread_mutex_unlock", pthread_mutex_t *);
-  if (again(mutex, 1) || refused(mutex)) return real(mutex);
+  mark(HUSH, NOTHING);
+  if (again(mutex, 1) || refused(mutex)) return untold(real(mutex));
   mark(UNLOCK, mutex);
   int error = real(mutex);
   mark(UNLOCK_END, NOTHING);
@@ -239,7 +272,11 @@ int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock, const st
 
 int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
   REAL(int, "pthread_rwlock_unlock", pthread_rwlock_t *);
-  if (lock->__data.__cur_writer != gettid()) return real(lock);
+  mark(HUSH, NOTHING);
+  if (lock->__data.__cur_writer != gettid()) {
+    mark(RESUME, NOTHING);
+    return real(lock);
+  }
   mark(UNLOCK, lock);
   int error = real(lock);
   mark(UNLOCK_END, NOTHING);
@@ -289,121 +326,4 @@ int pthread_barrier_wait(pthread_barrier_t *barrier) {
   int result = real(barrier);
   mark(BARRIER_END, NOTHING);
   return result;
-}
-
-/* semaphores, and what each is told as: an object of its own, never freed, so that one made anew at an old place does not go on with
- * the old one's count. A handler of signals may raise a semaphore: reading takes no lock. */
-struct semaphore {
-  struct semaphore *next;
-  const void *at;
-  const volatile void *object;
-};
-static struct semaphore *semaphores;
-
-static struct semaphore *semaphore_at(const void *at) {
-  struct semaphore *known = __atomic_load_n(&semaphores, __ATOMIC_ACQUIRE);
-  while (known && known->at != at) known = known->next;
-  return known;
-}
-
-/* one that sem_init did not make is told as itself */
-static const volatile void *object_of(sem_t *semaphore) {
-  struct semaphore *known = semaphore_at(semaphore);
-  return known ? __atomic_load_n(&known->object, __ATOMIC_ACQUIRE) : (const volatile void *)semaphore;
-}
-
-int sem_init(sem_t *semaphore, int shared, unsigned value) {
-  REAL(int, "sem_init", sem_t *, int, unsigned);
-  int error = real(semaphore, shared, value);
-  if (error) return error;
-  mark(HUSH, NOTHING);
-  const volatile void *object = calloc(1, 1);
-  if (!object) object = (const volatile void *)semaphore;
-  table_take();
-  struct semaphore *known = semaphore_at(semaphore);
-  if (known) {
-    __atomic_store_n(&known->object, object, __ATOMIC_RELEASE);
-  } else if ((known = calloc(1, sizeof *known))) {
-    known->next = semaphores;
-    known->at = semaphore;
-    known->object = object;
-    __atomic_store_n(&semaphores, known, __ATOMIC_RELEASE);
-  }
-  table_give();
-  object = object_of(semaphore);
-  /* what it holds at first, as if somebody had raised it */
-  for (unsigned i = 0; i < value && i < NUMBERS_MOST; i++) {
-    mark(POST, object);
-    mark(POST_END, NOTHING);
-  }
-  mark(RESUME, NOTHING);
-  return 0;
-}
-
-int sem_post(sem_t *semaphore) {
-  REAL(int, "sem_post", sem_t *);
-  mark(HUSH, NOTHING);
-  mark(POST, object_of(semaphore));
-  int error = real(semaphore);
-  mark(POST_END, NOTHING);
-  return error;
-}
-
-static int waited(int error, const volatile void *object) {
-  if (!error) {
-    mark(WAIT, object);
-    mark(WAIT_END, NOTHING);
-  } else {
-    mark(RESUME, NOTHING);
-  }
-  return error;
-}
-
-int sem_wait(sem_t *semaphore) {
-  REAL(int, "sem_wait", sem_t *);
-  mark(HUSH, NOTHING);
-  const volatile void *object = object_of(semaphore);
-  return waited(real(semaphore), object);
-}
-
-int sem_trywait(sem_t *semaphore) {
-  REAL(int, "sem_trywait", sem_t *);
-  mark(HUSH, NOTHING);
-  const volatile void *object = object_of(semaphore);
-  return waited(real(semaphore), object);
-}
-
-int sem_timedwait(sem_t *semaphore, const struct timespec *until) {
-  REAL(int, "sem_timedwait", sem_t *, const struct timespec *);
-  mark(HUSH, NOTHING);
-  const volatile void *object = object_of(semaphore);
-  return waited(real(semaphore, until), object);
-}
-
-int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until) {
-  REAL(int, "sem_clockwait", sem_t *, clockid_t, const struct timespec *);
-  mark(HUSH, NOTHING);
-  const volatile void *object = object_of(semaphore);
-  return waited(real(semaphore, clock, until), object);
-}
-
-/* the same, told to nobody */
-void quiet_sem_init(sem_t *semaphore) {
-  REAL(int, "sem_init", sem_t *, int, unsigned);
-  real(semaphore, 0, 0);
-}
-
-void quiet_sem_post(sem_t *semaphore) {
-  REAL(int, "sem_post", sem_t *);
-  real(semaphore);
-}
-
-int quiet_sem_wait(sem_t *semaphore, clockid_t clock, const struct timespec *until) {
-  REAL(int, "sem_clockwait", sem_t *, clockid_t, const struct timespec *);
-  static int (*forever)(sem_t *);
-  if (!forever) forever = (int (*)(sem_t *))dlsym(RTLD_NEXT, "sem_wait");
-  for (;;) {
-    if ((until ? real(semaphore, clock, until) : forever(semaphore)) == 0) return 0;
-    if (errno != EINTR) return errno;
-  }
 }

@@ -1,9 +1,15 @@
-/* What both halves of the preloaded library use: marks, a lock that no interposed function knows of, libc's semaphores. */
+/* What all parts of the preloaded library use: marks, a lock that no interposed function knows of, libc's semaphores. */
 #ifndef SEALWRIGHT_QUIET_H
 #define SEALWRIGHT_QUIET_H
 #include "marks.h"
+#include <dlfcn.h>
 #include <semaphore.h>
 #include <time.h>
+
+/* the same function of libc's: `real` */
+#define REAL(result, name, ...)                                              \
+  static result (*real)(__VA_ARGS__);                                        \
+  if (!real) real = (result(*)(__VA_ARGS__))dlsym(RTLD_NEXT, name)
 
 #define HIDDEN __attribute__((visibility("hidden")))
 #define NOTHING ((const volatile void *)NUMBERS)

@@ -17,10 +17,10 @@ use sealwright_smp::{
 };
 use sealwright_transcripts::skipped;
 
-/// Compiles `tests/threads.c`.
-fn program(folder: &Path, name: &str, flags: &[&str]) -> PathBuf {
+/// Compiles a program of the tests.
+fn program(folder: &Path, source: &str, name: &str, flags: &[&str]) -> PathBuf {
     let program = folder.join(name);
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/threads.c");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(source);
     let cc = Command::new("cc").args(["-O1", "-pthread", "-o"]).arg(&program).arg(source).args(flags).status();
     assert!(cc.unwrap().success());
     program
@@ -38,10 +38,10 @@ fn can_record() -> bool {
     missing.is_none()
 }
 
-/// What the first thread synchronises by, in one way.
-fn objects(trace: &Trace, kind: Operation) -> HashSet<u64> {
+/// What a thread refers to, or synchronises by, in one way.
+fn objects(trace: &Trace, thread: usize, kind: Operation) -> HashSet<u64> {
     let (mut found, mut steps) = (HashSet::new(), Vec::new());
-    let mut source = trace.open(64).unwrap().swap_remove(0);
+    let mut source = trace.open(64).unwrap().swap_remove(thread);
     loop {
         source.fill(&mut steps).unwrap();
         if steps.is_empty() {
@@ -57,7 +57,7 @@ fn a_program_with_threads_is_recorded_and_runs_in_the_machine() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let recording = recording(program(folder.path(), "threads", &[]), folder.path());
+    let recording = recording(program(folder.path(), "threads.c", "threads", &[]), folder.path());
     let mut told = 0;
     let recorded = recording.run(&mut |records| told = records).unwrap();
     assert_eq!((recorded.files.len(), recorded.code), (4, Some(0)), "the first thread and its three");
@@ -67,7 +67,7 @@ fn a_program_with_threads_is_recorded_and_runs_in_the_machine() {
 
     let trace = Trace::find(&recording.prefix).unwrap();
     // The first thread raises semaphores as it makes them, and waits for others: no semaphore goes on with the count of an earlier one
-    let (raised, awaited) = (objects(&trace, Operation::Post), objects(&trace, Operation::Wait));
+    let (raised, awaited) = (objects(&trace, 0, Operation::Post), objects(&trace, 0, Operation::Wait));
     assert!(raised.len() >= 5 && awaited.len() == 4, "{raised:x?} {awaited:x?}");
     assert!(raised.is_disjoint(&awaited), "{raised:x?} {awaited:x?}");
     // Whatever takes a lock is told, and what takes none is not
@@ -92,6 +92,38 @@ fn a_program_with_threads_is_recorded_and_runs_in_the_machine() {
 }
 
 #[test]
+fn threads_of_c11_named_semaphores_and_what_looks_at_locks() {
+    if !can_record() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut recording = recording(program(folder.path(), "others.c", "others", &[]), folder.path());
+    // Neither ld.so nor QEMU takes this for one name
+    recording.cache = Some(folder.path().join("a cache, and: more"));
+    let recorded = recording.run(&mut |_| {}).unwrap();
+    assert_eq!((recorded.files.len(), recorded.code), (3, Some(0)), "{recorded:?}");
+    let trace = Trace::find(&recording.prefix).unwrap();
+    let summary = trace.check(64).unwrap();
+    // Each round a lock and a semaphore; the second lock of a round is its holder's
+    assert_eq!((summary.strays, summary.synchronisations > 2 * 300 * 4), (0, true), "{summary:?}");
+    assert!(summary.synchronisations < 2 * 300 * 5, "{summary:?}");
+    let words = |thread| objects(&trace, thread, Operation::Store).len();
+    assert!(words(1).max(words(2)) > 4096, "the thread of C11 writes all words");
+    // The mutex, the words and the semaphore's object are all that both lock; the first is alone in its lines
+    let locks: HashSet<u64> = objects(&trace, 1, Operation::Lock);
+    for thread in 1..3 {
+        for kind in [Operation::Load, Operation::Store] {
+            let alone = objects(&trace, thread, kind).into_iter().find(|at| locks.contains(&(at & !255)));
+            assert_eq!(alone, None, "what libc does in a lock is not traced");
+        }
+    }
+    let mut config = Config::default();
+    config.machine.processors = trace.threads();
+    let report = Simulation::new(config, Workload::Trace(trace)).run(&mut |_| {}).unwrap();
+    assert_eq!(report.outcome, Outcome::Completed);
+}
+
+#[test]
 fn what_cannot_be_recorded_is_told() {
     if !can_record() {
         return;
@@ -100,7 +132,7 @@ fn what_cannot_be_recorded_is_told() {
     let alone = Path::new("/bin/true").to_owned();
     let why = recording(alone, folder.path()).run(&mut |_| {}).unwrap_err().to_string();
     assert!(why.contains("made no thread"), "{why}");
-    let closed = program(folder.path(), "closed", &["-static"]);
+    let closed = program(folder.path(), "threads.c", "closed", &["-static"]);
     assert!(matches!(recording(closed, folder.path()).run(&mut |_| {}), Err(RecordError::Closed(_))));
     let text = folder.path().join("text");
     std::fs::write(&text, "no program").unwrap();

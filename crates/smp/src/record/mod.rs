@@ -2,7 +2,8 @@
 //! library preloaded into the program that tells of threads, locks, barriers, semaphores and conditions.
 //!
 //! Both are C, in `crates/smp/recorder`, compiled when first needed and kept in a folder of the user's. What is not
-//! told: locks that are no pthread's (OpenMP's, Rust's and C++20's own futexes), and the readers' part of `pthread_rwlock`.
+//! told: locks that are neither pthreads' nor C11's (OpenMP's, Rust's and C++20's own futexes), and the readers' part of
+//! `pthread_rwlock`.
 
 mod error;
 mod frames;
@@ -106,7 +107,7 @@ impl Recording {
         // QEMU takes a comma twice for one
         let word = |path: &Path| path.display().to_string().replace(',', ",,");
         let mut preload = OsString::from("LD_PRELOAD=");
-        preload.push(&tools.preload);
+        preload.push(one_word(&tools.preload, socket)?);
         Command::new(qemu)
             .arg("-plugin")
             .arg(format!("{},to={}", word(&tools.plugin), word(socket)))
@@ -125,20 +126,9 @@ impl Recording {
         child: &mut Child,
         tell: &mut dyn FnMut(u64),
     ) -> Result<Option<Frames>, RecordError> {
-        let failed = || RecordError::io("the recorder's socket");
-        listener.set_nonblocking(true).map_err(failed())?;
-        let stream: UnixStream = loop {
-            match listener.accept() {
-                Ok((stream, _)) => break stream,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Err(failed()(error)),
-            }
-            if child.try_wait().map_err(failed())?.is_some() {
-                return Ok(None);
-            }
-            std::thread::sleep(TICK);
-        };
-        stream.set_nonblocking(false).map_err(failed())?;
+        let failed = RecordError::io("the recorder's socket");
+        let stream = called(listener, &mut || Ok(child.try_wait()?.is_some())).map_err(failed)?;
+        let Some(stream) = stream else { return Ok(None) };
         let folder = match self.prefix.parent() {
             Some(folder) if folder != Path::new("") => folder,
             _ => Path::new("."),
@@ -169,5 +159,64 @@ impl Recording {
         let old = if self.replace { self.there() } else { Vec::new() };
         frames.keep(&files, &old)?;
         Ok(Recorded { files, records, code: status.code() })
+    }
+}
+
+/// The plugin's call; nothing once QEMU has `ended` without one.
+fn called(listener: &UnixListener, ended: &mut dyn FnMut() -> io::Result<bool>) -> io::Result<Option<UnixStream>> {
+    listener.set_nonblocking(true)?;
+    loop {
+        // Looked at first: it may call and end in between
+        let ended = ended()?;
+        match listener.accept() {
+            Ok((stream, _)) => {
+                stream.set_nonblocking(false)?;
+                return Ok(Some(stream));
+            }
+            Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
+            Err(_) if ended => return Ok(None),
+            Err(_) => std::thread::sleep(TICK),
+        }
+    }
+}
+
+/// A library by a name that ld.so and QEMU take for one: colons and spaces, or commas, would end it. `socket` is in a folder for a while.
+fn one_word(library: &Path, socket: &Path) -> Result<PathBuf, RecordError> {
+    let ends = |path: &Path| path.as_os_str().as_encoded_bytes().iter().any(|byte| b" :,".contains(byte));
+    if !ends(library) {
+        return Ok(library.to_owned());
+    }
+    let link = socket.with_file_name("preload.so");
+    std::os::unix::fs::symlink(library, &link).map_err(RecordError::io(link.display().to_string()))?;
+    match ends(&link) {
+        true => Err(RecordError::Program(format!("{}: a space, colon or comma in TMPDIR", link.display()))),
+        false => Ok(link),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recorder_that_called_and_ended_is_heard() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("s");
+        let listener = UnixListener::bind(&socket).unwrap();
+        let mut call = None;
+        let mut calls = || {
+            call = Some(UnixStream::connect(&socket)?);
+            Ok(true)
+        };
+        assert!(called(&listener, &mut calls).unwrap().is_some());
+        drop(call);
+        let mut looks = 0;
+        let mut silent = || {
+            looks += 1;
+            Ok(looks == 3)
+        };
+        assert!(called(&listener, &mut silent).unwrap().is_none());
+        assert_eq!(looks, 3);
     }
 }

@@ -14,12 +14,14 @@ use super::error::{MissingToolError, RecordError};
 use crate::{hex::hex, output};
 
 /// The recorder's sources.
-const SOURCES: [(&str, &str); 5] = [
+const SOURCES: [(&str, &str); 7] = [
     ("marks.h", include_str!("../../recorder/marks.h")),
     ("quiet.h", include_str!("../../recorder/quiet.h")),
     ("plugin.c", include_str!("../../recorder/plugin.c")),
     ("preload.c", include_str!("../../recorder/preload.c")),
     ("conditions.c", include_str!("../../recorder/conditions.c")),
+    ("semaphores.c", include_str!("../../recorder/semaphores.c")),
+    ("c11.c", include_str!("../../recorder/c11.c")),
 ];
 
 /// Versions of QEMU whose plugins know what ours uses.
@@ -109,7 +111,7 @@ pub(super) fn compiled(cache: &Path, user: u32, version: u32) -> Result<Compiled
     }
     let api = format!("-DPLUGIN_API={interface}");
     compile(aside.path(), "plugin.so", &["plugin.c", &api])?;
-    compile(aside.path(), "preload.so", &["preload.c", "conditions.c"])?;
+    compile(aside.path(), "preload.so", &["preload.c", "conditions.c", "semaphores.c", "c11.c"])?;
     match fs::rename(aside.path(), &folder) {
         Ok(()) => drop(aside.end(TempDir::keep)),
         // Another process was faster
