@@ -1,10 +1,11 @@
 /* A program to record: a thread of C11 and one of pthreads, behind a semaphore with a name, a lock of each kind and a condition of C11,
- * and joins that give up. Its sums are right, or it ends with 1. */
+ * joins that give up, and a handler of signals. Its sums are right, or it ends with 1. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <threads.h>
@@ -16,10 +17,14 @@ static struct {
   _Alignas(256) pthread_mutex_t mutex;
   _Alignas(256) char rest;
 } alone = {.mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
-static sem_t *named;
+static sem_t *named, raised;
 static mtx_t lock;
 static cnd_t moved;
 static int turn, wrong;
+static void handler(int signal) {
+  (void)signal;
+  sem_post(&raised);
+}
 static void work(void) {
   for (int i = 0; i < ROUNDS; i++) {
     pthread_mutex_lock(&alone.mutex);
@@ -49,6 +54,11 @@ static void *posix(void *argument) {
 }
 int main(void) {
   char name[32];
+  /* nothing else has raised a semaphore yet */
+  sem_init(&raised, 0, 0);
+  signal(SIGUSR1, handler);
+  raise(SIGUSR1);
+  wrong += sem_trywait(&raised) != 0;
   snprintf(name, sizeof name, "/sealwright-%d", (int)getpid());
   named = sem_open(name, O_CREAT | O_EXCL, 0600, 1);
   /* the same once more, and it holds no more for that */
