@@ -33,8 +33,39 @@ fn nothing_is_left_of_what_was_dropped() {
     drop(text);
     assert_eq!(in_memory(&inverted), 0, "of a text in memory");
 
+    tree();
     #[cfg(feature = "public-keys")]
     keys();
+}
+
+/// Files that are sealed together and written anew, some of them with others and one that does not fit with them.
+fn tree() {
+    use sealwright_file::{Content, Input, Key, Opening, Output, Sealing, Work, tree};
+
+    let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    for (name, len) in [("a", 60_000), ("b", 200_000), ("c", 400_000)] {
+        write_text(std::fs::File::create(from.path().join(name)).unwrap(), len);
+    }
+    let key = Key::generate(sealwright::Suite::Aes256Gcm).unwrap();
+    let mut sealed = Shared::default();
+    let sealing = Sealing::new(&key).content(Content::Tree);
+    sealing.seal(tree::pack(from.path()).unwrap().input, Output::writer(sealed.clone(), "sealed")).unwrap();
+    // Of every part of the first file
+    let nothing = |what: &str| {
+        for start in (64..60_000 - WANTED).step_by(20_000) {
+            let inverted: [u8; WANTED] = std::array::from_fn(|i| !byte(start + i));
+            assert_eq!(in_memory(&inverted), 0, "{what}, byte {start}");
+        }
+    };
+    nothing("of a tree that was sealed");
+    let unpacking = tree::Unpacking { directory: to.path(), name: None, preserve: false, sync: false };
+    let sealed = sealed.take();
+    for threads in [1, 3] {
+        let opening = Opening::new(&key).work(Work { threads, ..Work::default() });
+        let opened = opening.unpack(Input::bytes(sealed.clone(), "sealed"), &unpacking).unwrap();
+        std::fs::remove_dir_all(opened).unwrap();
+        nothing("of a tree that was unpacked");
+    }
 }
 
 /// Secret keys in a file that is sealed itself.

@@ -130,3 +130,65 @@ fn grow(contents: &mut Secret, len: usize) {
     }
     contents.resize(len, 0);
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::{io, sync::atomic::AtomicU64};
+
+    use super::*;
+    use crate::tree::EntryKind;
+
+    /// Counts what is read and written.
+    #[derive(Default)]
+    struct Counts {
+        read: AtomicU64,
+        written: AtomicU64,
+    }
+
+    impl Maker for &Counts {
+        fn whole(&self, entry: &Entry, content: &[u8]) -> Result<(), Error> {
+            assert_eq!(content.len() as u64, entry.len);
+            self.written.fetch_add(entry.len, Ordering::SeqCst);
+            Ok(())
+        }
+
+        fn from(&self, entry: &Entry, text: &mut impl Read) -> Result<(), Error> {
+            let mut left = entry.len;
+            while left > 0 {
+                let got = fill(text, &mut vec![0; left.min(10_000) as usize])?;
+                left -= got as u64;
+                self.written.fetch_add(got as u64, Ordering::SeqCst);
+            }
+            Ok(())
+        }
+    }
+
+    /// A text without end, of which no more than `most` may be held.
+    struct Text<'a>(&'a Counts, u64);
+
+    impl Read for Text<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let read = self.0.read.fetch_add(buffer.len() as u64, Ordering::SeqCst) + buffer.len() as u64;
+            let held = read - self.0.written.load(Ordering::SeqCst);
+            assert!(held <= self.1, "{held} bytes are held");
+            Ok(buffer.len())
+        }
+    }
+
+    /// However large the tree is: a file alone, or many that are handed over.
+    #[test]
+    fn little_of_a_tree_is_held_in_memory() {
+        for len in [30_000_000, SHORT + 1, SHORT, 200_000, 1000, 0] {
+            for threads in [1, 2, 3] {
+                let file = Entry { kind: EntryKind::File, path: "d/f".into(), mode: 0, modified: (0, 0), len };
+                let files = vec![file; if len > SHORT { 3 } else { 200 }];
+                // What each thread writes, what waits for it, and what is being read.
+                let batches = if threads == 1 { 1 } else { 2 * threads + 1 };
+                let (counts, most) = (Counts::default(), batches as u64 * (BATCH as u64 + SHORT));
+                write_all(files.iter(), &mut Text(&counts, most), threads, &&counts).unwrap();
+                assert_eq!(counts.written.into_inner(), len * files.len() as u64);
+            }
+        }
+    }
+}

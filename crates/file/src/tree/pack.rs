@@ -286,4 +286,30 @@ mod tests {
         fs::create_dir(directory.path().join("b")).unwrap();
         assert!(matches!(pack_within(directory.path(), None, LONGEST, 2), Err(Error::TooManyEntries)));
     }
+
+    #[test]
+    fn what_cannot_be_read_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a");
+        fs::write(&path, "text").unwrap();
+        let file = File::options().write(true).open(&path).unwrap();
+        let id = FileId::of(&file.metadata().unwrap());
+        let mut contents = Contents { files: VecDeque::new(), open: Some((file, path.clone(), id, id.len())) };
+        let error = fill(&mut contents, &mut [0; 4]).unwrap_err();
+        assert!(matches!(&error, Error::Io { doing: "read", place, .. } if Path::new(place) == path), "{error}");
+    }
+
+    /// Who asks for nothing is not told that a file has become shorter.
+    #[test]
+    fn no_bytes_are_read_at_any_time() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("a"), "text").unwrap();
+        let Packed { input, len, .. } = pack(directory.path()).unwrap();
+        let crate::input::From::Stream(mut text) = input.from else { panic!() };
+        for _ in 0..len {
+            assert_eq!(text.read(&mut []).unwrap(), 0);
+            text.read_exact(&mut [0]).unwrap();
+        }
+        assert_eq!(text.read(&mut [0]).unwrap(), 0);
+    }
 }

@@ -71,6 +71,11 @@ mod tests {
         io::{Read, Write},
     };
 
+    use rustix::{
+        fs::fcntl_getfl,
+        io::{FdFlags, fcntl_getfd},
+    };
+
     use super::*;
 
     #[test]
@@ -93,7 +98,8 @@ mod tests {
 
     #[test]
     fn what_is_short_is_one_step() {
-        for path in ["", "a", "/", "/a//b/", &"n".repeat(AT_ONCE), &"n".repeat(2 * AT_ONCE)] {
+        let [long, below] = ["", "/"].map(|root| format!("{root}{}", "n".repeat(2 * AT_ONCE)));
+        for path in ["", "a", "/", "/a//b/", &"n".repeat(AT_ONCE), &long, &below] {
             let steps = Steps::along(Path::new(path)).unwrap();
             assert!(steps.from.is_none() && steps.last.as_os_str() == path, "{path}");
         }
@@ -108,5 +114,18 @@ mod tests {
         let steps = format!("{down}{name}x");
         let steps = Steps::along(Path::new(&steps)).unwrap();
         assert!(steps.last.is_relative() && steps.last.ends_with("x"));
+    }
+
+    /// A program that another thread starts meanwhile has none of it. Nor are the directories on the way read.
+    #[test]
+    fn what_is_open_is_for_this_process_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("./".repeat(AT_ONCE)).join("file");
+        let file = open(&path, OFlags::WRONLY | OFlags::CREATE, 0o600).unwrap();
+        let steps = Steps::along(&path).unwrap();
+        assert!(steps.from.is_some() && fcntl_getfl(&steps).unwrap().contains(OFlags::PATH));
+        for open in [steps.as_fd(), file.as_fd()] {
+            assert!(fcntl_getfd(open).unwrap().contains(FdFlags::CLOEXEC));
+        }
     }
 }

@@ -8,15 +8,19 @@ use std::{
         unix::fs::{MetadataExt, PermissionsExt},
     },
     path::{Path, PathBuf},
-    sync::LazyLock,
+    sync::{
+        LazyLock,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, SystemTime},
 };
 
-use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
+use rustix::fs::{CWD, Mode, OFlags, RenameFlags, mkdirat, openat, renameat_with};
 use sealwright_file::{
-    Content, Error, Flaw, Input, Key, Opening, Output, SealedReader, Sealing, Shared, SigningKey,
-    tree::{Unpacking, pack},
+    Content, Error, Flaw, Input, Key, Opening, Output, OutputOptions, SealedReader, Sealing, Shared, SigningKey,
+    tree::{Unpacking, pack, pack_without, read_manifest},
 };
+use sealwright_transcripts::skipped;
 
 use crate::support::*;
 
@@ -245,5 +249,100 @@ fn files_that_change_after_they_were_listed_are_refused() {
         let refused = sealing.seal(packed.input, Output::writer(out.clone(), "memory")).unwrap_err();
         assert!(matches!(refused, Error::Changed { before: 100_000, .. }), "{what}: {refused}");
         assert!(unpack(&out.take(), dir.0.path()).is_err(), "{what}");
+    }
+}
+
+/// What was packed ends where its manifest says, or there is nothing: a text that is too short would be sealed and never opened.
+#[test]
+fn a_file_that_becomes_shorter_while_it_is_read_is_refused() {
+    let dir = Dir::new();
+    fs::create_dir(dir.path("tree")).unwrap();
+    let path = dir.write("tree/file", &text(16 << 20));
+    let packed = pack(&dir.path("tree")).unwrap();
+    let cut = move || File::options().write(true).open(&path).unwrap().set_len(12 << 20).unwrap();
+    let sealing = Sealing::new(&KEY).content(Content::Tree).work(At::work(1 << 20, 1, cut));
+    let refused = sealing.seal(packed.input, Output::writer(Shared::default(), "memory")).unwrap_err();
+    assert!(matches!(refused, Error::Changed { before: 0x100_0000, after: 0xc0_0000, .. }), "{refused}");
+}
+
+/// Files that the system makes up say that they are empty, or 4096 bytes long, whatever they have.
+#[test]
+fn files_of_another_length_than_they_say_are_refused() {
+    let cases = [("/proc/sys/kernel/random/boot_id", 0), ("/sys/module/kernel/parameters/consoleblank", 4096)];
+    for (file, len) in cases {
+        if !fs::metadata(file).is_ok_and(|meta| meta.len() == len) {
+            skipped(format_args!("there is no {file} of {len} bytes"));
+            continue;
+        }
+        // Of one that says that it is empty, no more than a byte is read.
+        let found = if len == 0 { 1 } else { fs::read(file).unwrap().len() as u64 };
+        let refused = sealed_tree(Path::new(file).parent().unwrap()).unwrap_err();
+        let Error::Changed { place, before, after } = &refused else { panic!("{refused}") };
+        assert_eq!((place.as_str(), *before, *after), (file, len, found));
+    }
+}
+
+/// A backup that is kept in the directory that it is of does not hold the one before.
+#[test]
+fn what_is_replaced_is_not_packed() {
+    let dir = Dir::new();
+    fs::create_dir(dir.path("tree")).unwrap();
+    dir.write("tree/file", b"text");
+    let backup = dir.write("tree/backup", b"the former one");
+    let output = Output::file(&backup, OutputOptions { force: true, ..place() }).unwrap();
+    let packed = pack_without(&dir.path("tree"), &output).unwrap();
+    assert_eq!(packed.skipped, [backup.as_path()]);
+    Sealing::new(&KEY).content(Content::Tree).seal(packed.input, output).unwrap();
+    let mut reader = SealedReader::of_any_content(File::open(&backup).unwrap(), &Opening::new(&KEY)).unwrap();
+    let manifest = read_manifest(&mut reader).unwrap();
+    let paths: Vec<_> = manifest.entries().iter().map(|entry| entry.path.to_str().unwrap()).collect();
+    assert_eq!(paths, ["tree", "tree/file"]);
+}
+
+/// Who may write to the directory cannot have files from elsewhere packed, and then read by who opens the tree.
+#[test]
+fn a_link_that_takes_a_directory_s_place_is_not_followed() {
+    let dir = Dir::new();
+    for name in ["tree", "tree/sub", "elsewhere"] {
+        fs::create_dir(dir.path(name)).unwrap();
+    }
+    dir.write("elsewhere/secret", b"text");
+    let [sub, link] = ["tree/sub", "link"].map(|name| dir.path(name));
+    std::os::unix::fs::symlink(dir.path("elsewhere"), &link).unwrap();
+    let exchange = || renameat_with(CWD, &sub, CWD, &link, RenameFlags::EXCHANGE);
+    if exchange().is_err() {
+        return skipped("this file system exchanges no names");
+    }
+    exchange().unwrap();
+    let whole = pack(&dir.path("tree")).unwrap().len;
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                exchange().unwrap();
+            }
+        });
+        // That it is a link now may be told as an error.
+        let longest = (0..2000).filter_map(|_| pack(&dir.path("tree")).ok()).map(|packed| packed.len).max();
+        done.store(true, Ordering::Relaxed);
+        assert!(longest <= Some(whole), "{longest:?} bytes and not {whole}");
+    });
+}
+
+/// Who sealed it can claim any length: that takes no memory, nor room on the disk.
+#[test]
+fn a_length_that_is_only_claimed_is_refused() {
+    let entry = |kind: u8, len: u64, path: &[u8]| {
+        let head = [&[kind, 1, 0o200][..], &[0; 12], &len.to_be_bytes(), &(path.len() as u16).to_be_bytes()].concat();
+        [&head, path].concat()
+    };
+    for len in [5, 1 << 40, u64::MAX - (1 << 30) - 16] {
+        let manifest = [entry(0, 0, b"tree"), entry(1, len, b"tree/file")].concat();
+        let tree = [&b"SEALTREE"[..], &(manifest.len() as u64).to_be_bytes(), &manifest, b"text"].concat();
+        let sealed = sealed_by(&Sealing::new(&KEY).content(Content::Tree), &tree);
+        let out = Dir::new();
+        let refused = unpack(&sealed, out.0.path()).unwrap_err();
+        assert!(matches!(refused, Error::NotAuthentic(Flaw::Tree)), "{len}: {refused}");
+        assert!(out.names().is_empty(), "{len}");
     }
 }
