@@ -18,7 +18,8 @@ of sealing. ns_per_frame is CPU time of the relay's threads. Forged and replayed
 they must not arrive.
 
 --window 1 is a closed loop with one packet in flight on each connection. --rate is an open loop; its
-latency is measured from the time when a packet was due.
+latency is measured from the time when a packet was due. Packets that are due and find no room in the windows
+until the relays change are not sent, and counted as unsent.
 
 --at measures a relay elsewhere, in wall-clock time. The configuration of that relay must know the clients,
 and the certificate must name them.
@@ -128,6 +129,8 @@ fn failed(error: &LoadError) -> CommandError {
         LoadError::Io(io) if io.raw_os_error() == Some(24) => {
             CommandError::failed(error).hint("`ulimit -n` limits the number of connections; raise it")
         }
+        LoadError::Closed(..) => CommandError::failed(error).hint("the relay's log says why, if it still runs"),
+        LoadError::Slow(_) => CommandError::usage(error).hint("a higher --rate, or more --seconds"),
         _ => CommandError::failed(error),
     }
 }
@@ -161,10 +164,11 @@ impl Summary<'_> {
             "scheme": self.scheme.to_string(),
             "clients": outcome.workload.clients,
             "payload": payload,
-            "connections": args.connections,
+            "connections": outcome.workload.connections,
             "window": args.window,
             "frames": outcome.frames,
             "lost": outcome.lost,
+            "unsent": outcome.unsent,
             "bad_sent": outcome.bad,
             "forged_accepted": outcome.forged_accepted,
             "ns_per_frame": rounded(outcome.ns_per_frame.median),
@@ -183,11 +187,18 @@ impl Summary<'_> {
         let Summary { args, outcome, .. } = self;
         let mut lines = vec![
             ("scheme".to_owned(), self.scheme.to_string()),
-            ("clients".to_owned(), format!("{} over {} connections", outcome.workload.clients, args.connections)),
+            (
+                "clients".to_owned(),
+                format!("{} over {} connections", outcome.workload.clients, outcome.workload.connections),
+            ),
             ("payload".to_owned(), format!("{} bytes, {} in flight on each connection", args.payload, args.window)),
             ("frames".to_owned(), format!("{}, {} lost", outcome.frames, outcome.lost)),
             ("bad frames".to_owned(), format!("{} sent, {} accepted", outcome.bad, outcome.forged_accepted)),
         ];
+        if outcome.unsent > 0 {
+            let late = format!("{} packets were due and not sent: the windows were full", outcome.unsent);
+            lines.push(("rate not kept".to_owned(), late));
+        }
         if let Some(workers) = self.workers {
             let s = if workers == 1 { "" } else { "s" };
             lines.insert(3, ("relay".to_owned(), format!("{workers} thread{s}")));

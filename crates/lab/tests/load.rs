@@ -60,6 +60,18 @@ fn a_load_is_measured_and_nothing_bad_is_accepted() {
 }
 
 #[test]
+fn a_rate_that_is_not_kept_is_told_and_connections_are_those_that_there_were() {
+    let sandbox = Sandbox::new();
+    let of = |rate: u32| lab(&sandbox, &format!("load --local --clients 30 --seconds 0.6 --rate {rate} --json"));
+    for (rate, keeps) in [(200, true), (1_000_000_000, false)] {
+        let said = of(rate);
+        assert_eq!(said.code, 0, "{}", said.err);
+        let object: Value = serde_json::from_slice(&said.out).unwrap();
+        assert_eq!((object["unsent"] == 0, &object["connections"]), (keeps, &30.into()), "{object}");
+    }
+}
+
+#[test]
 fn a_load_and_a_relay_tell_the_memory_that_a_client_takes() {
     const CLIENTS: u32 = 1 << 15;
     // Alice and bob have numbers too

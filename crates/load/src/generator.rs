@@ -19,13 +19,20 @@ use sealwright_session::{
 };
 
 use crate::{
+    connection::{Connection, To},
     in_flight::{Arrival, InFlight},
     keys::Keys,
+    pace::{Alarm, Pace},
     workload::{Mix, Workload},
 };
 
-/// How long packets may stay in flight when the time is over.
+/// How long packets may stay in flight when the time is over, or nothing may arrive before there is one.
 const DRAIN: Duration = Duration::from_secs(5);
+/// The longest wait for connections when nothing can be sent.
+const IDLE: Duration = Duration::from_millis(20);
+/// The most bad frames on a connection. After 100 a relay reads it in smaller pieces, and would be compared with one that does
+/// not: without cryptography there are none.
+const MOST_BAD: u32 = 98;
 /// The mark of a forged packet, in case it ever opens.
 const FORGED: (u16, u16, u32) = (u16::MAX, u16::MAX, u32::MAX);
 /// Enough queued bytes to make a write worth a system call.
@@ -36,39 +43,34 @@ const WRITE_SIZE: usize = 32 << 10;
 pub struct Slice {
     /// Packets sent.
     pub sent: u64,
-    /// Packets that reached their destination, unchanged and once.
+    /// Packets that reached their destination, once.
     pub frames: u64,
     /// Packets that did not arrive.
     pub lost: u64,
+    /// Packets that were due in an open loop, and for which no connection had room before the time was over.
+    pub unsent: u64,
     /// Forged frames and replays that were sent.
     pub bad: u64,
-    /// Forged, changed, misdelivered or replayed packets that a client accepted.
+    /// Forged, misdelivered or replayed packets that a client accepted.
     pub forged_accepted: u64,
     /// Nanoseconds from when a packet was due until it was received.
     pub latency: Histogram<u64>,
-    /// Time until the last packet arrived.
+    /// Time until the last packet arrived, however long others were waited for.
     pub wall: Duration,
-}
-
-struct Link {
-    stream: FrameStream,
-    /// Its clients are `first`, `first + step`, ... below the number of clients.
-    first: u32,
-    step: u32,
-    next: u32,
-    in_flight: InFlight,
-    broken: bool,
 }
 
 /// Clients with their connections to one relay.
 pub struct Generator {
     poll: Poll,
-    links: Vec<Link>,
+    links: Vec<Connection>,
     keys: Keys,
     workload: Workload,
     random: Random,
     /// Packets until bad frames are sent again.
     until_bad: u64,
+    /// The connection whose turn it is in an open loop, and what wakes for the next packet.
+    turn: usize,
+    alarm: Option<Alarm>,
     start: Instant,
     buffer: Vec<u8>,
     /// Frames that are sealed, or opened, together.
@@ -79,15 +81,6 @@ impl std::fmt::Debug for Generator {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Generator").field("workload", &self.workload).finish_non_exhaustive()
     }
-}
-
-/// Where packets go.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum To {
-    /// Each client sends to itself once: afterwards the relay knows the connection of every client.
-    Itself,
-    /// A random client.
-    Random,
 }
 
 impl Generator {
@@ -112,8 +105,10 @@ impl Generator {
             let first = ((at / shards) * shards + shard) as u32;
             let in_flight = InFlight::new(workload.window);
             let step = (siblings * shards) as u32;
-            links.push(Link { stream: FrameStream::new(stream), first, step, next: first, in_flight, broken: false });
+            let stream = FrameStream::new(stream);
+            links.push(Connection { stream, first, step, next: first, in_flight, bad: 0, broken: false });
         }
+        let alarm = workload.rate.map(|_| Alarm::new(poll.registry(), Token(connections))).transpose()?;
         let random = Random::new(workload.seed);
         let largest = HEADER + workload.payload.largest() + TAG;
         let until_bad = workload.bad_every;
@@ -125,6 +120,8 @@ impl Generator {
             workload,
             random,
             until_bad,
+            turn: 0,
+            alarm,
             start: Instant::now(),
             buffer,
             jobs: Vec::new(),
@@ -148,6 +145,16 @@ impl Generator {
         slice
     }
 
+    /// How many connections there are.
+    pub(crate) fn connections(&self) -> usize {
+        self.links.len()
+    }
+
+    /// How many of them the relay has closed.
+    pub(crate) fn closed(&self) -> usize {
+        self.links.iter().filter(|link| link.broken).count()
+    }
+
     /// Sends packets from each client in turn to random ones for `time`, then waits until all have arrived.
     ///
     /// # Errors
@@ -158,22 +165,22 @@ impl Generator {
 
     fn drive(&mut self, to: To, time: Duration) -> io::Result<Slice> {
         let latency = Histogram::new(3).map_err(io::Error::other)?;
-        let mut slice =
-            Slice { sent: 0, frames: 0, lost: 0, bad: 0, forged_accepted: 0, latency, wall: Duration::ZERO };
+        let wall = Duration::ZERO;
+        let mut slice = Slice { sent: 0, frames: 0, lost: 0, unsent: 0, bad: 0, forged_accepted: 0, latency, wall };
         let mut events = Events::with_capacity(self.links.len().max(16));
+        let pace = self.workload.rate.map(Pace::new);
         let begin = Instant::now();
-        let mut over = None;
+        let (mut over, mut heard) = (None, begin);
         loop {
             let now = Instant::now();
-            if over.is_none() && now - begin >= time {
-                over = Some(now);
+            let (ends, mut wait) = (now - begin >= time, IDLE);
+            // What was due in an open loop until the end is sent then
+            if over.is_none() && (!ends || pace.is_some()) {
+                wait = self.send(to, &mut slice, pace, now - begin, time);
             }
-            let mut sending = false;
-            if over.is_none() {
-                sending = self.send(to, &mut slice, now - begin);
-                if to == To::Itself && !sending && self.links.iter().all(Link::is_bound) {
-                    over = Some(now);
-                }
+            if over.is_none() && (ends || to == To::Itself && self.links.iter().all(Connection::is_bound)) {
+                (over, wait) = (Some(now), IDLE);
+                slice.unsent = pace.map_or(0, |pace| pace.due(time).saturating_sub(slice.sent));
             }
             if let Some(over) = over {
                 let drained = self.links.iter().all(|link| link.broken || link.in_flight.len() == 0);
@@ -182,53 +189,65 @@ impl Generator {
                 }
             }
             self.flush();
-            let wait =
-                if sending { Duration::ZERO } else { self.workload.rate.map_or(20, |_| 1) * Duration::from_millis(1) };
+            if let Some(alarm) = self.alarm.as_ref().filter(|_| !wait.is_zero() && wait < IDLE) {
+                alarm.set(wait)?;
+            }
             match self.poll.poll(&mut events, Some(wait)) {
                 Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
                 _ => {}
             }
+            let before = slice.frames;
             for event in &events {
                 let Token(at) = event.token();
-                if event.is_readable() || event.is_read_closed() || event.is_error() {
-                    self.receive(at, &mut slice);
+                if at == self.links.len() {
+                    continue;
                 }
+                if event.is_readable() || event.is_read_closed() || event.is_error() {
+                    self.receive(at, event.is_read_closed(), &mut slice);
+                }
+            }
+            if slice.frames > before {
+                heard = Instant::now();
+            } else if to == To::Itself && heard.elapsed() > DRAIN {
+                // A relay that is silent: the windows stay full
+                break;
             }
         }
         slice.lost = self.links.iter_mut().map(|link| link.in_flight.abandon()).sum();
-        slice.wall = begin.elapsed();
+        slice.wall = if slice.lost == 0 { begin.elapsed() } else { heard - begin };
         Ok(slice)
     }
 
-    /// Fills the windows. Returns whether more can be sent at once.
-    fn send(&mut self, to: To, slice: &mut Slice, since: Duration) -> bool {
-        let due = self.workload.rate.map(|rate| (since.as_secs_f64() * rate) as u64);
+    /// Fills the windows, or sends what is due until `end`, from each connection in turn. Returns for how long there is nothing
+    /// more to send, unless something arrives.
+    fn send(&mut self, to: To, slice: &mut Slice, pace: Option<Pace>, since: Duration, end: Duration) -> Duration {
+        let count = self.links.len();
+        let due = pace.map_or(u64::MAX, |pace| pace.due(since.min(end)));
+        let pending = due.saturating_sub(slice.sent);
+        let (each, first) = (pending / count as u64, (pending % count as u64) as usize);
         let now = self.start.elapsed().as_nanos() as u64;
         let mut more = false;
-        for at in 0..self.links.len() {
-            loop {
-                let link = &self.links[at];
-                if link.broken || !link.in_flight.has_room() || (to == To::Itself && link.is_bound()) {
-                    break;
-                }
-                if due.is_some_and(|due| slice.sent >= due) {
-                    self.seal(at);
-                    return false;
-                }
-                if link.stream.queued() >= WRITE_SIZE {
+        for step in 0..count {
+            let at = (self.turn + step) % count;
+            let mut left = each + u64::from(step < first);
+            while self.links[at].takes(to) {
+                if left == 0 || self.links[at].stream.queued() >= WRITE_SIZE {
                     more = true;
                     break;
                 }
+                left -= 1;
                 // In an open loop a packet that had to wait for room in the window was due earlier
-                let late = self
-                    .workload
-                    .rate
-                    .map_or(0, |rate| ((since.as_secs_f64() - slice.sent as f64 / rate).max(0.0) * 1e9) as u64);
+                let late = pace.map_or(0, |pace| pace.late(since, slice.sent));
                 self.send_one(at, to, slice, now.saturating_sub(late));
             }
             self.seal(at);
         }
-        more
+        self.turn = if pace.is_some() { (self.turn + first) % count } else { 0 };
+        match pace {
+            Some(pace) if slice.sent >= due => pace.wait(since, slice.sent, IDLE),
+            _ if more => Duration::ZERO,
+            _ => IDLE,
+        }
     }
 
     fn send_one(&mut self, at: usize, to: To, slice: &mut Slice, due: u64) {
@@ -240,11 +259,11 @@ impl Generator {
             _ if to == To::Itself => u32::MAX,
             _ => link.first,
         };
-        let Some((slot, number)) = link.in_flight.start(due) else { return };
         let other = match to {
             To::Itself => client,
             To::Random => self.random.below(self.workload.clients as usize) as u32,
         };
+        let Some((slot, number)) = link.in_flight.start(due, self.keys.address(other).session) else { return };
         let bytes = if to == To::Itself { Mix::LEAST } else { self.workload.payload.draw(&mut self.random) };
         let start = link.stream.queue().len();
         self.put(at, client, other, bytes, (at as u16, slot, number));
@@ -253,8 +272,11 @@ impl Generator {
             self.until_bad -= 1;
             if self.until_bad == 0 {
                 self.until_bad = self.workload.bad_every;
-                self.put_bad(at, client, other, start);
-                slice.bad += 2;
+                if self.links[at].bad < MOST_BAD {
+                    self.put_bad(at, client, other, start);
+                    self.links[at].bad += 2;
+                    slice.bad += 2;
+                }
             }
         }
     }
@@ -300,15 +322,15 @@ impl Generator {
         }
     }
 
-    /// Reads a connection until the system has no more.
-    fn receive(&mut self, at: usize, slice: &mut Slice) {
+    /// Reads a connection until the system has no more, or to its end if the relay `closed` it.
+    fn receive(&mut self, at: usize, closed: bool, slice: &mut Slice) {
         let mut buffer = std::mem::take(&mut self.buffer);
         loop {
             match self.links[at].stream.read(&mut buffer, READ_SIZE) {
                 ReadOutcome::Bytes { all, more, .. } => {
                     let used = self.frames_of(&mut buffer[..all], slice);
                     self.links[at].stream.keep(&buffer[used..all]);
-                    if !more {
+                    if !more && !closed {
                         break;
                     }
                 }
@@ -337,7 +359,8 @@ impl Generator {
         self.keys.open_all(buffer, &mut self.jobs);
         for job in self.jobs.drain(..).filter(FrameJob::done) {
             let Some((link, slot, number)) = mark_of(payload(&buffer[job.start..job.end])) else { continue };
-            let arrival = self.links.get_mut(usize::from(link)).map(|link| link.in_flight.finish(slot, number));
+            let link = self.links.get_mut(usize::from(link));
+            let arrival = link.map(|link| link.in_flight.finish(slot, number, job.session));
             match arrival.unwrap_or(Arrival::Wrong) {
                 Arrival::InTime(due) => {
                     slice.frames += 1;
@@ -353,15 +376,13 @@ impl Generator {
     }
 }
 
-impl Link {
-    fn is_bound(&self) -> bool {
-        self.broken || self.next == u32::MAX
-    }
-}
-
 /// Connection, slot and number, which stand after the sender's address.
 fn mark_of(text: &[u8]) -> Option<(u16, u16, u32)> {
     let mark = text.get(Address::LEN..Address::LEN + 8)?.first_chunk::<8>()?;
     let [a, b, c, d, e, f, g, h] = *mark;
     Some((u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]), u32::from_be_bytes([e, f, g, h])))
 }
+
+#[cfg(test)]
+#[path = "generator_tests.rs"]
+mod tests;

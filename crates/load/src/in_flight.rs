@@ -9,7 +9,7 @@ pub(crate) enum Arrival {
     InTime(u64),
     /// Given up before, and so counted as lost.
     Late,
-    /// Never sent, or here before.
+    /// Never sent, for another session, or here before.
     Wrong,
 }
 
@@ -26,6 +26,8 @@ pub(crate) struct InFlight {
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     number: u32,
+    /// The session that is to have it.
+    to: u32,
     /// When the packet was due; none once it arrived.
     due: Option<u64>,
 }
@@ -49,17 +51,17 @@ impl InFlight {
         self.slots.len() - self.free.len()
     }
 
-    /// Takes a slot for a packet that was due at `due`. Returns the slot and the packet's number.
-    pub(crate) fn start(&mut self, due: u64) -> Option<(u16, u32)> {
+    /// Takes a slot for a packet to session `to` that was due at `due`. Returns the slot and the packet's number.
+    pub(crate) fn start(&mut self, due: u64, to: u32) -> Option<(u16, u32)> {
         let slot = self.free.pop()?;
         self.next = self.next.wrapping_add(1);
-        self.slots[usize::from(slot)] = Slot { number: self.next, due: Some(due) };
+        self.slots[usize::from(slot)] = Slot { number: self.next, to, due: Some(due) };
         Some((slot, self.next))
     }
 
-    /// A packet arrived.
-    pub(crate) fn finish(&mut self, slot: u16, number: u32) -> Arrival {
-        let entry = self.slots.get_mut(usize::from(slot)).filter(|entry| entry.number == number);
+    /// A packet arrived for session `to`.
+    pub(crate) fn finish(&mut self, slot: u16, number: u32, to: u32) -> Arrival {
+        let entry = self.slots.get_mut(usize::from(slot)).filter(|entry| entry.number == number && entry.to == to);
         if let Some(due) = entry.and_then(|entry| entry.due.take()) {
             self.free.push(slot);
             return Arrival::InTime(due);
@@ -87,20 +89,21 @@ mod tests {
     #[test]
     fn each_packet_arrives_once() {
         let mut packets = InFlight::new(2);
-        let (a, first) = packets.start(10).expect("room");
-        let (b, second) = packets.start(20).expect("room");
-        assert!(!packets.has_room() && packets.start(30).is_none());
-        assert_eq!(packets.finish(a, second), Arrival::Wrong, "the number of another slot");
-        assert_eq!(packets.finish(9, first), Arrival::Wrong, "no such slot");
-        assert_eq!(packets.finish(a, first), Arrival::InTime(10));
-        assert_eq!(packets.finish(a, first), Arrival::Wrong, "a replay");
+        let (a, first) = packets.start(10, 7).expect("room");
+        let (b, second) = packets.start(20, 8).expect("room");
+        assert!(!packets.has_room() && packets.start(30, 7).is_none());
+        assert_eq!(packets.finish(a, second, 8), Arrival::Wrong, "the number of another slot");
+        assert_eq!(packets.finish(9, first, 7), Arrival::Wrong, "no such slot");
+        assert_eq!(packets.finish(a, first, 8), Arrival::Wrong, "somebody else has it");
+        assert_eq!(packets.finish(a, first, 7), Arrival::InTime(10));
+        assert_eq!(packets.finish(a, first, 7), Arrival::Wrong, "a replay");
         assert_eq!((packets.len(), packets.abandon()), (1, 1));
-        assert!(packets.start(40).is_some() && packets.start(50).is_some());
+        assert!(packets.start(40, 7).is_some() && packets.start(50, 7).is_some());
         // Another one has its slot by now
-        assert_eq!(packets.finish(a, second), Arrival::Wrong, "it was never in this slot");
-        assert_eq!(packets.finish(b, second), Arrival::Late, "it was given up");
-        assert_eq!(packets.finish(b, second), Arrival::Wrong, "a replay of it");
-        assert_eq!(packets.finish(a, first), Arrival::Wrong, "a replay of one that was in time");
+        assert_eq!(packets.finish(a, second, 8), Arrival::Wrong, "it was never in this slot");
+        assert_eq!(packets.finish(b, second, 8), Arrival::Late, "it was given up");
+        assert_eq!(packets.finish(b, second, 8), Arrival::Wrong, "a replay of it");
+        assert_eq!(packets.finish(a, first, 7), Arrival::Wrong, "a replay of one that was in time");
         assert_eq!((packets.len(), packets.abandon()), (2, 2), "those that are in flight");
     }
 }

@@ -4,12 +4,14 @@
 //! [`point`] measures one point of a figure. [`compare`] runs any [`Workload`] against a relay in this process, and
 //! [`remote`] with [`measure`] runs it against a relay elsewhere.
 
+mod connection;
 mod generator;
 mod in_flight;
 mod keys;
 mod link;
 mod local;
 mod measure;
+mod pace;
 mod point;
 mod remote;
 mod workload;

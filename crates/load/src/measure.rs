@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use crate::{
     generator::{Generator, Slice},
+    pace::Pace,
     workload::{MixError, Workload},
 };
 
@@ -34,6 +35,12 @@ pub enum LoadError {
     /// There are fewer clients than shards.
     #[error("the relay has {0} workers; the load needs at least one client for each")]
     TooFew(u32),
+    /// Connections went away.
+    #[error("the relay closed {0} of {1} connections")]
+    Closed(usize, usize),
+    /// In an open loop no packet is due while one testbed is measured.
+    #[error("at this rate no packet is due within {0:?}, after which the relays change")]
+    Slow(Duration),
     /// Some clients could not even send a packet to themselves.
     #[error("{0} of {1} clients could not exchange a packet with the relay")]
     NotBound(u64, u32),
@@ -62,6 +69,8 @@ pub struct Outcome {
     pub frames: u64,
     /// Packets that never arrived.
     pub lost: u64,
+    /// Packets that were due in an open loop and for which there was no room: neither sent nor in `latency`.
+    pub unsent: u64,
     /// Forged and replayed frames that were sent.
     pub bad: u64,
     /// Those that a client accepted.
@@ -78,7 +87,7 @@ pub struct Outcome {
     pub wall_ratio_to_clear: Option<Interval>,
     /// Memory of the relay for a client.
     pub bytes_per_client: Option<f64>,
-    /// Microseconds from when a packet was due until it was received.
+    /// Nanoseconds from when a packet was due until it was received.
     pub latency: Histogram<u64>,
     /// What the relay counted during the measurement.
     pub counts: Option<Counts>,
@@ -98,13 +107,23 @@ impl Testbed {
     /// When some clients could not exchange a packet with it.
     pub fn bind_clients(&mut self, workload: &Workload) -> Result<(), LoadError> {
         let slice = self.generator.bind_clients()?;
+        self.whole()?;
         let missing = u64::from(workload.clients) - slice.frames.min(u64::from(workload.clients));
         if missing > 0 { Err(LoadError::NotBound(missing, workload.clients)) } else { Ok(()) }
+    }
+
+    /// What some of the connections carry is another workload.
+    fn whole(&self) -> Result<(), LoadError> {
+        match self.generator.closed() {
+            0 => Ok(()),
+            closed => Err(LoadError::Closed(closed, self.generator.connections())),
+        }
     }
 
     fn slice(&mut self, time: Duration) -> Result<Figure, LoadError> {
         let before = self.relay.as_ref().map(Relay::counts);
         let slice = self.generator.run(time)?;
+        self.whole()?;
         if slice.frames == 0 {
             return Err(LoadError::NoTraffic(time));
         }
@@ -132,17 +151,20 @@ pub fn measure(
     mut clear: Option<&mut Testbed>,
     time: Duration,
 ) -> Result<Outcome, LoadError> {
+    let rounds = (time.as_secs_f64() / 0.5).round().clamp(6.0, 41.0);
+    let slice_time = time.div_f64(rounds * if clear.is_some() { 2.0 } else { 1.0 });
+    if workload.rate.is_some_and(|rate| Pace::new(rate).due(slice_time) == 0) {
+        return Err(LoadError::Slow(slice_time));
+    }
     scheme.bind_clients(workload)?;
     if let Some(clear) = &mut clear {
         clear.bind_clients(workload)?;
     }
-    let rounds = (time.as_secs_f64() / 0.5).round().clamp(6.0, 41.0);
-    let slice_time = time.div_f64(rounds * if clear.is_some() { 2.0 } else { 1.0 });
     let before = scheme.relay.as_ref().map(Relay::counts);
     let mut latency = Histogram::new(3).map_err(io::Error::other)?;
     let (mut ns, mut wall_ns, mut clear_ns, mut ratios) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut wall_ratios = Vec::new();
-    let (mut frames, mut lost, mut bad, mut forged_accepted) = (0, 0, 0, 0);
+    let (mut frames, mut lost, mut unsent, mut bad, mut forged_accepted) = (0, 0, 0, 0, 0);
     for round in 0..rounds as u32 {
         // The order changes every round, so that neither has the warmer machine
         let first =
@@ -159,15 +181,17 @@ pub fn measure(
         wall_ns.push(figure.wall_ns);
         frames += figure.slice.frames;
         lost += figure.slice.lost;
+        unsent += figure.slice.unsent;
         bad += figure.slice.bad;
         forged_accepted += figure.slice.forged_accepted;
         latency.add(&figure.slice.latency).map_err(io::Error::other)?;
     }
     let interval = |samples: &[f64]| Interval::of(samples, 1).ok_or(LoadError::NoTraffic(time));
     Ok(Outcome {
-        workload: workload.clone(),
+        workload: Workload { connections: scheme.generator.connections(), ..workload.clone() },
         frames,
         lost,
+        unsent,
         bad,
         forged_accepted,
         ns_per_frame: interval(&ns)?,

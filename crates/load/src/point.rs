@@ -20,8 +20,8 @@ const CLEAR: Spec = Spec { kind: SchemeKind::Clear, long: false };
 ///
 /// Relay and generator run in this process, the relay in one thread of its own. A second relay without cryptography,
 /// with as many clients, alternates with it, so that [`Outcome::ratio_to_clear`] and [`Outcome::clear_ns_per_frame`]
-/// saw the same machine. One forged frame and one replay are sent in every 1024 packets; [`Outcome::forged_accepted`]
-/// counts those that a client accepted. `window` packets are in flight on each connection: 1 is the paper's closed loop,
+/// saw the same machine. One forged frame and one replay are sent in every 1024 packets, at most 49 each on a connection;
+/// [`Outcome::forged_accepted`] counts those that a client accepted. `window` packets are in flight on each connection: 1 is the paper's closed loop,
 /// 32 lets the relay batch its work as it does under load.
 ///
 /// # Errors

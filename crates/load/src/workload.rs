@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use sealwright_measure::random::Random;
 use sealwright_relay::Address;
+use sealwright_session::frame::MAX_PAYLOAD;
 use thiserror::Error;
 
 /// Packet sizes and their relative frequencies.
@@ -19,6 +20,9 @@ pub enum MixError {
     /// A packet has no room for the address and the generator's mark.
     #[error("a packet holds at least {} bytes", Mix::LEAST)]
     Small,
+    /// No frame holds a packet.
+    #[error("a packet holds at most {MAX_PAYLOAD} bytes")]
+    Large,
     /// A weight is not positive, or the weights have no finite sum.
     #[error("the weights must be positive numbers with a finite sum")]
     Weight,
@@ -31,9 +35,9 @@ impl Mix {
     /// Packets of one size.
     ///
     /// # Errors
-    /// When the size is too small.
+    /// When the size is too small or too large.
     pub fn of(bytes: usize) -> Result<Mix, MixError> {
-        if bytes < Mix::LEAST { Err(MixError::Small) } else { Ok(Mix(vec![(bytes, 1.0)])) }
+        fits(bytes).map(|()| Mix(vec![(bytes, 1.0)]))
     }
 
     /// The largest packet, in bytes.
@@ -71,6 +75,15 @@ impl std::fmt::Display for Mix {
     }
 }
 
+/// Whether a packet of so many bytes can be sent.
+fn fits(bytes: usize) -> Result<(), MixError> {
+    match bytes {
+        ..Mix::LEAST => Err(MixError::Small),
+        Mix::LEAST..=MAX_PAYLOAD => Ok(()),
+        _ => Err(MixError::Large),
+    }
+}
+
 impl Workload {
     /// How often forged and replayed frames are sent unless the caller says otherwise.
     pub const BAD_EVERY: u64 = 1024;
@@ -87,9 +100,7 @@ impl FromStr for Mix {
             let (bytes, weight) = part.split_once(':').unwrap_or((part, "1"));
             let bytes: usize = bytes.parse().map_err(|_| MixError::Syntax)?;
             let weight: f64 = weight.parse().map_err(|_| MixError::Syntax)?;
-            if bytes < Mix::LEAST {
-                return Err(MixError::Small);
-            }
+            fits(bytes)?;
             if !(weight.is_finite() && weight > 0.0) {
                 return Err(MixError::Weight);
             }
@@ -119,7 +130,7 @@ pub struct Workload {
     pub window: usize,
     /// Packets a second over all connections; without it, packets are sent as fast as they arrive.
     pub rate: Option<f64>,
-    /// One forged and one replayed frame are sent for so many packets; 0 sends none.
+    /// One forged and one replayed frame are sent for so many packets, until a connection has carried 98; 0 sends none.
     pub bad_every: u64,
     /// Whether the relay tells late packets from replayed ones in the wide window, as `sealwright serve` does by default.
     pub wide_window: bool,
@@ -134,6 +145,7 @@ mod tests {
     #[test]
     fn mixes_are_read_and_drawn() {
         assert_eq!("40".parse(), Mix::of(40));
+        assert_eq!("65503".parse(), Mix::of(MAX_PAYLOAD));
         let mix: Mix = "40:3,1500:1".parse().expect("a mix");
         assert_eq!((mix.to_string(), mix.largest(), mix.only()), ("40:3,1500:1".into(), 1500, None));
         let mut random = Random::new(1);
@@ -153,6 +165,8 @@ mod tests {
             ("", MixError::Syntax),
             ("40:", MixError::Syntax),
             ("11", MixError::Small),
+            ("65504", MixError::Large),
+            ("40:7,65504:1", MixError::Large),
             ("40:0", MixError::Weight),
             ("40:inf", MixError::Weight),
             ("40:1e308,50:1e308", MixError::Weight),

@@ -1,0 +1,104 @@
+#![allow(clippy::unwrap_used)]
+use std::{net::TcpListener, sync::mpsc};
+
+use sealwright_relay::NodeLayout;
+use sealwright_session::{Client, Material, Plan, table};
+
+use super::*;
+use crate::{LoadError, Testbed, compare, local};
+
+fn workload(rate: Option<f64>) -> Workload {
+    let payload = Mix::of(40).unwrap();
+    Workload { clients: 1000, payload, connections: 10, window: 32, rate, bad_every: 0, wide_window: false, seed: 1 }
+}
+
+fn bound(workload: &Workload) -> Testbed {
+    let mut testbed = local("gcm-on64".parse().unwrap(), workload, 1).unwrap();
+    testbed.bind_clients(workload).unwrap();
+    testbed
+}
+
+#[test]
+fn latency_in_an_open_loop_is_the_relays_and_not_the_time_between_packets() {
+    let mut testbed = bound(&workload(Some(10.0)));
+    let slice = testbed.generator.run(Duration::from_millis(1050)).unwrap();
+    assert_eq!((slice.sent, slice.lost, slice.unsent), (10, 0, 0));
+    let median = Duration::from_nanos(slice.latency.value_at_quantile(0.5));
+    assert!(median < Duration::from_millis(50), "{median:?} of 100 ms between packets");
+}
+
+#[test]
+fn clients_of_every_connection_take_turns_in_an_open_loop() {
+    let mut testbed = bound(&workload(Some(1000.0)));
+    let slice = testbed.generator.run(Duration::from_millis(255)).unwrap();
+    assert_eq!((slice.sent, slice.lost), (255, 0));
+    for link in &testbed.generator.links {
+        let sent = (link.next - link.first) / link.step;
+        assert!((25..=26).contains(&sent), "{sent} of 255 by clients of one connection of ten");
+    }
+}
+
+#[test]
+fn what_is_due_and_finds_no_room_is_told() {
+    let mut testbed = bound(&Workload { window: 1, ..workload(Some(1e9)) });
+    let slice = testbed.generator.run(Duration::from_millis(100)).unwrap();
+    assert_eq!(slice.sent + slice.unsent, 100_000_000);
+    assert!(slice.unsent > slice.sent && slice.sent > 0, "{}", slice.sent);
+    let why = compare("clear".parse().unwrap(), &workload(Some(1.0)), 1, Duration::from_secs(3)).unwrap_err();
+    assert!(matches!(why, LoadError::Slow(time) if time == Duration::from_millis(500)), "{why}");
+}
+
+#[test]
+fn a_relay_that_is_silent_is_not_waited_for_without_end() {
+    let layout = NodeLayout::new(0, 1);
+    let mut table = table(Plan::new("gcm-on64".parse().unwrap(), 10)).unwrap();
+    let clients = (0..10).map(|index| {
+        let session = layout.session(index);
+        let admitted = table.admit(index, session, &Material::random().unwrap()).unwrap();
+        (Address { session, generation: 1 }, Client::new(admitted))
+    });
+    let keys = Keys::opened(clients.collect(), layout);
+    // The system accepts connections, and nobody reads them
+    let relay = TcpListener::bind("127.0.0.1:0").unwrap();
+    let workload = Workload { clients: 10, connections: 2, window: 1, ..workload(None) };
+    let mut generator = Generator::connect(relay.local_addr().unwrap(), keys, workload).unwrap();
+    let (tell, told) = mpsc::channel();
+    std::thread::spawn(move || tell.send(generator.bind_clients().unwrap()));
+    let slice = told.recv_timeout(12 * DRAIN).expect("it waits for ever");
+    assert_eq!((slice.sent, slice.frames, slice.lost), (2, 0, 2));
+}
+
+#[test]
+fn a_relay_that_ends_is_told_and_its_time_is_that_of_what_arrived() {
+    let mut testbed = bound(&workload(None));
+    let relay = testbed.relay.take();
+    let time = Duration::from_secs(2);
+    let slice = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(time / 10);
+            drop(relay);
+        });
+        testbed.generator.run(time).unwrap()
+    });
+    assert!(slice.frames > 0 && slice.lost > 0 && slice.wall < time / 2, "{slice:?}");
+    assert_eq!((testbed.generator.closed(), testbed.generator.connections()), (10, 10));
+    let why = testbed.bind_clients(&workload(None)).unwrap_err();
+    assert_eq!(why.to_string(), "the relay closed 10 of 10 connections");
+}
+
+/// Else its cost would be compared with that of one that reads as much at a time as ever.
+#[test]
+fn bad_frames_stop_before_a_relay_takes_a_connection_for_suspicious() {
+    let mut testbed = bound(&Workload { connections: 2, bad_every: 1, ..workload(None) });
+    let bad = [(); 2].map(|()| testbed.generator.run(Duration::from_millis(200)).unwrap());
+    assert_eq!(bad.map(|slice| (slice.bad, slice.forged_accepted)), [(2 * 98, 0), (0, 0)]);
+    let counts = testbed.relay.as_ref().unwrap().counts();
+    assert_eq!(sealwright_relay::Count::dropped().map(|what| counts.of(what)).sum::<u64>(), 2 * 98);
+}
+
+#[test]
+fn connections_are_those_that_there_were() {
+    let few = Workload { clients: 3, connections: 50, ..workload(None) };
+    let outcome = compare("clear".parse().unwrap(), &few, 1, Duration::from_millis(100)).unwrap();
+    assert_eq!(outcome.workload.connections, 3);
+}
