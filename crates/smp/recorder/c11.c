@@ -1,5 +1,5 @@
-/* Preloaded too: threads, locks and conditions of C11. In glibc they are those of pthreads under other names, which libc uses inside
- * itself, where nothing is told. */
+/* Preloaded too: threads, locks and conditions of C11. In glibc they are those of pthreads under other names, which libc
+ * uses inside itself, where nothing is told. */
 #define _GNU_SOURCE
 #include "quiet.h"
 #if defined(__GLIBC__) && __has_include(<threads.h>)

@@ -84,7 +84,8 @@ sem_t *sem_open(const char *name, int flags, ...) {
   sem_t *semaphore = real(name, flags, mode, value);
   int held = 0;
   /* somebody may have made it before */
-  if (semaphore != SEM_FAILED && named(semaphore, 1) && !sem_getvalue(semaphore, &held)) holds(semaphore, (unsigned)held);
+  if (semaphore != SEM_FAILED && named(semaphore, 1) && !sem_getvalue(semaphore, &held))
+    holds(semaphore, (unsigned)held);
   mark(RESUME, NOTHING);
   return semaphore;
 }

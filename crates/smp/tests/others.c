@@ -1,5 +1,5 @@
-/* A program to record: a thread of C11 and one of pthreads, behind a semaphore with a name, a lock of each kind and a condition of C11,
- * joins that give up, and a handler of signals. Its sums are right, or it ends with 1. */
+/* A program to record: a thread of C11 and one of pthreads, behind a semaphore with a name, a lock of each kind and a
+ * condition of C11, joins that give up, and a handler of signals. Its sums are right, or it ends with 1. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -180,7 +180,8 @@ fn called(listener: &UnixListener, ended: &mut dyn FnMut() -> io::Result<bool>) 
     }
 }
 
-/// A library by a name that ld.so and QEMU take for one: colons and spaces, or commas, would end it. `socket` is in a folder for a while.
+/// A library by a name that ld.so and QEMU take for one: colons and spaces, or commas, would end it. `socket` is in a folder
+/// for a while.
 fn one_word(library: &Path, socket: &Path) -> Result<PathBuf, RecordError> {
     let ends = |path: &Path| path.as_os_str().as_encoded_bytes().iter().any(|byte| b" :,".contains(byte));
     if !ends(library) {
