@@ -182,7 +182,7 @@ mod tests {
         for len in [30_000_000, SHORT + 1, SHORT, 200_000, 1000, 0] {
             for threads in [1, 2, 3] {
                 let file = Entry { kind: EntryKind::File, path: "d/f".into(), mode: 0, modified: (0, 0), len };
-                let files = vec![file; if len > SHORT { 3 } else { 200 }];
+                let files = vec![file; if len > SHORT { 2 } else { 80 }];
                 // What each thread writes, what waits for it, and what is being read.
                 let batches = if threads == 1 { 1 } else { 2 * threads + 1 };
                 let (counts, most) = (Counts::default(), batches as u64 * (BATCH as u64 + SHORT));
