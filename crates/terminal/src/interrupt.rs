@@ -4,7 +4,12 @@
 //! A signal that the program was started to ignore stays ignored: `nohup` and shells that start jobs in the background
 //! rely on that. SIGXFSZ is caught, so that a file that grows beyond its limit (`ulimit -f`) is an ordinary error.
 
-use std::{fs, sync::OnceLock, thread};
+use std::{
+    fs,
+    sync::{OnceLock, mpsc},
+    thread,
+    time::Duration,
+};
 
 use signal_hook::{
     consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGXFSZ},
@@ -14,6 +19,8 @@ use signal_hook::{
 
 use crate::{error::CommandError, exit::Exit, streams::say};
 
+/// How long standard error may take to say that the program was interrupted.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// What to do after an interrupt, where there is something.
 static HINT: OnceLock<&str> = OnceLock::new();
 
@@ -67,8 +74,7 @@ fn start(
                 SIGCONT => resume(),
                 _ => {
                     clean_up();
-                    let error = CommandError::new(Exit::Interrupted, "interrupted");
-                    say(error.hints(HINT.get()));
+                    tell();
                     // At once: C libraries that clean up at exit would take away what other threads still use.
                     signal_hook::low_level::exit(Exit::Interrupted as i32);
                 }
@@ -76,6 +82,19 @@ fn start(
         }
     };
     thread::Builder::new().name("signals".into()).spawn(heed).map(drop).map_err(failed)
+}
+
+/// Says that the program was interrupted. Where nobody reads standard error, the end does not wait for it: a thread that
+/// writes there may have its lock for ever.
+fn tell() {
+    let (said, heard) = mpsc::channel();
+    let saying = move || {
+        say(CommandError::new(Exit::Interrupted, "interrupted").hints(HINT.get()));
+        let _ = said.send(());
+    };
+    // Without a thread nothing is said, and the channel tells that at once.
+    let _ = thread::Builder::new().spawn(saying);
+    let _ = heard.recv_timeout(PATIENCE);
 }
 
 /// The signals that this process was started to ignore, signal n as bit n - 1; none where the system does not tell.

@@ -13,8 +13,8 @@ use crate::{
     streams::{print, say},
 };
 
-/// A longer word is no option, and may be a key.
-const LONGEST: usize = 40;
+/// A longer word is no option, and may be a key: one of 16 bytes has 32 hexadecimal digits.
+const LONGEST: usize = 31;
 /// Words of other programs, and the verbs and options here that do the same. What clap finds similar does something else.
 const OURS: [(&str, &str); 4] =
     [("encrypt", "seal"), ("decrypt", "open"), ("--key", "--key-file"), ("--password", "--passphrase")];
@@ -123,4 +123,38 @@ fn verb<A: CommandFactory>(words: &[OsString]) -> (Command, String) {
         command = inner.clone();
     }
     (command, name)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Debug, Parser)]
+    #[command(name = "trial")]
+    enum Trial {
+        Verb { name: Option<String> },
+    }
+
+    /// What is said of a line that is not valid.
+    fn said(line: &str) -> String {
+        let words: Vec<_> = line.split_whitespace().map(OsString::from).collect();
+        let Err(error) = Trial::try_parse_from(&words) else { return String::new() };
+        reword(&error, &error.render().to_string(), &words, verb::<Trial>(&words)).to_string()
+    }
+
+    /// Of 16 bytes and of 32, in hexadecimal.
+    #[test]
+    fn a_word_that_may_be_a_key_is_not_repeated() {
+        for key in ["8f1e2d3c4b5a69788796a5b4c3d2e1f0".to_owned(), "8f1e2d3c4b5a6978".repeat(4)] {
+            for line in [format!("trial {key}"), format!("trial verb a {key}"), format!("trial verb --{key}")] {
+                let said = said(&line);
+                assert!(said.contains("it is long, and not repeated\nhint: trial"), "{line}: {said}");
+                assert!(!said.contains(&key[..8]), "{line}: {said}");
+            }
+        }
+        let said = said("trial verb --a-name-that-no-option-has");
+        assert!(said.contains("'--a-name-that-no-option-has'"), "{said}");
+    }
 }
