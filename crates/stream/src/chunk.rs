@@ -84,7 +84,8 @@ pub fn sealed_len(len: u64) -> u64 {
     HEADER as u64 + len + count(len) * TAG as u64
 }
 
-/// Length of the text in a sealed stream of `len` bytes.
+/// Length of the text in a sealed stream of `len` bytes: as that length tells, which may be of a stream that was cut.
+/// Opening the last chunk proves it.
 ///
 /// ```
 /// use sealwright_stream::{StreamError, chunk};

@@ -20,7 +20,8 @@ const LABEL: &[u8] = b"c2sp.org/chunked-encryption@v1+";
 ///
 /// Each chunk must be sealed once only: the number is the nonce. The last chunk must be shorter than
 /// [`chunk::PLAIN`] bytes and all others exactly as long. [`Sealer`](crate::Sealer) and [`Opener`](crate::Opener) see
-/// to both.
+/// to both. A chunk says nothing of those behind it: that a stream is whole, and how long its text is, is proven by
+/// opening the last chunk, where the length of the stream says that it stands ([`chunk::plain_len`]).
 ///
 /// ```
 /// use sealwright::{Isa, Suite};
@@ -127,13 +128,16 @@ impl ChunkCipher {
 
     /// Seals chunk `index` in place: the first `len` bytes of `chunk` are its text, the tag goes behind them.
     ///
-    /// The caller sees to it that `index` is less than [`chunk::MAX_CHUNKS`], that it comes once only, and that `len` is
-    /// [`chunk::PLAIN`], or less for the last chunk. None of this is checked.
+    /// The caller sees to it that `index` comes once only, and that `len` is less than [`chunk::PLAIN`] for the last chunk
+    /// alone. Neither is checked.
     ///
     /// # Panics
-    /// If `chunk` is shorter than `len` and a tag, or if the stream is one that was opened.
+    /// If `index` is not less than [`chunk::MAX_CHUNKS`], if `len` is more than [`chunk::PLAIN`], if `chunk` is shorter
+    /// than `len` and a tag, or if the stream is one that was opened.
     pub fn seal_chunk(&self, index: u64, chunk: &mut [u8], len: usize) {
         assert!(self.seals, "a stream that was opened has used its nonces: seal a new one");
+        assert!(index < chunk::MAX_CHUNKS, "a stream has at most 2^38 chunks, and none of number {index}");
+        assert!(len <= chunk::PLAIN, "a chunk has at most 16384 bytes of text, not {len}");
         let sealed = self.aead.seal_message(&nonce(&self.base, index), &[], &mut chunk[..len + TAG]);
         sealed.expect("a chunk is within every suite's limits");
     }
@@ -149,6 +153,11 @@ impl ChunkCipher {
         }
         let last = chunk.len() < SEALED;
         let flaw = || StreamError::Chunk { index, offset: chunk::offset(index), last };
+        // Whoever has the key can make such a chunk, which no other reader of the stream takes for one.
+        if chunk.len() > SEALED {
+            chunk.fill(0);
+            return Err(flaw());
+        }
         let Some((text, tag)) = chunk.split_at_mut_checked(chunk.len().wrapping_sub(TAG)) else { return Err(flaw()) };
         self.aead.open_in_place(&nonce(&self.base, index), &[], text, tag).map_err(|_| flaw())
     }

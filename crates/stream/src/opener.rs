@@ -17,7 +17,8 @@ use crate::{
 /// A reader that opens: the authentic text of a sealed stream that is read from `R`.
 ///
 /// Every byte that it gives out is authentic and in its place. That nothing is missing at the end is known only when
-/// [`Read::read`] returns `Ok(0)`; a stream that was cut off ends in an error instead, [`io::ErrorKind::UnexpectedEof`].
+/// [`Read::read`] returns `Ok(0)`; a stream that was cut off ends in an error instead: [`io::ErrorKind::UnexpectedEof`], or
+/// [`io::ErrorKind::InvalidData`] where the cut left what could be a last chunk that was changed.
 /// What stands in `R` behind the stream counts as part of it: `R` must end where the stream does.
 ///
 /// ```
@@ -54,6 +55,9 @@ pub struct Opener<R> {
 
 impl<R: Read> Opener<R> {
     /// Reads the header from `from` and checks key and context, with the best instructions of this machine.
+    ///
+    /// After an error of `R` it cannot be repeated, as a part of the header may have been read. From a reader that is not
+    /// always ready ([`io::ErrorKind::WouldBlock`]), read the header yourself, and use [`Opener::with_cipher`].
     ///
     /// # Errors
     /// [`StreamError::WrongKey`], [`StreamError::Truncated`] and the others inside an [`io::Error`]; those of `R`.

@@ -18,9 +18,14 @@ use crate::{
 ///
 /// The stream is complete only after [`Sealer::finish`]; dropped before, it counts as cut off and no [`Opener`] takes it
 /// for whole. One chunk, about 16 KiB, is held; [`Write::flush`] hands on full chunks only, as a short chunk ends the
-/// stream. An error of `W` leaves the sealer as it was, so a call that failed may be repeated. A forked process must not go on with a
-/// stream of its parent, nor one that was restored from a snapshot, of itself or of its virtual machine, with a stream that was begun
-/// before: both would seal under the same nonces.
+/// stream.
+///
+/// An error of `W` leaves the sealer as it was, so a [`Write::write`], [`Write::flush`] or [`Sealer::try_finish`] that
+/// failed may be repeated. `write_all`, `write!` and [`io::copy`] may not: nobody knows how much of the text they had
+/// written.
+///
+/// A forked process must not go on with a stream of its parent, nor one that was restored from a snapshot, of itself or
+/// of its virtual machine, with a stream that was begun before: both would seal under the same nonces.
 ///
 /// [`Opener`]: crate::Opener
 ///

@@ -309,3 +309,41 @@ fn numbers_that_no_chunk_has_are_refused() {
     let last = cipher.open_chunk(chunk::MAX_CHUNKS - 1, &mut [7; 100]);
     assert!(matches!(last, Err(StreamError::Chunk { index, .. }) if index == chunk::MAX_CHUNKS - 1));
 }
+
+/// C2SP: "implementations MUST abort".
+#[test]
+#[should_panic(expected = "a stream has at most 2^38 chunks")]
+fn a_chunk_whose_number_no_stream_has_is_not_sealed() {
+    let (cipher, _) = ChunkCipher::create(Suite::Aes256Gcm, Isa::best(), &KEY, &[]).unwrap();
+    cipher.seal_chunk(chunk::MAX_CHUNKS - 1, &mut [7; 100], 84);
+    cipher.seal_chunk(chunk::MAX_CHUNKS, &mut [7; 100], 84);
+}
+
+/// No reader of the format would open it.
+#[test]
+#[should_panic(expected = "a chunk has at most 16384 bytes of text")]
+fn a_chunk_that_is_too_long_is_not_sealed() {
+    let (cipher, _) = ChunkCipher::create(Suite::Aes256Gcm, Isa::best(), &KEY, &[]).unwrap();
+    let mut chunk = vec![7; chunk::SEALED + 1];
+    cipher.seal_chunk(0, &mut chunk, chunk::PLAIN);
+    cipher.seal_chunk(1, &mut chunk, chunk::PLAIN + 1);
+}
+
+/// Authentic by its tag, as whoever has the key can make it. An `Opener` takes its beginning for a chunk, and refuses it.
+#[test]
+fn a_chunk_that_is_longer_than_chunks_are_is_refused() {
+    let (cipher, header) = ChunkCipher::create(Suite::Aes256Gcm, Isa::best(), &KEY, &[b"context"]).unwrap();
+    let mut derived = [0; 32 + chunk::NONCE];
+    let label = b"c2sp.org/chunked-encryption@v1+AEAD_AES_256_GCM\0";
+    sealwright_stream::hkdf_expand(&KEY, &[label, &header[..chunk::SALT], b"context"], &mut derived);
+    let (key, nonce) = derived.split_at(32);
+    let aead = Suite::Aes256Gcm.aead(key).unwrap();
+    for (len, opens) in [(chunk::PLAIN, true), (chunk::PLAIN + 1, false), (3 * chunk::PLAIN, false)] {
+        let mut long = vec![7; len + chunk::TAG];
+        aead.seal_message(nonce, &[], &mut long).unwrap();
+        let opened = cipher.open_chunk(0, &mut long);
+        assert_eq!(opened.is_ok(), opens, "{len}");
+        assert!(opens || long.iter().all(|&byte| byte == 0), "{len}: what is refused is wiped");
+        assert!(opens || opened == Err(StreamError::Chunk { index: 0, offset: 56, last: false }), "{len}");
+    }
+}
