@@ -112,6 +112,37 @@ fn each_field_of_a_line_counts() {
     }
 }
 
+/// No key of such a length exists, so nothing can be valid under it.
+#[cfg(feature = "chacha")]
+#[test]
+fn a_key_that_no_algorithm_takes_is_noticed() {
+    for alg in ["CHACHA20-POLY1305", "XCHACHA20-POLY1305", "AES-GCM", "AES-GCM-SIV", "XAES-256-GCM", "AES-OCB"] {
+        let mut line: Value = serde_json::from_str(&with("key", r#""00""#)).unwrap();
+        line["alg"] = alg.into();
+        for (result, wanted) in [("valid", (0, 1, 0)), ("invalid", (1, 0, 0)), ("acceptable", (1, 0, 0))] {
+            line["result"] = result.into();
+            assert_eq!(counts(&check_bytes(line.to_string()).unwrap()), wanted, "{alg}, {result}");
+        }
+    }
+}
+
+/// A committing suite has one length of tags, as others have.
+#[test]
+fn the_tag_length_of_committing_suites_counts() {
+    let documents = ours();
+    let (_, text) = documents.iter().find(|(name, _)| name.ends_with("committing.json")).unwrap();
+    for (bits, wanted) in [(384, (1, 0, 0)), (128, (0, 0, 1)), (376, (0, 0, 1))] {
+        let mut document: Value = serde_json::from_str(text).unwrap();
+        let mut test = tests(&mut document).find(|test| test["result"] == "valid").unwrap().clone();
+        test["taglen"] = bits.into();
+        assert_eq!(counts(&check_bytes(test.to_string()).unwrap()), wanted, "{bits} bits");
+        if bits != 384 {
+            test["result"] = "invalid".into();
+            assert_eq!(counts(&check_bytes(test.to_string()).unwrap()), (1, 0, 0), "{bits} bits are refused");
+        }
+    }
+}
+
 /// Tags of the right bytes and a length that the key is not configured for, and lengths that no key can have.
 #[test]
 fn tags_of_other_lengths_are_refused() {
