@@ -46,7 +46,7 @@ impl Tls12AeadAlgorithm for Records {
     }
 }
 
-/// The parts of an IV put together. They are secrets, both.
+/// The parts of an IV put together. Both come of the key block; the first record shows the second one.
 fn iv(fixed: &[u8], rest: &[u8]) -> Zeroizing<[u8; NONCE_LEN]> {
     let mut iv = Zeroizing::new([0; NONCE_LEN]);
     iv[..FIXED].copy_from_slice(fixed);
@@ -54,8 +54,8 @@ fn iv(fixed: &[u8], rest: &[u8]) -> Zeroizing<[u8; NONCE_LEN]> {
     iv
 }
 
-/// The sending direction. Explicit nonces are a secret start xor the record's number: they never repeat, and they do not
-/// tell an observer how many records came before.
+/// The sending direction. Explicit nonces are a start from the key block xor the record's number: they never repeat, and
+/// who has not seen the first does not learn from them how many records came before.
 struct Sender(Protection);
 
 impl MessageEncrypter for Sender {

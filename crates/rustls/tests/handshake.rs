@@ -159,3 +159,34 @@ fn keys_are_updated_at_the_limit() {
         assert!((105..=115).contains(&sent), "{name}: {sent} records for 100 messages, an update in each ten");
     }
 }
+
+/// TLS 1.2 has no update of keys: rustls ends the connection.
+#[cfg(feature = "tls12")]
+#[test]
+fn without_an_update_the_connection_ends_at_the_limit() {
+    let theirs = ring::cipher_suite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256;
+    let ours = only(OURS.1(), theirs);
+    let SupportedCipherSuite::Tls12(suite) = ours.cipher_suites[0] else { panic!("a suite of TLS 1.2") };
+    let suite = SupportedCipherSuite::Tls12(Box::leak(Box::new(rustls::Tls12CipherSuite {
+        common: CipherSuiteCommon { confidentiality_limit: 10, ..suite.common },
+        ..*suite
+    })));
+    let (mut client, mut server) =
+        connected(CryptoProvider { cipher_suites: vec![suite], ..ours }, only(AWS_LC.1(), theirs));
+    let mut sent = 0;
+    loop {
+        let _ = client.writer().write_all(b"text");
+        let wire = said(&mut client);
+        hear(&mut server, &wire).unwrap();
+        sent += records(&wire);
+        match server.reader().read(&mut [0; 4]) {
+            Ok(0) => break,
+            Ok(len) => assert_eq!(len, 4),
+            Err(error) => panic!("a record is missing: {error}"),
+        }
+    }
+    // The handshake took a record, and the last one says that no more come.
+    assert_eq!(sent, 10);
+    let _ = client.writer().write_all(b"text");
+    assert_eq!(records(&said(&mut client)), 0);
+}
