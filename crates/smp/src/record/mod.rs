@@ -96,7 +96,15 @@ impl Recording {
         (0..frames::MOST_THREADS).map(|thread| self.file(thread)).filter(|file| file.exists()).collect()
     }
 
+    /// The folder of the files.
+    fn folder(&self) -> &Path {
+        self.prefix.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
+    }
+
+    /// Before the program runs, which may do something.
     fn look_for_files(&self) -> Result<(), RecordError> {
+        let folder = self.folder();
+        output::within(folder).map_err(RecordError::io(folder.display().to_string()))?;
         match self.there().into_iter().next() {
             Some(file) if !self.replace => Err(RecordError::Exists(file)),
             _ => Ok(()),
@@ -129,11 +137,7 @@ impl Recording {
         let failed = RecordError::io("the recorder's socket");
         let stream = called(listener, &mut || Ok(child.try_wait()?.is_some())).map_err(failed)?;
         let Some(stream) = stream else { return Ok(None) };
-        let folder = match self.prefix.parent() {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
-        };
-        let mut frames = Frames::new(folder);
+        let mut frames = Frames::new(self.folder());
         frames.read(&mut BufReader::with_capacity(1 << 16, stream), tell)?;
         Ok(Some(frames))
     }
@@ -199,6 +203,22 @@ fn one_word(library: &Path, socket: &Path) -> Result<PathBuf, RecordError> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_program_does_not_run_where_its_trace_cannot_be_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let ran = folder.path().join("ran");
+        let recording = Recording {
+            program: "/usr/bin/touch".into(),
+            arguments: vec![ran.clone().into()],
+            prefix: folder.path().join("none/trace"),
+            cache: None,
+            replace: false,
+        };
+        let why = recording.run(&mut |_| {}).unwrap_err();
+        assert!(matches!(&why, RecordError::Io(what, _) if what.ends_with("none")), "{why}");
+        assert!(!ran.exists());
+    }
 
     #[test]
     fn a_recorder_that_called_and_ended_is_heard() {
