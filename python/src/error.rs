@@ -133,6 +133,7 @@ fn hint(error: &file::Error) -> Option<&'static str> {
         file::Error::KeyKind { .. } => "pass key=Key.raw(...)",
         file::Error::NoneOpens => "pass key=Key.read(path) or key=Key.pair(secret_key)",
         file::Error::IsATree => "`sealwright open` unpacks directories",
+        file::Error::KeyFile { why: "others may read it", .. } => "chmod 600 it",
         file::Error::KeyFile { .. } => "see Key.read and Key.write",
         file::Error::KeyAsName => {
             "SecretKey and Key.raw take keys themselves; for a file of that name, put ./ in front"

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, path::PathBuf, sync::Arc};
 
 use pyo3::{
-    exceptions::{PyTypeError, PyValueError},
+    exceptions::{PyFileExistsError, PyTypeError, PyValueError},
     prelude::*,
     types::{PyBytes, PyString},
 };
@@ -82,7 +82,7 @@ impl Key {
         let [key] = &self.0[..] else { return Err(other()) };
         match py.detach(|| key.write_file(&path, KeyForm::Raw)) {
             Err(file::Error::KeyKind { .. }) => Err(other()),
-            written => written.raised(),
+            written => never_replaced(written),
         }
     }
 
@@ -163,8 +163,17 @@ impl SecretKey {
 
     /// Writes an identity file that only its owner may read: `Key.read` reads it.
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| self.0.write_file(&path)).raised()
+        never_replaced(py.detach(|| self.0.write_file(&path)))
     }
+}
+
+/// A key that is there is kept: `write` has no `force`, which the hint for other files names.
+fn never_replaced(written: Result<(), file::Error>) -> PyResult<()> {
+    if let Err(error @ file::Error::Exists(_)) = &written {
+        let why = "a key is never replaced, as what it sealed could not be opened any more";
+        return Err(PyFileExistsError::new_err(format!("{error} (hint: {why})")));
+    }
+    written.raised()
 }
 
 /// The public key of a pair.

@@ -100,8 +100,11 @@ def test_every_kind_of_key(tmp_path):
         with pytest.raises(ValueError, match="only a raw key can be written"):
             other.write(tmp_path / "other.key")
     assert not (tmp_path / "other.key").exists()
+    for twice in (fresh, secret):  # `write` has no `force`, so nothing may advise it
+        with pytest.raises(FileExistsError, match="raw.key exists already .hint: a key is never replaced"):
+            twice.write(tmp_path / "raw.key")
     os.chmod(tmp_path / "raw.key", 0o644)
-    with pytest.raises(sealwright.Error, match="others may read it"):
+    with pytest.raises(sealwright.Error, match="others may read it .hint: chmod 600 it"):
         Key.read(tmp_path / "raw.key")
 
 
