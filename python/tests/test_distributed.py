@@ -112,6 +112,30 @@ def test_a_source_that_changed_is_sealed_again(store):
     check(folder, texts)
 
 
+def test_the_manifest_of_another_run_is_refused(store):
+    """All that it names counted as done, and nothing was where it was to be."""
+    folder, _ = store
+    plain, sealed, other = (f"file://{folder}/{name}" for name in ("plain", "sealed", "other"))
+    with ThreadPoolExecutor(2) as executor:
+        given = {"executor": executor, "key": KEY, "manifest": folder / "manifest"}
+        assert distributed.seal_store(plain, sealed, **given).done == 20
+        (folder / "other").mkdir()
+        for call, places, named in (
+            (distributed.seal_store, (plain, other), f"target {sealed} "),
+            (distributed.seal_store, (other, sealed), f"source {plain} "),
+            (distributed.open_store, (sealed, other), f"call seal_store, source {plain}, target {sealed} "),
+        ):
+            with pytest.raises(ValueError, match="the manifest of another run: ") as refused:
+                call(*places, **given)
+            assert f"another run: {named}(hint: " in str(refused.value)
+        # The same by another name, and a manifest of which a crash left the beginning
+        assert distributed.seal_store(f"{folder}/plain/", f"{folder}/sealed", **given).skipped == 20
+        whole = (folder / "manifest").read_text()
+        (folder / "manifest").write_text(whole[:30])
+        assert distributed.seal_store(plain, sealed, **given).done == 20
+        assert sorted((folder / "manifest").read_text().splitlines()) == sorted(whole.splitlines())
+
+
 def test_what_fails_stops_nothing_else(store):
     folder, texts = store
     with ThreadPoolExecutor(2) as executor:

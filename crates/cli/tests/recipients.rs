@@ -335,6 +335,12 @@ fn a_part_of_the_text() {
     torn.pop();
     sandbox.write("torn.seal", torn);
     sandbox.fails("open torn.seal -i me.id --range 0..10 -o x", 3, "not authentic");
+    // A part of it would have the name of the whole text, with -f in its place
+    sandbox.fails(
+        "open torn.seal -i me.id --range 0..10",
+        2,
+        "--range needs -o OUT\nhint: -o - writes to standard output",
+    );
     let word = "sealwright: invalid value '10' for '--range <A..B>': `10` is not a range such as 1000..2000\n";
     sandbox.fails("open a.seal -i me.id --range 10 -o x", 2, word);
     sandbox.fails("open a.seal -i me.id --range 5..3 -o x", 2, "<A..B>': `5..3` ends before it begins\n");

@@ -58,7 +58,7 @@ fn what_is_for_files_is_refused_for_sealed_directories() {
     let sandbox = with_tree();
     sandbox.ok("seal --key-file k d -o d.seal");
     fs::remove_dir_all(sandbox.path("d")).unwrap();
-    for (option, hint) in [("--remove", "by hand"), ("--range 0..1", "--entry PATH")] {
+    for (option, hint) in [("--remove", "by hand"), ("--range 0..1 -o x", "--entry PATH")] {
         let said = sandbox.sh(&format!("sealwright open --key-file k {option} d.seal"));
         assert_eq!(said.code, 2, "{option}: {}", said.err);
         assert!(said.err.contains("d.seal") && said.err.contains(hint), "{option}: {}", said.err);

@@ -28,9 +28,12 @@ class Report:
 class Manifest:
     """A local file with a line of JSON for all that is done. What it names is done whatever happens afterwards."""
 
-    def __init__(self, path: Optional[str | os.PathLike[str]], fields: Mapping[str, type]) -> None:
-        """`fields` are those that each line has, and of which kind."""
+    def __init__(
+        self, path: Optional[str | os.PathLike[str]], fields: Mapping[str, type], run: Optional[Mapping[str, str]] = None
+    ) -> None:
+        """`fields` are those that each line has, and of which kind. `run` says what run it is of, in a line before them."""
         self._path = path
+        self._first = None if run is None else {"run": dict(run)}
         self.lines: list[dict[str, Any]] = []
         if path is None or not os.path.exists(path):
             return
@@ -40,17 +43,34 @@ class Manifest:
                 # A last line that was cut off by a crash does not count.
                 if line.endswith(b"\n"):
                     whole += len(line)
+                    if number == 1 and run is not None and _is_of(line, run, os.fspath(path)):
+                        continue
                     self.lines.append(_line(line, fields, f"{os.fspath(path)}: line {number}"))
             # Only now: what is no manifest is left as it is.
             file.truncate(whole)
+        if whole:
+            self._first = None
 
     def append(self, *lines: dict[str, Any]) -> None:
         if self._path is None or not lines:
             return
+        first, self._first = self._first, None
         with open(self._path, "a", encoding="utf-8") as file:
-            file.write("".join(json.dumps(line) + "\n" for line in lines))
+            file.write("".join(json.dumps(line) + "\n" for line in ([first] if first else []) + list(lines)))
             file.flush()
             os.fsync(file.fileno())
+
+
+def _is_of(line: bytes, run: Mapping[str, str], path: str) -> bool:
+    """Whether the first line says of which run a manifest is. It must be this one."""
+    try:
+        found = json.loads(line)["run"]
+        if found == run:
+            return True
+        other = ", ".join(f"{name} {found[name]}" for name, value in run.items() if found[name] != value)
+    except (ValueError, RecursionError, LookupError, TypeError):
+        return False
+    raise ValueError(f"{path}: the manifest of another run: {other} (hint: each run has a manifest of its own)")
 
 
 def _line(line: bytes, fields: Mapping[str, type], place: str) -> dict[str, Any]:

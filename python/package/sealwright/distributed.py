@@ -172,7 +172,9 @@ def _run(
     if opening is None and _lies_in(to_fs, to_path, from_fs, from_path):
         what = f"{to_path} lies in {from_path}: what is sealed would be sealed again by the next run"
         raise ValueError(f"{what} (hint: seal to a folder beside it)")
-    report, done = Report(), Manifest(manifest, {"name": str, "mark": str})
+    verb = "seal" if opening is None else "open" if sealing is None else "rekey"
+    run = {"call": f"{verb}_store", "source": from_fs.unstrip_protocol(from_path), "target": to_fs.unstrip_protocol(to_path)}
+    report, done = Report(), Manifest(manifest, {"name": str, "mark": str}, run)
     stores = _Store.of(from_fs), _Store.of(to_fs)
     from_fs.invalidate_cache()
     # Now: where there is nothing, nothing is begun.

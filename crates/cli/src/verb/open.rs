@@ -47,7 +47,7 @@ pub(crate) struct OpenArgs {
     #[cfg(feature = "signatures")]
     #[command(flatten)]
     signer: SignerArgs,
-    /// Write only bytes A to B of the text, B not included, counted from 0; either may be left out
+    /// With -o: write only bytes A to B of the text, B not included, counted from 0; either may be left out
     #[arg(long, value_name = "A..B", value_parser = range::parse, conflicts_with_all = ["remove", "each", "preserve"], help_heading = "Output")]
     range: Option<Range>,
     /// Open only the file at PATH in a sealed directory, without reading the others
@@ -94,6 +94,10 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
     // Not left to clap, for which an option that rules another out also does away with the need for it.
     if args.entry.is_some() && args.files.output.is_none() {
         return Err(CommandError::usage("--entry needs -o OUT").hint("-o - writes to standard output"));
+    }
+    // Under the name of the whole text there would be a part of it
+    if args.range.is_some() && args.files.output.is_none() {
+        return Err(CommandError::usage("--range needs -o OUT").hint("-o - writes to standard output"));
     }
     if args.manifest && !args.files.each {
         return Err(CommandError::usage("--manifest is for directories with --each"));

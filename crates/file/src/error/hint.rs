@@ -14,7 +14,7 @@ impl Error {
                 "it is closed, or /dev/null for both reading and writing, which looks the same; `</dev/null` and \
                  `>/dev/null` open it one way"
             }
-            Error::Exists(_) => "use --force to replace it, or -o to name another output",
+            Error::Exists(_) => "use --force to replace it, or -o or -C to write elsewhere",
             Error::BlockDevice(_) => "--force writes to it all the same",
             Error::EndlessOutput(_) => "seal it to a file",
             Error::OtherName { .. } => "-C DIR unpacks it into DIR all the same",
