@@ -70,15 +70,17 @@ fn together(one: usize, other: usize) -> bool {
 }
 
 impl Run {
-    /// Incarnations follow from the whole input: an engine sees what is compared, and would put messages into other inputs.
+    /// Incarnations and secrets follow from the whole input: an engine sees what is compared, and would put hellos and messages into
+    /// other inputs.
     fn new(input: &[u8]) -> Run {
         let mut hash = DefaultHasher::new();
         input.hash(&mut hash);
         let end = |at: usize| {
-            let mut incarnation = Incarnation::default();
-            incarnation[..8].copy_from_slice(&hash.finish().to_be_bytes());
+            let (mut incarnation, of_input) = (Incarnation::default(), hash.finish().to_be_bytes());
+            incarnation[..8].copy_from_slice(&of_input);
             incarnation[8] = at as u8;
-            let secret = Zeroizing::new([if at == STRANGER { 8 } else { 7 }; 32]);
+            let mut secret = Zeroizing::new([if at == STRANGER { 8 } else { 7 }; 32]);
+            secret[..8].copy_from_slice(&of_input);
             let peers = (0..NodeLayout::NODES).map(|_| Peer::default()).collect();
             Links { me: NUMBERS[at], incarnation, secret, rekey_below: REKEY_BELOW, peers }
         };
