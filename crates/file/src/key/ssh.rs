@@ -3,7 +3,7 @@
 use curve25519_dalek::{MontgomeryPoint, edwards::CompressedEdwardsY};
 use getrandom::SysRng;
 use hmac::{Hmac, KeyInit, Mac};
-use rsa::{BoxedUint, Oaep, RsaPrivateKey, RsaPublicKey, rand_core::UnwrapErr, traits::PublicKeyParts};
+use rsa::{BoxedUint, Oaep, rand_core::UnwrapErr, traits::PublicKeyParts};
 use sha2::{Digest, Sha256, Sha512};
 use ssh_key::{
     Kdf, PrivateKey, PublicKey,
@@ -52,7 +52,7 @@ pub(super) struct SshPublicKey {
 #[derive(Clone, PartialEq, Eq)]
 enum Public {
     Ed25519(MontgomeryPoint),
-    Rsa(Box<RsaPublicKey>),
+    Rsa(Box<rsa::PublicKey>),
 }
 
 impl SshPublicKey {
@@ -79,7 +79,7 @@ impl SshPublicKey {
                 let (n, e) = (rsa.n().as_positive_bytes(), rsa.e().as_positive_bytes());
                 let (n, e) = n.zip(e).ok_or_else(|| wrong(BROKEN))?;
                 let (n, e) = (BoxedUint::from_be_slice_vartime(n), BoxedUint::from_be_slice_vartime(e));
-                let rsa = RsaPublicKey::new(n, e).map_err(|_| wrong(BROKEN))?;
+                let rsa = rsa::PublicKey::new(n, e).map_err(|_| wrong(BROKEN))?;
                 if rsa.size() * 8 < RSA_BITS {
                     return Err(wrong(SHORT));
                 }
@@ -129,7 +129,7 @@ pub(super) struct SshSecretKey {
 
 enum Private {
     Ed25519(Zeroizing<[u8; 32]>),
-    Rsa(Box<RsaPrivateKey>),
+    Rsa(Box<rsa::PrivateKey>),
 }
 
 impl SshSecretKey {
@@ -167,7 +167,7 @@ impl SshSecretKey {
                     .map(|number| Some(BoxedUint::from_be_slice_vartime(number.as_positive_bytes()?)))
                     .collect();
                 let [n, e, d, p, q] = numbers.and_then(|n| <[_; 5]>::try_from(n).ok()).ok_or_else(|| wrong(BROKEN))?;
-                let rsa = RsaPrivateKey::from_components(n, e, d, vec![p, q]).map_err(|_| wrong(BROKEN))?;
+                let rsa = rsa::PrivateKey::from_components(n, e, d, vec![p, q]).map_err(|_| wrong(BROKEN))?;
                 Private::Rsa(Box::new(rsa))
             }
             _ => return Err(wrong(UNSUITABLE).into()),
