@@ -33,7 +33,8 @@ class Manifest:
     ) -> None:
         """`fields` are those that each line has, and of which kind. `run` says what run it is of, in a line before them."""
         self._path = path
-        self._first = None if run is None else {"run": dict(run)}
+        # What goes in front of the first line.
+        self._ahead: list[dict[str, Any]] = [] if run is None else [{"run": dict(run)}]
         self.lines: list[dict[str, Any]] = []
         if path is None or not os.path.exists(path):
             return
@@ -49,16 +50,16 @@ class Manifest:
             # Only now: what is no manifest is left as it is.
             file.truncate(whole)
         if whole:
-            self._first = None
+            self._ahead = []
 
     def append(self, *lines: dict[str, Any]) -> None:
         if self._path is None or not lines:
             return
-        first, self._first = self._first, None
         with open(self._path, "a", encoding="utf-8") as file:
-            file.write("".join(json.dumps(line) + "\n" for line in ([first] if first else []) + list(lines)))
+            file.write("".join(json.dumps(line) + "\n" for line in (*self._ahead, *lines)))
             file.flush()
             os.fsync(file.fileno())
+        self._ahead = []
 
 
 def _is_of(line: bytes, run: Mapping[str, str], path: str) -> bool:

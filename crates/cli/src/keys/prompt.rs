@@ -56,7 +56,8 @@ pub(crate) fn passphrase(purpose: Purpose, instead: &str) -> Result<Zeroizing<Ve
 /// Asks for the passphrase of the file at `path`.
 #[cfg(feature = "public-keys")]
 pub(crate) fn passphrase_of(path: &Path) -> Result<Zeroizing<Vec<u8>>, CommandError> {
-    let instead = "in scripts name a file that has no passphrase: `sealwright open` makes one of a sealed file, `ssh-keygen -p` of an SSH key";
+    let instead = "in scripts name a file that has no passphrase: `sealwright open` makes one of a \
+                   sealed file, `ssh-keygen -p` of an SSH key";
     ask(&format!("Passphrase for {}: ", sealwright_terminal::shown(path)), instead)
 }
 
