@@ -6,7 +6,7 @@ use sealwright::{
 };
 
 use super::{
-    compare::{aead, judge},
+    compare::{aead, judge, refusal},
     contract::{Family, Outcome},
 };
 use crate::{Case, Expected};
@@ -28,8 +28,7 @@ impl Family for ChaCha {
             return if refused { Outcome::Passed } else { Outcome::Skipped };
         }
         let Ok(key) = <&[u8; 32]>::try_from(&case.key[..]) else {
-            let refused = case.expected != Expected::Valid;
-            return if refused { Outcome::Passed } else { Outcome::Failed("the key's length is refused".into()) };
+            return judge(refusal(case, "the key's length is refused".into()));
         };
         let mode: Box<dyn Aead> = match &case.alg[..] {
             "CHACHA20-POLY1305" => Box::new(ChaCha20Poly1305::at(isa, key)),

@@ -4,7 +4,7 @@
 use sealwright::{Block, Isa, raw};
 
 use super::{
-    compare::{equal, judge},
+    compare::{equal, judge, refusal},
     contract::{Family, Outcome},
     raw::Make,
 };
@@ -46,11 +46,6 @@ impl Family for MonteCarlo {
             Ok((start, iv, end)) => equal("end of the chain", &chain(case, cbc, &*cipher, start, iv), &end),
         })
     }
-}
-
-/// A refusal is what an invalid case asks for, and what an acceptable one allows.
-fn refusal(case: &Case, what: CaseError) -> Result<(), CaseError> {
-    if case.expected == Expected::Valid { Err(what) } else { Ok(()) }
 }
 
 /// The block that a chain starts with, the IV of CBC, and the block at its end.

@@ -3,7 +3,7 @@
 use sealwright::{Aead, Isa, Suite, committing::Committing};
 
 use super::{
-    compare::{aead, judge},
+    compare::{aead, judge, refusal},
     contract::{Family, Outcome},
 };
 use crate::{Case, Expected};
@@ -32,8 +32,7 @@ impl Family for Committed {
                 _ => Outcome::Skipped,
             },
             Ok(mode) => judge(aead(case, &mode)),
-            Err(_) if case.expected != Expected::Valid => Outcome::Passed,
-            Err(error) => Outcome::Failed(error.to_string().into()),
+            Err(error) => judge(refusal(case, error.to_string().into())),
         }
     }
 }

@@ -17,6 +17,11 @@ pub(crate) fn judge(result: Result<(), CaseError>) -> Outcome {
     }
 }
 
+/// A key or a length that is refused: what an invalid case asks for, and what an acceptable one allows.
+pub(crate) fn refusal(case: &Case, what: CaseError) -> Result<(), CaseError> {
+    if case.expected == Expected::Valid { Err(what) } else { Ok(()) }
+}
+
 /// Whether two texts are equal, or what they are.
 pub(crate) fn equal(name: &str, ours: &[u8], theirs: &[u8]) -> Result<(), CaseError> {
     if ours == theirs {

@@ -6,7 +6,7 @@ use sealwright::{
 };
 
 use super::{
-    compare::{equal, judge},
+    compare::{equal, judge, refusal},
     contract::{Family, Outcome},
 };
 use crate::{Case, CaseError, Expected};
@@ -47,8 +47,7 @@ impl Family for Raw {
     fn run(&self, case: &Case, isa: Isa) -> Outcome {
         let Some((make, mode)) = parts(&case.alg) else { return Outcome::Skipped };
         let Ok(cipher) = make(isa, &case.key) else {
-            let refused = case.expected != Expected::Valid;
-            return if refused { Outcome::Passed } else { Outcome::Failed("the key's length is refused".into()) };
+            return judge(refusal(case, "the key's length is refused".into()));
         };
         let encrypted = encrypt(case, mode, &*cipher);
         let decrypted = decrypt(case, mode, &*cipher);
