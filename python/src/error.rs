@@ -103,7 +103,7 @@ impl From<file::Error> for Raised {
             }
             file::Error::Io { source, .. } => match source.raw_os_error() {
                 // With its number, Python chooses the class: FileNotFoundError, PermissionError.
-                Some(number) => PyOSError::new_err((number, text)),
+                Some(number) => PyOSError::new_err((number, text.replace(&format!(" (os error {number})"), ""))),
                 None => std::io::Error::new(source.kind(), text).into(),
             },
             file::Error::Random(_) => PyOSError::new_err(text),

@@ -132,8 +132,9 @@ def test_wrong_arguments(tmp_path):
         sealed_bytes(b"", key=None, recipients=["age1xyz"])
     with pytest.raises(ValueError, match="32"):
         sealed_bytes(b"", key=bytes(33))
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError) as missing:
         sealwright.seal(tmp_path / "nothing", tmp_path / "sealed", key=KEY)
+    assert str(missing.value) == f"[Errno 2] cannot open {tmp_path}/nothing: No such file or directory"
     with pytest.raises(IsADirectoryError):
         sealwright.seal(tmp_path, tmp_path / "sealed", key=KEY)
     with pytest.raises(TypeError, match="a path, or a binary file object"):

@@ -154,9 +154,31 @@ pub(crate) struct Cost {
     /// What was reduced in this trial, where that differs from trial to trial.
     pub(crate) reduced: Option<&'static str>,
     curve: Vec<[f64; 2]>,
+    before: Spent,
+}
+
+/// Time that passed, and time of the CPU.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Spent {
+    wall: Duration,
+    cpu: Duration,
+}
+
+impl Spent {
+    /// What a function takes, and what it gives.
+    pub(crate) fn by<T>(work: impl FnOnce() -> T) -> (T, Spent) {
+        let (wall, cpu) = (Instant::now(), ProcessCpu.now());
+        let done = work();
+        (done, Spent { wall: wall.elapsed(), cpu: ProcessCpu.now() - cpu })
+    }
 }
 
 impl Cost {
+    /// Of work that was done for so many trials at once, before them, this one's share.
+    pub(crate) fn share(&mut self, spent: Spent, trials: u32) {
+        self.before = Spent { wall: spent.wall / trials, cpu: spent.cpu / trials };
+    }
+
     /// Takes down that the attacker had gained so much after it had spent so much.
     pub(crate) fn point(&mut self, spent: impl Into<f64>, gained: impl Into<f64>) {
         self.curve.push([spent.into(), gained.into()]);
@@ -194,14 +216,13 @@ impl Log {
         attempt: impl FnOnce(&mut Cost) -> Result<(bool, String), E>,
     ) -> Result<(), E> {
         let mut cost = Cost::default();
-        let (wall, cpu) = (Instant::now(), ProcessCpu.now());
-        let (succeeded, result) = attempt(&mut cost)?;
+        let (tried, spent) = Spent::by(|| attempt(&mut cost));
+        let (succeeded, result) = tried?;
         if cost.curve.is_empty() {
             // One attempt: it came to nothing, or to one
             cost.point(0.0, 0.0);
             cost.point(cost.queries.max(1) as f64, u8::from(succeeded));
         }
-        let seconds = |time: Duration| time.as_secs_f64();
         self.trials.push(Trial {
             against: against.into(),
             target,
@@ -211,8 +232,8 @@ impl Log {
             steps: cost.steps,
             step: cost.step,
             memory: cost.memory,
-            cpu_seconds: seconds(ProcessCpu.now() - cpu),
-            seconds: seconds(wall.elapsed()),
+            cpu_seconds: (cost.before.cpu + spent.cpu).as_secs_f64(),
+            seconds: (cost.before.wall + spent.wall).as_secs_f64(),
             reduced: cost.reduced.or(self.reduced),
             curve: cost.curve,
         });

@@ -3,7 +3,7 @@
 use sealwright_smp::{Config, attack::Attack as Tamper, kernel::Kernel, matrix, matrix::Cell};
 
 use crate::{
-    attack::{Attack, AttackError, Axes, Log, Size, Target},
+    attack::{Attack, AttackError, Axes, Log, Size, Spent, Target},
     tools::bus::no_chance,
 };
 
@@ -21,8 +21,8 @@ fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
     let points = if size == Size::Small { 8 } else { 10 };
     let strikes = if size == Size::Small { 1 } else { 8 };
     let kernel = Kernel::by_name("fft", Some(points)).expect("FFT is one of the kernels");
-    let cells = matrix::run(&Config::for_line(64), kernel, 100, strikes)
-        .map_err(|error| AttackError::Simulation(error.into()))?;
+    let (cells, spent) = Spent::by(|| matrix::run(&Config::for_line(64), kernel, 100, strikes));
+    let cells = cells.map_err(|error| AttackError::Simulation(error.into()))?;
     for (scheme, target) in
         [("clear", Target::Weak), ("gcm", Target::Strong), ("cxl-ide", Target::Strong), ("senss", Target::Strong)]
     {
@@ -32,7 +32,8 @@ fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
             let struck = |cell: &&Cell| cell.strikes.iter().all(|strike| strike.struck.is_some());
             let cell = cell.filter(struck).ok_or_else(|| no_chance(&name))?;
             log.trial(target, name, |cost| {
-                (cost.queries, cost.steps, cost.step, cost.memory) = (strikes, strikes, "line changed", 64);
+                (cost.queries, cost.steps, cost.step, cost.memory) = (strikes, strikes, "lines changed", 64);
+                cost.share(spent, cells.len() as u32);
                 let mut unnoticed = 0;
                 cost.point(0.0, 0.0);
                 for (number, strike) in (1..).zip(&cell.strikes) {

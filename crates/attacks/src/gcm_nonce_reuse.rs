@@ -71,8 +71,8 @@ fn forge(nonces: [[u8; 12]; 2], cost: &mut Cost) -> Result<(bool, String), Attac
         let mut text = changed.clone();
         cost.queries += 1;
         if victim.open_in_place(&nonces[0], ad, &mut text, &tag.to_be_bytes()).is_ok() {
-            return Ok((text == FORGED, format!("the forgery is accepted; {} candidates for h", candidates.len())));
+            return Ok((text == FORGED, format!("the forgery is accepted; candidates for h: {}", candidates.len())));
         }
     }
-    Ok((false, format!("{} candidates for h, no forgery accepted", candidates.len())))
+    Ok((false, format!("no forgery accepted; candidates for h: {}", candidates.len())))
 }

@@ -106,8 +106,8 @@ fn words(attack: &Attack, came: &Attacked) -> String {
         let outcome = if trial.succeeded { "broken" } else { "held" };
         text += &format!("  {}: {outcome}: {}\n", trial.against, trial.result);
         text += &format!(
-            "    {} messages or queries, {} {}, {} bytes, {:.3} s ({:.3} s of CPU time)\n",
-            trial.queries, trial.steps, trial.step, trial.memory, trial.seconds, trial.cpu_seconds
+            "    {} messages or queries, {}: {}, {} bytes, {:.3} s ({:.3} s of CPU time)\n",
+            trial.queries, trial.step, trial.steps, trial.memory, trial.seconds, trial.cpu_seconds
         );
     }
     text + &format!("  see docs/attacks/{page}\n\n")

@@ -27,6 +27,14 @@ pub enum TomlError {
     Whole(String),
 }
 
+impl TomlError {
+    /// The key that nothing here has, if that is what is wrong.
+    pub(crate) fn unknown_field(&self) -> Option<&str> {
+        let TomlError::Line { message, .. } = self else { return None };
+        Some(message.strip_prefix("unknown field `")?.split_once('`')?.0)
+    }
+}
+
 /// Reads TOML.
 pub(crate) fn toml<T: DeserializeOwned>(text: &str) -> Result<T, TomlError> {
     toml::from_str(text).map_err(|error: toml::de::Error| {

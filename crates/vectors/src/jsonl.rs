@@ -30,7 +30,7 @@ pub(crate) fn read(file: &str, mut lines: impl BufRead, each: &mut dyn FnMut(Cas
         let fields = match strict::parse(text) {
             Ok(Value::Object(fields)) => fields,
             Ok(_) => return Err(bad("not a JSON object".into())),
-            Err(error) => return Err(bad(error.twice.unwrap_or_else(|| "not a JSON object".into()))),
+            Err(error) => return Err(bad(error.what.unwrap_or_else(|| "not a JSON object".into()))),
         };
         each(fields::case(fields, None, None, place.clone()).map_err(|error| bad(error.to_string()))?);
     }

@@ -1,42 +1,71 @@
-//! JSON whose objects have each member once: of two with one name, readers take one or the other.
+//! JSON whose objects have each member once: of two with one name, readers take one or the other. And which takes no more
+//! memory than vectors do: small objects can take a hundred times their text.
 
-use core::fmt;
+use core::{cell::Cell, fmt};
 
 use serde::{
-    Deserialize, Deserializer,
-    de::{Error, MapAccess, SeqAccess, Visitor},
+    Deserializer,
+    de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor},
 };
 use serde_json::{Map, Value};
+
+/// Bytes of memory for each byte of text. The vectors of the repository, and those in Wycheproof's shape, take 3 to 7.
+const FOR_EACH: usize = 16;
+/// Bytes of memory that every text may take, and at most so many.
+const LEAST: usize = 1 << 20;
+const MOST: usize = 512 << 20;
+/// What an element of a list takes, in a list that has just grown.
+const ELEMENT: usize = 2 * size_of::<Value>();
+/// What the first member of an object takes, a node of a tree with room for eleven; and each, as these are half full.
+const OBJECT: usize = 640;
+const MEMBER: usize = 110;
+/// What a text takes beside its bytes.
+const TEXT: usize = 16;
 
 /// Why a text is not such JSON.
 pub(crate) struct NotStrict {
     /// The line.
     pub(crate) line: usize,
-    /// Which member stands there twice; nothing if the text is not JSON at all.
-    pub(crate) twice: Option<String>,
+    /// Which member stands there twice, or that it takes too much memory; nothing if the text is not JSON at all.
+    pub(crate) what: Option<String>,
 }
 
 /// The value of a text.
 pub(crate) fn parse(text: &str) -> Result<Value, NotStrict> {
-    serde_json::from_str(text).map(|Strict(value)| value).map_err(|error| {
+    let room = Cell::new((FOR_EACH * text.len()).clamp(LEAST, MOST));
+    let mut from = serde_json::Deserializer::from_str(text);
+    let value = Strict(&room).deserialize(&mut from).and_then(|value| from.end().map(|()| value));
+    value.map_err(|error| {
         let said = error.is_data().then(|| error.to_string());
         // Behind it stands the place
-        let twice = said.map(|said| said.rsplit_once(" at line ").map_or(said.clone(), |(what, _)| what.to_owned()));
-        NotStrict { line: error.line(), twice }
+        let what = said.map(|said| said.rsplit_once(" at line ").map_or(said.clone(), |(what, _)| what.to_owned()));
+        NotStrict { line: error.line(), what }
     })
 }
 
-struct Strict(Value);
+/// What reads a value, with the bytes of memory that are left.
+#[derive(Clone, Copy)]
+struct Strict<'a>(&'a Cell<usize>);
 
-impl<'de> Deserialize<'de> for Strict {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Strict, D::Error> {
-        from.deserialize_any(Values).map(Strict)
+impl Strict<'_> {
+    fn take<E: Error>(self, bytes: usize) -> Result<(), E> {
+        let left = self.0.get().checked_sub(bytes);
+        self.0.set(
+            left.ok_or_else(|| E::custom("it has more small values than vectors have, which would take much memory"))?,
+        );
+        Ok(())
     }
 }
 
-struct Values;
+impl<'de> DeserializeSeed<'de> for Strict<'_> {
+    type Value = Value;
 
-impl<'de> Visitor<'de> for Values {
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Strict<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -63,17 +92,15 @@ impl<'de> Visitor<'de> for Values {
         Ok(value.into())
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+        self.take(TEXT + value.len())?;
         Ok(value.into())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
         let mut list = Vec::new();
-        while let Some(Strict(value)) = from.next_element()? {
+        while let Some(value) = from.next_element_seed(self)? {
+            self.take(ELEMENT)?;
             list.push(value);
         }
         Ok(list.into())
@@ -81,7 +108,9 @@ impl<'de> Visitor<'de> for Values {
 
     fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<Value, A::Error> {
         let mut map = Map::new();
-        while let Some((name, Strict(value))) = from.next_entry::<String, Strict>()? {
+        while let Some(name) = from.next_key::<String>()? {
+            self.take(MEMBER + TEXT + name.len() + if map.is_empty() { OBJECT } else { 0 })?;
+            let value = from.next_value_seed(self)?;
             if map.contains_key(&name) {
                 // A name that may come from a hostile file
                 let name: String = name.chars().take(40).collect();

@@ -43,6 +43,11 @@ fn errors_name_the_place() {
         (format!("{good}\n{}", with("iv", r#""00""#)), "line 2: nonce and iv are two names"),
         ("{\"numberOfTests\":1,\n\"testGroups\":[{\"tests\":[]}]}".into(), "numberOfTests is 1, but there are 0 tests"),
         ("{\"numberOfTests\":\"0\",\n\"testGroups\":[]}".into(), "numberOfTests is \"0\", but there are 0 tests"),
+        (format!("{good}\n{{\"a\":[{}0]}}", "{\"\":0},".repeat(200_000)), "line 2: it has more small values than"),
+        (
+            format!("{{\"testGroups\":[\n{}0]}}", "[{\"a\":[]}],".repeat(200_000)),
+            "line 2: it has more small values than",
+        ),
         ("nonsense".into(), "line 1"),
         ("[".repeat(100_000), "line 1"),
         (String::new(), "line 1"),

@@ -12,6 +12,7 @@ use sealwright_relay::serve::{
 };
 use sealwright_terminal::{CommandError, Exit, os_message, print, say, shown, similar};
 
+const CONFIG: &str = "relay.toml";
 const ADD: &str = "\
 The certificate comes from the authority that `serve --init` made in the folder of the configuration. The name
 goes into the file that `clients_file` names. If the relay runs, it is told at once.
@@ -98,7 +99,7 @@ struct CheckArgs {
 #[derive(Args, Debug)]
 struct ConfigArgs {
     /// Configuration file of the relay
-    #[arg(short, long, value_name = "RELAY.TOML", default_value = "relay.toml")]
+    #[arg(short, long, value_name = "RELAY.TOML", default_value = CONFIG)]
     config: PathBuf,
 }
 
@@ -124,7 +125,12 @@ pub(crate) fn run(args: &RelayArgs) -> Result<Exit, CommandError> {
 }
 
 fn read(path: &Path) -> Result<Config, CommandError> {
-    Config::read(path).map_err(failed)
+    Config::read(path).map_err(|error| {
+        let missing = matches!(&error, ConfigError::Io { error, .. } if error.kind() == ErrorKind::NotFound);
+        // It is what -c stands for where it is not given, and few commands run in the relay's folder
+        let hint = (missing && path == Path::new(CONFIG)).then_some("-c names the configuration of the relay");
+        failed(error).hints(hint)
+    })
 }
 
 /// What the relay's library says is wrong, and its hint.

@@ -107,6 +107,12 @@ impl ClientError {
     /// What to do about it, where there is more to say than what is wrong.
     pub fn hint(&self) -> Option<&str> {
         match self {
+            ClientError::Config { why, .. } => match why.unknown_field() {
+                Some("admin" | "clients" | "clients_file" | "cluster_sessions" | "clusters" | "control" | "frames") => {
+                    Some("this is the configuration of a relay; `relay add` writes a file for each client beside it")
+                }
+                _ => None,
+            },
             ClientError::FileName { why, .. } => why.hint(),
             ClientError::Research(_) => Some("research = true in the client's file takes it"),
             ClientError::Tls(error) => error.hint(),

@@ -127,6 +127,9 @@ impl ValueError {
     /// What to do about it, where there is more to say than what is wrong.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
+            ValueError::Toml(why) if matches!(why.unknown_field(), Some("authority" | "name" | "relay")) => {
+                Some("this is the file of a client; the relay's configuration, such as relay.toml, has a [tls] table")
+            }
             ValueError::Research(..) => Some("research = true allows it all the same"),
             ValueError::NoFileName(_) => {
                 Some("move the key into a file that only its owner may read, and name that file")

@@ -54,15 +54,27 @@ pub fn qemu() -> Result<(PathBuf, u32), MissingToolError> {
             hint: "apt-get install qemu-user".into(),
         });
     };
-    let said = Command::new(&file).arg("--version").output().ok();
-    let text = said.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
-    match version(&text) {
-        Some(version) if version >= OLDEST => Ok((file, version)),
-        _ => Err(MissingToolError {
-            what: format!("{}: recording needs QEMU {OLDEST} or newer, with plugins", file.display()),
-            hint: format!("it says: {}", text.lines().next().unwrap_or("nothing")),
-        }),
+    version_of(&file).map(|version| (file, version))
+}
+
+fn version_of(file: &Path) -> Result<u32, MissingToolError> {
+    let failed = |hint| MissingToolError {
+        what: format!("{}: recording needs QEMU {OLDEST} or newer, with plugins", file.display()),
+        hint,
+    };
+    let output =
+        Command::new(file).arg("--version").output().map_err(|error| failed(format!("it does not start: {error}")))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    if let Some(version) = version(&text).filter(|version| *version >= OLDEST) {
+        return Ok(version);
     }
+    // One that lacks a library says so on standard error
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let said = text.lines().chain(errors.lines()).find(|line| !line.trim().is_empty());
+    Err(failed(match said {
+        Some(said) => format!("it says: {said}"),
+        None => format!("it says nothing: {}", output.status),
+    }))
 }
 
 /// The first number of `qemu-x86_64 version 7.2.22 (Debian ...)`.
@@ -150,6 +162,23 @@ mod tests {
         assert_eq!(version("qemu-x86_64 version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u18+b3)\nCopyright"), Some(7));
         assert_eq!(version("qemu-x86_64 version 10.0.2"), Some(10));
         assert_eq!(version("something else"), None);
+    }
+
+    #[test]
+    fn it_is_told_why_qemu_does_not_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("qemu");
+        for (text, mode, hint) in [
+            ("#!/bin/sh\n", 0o600, "it does not start: Permission denied"),
+            ("#!/bin/sh\nexit 3\n", 0o700, "it says nothing: exit status: 3"),
+            ("#!/bin/sh\necho >&2 libaio.so.1: no such file\nexit 127\n", 0o700, "it says: libaio.so.1: no such file"),
+            ("#!/bin/sh\necho qemu-x86_64 version 5.2.0\n", 0o700, "it says: qemu-x86_64 version 5.2.0"),
+        ] {
+            fs::write(&file, text).unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+            let error = version_of(&file).unwrap_err();
+            assert!(error.hint.starts_with(hint), "{}", error.hint);
+        }
     }
 
     #[test]
