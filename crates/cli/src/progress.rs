@@ -8,7 +8,7 @@ use std::{
         Arc, Condvar, Mutex, PoisonError,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
-    thread::JoinHandle,
+    thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
@@ -63,9 +63,10 @@ impl Board {
             ProgressFormat::Json => Some(print_json),
             _ => None,
         };
-        let reporter = work.map(|work| {
+        // Without a thread for it, nothing is reported
+        let reporter = work.and_then(|work| {
             let shared = shared.clone();
-            std::thread::spawn(move || work(&shared))
+            thread::Builder::new().spawn(move || work(&shared)).ok()
         });
         Board { shared, reporter }
     }

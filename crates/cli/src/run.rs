@@ -1,8 +1,11 @@
 //! Works through a plan: several files at a time, each on its own, and the worst exit code for all of them.
 
-use std::sync::{
-    Arc, Mutex, PoisonError,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
 };
 
 use sealwright_file::{Progress, Work, output::create_directory, threads_for};
@@ -71,11 +74,15 @@ pub(crate) fn all(
             done.err().iter().for_each(report);
         }
     };
-    if workers == 1 {
+    thread::scope(|scope| {
+        // Where the system gives no more threads, those that there are do all of it; this is one of them
+        for _ in 1..workers {
+            if thread::Builder::new().spawn_scoped(scope, worker).is_err() {
+                break;
+            }
+        }
         worker();
-    } else {
-        std::thread::scope(|scope| (0..workers).for_each(|_| drop(scope.spawn(worker))));
-    }
+    });
     drop(board);
     worst.into_inner().unwrap_or_else(PoisonError::into_inner)
 }

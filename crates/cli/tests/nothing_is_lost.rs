@@ -4,7 +4,7 @@
 
 use std::{
     io::{Read, Seek, SeekFrom, Write},
-    os::unix::fs::symlink,
+    os::unix::fs::{MetadataExt, symlink},
     process::{Command, Stdio},
 };
 
@@ -331,4 +331,43 @@ fn a_passphrase_is_not_shown_after_a_stop() {
     file.seek(SeekFrom::Start(0)).unwrap();
     file.read_exact(&mut head).unwrap();
     assert_eq!(head, [0x89, b'S', b'E', b'A']);
+}
+
+/// With no room for a thread, or in a directory that may be written to and not read, what is done was told as failed, or the program
+/// ended by a panic: inputs were gone and the manifest was not there.
+#[test]
+fn a_job_is_done_with_little() {
+    let sandbox = Sandbox::new();
+    if std::fs::metadata(sandbox.path("k")).unwrap().uid() != 0 || !have("setpriv") || !have("prlimit") {
+        skipped("only root can run the program as somebody else, with setpriv and prlimit");
+        return;
+    }
+    let run = |threads: usize, words: &str| {
+        let who = format!("setpriv --reuid=65533 --regid=65533 --clear-groups prlimit --nproc={threads}");
+        sandbox.sh(&format!("exec {who} sealwright {words}"))
+    };
+    for i in 0..40 {
+        sandbox.write(&format!("d/{i}"), "text");
+    }
+    sandbox.write("drop/a", "text");
+    sandbox.ok("seal --key-file k d -o tree");
+    sandbox.chmod("drop", 0o333);
+    assert_eq!(sandbox.sh("chown -R 65533 .").code, 0);
+    let said = run(5, "seal --key-file k --each --threads 2 --remove d");
+    if said.err.contains("ermission denied") {
+        skipped(format_args!("the program cannot be run by somebody else: {}", said.err));
+        return;
+    }
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    assert_eq!(sandbox.run("verify --key-file k --each d --manifest -q").code, 0);
+    for line in ["seal --key-file k k -o drop/k.seal", "key new -o drop/new"] {
+        let said = run(2, line);
+        assert_eq!((said.code, said.err.as_str()), (0, ""), "{line}");
+    }
+    let said = run(2, "open --key-file k tree -C drop");
+    assert_eq!(said.code, 1);
+    assert!(said.err.contains("a thread: cannot start: Resource temporarily unavailable"), "{}", said.err);
+    let without = run(3, "open --key-file k tree -C drop");
+    assert_eq!((without.code, without.err.as_str()), (0, ""));
+    assert_eq!(sandbox.read("drop/d/0"), b"text");
 }

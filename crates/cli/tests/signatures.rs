@@ -40,6 +40,31 @@ fn a_signed_file_opens_for_who_asks_for_its_signer() {
     }
 }
 
+/// A pipe or a device that was named with -o, and a file in armor, gave the text of another signer, and only then the error.
+#[test]
+fn a_stream_gets_nothing_of_another_signers_text() {
+    let sandbox = with_keys();
+    sandbox.ok("seal --key-file k --sign eva.sign a -o a.seal");
+    sandbox.ok("seal --key-file k --sign eva.sign a -o a.asc --armor");
+    sandbox.ok("seal --key-file k a -o unsigned.seal");
+    for (input, code) in [("a.seal", 4), ("a.asc", 4), ("unsigned.seal", 3)] {
+        for output in ["-o - >got", "-f -o p", "-o /dev/stdout >got"] {
+            let line = format!(
+                "rm -f p got; mkfifo p; cat p >got & sealwright open --key-file k --signer me.verify {input} {output}; \
+                 said=$?; true <>p; wait; exit $said"
+            );
+            let said = sandbox.sh(&line);
+            assert_eq!((said.code, sandbox.read("got").len()), (code, 0), "{input} {output}: {}", said.err);
+        }
+        let said = sandbox.sh(&format!("sealwright open --key-file k --signer me.verify -o - <{input}"));
+        assert_eq!((said.code, said.out.len()), (code, 0), "{input}: {}", said.err);
+    }
+    for input in ["a.seal", "a.asc"] {
+        let said = sandbox.sh(&format!("sealwright open --key-file k --signer eva.verify {input} -o - | cmp - a"));
+        assert_eq!((said.code, said.err.as_str()), (0, ""), "{input}");
+    }
+}
+
 #[test]
 fn verify_says_who_signed() {
     let sandbox = with_keys();

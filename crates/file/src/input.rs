@@ -38,6 +38,8 @@ pub struct Input {
     preamble: Option<Preamble>,
     /// Whether the preamble was read out of text.
     armored: bool,
+    /// The file of that text, if it is one.
+    text: Option<(File, Metadata)>,
 }
 
 pub(crate) enum From {
@@ -80,13 +82,13 @@ impl Input {
         let regular = meta.is_file().then(|| (FileId::of(&meta), meta.mode() & 0o777));
         let whole = meta.is_file() && meta.len() > 0 && file.stream_position().is_ok_and(|at| at == 0);
         let from = if whole { From::File { file, meta } } else { From::Stream(Box::new(file)) };
-        Ok(Input { from, name, regular, preamble: None, armored: false })
+        Ok(Input { from, name, regular, preamble: None, armored: false, text: None })
     }
 
     /// Any reader; `name` is what errors call it.
     pub fn reader(from: impl Read + Send + 'static, name: impl Into<String>) -> Input {
         let from = From::Stream(Box::new(from));
-        Input { from, name: name.into(), regular: None, preamble: None, armored: false }
+        Input { from, name: name.into(), regular: None, preamble: None, armored: false, text: None }
     }
 
     /// Bytes in memory; `name` is what errors call them.
@@ -148,15 +150,34 @@ impl Input {
         }
     }
 
+    /// The same file from its start, to be read beside this one; none where bytes come once only.
+    ///
+    /// # Errors
+    /// Where there is no descriptor left.
+    #[cfg(feature = "signatures")]
+    pub(crate) fn again(&self) -> Result<Option<Input>, Error> {
+        let Some((file, meta)) = self.at_hand() else { return Ok(None) };
+        let file = file.try_clone().map_err(Error::io("read", self.name.clone()))?;
+        let from = From::File { file, meta: meta.clone() };
+        let (name, regular) = (self.name.clone(), self.regular);
+        Ok(Some(Input { from, name, regular, preamble: None, armored: false, text: None }))
+    }
+
     /// Fails if this is a file that was written to since it was opened.
     ///
     /// # Errors
     /// [`Error::Changed`].
     #[cfg(feature = "signatures")]
     pub(crate) fn is_unchanged(&self) -> Result<(), Error> {
+        self.at_hand().map_or(Ok(()), |(file, meta)| FileId::of(meta).still(file, &self.name))
+    }
+
+    /// The regular file that this is, or whose text it is.
+    #[cfg(feature = "signatures")]
+    fn at_hand(&self) -> Option<(&File, &Metadata)> {
         match &self.from {
-            From::File { file, meta } => FileId::of(meta).still(file, &self.name),
-            From::Stream(_) => Ok(()),
+            From::File { file, meta } => Some((file, meta)),
+            From::Stream(_) => self.text.as_ref().map(|(file, meta)| (file, meta)),
         }
     }
 
@@ -164,12 +185,14 @@ impl Input {
     fn read_preamble(&mut self) -> Result<Preamble, Error> {
         let mut head = vec![0; armor::BEGIN.len()];
         let stream = match &mut self.from {
-            From::File { file, .. } => {
+            From::File { file, meta } => {
                 let got = fill(&mut Cursored { file, at: 0 }, &mut head)?;
                 if !head[..got].starts_with(&armor::BEGIN.as_bytes()[..preamble::FIXED]) {
                     return Preamble::read(&mut Cursored { file, at: 0 });
                 }
-                Box::new(file.try_clone().map_err(Error::io("read", INPUT))?)
+                let another = || file.try_clone().map_err(Error::io("read", INPUT));
+                self.text = Some((another()?, meta.clone()));
+                Box::new(Positioned::from(another()?))
             }
             From::Stream(stream) => {
                 // No more than a preamble has: what follows is read by others.

@@ -2,8 +2,7 @@
 
 use std::{
     fs::File,
-    io::{self, Read, Write},
-    path::PathBuf,
+    io::{Read, Write},
 };
 
 use sealwright::Isa;
@@ -19,7 +18,7 @@ use crate::{
     form::Form,
     input::{Cursored, From, Input},
     key::Key,
-    layout::{Content, Layout, pad::Unpadder},
+    layout::{Layout, pad::Unpadder},
     output::{Draft, Output, Placed, To},
     preamble::{KeySource, Preamble, recipients_fixed},
     progress::Work,
@@ -27,7 +26,6 @@ use crate::{
     secret::Secret,
     slots::input_key,
     span::{self, Span},
-    tree::Unpacking,
     unlock::file_key,
     window::{by_position, in_order, write_parts},
 };
@@ -122,6 +120,8 @@ impl<'a> Opening<'a> {
     ///
     /// A file's last chunk is opened first, which proves its length; then a stream gets bytes, each already
     /// authenticated. A stream's end can only be proven at its end: until this returns `Ok`, the text may be cut short.
+    /// A signature stands behind the text: with `signers`, a file is read twice, so that a stream gets nothing of a text that
+    /// somebody else signed. Input that is itself a stream comes once, so such a text leaves before this returns an error.
     ///
     /// # Errors
     /// [`Error::WrongKey`], [`Error::NotAuthentic`] and any other; an output file then does not appear, an existing one
@@ -130,6 +130,8 @@ impl<'a> Opening<'a> {
         // Before the input is read: it may be neither sealed nor to be overwritten.
         output.differs_from(input.identity())?;
         input.preamble()?.layout.content.is_one_file()?;
+        #[cfg(feature = "signatures")]
+        self.verify_before(&input, &output)?;
         self.open_text(input, output)
     }
 
@@ -198,38 +200,6 @@ impl<'a> Opening<'a> {
             durable,
             commitment: body.commitment(),
             signer: opened.signer,
-        })
-    }
-
-    /// Opens a tree and unpacks it. It appears under its name only when all of it is proven.
-    ///
-    /// # Errors
-    /// [`Error::NotATree`], [`Error::OtherName`], [`Error::Exists`]; those of [`Opening::open`]. Nothing is left then.
-    pub fn unpack(&self, mut input: Input, unpacking: &Unpacking<'_>) -> Result<PathBuf, Error> {
-        if input.preamble()?.layout.content != Content::Tree {
-            return Err(Error::NotATree);
-        }
-        let (mut text, to) = io::pipe().map_err(Error::io("open", "a pipe"))?;
-        let threads = self.work.threads;
-        std::thread::scope(|scope| {
-            let unpacked = scope.spawn(move || {
-                let unpacked = unpacking.run(&mut text, threads);
-                // An opener that still writes is told by the closed pipe.
-                drop(text);
-                unpacked
-            });
-            let opened = self.open_text(input, Output::writer(to, "the tree"));
-            let unpacked = unpacked.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            match (opened, unpacked) {
-                (Ok(_), unpacked) => unpacked?.commit(),
-                // Who unpacks failed first and closed the pipe.
-                (Err(Error::Io { doing: "write", source, .. }), Err(error))
-                    if source.kind() == io::ErrorKind::BrokenPipe =>
-                {
-                    Err(error)
-                }
-                (Err(error), _) => Err(error),
-            }
         })
     }
 

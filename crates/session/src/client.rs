@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use sealwright::{Block, Isa, block::CleanStack, mode::multi_key::Schedule};
+use sealwright::{Aead, Block, Isa, Suite, block::CleanStack, mode::multi_key::Schedule};
 use zeroize::Zeroize;
 
 use crate::{
@@ -14,38 +14,89 @@ use crate::{
     packet::{Keyed, Packet, blocks},
     replay::Ring,
     scheme::{INVARIANT, Stream},
+    spec::SchemeKind,
 };
+
+/// The keys of a direction. In boxes: whoever moves a client, as a vector that grows does, would leave copies behind.
+enum Keys {
+    /// None: in the clear.
+    Clear,
+    /// AES-GCM as everybody has it, with the powers of its GHASH key.
+    Own(Box<dyn Aead>),
+    /// The round keys of a cluster, of which two are this client's, and the GHASH key.
+    Replaced(Box<(Schedule, Block)>),
+}
+
+impl Drop for Keys {
+    fn drop(&mut self) {
+        if let Keys::Replaced(keys) = self {
+            keys.1.zeroize();
+        }
+    }
+}
+
+impl Keys {
+    fn new(isa: Isa, grant: &Grant, flow: &Flow) -> Keys {
+        let spec = grant.spec;
+        let key = &flow.key[..spec.key_len()];
+        if spec.kind == SchemeKind::Clear {
+            return Keys::Clear;
+        }
+        let Some(second) = spec.second() else {
+            let suite = if key.len() == 16 { Suite::Aes128Gcm } else { Suite::Aes256Gcm };
+            return Keys::Own(suite.aead_at(isa, key).expect(INVARIANT));
+        };
+        let shared = Schedule::expand(isa, key).expect(INVARIANT);
+        let schedule = shared.clone().replaced(0, &flow.secondary[0]).replaced(second, &flow.secondary[1]);
+        let h = if spec.hashes_by_cluster() { shared.hash_key(isa) } else { schedule.hash_key(isa) };
+        Keys::Replaced(Box::new((schedule, h)))
+    }
+
+    /// Seals a packet; returns the tag, which is zero in the clear.
+    fn seal(&self, isa: Isa, packet: Packet<'_>) -> Block {
+        match self {
+            Keys::Clear => [0; 16],
+            Keys::Own(key) => {
+                let Packet { nonce, ad, text } = packet;
+                let tag = key.seal_in_place(nonce, ad, text).expect(INVARIANT);
+                tag.as_ref().try_into().expect(INVARIANT)
+            }
+            Keys::Replaced(keys) => keyed(keys).seal(isa, packet),
+        }
+    }
+
+    /// Opens a packet; if the tag does not match, the text is wiped.
+    fn open(&self, isa: Isa, packet: Packet<'_>, tag: &Block) -> bool {
+        match self {
+            Keys::Clear => {
+                let genuine = *tag == [0; 16];
+                if !genuine {
+                    packet.text.fill(0);
+                }
+                genuine
+            }
+            Keys::Own(key) => key.open_in_place(packet.nonce, packet.ad, packet.text, tag).is_ok(),
+            Keys::Replaced(keys) => keyed(keys).open(isa, packet, tag),
+        }
+    }
+}
+
+fn keyed(keys: &(Schedule, Block)) -> Keyed<'_> {
+    Keyed { schedule: keys.0.clone(), hash: Hash::WithKey(&keys.1) }
+}
 
 /// One direction, with its keys ready.
 struct DirectionKeys {
-    /// In a box: whoever moves a client, as a vector that grows does, would leave copies behind. None in the clear.
-    keyed: Option<Box<(Schedule, Block)>>,
+    keys: Keys,
     stream: Stream,
     blocks: u32,
     packets: u32,
 }
 
-impl Drop for DirectionKeys {
-    fn drop(&mut self) {
-        if let Some(keyed) = &mut self.keyed {
-            keyed.1.zeroize();
-        }
-    }
-}
-
 impl DirectionKeys {
     fn new(isa: Isa, grant: &Grant, flow: &Flow) -> Self {
-        let spec = grant.spec;
-        let keyed = (spec.kind != crate::SchemeKind::Clear).then(|| {
-            let shared = Schedule::expand(isa, &flow.key[..spec.key_len()]).expect(INVARIANT);
-            let schedule = match spec.second() {
-                None => shared.clone(),
-                Some(second) => shared.clone().replaced(0, &flow.secondary[0]).replaced(second, &flow.secondary[1]),
-            };
-            let h = if spec.hashes_by_cluster() { shared.hash_key(isa) } else { schedule.hash_key(isa) };
-            Box::new((schedule, h))
-        });
-        DirectionKeys { keyed, stream: Stream { prefix: flow.prefix, base: flow.base }, blocks: 0, packets: 0 }
+        let stream = Stream { prefix: flow.prefix, base: flow.base };
+        DirectionKeys { keys: Keys::new(isa, grant, flow), stream, blocks: 0, packets: 0 }
     }
 }
 
@@ -151,10 +202,7 @@ impl Client {
         let seq = up.stream.base + u64::from(up.packets);
         let phase = (self.epoch & 15) as u8;
         *ad = Header { kind: FrameKind::Data, phase, len: text.len() as u16, session: self.session, seq }.write();
-        if let Some((schedule, h)) = up.keyed.as_deref() {
-            let keyed = Keyed { schedule: schedule.clone(), hash: Hash::WithKey(h) };
-            *tag = keyed.seal(self.isa, Packet { nonce: &up.stream.nonce(seq), ad, text });
-        }
+        *tag = up.keys.seal(self.isa, Packet { nonce: &up.stream.nonce(seq), ad, text });
         Ok(frame)
     }
 
@@ -181,19 +229,8 @@ impl Client {
             return Err(SessionError::Replayed);
         }
         let after = down.blocks.checked_add(blocks(text.len())).ok_or(SessionError::Exhausted)?;
-        let genuine = match down.keyed.as_deref() {
-            None => {
-                let genuine = *tag == [0; 16];
-                if !genuine {
-                    text.fill(0);
-                }
-                genuine
-            }
-            Some((schedule, h)) => {
-                let keyed = Keyed { schedule: schedule.clone(), hash: Hash::WithKey(h) };
-                keyed.open(self.isa, Packet { nonce: &down.stream.nonce(header.seq), ad, text }, tag)
-            }
-        };
+        let packet = Packet { nonce: &down.stream.nonce(header.seq), ad, text };
+        let genuine = down.keys.open(self.isa, packet, tag);
         if !genuine {
             return Err(SessionError::Forged);
         }

@@ -328,7 +328,8 @@ pub fn streams(mut bytes: &[u8]) {
     };
     assert_eq!(made == 0, !opener.is_null());
     let (mut opened, mut proven, mut failed) = (Vec::new(), false, made != 0);
-    for turn in 0..40_usize {
+    // Four turns read two chunks or more, and eleven writes fill 27
+    for turn in 0..64_usize {
         if opener.is_null() {
             break;
         }
@@ -346,5 +347,5 @@ pub fn streams(mut bytes: &[u8]) {
     assert!([&text[..], &part].concat().starts_with(&opened), "other text came");
     assert!(!proven || (whole && !changed && opened == text), "an end that was not written, or not there");
     let opens = whole && !changed;
-    assert!(!opens || how & 4 != 0 || !failed && (proven || opened.len() < text.len()), "a whole stream opens");
+    assert!(!opens || how & 4 != 0 || !failed && proven, "a whole stream opens");
 }

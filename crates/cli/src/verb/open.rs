@@ -22,8 +22,9 @@ use crate::{
 
 const EXAMPLES: &str = "\
 A file appears under its name only when all of it is verified. Standard output receives only verified
-bytes, but may end early: check the exit code before you use them. With --signer a file is read twice, so that
-nothing of another signer's text is written; a text from standard input is written before its signature is known.
+bytes, but may end early: check the exit code before you use them. With --signer a file that goes to a pipe or a
+device is read twice, so that nothing of another signer's text is written; what comes from a pipe is written before
+its signature is known.
 
 A sealed file is opened beside itself. A sealed directory is unpacked into the working directory, or with --each
 beside its file, if its name is that of its file; -C names another place for both, and takes any name.
@@ -162,15 +163,6 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
                 other => lists.explain(other, task),
             });
         }
-        #[cfg(feature = "signatures")]
-        let opening = match (&task.input, &task.output) {
-            // The signature stands behind the text
-            (Place::File(_), Place::Stream) if !signers.is_empty() && args.range.is_none() && input.len().is_some() => {
-                let seen = opening.verify(stream::input(task)?).map_err(|error| lists.explain(error, task))?;
-                opening.commitment(Some(seen.commitment))
-            }
-            _ => opening,
-        };
         let output = stream::output(task, &args.files, args.preserve)?;
         if let Some(range) = &args.range {
             return range.write(task, &opening, output);

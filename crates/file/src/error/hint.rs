@@ -40,6 +40,7 @@ impl Error {
             Error::TooManyEntries | Error::LongPath { .. } => {
                 "seal its directories one by one, or each file by itself with --each"
             }
+            Error::LongName { .. } => "give it a shorter name, or seal the files by themselves with --each",
             Error::IsAList => "`sealwright open --each` with the directory opens the files and checks their names",
             Error::NoEntry(_) => "`sealwright inspect --list` with a key lists what there is",
             Error::NoneOpens => {

@@ -195,6 +195,14 @@ pub enum Error {
         /// Its length in bytes.
         len: usize,
     },
+    /// The name of a file or directory is too long for a sealed directory.
+    #[error("the name {} has {len} bytes, and at most 255 can be sealed", .name.display())]
+    LongName {
+        /// The name.
+        name: PathBuf,
+        /// Its length in bytes.
+        len: usize,
+    },
     /// The file is no manifest of files.
     #[error("it holds no manifest of files")]
     NotAList,

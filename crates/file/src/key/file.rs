@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     error::{Error, IS_PUBLIC, LOOSE, NOT_RAW},
-    output::sync_directory_of,
+    output::Above,
     secret::Secret,
 };
 
@@ -134,7 +134,7 @@ pub fn write_new(path: &Path, text: impl AsRef<[u8]>) -> Result<(), Error> {
         other => other.map_err(Error::io("create", place.clone()))?,
     };
     let written = file.write_all(text.as_ref()).and_then(|()| file.sync_all());
-    written.map_err(Error::io("write", place)).and_then(|()| sync_directory_of(path)).inspect_err(|_| {
+    written.map_err(Error::io("write", place)).and_then(|()| Above::of(path)?.sync(&file, path)).inspect_err(|_| {
         let _ = std::fs::remove_file(path);
     })
 }

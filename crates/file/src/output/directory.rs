@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use rustix::io::Errno;
+use rustix::{fs::syncfs, io::Errno};
 
 use crate::error::Error;
 
@@ -19,13 +19,37 @@ pub(crate) fn parent(path: &Path) -> &Path {
     }
 }
 
-/// Makes sure that the name `path` outlives a power cut.
-///
-/// # Errors
-/// What the system says, unless it is that this file system cannot sync directories.
-pub(crate) fn sync_directory_of(path: &Path) -> Result<(), Error> {
-    let directory = File::open(parent(path)).map_err(failed(path))?;
-    sync_directory(&directory, path)
+/// The directory in which a name is to outlive a power cut. It is opened before the name appears, so that what is done does not fail
+/// over it.
+pub(crate) enum Above {
+    Directory(File),
+    /// It may be written to and not read. All of the file system is synced in its place.
+    Unreadable,
+}
+
+impl Above {
+    /// That of the name `path`.
+    ///
+    /// # Errors
+    /// What the system says, unless it is that the directory may not be read.
+    pub(crate) fn of(path: &Path) -> Result<Above, Error> {
+        match File::open(parent(path)) {
+            Ok(directory) => Ok(Above::Directory(directory)),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(Above::Unreadable),
+            Err(error) => Err(failed(path)(error)),
+        }
+    }
+
+    /// Makes sure that the name `path`, which `file` has now, outlives a power cut.
+    ///
+    /// # Errors
+    /// What the system says, unless it is that this file system cannot sync directories.
+    pub(crate) fn sync(&self, file: &File, path: &Path) -> Result<(), Error> {
+        match self {
+            Above::Directory(directory) => sync_directory(directory, path),
+            Above::Unreadable => syncfs(file).map_err(|error| failed(path)(error.into())),
+        }
+    }
 }
 
 fn failed(path: &Path) -> impl FnOnce(io::Error) -> Error {
@@ -64,10 +88,28 @@ pub fn create_directory(path: &Path, mode: u32, sync: bool) -> Result<(), Error>
         create_directory(above, 0o777, sync)?;
     }
     match DirBuilder::new().mode(mode).create(path) {
-        Ok(()) if sync => sync_directory_of(path),
+        Ok(()) if sync => Above::of(path)?.sync(&File::open(path).map_err(failed(path))?, path),
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists || !fs::metadata(path).is_ok_and(|m| m.is_dir()) => {
             Err(Error::Io { doing: "create", place: path.display().to_string(), source: error })
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_name_is_synced_also_where_its_directory_may_not_be_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a");
+        let file = File::create_new(&path).unwrap();
+        for above in [Above::of(&path).unwrap(), Above::Unreadable] {
+            above.sync(&file, &path).unwrap();
+        }
+        let error = Above::of(&path.join("b")).err().unwrap();
+        assert!(error.to_string().starts_with("cannot sync the directory of "), "{error}");
     }
 }

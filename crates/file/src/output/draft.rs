@@ -18,7 +18,7 @@ use rustix::{
 };
 
 use super::{
-    directory::{parent, sync_directory_of},
+    directory::{Above, parent},
     live::{Live, hidden_name, live},
     options::OutputOptions,
 };
@@ -101,6 +101,7 @@ impl Draft {
         if self.options.sync {
             self.file.sync_all().map_err(failed("write"))?;
         }
+        let above = self.options.sync.then(|| Above::of(&self.target)).transpose()?;
         {
             // An interrupt takes all drafts or finds this one named.
             let mut live = live();
@@ -117,7 +118,7 @@ impl Draft {
             }
             live.wrote(&self.file);
         }
-        if self.options.sync { sync_directory_of(&self.target) } else { Ok(()) }
+        above.map_or(Ok(()), |above| above.sync(&self.file, &self.target))
     }
 
     /// Gives the file its name.

@@ -13,7 +13,7 @@ use rustix::{
 };
 
 use super::{
-    directory::{sync_directory, sync_directory_of},
+    directory::{Above, sync_directory},
     live::{hidden_name, live, remove},
 };
 use crate::error::Error;
@@ -46,6 +46,7 @@ impl DraftTree {
     pub(crate) fn commit(self, target: &Path, mode: Option<u32>, sync: bool) -> Result<(), Error> {
         let inside = self.hidden.join(target.file_name().unwrap_or_default());
         let root = File::open(&inside).map_err(failed("open", target))?;
+        let above = sync.then(|| Above::of(target)).transpose()?;
         {
             // An interrupt takes all drafts or finds this one named.
             let mut live = live();
@@ -62,11 +63,10 @@ impl DraftTree {
         if let Some(mode) = mode {
             root.set_permissions(Permissions::from_mode(mode)).map_err(failed("set the mode of", target))?;
         }
-        if sync {
-            sync_directory(&root, target)?;
-            sync_directory_of(target)?;
+        match above {
+            Some(above) => sync_directory(&root, target).and_then(|()| above.sync(&root, target)),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 

@@ -163,8 +163,13 @@ pub(crate) fn hidden_name(target: &Path) -> Result<PathBuf, Error> {
     let mut fresh = [0; 6];
     random(&mut fresh)?;
     let mut hidden = OsString::from(".");
-    // A name may have 255 bytes; ours must leave room for the dots and the letters.
-    hidden.push(OsStr::from_bytes(&name.as_bytes()[..name.len().min(240)]));
+    // A name may have 255 bytes; ours must leave room for the dots and the letters. Some file systems take no part of a character.
+    let name = name.as_bytes();
+    let mut len = name.len().min(240);
+    while name.get(len).is_some_and(|byte| byte & 0xc0 == 0x80) && len > 237 {
+        len -= 1;
+    }
+    hidden.push(OsStr::from_bytes(&name[..len]));
     hidden.push(".");
     hidden.push(fresh.iter().map(|byte| char::from(LETTERS[usize::from(byte & 31)])).collect::<String>());
     Ok(parent(target).join(hidden))
@@ -182,6 +187,16 @@ mod tests {
     use rustix::fs::{Mode, OFlags, fchmod, mkdirat, openat};
 
     use super::*;
+
+    #[test]
+    fn a_hidden_name_ends_between_characters() {
+        for (name, kept) in [("n".repeat(250), 240), (format!("a{}", "日".repeat(80)), 238), ("é".repeat(120), 240)] {
+            let hidden = hidden_name(Path::new(&name)).unwrap();
+            let hidden = hidden.file_name().unwrap().to_str().expect("a text stays one");
+            assert_eq!(hidden.len(), 1 + kept + 1 + 6, "{hidden}");
+            assert!(hidden[1..].starts_with(&name[..kept]), "{hidden}");
+        }
+    }
 
     /// The standard library takes a descriptor and a frame of the stack for each level. Where they do not suffice, a tree stayed.
     #[test]

@@ -20,7 +20,7 @@ use std::{
 
 use device::Device;
 pub use directory::create_directory;
-pub(crate) use directory::{sync_directory, sync_directory_of};
+pub(crate) use directory::{Above, sync_directory};
 pub(crate) use draft::{Draft, Placed};
 pub(crate) use draft_tree::DraftTree;
 pub(crate) use live::is_abandoned;

@@ -27,6 +27,7 @@
 mod form;
 mod hands;
 mod manifest;
+mod open;
 mod pack;
 mod steps;
 mod unpack;

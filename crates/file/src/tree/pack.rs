@@ -1,13 +1,12 @@
 //! From a directory to the text of a tree.
 
 use std::{
-    collections::VecDeque,
+    collections::{BTreeSet, VecDeque, btree_set},
     ffi::{OsStr, OsString},
     fs::{self, File},
     io::{self, Cursor, Read},
     os::{fd::OwnedFd, unix::ffi::OsStrExt},
     path::{Path, PathBuf},
-    vec,
 };
 
 use rustix::{
@@ -60,7 +59,7 @@ pub struct Packed {
 ///
 /// # Errors
 /// What the system says; [`Error::BadOutput`] for a directory without a name; [`Error::TooManyEntries`];
-/// [`Error::LongPath`].
+/// [`Error::LongPath`]; [`Error::LongName`].
 pub fn pack(path: &Path) -> Result<Packed, Error> {
     pack_within(path, None, LONGEST, MOST)
 }
@@ -96,9 +95,13 @@ fn pack_within(path: &Path, output: Option<FileId>, longest: u64, most: usize) -
     listing.list(directory, path.into(), name.into())?;
     let Listing { manifest, files, skipped, .. } = listing;
     let bytes = manifest.to_bytes();
-    // It would be sealed, and never opened.
     if bytes.len() as u64 > longest {
         return Err(Error::TooManyEntries);
+    }
+    // Whatever a file system says: what cannot be read would be sealed, and never opened.
+    if Manifest::from_bytes(&bytes).is_none() {
+        let source = io::Error::other("the system lists in it what no directory can hold");
+        return Err(Error::Io { doing: "read", place: path.display().to_string(), source });
     }
     let head = [&MAGIC[..], &(bytes.len() as u64).to_be_bytes(), &bytes].concat();
     let len = head.len() as u64 + manifest.content_len();
@@ -125,7 +128,7 @@ struct Listing {
 /// A directory that is open, and the names in it that were not looked at.
 struct Level {
     directory: Dir,
-    names: vec::IntoIter<OsString>,
+    names: btree_set::IntoIter<OsString>,
 }
 
 impl Listing {
@@ -170,15 +173,15 @@ impl Listing {
         let stat = fstat(&directory).map_err(failed(path))?;
         self.add(entry(EntryKind::Directory, inside, &stat))?;
         let mut directory = Dir::new(directory).map_err(failed(path))?;
-        let mut names = Vec::new();
+        let mut names = BTreeSet::new();
         while let Some(entry) = directory.read() {
             let entry = entry.map_err(failed(path))?;
             let name = OsStr::from_bytes(entry.file_name().to_bytes());
             if name != "." && name != ".." {
-                names.push(OsString::from(name));
+                // A name that is listed twice, as others move files meanwhile, is one.
+                names.insert(OsString::from(name));
             }
         }
-        names.sort();
         Ok(Level { directory, names: names.into_iter() })
     }
 
@@ -188,6 +191,11 @@ impl Listing {
             return Err(Error::TooManyEntries);
         }
         Error::check_path(&entry.path)?;
+        // FAT and NTFS have names of more bytes than others.
+        let name = entry.path.file_name().unwrap_or_default();
+        if !is_name(name) {
+            return Err(Error::LongName { name: name.into(), len: name.len() });
+        }
         self.manifest.entries.push(entry);
         Ok(())
     }
@@ -285,6 +293,20 @@ mod tests {
         }
         fs::create_dir(directory.path().join("b")).unwrap();
         assert!(matches!(pack_within(directory.path(), None, LONGEST, 2), Err(Error::TooManyEntries)));
+    }
+
+    /// On FAT, a name of 86 characters can have 258 bytes.
+    #[test]
+    fn a_name_that_no_sealed_directory_has_is_refused() {
+        let entry = |len| {
+            let path = Path::new("d").join("n".repeat(len));
+            Entry { kind: EntryKind::File, path, mode: 0, modified: (0, 0), len: 0 }
+        };
+        let mut listing = Listing { most: 9, ..Listing::default() };
+        listing.add(entry(255)).unwrap();
+        let error = listing.add(entry(256)).unwrap_err();
+        assert!(matches!(error, Error::LongName { len: 256, .. }) && error.exit_code() == 1, "{error}");
+        assert!(error.hint().is_some() && listing.manifest.entries.len() == 1);
     }
 
     #[test]

@@ -1,0 +1,41 @@
+//! Opening a tree: what is opened goes through a pipe to what unpacks it.
+
+use std::{io, path::PathBuf, thread::Builder};
+
+use super::Unpacking;
+use crate::{Content, Error, Input, Opening, Output};
+
+impl Opening<'_> {
+    /// Opens a tree and unpacks it. It appears under its name only when all of it is proven.
+    ///
+    /// # Errors
+    /// [`Error::NotATree`], [`Error::OtherName`], [`Error::Exists`]; those of [`Opening::open`]. Nothing is left then.
+    pub fn unpack(&self, mut input: Input, unpacking: &Unpacking<'_>) -> Result<PathBuf, Error> {
+        if input.preamble()?.layout.content != Content::Tree {
+            return Err(Error::NotATree);
+        }
+        let (mut text, to) = io::pipe().map_err(Error::io("open", "a pipe"))?;
+        let threads = self.work.threads;
+        std::thread::scope(|scope| {
+            let run = move || {
+                let unpacked = unpacking.run(&mut text, threads);
+                // An opener that still writes is told by the closed pipe.
+                drop(text);
+                unpacked
+            };
+            let unpacked = Builder::new().spawn_scoped(scope, run).map_err(Error::io("start", "a thread"))?;
+            let opened = self.open_text(input, Output::writer(to, "the tree"));
+            let unpacked = unpacked.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            match (opened, unpacked) {
+                (Ok(_), unpacked) => unpacked?.commit(),
+                // Who unpacks failed first and closed the pipe.
+                (Err(Error::Io { doing: "write", source, .. }), Err(error))
+                    if source.kind() == io::ErrorKind::BrokenPipe =>
+                {
+                    Err(error)
+                }
+                (Err(error), _) => Err(error),
+            }
+        })
+    }
+}
