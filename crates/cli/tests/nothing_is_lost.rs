@@ -367,7 +367,7 @@ fn a_job_is_done_with_little() {
     let said = run(2, "open --key-file k tree -C drop");
     assert_eq!(said.code, 1);
     assert!(said.err.contains("a thread: cannot start: Resource temporarily unavailable"), "{}", said.err);
-    let without = run(3, "open --key-file k tree -C drop");
+    let without = run(20, "open --key-file k tree -C drop");
     assert_eq!((without.code, without.err.as_str()), (0, ""));
     assert_eq!(sandbox.read("drop/d/0"), b"text");
 }

@@ -109,7 +109,7 @@ mod tests {
         for above in [Above::of(&path).unwrap(), Above::Unreadable] {
             above.sync(&file, &path).unwrap();
         }
-        let error = Above::of(&path.join("b")).err().unwrap();
+        let error = Above::of(&directory.path().join("b/c")).err().unwrap();
         assert!(error.to_string().starts_with("cannot sync the directory of "), "{error}");
     }
 }
