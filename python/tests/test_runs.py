@@ -166,7 +166,7 @@ class Web(AbstractFileSystem):
 
     def info(self, path, **kwargs):
         if path in self.files:
-            return {"name": path, "size": 4, "type": "file"}
+            return {"name": path, "size": 4, "type": "file", "Last-Modified": "now"}
         if any(name.startswith(f"{path}/") for name in self.files):
             return {"name": path, "size": 0, "type": "directory"}
         raise FileNotFoundError(path)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
@@ -33,43 +35,76 @@ class Manifest:
     ) -> None:
         """`fields` are those that each line has, and of which kind. `run` says what run it is of, in a line before them."""
         self._path = path
+        # Those of stores name files that others may not list.
+        self._mode = 0o666 if run is None else 0o600
         # What goes in front of the first line.
         self._ahead: list[dict[str, Any]] = [] if run is None else [{"run": dict(run)}]
         self.lines: list[dict[str, Any]] = []
+        # How long it is, and how long without a last line that a crash cut off, which is taken away when there is one to follow.
+        self._found = self._whole = 0
         if path is None or not os.path.exists(path):
             return
-        with open(path, "r+b") as file:
-            whole = 0
+        with open(path, "rb") as file:
             for number, line in enumerate(file, 1):
-                # A last line that was cut off by a crash does not count.
-                if line.endswith(b"\n"):
-                    whole += len(line)
-                    if number == 1 and run is not None and _is_of(line, run, os.fspath(path)):
-                        continue
-                    self.lines.append(_line(line, fields, f"{os.fspath(path)}: line {number}"))
-            # Only now: what is no manifest is left as it is.
-            file.truncate(whole)
-        if whole:
+                self._found += len(line)
+                if not line.endswith(b"\n"):
+                    if number == 1 and not self._begins(line, fields):
+                        what = "no line of a manifest, and what was cut off is not the beginning of one of this run"
+                        raise ValueError(f"{os.fspath(path)}: {what} (hint: name another file, or remove it)")
+                    break
+                self._whole += len(line)
+                if number == 1 and run is not None and _is_of(line, run, os.fspath(path)):
+                    continue
+                self.lines.append(_line(line, fields, f"{os.fspath(path)}: line {number}"))
+        if self._whole:
             self._ahead = []
+
+    def _begins(self, line: bytes, fields: Mapping[str, type]) -> bool:
+        """Whether a crash can have left this of the first line."""
+        if self._ahead:
+            return json.dumps(self._ahead[0]).encode().startswith(line)
+        start = f'{{"{next(iter(fields))}": '.encode()
+        return line.startswith(start) or start.startswith(line)
 
     def append(self, *lines: dict[str, Any]) -> None:
         if self._path is None or not lines:
             return
-        with open(self._path, "a", encoding="utf-8") as file:
-            file.write("".join(json.dumps(line) + "\n" for line in (*self._ahead, *lines)))
-            file.flush()
-            os.fsync(file.fileno())
-        self._ahead = []
+        text = "".join(json.dumps(line) + "\n" for line in (*self._ahead, *lines)).encode()
+        with open(os.open(self._path, os.O_RDWR | os.O_CREAT, self._mode), "r+b") as file:
+            end = file.seek(0, os.SEEK_END)
+            if self._whole < end == self._found:
+                end = file.seek(self._whole)
+                file.truncate()
+            try:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            except BaseException:
+                # What follows must not become one line with a part of this one.
+                with suppress(OSError):
+                    os.ftruncate(file.fileno(), end)
+                raise
+        self._ahead, self._found = [], 0
+
+
+def without_secrets(url: str) -> str:
+    """A URL of HTTP without a user, a password and a query, which may be a signature. In other stores' names these are parts of a name."""
+    found = _HTTP.fullmatch(url)
+    return url if found is None else f"{found[1]}{found[2]}"
+
+
+_HTTP = re.compile(r"(https?://)(?:[^/?#]*@)?([^?#]*).*", re.DOTALL)
 
 
 def _is_of(line: bytes, run: Mapping[str, str], path: str) -> bool:
     """Whether the first line says of which run a manifest is. It must be this one."""
     try:
-        found = json.loads(line)["run"]
+        # Older ones have passwords in their places.
+        found = {name: without_secrets(value) for name, value in json.loads(line)["run"].items()}
         if found == run:
             return True
         other = ", ".join(f"{name} {found[name]}" for name, value in run.items() if found[name] != value)
-    except (ValueError, RecursionError, LookupError, TypeError):
+    except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
         return False
     raise ValueError(f"{path}: the manifest of another run: {other} (hint: each run has a manifest of its own)")
 

@@ -30,7 +30,7 @@ from fsspec.implementations.local import LocalFileSystem
 
 from ._sealed import copy_whole
 from ._sealwright import WrongKey
-from ._spread import IN_FLIGHT, Manifest, Report, spread, why
+from ._spread import IN_FLIGHT, Manifest, Report, spread, why, without_secrets
 from ._store import begin, behind, files_below
 from .filesystem import SealedFileSystem
 from .sweeps import Sweep, sweep
@@ -75,8 +75,8 @@ def seal_store(source: str, target: str, *, executor: Executor, **options: Any) 
     `key` or `recipients`, `suite`, `costs` and `associated_data` are those of `sealwright.seal`; keys must be bytes and recipients texts,
     or a function without arguments that returns one of them, called where the worker is. `source_options` and `target_options` are
     fsspec's. The target must not lie in the source, as what is sealed would be sealed again by the next run. `manifest` is a local file
-    that records what is done: what it names is skipped, unless the source has changed since. It is for one source, one target and one
-    key; without it every file is sealed, and replaces what is there. `progress` is called with a `Report` after each file. `in_flight`
+    that records what is done: what it names is skipped, unless the source has changed since, or its store tells the length alone. It is for
+    one source, one target and one key; without it every file is sealed, and replaces what is there. `progress` is called with a `Report` after each file. `in_flight`
     is how many tasks wait or run at once, 64 if not given: at least twice the number of workers. Files whose work raises an exception
     are in the report; the others are not stopped by them. So are folders that cannot be listed, what is no regular file, such as a named
     pipe, and files whose names are no paths below the target: with an empty part, `.` or `..`, as objects of a store can have them, or
@@ -173,7 +173,8 @@ def _run(
         what = f"{to_path} lies in {from_path}: what is sealed would be sealed again by the next run"
         raise ValueError(f"{what} (hint: seal to a folder beside it)")
     verb = "seal" if opening is None else "open" if sealing is None else "rekey"
-    run = {"call": f"{verb}_store", "source": from_fs.unstrip_protocol(from_path), "target": to_fs.unstrip_protocol(to_path)}
+    places = {"source": from_fs.unstrip_protocol(from_path), "target": to_fs.unstrip_protocol(to_path)}
+    run = {"call": f"{verb}_store", **{name: without_secrets(url) for name, url in places.items()}}
     report, done = Report(), Manifest(manifest, {"name": str, "mark": str}, run)
     stores = _Store.of(from_fs), _Store.of(to_fs)
     from_fs.invalidate_cache()
@@ -192,11 +193,11 @@ def _run(
                 report.failed[name] = f"ValueError: {name!r} is no name of a file below the target (hint: rename the object)"
                 continue
             try:
-                mark = _mark(_of_a_file(from_fs, path, info))
+                mark = _mark(from_fs, path, info)
             except Exception as error:
                 report.failed[name] = why(error)
                 continue
-            if known.get(name) == mark:
+            if mark and known.get(name) == mark:
                 report.skipped += 1
                 continue
             # A target that is there, though the manifest does not name it, proves nothing: it may be of an earlier state of the source,
@@ -210,7 +211,7 @@ def _run(
             report.failed[name] = failed
             return
         text, worked, anew = came
-        done.append({"name": name, "mark": anew or mark})
+        done.append({"name": name, "mark": mark if anew is None else anew})
         report.done += worked
         report.skipped += not worked
         report.text_bytes += text if worked else 0
@@ -233,7 +234,8 @@ def _lies_in(fs: Any, path: str, other_fs: Any, other: str) -> bool:
 
 
 def _name(path: str, top: str) -> str:
-    return path[len(top) :].removeprefix("/") or os.path.basename(path)
+    # A source that is one file is named by whoever calls, perhaps with a signature.
+    return path[len(top) :].removeprefix("/") or os.path.basename(without_secrets(path))
 
 
 def _of_a_file(fs: Any, path: str, info: dict[str, Any]) -> dict[str, Any]:
@@ -282,7 +284,7 @@ def _mark_now(fs: Any, path: str) -> Optional[str]:
     with suppress(Exception):
         fs.invalidate_cache(path)
         # Stores may tell the time otherwise when they are asked for one file.
-        return _mark(_of_a_file(fs, path, fs.find(path, detail=True).get(path, {})))
+        return _mark(fs, path, fs.find(path, detail=True).get(path, {}))
     return None
 
 
@@ -291,9 +293,25 @@ def _begun(fs: Any, path: str) -> Any:
     return fs._open(path, mode="wb", autocommit=False) if isinstance(fs, SealedFileSystem) else begin(fs, path)
 
 
-def _mark(info: dict[str, Any]) -> str:
-    """What changes when a file does."""
-    for name in ("ETag", "etag", "md5Hash", "mtime", "LastModified", "created"):
-        if info.get(name):
-            return f"{info.get('size')} {info[name]}"
-    return str(info.get("size"))
+# What changes when a file does, by the names that fsspec's filesystems have for it: checksums and versions before times.
+_CHECKSUMS = ("ETag", "etag", "e_tag", "md5Hash", "Content-MD5", "content_md5", "Digest", "sha", "hex", "CRC")
+_TIMES = ("mtime", "LastModified", "Last-Modified", "last_modified", "modify", "modified", "modificationTime", "updated")
+
+
+def _mark(fs: Any, path: str, info: dict[str, Any]) -> str:
+    """What changes when a file does; empty where the store tells its length alone, or less."""
+    info = _of_a_file(fs, path, info)
+    told = _told(info)
+    if told is None:
+        # Lists may tell less than who is asked for one file, as HTTP's do.
+        with suppress(Exception):
+            info = {**info, **fs.info(path)}
+            told = _told(info)
+    if told is None:
+        with suppress(Exception):
+            told = fs.modified(path)
+    return "" if told is None else f"{info.get('size')} {told}"
+
+
+def _told(info: dict[str, Any]) -> Any:
+    return next((info[name] for name in (*_CHECKSUMS, *_TIMES) if info.get(name) not in (None, "")), None)
