@@ -6,6 +6,7 @@ import io
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fsspec.transaction import Transaction
@@ -88,6 +89,12 @@ class Sealed(SealedFile):
 
     def _unfinished(self) -> bool:
         return super()._unfinished() or (self._writes and self._below is not None)
+
+    def _cleanup(self) -> Callable[[], object]:
+        below, self._below = self._below, None
+        # A forked child must not take away what its parent writes.
+        ours = below is not None and self._process == (os.getpid(), _process)
+        return partial(forget, below) if ours else super()._cleanup()
 
     def __del__(self) -> None:
         super().__del__()
@@ -215,6 +222,9 @@ class Compressed(io.BufferedIOBase):
 
     def __del__(self) -> None:
         if not self.closed:
+            # Its thread may wait for what this one holds, and what compresses would write to it.
+            if self._sealed._writer is not None:
+                self._sealed._let_go()
             self.discard()
             if not self._sealed._excused:
                 missed(self.name, self)

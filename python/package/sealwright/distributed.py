@@ -75,12 +75,13 @@ def seal_store(source: str, target: str, *, executor: Executor, **options: Any) 
     `key` or `recipients`, `suite`, `costs` and `associated_data` are those of `sealwright.seal`; keys must be bytes and recipients texts,
     or a function without arguments that returns one of them, called where the worker is. `source_options` and `target_options` are
     fsspec's. The target must not lie in the source, as what is sealed would be sealed again by the next run. `manifest` is a local file
-    that records what is done: what it names is skipped, unless the source has changed since, or its store tells the length alone. It is for
-    one source, one target and one key; without it every file is sealed, and replaces what is there. `progress` is called with a `Report` after each file. `in_flight`
-    is how many tasks wait or run at once, 64 if not given: at least twice the number of workers. Files whose work raises an exception
-    are in the report; the others are not stopped by them. So are folders that cannot be listed, what is no regular file, such as a named
-    pipe, and files whose names are no paths below the target: with an empty part, `.` or `..`, as objects of a store can have them, or
-    with `::`, which chains URLs. A link counts as what it leads to, unless that is a folder.
+    that records what is done: what it names is skipped, unless the source has changed since, or its store tells the length alone. It
+    is for one source, one target and one key; without it every file is sealed, and replaces what is there. `progress` is called with a
+    `Report` after each file. `in_flight` is how many tasks wait or run at once, 64 if not given: at least twice the number of workers.
+    Files whose work raises an exception are in the report; the others are not stopped by them. So are folders that cannot be listed,
+    what is no regular file, such as a named pipe, and files whose names are no paths below the target: with an empty part, `.` or
+    `..`, as objects of a store can have them, or with `::`, which chains URLs. A link counts as what it leads to, unless that is a
+    folder.
     """
     places, keys = _split("seal_store", options, _PLACES, _SEALING)
     _check("seal_store", keys, "key", "recipients")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Optional
 
 from ._leaving import Before
 from ._sealwright import Error, SealedReader, SealedWriter
+from ._target import Target, bytes_of
 
 if TYPE_CHECKING:
     from ._sealwright import Buffer, _AnyKey, _Costs, _Path, _Recipients, _Seekable, _Writable
@@ -57,41 +58,6 @@ def missed(name: object, source: object, warn: Callable[..., None] = warnings.wa
     """Tells of a file that was written to and that nobody closed, also while modules are being cleared."""
     what = f"{name}: no file was made, as nobody closed it (hint: close it, or use it in a with statement)"
     warn(what, ResourceWarning, stacklevel=3, source=source)
-
-
-class _Target:
-    """A file object that is written to, until it is stopped."""
-
-    def __init__(self, file: _Writable) -> None:
-        self._file, self._idle, self._stopped = file, threading.Lock(), False
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        # Where `write` returns None, it matters whether the file is a raw one.
-        return type(self._file)
-
-    @property
-    def name(self) -> Any:
-        return self._file.name  # type: ignore[attr-defined]
-
-    def write(self, data: bytes) -> Any:
-        with self._idle:
-            if self._stopped:
-                raise Error("the interpreter ends")
-            return self._file.write(data)
-
-    def flush(self) -> None:
-        with self._idle:
-            if hasattr(self._file, "flush"):
-                self._file.flush()
-
-    def stop(self, until: float) -> bool:
-        """Whether nothing is being written any more: not so if a write hangs, as to a pipe that nobody reads."""
-        self._stopped = True
-        idle = self._idle.acquire(timeout=max(until - time.monotonic(), 0))
-        if idle:
-            self._idle.release()
-        return idle
 
 
 def _refuse(mode: str, without_effect: dict[str, object]) -> None:
@@ -140,8 +106,8 @@ class SealedFile(io.BufferedIOBase):
         self._writer: Optional[SealedWriter] = None
         self._at = 0
         self._lock = threading.RLock()
-        self._forgotten = self._lost = self._excused = self._theirs = self._over = False
-        self._target: Optional[_Target] = None
+        self._forgotten = self._lost = self._excused = self._theirs = self._over = self._gone = False
+        self._target: Optional[Target] = None
         self._wanted = self._made = False
         self._before: Optional[Before] = None
         self.mode = mode
@@ -159,7 +125,7 @@ class SealedFile(io.BufferedIOBase):
             _refuse(mode, {"max_memory_kib": max_memory_kib})
             self._before = Before()
             # What has `write` is a file object to the writer.
-            self._target = _Target(file) if hasattr(file, "write") else None  # type: ignore[arg-type]
+            self._target = Target(file) if hasattr(file, "write") else None  # type: ignore[arg-type]
             self._writer = SealedWriter(
                 self._target or file,  # type: ignore[arg-type]
                 key=key,
@@ -192,7 +158,7 @@ class SealedFile(io.BufferedIOBase):
         return self._reader is not None
 
     def writable(self) -> bool:
-        return self._writer is not None or self._over
+        return self._writer is not None or self._over or self._gone
 
     @property
     def size(self) -> int:
@@ -247,15 +213,14 @@ class SealedFile(io.BufferedIOBase):
     def write(self, data: Buffer, /) -> int:
         if self.closed:
             raise ValueError("I/O operation on closed file")
-        if self._over and self._forgotten:
+        if self._gone or self._over and self._forgotten:
             # What wraps it and is forgotten too hands on what it has.
             return memoryview(data).nbytes
         if self._over:
             raise self._too_late()
         if self._writer is None:
             raise io.UnsupportedOperation("not writable")
-        # An array without elements may have a shape that cannot be cast.
-        with memoryview(data) as view, view.cast("B") if view.nbytes else memoryview(b"") as parts:
+        with bytes_of(data) as parts:
             done = 0
             # A call takes less than 2 GiB.
             while done < len(parts):
@@ -303,6 +268,18 @@ class SealedFile(io.BufferedIOBase):
         self._writer = self._before = None
         super().close()
 
+    def _let_go(self) -> None:
+        """Gives up what is written, as nobody has it any more, and waits for nothing: this may be called while garbage is collected, in a
+        thread that holds what a write of the target waits for. The thread that seals ends as its text does."""
+        self._writer = self._before = None
+        self._forgotten = self._gone = True
+        if self._target is not None:
+            self._target.let_go(self._cleanup())
+
+    def _cleanup(self) -> Callable[[], object]:
+        """What is to be done with the target when nothing is being written to it any more."""
+        return lambda: None
+
     def _given_up(self) -> bool:
         """Whether `close`, which asks, is called because of an exception that came while the file was written, or of no reference being
         left to what wraps it."""
@@ -316,12 +293,18 @@ class SealedFile(io.BufferedIOBase):
         self._forgotten = True
         if self._writer is not None and not self._excused:
             self._missed(self.name, source)
+        if self._writer is not None and self._needs_python():
+            self._let_go()
+            self._lost = True
 
     def close(self) -> None:
         if self.closed:
             if self._lost:
                 self._lost = False
                 raise Error("no file was made: what wrapped it was forgotten before it was closed (hint: close or detach it)")
+            return
+        if self._gone:
+            super().close()
             return
         if self._over:
             super().close()
@@ -368,10 +351,11 @@ class SealedFile(io.BufferedIOBase):
         # Forgotten is not closed: a file that was not written to its end must not look whole.
         try:
             written = not self.closed and self._writer is not None and self._at > 0 and not self._excused
-            if not self.closed:
-                # Within a write of its target, nobody can wait for the thread that seals.
-                with suppress(RuntimeError):
-                    self.discard()
+            if not self.closed and self._writer is not None and self._needs_python():
+                self._let_go()
+                super().close()
+            elif not self.closed:
+                self.discard()
         except AttributeError:
             return  # The constructor failed.
         if written:

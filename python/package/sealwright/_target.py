@@ -1,0 +1,90 @@
+"""What a `SealedFile` takes bytes from, and what it writes to."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from ._sealwright import Error
+
+if TYPE_CHECKING:
+    from ._sealwright import Buffer, _Writable
+
+
+@contextmanager
+def bytes_of(data: Buffer) -> Iterator[memoryview]:
+    """The bytes of a buffer, which lie together and are no addresses of objects."""
+    with memoryview(data) as view:
+        # The names of fields stand between colons.
+        if "O" in "".join(view.format.split(":")[::2]):
+            raise TypeError("an array of objects has no bytes of its own, but addresses (hint: convert it)")
+        if not view.c_contiguous:
+            raise BufferError("the bytes do not lie together (hint: pass a copy)")
+        # An array without elements may have a shape that cannot be cast.
+        with view.cast("B") if view.nbytes else memoryview(b"") as parts:
+            yield parts
+
+
+class Target:
+    """A file object that is written to, until it is stopped."""
+
+    def __init__(self, file: _Writable) -> None:
+        self._file, self._idle, self._stopped = file, threading.Lock(), False
+        # What is to be done when nothing is being written any more: one call at most.
+        self._after: list[Callable[[], object]] = []
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        # Where `write` returns None, it matters whether the file is a raw one.
+        return type(self._file)
+
+    @property
+    def name(self) -> Any:
+        return self._file.name  # type: ignore[attr-defined]
+
+    def write(self, data: bytes) -> Any:
+        try:
+            with self._idle:
+                if self._stopped:
+                    raise Error("the file was given up")
+                return self._file.write(data)
+        finally:
+            self._settle()
+
+    def flush(self) -> None:
+        try:
+            with self._idle:
+                if hasattr(self._file, "flush") and not self._stopped:
+                    self._file.flush()
+        finally:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Does what is to be done at last, unless another thread is writing, which does it then."""
+        while self._after and self._idle.acquire(blocking=False):
+            try:
+                # Two threads may have come here.
+                with suppress(IndexError):
+                    after = self._after.pop()
+                    with suppress(Exception):
+                        after()
+            finally:
+                self._idle.release()
+
+    def let_go(self, after: Callable[[], object]) -> None:
+        """Nothing is written any more but what is being written now, and `after` is called when it is: here, or in the thread that writes.
+        Nobody waits."""
+        self._stopped = True
+        self._after.append(after)
+        self._settle()
+
+    def stop(self, until: float) -> bool:
+        """Whether nothing is being written any more: not so if a write hangs, as to a pipe that nobody reads."""
+        self._stopped = True
+        idle = self._idle.acquire(timeout=max(until - time.monotonic(), 0))
+        if idle:
+            self._idle.release()
+        return idle
