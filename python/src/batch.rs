@@ -3,13 +3,13 @@
 use pyo3::{
     exceptions::{PyTypeError, PyValueError},
     prelude::*,
-    types::{PyBytes, PyList, PyString},
+    types::{PyList, PyString},
 };
 
 use crate::{
-    buffer::{Input, Memory, Output, detached, dimensions, or_empty, written_bytes},
+    buffer::{Input, Memory, Output, detached, dimensions, is_sequence, or_empty, room, written_each},
     error::OrRaise,
-    keyed::{AD, Keyed, TAG, split},
+    keyed::{AD, Keyed, TAG},
 };
 
 /// Associated data of a batch.
@@ -44,10 +44,16 @@ impl<'py> Batch<'py> {
     }
 }
 
-/// What is in a sequence, which must not be one buffer, whose items are bytes. Those of an array of rows are rows.
+/// What is in a sequence, which must not be one buffer, whose items are bytes. Those of an array of rows are rows. What is no sequence may
+/// make its items one by one, in one buffer that it fills again and again: there would be as many messages with the last one's bytes.
 fn items<'py>(all: &Bound<'py, PyAny>, what: &str) -> PyResult<Vec<Bound<'py, PyAny>>> {
     if all.is_instance_of::<PyString>() || dimensions(all).is_some_and(|dimensions| dimensions < 2) {
         return Err(PyTypeError::new_err(format!("{what} must be a sequence of bytes-like objects, not one")));
+    }
+    if !is_sequence(all) {
+        let kind = all.get_type().name().map_or_else(|_| "this".into(), |name| name.to_string());
+        let what = format!("{what} must be a sequence of bytes-like objects, not {kind} (hint: pass a list)");
+        return Err(PyTypeError::new_err(what));
     }
     all.try_iter()?.collect()
 }
@@ -59,26 +65,47 @@ fn equal(what: &str, given: usize, wanted: usize) -> PyResult<()> {
     Err(PyValueError::new_err(format!("there are {given} {what} for {wanted} messages")))
 }
 
-/// Calls `each` with every nonce, message and associated data, if `right` of the nonces.
-fn run<'py>(
-    batch: &Batch<'py>,
-    right: impl FnOnce(&[Input<'_>]) -> PyResult<()>,
-    mut each: impl FnMut(&[u8], &[u8], &[u8]) -> PyResult<()>,
-) -> PyResult<()> {
-    let ads = batch.ads()?;
-    let nonces: Vec<Input<'_>> = batch.nonces.iter().map(|nonce| nonce.extract()).collect::<PyResult<_>>()?;
-    right(&nonces)?;
-    for (i, (nonce, data)) in nonces.iter().zip(&batch.data).enumerate() {
-        let data: Input<'_> = data.extract()?;
-        match &ads {
-            Ads::All(ad) => each(nonce.bytes(), data.bytes(), ad.bytes())?,
-            Ads::Each(ads) => {
-                let ad: Option<Input<'_>> = ads[i].extract()?;
-                each(nonce.bytes(), data.bytes(), or_empty(&ad))?;
-            }
-        }
+/// The bytes of a batch, which stay in place as long as this: what is in them is worked on without the interpreter lock.
+struct Views<'a> {
+    nonces: Vec<Input<'a>>,
+    data: Vec<Input<'a>>,
+    ads: Vec<Option<Input<'a>>>,
+    all: Option<Input<'a>>,
+}
+
+/// Nonce, associated data, and text or message.
+type Parts<'a> = (&'a [u8], &'a [u8], &'a [u8]);
+
+impl<'a> Views<'a> {
+    fn of(batch: &'a Batch<'_>, ads: &'a Ads<'_>) -> PyResult<Self> {
+        let (ads, all) = match ads {
+            Ads::All(ad) => (Vec::new(), Some(Input::Bytes(ad.memory()))),
+            Ads::Each(each) => (extracted(each)?, None),
+        };
+        Ok(Views { nonces: extracted(&batch.nonces)?, data: extracted(&batch.data)?, ads, all })
     }
-    Ok(())
+
+    fn parts(&self) -> PyResult<Vec<Parts<'_>>> {
+        let mut parts = room(self.data.len())?;
+        for (at, (nonce, data)) in self.nonces.iter().zip(&self.data).enumerate() {
+            let ad = self.all.as_ref().map_or_else(|| or_empty(&self.ads[at]), Input::bytes);
+            parts.push((nonce.bytes(), ad, data.bytes()));
+        }
+        Ok(parts)
+    }
+}
+
+fn extracted<'a, 'py, T: FromPyObject<'a, 'py, Error = PyErr>>(all: &'a [Bound<'py, PyAny>]) -> PyResult<Vec<T>> {
+    let mut each = room(all.len())?;
+    for one in all {
+        each.push(one.extract()?);
+    }
+    Ok(each)
+}
+
+/// How many bytes there are to work on.
+fn size(parts: &[Parts<'_>]) -> usize {
+    parts.iter().fold(0, |size, (_, ad, data)| size.saturating_add(ad.len() + data.len()))
 }
 
 pub(crate) fn encrypt<'py>(
@@ -88,15 +115,19 @@ pub(crate) fn encrypt<'py>(
     ads: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyList>> {
     let (py, batch) = (data.py(), Batch::new(nonces, data, ads)?);
-    let mut sealed = Vec::with_capacity(batch.data.len());
-    run(
-        &batch,
-        |nonces| key.each_once(nonces.iter().map(Input::bytes)),
-        |nonce, text, ad| {
-            sealed.push(key.encrypt(py, nonce, text, ad)?);
-            Ok(())
-        },
-    )?;
+    let ads = batch.ads()?;
+    let views = Views::of(&batch, &ads)?;
+    let parts = views.parts()?;
+    key.each_once(parts.iter().map(|(nonce, ..)| *nonce))?;
+    for (nonce, ..) in &parts {
+        key.nonce(nonce.len())?;
+    }
+    let sealed = written_each(py, parts.iter().map(|(.., text)| text.len() + TAG), |messages| {
+        detached(py, size(&parts), || {
+            let mut each = parts.iter().zip(messages);
+            each.try_for_each(|((nonce, ad, text), message)| key.seal(nonce, ad, Some(text), message))
+        })
+    })?;
     PyList::new(py, sealed)
 }
 
@@ -107,27 +138,24 @@ pub(crate) fn decrypt<'py>(
     ads: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyList>> {
     let (py, batch) = (data.py(), Batch::new(nonces, data, ads)?);
-    let mut opened: Vec<Option<Bound<'py, PyBytes>>> = Vec::with_capacity(batch.data.len());
-    run(
-        &batch,
-        |_| Ok(()),
-        |nonce, message, ad| {
-            key.nonce(nonce.len())?;
-            let Ok((ciphertext, tag)) = split(message) else {
-                opened.push(None);
-                return Ok(());
-            };
-            let mut genuine = true;
-            let text = written_bytes(py, ciphertext.len(), |text| {
-                let size = text.len() + ad.len();
-                genuine = detached(py, size, || key.aead.open_to(nonce, ad, ciphertext, tag, text)).is_ok();
-                Ok::<(), PyErr>(())
-            })?;
-            opened.push(genuine.then_some(text));
-            Ok(())
-        },
-    )?;
-    PyList::new(py, opened)
+    let ads = batch.ads()?;
+    let views = Views::of(&batch, &ads)?;
+    let parts = views.parts()?;
+    let mut genuine = room(parts.len())?;
+    for (nonce, ..) in &parts {
+        key.nonce(nonce.len())?;
+    }
+    let opened = written_each(py, parts.iter().map(|(.., message)| message.len().saturating_sub(TAG)), |texts| {
+        detached(py, size(&parts), || {
+            genuine.extend(parts.iter().zip(texts).map(|((nonce, ad, message), text)| {
+                let Some(at) = message.len().checked_sub(TAG) else { return false };
+                let (ciphertext, tag) = message.split_at(at);
+                key.aead.open_to(nonce, ad, ciphertext, tag, text).is_ok()
+            }));
+        });
+        Ok::<(), PyErr>(())
+    })?;
+    PyList::new(py, opened.into_iter().zip(genuine).map(|(text, genuine)| genuine.then_some(text)).collect::<Vec<_>>())
 }
 
 /// The number of rows, and the length of one.

@@ -7,7 +7,13 @@ use std::{
     marker::PhantomData,
 };
 
-use pyo3::{Borrowed, exceptions::PyValueError, ffi, prelude::*, types::PyBytes};
+use pyo3::{
+    Borrowed,
+    exceptions::{PyMemoryError, PyTypeError, PyValueError},
+    ffi, intern,
+    prelude::*,
+    types::{PyByteArray, PyBytes},
+};
 
 use crate::error::too_long;
 
@@ -21,7 +27,40 @@ pub(crate) const DETACH: usize = 32 << 10;
 /// A view of an object with the buffer protocol; released on drop.
 pub(crate) struct View(Box<ffi::Py_buffer>);
 
+/// Fields of a structure are named between colons; `O` elsewhere is the address of an object.
+fn has_objects(format: &[u8]) -> bool {
+    format.split(|byte| *byte == b':').step_by(2).any(|kinds| kinds.contains(&b'O'))
+}
+
 impl View {
+    /// A view of bytes that lie together. Those of arrays of objects are addresses, which are no data, and which nobody may write.
+    fn of_bytes(object: Borrowed<'_, '_, PyAny>, access: c_int) -> PyResult<View> {
+        // These have no other kind of bytes.
+        if object.is_instance_of::<PyByteArray>() {
+            return View::of(object, access);
+        }
+        let objects = match View::of(object, access | ffi::PyBUF_ND | ffi::PyBUF_FORMAT) {
+            Ok(view) if !has_objects(view.format()) => return Ok(view),
+            Ok(_) => true,
+            // numpy has no format for times, and views of classes with one need not tell it.
+            Err(_) => object
+                .getattr(intern!(object.py(), "dtype"))
+                .and_then(|dtype| dtype.getattr(intern!(object.py(), "hasobject"))?.is_truthy())
+                .unwrap_or_default(),
+        };
+        if objects {
+            return Err(PyTypeError::new_err(
+                "an array of objects has no bytes of its own, but addresses (hint: convert it)",
+            ));
+        }
+        View::of(object, access)
+    }
+
+    fn format(&self) -> &[u8] {
+        // SAFETY: the format is null, or a text that lives as long as the view.
+        if self.0.format.is_null() { &[] } else { unsafe { CStr::from_ptr(self.0.format) }.to_bytes() }
+    }
+
     fn of(object: Borrowed<'_, '_, PyAny>, flags: c_int) -> PyResult<View> {
         // Boxed, because some exporters let the view point into itself.
         let mut view = Box::new(ffi::Py_buffer::new());
@@ -106,9 +145,13 @@ pub(crate) fn dimensions(object: &Bound<'_, PyAny>) -> Option<usize> {
     }
     // One that does not even say how it lies is none to look into.
     let Ok(view) = View::of(object.as_borrowed(), ffi::PyBUF_FULL_RO) else { return Some(1) };
-    // SAFETY: the format is null, or a text that lives as long as the view.
-    let objects = !view.0.format.is_null() && unsafe { CStr::from_ptr(view.0.format) }.to_bytes() == b"O";
-    if objects { None } else { Some(usize::try_from(view.0.ndim).unwrap_or_default()) }
+    if view.format() == b"O" { None } else { Some(usize::try_from(view.0.ndim).unwrap_or_default()) }
+}
+
+/// Whether it has its items by number, as lists, tuples and arrays of rows have, and sets and what is gone through once have not.
+pub(crate) fn is_sequence(object: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: the object is alive and attached.
+    unsafe { ffi::PySequence_Check(object.as_ptr()) != 0 }
 }
 
 impl<'a, 'py> FromPyObject<'a, 'py> for Input<'a> {
@@ -123,7 +166,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Input<'a> {
             };
             Input::Bytes(Memory { start, len, of: PhantomData })
         } else {
-            Input::View(View::of(object, ffi::PyBUF_SIMPLE)?)
+            Input::View(View::of_bytes(object, ffi::PyBUF_SIMPLE)?)
         };
         if input.memory().len() > LONGEST { Err(too_long()) } else { Ok(input) }
     }
@@ -141,7 +184,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Output {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        View::of(object, ffi::PyBUF_WRITABLE).map(Output)
+        View::of_bytes(object, ffi::PyBUF_WRITABLE).map(Output)
     }
 }
 
@@ -201,21 +244,60 @@ pub(crate) fn written_bytes<'py, E: Into<PyErr>>(
     len: usize,
     fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    // SAFETY: without a text to copy, Python gives a new object with room for `len` bytes, or null and an exception (the one empty
-    // object is shared, but has nothing to write). Nobody else has it yet. What a foreign function hands out are bytes of some
-    // value; to set them to zero first would take a tenth of the time of sealing a long text.
-    let (object, bytes) = unsafe {
-        let raw = ffi::PyBytes_FromStringAndSize(std::ptr::null(), len as ffi::Py_ssize_t);
-        let object = Bound::from_owned_ptr_or_err(py, raw)?.cast_into_unchecked::<PyBytes>();
-        let start = ffi::PyBytes_AsString(object.as_ptr()).cast::<u8>();
-        (object, std::slice::from_raw_parts_mut(start, len))
-    };
+    let (object, bytes) = unwritten(py, len)?;
     if let Err(error) = fill(bytes) {
         // A text may be there.
         wipe(bytes);
         return Err(error.into());
     }
     Ok(object)
+}
+
+/// A new `bytes` object and its bytes, which are to be written before the object is handed on.
+#[inline]
+fn unwritten<'a, 'py>(py: Python<'py>, len: usize) -> PyResult<(Bound<'py, PyBytes>, &'a mut [u8])> {
+    // SAFETY: without a text to copy, Python gives a new object with room for `len` bytes, or null and an exception (the one empty
+    // object is shared, but has nothing to write). Nobody else has it yet. What a foreign function hands out are bytes of some
+    // value; to set them to zero first would take a tenth of the time of sealing a long text.
+    unsafe {
+        let raw = ffi::PyBytes_FromStringAndSize(std::ptr::null(), len as ffi::Py_ssize_t);
+        let object = Bound::from_owned_ptr_or_err(py, raw)?.cast_into_unchecked::<PyBytes>();
+        let start = ffi::PyBytes_AsString(object.as_ptr()).cast::<u8>();
+        Ok((object, std::slice::from_raw_parts_mut(start, len)))
+    }
+}
+
+/// A list of new `bytes` objects of these lengths, as [`written_bytes`] makes one.
+pub(crate) fn written_each<'py, E: Into<PyErr>>(
+    py: Python<'py>,
+    lens: impl ExactSizeIterator<Item = usize>,
+    fill: impl FnOnce(&mut [&mut [u8]]) -> Result<(), E>,
+) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+    let (mut objects, mut all) = (room(lens.len())?, room(lens.len())?);
+    for len in lens {
+        let (object, bytes) = unwritten(py, len)?;
+        objects.push(object);
+        all.push(bytes);
+    }
+    if let Err(error) = fill(&mut all) {
+        all.into_iter().for_each(wipe);
+        return Err(error.into());
+    }
+    Ok(objects)
+}
+
+/// Room for as many as the caller chose, who is told if there is none.
+pub(crate) fn room<T>(count: usize) -> PyResult<Vec<T>> {
+    let mut room = Vec::new();
+    room.try_reserve_exact(count).map_err(|error| PyMemoryError::new_err(error.to_string()))?;
+    Ok(room)
+}
+
+/// A copy of bytes, of which the caller chose how many there are.
+pub(crate) fn copied(bytes: &[u8]) -> PyResult<Vec<u8>> {
+    let mut copy = room(bytes.len())?;
+    copy.extend_from_slice(bytes);
+    Ok(copy)
 }
 
 /// Sets bytes to zero that nobody reads any more.

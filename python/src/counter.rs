@@ -175,13 +175,9 @@ impl RandomNonceKey {
         associated_data: Option<Input<'_>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let (data, ad) = (data.bytes(), or_empty(&associated_data));
-        let seal = |message: &mut [u8]| {
-            message.copy_from_slice(&self.0.seal(ad, data)?);
-            Ok::<_, SealError>(())
-        };
-        written_bytes(py, data.len() + self.overhead(), |message| {
-            detached(py, data.len() + ad.len(), || seal(message)).map_err(Raised::from)
-        })
+        let size = data.len() + ad.len();
+        let seal = |message: &mut [u8]| detached(py, size, || self.0.seal_to(ad, data, message)).map_err(Raised::from);
+        written_bytes(py, data.len() + self.overhead(), seal)
     }
 
     /// The text of a message that `seal` made, here or elsewhere.

@@ -82,7 +82,7 @@ fn lengths(summary: &Summary) -> PyResult<(u64, u64)> {
 #[pyfunction]
 pub(crate) fn text_bytes(head: buffer::Input<'_>, sealed_bytes: u64) -> PyResult<Option<u64>> {
     let head = head.bytes();
-    let found = sealwright_file::inspect(Input::bytes(head.to_vec(), "the file")).raised()?;
+    let found = sealwright_file::inspect(Input::bytes(buffer::copied(head)?, "the file")).raised()?;
     let layout = found.preamble.layout;
     if head.starts_with(armor::BEGIN.as_bytes()) || layout.padded || layout.signed {
         return Ok(None);
@@ -91,22 +91,32 @@ pub(crate) fn text_bytes(head: buffer::Input<'_>, sealed_bytes: u64) -> PyResult
     Ok(body.and_then(|body| chunk::plain_len(body).ok()))
 }
 
-/// What a sealed file tells without a key, none of it proven: `suite`, `opens_with`, and for a path `text_bytes` and
-/// `sealed_bytes`.
-#[pyfunction]
-pub(crate) fn inspect<'py>(source: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
-    let input = job::input(source)?;
-    let found = source.py().detach(|| sealwright_file::inspect(input)).raised()?;
-    let dict = PyDict::new(source.py());
-    dict.set_item("version", found.version)?;
-    dict.set_item("suite", found.preamble.suite.name())?;
-    let opens_with = match &found.preamble.source {
+/// What opens a file with this source of its key.
+pub(crate) fn opens_with(source: &KeySource) -> &'static str {
+    match source {
         KeySource::Raw => "key",
         KeySource::Passphrase { .. } => "passphrase",
         KeySource::Recipients(_) => "recipients",
         _ => "another kind of key",
-    };
-    dict.set_item("opens_with", opens_with)?;
+    }
+}
+
+/// What a sealed file tells without a key, none of it proven: `suite`, `opens_with`, and for a path `text_bytes` and
+/// `sealed_bytes`. A file object that can seek is then where it was.
+#[pyfunction]
+pub(crate) fn inspect<'py>(source: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+    // Who looks at a file object may want to open it then.
+    let place = if source.hasattr("seek")? { source.call_method0("tell").ok() } else { None };
+    let input = job::input(source)?;
+    let found = source.py().detach(|| sealwright_file::inspect(input)).raised();
+    if let Some(place) = place {
+        source.call_method1("seek", (place,))?;
+    }
+    let found = found?;
+    let dict = PyDict::new(source.py());
+    dict.set_item("version", found.version)?;
+    dict.set_item("suite", found.preamble.suite.name())?;
+    dict.set_item("opens_with", opens_with(&found.preamble.source))?;
     dict.set_item("sealed_bytes", found.sealed)?;
     dict.set_item("text_bytes", found.text.and_then(Result::ok))?;
     Ok(dict)

@@ -23,6 +23,7 @@ use sealwright_file::{
 };
 
 use crate::{
+    buffer::copied,
     counter::suite,
     error::OrRaise,
     keys,
@@ -63,7 +64,7 @@ impl Seal {
         };
         let costs =
             costs.map_or_else(Costs::default, |(memory_kib, passes, lanes)| Costs { memory_kib, passes, lanes });
-        Ok(Seal { lock, suite: suite(suite_name)?, ad: ad.to_vec(), armor, costs })
+        Ok(Seal { lock, suite: suite(suite_name)?, ad: copied(ad)?, armor, costs })
     }
 
     pub(crate) fn run(
@@ -94,7 +95,12 @@ pub(crate) struct Open {
 impl Open {
     pub(crate) fn new(key: &Bound<'_, PyAny>, ad: &[u8], max_memory_kib: Option<u32>) -> PyResult<Open> {
         let ceiling = max_memory_kib.map_or_else(Ceiling::default, Ceiling::memory);
-        Ok(Open { keys: keys::keys(key)?, ad: ad.to_vec(), ceiling })
+        Ok(Open { keys: keys::keys(key)?, ad: copied(ad)?, ceiling })
+    }
+
+    /// Whether to open may take seconds.
+    pub(crate) fn stretches(&self) -> bool {
+        self.keys.iter().any(|key| key.kind() == "a passphrase")
     }
 
     pub(crate) fn opening(&self, interrupt: &Interrupt) -> Opening<'_> {
@@ -161,18 +167,30 @@ pub(crate) fn opened<T: Send + 'static>(
         if !fs::metadata(&path).is_ok_and(|meta| meta.file_type().is_fifo()) {
             return open(&path).raised();
         }
-        let (done, opened) = sync_channel(1);
-        thread::Builder::new().name("sealwright".into()).spawn(move || done.send(open(&path)))?;
-        loop {
-            match opened.recv_timeout(SIGNALS) {
-                Ok(result) => return result.raised(),
-                Err(RecvTimeoutError::Timeout) => Python::attach(|py| py.check_signals())?,
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(PyRuntimeError::new_err("the thread that opens a named pipe has ended"));
-                }
+        awaited(move || open(&path))
+    })
+}
+
+/// Runs `work`, which needs no interpreter, in another thread, which Ctrl-C leaves behind.
+pub(crate) fn left_by_signals<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> Result<T, file::Error> + Send + 'static,
+) -> PyResult<T> {
+    py.detach(|| awaited(work))
+}
+
+fn awaited<T: Send + 'static>(work: impl FnOnce() -> Result<T, file::Error> + Send + 'static) -> PyResult<T> {
+    let (done, result) = sync_channel(1);
+    thread::Builder::new().name("sealwright".into()).spawn(move || done.send(work()))?;
+    loop {
+        match result.recv_timeout(SIGNALS) {
+            Ok(result) => return result.raised(),
+            Err(RecvTimeoutError::Timeout) => Python::attach(|py| py.check_signals())?,
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(PyRuntimeError::new_err("the thread that opens a file has ended"));
             }
         }
-    })
+    }
 }
 
 /// What errors call a file object.

@@ -6,7 +6,7 @@ use pyo3::{exceptions::PyValueError, prelude::*, types::PyBytes};
 use sealwright::Aead;
 
 use crate::{
-    buffer::{Memory, Output, detached, written_bytes},
+    buffer::{Memory, Output, detached, room, written_bytes},
     error::{OrRaise, Raised},
 };
 
@@ -41,11 +41,12 @@ impl Keyed {
 
     /// # Errors
     /// If one of `nonces` comes twice, where it must not.
-    pub(crate) fn each_once<'a>(&self, nonces: impl Iterator<Item = &'a [u8]>) -> PyResult<()> {
+    pub(crate) fn each_once<'a>(&self, nonces: impl ExactSizeIterator<Item = &'a [u8]>) -> PyResult<()> {
         if !self.once {
             return Ok(());
         }
-        let mut sorted: Vec<(&[u8], usize)> = nonces.zip(0..).collect();
+        let mut sorted: Vec<(&[u8], usize)> = room(nonces.len())?;
+        sorted.extend(nonces.zip(0..));
         sorted.sort_unstable();
         match sorted.windows(2).find(|two| two[0].0 == two[1].0) {
             None => Ok(()),

@@ -10,7 +10,7 @@ use pyo3::{
 use sealwright_file::{self as file, Recipient, key::KeyForm};
 
 use crate::{
-    buffer::{Input, dimensions, or_empty},
+    buffer::{Input, copied, dimensions, or_empty},
     counter::suite,
     error::OrRaise,
 };
@@ -45,7 +45,7 @@ impl Key {
             Ok(text) => {
                 utf8(text, "the passphrase is not text; pass the bytes that were typed")?.into_owned().into_bytes()
             }
-            Err(_) => passphrase.extract::<Input<'_>>()?.bytes().to_vec(),
+            Err(_) => copied(passphrase.extract::<Input<'_>>()?.bytes())?,
         };
         Ok(Key::of(file::Key::passphrase(bytes).raised()?))
     }

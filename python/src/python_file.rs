@@ -17,7 +17,7 @@ use pyo3::{
     types::PyBytes,
 };
 
-use crate::buffer::{Input, Text};
+use crate::buffer::{Input, Text, copied};
 
 /// A binary file object. Exceptions that it raises travel inside `io::Error`, and are raised again where Python called us.
 pub(crate) struct PythonFile {
@@ -96,7 +96,7 @@ impl PythonFile {
 
     /// Does what another thread asked for.
     pub(crate) fn answer(&self, request: &Request) {
-        let got = call(|py| self.read_to(py, request.most, |got| Text(got.to_vec())));
+        let got = call(|py| self.read_to(py, request.most, |got| copied(got)).and_then(|got| Ok(Text(got?))));
         // Who asked may have ended.
         let _ = request.answer.send(got);
     }

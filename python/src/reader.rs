@@ -16,11 +16,12 @@ use pyo3::{
     exceptions::{PyRuntimeError, PyValueError},
     prelude::*,
 };
-use sealwright_file::{self as file, Interrupt, input::Positioned};
+use sealwright_file::{self as file, Interrupt, KeySource, input::Positioned};
 
 use crate::{
     buffer::{self, Output},
     error::OrRaise,
+    files,
     job::{self, Open},
     process::Maker,
     python_file::PythonFile,
@@ -83,6 +84,8 @@ pub(crate) struct SealedReader {
     len: u64,
     suite: &'static str,
     padded: bool,
+    opens_with: &'static str,
+    slots: usize,
 }
 
 #[pymethods]
@@ -101,10 +104,19 @@ impl SealedReader {
         } else {
             (Box::new(job::opened(source, Positioned::open)?), None)
         };
+        let stretches = open.stretches();
         let read = move || file::SealedReader::new(from, &open.opening(&Interrupt::default()));
-        let reader = source.py().detach(read).raised()?;
-        let (len, suite, padded) = (reader.len(), reader.preamble().suite.name(), reader.preamble().layout.padded);
-        Ok(SealedReader { reader: Mutex::new(reader), turns: Turns::default(), maker, len, suite, padded })
+        let reader = match &maker {
+            // To stretch a passphrase takes seconds. A file object is read by the thread that called us.
+            None if stretches => job::left_by_signals(source.py(), read)?,
+            _ => source.py().detach(read).raised()?,
+        };
+        let (len, preamble) = (reader.len(), reader.preamble());
+        let (suite, padded, opens_with) =
+            (preamble.suite.name(), preamble.layout.padded, files::opens_with(&preamble.source));
+        let slots = if let KeySource::Recipients(slots) = &preamble.source { slots.iter().count() } else { 0 };
+        let (reader, turns) = (Mutex::new(reader), Turns::default());
+        Ok(SealedReader { reader, turns, maker, len, suite, padded, opens_with, slots })
     }
 
     /// Fills `buf` from byte `at` of the text on; returns how many bytes there were.
@@ -153,6 +165,18 @@ impl SealedReader {
     #[getter]
     fn suite(&self) -> &'static str {
         self.suite
+    }
+
+    /// What opens it: "key", "passphrase" or "recipients".
+    #[getter]
+    fn opens_with(&self) -> &'static str {
+        self.opens_with
+    }
+
+    /// How many slots it has, each of which opens with a key of its own; 0 without recipients.
+    #[getter]
+    fn slots(&self) -> usize {
+        self.slots
     }
 
     /// Whether the file's length hides that of the text.

@@ -25,7 +25,7 @@ def test_a_batch_is_every_message(name):
         assert sealed == [aead.encrypt(*each) for each in zip(nonces, data, one)]
         assert aead.decrypt_batch(nonces, sealed, given) == data
     # Any sequence, and any bytes-like object.
-    again = aead.encrypt_batch(tuple(map(bytearray, nonces)), (memoryview(text) for text in data), bytearray(b"the same"))
+    again = aead.encrypt_batch(tuple(map(bytearray, nonces)), [memoryview(text) for text in data], bytearray(b"the same"))
     assert again == aead.encrypt_batch(nonces, data, b"the same")
 
 

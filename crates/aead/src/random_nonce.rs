@@ -214,6 +214,34 @@ impl RandomNonceKey {
         sealed
     }
 
+    /// Writes the message to `message`, which has [`overhead`](Self::overhead) bytes more than the text.
+    ///
+    /// ```
+    /// use sealwright::{Key, RandomNonceKey};
+    ///
+    /// let key = RandomNonceKey::xaes_256_gcm(&Key::generate()?);
+    /// let mut message = vec![0; 14 + key.overhead()];
+    /// key.seal_to(b"header", b"attack at dawn", &mut message)?;
+    /// assert_eq!(key.open(b"header", &message)?, b"attack at dawn");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Same as [`RandomNonceKey::seal`]; nothing of the text is then in `message`.
+    ///
+    /// # Panics
+    /// If `message` has another length.
+    #[doc(alias("encrypt", "aad", "plaintext"))]
+    pub fn seal_to(&self, ad: &[u8], text: &[u8], message: &mut [u8]) -> Result<(), SealError> {
+        assert_eq!(message.len(), text.len() + self.overhead(), "the message has no room for this text");
+        self.count(ad.len(), text.len())?;
+        let (nonce, sealed) = message.split_at_mut(self.aead.nonce_len());
+        random(nonce).map_err(|_| SealError::NoRandomness)?;
+        let (ciphertext, room) = sealed.split_at_mut(text.len());
+        room.copy_from_slice(self.aead.seal_to(nonce, ad, text, ciphertext)?.as_ref());
+        Ok(())
+    }
+
     /// Appends the message, or a part of it if it is refused.
     fn append(&self, ad: &[u8], text: &[u8], out: &mut Vec<u8>) -> Result<(), SealError> {
         let start = out.len();

@@ -18,6 +18,11 @@ class _Writable(Protocol):
 class _Seekable(_Readable, Protocol):
     def seek(self, offset: int, whence: int, /) -> int | None: ...
 
+# A sequence, or an array of rows, which is none to the type checker.
+class _Several(Protocol):
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int, /) -> Buffer: ...
+
 _Path = Union[str, PathLike[str]]
 _AnyKey = Union[Key, SecretKey, Buffer]
 _Recipients = Iterable[Union[PublicKey, str]]
@@ -41,14 +46,14 @@ class _Aead(Protocol):
     def decrypt_into(self, nonce: Buffer, data: Buffer, associated_data: Buffer | None, buf: Buffer) -> int: ...
     def encrypt_batch(
         self,
-        nonces: Iterable[Buffer],
-        data: Iterable[Buffer],
+        nonces: _Several,
+        data: _Several,
         associated_data: Buffer | Sequence[Buffer | None] | None = None,
     ) -> list[bytes]: ...
     def decrypt_batch(
         self,
-        nonces: Iterable[Buffer],
-        data: Iterable[Buffer],
+        nonces: _Several,
+        data: _Several,
         associated_data: Buffer | Sequence[Buffer | None] | None = None,
     ) -> list[bytes | None]: ...
     def encrypt_rows(self, nonces: Buffer, data: Buffer, associated_data: Buffer | None, buf: Buffer) -> int: ...
@@ -185,6 +190,10 @@ class SealedReader:
     def size(self) -> int: ...
     @property
     def suite(self) -> str: ...
+    @property
+    def opens_with(self) -> str: ...
+    @property
+    def slots(self) -> int: ...
     @property
     def padded(self) -> bool: ...
 
