@@ -32,7 +32,11 @@ os.register_at_fork(after_in_child=_forked)
 class Sealed(SealedFile):
     """A sealed file over a file of the store, which it closes."""
 
-    def __init__(self, below: Any, mode: str, options: dict[str, Any], autocommit: bool = True) -> None:
+    def __init__(
+        self, below: Any, mode: str, options: dict[str, Any], autocommit: bool = True, put: Callable[[], object] | None = None
+    ) -> None:
+        """`put` puts it in its place, in another way than its own `commit`."""
+        self._put = put
         # None when there is nothing left to do with it.
         self._below, self._autocommit, self._process = below, autocommit, (os.getpid(), _process)
         self._writes, self._whole = mode != "rb", False
@@ -67,8 +71,8 @@ class Sealed(SealedFile):
             raise Error(f"{self.name}: no file was made, as the transaction ended before it was closed (hint: close it within)")
         # None is there of one that was discarded.
         if self._whole and self._below is not None:
-            self._below.commit()
-            self._below = None
+            self._below.commit() if self._put is None else self._put()
+            self._below = self._put = None
 
     def give_up(self) -> None:
         """From now on, `close` is `discard`."""

@@ -48,6 +48,19 @@ def begin(fs: Any, path: str) -> Any:
     return file
 
 
+def put_new(fs: Any, path: str, file: Any) -> None:
+    """Commits a file that `begin` gave, unless its name was taken meanwhile. Only local file systems do both in one step."""
+    if isinstance(file, _Local):
+        file.commit(new=True)
+        return
+    # One that is there as soon as it is opened would find itself.
+    if not isinstance(file, _AtOnce):
+        fs.invalidate_cache(path)
+        if fs.exists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+    file.commit()
+
+
 def forget(file: Any) -> None:
     """Leaves nothing of a file that `begin` gave and that was not committed."""
     if isinstance(file, _Draft):
@@ -205,7 +218,7 @@ class _Local(_Draft):
         finally:
             self._file.close()
 
-    def commit(self) -> None:
+    def commit(self, new: bool = False) -> None:
         self.close()
         if self._hidden is None:
             return
@@ -214,7 +227,10 @@ class _Local(_Draft):
         with suppress(PermissionError):
             folder = os.open(os.path.dirname(self.name), os.O_RDONLY)
         try:
-            os.replace(self._hidden, self.name)
+            if new:
+                self._take_name(self._hidden)
+            else:
+                os.replace(self._hidden, self.name)
             self._hidden = None
             if folder is not None:
                 os.fsync(folder)
@@ -225,6 +241,22 @@ class _Local(_Draft):
         finally:
             if folder is not None:
                 os.close(folder)
+
+    def _take_name(self, hidden: str) -> None:
+        """Renames it, but replaces nothing."""
+        try:
+            os.link(hidden, self.name, follow_symlinks=False)
+        except OSError as error:
+            # Not every file system has links.
+            if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK):
+                raise
+            if os.path.lexists(self.name):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), self.name) from None
+            os.replace(hidden, self.name)
+            return
+        # Its other name is no harm, where it cannot be taken away.
+        with suppress(OSError):
+            os.remove(hidden)
 
     def discard(self) -> None:
         name, self._hidden = self._hidden, None

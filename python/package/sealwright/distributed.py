@@ -97,12 +97,14 @@ def open_store(source: str, target: str, *, executor: Executor, **options: Any) 
 
 
 def rekey_store(store: str, *, executor: Executor, key: Any, new: dict[str, Any], **options: Any) -> Report:
-    """Seals every file below `store` whose name ends in `.seal`, and that `key` opens, anew with the arguments `new`, such as
-    `{"key": other}`, in its place. Its suite and its associated data stay, unless `new` names others. Whoever has a copy of a file and the
-    old key can still open that. A file that opens with the new key already is left alone: with `{"recipients": ...}` alone that cannot
-    be known, so that a file whose worker died before it could tell is in `failed` next time, unless `new` also has one of their secret
-    keys as `key`. A file that is padded is in `failed`, as it would tell the length of its text then. Other arguments are `associated_data`
-    and `max_memory_kib`, which open the files, and those of `seal_store` that are not of sealed files, with `store_options` for fsspec's.
+    """Seals every file below `store` whose name ends in `.seal`, and that `key` opens, anew with the arguments `new`, such as `{"key":
+    other}`, in its place. Its suite and its associated data stay, unless `new` names others. Whoever has a copy of a file and the old
+    key can still open that. A file that opens with the new key already, and whose suite, kind of key and number of recipients are
+    those of `new`, is left alone; but one for recipients that the old key opens too is sealed again, as it may be for others. With
+    `{"recipients": ...}` alone that cannot be known, so that a file whose worker died before it could tell is in `failed` next time,
+    unless `new` also has one of their secret keys as `key`. A file that is padded is in `failed`, as it would tell the length of its
+    text then. Other arguments are `associated_data` and `max_memory_kib`, which open the files, and those of `seal_store` that are not
+    of sealed files, with `store_options` for fsspec's.
     """
     places, keys = _split("rekey_store", options, ("store_options", *_OURS), _OPENING, "in new")
     # A file that the new key opens is read.
@@ -271,13 +273,34 @@ def _work(task: _Task) -> tuple[int, bool, Optional[str]]:
     # The target is the source, which opens with the new key if it was done before. Recipients open nothing.
     if sealing.get("key") is not None:
         with suppress(WrongKey, ValueError), _sealed(to_fs, sealing).open(to_path, "rb") as file:
-            return file.size, False, _mark_now(to_fs, to_path)
+            if _is_as(file._reader, task.sealing) and not _opens_too(from_fs, from_path, task.opening, file._reader):
+                return file.size, False, _mark_now(to_fs, to_path)
     with _sealed(from_fs, task.opening).open(from_path, "rb") as reader:
         if reader._reader.padded:
             raise ValueError("it is padded, and would not be then (hint: `sealwright open`, then `sealwright seal --pad`)")
         sealing.setdefault("suite", reader._reader.suite)
         copied = copy_whole(reader, _begun(_sealed(to_fs, sealing), to_path))
     return copied, True, _mark_now(to_fs, to_path)
+
+
+def _is_as(reader: Any, sealing: dict[str, Any]) -> bool:
+    """Whether a file is sealed as the arguments say, as far as it tells: not for whom, nor under which of its keys."""
+    if sealing.get("suite") not in (None, reader.suite):
+        return False
+    if sealing.get("recipients") is None:
+        return bool(reader.opens_with != "recipients")
+    given = sealing["recipients"]
+    # Each worker calls a function for itself.
+    return bool(reader.opens_with == "recipients" and reader.slots == len(list(given() if callable(given) else given)))
+
+
+def _opens_too(fs: Any, path: str, opening: dict[str, Any], reader: Any) -> bool:
+    """Whether the old key opens a file for recipients, which may be the old ones then: one of them may be among the new."""
+    if reader.opens_with != "recipients":
+        return False
+    with suppress(WrongKey, ValueError), _sealed(fs, opening).open(path, "rb"):
+        return True
+    return False
 
 
 def _mark_now(fs: Any, path: str) -> Optional[str]:

@@ -17,6 +17,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from fsspec import AbstractFileSystem, available_protocols, filesystem
@@ -31,7 +32,7 @@ from ._names import goals_of, move, remove
 from ._reading import opened, ranges
 from ._sealed import Compressed, Sealed, Together, copy_whole
 from ._sealwright import Error, text_bytes
-from ._store import begin, first_bytes
+from ._store import begin, first_bytes, put_new
 
 # The preamble (docs/FORMAT.md), which is all that `text_bytes` reads: so long for one key or a passphrase, and for recipients as it says.
 _HEAD = 64
@@ -190,7 +191,9 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         if mode == "xb" and self.fs.exists(path):
             raise FileExistsError(path)
         # The store gets the file in its place when it is complete, and forgets one that is abandoned.
-        return Sealed(begin(self.fs, path), mode, self._writing, autocommit)
+        below = begin(self.fs, path)
+        put = partial(put_new, self.fs, path, below) if mode == "xb" else None
+        return Sealed(below, mode, self._writing, autocommit, put)
 
     def info(self, path: str, **kwargs: Any) -> dict[str, Any]:
         (found,) = self._with_text_sizes([self.fs.info(self._below(path), **kwargs)], strict=True)
