@@ -94,6 +94,7 @@ const PROGRAMS: &[(&str, &str, Option<&str>)] = &[
     ("arguments", "tests/arguments.c", Some("0 wrong\n")),
     ("fork", "tests/fork.c", Some("0 wrong\n")),
     ("endings", "tests/endings.c", Some("0 wrong\n")),
+    ("memory", "tests/memory.c", Some("0 wrong\n")),
 ];
 
 fn examples(steps: &Steps, folder: &Path) -> Checked {

@@ -101,7 +101,11 @@ typedef enum {
    * The file is of a kind that this library does not read, if it is genuine: it is signed, or its format version, suite, key source or
    * content is unknown here.
    */
-  SEALWRIGHT_ERROR_UNSUPPORTED = 14
+  SEALWRIGHT_ERROR_UNSUPPORTED = 14,
+  /**
+   * There is no memory for what the call needs.
+   */
+  SEALWRIGHT_ERROR_MEMORY = 15
 } sealwright_error;
 
 /**
@@ -241,7 +245,8 @@ int sealwright_open(const sealwright_key *key,
 
 /**
  * Seals each of `messages`, one after the other, and sets its error. Returns the first error. If two of them have the same nonce, none is
- * sealed, and each has SEALWRIGHT_ERROR_ARGUMENT. An output must not lie over what a later message reads, except for its nonce.
+ * sealed, and each has SEALWRIGHT_ERROR_ARGUMENT; nor if there is no memory to compare them: each has SEALWRIGHT_ERROR_MEMORY then. An output
+ * must not lie over what a later message reads, except for its nonce.
  */
 int sealwright_seal_batch(const sealwright_key *key,
                           sealwright_message *messages,
@@ -249,7 +254,8 @@ int sealwright_seal_batch(const sealwright_key *key,
 
 /**
  * Opens each of `messages`, one after the other, and sets its error: one that is not authentic stops no other. Returns the first error. An
- * output must not lie over what a later message reads, except for its nonce.
+ * output must not lie over what a later message reads, except for its nonce. Without memory for the nonces none is opened:
+ * SEALWRIGHT_ERROR_MEMORY.
  */
 int sealwright_open_batch(const sealwright_key *key,
                           sealwright_message *messages,

@@ -3,6 +3,7 @@
 use std::{
     any::Any,
     cell::RefCell,
+    collections::TryReserveError,
     ffi::{CStr, CString, c_char, c_int},
     io,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -10,7 +11,7 @@ use std::{
 };
 
 use sealwright::{KeyLengthError, OpenError, SealError, UnknownSuiteError};
-use sealwright_file::{self as file, Flaw};
+use sealwright_file::{self as file, Flaw, key::WRONG_LENGTH};
 use sealwright_stream::StreamError;
 
 /// What a function returns. Numbers keep their meaning; later versions may add some.
@@ -48,15 +49,17 @@ pub enum SealwrightError {
     /// The file is of a kind that this library does not read, if it is genuine: it is signed, or its format version, suite, key source or
     /// content is unknown here.
     SealwrightErrorUnsupported = 14,
+    /// There is no memory for what the call needs.
+    SealwrightErrorMemory = 15,
 }
 
 use SealwrightError::{
     SealwrightErrorArgument as Argument, SealwrightErrorEnded as Ended, SealwrightErrorExists as Exists,
     SealwrightErrorInternal as Internal, SealwrightErrorIo as Io, SealwrightErrorKeyLength as KeyLength,
-    SealwrightErrorNonceLength as NonceLength, SealwrightErrorNotAuthentic as NotAuthentic,
-    SealwrightErrorOther as Other, SealwrightErrorRandom as Random, SealwrightErrorSuite as Suite,
-    SealwrightErrorTooLong as TooLong, SealwrightErrorUnsupported as Unsupported, SealwrightErrorWrongKey as WrongKey,
-    SealwrightOk as Ok_,
+    SealwrightErrorMemory as Memory, SealwrightErrorNonceLength as NonceLength,
+    SealwrightErrorNotAuthentic as NotAuthentic, SealwrightErrorOther as Other, SealwrightErrorRandom as Random,
+    SealwrightErrorSuite as Suite, SealwrightErrorTooLong as TooLong, SealwrightErrorUnsupported as Unsupported,
+    SealwrightErrorWrongKey as WrongKey, SealwrightOk as Ok_,
 };
 
 /// Every error with its text.
@@ -75,6 +78,7 @@ const TEXTS: &[(SealwrightError, &CStr)] = &[
     (Ended, c"the stream has ended"),
     (Other, c"failed"),
     (Internal, c"a defect of the library"),
+    (Memory, c"no memory"),
     (Unsupported, c"a kind of file that this library does not read"),
 ];
 
@@ -152,6 +156,12 @@ fn reason(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("panicked")
 }
 
+impl From<TryReserveError> for Failed {
+    fn from(error: TryReserveError) -> Failed {
+        Failed::of(Memory, error)
+    }
+}
+
 impl From<OpenError> for Failed {
     fn from(error: OpenError) -> Failed {
         Failed::of(NotAuthentic, error)
@@ -207,7 +217,8 @@ impl From<file::Error> for Failed {
             file::Error::Io { .. } => Io,
             file::Error::Exists(_) => Exists,
             file::Error::TooLong => TooLong,
-            file::Error::KeyLength { .. } => KeyLength,
+            file::Error::KeyLength { .. } | file::Error::KeyFile { why: WRONG_LENGTH, .. } => KeyLength,
+            file::Error::NoMemory(_) => Memory,
             file::Error::Random(_) => Random,
             error => match error.exit_code() {
                 2 => Argument,

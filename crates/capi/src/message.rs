@@ -1,6 +1,9 @@
 //! Messages: one at a time, and many in one call.
 
-use std::ffi::{c_char, c_int};
+use std::{
+    collections::TryReserveError,
+    ffi::{c_char, c_int},
+};
 
 use sealwright::{Aead, Suite};
 
@@ -107,7 +110,8 @@ pub unsafe extern "C" fn sealwright_open(
 }
 
 /// Seals each of `messages`, one after the other, and sets its error. Returns the first error. If two of them have the same nonce, none is
-/// sealed, and each has SEALWRIGHT_ERROR_ARGUMENT. An output must not lie over what a later message reads, except for its nonce.
+/// sealed, and each has SEALWRIGHT_ERROR_ARGUMENT; nor if there is no memory to compare them: each has SEALWRIGHT_ERROR_MEMORY then. An output
+/// must not lie over what a later message reads, except for its nonce.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_seal_batch(
     key: *const SealwrightKey,
@@ -119,7 +123,8 @@ pub unsafe extern "C" fn sealwright_seal_batch(
 }
 
 /// Opens each of `messages`, one after the other, and sets its error: one that is not authentic stops no other. Returns the first error. An
-/// output must not lie over what a later message reads, except for its nonce.
+/// output must not lie over what a later message reads, except for its nonce. Without memory for the nonces none is opened:
+/// SEALWRIGHT_ERROR_MEMORY.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_open_batch(
     key: *const SealwrightKey,
@@ -150,14 +155,8 @@ unsafe fn batch(
         // No message of a batch that is refused has the 0 of an earlier one.
         (0..count).for_each(|at| (*messages.add(at)).error = SealwrightError::SealwrightErrorArgument as c_int);
         let key = borrow(key, "the key")?;
-        // All are read before any output is written: those that are compared are those that are used.
-        let nonces: Vec<Option<Nonce>> =
-            (0..count).map(|at| (*messages.add(at)).nonce.cast::<Nonce>().as_ref().copied()).collect();
-        if sealing && come_twice(&nonces) {
-            return Err(Failed::argument(
-                "two messages have the same nonce; none was sealed, as each needs a nonce of its own",
-            ));
-        }
+        let nonces = nonces(messages, count, sealing)
+            .inspect_err(|failed| (0..count).for_each(|at| (*messages.add(at)).error = failed.number()))?;
         // Number and text are those of one message.
         let mut first = Ok(());
         for (at, nonce) in nonces.iter().enumerate() {
@@ -174,10 +173,30 @@ unsafe fn batch(
     })
 }
 
-fn come_twice(nonces: &[Option<Nonce>]) -> bool {
-    let mut sorted: Vec<&Nonce> = nonces.iter().flatten().collect();
+/// All are read before any output is written: those that are compared are those that are used.
+unsafe fn nonces(
+    messages: *const SealwrightMessage,
+    count: usize,
+    sealing: bool,
+) -> Result<Vec<Option<Nonce>>, Failed> {
+    let mut nonces: Vec<Option<Nonce>> = Vec::new();
+    nonces.try_reserve_exact(count)?;
+    // SAFETY: the header says what the pointers must be.
+    nonces.extend((0..count).map(|at| unsafe { (*messages.add(at)).nonce.cast::<Nonce>().as_ref().copied() }));
+    if sealing && come_twice(&nonces)? {
+        return Err(Failed::argument(
+            "two messages have the same nonce; none was sealed, as each needs a nonce of its own",
+        ));
+    }
+    Ok(nonces)
+}
+
+fn come_twice(nonces: &[Option<Nonce>]) -> Result<bool, TryReserveError> {
+    let mut sorted: Vec<&Nonce> = Vec::new();
+    sorted.try_reserve_exact(nonces.len())?;
+    sorted.extend(nonces.iter().flatten());
     sorted.sort_unstable();
-    sorted.windows(2).any(|two| two[0] == two[1])
+    Ok(sorted.windows(2).any(|two| two[0] == two[1]))
 }
 
 /// A copy of the nonce, over which the output may lie. A wrong one is found before anything is written, and is no forgery.

@@ -264,8 +264,18 @@ static void paths(const char *scratch)
         put(path, lacks[at][0], was);
     }
     sealwright_file_key_free(key);
-    EXPECT(sealwright_file_key_read(path, &key), SEALWRIGHT_ERROR_OTHER);
+    /* What is no key file has another length; a document that others may read is none either. */
+    EXPECT(sealwright_file_key_read(path, &key), SEALWRIGHT_ERROR_KEY_LENGTH);
     EXPECT(remove(path), 0);
+    static const size_t lengths[] = {0, 15, 17, 33, 63};
+    for (size_t at = 0; at < sizeof lengths / sizeof *lengths; at++) {
+        FILE *file = fopen(path, "wb");
+        for (size_t done = 0; done < lengths[at]; done++)
+            fputc(0x80, file);
+        fclose(file);
+        EXPECT(sealwright_file_key_read(path, &key), SEALWRIGHT_ERROR_KEY_LENGTH);
+        EXPECT(remove(path), 0);
+    }
 }
 
 int main(int count, char **words)

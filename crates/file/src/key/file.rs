@@ -42,6 +42,9 @@ pub enum KeyForm {
 
 /// No key file is longer: 64 hex digits and a line end, with room to notice more.
 const LONGEST: usize = 128;
+/// Why [`Error::KeyFile`] refuses what is neither so many bytes nor so many in hex.
+pub const WRONG_LENGTH: &str = "it must hold 16 or 32 bytes, or as many in hex on one line";
+
 /// Key lengths, in bytes, that some suite takes.
 const LENGTHS: [usize; 2] = [16, 32];
 
@@ -78,7 +81,7 @@ impl Key {
                 why: match public(&buffer[..got]).or_else(|| secret(&buffer[..got])) {
                     Some(IS_PUBLIC) => NOT_RAW,
                     Some(other) => other,
-                    None => "it must hold 16 or 32 bytes, or as many in hex on one line",
+                    None => WRONG_LENGTH,
                 },
             }),
         }

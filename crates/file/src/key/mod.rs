@@ -21,7 +21,7 @@ use std::{
 
 pub use as_name::is_key;
 pub(crate) use as_name::place_of;
-pub use file::{KeyForm, write_new};
+pub use file::{KeyForm, WRONG_LENGTH, write_new};
 #[cfg(feature = "public-keys")]
 pub use pair::{PublicKey, SecretKey};
 #[cfg(feature = "public-keys")]
