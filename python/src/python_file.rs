@@ -96,7 +96,7 @@ impl PythonFile {
 
     /// Does what another thread asked for.
     pub(crate) fn answer(&self, request: &Request) {
-        let got = call(|py| self.read_to(py, request.most, |got| copied(got)).and_then(|got| Ok(Text(got?))));
+        let got = call(|py| self.read_to(py, request.most, copied).and_then(|got| Ok(Text(got?))));
         // Who asked may have ended.
         let _ = request.answer.send(got);
     }

@@ -2,7 +2,7 @@
 
 use std::{
     cell::RefCell,
-    io::{self, Read, Seek, SeekFrom},
+    io::{self, Cursor, Read, Seek, SeekFrom},
     ptr,
     sync::{
         Mutex, PoisonError,
@@ -26,6 +26,9 @@ use crate::{
     process::Maker,
     python_file::PythonFile,
 };
+
+/// The longest header, and what follows until the text.
+const HEAD: u64 = 80 << 10;
 
 /// What a sealed file is read from.
 trait Source: Read + Seek + Send {}
@@ -98,19 +101,28 @@ impl SealedReader {
         associated_data: Option<buffer::Input<'_>>,
         max_memory_kib: Option<u32>,
     ) -> PyResult<Self> {
-        let open = Open::new(key, buffer::or_empty(&associated_data), max_memory_kib)?;
-        let (from, maker): (Box<dyn Source>, _) = if source.hasattr("read")? {
+        let (py, ad) = (source.py(), buffer::or_empty(&associated_data));
+        let open = Open::new(key, ad, max_memory_kib)?;
+        let (mut from, maker): (Box<dyn Source>, _) = if source.hasattr("read")? {
             (Box::new(PythonFile::new(source)), Some(Maker::this()))
         } else {
             (Box::new(job::opened(source, Positioned::open)?), None)
         };
         let stretches = open.stretches();
+        if maker.is_some() && stretches {
+            // A file object is read by the thread that called us, and no other. What the key is stretched to, it keeps.
+            let head = py.detach(|| head(&mut from)).map_err(of_file).raised()?;
+            let again = Open::new(key, ad, max_memory_kib)?;
+            job::left_by_signals(py, move || {
+                // Whether it opens is told by the whole file.
+                drop(file::SealedReader::new(Cursor::new(head), &again.opening(&Interrupt::default())));
+                Ok(())
+            })?;
+        }
         let read = move || file::SealedReader::new(from, &open.opening(&Interrupt::default()));
-        let reader = match &maker {
-            // To stretch a passphrase takes seconds. A file object is read by the thread that called us.
-            None if stretches => job::left_by_signals(source.py(), read)?,
-            _ => source.py().detach(read).raised()?,
-        };
+        // To stretch a passphrase takes seconds.
+        let reader =
+            if maker.is_none() && stretches { job::left_by_signals(py, read)? } else { py.detach(read).raised()? };
         let (len, preamble) = (reader.len(), reader.preamble());
         let (suite, padded, opens_with) =
             (preamble.suite.name(), preamble.layout.padded, files::opens_with(&preamble.source));
@@ -184,6 +196,14 @@ impl SealedReader {
     fn padded(&self) -> bool {
         self.padded
     }
+}
+
+/// Where a file says which passphrases open it (docs/FORMAT.md), and no more than that.
+fn head(from: &mut dyn Source) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    from.seek(SeekFrom::Start(0))?;
+    from.take(HEAD).read_to_end(&mut head)?;
+    Ok(head)
 }
 
 /// The error of the file that a reader's `io::Error` carries.

@@ -224,7 +224,8 @@ def test_to_look_at_a_file_leaves_it_where_it_was():
     assert sealwright.inspect(Stream())["suite"] == "aes-256-gcm"
 
 
-def test_a_passphrase_that_is_stretched_is_interrupted(tmp_path):
+@pytest.mark.parametrize("opened", [False, True])
+def test_a_passphrase_that_is_stretched_is_interrupted(tmp_path, opened):
     key = Key.passphrase("pass")
     sealwright.seal(io.BytesIO(b"text"), tmp_path / "sealed", key=key, costs=(1 << 18, 8, 1))
     code = f"""
@@ -232,12 +233,15 @@ import os, signal, threading, time
 from sealwright import Key, SealedFile
 key, again = Key.passphrase("pass"), Key.passphrase("pass")  # One stretches once.
 begun = time.perf_counter()
-SealedFile({str(tmp_path / "sealed")!r}, key=key)
+path = {str(tmp_path / "sealed")!r}
+source = open(path, "rb") if {opened} else path
+with SealedFile(source, key=key) as file:
+    assert file.read() == b"text"
 whole = time.perf_counter() - begun
 threading.Timer(whole / 10, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 begun = time.perf_counter()
 try:
-    SealedFile({str(tmp_path / "sealed")!r}, key=again)
+    SealedFile(source, key=again)
     print("not interrupted")
 except KeyboardInterrupt:
     print(time.perf_counter() - begun < whole * 0.8)
