@@ -37,11 +37,15 @@ def sealed(key: Key) -> bytes:
         file.write(b"text")
         file.finish()
     sealwright.open("a", "b", key=key)
+    AESGCM(bytes(32)).encrypt_batch((bytes(12),), [memoryview(b"text")], [None])
     return AESGCM(AESGCM.generate_key(256)).encrypt(bytes(12), b"text", None)
 """)
     mypy("mypy", "--strict", "--cache-dir", str(tmp_path), "right.py", cwd=tmp_path)
-    wrong = ["SealedFile('a', suit='x')", "SealedFile('a', suite=5)", "sealwright.Kye", "Key(b'')"]
-    (tmp_path / "wrong.py").write_text("import sealwright\nfrom sealwright import Key, SealedFile\n" + "\n".join(wrong))
+    wrong = ["SealedFile('a', suit='x')", "SealedFile('a', suite=5)", "sealwright.Kye"]
+    wrong += [f"AESGCM(b'').encrypt_batch([b''], {given})" for given in ("iter([b''])", "{b''}", "b''", "(b'' for _ in 'a')")]
+    # At last: mypy reads nothing behind what never returns.
+    wrong.append("Key(b'')")
+    (tmp_path / "wrong.py").write_text("import sealwright\nfrom sealwright import AESGCM, Key, SealedFile\n" + "\n".join(wrong))
     run = subprocess.run([sys.executable, "-m", "mypy", "wrong.py"], cwd=tmp_path, capture_output=True, text=True)
     for line in range(3, 3 + len(wrong)):
         assert f"wrong.py:{line}: error" in run.stdout, run.stdout
