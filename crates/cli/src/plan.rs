@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use sealwright_file::{Found, list::NAME};
+use sealwright_file::{Found, list::NAME, output::mode_of};
 use sealwright_terminal::{CommandError, shown};
 
 pub(crate) use crate::task::{FileTask, Listed, Place, no_output};
@@ -252,7 +252,7 @@ impl Plan {
             self.roots.push(Root { path: input.into(), named: named.into(), output: output.map(Path::to_owned) });
         }
         if let Some(output) = output {
-            self.make(output, metadata.mode() & 0o777 | 0o700);
+            self.make(output, mode_of(input, metadata) | 0o700);
         }
         let entries = fs::read_dir(input).and_then(Iterator::collect::<Result<Vec<_>, _>>);
         let mut entries = match entries {

@@ -12,6 +12,7 @@ use std::{
 };
 
 use crate::{
+    access,
     armor::{self, ArmorReader},
     error::{Error, INPUT},
     file_id::FileId,
@@ -79,7 +80,7 @@ impl Input {
             return Err(Error::Io { doing: "read", place: name, source: io::ErrorKind::IsADirectory.into() });
         }
         // Files under /proc say that they are empty and are not: only reading shows. Likewise begin where others stopped.
-        let regular = meta.is_file().then(|| (FileId::of(&meta), meta.mode() & 0o777));
+        let regular = meta.is_file().then(|| (FileId::of(&meta), access::bits(&file, meta.mode())));
         let whole = meta.is_file() && meta.len() > 0 && file.stream_position().is_ok_and(|at| at == 0);
         let from = if whole { From::File { file, meta } } else { From::Stream(Box::new(file)) };
         Ok(Input { from, name, regular, preamble: None, armored: false, text: None })
@@ -119,8 +120,9 @@ impl Input {
         self.regular.map(|(identity, _)| identity)
     }
 
-    /// Its permission bits, if it is a file.
-    pub(crate) fn mode(&self) -> Option<u32> {
+    /// Its permission bits, if it is a file, as one has them that is made from it: with an access list (ACL), which that does not
+    /// have, the group's are those of the group itself.
+    pub fn mode(&self) -> Option<u32> {
         self.regular.map(|(_, mode)| mode)
     }
 

@@ -28,6 +28,7 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod access;
 pub mod armor;
 mod body;
 mod costs;

@@ -3,7 +3,7 @@
 use std::{
     fs::{self, File},
     io::{self, Seek, SeekFrom, Write},
-    os::unix::fs::{MetadataExt, fchown},
+    os::unix::fs::MetadataExt,
     path::Path,
     time::Instant,
 };
@@ -15,6 +15,7 @@ use crate::key::PublicKey;
 #[cfg(feature = "public-keys")]
 use crate::slots::mark;
 use crate::{
+    access,
     costs::{Ceiling, Costs},
     error::Error,
     file_id::FileId,
@@ -105,7 +106,8 @@ pub enum Removal {
 /// fn tell(done: &Rekeyed) -> String {
 ///     format!("{} keys added, {} removed, {} left", done.added, done.removed, done.slots)
 /// }
-/// assert_eq!(tell(&Rekeyed { added: 1, removed: 0, slots: 3 }), "1 keys added, 0 removed, 3 left");
+/// let done = Rekeyed { added: 1, removed: 0, slots: 3, other_names: 0, owners: None };
+/// assert_eq!(tell(&done), "1 keys added, 0 removed, 3 left");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rekeyed {
@@ -115,6 +117,11 @@ pub struct Rekeyed {
     pub removed: usize,
     /// Slots in the file now.
     pub slots: usize,
+    /// Other names of the file (hard links). Under them it is as it was: its former keys open it there.
+    pub other_names: u64,
+    /// The numbers of the user and of the group to whom the file belonged and to whom it belongs now, where they could not be kept:
+    /// the owner only by root, and the group by its members. To another group it is no more open than to all others.
+    pub owners: Option<[(u32, u32); 2]>,
 }
 
 impl<'a> Rekeying<'a> {
@@ -208,7 +215,7 @@ impl<'a> Rekeying<'a> {
         }
         let preamble = Preamble::read(&mut from).map_err(|error| error.of(&name))?;
         let KeySource::Recipients(old) = &preamble.source else { return Err(Error::NotForRecipients) };
-        let (slots, rekeyed) = self.changed(old, &recipients_fixed(preamble.suite, preamble.layout))?;
+        let (slots, mut rekeyed) = self.changed(old, &recipients_fixed(preamble.suite, preamble.layout))?;
         let header = Preamble { source: KeySource::Recipients(slots), ..preamble }.to_bytes();
 
         let start = preamble.to_bytes().len() as u64;
@@ -228,10 +235,15 @@ impl<'a> Rekeying<'a> {
         if !FileId::of(&meta).is_still(&FileId::of(&now)) {
             return Err(Error::Changed { place: name, before: meta.len(), after: now.len() });
         }
-        // It stays its owner's where that can be: root may change the keys of another's file.
-        let _ = fchown(draft.file(), Some(meta.uid()), Some(meta.gid()));
+        let (before, mut mode) = (access::owner(&meta), access::bits(&from, meta.mode()));
+        let owner = access::give(draft.file(), before).map_err(failed("write"))?;
+        if owner.1 != before.1 {
+            mode = access::for_other_group(mode);
+        }
+        rekeyed.other_names = now.nlink().saturating_sub(1);
+        rekeyed.owners = (owner != before).then_some([before, owner]);
         // Not everybody asks for the lock: what took the name meanwhile is not replaced by what it does not know of.
-        draft.commit_if(meta.mode() & 0o777, || match fs::symlink_metadata(path) {
+        draft.commit_if(mode, || match fs::symlink_metadata(path) {
             Ok(now) if FileId::of(&meta).is_still(&FileId::of(&now)) => Ok(()),
             _ => Err(Error::Replaced(given.into())),
         })?;
@@ -298,7 +310,10 @@ impl<'a> Rekeying<'a> {
             slots.push(recipient.slot(&file_key, self.costs, fixed)?);
         }
         let count = slots.len();
-        Ok((Slots::new(slots, &file_key, fixed)?, Rekeyed { added: self.add.len(), removed, slots: count }))
+        Ok((
+            Slots::new(slots, &file_key, fixed)?,
+            Rekeyed { added: self.add.len(), removed, slots: count, other_names: 0, owners: None },
+        ))
     }
 
     /// What `recipient` is called, if one of `slots` is for it. That is not asked of passphrases: each slot would cost a run of

@@ -1,9 +1,9 @@
 //! `sealwright rekey`: other keys for sealed files, without sealing them anew.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use sealwright_file::{Error, Key, Recipient, Rekeying, Removal};
+use sealwright_file::{Error, Key, Recipient, Rekeyed, Rekeying, Removal};
 use sealwright_terminal::{
     CommandError, Exit, say, shown,
     size::{self, Size},
@@ -27,7 +27,9 @@ use crate::{
 const EXAMPLES: &str = "\
 The text is not sealed again: the file gets a new header and replaces the old file in one step. This cannot
 undo earlier access: somebody who could open the file may have kept a copy of it, or of the file key, which
-does not change. To exclude a person from later versions, seal those versions again.
+does not change. To exclude a person from later versions, seal those versions again. Other names of the file
+(hard links) are not changed. Of a file of somebody else the owner, and the group unless you are in it, become yours.
+Both are told.
 
 A directory that was sealed with `seal --each` has a manifest, which is a sealed file as well: --each changes the
 keys of all of them. New keys are for the files that the manifest lists, and for no other one that is found there.
@@ -122,13 +124,16 @@ pub(crate) fn run(args: &RekeyArgs) -> Result<Exit, CommandError> {
         };
         match done {
             Ok(_) if args.chosen.quiet => {}
-            Ok(done) => worst.print(&format!(
-                "{}: {} added, {} removed, {} can open it\n",
-                shown(path),
-                done.added,
-                done.removed,
-                if done.slots == 1 { "1 key".into() } else { format!("{} keys", done.slots) }
-            )),
+            Ok(done) => {
+                worst.print(&format!(
+                    "{}: {} added, {} removed, {} can open it\n",
+                    shown(path),
+                    done.added,
+                    done.removed,
+                    if done.slots == 1 { "1 key".into() } else { format!("{} keys", done.slots) }
+                ));
+                warn(path, &done);
+            }
             Err(error @ Error::Replaced(_)) => {
                 worst.failed(&file_error(error).hint("nothing was changed; try again"));
             }
@@ -144,6 +149,25 @@ pub(crate) fn run(args: &RekeyArgs) -> Result<Exit, CommandError> {
         }
     }
     Ok(worst.exit())
+}
+
+/// Says what a new file in the place of the old one does not have of it.
+fn warn(path: &Path, done: &Rekeyed) {
+    if done.other_names > 0 {
+        let names =
+            if done.other_names == 1 { "1 other name".into() } else { format!("{} other names", done.other_names) };
+        say(format_args!(
+            "sealwright: warning: {}: {names} of the file (hard links) were not changed: its former keys open it there",
+            shown(path)
+        ));
+    }
+    if let Some([(user, group), (user_now, group_now)]) = done.owners {
+        say(format_args!(
+            "sealwright: warning: {}: belongs to user {user_now} and group {group_now} now, and before to user {user} and group \
+             {group}: who could read it may not be able to any more",
+            shown(path)
+        ));
+    }
 }
 
 /// Whether keys are to be added. A passphrase is not asked for before the keys that open are known to be there.

@@ -1,9 +1,6 @@
 //! `sealwright sign`: signatures in files of their own.
 
-use std::{
-    os::unix::fs::PermissionsExt,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use sealwright_file::{Input, Output, OutputOptions, Work, sign_file};
@@ -69,7 +66,8 @@ pub(crate) fn run(args: &FileSignArgs) -> Result<Exit, CommandError> {
     for path in &args.files {
         let one = || {
             let input = if is_stdin(path) { Input::stdin() } else { Input::open(path) }?;
-            let identity = input.identity();
+            // As readable as what it is for.
+            let (identity, mode) = (input.identity(), input.mode().unwrap_or(0o600) & 0o666);
             let signature = sign_file(&key, input, &args.comment, &Work::default())?;
             let output = match output_of(args, path) {
                 Some(output) if args.output.is_some() => Output::file(&output, options)?,
@@ -77,8 +75,6 @@ pub(crate) fn run(args: &FileSignArgs) -> Result<Exit, CommandError> {
                 None => Output::stdout()?,
             };
             output.differs_from(identity)?;
-            // As readable as what it is for.
-            let mode = std::fs::metadata(path).map_or(0o600, |meta| meta.permissions().mode() & 0o666);
             output.mode(mode).write_all_of(&mut signature.to_text().as_bytes())
         };
         if let Err(error) = one() {

@@ -35,6 +35,7 @@ use rustix::{
 pub use shared::Shared;
 pub(crate) use whole_disk::WholeDisk;
 
+pub use crate::access::mode_of;
 use crate::{error::Error, file_id::FileId};
 
 /// Where sealed or opened bytes go.
@@ -54,8 +55,8 @@ use crate::{error::Error, file_id::FileId};
 pub struct Output {
     pub(crate) to: To,
     pub(crate) name: String,
-    /// Permission bits of a file that [`Output::write_all_of`] writes.
-    mode: u32,
+    /// Permission bits of a file that has none to take from an input.
+    pub(crate) mode: u32,
     /// Which file it is, where standard output is one.
     redirected: Option<FileId>,
     /// Whether it is a block device.
@@ -183,7 +184,8 @@ impl Output {
         Output { to: To::Stream(Box::new(to)), name: name.into(), mode: PRIVATE, redirected: None, on_device: false }
     }
 
-    /// With other permission bits than 0600 for a file that [`Output::write_all_of`] writes.
+    /// With other permission bits than 0600 for a file that [`Output::write_all_of`] writes, or into which a text is sealed that is
+    /// no file itself.
     pub fn mode(self, mode: u32) -> Output {
         Output { mode, ..self }
     }

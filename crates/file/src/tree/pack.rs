@@ -5,7 +5,10 @@ use std::{
     ffi::{OsStr, OsString},
     fs::{self, File},
     io::{self, Cursor, Read},
-    os::{fd::OwnedFd, unix::ffi::OsStrExt},
+    os::{
+        fd::{BorrowedFd, OwnedFd},
+        unix::ffi::OsStrExt,
+    },
     path::{Path, PathBuf},
 };
 
@@ -18,7 +21,7 @@ use super::{
     manifest::{Entry, EntryKind, LONGEST, MAGIC, MOST, Manifest, is_name},
     steps::Steps,
 };
-use crate::{error::Error, file_id::FileId, found::regular, input::Input, output::Output, read::fill};
+use crate::{access, error::Error, file_id::FileId, found::regular, input::Input, output::Output, read::fill};
 
 /// A directory, ready to be sealed.
 ///
@@ -157,7 +160,8 @@ impl Listing {
                     self.skipped.push(path.clone());
                 }
                 FileType::RegularFile => {
-                    self.add(entry(EntryKind::File, &inside, &stat))?;
+                    let mode = mode_of_file(directory, &name, stat.st_mode);
+                    self.add(entry(EntryKind::File, &inside, &stat, mode))?;
                     self.files.push_back((path.clone(), FileId::of_stat(&stat)));
                 }
                 _ => self.skipped.push(path.clone()),
@@ -171,7 +175,7 @@ impl Listing {
     /// Adds a directory, and reads the names in it.
     fn enter(&mut self, directory: OwnedFd, path: &Path, inside: &Path) -> Result<Level, Error> {
         let stat = fstat(&directory).map_err(failed(path))?;
-        self.add(entry(EntryKind::Directory, inside, &stat))?;
+        self.add(entry(EntryKind::Directory, inside, &stat, access::bits(&directory, stat.st_mode)))?;
         let mut directory = Dir::new(directory).map_err(failed(path))?;
         let mut names = BTreeSet::new();
         while let Some(entry) = directory.read() {
@@ -206,10 +210,19 @@ fn failed(path: &Path) -> impl FnOnce(Errno) -> Error {
     move |error| failed(error.into())
 }
 
-fn entry(kind: EntryKind, path: &Path, stat: &Stat) -> Entry {
+/// The permission bits of the file `name` in a directory. An access list can be asked for only where a file is open; one that cannot
+/// be opened is an error when it is read.
+fn mode_of_file(directory: BorrowedFd<'_>, name: &OsStr, mode: u32) -> u32 {
+    if mode & access::GROUP == 0 {
+        return mode & 0o777;
+    }
+    regular(directory, name).map_or(mode & 0o707, |file| access::bits(file, mode))
+}
+
+fn entry(kind: EntryKind, path: &Path, stat: &Stat, mode: u32) -> Entry {
     let len = if kind == EntryKind::File { stat.st_size as u64 } else { 0 };
     let modified = (stat.st_mtime, stat.st_mtime_nsec as u32);
-    Entry { kind, path: path.into(), mode: (stat.st_mode & 0o777) as u16, modified, len }
+    Entry { kind, path: path.into(), mode: mode as u16, modified, len }
 }
 
 /// The contents of files, one behind the other.
