@@ -60,6 +60,36 @@ fn what_an_access_list_gives_to_others_is_not_the_group_s() {
     }
 }
 
+/// Its owner could not open the directory any more for whom it was readable.
+#[test]
+fn a_manifest_can_be_read_by_who_can_read_a_file_that_it_lists() {
+    let sandbox = Sandbox::new();
+    for (name, mode) in [("a", 0o640), ("sub/b", 0o604), ("c", 0o755)] {
+        sandbox.write(&format!("d/{name}"), "text");
+        sandbox.chmod(&format!("d/{name}"), mode);
+    }
+    let manifest = "d/.seal-manifest";
+    let mode = || sandbox.mode(manifest) & 0o777;
+    fs::remove_file(sandbox.path("d/c")).unwrap();
+    sandbox.ok("seal --key-file k --each d");
+    assert_eq!(mode(), 0o644);
+    for given in [0o600, 0o640] {
+        sandbox.chmod(manifest, given);
+        sandbox.write("d/c", "another text");
+        sandbox.ok("seal -q --key-file k --each -f d");
+        assert_eq!(mode(), given);
+    }
+    // Also where it opens with other keys, and none of its files stays.
+    sandbox.ok("seal -q --key-file other --each -f d");
+    assert_eq!(mode(), 0o640);
+    fs::remove_file(sandbox.path(manifest)).unwrap();
+    for name in ["a.seal", "sub/b.seal", "c.seal", "a", "sub/b", "c"] {
+        sandbox.chmod(&format!("d/{name}"), 0o600);
+    }
+    sandbox.ok("seal -q --key-file k --each -f d");
+    assert_eq!(mode(), 0o600);
+}
+
 #[cfg(feature = "public-keys")]
 #[test]
 fn other_names_of_a_file_keep_its_former_keys_and_that_is_told() {

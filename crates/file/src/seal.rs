@@ -173,7 +173,8 @@ impl<'a> Sealing<'a> {
         Layout { content: self.content, signed, padded: self.padded }
     }
 
-    /// Seals all of `input`. An output file gets the input file's permission bits, or 0600 when there are none to take.
+    /// Seals all of `input`. An output file gets the input file's permission bits, or 0600 when there are none to take,
+    /// unless [told otherwise](Output::mode). With an access list (ACL), the group's bits are those of the group itself.
     ///
     /// # Errors
     /// Any [`Error`] but those of opening; an output file then does not appear, an existing one stays as it was.
@@ -204,7 +205,7 @@ impl<'a> Sealing<'a> {
 
     /// Seals what stands behind `header`.
     pub(crate) fn seal_body(&self, body: &Body, header: &[u8], input: Input, output: Output) -> Result<Summary, Error> {
-        let (identity, mode) = (input.identity(), input.mode().unwrap_or(0o600));
+        let (identity, mode) = (input.identity(), input.mode().unwrap_or(output.mode));
         self.work.progress.begin(input.len());
         let transfer = SealTransfer { body, header, work: &self.work, from: &input.name, to: &output.name };
         let durable = matches!(&output.to, To::File { options, .. } if options.sync);

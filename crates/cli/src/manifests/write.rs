@@ -8,8 +8,9 @@ use std::{
 };
 
 use sealwright_file::{
-    Commitment, Error, FileId, FileList, Flaw, Found, Input, KeySource, Opening, Output, Sealing, list::NAME,
-    output::create_directory,
+    Commitment, Error, FileId, FileList, Flaw, Found, Input, KeySource, Opening, Output, Sealing,
+    list::NAME,
+    output::{create_directory, mode_of},
 };
 use sealwright_terminal::{CommandError, Exit, say, shown};
 
@@ -41,6 +42,8 @@ pub(crate) struct Sealed {
 struct Root {
     path: PathBuf,
     old: Old,
+    /// The permission bits of the manifest that there was.
+    mode: Option<u32>,
     /// The manifest that was read.
     read: Option<Read>,
 }
@@ -90,7 +93,7 @@ impl Sealed {
             };
             let old = if refused.is_some() { Old::Stays } else { Old::Gone };
             refused.into_iter().for_each(|refused| plan.fail(i, refused));
-            roots.push(Root { path, old, read: None });
+            roots.push(Root { path, old, mode: None, read: None });
         }
         let noted = Mutex::new(Noted { lists: vec![FileList::default(); roots.len()], done: 0 });
         Sealed { roots, noted, wanted: None, locks: Locks::default(), differs: false }
@@ -201,6 +204,7 @@ impl Root {
             // Who had the lock wrote it.
             return Err(exists(&path));
         }
+        self.mode = manifest(&self.path).ok().and_then(|input| input.mode());
         let read = existing::opened(openings, |opening| {
             let mut input = manifest(&self.path)?;
             let (id, source) = (input.identity(), &input.preamble()?.source);
@@ -234,6 +238,17 @@ impl Root {
         Ok(Old::Kept)
     }
 
+    /// The permission bits of a new manifest: whoever may read one of the files may read it. It is sealed for the same keys, and without
+    /// one it tells no more than its length.
+    fn mode_for(&self, list: &FileList) -> u32 {
+        let modes = list.paths().filter_map(|path| {
+            let path = self.path.join(path);
+            let meta = fs::symlink_metadata(&path).ok().filter(fs::Metadata::is_file)?;
+            Some(mode_of(&path, &meta) & 0o444)
+        });
+        modes.fold(0o600, |all, mode| all | mode)
+    }
+
     /// Writes its manifest.
     fn write(&self, list: &FileList, sealing: &Sealing<'_>, args: &FileArgs) -> Result<(), CommandError> {
         let path = self.path.join(NAME);
@@ -244,8 +259,9 @@ impl Root {
             return Err(error.hint("another program sealed into this directory: repeat the command with --force"));
         }
         let output = Output::derived(&path, stream::place(args, false));
+        let mode = self.mode.unwrap_or_else(|| self.mode_for(list));
         output
-            .and_then(|output| list.seal(sealing, output))
+            .and_then(|output| list.seal(sealing, output.mode(mode)))
             .map(drop)
             .map_err(|error| file_error(error).about_unless_named(&path))
     }
