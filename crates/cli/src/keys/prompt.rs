@@ -4,7 +4,9 @@ use std::{
     fs::File,
     io::{self, Write},
     path::Path,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError, TryLockError},
+    thread,
+    time::Duration,
 };
 
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
@@ -35,7 +37,16 @@ struct Question {
     silent: Termios,
 }
 
-static OPEN: Mutex<Option<Question>> = Mutex::new(None);
+/// The question that is open, and whether the terminal is to have its echo all the same, because the process ends or stops.
+struct Asked {
+    open: Option<Question>,
+    shown: bool,
+}
+
+static ASKED: Mutex<Asked> = Mutex::new(Asked { open: None, shown: false });
+/// How often, and how long each time, a signal waits for who changes the terminal: for ever, if it is another job's.
+const TRIES: u32 = 100;
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Asks on /dev/tty, twice when sealing. Where there is none, `instead` says what the verb offers besides.
 pub(crate) fn passphrase(purpose: Purpose, instead: &str) -> Result<Zeroizing<Vec<u8>>, CommandError> {
@@ -70,41 +81,78 @@ fn ask(text: &str, instead: &str) -> Result<Zeroizing<Vec<u8>>, CommandError> {
     silent.local_modes &= !LocalModes::ECHO;
     silent.local_modes |= LocalModes::ECHONL | LocalModes::ICANON;
     let question = Question { terminal: terminal.try_clone().map_err(no_terminal)?, text: text.into(), before, silent };
-    let put = question.put();
-    *lock() = Some(question);
-    let line = put.map_err(no_terminal).and_then(|()| first_line(&mut terminal, Path::new(TERMINAL)));
-    show_typing();
-    *lock() = None;
+    // Known before the echo is off: the process may end while the question waits for a terminal that is stopped (Ctrl-S).
+    let line = open(question)
+        .and_then(|()| terminal.write_all(text.as_bytes()))
+        .map_err(no_terminal)
+        .and_then(|()| first_line(&mut terminal, Path::new(TERMINAL)));
+    let mut asked = lock();
+    asked.show();
+    asked.open = None;
     line
 }
 
-impl Question {
-    /// Hides what is typed and prints the question.
-    fn put(&self) -> io::Result<()> {
-        tcsetattr(&self.terminal, OptionalActions::Now, &self.silent)?;
-        (&self.terminal).write_all(self.text.as_bytes())
+/// Hides what is typed, unless the process ends. The text is printed by the caller, who has no lock then.
+fn open(question: Question) -> io::Result<()> {
+    let mut asked = lock();
+    asked.open = Some(question);
+    if asked.shown { Ok(()) } else { asked.hide() }
+}
+
+impl Asked {
+    /// Hides what is typed.
+    fn hide(&self) -> io::Result<()> {
+        let Some(question) = &self.open else { return Ok(()) };
+        Ok(tcsetattr(&question.terminal, OptionalActions::Now, &question.silent)?)
+    }
+
+    /// Gives the terminal back its echo if a question is open.
+    fn show(&self) {
+        if let Some(question) = &self.open {
+            // Nothing to be done when it fails: the terminal is gone.
+            let _ = tcsetattr(&question.terminal, OptionalActions::Now, &question.before);
+        }
     }
 }
 
-/// Gives the terminal back its echo if a question is open: when it is answered, and when the process ends or stops.
+/// Gives the terminal back its echo if a question is open, and lets none take it: when the process ends or stops.
 pub(crate) fn show_typing() {
-    if let Some(question) = &*lock() {
-        // Nothing to be done when it fails: the terminal is gone.
-        let _ = tcsetattr(&question.terminal, OptionalActions::Now, &question.before);
+    if let Some(mut asked) = lock_soon() {
+        asked.shown = true;
+        asked.show();
     }
 }
 
 /// Asks again if a question is open: when the process goes on after a stop, in which the shell gave the terminal its
 /// echo back.
 pub(crate) fn hide_typing() {
-    if let Some(question) = &*lock() {
-        // As above.
-        let _ = question.put();
+    let Some(mut asked) = lock_soon() else { return };
+    asked.shown = false;
+    // As above.
+    let _ = asked.hide();
+    let again =
+        asked.open.as_ref().and_then(|question| Some((question.terminal.try_clone().ok()?, question.text.clone())));
+    drop(asked);
+    if let Some((mut terminal, text)) = again {
+        // A terminal that is stopped is not waited for here, where signals are heeded.
+        let _ = thread::Builder::new().spawn(move || terminal.write_all(text.as_bytes()));
     }
 }
 
-fn lock() -> MutexGuard<'static, Option<Question>> {
-    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock() -> MutexGuard<'static, Asked> {
+    ASKED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The lock, unless it is held for long.
+fn lock_soon() -> Option<MutexGuard<'static, Asked>> {
+    for _ in 0..TRIES {
+        match ASKED.try_lock() {
+            Ok(asked) => return Some(asked),
+            Err(TryLockError::Poisoned(error)) => return Some(error.into_inner()),
+            Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
+        }
+    }
+    None
 }
 
 fn no_terminal(error: &io::Error, instead: &str) -> CommandError {
