@@ -2,13 +2,16 @@
 
 use sealwright_terminal::CommandError;
 
-use crate::args::AdArgs;
+use crate::{args::AdArgs, protected_inputs::refuse_keys_as_names};
 
 /// The associated data, which is empty by default.
 pub(crate) fn read(args: &AdArgs) -> Result<Vec<u8>, CommandError> {
     match (&args.ad, &args.ad_file) {
         (Some(text), _) => Ok(text.clone().into_bytes()),
-        (None, Some(path)) => std::fs::read(path).map_err(|error| CommandError::io(path, &error)),
+        (None, Some(path)) => {
+            refuse_keys_as_names([path])?;
+            std::fs::read(path).map_err(|error| CommandError::io(path, &error))
+        }
         (None, None) => Ok(Vec::new()),
     }
 }

@@ -41,6 +41,15 @@ pub(crate) fn named<'a>(
     Ok(keys.into_iter().chain(ad.ad_file.clone()).chain(descriptors).collect())
 }
 
+/// Refuses a key in place of the name of a file to read, which errors would repeat. What is there is a file: many are called by a hash of
+/// what is in them.
+pub(crate) fn refuse_keys_as_names<'a>(names: impl IntoIterator<Item = &'a PathBuf>) -> Result<(), CommandError> {
+    match names.into_iter().any(|name| is_key(name) && fs::symlink_metadata(name).is_err()) {
+        true => Err(file_error(Error::KeyAsName)),
+        false => Ok(()),
+    }
+}
+
 /// Refuses to replace one of these files, and to remove one. Names are not compared: one file may have several.
 pub(crate) fn refuse(plan: &Plan, args: &FileArgs, in_use: &[PathBuf]) -> Result<(), CommandError> {
     let in_use: HashSet<_> = in_use.iter().filter_map(|path| identity(path)).collect();

@@ -36,6 +36,11 @@ fn values_that_no_option_takes_are_not_repeated() {
         (format!("{enc} -pass fd:hunter2"), "hunter2", "-pass fd: takes the number of a descriptor"),
         (format!("{enc} {long}"), &long, "unexpected argument found"),
         (long.clone(), &long, "unrecognized subcommand"),
+        (format!("seal --key-file k a --suite {HEX}"), HEX, "invalid value for '--suite <SUITE>'"),
+        (format!("seal --key-file k a --cost={HEX}"), HEX, "invalid value for '--cost <SIZE>'"),
+        (format!("seal --key-file k a --threads {long}"), &long, "invalid value for '--threads <N>'"),
+        (format!("open --key-file k a -o b --range {HEX}"), HEX, "invalid value for '--range <A..B>'"),
+        (format!("open --key-file k a -o b --max-cost {long}"), &long, "invalid value for '--max-cost <MEMORY"),
     ] {
         keeps(&sandbox, &line, secret, word);
     }
@@ -78,6 +83,19 @@ fn a_key_in_place_of_its_file_is_not_repeated() {
         (format!("enc -aes-192-cbc -keyfile {} -iv 00 -in a -out b", &HEX[..48]), &HEX[..48]),
         (format!("enc -aes-256-cbc -kfile {HEX} -in a -out b"), HEX),
         (format!("enc -aes-256-cbc -pass file:{HEX} -in a -out b"), HEX),
+        // In place of the name of another file.
+        (format!("seal --key-file k --ad-file {secret} a -o b"), &secret),
+        (format!("open --key-file k --ad-file {HEX} a.seal -o b"), HEX),
+        (format!("inspect --list --key-file k --ad-file {HEX} a.seal"), HEX),
+        (format!("seal a --key-file k {HEX}"), HEX),
+        (format!("seal --each --key-file k {small} -C b"), &small),
+        (format!("open --key-file k {secret} -o b"), &secret),
+        (format!("verify --key-file k a.seal {HEX}"), HEX),
+        (format!("inspect {secret}"), &secret),
+        (format!("inspect --list --key-file k {secret}"), &secret),
+        (format!("rekey {HEX} --key-file k --add-key-file other"), HEX),
+        (format!("sign -s my.sign {HEX}"), HEX),
+        (format!("enc -aes-256-cbc -pass file:k -in {HEX} -out b"), HEX),
     ] {
         keeps(&sandbox, &line, secret, "sealwright: (a key, not repeated): is a key, not the name of a file");
     }
@@ -88,6 +106,10 @@ fn a_key_in_place_of_its_file_is_not_repeated() {
     // Files may have such names.
     std::fs::rename(sandbox.path("k"), sandbox.path(HEX)).unwrap();
     sandbox.ok(&format!("open --key-file ./{HEX} a.seal -o b"));
+    // And texts are called by hashes.
+    std::fs::rename(sandbox.path(HEX), sandbox.path("k")).unwrap();
+    std::fs::rename(sandbox.path("a"), sandbox.path(HEX)).unwrap();
+    sandbox.ok(&format!("seal --key-file k --ad-file {HEX} {HEX}"));
 }
 
 /// Lost in a pipe that nobody reads, or in a stream that is closed, a key was told to be made.

@@ -94,7 +94,7 @@ fn context(error: &clap::Error, kind: ContextKind) -> &str {
 }
 
 /// What is wrong, where clap would repeat what may be a secret: a passphrase behind an option that asks for one, or that takes
-/// the number of a descriptor; a key in place of a word.
+/// the number of a descriptor; a key in place of a word or of a value.
 fn without_value(error: &clap::Error) -> Option<String> {
     let argument = context(error, ContextKind::InvalidArg);
     let name = argument.split(' ').next().unwrap_or_default();
@@ -102,6 +102,11 @@ fn without_value(error: &clap::Error) -> Option<String> {
         ErrorKind::TooManyValues => Some(format!("{argument} takes no value")),
         ErrorKind::InvalidValue | ErrorKind::ValueValidation if name.ends_with("-fd") => {
             Some(format!("{argument} takes the number of a descriptor"))
+        }
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation
+            if context(error, ContextKind::InvalidValue).len() > LONGEST =>
+        {
+            Some(format!("invalid value for '{argument}': it is long, and not repeated"))
         }
         ErrorKind::UnknownArgument if argument.len() > LONGEST => {
             Some("unexpected argument found: it is long, and not repeated".into())
@@ -134,7 +139,13 @@ mod tests {
     #[derive(Debug, Parser)]
     #[command(name = "trial")]
     enum Trial {
-        Verb { name: Option<String> },
+        Verb {
+            name: Option<String>,
+            #[arg(long, value_parser = ["one", "two"])]
+            choice: Option<String>,
+            #[arg(long)]
+            number: Option<u8>,
+        },
     }
 
     /// What is said of a line that is not valid.
@@ -154,6 +165,16 @@ mod tests {
                 assert!(!said.contains(&key[..8]), "{line}: {said}");
             }
         }
+        let key = "8f1e2d3c4b5a69788796a5b4c3d2e1f0";
+        for option in ["--choice <CHOICE>", "--number <NUMBER>"] {
+            let name = option.split(' ').next().unwrap_or_default();
+            for line in [format!("trial verb {name} {key}"), format!("trial verb {name}={key}")] {
+                let said = said(&line);
+                let wanted = format!("invalid value for '{option}': it is long, and not repeated\nhint: trial");
+                assert!(said.contains(&wanted) && !said.contains(&key[..8]), "{line}: {said}");
+            }
+        }
+        assert!(said("trial verb --number 257").contains("'257'"));
         let said = said("trial verb --a-name-that-no-option-has");
         assert!(said.contains("'--a-name-that-no-option-has'"), "{said}");
     }

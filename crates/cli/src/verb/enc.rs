@@ -25,7 +25,7 @@ use crate::{
     },
     names::{is_stdin, is_stdout, leads_to_stdin},
     progress::Board,
-    protected_inputs::refuse_inputs,
+    protected_inputs::{refuse_inputs, refuse_keys_as_names},
     stream,
 };
 
@@ -140,6 +140,7 @@ pub(crate) fn run(args: &EncArgs) -> Result<Exit, CommandError> {
     if secrets(args).iter().any(|path| is_key(path)) {
         return Err(file_error(Error::KeyAsName));
     }
+    refuse_keys_as_names(&args.input)?;
     let stdin = args.input.as_ref().is_none_or(|path| is_stdin(path));
     // With -P, encrypting takes no text.
     let reads = !(args.print_only && direction == Direction::Encrypt);

@@ -11,7 +11,9 @@ use sealwright_file::{
 use sealwright_terminal::{CommandError, Exit, shown};
 use serde_json::json;
 
-use crate::{error::file_error, exit_status::Worst, keys::unlock::UnlockArgs, range};
+use crate::{
+    error::file_error, exit_status::Worst, keys::unlock::UnlockArgs, protected_inputs::refuse_keys_as_names, range,
+};
 
 const EXAMPLES: &str = "\
 Without --list no key is needed, and the output is not authenticated: `verify` and `open` check a file.
@@ -40,6 +42,7 @@ pub(crate) struct InspectArgs {
 
 /// Describes each file. A file that is not a sealed file does not stop the rest.
 pub(crate) fn run(args: &InspectArgs) -> Result<Exit, CommandError> {
+    refuse_keys_as_names(&args.inputs)?;
     if args.list {
         return list(args);
     }

@@ -106,6 +106,7 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
     if args.manifest {
         names::refuse_files_with_manifest(&args.files.inputs)?;
     }
+    protected_inputs::refuse_keys_as_names(&args.files.inputs)?;
     let mut plan = Plan::unchecked(&args.files, Direction::Open)?;
     let in_use = in_use(args)?;
     stream::refuse_conflicts(&plan, &args.files, &in_use)?;

@@ -20,6 +20,7 @@ use crate::{
         secret,
         unlock::UnlockArgs,
     },
+    protected_inputs::refuse_keys_as_names,
     rekey_targets::{Chosen, ChosenArgs},
     stream,
 };
@@ -90,6 +91,7 @@ pub(crate) fn run(args: &RekeyArgs) -> Result<Exit, CommandError> {
     if !adds && removes.is_empty() {
         return Err(CommandError::usage("nothing to change").hint("name keys with --add... or --remove..."));
     }
+    refuse_keys_as_names(&args.chosen.files)?;
     args.unlock.refuse_none()?;
     #[cfg(feature = "signatures")]
     let signer_files = args.signer.files();

@@ -104,6 +104,7 @@ fn in_use(args: &SealArgs) -> Result<Vec<PathBuf>, CommandError> {
 
 /// Seals everything that was named.
 pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
+    protected_inputs::refuse_keys_as_names(&args.files.inputs)?;
     let mut plan = Plan::new(&args.files, Direction::Seal)?;
     let in_use = in_use(args)?;
     stream::refuse_conflicts(&plan, &args.files, &in_use)?;

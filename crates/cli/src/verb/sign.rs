@@ -11,7 +11,7 @@ use crate::{
     exit_status::Worst,
     keys::signing,
     names::{is_stdin, is_stdout},
-    protected_inputs::refuse_inputs,
+    protected_inputs::{refuse_inputs, refuse_keys_as_names},
     stream,
 };
 
@@ -50,6 +50,7 @@ pub(crate) fn run(args: &FileSignArgs) -> Result<Exit, CommandError> {
     if args.files.len() > 1 && args.output.is_some() {
         return Err(CommandError::usage("-o names one signature, but there are several files"));
     }
+    refuse_keys_as_names(&args.files)?;
     let stdin = args.files.iter().any(|path| is_stdin(path));
     stream::refuse_two_uses(stdin, std::slice::from_ref(&args.sign))?;
     if stdin && args.output.is_none() {

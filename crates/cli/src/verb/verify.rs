@@ -14,6 +14,7 @@ use crate::{
     manifests::{self, read::Lists},
     names::{self, Direction, is_stdin},
     plan::Plan,
+    protected_inputs::refuse_keys_as_names,
     stream,
 };
 #[cfg(feature = "signatures")]
@@ -62,6 +63,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Exit, CommandError> {
     if args.each && args.files.is_empty() {
         return Err(CommandError::usage("--each needs the names of directories"));
     }
+    refuse_keys_as_names(files)?;
     if args.manifest {
         names::refuse_files_with_manifest(files)?;
     }
