@@ -5,14 +5,15 @@
 //! rely on that. SIGXFSZ is caught, so that a file that grows beyond its limit (`ulimit -f`) is an ordinary error.
 
 use std::{
-    fs,
-    sync::{OnceLock, mpsc},
+    fs, io,
+    sync::{Arc, OnceLock, atomic::AtomicBool, mpsc},
     thread,
     time::Duration,
 };
 
 use signal_hook::{
-    consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGXFSZ},
+    consts::{SIGCHLD, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGXFSZ},
+    flag,
     iterator::Signals,
     low_level::emulate_default_handler,
 };
@@ -50,6 +51,16 @@ pub fn listen_at_terminal(
     resume: impl Fn() + Send + 'static,
 ) -> Result<(), CommandError> {
     start(&[SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGXFSZ, SIGTSTP, SIGCONT], clean_up, stop, resume)
+}
+
+/// Lets this process learn how the programs end that it starts from now on. A parent that ignores the ends of its own (SIGCHLD), as some
+/// supervisors do, has handed that down, and the system would tell nothing. A signal that is caught is not ignored; the programs that are
+/// started get it as the system has it.
+///
+/// # Errors
+/// If the system refuses the handler.
+pub fn learn_of_ends() -> io::Result<()> {
+    flag::register(SIGCHLD, Arc::new(AtomicBool::new(false))).map(drop)
 }
 
 fn start(

@@ -13,7 +13,7 @@ use std::{
 };
 
 use sealwright_file::{Key, Recipient};
-use sealwright_terminal::{CommandError, os_message};
+use sealwright_terminal::{CommandError, interrupt, os_message};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -136,6 +136,7 @@ pub(crate) fn key_file(path: &Path, missing: Option<&str>) -> Result<Key, Comman
 /// The first line that a command prints.
 pub(crate) fn from_command(command: &str) -> Result<Zeroizing<Vec<u8>>, CommandError> {
     let failed = |what: String| CommandError::failed(format_args!("the passphrase command {what}"));
+    interrupt::learn_of_ends().map_err(|error| failed(format!("was not started: {}", os_message(&error))))?;
     let mut child = Command::new("/bin/sh")
         .args(["-c", command])
         // Standard input may be the text, which is not for the command to read.
@@ -159,7 +160,11 @@ pub(crate) fn from_command(command: &str) -> Result<Zeroizing<Vec<u8>>, CommandE
     } else {
         drop(output);
     }
-    let status = child.wait().map_err(|error| failed(os_message(&error)))?;
+    let status = child.wait().map_err(|error| {
+        // What it printed may be a part of a passphrase: who does not know that it succeeded does not take it.
+        failed(format!("may have failed: how it ended is not known ({})", os_message(&error)))
+            .hint("use --passphrase-fd, or --passphrase, which asks on the terminal")
+    })?;
     let line = line?;
     let by_pipe = status.signal() == Some(SIGPIPE) || status.code() == Some(128 + SIGPIPE);
     if !(status.success() || by_pipe && closed.load(Ordering::SeqCst)) {
