@@ -20,6 +20,9 @@ pub(crate) enum Direction {
 /// What a sealed file's name ends in.
 pub(crate) const EXTENSION: &str = "seal";
 
+/// Why `.seal`, `..seal` and `...seal` give no name to an output.
+const NO_NAME: &str = "its name without .seal is none for a file";
+
 /// Whether an output is standard output. Opened by its name, /dev/stdout would be written from the start.
 pub(crate) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-" || path.as_os_str() == "/dev/stdout"
@@ -44,7 +47,7 @@ pub(crate) fn leads_to_stdin(path: &Path) -> bool {
         || pipe(path).is_some_and(|pipe_of_path| pipe(Path::new(STDIN[0])) == Some(pipe_of_path))
 }
 
-/// `a` -> `a.seal` or back; None where there is nothing to strip.
+/// `a` -> `a.seal` or back; None where there is nothing to strip, or what is left is no name of a file.
 pub(crate) fn renamed(path: &Path, direction: Direction) -> Option<PathBuf> {
     match direction {
         Direction::Seal => {
@@ -53,12 +56,17 @@ pub(crate) fn renamed(path: &Path, direction: Direction) -> Option<PathBuf> {
             name.push(EXTENSION);
             Some(name.into())
         }
-        Direction::Open => is_sealed(path).then(|| path.with_extension("")),
+        Direction::Open => (is_sealed(path) && has_name(path)).then(|| path.with_extension("")),
     }
 }
 
 fn is_sealed(path: &Path) -> bool {
     path.extension() == Some(OsStr::new(EXTENSION))
+}
+
+/// Whether more than the dots are left that mean a directory.
+fn has_name(path: &Path) -> bool {
+    path.file_stem().is_some_and(|stem| stem != "." && stem != "..")
 }
 
 /// Why a directory's entry is not worked on. Where outputs go elsewhere, a file of whatever name is one of the user's;
@@ -78,6 +86,7 @@ pub(crate) fn left_out(
     match (direction, is_sealed(path)) {
         (Direction::Seal, true) if in_place => Some("its name says it is sealed already"),
         (Direction::Open, false) => Some("its name does not end in .seal"),
+        (Direction::Open, true) if !has_name(path) => Some(NO_NAME),
         _ => None,
     }
 }
@@ -89,9 +98,9 @@ pub(crate) fn unpacks(input: &Path, metadata: &fs::Metadata) -> bool {
 }
 
 pub(crate) fn not_seal(input: &Path) -> CommandError {
-    CommandError::usage("its name does not end in .seal, so there is none for the output")
-        .about(input)
-        .hint("use -o OUT")
+    let ends = input.as_os_str().as_encoded_bytes().ends_with(b".seal");
+    let what = if ends { NO_NAME } else { "its name does not end in .seal, so there is none for the output" };
+    CommandError::usage(what).about(input).hint("use -o OUT")
 }
 
 /// A file that is named by itself is looked up in no manifest: with `DIR/*` for `DIR`, swapped files would pass.

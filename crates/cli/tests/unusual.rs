@@ -1,7 +1,32 @@
 //! What is seldom so: names that are hardly names, a parent that ignores its children, a system without /proc.
 #![allow(clippy::unwrap_used)]
 
-use sealwright_transcripts::{Sandbox, skipped};
+use sealwright_transcripts::{Sandbox, have, skipped};
+
+/// The output was to be `.` or `..`, and with --each nothing was said of the file.
+#[test]
+fn dots_are_no_name_of_an_output() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a", "text");
+    let why = "its name without .seal is none for a file";
+    for name in [".seal", "..seal", "...seal"] {
+        sandbox.ok(&format!("seal --key-file k a -o {name}"));
+        for line in [format!("open --key-file k {name}"), format!("open --key-file k ./{name} -C out")] {
+            sandbox.fails(&line, 2, &format!("{name}: {why}\nhint: use -o OUT"));
+        }
+        sandbox.ok(&format!("open --key-file k {name} -o b -f"));
+        assert_eq!(sandbox.read("b"), b"text");
+    }
+    // With another dot it is one.
+    sandbox.ok("seal --key-file k a -o ....seal");
+    sandbox.ok("open --key-file k ....seal");
+    assert_eq!(sandbox.read("..."), b"text");
+    sandbox.write("d/...seal", sandbox.read("...seal"));
+    sandbox.write("d/a.seal", sandbox.read("...seal"));
+    let said = sandbox.run("open --key-file k --each d -C out");
+    assert!(said.code == 0 && said.err.contains(&format!("d/...seal: skipped, {why}\n")), "{}", said.err);
+    assert_eq!(sandbox.read("out/d/a"), b"text");
+}
 
 /// How the command ended was not known, and its passphrase not taken.
 #[test]
@@ -22,4 +47,24 @@ fn a_passphrase_command_works_where_ends_are_ignored() {
     let said =
         ignoring("open --passphrase-command 'grep -q SigIgn.*00010000$ /proc/self/status || echo pw' a.seal -o -");
     assert_eq!((said.code, said.out.as_slice()), (0, &b"text"[..]), "{}", said.err);
+}
+
+#[test]
+fn without_proc_no_descriptor_is_said_not_to_be_open() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a", "text");
+    let hidden = |script: &str| {
+        sandbox.write("hidden.sh", format!("mount -t tmpfs none /proc && {script}"));
+        sandbox.sh("unshare -rm sh hidden.sh")
+    };
+    if !have("unshare") || hidden("true").code != 0 {
+        return skipped("no file system can be mounted here");
+    }
+    let said = hidden("sealwright seal --key-fd 3 a -o b 3< k");
+    let told = "sealwright: /proc/self/fdinfo: cannot tell whether file descriptor 3 is open: No such file or directory\nhint: ";
+    assert!(said.code == 1 && said.err.starts_with(told), "{}", said.err);
+    // Standard input has a handle.
+    let said = hidden("sealwright seal --key-fd 0 a -o b < k");
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    sandbox.fails("seal --key-fd 9 a -o c", 1, "file descriptor 9 is not open\nhint: ");
 }

@@ -5,14 +5,17 @@ use std::{
     fs::{self, File},
     io::{self, Seek, SeekFrom},
     os::fd::OwnedFd,
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use rustix::{
     io::{Errno, fcntl_dupfd_cloexec},
     process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open},
 };
-use sealwright_terminal::CommandError;
+use sealwright_terminal::{CommandError, os_message};
+
+/// Where the system tells which descriptors are open, and how.
+const OPEN: &str = "/proc/self/fdinfo";
 
 /// A duplicate of the descriptor `number`, which shares its position.
 ///
@@ -23,8 +26,13 @@ pub(crate) fn duplicate(number: u32) -> Result<File, CommandError> {
             .hint(format_args!("in a shell: sealwright ... {number}< FILE"))
     };
     let raw = i32::try_from(number).map_err(|_| not_open())?;
-    if !is_inherited(number) {
-        return Err(not_open());
+    match is_inherited(number) {
+        Ok(true) => {}
+        Ok(false) => return Err(not_open()),
+        Err(error) => {
+            let what = format_args!("cannot tell whether file descriptor {number} is open: {}", os_message(&error));
+            return Err(CommandError::failed(what).about(Path::new(OPEN)).hint("mount /proc, or name a file"));
+        }
     }
     match duplicate_of(raw) {
         Ok(descriptor) => Ok(descriptor.into()),
@@ -39,16 +47,18 @@ pub(crate) fn name(number: u32) -> PathBuf {
 }
 
 /// Whether the process was started with it. One that the process opened itself is closed in other programs
-/// (O_CLOEXEC), and an inherited one never is.
-fn is_inherited(number: u32) -> bool {
+/// (O_CLOEXEC), and an inherited one never is. Standard input is never one that it opened.
+fn is_inherited(number: u32) -> io::Result<bool> {
     const CLOSED_ON_EXEC: u32 = 0o2_000_000;
-    match fs::read_to_string(format!("/proc/self/fdinfo/{number}")) {
+    match fs::read_to_string(format!("{OPEN}/{number}")) {
         Ok(info) => {
             let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
             let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
-            flags.is_some_and(|flags| flags & CLOSED_ON_EXEC == 0)
+            Ok(flags.is_some_and(|flags| flags & CLOSED_ON_EXEC == 0))
         }
-        Err(_) => false,
+        Err(_) if number == 0 => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => fs::metadata(OPEN).map(|_| false),
+        Err(error) => Err(error),
     }
 }
 
@@ -69,7 +79,7 @@ fn duplicate_of(raw: i32) -> rustix::io::Result<OwnedFd> {
 /// The second best: the file behind the descriptor, opened anew and set to the same position. A pipe is the same pipe; a
 /// socket cannot be opened so.
 fn opened_anew(raw: i32) -> io::Result<OwnedFd> {
-    let info = fs::read_to_string(format!("/proc/self/fdinfo/{raw}"))?;
+    let info = fs::read_to_string(format!("{OPEN}/{raw}"))?;
     let mut file = File::open(format!("/proc/self/fd/{raw}"))?;
     if file.metadata()?.is_file() {
         let position = info.lines().find_map(|line| line.strip_prefix("pos:")?.trim().parse().ok());

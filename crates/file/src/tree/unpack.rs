@@ -93,10 +93,15 @@ impl Unpacking<'_> {
         // Until the tree has its name nothing in it matters, so that very many files can reach the disk together.
         let many = self.sync && files.len() > MANY;
         let disk = if many { WholeDisk::of(draft.hidden()) } else { None };
-        let making = Making { draft: &draft, preserve: self.preserve, sync: self.sync && disk.is_none() };
+        let making = Making {
+            draft: &draft,
+            directory: self.directory,
+            preserve: self.preserve,
+            sync: self.sync && disk.is_none(),
+        };
         for entry in &directories {
-            let path = place(&draft, &entry.path);
-            steps::make_directory(&path, 0o700).map_err(refused("create", &path))?;
+            let made = steps::make_directory(&place(&draft, &entry.path), 0o700);
+            made.map_err(refused("create", &making.named(entry)))?;
         }
         // Who waits for the disk does not need a core.
         let threads = if making.sync && threads > 1 { threads.max(WAITING) } else { threads };
@@ -131,16 +136,24 @@ const WAITING: usize = 16;
 /// What is made of entries, and where.
 struct Making<'a> {
     draft: &'a DraftTree,
+    /// Where the tree will be.
+    directory: &'a Path,
     preserve: bool,
     /// Whether each file and directory is synced by itself.
     sync: bool,
 }
 
 impl Making<'_> {
+    /// The file of an entry, and what errors call it.
     fn create(&self, entry: &Entry) -> Result<(File, PathBuf), Error> {
-        let path = place(self.draft, &entry.path);
-        let file = steps::open(&path, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, 0o600);
-        Ok((file.map_err(refused("create", &path))?, path))
+        let named = self.named(entry);
+        let file = steps::open(&place(self.draft, &entry.path), OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, 0o600);
+        Ok((file.map_err(refused("create", &named))?, named))
+    }
+
+    /// Where an entry will be. The place where it is made is gone when the user reads of it.
+    fn named(&self, entry: &Entry) -> PathBuf {
+        self.directory.join(&entry.path)
     }
 
     /// Gives a file its mode and its time.
@@ -154,8 +167,9 @@ impl Making<'_> {
     /// Gives a directory its mode and its time. The outermost gets its mode when it has its name: a directory that
     /// cannot be written cannot be moved.
     fn finish(&self, entry: &Entry) -> Result<(), Error> {
-        let path = place(self.draft, &entry.path);
-        let directory = steps::open(&path, OFlags::RDONLY, 0).map_err(refused("open", &path))?;
+        let directory = steps::open(&place(self.draft, &entry.path), OFlags::RDONLY, 0);
+        let path = self.named(entry);
+        let directory = directory.map_err(refused("open", &path))?;
         let outermost = entry.path.components().count() == 1;
         let mode = if self.preserve && !outermost { u32::from(entry.mode) } else { 0o700 };
         directory.set_permissions(Permissions::from_mode(mode)).map_err(failed("set the mode of", &path))?;
