@@ -186,7 +186,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let value = list(&[(USER_OBJ, 6), (USER, 6), (GROUP_OBJ, 0), (MASK, 6), (OTHER, 0)]);
         if let Err(error) = setxattr(file.path(), LIST, &value, XattrFlags::empty()) {
-            return sealwright_transcripts::skipped(&format!("no access lists here: {error}"));
+            return sealwright_transcripts::skipped(format_args!("no access lists here: {error}"));
         }
         let meta = fs::metadata(file.path()).unwrap();
         assert_eq!(meta.mode() & 0o777, 0o660);
