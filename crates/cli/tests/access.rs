@@ -1,14 +1,10 @@
 //! Who may read what the program writes in the place of a file, or from it: the mode, the owner and the other names.
 #![allow(clippy::unwrap_used)]
 
-use std::{
-    fs,
-    os::unix::fs::{MetadataExt, chown},
-    path::Path,
-};
+use std::{fs, path::Path};
 
 use rustix::fs::{XattrFlags, setxattr};
-use sealwright_transcripts::{Sandbox, have, skipped};
+use sealwright_transcripts::{Sandbox, skipped};
 
 /// An access list that lets the user 65534 write, and the file's group do nothing. Whether there may be one.
 fn give_list(path: &Path) -> bool {
@@ -118,6 +114,10 @@ fn other_names_of_a_file_keep_its_former_keys_and_that_is_told() {
 #[cfg(feature = "public-keys")]
 #[test]
 fn a_file_of_another_owner_keeps_its_group_or_is_no_more_open_than_to_all() {
+    use std::os::unix::fs::{MetadataExt, chown};
+
+    use sealwright_transcripts::have;
+
     let sandbox = Sandbox::new();
     if fs::metadata(sandbox.path("k")).unwrap().uid() != 0 || !have("setpriv") {
         skipped("only root can make files of other owners, and needs setpriv to be somebody else");
