@@ -150,13 +150,16 @@ pub(crate) fn from_command(command: &str) -> Result<Zeroizing<Vec<u8>>, CommandE
     // waited for, which what was started in the background may hold open.
     let closed = Arc::new(AtomicBool::new(false));
     if line.is_ok() {
-        let closed = Arc::clone(&closed);
+        let told = Arc::clone(&closed);
         let rest = move || {
             let read = io::copy(&mut io::Read::take(&mut output, REST), &mut io::sink());
-            closed.store(read.is_ok_and(|read| read == REST), Ordering::SeqCst);
+            told.store(read.is_ok_and(|read| read == REST), Ordering::SeqCst);
             drop(output);
         };
-        thread::spawn(rest);
+        // Without a thread the pipe is closed at once
+        if thread::Builder::new().spawn(rest).is_err() {
+            closed.store(true, Ordering::SeqCst);
+        }
     } else {
         drop(output);
     }
