@@ -11,7 +11,7 @@ use std::{
 };
 
 use rustix::{
-    fs::{fgetxattr, getxattr},
+    fs::{fgetxattr, getxattr, lgetxattr},
     io::Errno,
 };
 
@@ -25,12 +25,22 @@ const MASK: u16 = 0x10;
 /// The longest value of an attribute, in bytes.
 const LONGEST: usize = 64 << 10;
 /// The bits of the group.
-pub(crate) const GROUP: u32 = 0o070;
+const GROUP: u32 = 0o070;
 
 /// The permission bits of an open file that others can have without its access list. `mode` is what the system says of it:
 /// beside a list, the group's bits there are the mask, which is more than the group itself may do.
 pub(crate) fn bits(file: impl AsFd, mode: u32) -> u32 {
     without_list(mode, |value| fgetxattr(&file, LIST, value))
+}
+
+/// The same of the file at `path`; a link in its place is not followed. Where the path is too long for the system, `open` opens the file:
+/// for every file that would take twice as long. Who puts a link in the place of a directory on the way meanwhile gains for the
+/// group no more than `mode` says.
+pub(crate) fn bits_at(path: &Path, mode: u32, open: impl Fn() -> rustix::io::Result<File>) -> u32 {
+    without_list(mode, |value| match lgetxattr(path, LIST, &mut *value) {
+        Err(Errno::NAMETOOLONG) => fgetxattr(open()?, LIST, value),
+        other => other,
+    })
 }
 
 /// The same of the file at `path`; links are followed. For a directory or a file that takes another's permission bits.
@@ -191,6 +201,22 @@ mod tests {
         let meta = fs::metadata(file.path()).unwrap();
         assert_eq!(meta.mode() & 0o777, 0o660);
         assert_eq!((bits(file.as_file(), meta.mode()), mode_of(file.path(), &meta)), (0o600, 0o600));
+    }
+
+    /// A list is asked for by the path, and where that is too long in the open file.
+    #[test]
+    fn the_list_of_a_file_is_found_at_a_path_of_any_length() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let value = list(&[(USER_OBJ, 6), (USER, 6), (GROUP_OBJ, 4), (MASK, 6), (OTHER, 0)]);
+        if let Err(error) = setxattr(file.path(), LIST, &value, XattrFlags::empty()) {
+            return sealwright_transcripts::skipped(format_args!("no access lists here: {error}"));
+        }
+        let unopened = || panic!("the path is short");
+        assert_eq!(bits_at(file.path(), 0o660, unopened), 0o640);
+        let long = "./".repeat(3000);
+        assert_eq!(bits_at(long.as_ref(), 0o660, || Ok(file.reopen().unwrap())), 0o640);
+        assert_eq!(bits_at(long.as_ref(), 0o660, || Err(Errno::ACCESS)), 0o600);
+        assert_eq!(bits_at(Path::new("/no such file"), 0o660, unopened), 0o600);
     }
 
     #[test]

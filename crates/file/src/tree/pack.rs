@@ -5,10 +5,7 @@ use std::{
     ffi::{OsStr, OsString},
     fs::{self, File},
     io::{self, Cursor, Read},
-    os::{
-        fd::{BorrowedFd, OwnedFd},
-        unix::ffi::OsStrExt,
-    },
+    os::{fd::OwnedFd, unix::ffi::OsStrExt},
     path::{Path, PathBuf},
 };
 
@@ -160,7 +157,7 @@ impl Listing {
                     self.skipped.push(path.clone());
                 }
                 FileType::RegularFile => {
-                    let mode = mode_of_file(directory, &name, stat.st_mode);
+                    let mode = access::bits_at(&path, stat.st_mode, || regular(directory, &name));
                     self.add(entry(EntryKind::File, &inside, &stat, mode))?;
                     self.files.push_back((path.clone(), FileId::of_stat(&stat)));
                 }
@@ -208,15 +205,6 @@ impl Listing {
 fn failed(path: &Path) -> impl FnOnce(Errno) -> Error {
     let failed = Error::io("read", path.display().to_string());
     move |error| failed(error.into())
-}
-
-/// The permission bits of the file `name` in a directory. An access list can be asked for only where a file is open; one that cannot
-/// be opened is an error when it is read.
-fn mode_of_file(directory: BorrowedFd<'_>, name: &OsStr, mode: u32) -> u32 {
-    if mode & access::GROUP == 0 {
-        return mode & 0o777;
-    }
-    regular(directory, name).map_or(mode & 0o707, |file| access::bits(file, mode))
 }
 
 fn entry(kind: EntryKind, path: &Path, stat: &Stat, mode: u32) -> Entry {
