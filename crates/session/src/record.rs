@@ -296,11 +296,13 @@ record! {
     On32: Received16, life, life;
     Pre16: Received16, life, life, |record, end| {
         prefetch(&record.rx);
+        prefetch(&record.h[end as usize]);
         prefetch(&record.keys[end as usize]);
         prefetch(record.keys[end as usize].last().unwrap_or(&[0; 16]));
     };
     Pre32: Received16, life, life, |record, end| {
         prefetch(&record.rx);
+        prefetch(&record.h[end as usize]);
         prefetch(&record.keys[end as usize]);
         prefetch(record.keys[end as usize].last().unwrap_or(&[0; 16]));
     };

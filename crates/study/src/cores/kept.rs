@@ -117,9 +117,12 @@ impl Kept {
         self.of(design).find(|found| found.lanes == 4 && found.alm_low.is_some() && fits(found))
     }
 
-    /// One lane, placed and routed on the device whose clocks decide.
+    /// One lane, placed and routed on the device whose clocks decide: of OCB, of a core that opens.
     pub(super) fn routed(&self, design: Design) -> Option<&Synthesis> {
-        self.of(design).find(|found| found.lanes == 1 && found.fmax_mhz.is_some() && found.device == DEVICE)
+        let fits = |found: &&Synthesis| design.1 != Mode::Ocb || found.opens;
+        self.of(design)
+            .filter(fits)
+            .find(|found| found.lanes == 1 && found.fmax_mhz.is_some() && found.device == DEVICE)
     }
 
     /// The same design with other lanes or on another device, placed and routed.

@@ -71,12 +71,17 @@ pub(super) fn notes(measured: &Measured) -> Vec<Note> {
             format!(
                 "Their messages are whole blocks of up to 1500 bytes, without padding. The paper does not say whether its cores for \
                  OCB open as well as seal, which takes the inverse cipher. Its table has no room for one: Serpent-OCB has {:.0} ALMs \
-                 beyond the {:.0} of its cipher. Sealwright's cores for OCB contain it, so their areas have a circumstance of their own; \
-                 cores that only seal can be built, and were not synthesised. Nor does the paper say which rate remains of 141 Gbit/s \
+                 beyond the {:.0} of its cipher. Sealwright's cores for OCB contain it, so their areas and clocks have circumstances of \
+                 their own. {} Nor does the paper say which rate remains of 141 Gbit/s \
                  with packets of 64 bytes. Sealwright's cores accept any number of bytes up to 65,535, associated data, and several \
                  keys. The tables show their rates with short packets.",
                 alms(Mode::Ocb) - alms(Mode::Alone),
                 alms(Mode::Alone),
+                match measured.kept.area(Design(Cipher::Serpent, Mode::Ocb), false) {
+                    Some(_) =>
+                        "Of cores that only seal there are areas, which have their own, and no clocks: they were not routed.",
+                    None => "Cores that only seal can be built, and were not synthesised.",
+                },
             ),
         ),
         Note::new(

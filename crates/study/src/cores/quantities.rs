@@ -15,7 +15,7 @@ const PRINTED: &str = "the paper's own table";
 /// Our cores: rates of four lanes that were routed together, and what simulation counted with packets of [`ETHERNET`] bytes.
 pub(super) const OURS: &str = "our cores";
 /// Rates where one lane was routed, as if four had its clock.
-pub(super) const ONE_LANE: &str = "our cores, one lane's clock for four";
+pub(super) const ONE_LANE: &str = "our cores, one lane's clock for four, OCB seals and opens";
 /// Packets that the paper's cores do not take: [`LONGEST`] bytes.
 const JUMBO: &str = "our cores, packets of 9000 bytes";
 /// Areas lie between two counts that follow from how many small tables an ALM gets: bounds, not an interval of 95 %.

@@ -11,6 +11,7 @@ use sealwright::{
         rkc::{Offsets, Reading, Rkc, Seed},
     },
     raw,
+    simd::{Kernel, Simd},
 };
 use sealwright_measure::Candidate;
 
@@ -89,12 +90,28 @@ fn keystream(isa: Isa, nonce: &[u8; 12], size: Size) -> io::Result<Vec<u8>> {
 }
 
 /// GCM's ciphertext from a keystream, and a hash over it under the same key. The tag is that of the ciphertext as associated
-/// data, which costs the same multiplications and the same mask.
-fn seal_prepared(gcm: &dyn Aead, stream: &[u8], nonce: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
-    for (byte, key) in text.iter_mut().zip(stream) {
-        *byte ^= key;
-    }
+/// data, which costs the same multiplications and the same mask. Two passes, each at the level.
+fn seal_prepared(isa: Isa, gcm: &dyn Aead, stream: &[u8], nonce: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
+    isa.run(Sum { text, stream });
     gcm.seal_in_place(nonce, text, &mut [])
+}
+
+/// A text and its keystream.
+struct Sum<'a> {
+    text: &'a mut [u8],
+    stream: &'a [u8],
+}
+
+impl Kernel for Sum<'_> {
+    type Output = ();
+
+    /// Compiled for the level, it takes that level's registers.
+    #[inline(always)]
+    fn run<S: Simd, const W: usize>(self, _: S) {
+        for (byte, key) in self.text.iter_mut().zip(self.stream) {
+            *byte ^= key;
+        }
+    }
 }
 
 /// Bytes of what RKC prepares for a message, and of the keystream that GCM would.
@@ -130,7 +147,7 @@ pub(super) fn candidate(way: Way, isa: Isa, size: Size) -> io::Result<Box<dyn Ca
             let gcm = gcm(isa)?;
             let made = nonces[..messages(bytes)].iter().map(|nonce| keystream(isa, nonce, size));
             let made: Vec<Vec<u8>> = made.collect::<io::Result<_>>()?;
-            Box::new(Timed::new(name, bytes, move |i, text| seal_prepared(&*gcm, &made[i], &nonces[i], text)))
+            Box::new(Timed::new(name, bytes, move |i, text| seal_prepared(isa, &*gcm, &made[i], &nonces[i], text)))
         }
         Way::Ocb => {
             let ocb = Suite::Aes256Ocb.aead_at(isa, &KEY).map_err(io::Error::other)?;
@@ -170,7 +187,7 @@ pub(super) fn check(levels: &[Isa], size: Size) -> io::Result<()> {
             let (mut ours, mut prepared) = (text.clone(), text.clone());
             let t = gcm.seal_in_place(&nonce, &[], &mut ours).map_err(io::Error::other)?;
             let stream = keystream(isa, &nonce, size)?;
-            let _ = seal_prepared(&**gcm, &stream, &nonce, &mut prepared).map_err(io::Error::other)?;
+            let _ = seal_prepared(isa, &**gcm, &stream, &nonce, &mut prepared).map_err(io::Error::other)?;
             if prepared != ours {
                 return wrong("prepared GCM");
             }
