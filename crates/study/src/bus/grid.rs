@@ -42,8 +42,7 @@ pub(super) struct Run {
 impl Run {
     /// How many seeds it is run with. What no claim is about is run once.
     fn seeds(self, quick: bool) -> u64 {
-        let once = self.align
-            || matches!(self.scheme, Scheme::Senss(_) | Scheme::I2sems | Scheme::CxlIde(_) | Scheme::PcieIde);
+        let once = matches!(self.scheme, Scheme::Senss(_) | Scheme::I2sems | Scheme::CxlIde(_) | Scheme::PcieIde);
         if once { 1 } else { seeds(quick) }
     }
 }
@@ -112,7 +111,19 @@ impl Grid {
 
     /// The mean loss of a suite's programs, not aligned, as the thesis averages; one figure a seed.
     pub(super) fn means(&self, suite: Suite, processors: usize, line: usize, scheme: Scheme) -> Option<Vec<f64>> {
-        let losses = |program| self.losses(Run { program, processors, line, align: false, scheme });
+        self.means_at(suite, processors, line, false, scheme)
+    }
+
+    /// The same with arrays that begin behind what `malloc` keeps, or where a page does.
+    pub(super) fn means_at(
+        &self,
+        suite: Suite,
+        processors: usize,
+        line: usize,
+        align: bool,
+        scheme: Scheme,
+    ) -> Option<Vec<f64>> {
+        let losses = |program| self.losses(Run { program, processors, line, align, scheme });
         let losses: Vec<Vec<f64>> = suite.on(processors).map(losses).collect::<Option<_>>()?;
         let seeds = losses.iter().map(Vec::len).min()?;
         Some((0..seeds).map(|seed| losses.iter().map(|of| of[seed]).sum::<f64>() / losses.len() as f64).collect())

@@ -4,6 +4,7 @@
 use sealwright_measure::Interval;
 use sealwright_smp::{
     Config,
+    engine::Units,
     matrix::{Cell, Strike},
     scheme::SchemeName,
     topology,
@@ -24,6 +25,10 @@ const PRINTED: &str = "the thesis's own figure";
 
 /// Ends the circumstances of recorded programs.
 pub(super) const RECORDED: &str = ", recorded programs";
+
+/// Ends the circumstances of kernels whose arrays begin where pages do, which decides what two processors have in one line. No seed
+/// moves them.
+const ALIGNED: &str = ", arrays aligned to pages";
 
 /// What a fair comparison of storage needs.
 const KEYS: &str = "the thesis's sums, with a key for each process";
@@ -170,6 +175,12 @@ pub(super) fn quantities(grid: &Grid) -> Vec<Quantity> {
         losses(&mut add, &loss(Suite::Kernels, variant));
         pools(grid, variant, &mut add);
         lines(grid, variant, &mut add);
+    }
+    for variant in VARIANTS.into_iter().filter(|variant| variant.units == Units::Thesis) {
+        let mut add = Quantities::new(&mut all, variant.name() + ALIGNED, QuantityKind::Simulated);
+        losses(&mut add, &|scheme: Loss, processors, latency| {
+            grid.means_at(Suite::Kernels, processors, 64, true, scheme.scheme(variant, latency))
+        });
     }
     for variant in RECORDED_WITH {
         let mut add = Quantities::new(&mut all, variant.name() + RECORDED, QuantityKind::Simulated);
