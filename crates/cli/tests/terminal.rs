@@ -16,10 +16,11 @@ fn an_end_while_the_question_waits_gives_the_echo_back() {
         let sandbox = Sandbox::new();
         sandbox.write("a", "text");
         let wait = |file: &str| format!("for _ in $(seq 300); do test -e {file} && break; sleep 0.1; done");
-        // Without job control it is in the foreground, as a job that was not put into the background.
+        // Without job control it is in the foreground, as a job that was not put into the background. Whoever runs this test may ignore
+        // signals (nohup).
         let inner = format!(
-            "stty sane; touch ready; {}; sealwright seal -p --cost 1MiB a & sleep 1; stty -a >during; kill -{name} $!; wait $!; \
-             echo $? >code; stty -a >after; touch ended",
+            "stty sane; touch ready; {}; env --default-signal={name} sealwright seal -p --cost 1MiB a & sleep 1; \
+             stty -a >during; kill -{name} $!; wait $!; echo $? >code; stty -a >after; touch ended",
             wait("stopped")
         );
         sandbox.write("inner", inner);
