@@ -149,6 +149,8 @@ fn a_client_on_every_connection_keeps_nobody_out() {
                 });
             }
         }
+        // Another worker makes room when its turn comes, which on a busy machine may be a while after the last of them
+        until("room", || relay.connections() < 160);
         let honest = (2..102).filter(|index| newcomer(&relay, *index)).count();
         assert_eq!(honest, 100, "of 100, {workers} workers, {who}");
     }
