@@ -191,13 +191,20 @@ mod tests {
         }
     }
 
+    /// A file with a list whose mask is 6; none where there are no lists, which is told.
+    fn file_whose_group_may(group: u16) -> Option<tempfile::NamedTempFile> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let value = list(&[(USER_OBJ, 6), (USER, 6), (GROUP_OBJ, group), (MASK, 6), (OTHER, 0)]);
+        if let Err(error) = setxattr(file.path(), LIST, &value, XattrFlags::empty()) {
+            sealwright_transcripts::skipped(format_args!("no access lists here: {error}"));
+            return None;
+        }
+        Some(file)
+    }
+
     #[test]
     fn the_mask_of_a_file_is_not_its_group_s_mode() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        let value = list(&[(USER_OBJ, 6), (USER, 6), (GROUP_OBJ, 0), (MASK, 6), (OTHER, 0)]);
-        if let Err(error) = setxattr(file.path(), LIST, &value, XattrFlags::empty()) {
-            return sealwright_transcripts::skipped(format_args!("no access lists here: {error}"));
-        }
+        let Some(file) = file_whose_group_may(0) else { return };
         let meta = fs::metadata(file.path()).unwrap();
         assert_eq!(meta.mode() & 0o777, 0o660);
         assert_eq!((bits(file.as_file(), meta.mode()), mode_of(file.path(), &meta)), (0o600, 0o600));
@@ -206,11 +213,7 @@ mod tests {
     /// A list is asked for by the path, and where that is too long in the open file.
     #[test]
     fn the_list_of_a_file_is_found_at_a_path_of_any_length() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        let value = list(&[(USER_OBJ, 6), (USER, 6), (GROUP_OBJ, 4), (MASK, 6), (OTHER, 0)]);
-        if let Err(error) = setxattr(file.path(), LIST, &value, XattrFlags::empty()) {
-            return sealwright_transcripts::skipped(format_args!("no access lists here: {error}"));
-        }
+        let Some(file) = file_whose_group_may(4) else { return };
         let unopened = || panic!("the path is short");
         assert_eq!(bits_at(file.path(), 0o660, unopened), 0o640);
         let long = "./".repeat(3000);

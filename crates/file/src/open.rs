@@ -131,7 +131,9 @@ impl<'a> Opening<'a> {
         output.differs_from(input.identity())?;
         input.preamble()?.layout.content.is_one_file()?;
         #[cfg(feature = "signatures")]
-        self.verify_before(&input, &output)?;
+        if let Some(seen) = self.verify_before(&input, &output)? {
+            return self.clone().commitment(Some(seen)).open_text(input, output);
+        }
         self.open_text(input, output)
     }
 
