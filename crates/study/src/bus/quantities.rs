@@ -165,26 +165,24 @@ fn losses(add: &mut Quantities<'_>, loss: &dyn Fn(Loss, usize, u64) -> Samples) 
 
 pub(super) fn quantities(grid: &Grid) -> Vec<Quantity> {
     let mut all = printed();
-    let loss = |suite, variant| {
+    let loss = |suite, align, variant| {
         move |scheme: Loss, processors: usize, latency: u64| {
-            grid.means(suite, processors, 64, scheme.scheme(variant, latency))
+            grid.means_at(suite, processors, 64, align, scheme.scheme(variant, latency))
         }
     };
     for variant in VARIANTS {
         let mut add = Quantities::new(&mut all, variant.name(), QuantityKind::Simulated);
-        losses(&mut add, &loss(Suite::Kernels, variant));
+        losses(&mut add, &loss(Suite::Kernels, false, variant));
         pools(grid, variant, &mut add);
         lines(grid, variant, &mut add);
     }
     for variant in VARIANTS.into_iter().filter(|variant| variant.units == Units::Thesis) {
         let mut add = Quantities::new(&mut all, variant.name() + ALIGNED, QuantityKind::Simulated);
-        losses(&mut add, &|scheme: Loss, processors, latency| {
-            grid.means_at(Suite::Kernels, processors, 64, true, scheme.scheme(variant, latency))
-        });
+        losses(&mut add, &loss(Suite::Kernels, true, variant));
     }
     for variant in RECORDED_WITH {
         let mut add = Quantities::new(&mut all, variant.name() + RECORDED, QuantityKind::Simulated);
-        losses(&mut add, &loss(Suite::Recorded, variant));
+        losses(&mut add, &loss(Suite::Recorded, false, variant));
     }
     let mut add = Quantities::new(&mut all, "our units, 8 processors, 100 processes", QuantityKind::Simulated);
     let (gcm, chain) = (storage("gcm", 1), storage("cbc", 1));

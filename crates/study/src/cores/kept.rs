@@ -113,8 +113,7 @@ impl Kept {
 
     /// Four lanes, as an ALM-class estimate: of OCB, of a core that opens or of one that does not.
     pub(super) fn area(&self, design: Design, opens: bool) -> Option<&Synthesis> {
-        let fits = |found: &&Synthesis| design.1 != Mode::Ocb || found.opens == opens;
-        self.of(design).find(|found| found.lanes == 4 && found.alm_low.is_some() && fits(found))
+        self.that_opens(design, opens).find(|found| found.lanes == 4 && found.alm_low.is_some())
     }
 
     /// One lane, placed and routed on the device whose clocks decide: of OCB, of a core that opens.
@@ -128,6 +127,11 @@ impl Kept {
     /// The same design with other lanes or on another device, placed and routed.
     pub(super) fn others(&self, design: Design) -> impl Iterator<Item = &Synthesis> {
         self.of(design).filter(|found| found.fmax_mhz.is_some() && (found.lanes != 1 || found.device != DEVICE))
+    }
+
+    /// Of OCB, cores that open or that do not; of others, all.
+    fn that_opens(&self, design: Design, opens: bool) -> impl Iterator<Item = &Synthesis> {
+        self.of(design).filter(move |found| design.1 != Mode::Ocb || found.opens == opens)
     }
 
     fn of(&self, Design(cipher, mode): Design) -> impl Iterator<Item = &Synthesis> {
