@@ -123,9 +123,11 @@ impl Committing {
     }
 
     fn derive(&self, nonce: &[u8; NONCE], ad: &[u8]) -> Derived {
-        let name = self.name.as_bytes();
-        let mac =
-            [LABEL, name, &[0], nonce, ad, &[1]].iter().fold(self.prf.clone(), |mac, part| mac.chain_update(part));
+        let mut mac = self.prf.clone();
+        // Not `chain_update`, which moves the state each time.
+        for part in [LABEL, self.name.as_bytes(), &[0], nonce, ad, &[1]] {
+            mac.update(part);
+        }
         let mut out = mac.finalize().into_bytes();
         let derived = Derived(out.into());
         wipe(out.as_mut_slice());

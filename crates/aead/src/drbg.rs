@@ -152,11 +152,11 @@ impl HashDrbg {
         }
         bounded(additional)?;
         if !additional.is_empty() {
-            let w = Sha256::new().chain_update([2]).chain_update(self.v).chain_update(additional).finalize();
+            let w = hash(&[&[2], &self.v, additional]);
             add(&mut self.v, &w);
         }
         hashgen(Isa::best().lanes(), &self.v, out);
-        let h = Sha256::new().chain_update([3]).chain_update(self.v).finalize();
+        let h = hash(&[&[3], &self.v]);
         add(&mut self.v, &h);
         add(&mut self.v, &self.c);
         add(&mut self.v, &self.reseed_counter.to_be_bytes());
@@ -221,12 +221,21 @@ fn constant(v: &Seed) -> Seed {
     hash_df(&[&[0], v])
 }
 
+/// SHA-256 of all parts. Its state stays where it is: `chain_update` would move it for each.
+fn hash(parts: &[&[u8]]) -> sha2::digest::Output<Sha256> {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part);
+    }
+    hash.finalize()
+}
+
 /// Derives [`SEED_BYTES`] from any bytes (10.3.1).
 fn hash_df(input: &[&[u8]]) -> Seed {
     let mut seed = [0; SEED_BYTES];
     for (out, counter) in seed.chunks_mut(32).zip(1u8..) {
-        let mut hash = Sha256::new().chain_update([counter]).chain_update((8 * SEED_BYTES as u32).to_be_bytes());
-        for part in input {
+        let mut hash = Sha256::new();
+        for part in [&[counter][..], &(8 * SEED_BYTES as u32).to_be_bytes()].iter().chain(input) {
             hash.update(part);
         }
         out.copy_from_slice(&hash.finalize()[..out.len()]);

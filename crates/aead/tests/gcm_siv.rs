@@ -87,7 +87,7 @@ fn wycheproof() {
 /// Lengths around blocks, registers, groups and batches: the same at every level, and opened again.
 #[test]
 fn levels_agree_and_nothing_forged_opens() {
-    let lengths = (0..140).chain([255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 1087, 1088, 1100, 4096, 5000]);
+    let lengths = (0..300).chain([511, 512, 513, 1023, 1024, 1025, 1087, 1088, 1100, 4096, 5000]);
     for len in lengths {
         let text: Vec<u8> = (0..len).map(|i| (i * 7) as u8).collect();
         let ad = &text[..len.min(70) / 2];

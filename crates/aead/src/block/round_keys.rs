@@ -157,13 +157,25 @@ impl<const KEYS: usize> Expanded<KEYS> {
             type Output = ();
             #[inline(always)]
             fn run<S: Simd, const W: usize>(self, simd: S) {
-                let mut carry = self.0.start(simd);
-                for (round, key) in self.1.iter_mut().enumerate() {
-                    *key = self.0.key(simd, round, &mut carry).first_block();
-                }
+                fill(simd, self.0, self.1);
             }
         }
         isa.run(Expand(schedule, &mut self.0));
+    }
+
+    /// The same within a kernel.
+    #[inline(always)]
+    pub(crate) fn fill<S: Simd, K: RoundKeys>(&mut self, simd: S, schedule: &K) {
+        fill(simd, schedule, &mut self.0);
+    }
+}
+
+/// Expands what `schedule` computes into `keys`.
+#[inline(always)]
+fn fill<S: Simd, K: RoundKeys>(simd: S, schedule: &K, keys: &mut [Block]) {
+    let mut carry = schedule.start(simd);
+    for (round, key) in keys.iter_mut().enumerate() {
+        *key = schedule.key(simd, round, &mut carry).first_block();
     }
 }
 

@@ -6,14 +6,14 @@
 
 use core::fmt;
 
-use super::Ghash;
+use super::{Ghash, fill::Fill};
 use crate::{
     sealed::Sealed,
     simd::{Block, Isa, Kernel, Outlined, Reg, Simd},
 };
 
 /// Zero powers behind the last one, which registers that are not full multiply their zero lanes with.
-const PAD: usize = 8;
+pub(super) const PAD: usize = 8;
 
 /// GHASH by carry-less multiplication, with `SLOTS` - 8 powers of h kept. More powers suit longer texts, fewer suit keys that
 /// serve one packet. `SLOTS` is at least 44 and a multiple of 4; anything else does not compile:
@@ -200,68 +200,18 @@ fn fold_once<S: Simd>(simd: S, x: S::Reg) -> S::Reg {
     if S::AES { Folded(x).run(simd) } else { simd.outlined(Folded(x)) }
 }
 
-/// Fills a table with the first `wanted` powers of the `h` in every lane, or all there is room for: twice as many each time up to sixteen, so
-/// that few products wait for each other.
-struct Fill<'a, R> {
-    h: R,
-    wanted: usize,
-    powers: &'a mut [Block],
-    middles: &'a mut [Block],
-}
-
-impl<S: Simd> Outlined<S> for Fill<'_, S::Reg> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self, simd: S) {
-        let Fill { h, wanted, powers, middles } = self;
-        let (lanes, end) = (S::Reg::BLOCKS, powers.len() - PAD);
-        let wanted = wanted.next_multiple_of(lanes).min(end);
-        const {
-            assert!(
-                S::Reg::BLOCKS == 1 || S::Reg::BLOCKS == 2 || S::Reg::BLOCKS == 4,
-                "the first register is written out"
-            )
-        };
-        // The first register, the highest power first. Not by way of memory, where parts that are stored and then loaded at once
-        // make the processor wait.
-        let mut last = h;
-        if const { S::Reg::BLOCKS > 1 } {
-            let square = Factor::new(simd, h).times(simd, h);
-            last = square.replace_lane(1, h);
-            if const { S::Reg::BLOCKS > 2 } {
-                last = Factor::new(simd, square).times(simd, last).replace_lane(2, square).replace_lane(3, h);
-            }
-        }
-        last.store(powers[end - lanes..].as_flattened_mut());
-        both_halves(last, simd.zero()).store(middles[end - lanes..].as_flattened_mut());
-        let (mut done, mut ready) = (lanes, lanes);
-        while done < wanted {
-            // Each of the next powers is the one `ready` before, times h^ready.
-            let stride = Factor::new(simd, simd.splat(&powers[end - ready]));
-            for _ in 0..ready / lanes {
-                if done >= wanted {
-                    break;
-                }
-                let at = end - done - lanes;
-                let next = stride.times(simd, simd.load(powers[at + ready..].as_flattened()));
-                next.store(powers[at..].as_flattened_mut());
-                both_halves(next, last).store(middles[at..].as_flattened_mut());
-                (last, done) = (next, done + lanes);
-            }
-            if ready < 16 {
-                ready = done;
-            }
-        }
-    }
-}
-
 impl<const SLOTS: usize> Clmul<SLOTS> {
     /// A table of zeros.
     #[inline(always)]
     pub(crate) fn empty() -> Self {
         // Fewer powers than a batch has blocks would leave its first blocks without one.
         const { assert!(SLOTS >= 44 && SLOTS.is_multiple_of(4), "36 powers of h or more, and a multiple of four") };
+        Self::zeros()
+    }
+
+    /// The same, also for a few powers: for a hash that has no batches.
+    #[inline(always)]
+    pub(crate) fn zeros() -> Self {
         Clmul { powers: [[0; 16]; SLOTS], middles: [[0; 16]; SLOTS] }
     }
 

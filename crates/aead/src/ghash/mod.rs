@@ -20,6 +20,7 @@
 #[cfg(feature = "research")]
 mod bitwise;
 mod clmul;
+mod fill;
 #[cfg(feature = "sessions")]
 mod lanes;
 #[cfg(feature = "research")]

@@ -147,9 +147,12 @@ impl<const KEYS: usize> CbcHmac<KEYS> {
     }
 
     fn tag(&self, iv: &Block, ad: &[u8], ciphertext: &[u8]) -> Tag {
-        let mac = self.mac.clone().chain_update(ad).chain_update(iv).chain_update(ciphertext);
-        let mac = mac.chain_update((8 * ad.len() as u64).to_be_bytes()).finalize();
-        Tag::new(&mac.into_bytes()[..self.tag_len])
+        let mut mac = self.mac.clone();
+        // Not `chain_update`, which moves the state each time.
+        for part in [ad, iv, ciphertext, &(8 * ad.len() as u64).to_be_bytes()] {
+            mac.update(part);
+        }
+        Tag::new(&mac.finalize().into_bytes()[..self.tag_len])
     }
 }
 

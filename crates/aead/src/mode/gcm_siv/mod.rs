@@ -1,0 +1,176 @@
+//! AES-GCM-SIV (RFC 8452): authenticated encryption that survives a nonce that is used twice.
+//!
+//! The tag is computed from the text and is the start of the counter, so that two messages under one nonce reveal only
+//! whether they are equal. Sealing therefore passes over the text twice. Each nonce has its own keys for hash and cipher,
+//! derived from the key (section 4). The hash is POLYVAL: GHASH with the bytes of blocks reversed and a key times x
+//! (appendix A). Random nonces are fine for 2^32 messages and more, by the bounds of section 9.
+
+use alloc::boxed::Box;
+use core::fmt;
+
+use zeroize::ZeroizeOnDrop;
+
+use self::kernels::{Ctr, Derivation, Derived, Keys, Message, Short, TagOf};
+use crate::{
+    aead::{Aead, limits, release, text_len},
+    block::{
+        BlockCipher,
+        aes::{Aes128, Aes256},
+    },
+    error::{KeyLengthError, OpenError, SealError},
+    sealed::Sealed,
+    simd::{Block, Isa},
+    tag::Tag,
+    wipe::CleanStack,
+};
+
+mod kernels;
+
+/// The longest text and the longest associated data, in bytes (RFC 8452, section 6).
+pub const MAX_BYTES: u64 = 1 << 36;
+/// Bytes of a nonce.
+pub const NONCE: usize = 12;
+
+/// GCM-SIV over the cipher `C`.
+///
+/// ```
+/// use sealwright::{Aead, Isa, mode::gcm_siv};
+///
+/// let aead = gcm_siv::by_key(Isa::best(), &[7; 32])?;
+/// let mut message = b"attack at dawn".to_vec();
+/// aead.seal_vec(&[1; 12], b"header", &mut message)?;
+/// aead.open_vec(&[1; 12], b"header", &mut message)?;
+/// assert_eq!(message, b"attack at dawn");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct GcmSiv<C> {
+    isa: Isa,
+    /// Derives the keys of a message.
+    generator: C,
+    _stack: CleanStack,
+}
+
+/// AEAD_AES_128_GCM_SIV.
+pub type Aes128GcmSiv = GcmSiv<Aes128>;
+/// AEAD_AES_256_GCM_SIV.
+pub type Aes256GcmSiv = GcmSiv<Aes256>;
+
+impl Aes128GcmSiv {
+    /// Under a key of 16 bytes.
+    pub fn new(isa: Isa, key: &[u8; 16]) -> Self {
+        GcmSiv { isa, generator: Aes128::new(isa, key), _stack: CleanStack }
+    }
+}
+
+impl Aes256GcmSiv {
+    /// Under a key of 32 bytes.
+    pub fn new(isa: Isa, key: &[u8; 32]) -> Self {
+        GcmSiv { isa, generator: Aes256::new(isa, key), _stack: CleanStack }
+    }
+}
+
+/// AES-GCM-SIV by length of key: 16 or 32 bytes.
+///
+/// ```
+/// use sealwright::{Isa, mode::gcm_siv};
+///
+/// let aead = gcm_siv::by_key(Isa::best(), &[7; 32])?; // AES-256-GCM-SIV
+/// let (mut one, mut two) = (*b"attack at dawn", *b"attack at dusk");
+/// aead.seal_in_place(&[1; 12], b"", &mut one)?;
+/// aead.seal_in_place(&[1; 12], b"", &mut two)?; // a nonce that comes twice shows equal messages alone
+/// assert_ne!(one[..10], two[..10]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`KeyLengthError`] for any other.
+pub fn by_key(isa: Isa, key: &[u8]) -> Result<Box<dyn Aead>, KeyLengthError> {
+    if let Ok(key) = key.try_into() {
+        return Ok(Box::new(Aes128GcmSiv::new(isa, key)));
+    }
+    match key.try_into() {
+        Ok(key) => Ok(Box::new(Aes256GcmSiv::new(isa, key))),
+        Err(_) => Err(KeyLengthError::new(&[16, 32], key.len())),
+    }
+}
+
+#[allow(private_bounds, reason = "only the two types above exist")]
+impl<C: Derived> GcmSiv<C> {
+    /// Encrypts `text` in place; returns the tag.
+    #[inline]
+    fn seal(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Block, SealError> {
+        let nonce = nonce.try_into().map_err(|_| SealError::NonceLength)?;
+        limits(MAX_BYTES, ad.len() as u64, text.len() as u64)?;
+        Ok(self.run::<true>(nonce, ad, text, &[0; 16]))
+    }
+
+    /// Seals or opens in place; returns the tag that the message should have.
+    #[inline]
+    fn run<const SEAL: bool>(&self, nonce: &[u8; NONCE], ad: &[u8], text: &mut [u8], tag: &Block) -> Block {
+        let (isa, generator) = (self.isa, &self.generator);
+        let message = Message { nonce, ad, text };
+        if message.is_short() {
+            return isa.run(Short::<C, SEAL> { generator, message, tag }).block();
+        }
+        let mut keys = Keys::empty();
+        isa.run(Derivation { generator, nonce, blocks: message.longest_part(), keys: &mut keys });
+        if !SEAL {
+            isa.run(Ctr { cipher: &keys.cipher, tag, text: message.text });
+        }
+        let genuine = isa.run(TagOf { keys: &keys, nonce, ad, text: message.text }).block();
+        if SEAL {
+            isa.run(Ctr { cipher: &keys.cipher, tag: &genuine, text: message.text });
+        }
+        genuine
+    }
+}
+
+// The cipher wipes itself.
+impl<C: ZeroizeOnDrop> ZeroizeOnDrop for GcmSiv<C> {}
+
+impl<C> fmt::Debug for GcmSiv<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GcmSiv").field("isa", &self.isa).finish_non_exhaustive()
+    }
+}
+
+impl<C: BlockCipher> Sealed for GcmSiv<C> {}
+impl<C: Derived> Aead for GcmSiv<C> {
+    fn tag_len(&self) -> usize {
+        16
+    }
+
+    fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
+        Ok(Tag::of_block(&self.seal(nonce, ad, text)?, 16))
+    }
+
+    fn seal_message(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), SealError> {
+        let (text, tag) = message.split_at_mut(text_len(message.len(), 16));
+        tag.copy_from_slice(&self.seal(nonce, ad, text)?);
+        Ok(())
+    }
+
+    fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
+        let (Ok(nonce), Ok(tag)) = (nonce.try_into(), <&Block>::try_from(tag)) else { return release(text, false) };
+        if limits(MAX_BYTES, ad.len() as u64, text.len() as u64).is_err() {
+            return release(text, false);
+        }
+        let genuine = Tag::of_block(&self.run::<false>(nonce, ad, text, tag), 16).matches(tag);
+        release(text, genuine)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No text is that long: the check alone is asked.
+    #[test]
+    fn the_limits_of_rfc_8452() {
+        let most = 1 << 36;
+        assert_eq!(limits(MAX_BYTES, most, most), Ok(()));
+        assert_eq!(limits(MAX_BYTES, 0, most + 1), Err(SealError::TextTooLong));
+        assert_eq!(limits(MAX_BYTES, most + 1, 0), Err(SealError::AdTooLong));
+    }
+}
