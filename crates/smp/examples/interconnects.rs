@@ -1,4 +1,4 @@
-//! A bus, a ring and a mesh side by side, in the clear and with IDE on each link: the table of docs/BUS.md.
+//! A bus, a ring and a mesh side by side, in the clear and with IDE on each link: the table of docs/BUS_RESULTS.md.
 //!
 //! `cargo run --release -p sealwright-smp --example interconnects`
 

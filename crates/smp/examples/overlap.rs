@@ -1,4 +1,4 @@
-//! What schemes cost where misses overlap: the tables of docs/BUS.md.
+//! What schemes cost where misses overlap: the tables of docs/BUS_RESULTS.md.
 //!
 //! `cargo run --release -p sealwright-smp --example overlap`
 
