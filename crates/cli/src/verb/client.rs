@@ -15,13 +15,13 @@ use sealwright_terminal::{CommandError, Exit, os_message, say};
 
 const EXAMPLES: &str = "\
 Standard input is sent to the other client, and data from the other client is written to standard output,
-until both sides have ended and all data is acknowledged. A relay or a client that is not there yet is waited
-for. Broken connections are made again. If the relay has lost the session, a new one is opened. If data is lost,
-the exit code is not 0.
+until both sides have ended and all data is acknowledged. The program waits for a relay or a client that is not
+there yet, reconnects when a connection breaks, and opens a new session if the relay has lost the old one. If data
+is lost, the exit code is not 0.
 
-With --end-to-end the two clients seal the stream for each other, inside what the relay carries. The relay learns
-who talks to whom, when and how much; it reads nothing, and neither changes nor drops anything unnoticed (exit
-code 3): each client confirms to the other, sealed, what it received.
+With --end-to-end the two clients also seal the stream for each other. The relay still learns who talks to whom,
+when and how much, but it cannot read the stream, and cannot change or drop any of it unnoticed (exit code 3): each
+client confirms to the other, sealed, what it received.
 
 Example:
     sealwright serve --init trial --client alice --client bob
@@ -33,7 +33,7 @@ Example:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ClientArgs {
-    /// File that names this client and the relay
+    /// Configuration file of this client, as `relay add` writes it
     #[arg(value_name = "CLIENT.TOML")]
     identity: PathBuf,
     /// Name of the other client
@@ -42,7 +42,7 @@ pub(crate) struct ClientArgs {
     /// Send frames as datagrams, if the relay accepts them
     #[arg(long)]
     udp: bool,
-    /// Give up if an answer is due, from the relay or the other client, and nothing arrives for T seconds
+    /// Give up if the relay or the other client owes an answer and nothing arrives for T seconds
     #[arg(long, value_name = "T", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
     wait: u32,
     /// Seal the stream end to end, for the public KEY of the other client, so that the relay cannot read it; the other
@@ -50,7 +50,7 @@ pub(crate) struct ClientArgs {
     #[cfg(feature = "public-keys")]
     #[arg(long, value_name = "KEY", requires = "pair", help_heading = "End to end")]
     end_to_end: Option<String>,
-    /// With --end-to-end: the own key pair, an identity file made by `sealwright key new --pair`
+    /// With --end-to-end: this client's key pair, an identity file made by `sealwright key new --pair`
     #[cfg(feature = "public-keys")]
     #[arg(short = 'i', long, value_name = "FILE", requires = "end_to_end", help_heading = "End to end")]
     pair: Option<PathBuf>,

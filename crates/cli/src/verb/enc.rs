@@ -31,7 +31,7 @@ use crate::{
 
 const EXAMPLES: &str = "\
 Ciphers: -aes-{128,192,256}-{cbc,ctr,cfb,ofb} and -chacha20 read and write the same format as `openssl enc`.
--des-ede3-{cbc,cfb,ofb,ecb} (-des3) and -aes-*-ecb only decrypt what exists. None of them detects changes. CBC
+-des-ede3-{cbc,cfb,ofb,ecb} (-des3) and -aes-*-ecb are for decryption only. None of them detects changes. CBC
 and ECB detect a wrong key only sometimes, the others never.
 
 -aes-{128,192,256}-gcm is an extension, which `openssl enc` refuses: the ciphertext, then its 16-byte tag,
@@ -41,10 +41,10 @@ it must fit into memory. Prefer `sealwright seal`.
 
 Passphrases: -pass file:PATH, fd:N or stdin, or a prompt on the terminal. -pass pass:... and -k are refused,
 because other users can see them in the process list. -pass env:... is refused, because child processes
-inherit it. The line counts as openssl counts it: a carriage return at its end is part of it, but for -kfile,
-and lines of which openssl would take a part without a message are refused: more than 1023 bytes, or 127 for
--kfile. -K can be seen as well; -keyfile FILE reads a key file instead. Keys of a wrong length, which
-openssl pads with zeros or cuts without a message, are refused. Outputs are not replaced without -force.
+inherit it. The line is read as openssl reads it: a carriage return at its end is part of the passphrase, except
+with -kfile. Lines that openssl would silently truncate are refused: more than 1023 bytes, or 127 with -kfile.
+-K is visible in the process list as well; -keyfile FILE reads a key file instead. Keys of a wrong length, which
+openssl silently pads with zeros or truncates, are refused. Outputs are not replaced without -force.
 
 Example:
     sealwright enc -aes-256-cbc -pbkdf2 -a -pass file:secret -in letter.txt -out letter.b64
@@ -69,13 +69,13 @@ pub(crate) struct EncArgs {
     /// Write to FILE instead of standard output
     #[arg(long = "out", value_name = "FILE", allow_hyphen_values = true)]
     output: Option<PathBuf>,
-    /// The key, with all its hexadecimal digits
+    /// The key in hexadecimal, at full length
     #[arg(short = 'K', value_name = "HEX", conflicts_with_all = ["pass", "kfile", "salt_hex"])]
     key: Option<String>,
     /// Read the key from FILE, made by `sealwright key new`
     #[arg(long = "keyfile", alias = "key-file", value_name = "FILE", conflicts_with_all = ["key", "pass", "kfile", "salt_hex"])]
     key_file: Option<PathBuf>,
-    /// The IV, with all its hexadecimal digits
+    /// The IV in hexadecimal, at full length
     #[arg(long, value_name = "HEX")]
     iv: Option<String>,
     /// Read the passphrase from the first line of file:PATH, fd:N or stdin
@@ -108,22 +108,22 @@ pub(crate) struct EncArgs {
     /// The ciphertext is in base64
     #[arg(short = 'a', long)]
     base64: bool,
-    /// With -a: base64 in one line; without it, of no effect
+    /// With -a: base64 on a single line; ignored without -a
     #[arg(short = 'A')]
     one_line: bool,
-    /// Print salt, key and IV to standard output; the output needs -out
+    /// Print salt, key and IV to standard output; requires -out for the result
     #[arg(short = 'p')]
     print: bool,
     /// Print salt, key and IV, and do nothing else
     #[arg(short = 'P', conflicts_with = "print")]
     print_only: bool,
-    /// Tell how many bytes were read and written
+    /// Report how many bytes were read and written
     #[arg(short = 'v')]
     verbose: bool,
-    /// Accepted, and of no effect: the size of buffers
+    /// Buffer size; accepted but ignored
     #[arg(long, value_name = "SIZE", value_parser = buffer_size)]
     bufsize: Option<u64>,
-    /// CBC and ECB without padding: whole blocks only
+    /// Use CBC or ECB without padding; the data must be whole blocks
     #[arg(long)]
     nopad: bool,
     /// Replace an existing output

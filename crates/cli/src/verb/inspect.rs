@@ -23,7 +23,7 @@ Example:
     sealwright inspect letter.txt.seal
     sealwright inspect --json *.seal";
 
-/// Describe sealed files without opening them; needs no key but for --list
+/// Describe sealed files without opening them; only --list needs a key
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct InspectArgs {
@@ -33,7 +33,7 @@ pub(crate) struct InspectArgs {
     /// Print one line of JSON for each file
     #[arg(long)]
     json: bool,
-    /// List what is in a sealed directory: needs a key, and is authenticated
+    /// List the files in a sealed directory; this needs a key, and the list is authenticated
     #[arg(long, conflicts_with = "json")]
     list: bool,
     #[command(flatten)]

@@ -17,8 +17,8 @@ use sealwright_terminal::{CommandError, Exit, say};
 use crate::{error::file_error, stream, verb::seal};
 
 const EXAMPLES: &str = "\
-A key file contains the key in hexadecimal on one line, or its bytes with --raw. Only you can read one that -o
-makes. Keep a copy in a safe place: if the key is lost, everything that was sealed with it is lost.
+A key file contains the key in hexadecimal on one line, or its bytes with --raw. With -o, only you can read the
+file. Keep a copy in a safe place: if the key is lost, everything that was sealed with it is lost.
 
 Example:
     sealwright key new -o my.key                    # one key, to seal and to open
@@ -50,11 +50,11 @@ struct NewArgs {
     /// Suite in which the key will be used
     #[arg(long, default_value = "aes-256-gcm", ignore_case = true, value_parser = seal::suites())]
     suite: Suite,
-    /// Make a key pair: FILE is its identity file, which opens; the public key, which seals, is printed
+    /// Make a key pair: write the identity file, which opens, to FILE, and print the public key, which seals
     #[cfg(feature = "public-keys")]
     #[arg(long, conflicts_with_all = ["suite", "raw"])]
     pair: bool,
-    /// Make a key that signs: FILE is its file; the verification key, which others need, is printed
+    /// Make a signing key: write it to FILE, and print its verification key, with which others check signatures
     #[cfg(feature = "signatures")]
     #[arg(long, conflicts_with_all = ["suite", "raw", "pair"])]
     signing: bool,

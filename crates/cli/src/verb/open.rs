@@ -22,12 +22,13 @@ use crate::{
 
 const EXAMPLES: &str = "\
 A file appears under its name only when all of it is verified. Standard output receives only verified
-bytes, but may end early: check the exit code before you use them. With --signer a file that goes to a pipe or a
-device is read twice, so that nothing of another signer's text is written; what comes from a pipe is written before
-its signature is known.
+bytes, but may end early: check the exit code before you use them. With --signer, a file whose text goes to a pipe or
+a device is read twice, so that no text by another signer is written; if the input itself is a pipe, its text is
+written before the signature is verified.
 
-A sealed file is opened beside itself. A sealed directory is unpacked into the working directory, or with --each
-beside its file, if its name is that of its file; -C names another place for both, and takes any name.
+The text of a sealed file is written to the file's own directory. A sealed directory is unpacked into the working
+directory, or with --each beside its file; its name must match the name of its file. -C chooses another place for
+both, and accepts any name.
 
 Example:
     sealwright open --key-file my.key letter.txt.seal          # writes letter.txt

@@ -29,11 +29,11 @@ const EXAMPLES: &str = "\
 The text is not sealed again: the file gets a new header and replaces the old file in one step. This cannot
 undo earlier access: somebody who could open the file may have kept a copy of it, or of the file key, which
 does not change. To exclude a person from later versions, seal those versions again. Other names of the file
-(hard links) are not changed. Of a file of somebody else the owner, and the group unless you are in it, become yours.
-Both are told.
+(hard links) are not changed. If the file belongs to somebody else, you become its owner, and its group becomes yours
+unless you are a member of it. Both cases are reported.
 
 A directory that was sealed with `seal --each` has a manifest, which is a sealed file as well: --each changes the
-keys of all of them. New keys are for the files that the manifest lists, and for no other one that is found there.
+keys of the manifest and of its files. New keys are given only to files that the manifest lists.
 A directory with neither sealed files nor a manifest is an error.
 
 Example:

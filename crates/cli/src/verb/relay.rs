@@ -15,20 +15,20 @@ use sealwright_terminal::{CommandError, Exit, os_message, print, say, shown, sim
 const CONFIG: &str = "relay.toml";
 const ADD: &str = "\
 The certificate comes from the authority that `serve --init` made in the folder of the configuration. The name
-goes into the file that `clients_file` names. If the relay runs, it is told at once.
+is added to the file that `clients_file` names. If the relay is running, it applies the change at once.
 
 Example:
     sealwright relay add carol -c trial/relay.toml";
 
 const REVOKE: &str = "\
-The name goes into the file that `revoked_file` names, whatever allows it, and also if it is the name of no client:
-that is said. If the relay runs, its session and its connection end at once.
+The name is added to the file that `revoked_file` names, which overrides every list that allows it. A name that no
+client has is added too, with a warning. If the relay is running, the client's session and connection end at once.
 
 Example:
     sealwright relay revoke alice -c trial/relay.toml";
 
 const LIST: &str = "\
-Name, tenant, number, address and age of each session, from the socket that `admin` in the configuration names.
+Prints name, tenant, number, address and age of each session, read from the socket that `admin` names.
 A session stays for up to `limits.session_hours` after its client has left.
 
 Example:
@@ -39,12 +39,12 @@ Example:
     sealwright relay check trial/relay.toml";
 
 const STATUS: &str = "\
-The relay is asked over the socket that `admin` in its configuration names.
+The status is read from the socket that `admin` in the configuration names.
 
 Example:
     sealwright relay status -c trial/relay.toml";
 
-/// Operate a relay: add and revoke clients, look at it, check its configuration
+/// Operate a relay: add and revoke clients, show its status, check its configuration
 #[derive(Args, Debug)]
 pub(crate) struct RelayArgs {
     #[command(subcommand)]
@@ -53,16 +53,16 @@ pub(crate) struct RelayArgs {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Issue a certificate to a client, and let it have a session
+    /// Issue a certificate to a new client and allow it to open a session
     #[command(after_help = ADD)]
     Add(AddArgs),
-    /// Take the session of a name away, for good
+    /// End the session of a client and refuse it new ones
     #[command(after_help = REVOKE)]
     Revoke(NameArgs),
     /// Print all open sessions of the running relay
     #[command(after_help = LIST)]
     List(ListArgs),
-    /// Check a configuration, its files and its memory, without serving
+    /// Check a configuration, the files that it names and its memory budget, without starting the relay
     #[command(after_help = CHECK)]
     Check(CheckArgs),
     /// Print the status of the running relay
@@ -74,8 +74,8 @@ enum Verb {
 struct AddArgs {
     #[command(flatten)]
     name: NameArgs,
-    /// Address of the relay that is written into the client's file. If not given: as in the files of other clients, or the first
-    /// name in the relay's certificate that is not local
+    /// Address of the relay for the client's file. If not given: as in the files of other clients, else the host of `public`,
+    /// else the first name in the relay's certificate that is not local
     #[arg(long, value_name = "HOST:PORT")]
     relay: Option<String>,
 }
@@ -107,7 +107,7 @@ struct ConfigArgs {
 struct ListArgs {
     #[command(flatten)]
     config: ConfigArgs,
-    /// Print JSON, one object a line
+    /// Print JSON, one object per line
     #[arg(long)]
     json: bool,
 }

@@ -37,12 +37,12 @@ use crate::{
 
 const EXAMPLES: &str = "\
 Each output is written to a temporary file. When it is complete, it gets its name and the permission bits
-of its input. Nothing is replaced without --force. Of a directory, what is neither a file nor a directory (links,
-sockets, devices) is left out, and named unless --quiet.
+of its input. Nothing is replaced without --force. In a directory, everything that is neither a file nor a directory
+(links, sockets, devices) is skipped, and reported unless --quiet is given.
 
-With --each, a directory gets a manifest of its sealed files. Those that it holds already are opened with the
-given keys to be listed; if there is none for one of them, nothing is sealed there. Files whose names end in
-.seal are taken for sealed ones and left out, but not with -C or -o, which seal every file.
+With --each, each directory gets a manifest that lists its sealed files. Sealed files that are already there are
+opened with the given keys, so that the manifest can list them; if no given key opens one of them, nothing is sealed
+there. Files whose names end in .seal are skipped as already sealed, except with -C or -o, which seal every file.
 
 Example:
     sealwright seal --key-file my.key letter.txt           # writes letter.txt.seal
@@ -79,7 +79,7 @@ pub(crate) struct SealArgs {
     /// Write text: base64 in lines, larger by a third
     #[arg(short, long)]
     armor: bool,
-    /// Pad the text, by at most 12 % from 1 KiB on, so that the length of the file tells less
+    /// Pad the text to hide its exact length; from 1 KiB on, by at most 12 %
     #[arg(long)]
     pad: bool,
     /// Memory that is needed to try one passphrase

@@ -19,8 +19,8 @@ A client authenticates with a certificate that names it, and gets a session with
 then sends sealed frames over TCP. The relay opens each frame, seals it again and sends it to its receiver.
 The relay can read all data: it is trusted, the network is not.
 
-SIGHUP reloads the configuration (clients, certificates, handshake limits). SIGTERM refuses new clients, lets
-the current ones finish, and then ends. Events go to standard error, one JSON object per line.
+On SIGHUP the relay reloads its configuration (clients, certificates, handshake limits). On SIGTERM it refuses new
+clients, lets the current ones finish, and exits. Events go to standard error, one JSON object per line.
 
 Example:
     sealwright serve --init trial --client alice --client bob

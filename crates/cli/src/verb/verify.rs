@@ -1,4 +1,4 @@
-//! `sealwright verify`: whether sealed files are authentic and complete, and whether signatures hold; nothing is written.
+//! `sealwright verify`: checks that sealed files are authentic and complete, and that signatures are valid; writes nothing.
 
 use std::path::{Path, PathBuf};
 
