@@ -21,7 +21,7 @@ pub(crate) enum Direction {
 pub(crate) const EXTENSION: &str = "seal";
 
 /// Why `.seal`, `..seal` and `...seal` give no name to an output.
-const NO_NAME: &str = "its name without .seal is none for a file";
+const NO_NAME: &str = "its name without .seal is not a file name";
 
 /// Whether an output is standard output. Opened by its name, /dev/stdout would be written from the start.
 pub(crate) fn is_stdout(path: &Path) -> bool {
@@ -99,16 +99,16 @@ pub(crate) fn unpacks(input: &Path, metadata: &fs::Metadata) -> bool {
 
 pub(crate) fn not_seal(input: &Path) -> CommandError {
     let ends = input.as_os_str().as_encoded_bytes().ends_with(b".seal");
-    let what = if ends { NO_NAME } else { "its name does not end in .seal, so there is none for the output" };
+    let what = if ends { NO_NAME } else { "its name does not end in .seal, so the output has no name" };
     CommandError::usage(what).about(input).hint("use -o OUT")
 }
 
 /// A file that is named by itself is looked up in no manifest: with `DIR/*` for `DIR`, swapped files would pass.
 pub(crate) fn refuse_files_with_manifest(inputs: &[PathBuf]) -> Result<(), CommandError> {
     match inputs.iter().find(|path| is_stdin(path) || path.exists() && !path.is_dir()) {
-        Some(path) => Err(CommandError::usage("--manifest is for directories, and this is none")
+        Some(path) => Err(CommandError::usage("--manifest is for directories, and this is not one")
             .about(path)
-            .hint("name the directory that it lies in")),
+            .hint("name the directory that contains it")),
         None => Ok(()),
     }
 }

@@ -132,7 +132,7 @@ impl Plan {
             }
             // What stands beside it is the system's
             (None, None) if metadata.file_type().is_char_device() || metadata.file_type().is_block_device() => {
-                return Err(CommandError::usage("is a device, beside which nothing is written")
+                return Err(CommandError::usage("is a device, so no output is written beside it")
                     .about(input)
                     .hint("-o OUT names the output"));
             }
@@ -160,11 +160,11 @@ impl Plan {
         if !args.each {
             return Err(CommandError::failed("is a directory")
                 .about(input)
-                .hint("--each takes every file in it by itself"));
+                .hint("--each processes every file in it separately"));
         }
         let mut root = match (&args.output, &args.directory) {
             (Some(output), _) if is_stdout(output) => {
-                return Err(CommandError::usage("a directory does not fit into standard output").about(input));
+                return Err(CommandError::usage("a directory cannot be written to standard output").about(input));
             }
             (Some(output), _) => Some(output.clone()),
             // `-C out` keeps the directory's own name; `.` and `..` have none
@@ -351,9 +351,9 @@ impl Plan {
         for task in std::mem::take(&mut self.tasks) {
             if let (Place::File(input), Place::File(output)) = (&task.input, &task.output) {
                 if let Some(first) = taken.get(output) {
-                    let what = format!("would be written to {}, which is for {}", shown(output), shown(first));
+                    let what = format!("would be written to {}, the output of {}", shown(output), shown(first));
                     self.failures.push(
-                        CommandError::failed(what).about(input).hint("name them one by one, each with its own -o"),
+                        CommandError::failed(what).about(input).hint("process them one by one, each with its own -o"),
                     );
                     continue;
                 }
@@ -389,9 +389,9 @@ fn is_written_into(path: &Path) -> String {
 /// Why nothing is written below a directory that is not named: somebody could have put the link there, to have files
 /// elsewhere written.
 fn is_link(path: &Path) -> CommandError {
-    CommandError::failed("is a symbolic link, through which nothing is written")
+    CommandError::failed("is a symbolic link, and outputs are not written through links")
         .about(path)
-        .hint("name the directory that it leads to by -C")
+        .hint("use -C with the directory that it points to")
 }
 
 #[cfg(test)]

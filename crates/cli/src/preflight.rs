@@ -31,7 +31,7 @@ fn input(task: &FileTask, remove: bool, given: Given, direction: Direction) -> R
     let Place::File(path) = &task.input else { return Ok(()) };
     let meta = fs::symlink_metadata(path).map_err(|error| CommandError::io(path, &error))?;
     if remove && meta.is_symlink() {
-        return Err(CommandError::failed("is a symbolic link: --remove would leave the text")
+        return Err(CommandError::failed("is a symbolic link: --remove would not remove the text")
             .about(path)
             .hint("name the file itself, or leave out --remove"));
     }

@@ -86,7 +86,7 @@ pub(crate) fn warn(plan: &Plan, args: &FileArgs, in_use: &[PathBuf]) {
         // There may be very many files, but seldom is a key below what was named
         if args.inputs.iter().any(|input| is_below(&path, input)) && plan.tasks.iter().any(is_sealed) {
             say(format_args!(
-                "sealwright: warning: {}: is sealed too, and may be needed to open what is sealed: keep a copy elsewhere",
+                "sealwright: warning: {}: is itself sealed, and may be needed to open the sealed files: keep a copy elsewhere",
                 shown(&path)
             ));
         }
@@ -123,7 +123,7 @@ fn held(place: &Place, with: &SealWith) -> Option<&'static str> {
     let read = fs::File::open(path).and_then(|file| file.take(SHORT + 1).read_to_end(&mut text));
     if read.is_ok_and(|read| read as u64 <= SHORT) {
         if with.is_in(&text) {
-            return Some("holds a key that opens what is sealed");
+            return Some("holds a key that opens the sealed files");
         }
         if with.has_pairs() && is_pem(&text) {
             return Some("may be the private key of a recipient");

@@ -41,9 +41,9 @@ pub(crate) fn needs_file(path: &Path, option: &str) -> Result<(), CommandError> 
             Err(CommandError::usage(format_args!("{option} needs a file, not standard input")))
         }
         Ok(meta) if !meta.is_file() && !meta.is_dir() => {
-            Err(CommandError::usage(format_args!("{option} needs a regular file, of which a part can be read"))
+            Err(CommandError::usage(format_args!("{option} needs a regular file, because it reads only a part of it"))
                 .about(path)
-                .hint("store it in one first"))
+                .hint("copy it into one first"))
         }
         // What is wrong else is told by who opens it.
         _ => Ok(()),

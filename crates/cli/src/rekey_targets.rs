@@ -125,7 +125,7 @@ impl Chosen {
             match lists.commitment(task) {
                 Ok(None) if adds => {
                     let error = CommandError::new(Exit::NotAuthentic, "not authentic: is in no manifest").about(path);
-                    worst.failed(&error.hint("its keys are as they were; try again"));
+                    worst.failed(&error.hint("its keys were not changed; try again"));
                 }
                 Ok(listed) => self.take(path.clone(), Some((found.clone(), listed))),
                 Err(error) => worst.failed(&error),
@@ -191,7 +191,7 @@ fn manifest(
     };
     let (list, commitment) = read().map_err(|error| file_error(error).about_unless_named(path))?;
     if !lists.agree(number, place.parent().unwrap_or(Path::new("")), &list) {
-        let what = format_args!("does not list what {} lists: its keys are as they were", shown(&root.path.join(NAME)));
+        let what = format_args!("does not list what {} lists: its keys were not changed", shown(&root.path.join(NAME)));
         let error = CommandError::new(Exit::NotAuthentic, format_args!("not authentic: {what}")).about(path);
         return Err(error.hint("if it is yours, name its directory"));
     }

@@ -33,7 +33,7 @@ pub(crate) fn refuse_two_uses(is_text: bool, in_use: &[PathBuf]) -> Result<(), C
         (_, 0) | (false, 1) => Ok(()),
         (true, _) => Err(CommandError::usage("standard input cannot be both the text and a key or associated data")
             .hint("name the input, or use another file or descriptor for the key")),
-        _ => Err(CommandError::usage("standard input cannot be two of the keys and associated data")
+        _ => Err(CommandError::usage("standard input cannot be used for more than one key or associated data")
             .hint("use other files or descriptors")),
     }
 }

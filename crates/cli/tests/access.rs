@@ -92,7 +92,7 @@ fn other_names_of_a_file_keep_its_former_keys_and_that_is_told() {
     let sandbox = Sandbox::new();
     sandbox.write("a", "text");
     sandbox.ok("seal --key-file k --key-file other a");
-    let told = "sealwright: warning: a.seal: 2 other names of the file (hard links) were not changed: its former keys open it there\n";
+    let told = "sealwright: warning: a.seal: 2 other names of the file (hard links) were not changed: the former keys still open it there\n";
     for name in ["b.seal", "c.seal"] {
         fs::hard_link(sandbox.path("a.seal"), sandbox.path(name)).unwrap();
     }

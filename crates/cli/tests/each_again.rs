@@ -277,7 +277,7 @@ fn the_keys_of_a_directory_change_with_its_manifest() {
     sandbox.fails(&format!("rekey d {added}"), 1, "d: is a directory\nhint: --each");
     let said = sandbox.run(&format!("rekey d/a.seal {added}"));
     let warned = |err: &str, word: &str| err == format!("sealwright: warning: d/.seal-manifest: {word}\n");
-    let word = "its keys are as they were; --each changes them with those of its files";
+    let word = "its keys were not changed; --each changes them together with those of its files";
     assert!(said.code == 0 && warned(&said.err, word), "{}", said.err);
     sandbox.ok("rekey -q d/a.seal --remove-file bob.pub -i me.id");
     let said = sandbox.run(&format!("rekey --each d {added}"));

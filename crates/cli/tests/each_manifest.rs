@@ -206,7 +206,7 @@ fn a_manifest_below_does_not_stand_in_for_one_that_is_gone() {
     let said = sandbox.run(OPEN);
     assert_eq!(said.code, 0, "{}", said.err);
     assert!(
-        said.err.starts_with("sealwright: warning: sealed/d: has no manifest itself, so what is missing"),
+        said.err.starts_with("sealwright: warning: sealed/d: has no manifest of its own, so files missing"),
         "{}",
         said.err
     );

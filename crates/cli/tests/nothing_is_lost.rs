@@ -30,7 +30,7 @@ fn an_input_is_removed_only_for_a_file_on_a_disk() {
         ("a -o /dev/null", "/dev/null: --remove needs an output that is a file on a disk"),
         ("a -o /dev/stdout", "--remove needs an output that is a file"),
         ("a -o pipe", "pipe: --remove needs an output that is a file on a disk"),
-        ("link", "link: is a symbolic link: --remove would leave the text"),
+        ("link", "link: is a symbolic link: --remove would not remove the text"),
         ("pipe -o out", "pipe: --remove removes regular files only"),
     ] {
         let said = sandbox.run(&format!("seal --key-file k --remove {line}"));
@@ -103,7 +103,7 @@ fn what_opens_the_sealed_files_stays() {
     let sealed = sealed.trim();
     let before = sandbox.names();
     let identity = sandbox.read("d/me.id");
-    let (opens, may_be) = ("holds a key that opens what is sealed", "may be the identity file of a recipient");
+    let (opens, may_be) = ("holds a key that opens the sealed files", "may be the identity file of a recipient");
     for (line, word) in [
         (format!("seal -r {public} --remove d/me.id"), opens),
         (format!("seal -r {public} --remove d/letter d/me.id"), opens),

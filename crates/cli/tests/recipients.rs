@@ -168,7 +168,7 @@ fn identity_files() {
     assert!(opens(&sandbox, "raw.seal", "-i eva.id -i k"));
     let public = sandbox.run("key public -i both.id");
     assert_eq!(public.out, [sandbox.read("eva.pub"), sandbox.read("me.pub")].concat());
-    sandbox.fails("key public -i k", 1, "k: holds no key of a pair, and only these have public keys\nhint: ");
+    sandbox.fails("key public -i k", 1, "k: holds no secret key of a pair, and only these have public keys\nhint: ");
     // Printed where it is not named; never replaced.
     let printed = sandbox.run("key new --pair");
     assert!(printed.code == 0 && printed.out.starts_with(b"# Public key: seal1"), "{}", printed.err);

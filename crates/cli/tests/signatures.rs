@@ -73,7 +73,7 @@ fn verify_says_who_signed() {
     let checked = String::from_utf8(said.out).unwrap();
     assert!(said.code == 0 && checked.contains("100000 bytes of text; signed by "), "{checked}{}", said.err);
     let unchecked = String::from_utf8(sandbox.run("verify --key-file k a.seal").out).unwrap();
-    assert!(unchecked.contains("which --signer would verify"), "{unchecked}");
+    assert!(unchecked.contains("which is not verified without --signer"), "{unchecked}");
     sandbox.fails("verify --key-file k --signer eva.verify a.seal", 4, "a.seal: it is signed by another key");
     sandbox.fails("open --key-file k --signer eva.verify a.seal -o b", 4, "it is signed by another key");
     sandbox.ok("seal --key-file k a -o plain.seal");
@@ -306,5 +306,5 @@ fn keys_are_read_with_care() {
     assert_ne!(made.code, 0, "an empty passphrase");
     let made = sandbox.sh("sealwright key new --signing --passphrase-command 'echo correct horse' -o sealed.sign");
     assert!(made.code == 0 && !sandbox.read("sealed.sign").starts_with(b"#"), "{}", made.err);
-    sandbox.fails("key new --passphrase-command true -o x", 2, "a passphrase is for --pair and --signing");
+    sandbox.fails("key new --passphrase-command true -o x", 2, "a passphrase works only with --pair or --signing");
 }

@@ -53,7 +53,7 @@ fn each_kind_of_key_opens_what_was_sealed_for_it_alone() {
 fn a_key_for_ssh_is_not_sealed_away() {
     let sandbox = with_keys();
     for key in ["ed25519", "ed25519_encrypted", "rsa"] {
-        sandbox.fails(&format!("seal -R {key}.pub --remove a {key}"), 2, "holds a key that opens what is sealed");
+        sandbox.fails(&format!("seal -R {key}.pub --remove a {key}"), 2, "holds a key that opens the sealed files");
         assert!(sandbox.path(key).exists() && !sandbox.path("a.seal").exists());
     }
     std::fs::write(sandbox.path("pem"), "-----BEGIN RSA PRIVATE KEY-----\nAAAA\n").unwrap();

@@ -270,7 +270,7 @@ fn a_tree_appears_whole_or_not_at_all() {
     sandbox.write("d.seal", &sealed);
     sandbox.write("d", "precious");
     let word =
-        "d: exists already\nhint: -C DIR unpacks elsewhere; a directory is not replaced, also not with --force\n";
+        "d: exists already\nhint: -C DIR unpacks elsewhere; a directory is never replaced, not even with --force\n";
     for line in ["open --key-file k d.seal", "open --key-file k d.seal -f"] {
         let said = sandbox.run(line);
         assert!(said.code == 1 && said.err.ends_with(word), "{line}: {}", said.err);

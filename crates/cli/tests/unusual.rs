@@ -8,7 +8,7 @@ use sealwright_transcripts::{Sandbox, have, skipped};
 fn dots_are_no_name_of_an_output() {
     let sandbox = Sandbox::new();
     sandbox.write("a", "text");
-    let why = "its name without .seal is none for a file";
+    let why = "its name without .seal is not a file name";
     for name in [".seal", "..seal", "...seal"] {
         sandbox.ok(&format!("seal --key-file k a -o {name}"));
         for line in [format!("open --key-file k {name}"), format!("open --key-file k ./{name} -C out")] {

@@ -47,7 +47,7 @@ fn a_key_that_is_sealed_with_the_rest_is_told() {
     std::fs::create_dir(sandbox.path("d")).unwrap();
     sandbox.ok("key new -o d/own");
     sandbox.write("d/text", "text");
-    let told = "/d/own: is sealed too, and may be needed to open what is sealed: keep a copy elsewhere";
+    let told = "/d/own: is itself sealed, and may be needed to open the sealed files: keep a copy elsewhere";
     for line in ["seal --key-file d/own d -o one", "seal --key-file d/own --each d -C many"] {
         let said = sandbox.run(line);
         assert!(said.code == 0 && said.err.contains(told), "{line}: {} {}", said.code, said.err);
@@ -81,7 +81,7 @@ fn a_file_that_is_sealed_into_a_directory_with_a_manifest_is_told() {
     sandbox.write("d/sub/b", "second");
     sandbox.ok("seal --key-file k --each d");
     let told =
-        "warning: d/.seal-manifest: does not list what was sealed now; `seal --each -f` of its directory writes it";
+        "warning: d/.seal-manifest: does not list what was sealed now; `seal --each -f` on its directory rewrites it";
     sandbox.write("d/sub/c", "third");
     for line in ["-f d/a", "d/sub/c", "-f --each d/sub", "-f d/sub"] {
         let said = sandbox.run(&format!("seal --key-file k {line}"));
@@ -99,7 +99,7 @@ fn a_file_that_is_sealed_into_a_directory_with_a_manifest_is_told() {
 #[test]
 fn nothing_is_written_beside_a_device() {
     let sandbox = Sandbox::new();
-    let why = "/dev/null: is a device, beside which nothing is written\nhint: -o OUT names the output";
+    let why = "/dev/null: is a device, so no output is written beside it\nhint: -o OUT names the output";
     sandbox.fails("seal --key-file k /dev/null", 2, why);
     sandbox.ok("seal --key-file k /dev/null -o empty.seal");
     assert_eq!(sandbox.run("open --key-file k empty.seal -o -").out, b"");

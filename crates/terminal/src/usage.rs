@@ -45,7 +45,7 @@ fn reword(error: &clap::Error, rendered: &str, words: &[OsString], (verb, name):
     }
     if is_empty(error, words) {
         let what = format!("an empty value was given for '{}'", context(error, ContextKind::InvalidArg));
-        return CommandError::usage(what).hint("was a variable of the shell empty?").hint(help);
+        return CommandError::usage(what).hint("is a variable of the shell empty?").hint(help);
     }
     let text = rendered.strip_prefix("error: ").unwrap_or(rendered);
     let first = text.split("\n\n").next().unwrap_or_default();
@@ -54,7 +54,7 @@ fn reword(error: &clap::Error, rendered: &str, words: &[OsString], (verb, name):
     let tips =
         text.lines().filter_map(|line| line.trim().strip_prefix("tip: ")).filter(|tip| !tip.starts_with("to pass "));
     let usage = match ours(error, &verb) {
-        Some(ours) => usage.hint(format_args!("here that is '{ours}'")),
+        Some(ours) => usage.hint(format_args!("the equivalent here is '{ours}'")),
         None => usage.hints(tips),
     };
     usage.hint(help)
@@ -106,13 +106,13 @@ fn without_value(error: &clap::Error) -> Option<String> {
         ErrorKind::InvalidValue | ErrorKind::ValueValidation
             if context(error, ContextKind::InvalidValue).len() > LONGEST =>
         {
-            Some(format!("invalid value for '{argument}': it is long, and not repeated"))
+            Some(format!("invalid value for '{argument}': it is long, so it is not shown"))
         }
         ErrorKind::UnknownArgument if argument.len() > LONGEST => {
-            Some("unexpected argument found: it is long, and not repeated".into())
+            Some("unexpected argument found: it is long, so it is not shown".into())
         }
         ErrorKind::InvalidSubcommand if context(error, ContextKind::InvalidSubcommand).len() > LONGEST => {
-            Some("unrecognized subcommand: it is long, and not repeated".into())
+            Some("unrecognized subcommand: it is long, so it is not shown".into())
         }
         _ => None,
     }
@@ -161,7 +161,7 @@ mod tests {
         for key in ["8f1e2d3c4b5a69788796a5b4c3d2e1f0".to_owned(), "8f1e2d3c4b5a6978".repeat(4)] {
             for line in [format!("trial {key}"), format!("trial verb a {key}"), format!("trial verb --{key}")] {
                 let said = said(&line);
-                assert!(said.contains("it is long, and not repeated\nhint: trial"), "{line}: {said}");
+                assert!(said.contains("it is long, so it is not shown\nhint: trial"), "{line}: {said}");
                 assert!(!said.contains(&key[..8]), "{line}: {said}");
             }
         }
@@ -170,7 +170,7 @@ mod tests {
             let name = option.split(' ').next().unwrap_or_default();
             for line in [format!("trial verb {name} {key}"), format!("trial verb {name}={key}")] {
                 let said = said(&line);
-                let wanted = format!("invalid value for '{option}': it is long, and not repeated\nhint: trial");
+                let wanted = format!("invalid value for '{option}': it is long, so it is not shown\nhint: trial");
                 assert!(said.contains(&wanted) && !said.contains(&key[..8]), "{line}: {said}");
             }
         }

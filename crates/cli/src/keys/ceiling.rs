@@ -15,7 +15,7 @@ fn too_few(memory: Size) -> String {
 
 /// What was probably meant.
 fn in_mib(memory: Size) -> String {
-    format!("{}MiB, with its unit", memory.0.max(1))
+    format!("{}MiB needs its unit", memory.0.max(1))
 }
 
 /// What passphrases shall cost. That files are to open only where more is allowed is said, unless `quiet`.
@@ -73,8 +73,8 @@ mod tests {
 
     #[test]
     fn memory_without_its_unit_is_too_little() {
-        assert_eq!(parse("256,3").unwrap_err(), "256 bytes are too few: 256MiB, with its unit");
+        assert_eq!(parse("256,3").unwrap_err(), "256 bytes are too few: 256MiB needs its unit");
         let refused = costs(Size(256), true).unwrap_err().to_string();
-        assert!(refused.ends_with("--cost: 256 bytes are too few\nhint: 256MiB, with its unit"), "{refused}");
+        assert!(refused.ends_with("--cost: 256 bytes are too few\nhint: 256MiB needs its unit"), "{refused}");
     }
 }

@@ -46,18 +46,18 @@ pub(crate) fn openssl_line(
     }
     // An empty line is a passphrase for -pass, an empty file is none.
     if line.is_empty() && (option == OpensslOption::Kfile || !ended) {
-        return Err(CommandError::failed("there is no passphrase").about(name).hint("it is the first line"));
+        return Err(CommandError::failed("there is no passphrase").about(name).hint("the first line must hold it"));
     }
     if line.len() > longest {
-        let what = format!("the line has {} bytes, of which openssl enc takes the first {longest}", line.len());
+        let what = format!("the line has {} bytes, of which openssl enc reads only the first {longest}", line.len());
         return Err(CommandError::failed(what).about(name).hint(match option {
-            OpensslOption::Pass => "put no more than that into the file, as `head -c 1023` does",
+            OpensslOption::Pass => "shorten the line to that, as `head -c 1023` does",
             OpensslOption::Kfile => "-pass takes 1023; for what -kfile encrypted, cut the line as `head -c 127` does",
         }));
     }
     if line.contains(&0) {
-        let what = "the line has a zero byte, at which openssl enc ends it";
-        return Err(CommandError::failed(what).about(name).hint("use a passphrase of text, or -K or -keyfile"));
+        let what = "the line has a zero byte, where openssl enc ends the passphrase";
+        return Err(CommandError::failed(what).about(name).hint("use a passphrase without it, or -K or -keyfile"));
     }
     Ok(line)
 }

@@ -81,7 +81,7 @@ pub(crate) struct IdentityError(pub(crate) CommandError);
 impl From<Error> for IdentityError {
     fn from(error: Error) -> Self {
         // No option of any verb allows more here.
-        let hint = "`sealwright open --max-cost` writes what is in it to a file that has no passphrase";
+        let hint = "`sealwright open --max-cost` decrypts it to a file without a passphrase";
         IdentityError(match error {
             Error::TooCostly { .. } => CommandError::failed(error).hint(hint),
             other => file_error(other),

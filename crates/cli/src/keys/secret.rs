@@ -76,7 +76,7 @@ pub(crate) enum SealWith {
 }
 
 impl SealWith {
-    /// Whether a file with this content holds a key that opens what is sealed.
+    /// Whether a file with this content holds a key that opens the sealed files.
     pub(crate) fn is_in(&self, text: &[u8]) -> bool {
         match self {
             SealWith::Key(key) => key.is_in(text),
@@ -165,7 +165,7 @@ pub(crate) fn from_command(command: &str) -> Result<Zeroizing<Vec<u8>>, CommandE
     }
     let status = child.wait().map_err(|error| {
         // What it printed may be a part of a passphrase: who does not know that it succeeded does not take it.
-        failed(format!("may have failed: how it ended is not known ({})", os_message(&error)))
+        failed(format!("may have failed: its exit status is not known ({})", os_message(&error)))
             .hint("use --passphrase-fd, or --passphrase, which asks on the terminal")
     })?;
     let line = line?;

@@ -60,7 +60,7 @@ fn is_of_limit(error: &io::Error) -> bool {
 fn too_many(directory: &Path) -> CommandError {
     CommandError::failed("cannot be locked: too many files are open")
         .about(directory)
-        .hint("`ulimit -n` says how many may be; name fewer directories at a time")
+        .hint("`ulimit -n` shows the limit; name fewer directories at a time")
 }
 
 /// Not gone on with: of two that seal into a directory, each would replace what the other one lists.

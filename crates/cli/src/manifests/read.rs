@@ -117,8 +117,9 @@ impl Lists {
         let Some(listed) = &task.listed else { return Ok(None) };
         let Some(Some(Manifest { list, .. })) = self.0.get(listed.root) else { return Ok(None) };
         let unlisted = || {
-            not_authentic("is not in the manifest of its directory")
-                .hint("it was added or renamed; opened by itself, it is what it was sealed as")
+            not_authentic("is not in the manifest of its directory").hint(
+                "it was added or renamed; opened on its own, its content is authentic, but its name is not checked",
+            )
         };
         list.commitment(&listed.path).map(Some).ok_or_else(|| unlisted().about(task.input.name("standard input")))
     }
@@ -187,7 +188,7 @@ pub(crate) fn without(plan: &mut Plan, args: &FileArgs, must: bool) {
                 "sealwright: warning: {}: has no manifest{}",
                 shown(directory),
                 match below {
-                    true => " itself, so what is missing from it beside the directories with manifests is not noticed",
+                    true => " of its own, so files missing outside the directories that have manifests are not noticed",
                     false => ", so swapped, renamed or missing files are not noticed",
                 }
             ));

@@ -278,7 +278,7 @@ fn make(root: &Path, plan: &Plan, args: &FileArgs) {
 /// Why nothing is sealed beside a manifest.
 fn exists(manifest: &Path) -> CommandError {
     let error = CommandError::failed("exists already").about(manifest);
-    error.hint("--force adds to it what is sealed now; -C DIR seals elsewhere")
+    error.hint("--force adds the newly sealed files to it; -C DIR seals elsewhere")
 }
 
 /// The manifest in a directory. It is a regular file: a named pipe would be waited for.
@@ -304,7 +304,7 @@ fn sealed_below(directory: &Path, found: &mut Vec<PathBuf>) -> Result<(), Comman
     let failed = |path: &Path, error: &io::Error| match error.kind() {
         // Nothing is in what is not there, or not any more.
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(()),
-        _ => Err(CommandError::io(path, error).hint("which sealed files are there has to be known for the manifest")),
+        _ => Err(CommandError::io(path, error).hint("it must be readable, because the manifest lists its files")),
     };
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,

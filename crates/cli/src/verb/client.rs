@@ -99,7 +99,7 @@ fn end_to_end(args: &ClientArgs, identity: &Identity) -> Result<Option<EndToEnd>
     let peer = peer.first().and_then(PublicKey::to_x_wing);
     let peer = peer.ok_or_else(|| CommandError::usage(EndToEndError::Key).hint(hint))?;
     let own = crate::keys::pairs::identities(path)?.iter().find_map(Key::pair_seed);
-    let own = own.ok_or_else(|| CommandError::failed("no secret key of a pair in it").about(path).hint(hint))?;
+    let own = own.ok_or_else(|| CommandError::failed("holds no secret key of a pair").about(path).hint(hint))?;
     let ends = EndToEnd::new(&own, &peer, [&identity.name, &args.to]);
     ends.map(Some).map_err(CommandError::usage)
 }
@@ -108,9 +108,8 @@ fn end_to_end(args: &ClientArgs, identity: &Identity) -> Result<Option<EndToEnd>
 fn not_authentic(error: EndToEndError) -> CommandError {
     match error {
         EndToEndError::Other => CommandError::failed(error).hint("both clients need --end-to-end"),
-        EndToEndError::Version => {
-            CommandError::failed(error).hint("both clients need a version of Sealwright that speaks the same")
-        }
+        EndToEndError::Version => CommandError::failed(error)
+            .hint("both clients need a Sealwright with the same version of the end-to-end protocol"),
         _ => CommandError::new(Exit::NotAuthentic, error),
     }
 }
@@ -142,7 +141,7 @@ fn failure(error: ClientError, identity: Option<&Identity>) -> CommandError {
             CommandError::failed(format!("standard output: cannot write: {}", os_message(why))).hints(error.hint())
         }
         _ if error.is_unheard() => CommandError::failed(&error)
-            .hint("is this the relay's control port? If it is, --wait waits longer for a place there"),
+            .hint("is this the relay's control port? If it is, --wait waits longer for a free connection"),
         _ => CommandError::failed(&error).hints(error.hint()),
     }
 }

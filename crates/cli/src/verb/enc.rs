@@ -346,7 +346,7 @@ fn passphrase(args: &EncArgs, direction: Direction) -> Result<Zeroizing<Vec<u8>>
 }
 
 fn refused(why: &str) -> CommandError {
-    CommandError::usage(why).hint("use -pass file:PATH, fd:N or stdin, or let it be asked on the terminal")
+    CommandError::usage(why).hint("use -pass file:PATH, fd:N or stdin, or enter it at the prompt")
 }
 
 fn wrong(error: sealwright_file::enc::EncError) -> CommandError {

@@ -126,7 +126,7 @@ fn as_text(name: &Path, found: &Inspection) -> String {
         }
         // Of a stream the length is not known
         (None, _) if found.preamble.layout.padded => row("padded", "yes".into()),
-        (Some(Err(_)), _) => row("text", "damaged: no text makes a file of this length".into()),
+        (Some(Err(_)), _) => row("text", "damaged: no sealed file has this length".into()),
         _ => {}
     }
     text

@@ -90,7 +90,7 @@ pub(crate) fn run(args: &KeyArgs) -> Result<Exit, CommandError> {
     }
     #[cfg(feature = "public-keys")]
     if args.passphrase || args.passphrase_command.is_some() {
-        return Err(CommandError::usage("a passphrase is for --pair and --signing"));
+        return Err(CommandError::usage("a passphrase works only with --pair or --signing"));
     }
     let form = if args.raw { KeyForm::Raw } else { KeyForm::Hex };
     let key = Key::generate(args.suite).map_err(file_error)?;
@@ -154,7 +154,7 @@ fn write_pair(args: &NewArgs, secret: &str, public: &str) -> Result<Exit, Comman
     };
     let path = args.output.as_deref().filter(|path| path.as_os_str() != "-");
     if passphrase.is_some() && path.is_none() {
-        return Err(CommandError::usage("a file with a passphrase needs a name").hint("name it with -o FILE"));
+        return Err(CommandError::usage("a passphrase needs a file to protect").hint("name it with -o FILE"));
     }
     let Some(path) = path else {
         hand_over_secret(secret.as_bytes())?;
@@ -183,7 +183,7 @@ fn unprinted(args: &NewArgs, path: &std::path::Path) -> String {
     let path = sealwright_terminal::shown(path);
     #[cfg(feature = "signatures")]
     if args.signing {
-        return format!("remove {path}, and make another key: its verification key reached nobody");
+        return format!("remove {path}, and make another key: its verification key was not printed");
     }
     #[cfg(not(feature = "signatures"))]
     let _ = args;
@@ -195,7 +195,7 @@ fn print_public(args: &PublicArgs) -> Result<Exit, CommandError> {
     let keys = crate::keys::pairs::identities(&args.identity)?;
     let public: String = keys.iter().filter_map(Key::public_key).map(|public| format!("{public}\n")).collect();
     if public.is_empty() {
-        return Err(CommandError::failed("holds no key of a pair, and only these have public keys")
+        return Err(CommandError::failed("holds no secret key of a pair, and only these have public keys")
             .about(&args.identity)
             .hint("`sealwright key new --pair` makes a pair"));
     }
@@ -212,7 +212,7 @@ fn never_replaced(error: Error) -> CommandError {
     match error {
         Error::Exists(path) => CommandError::failed("exists already; a key is never replaced")
             .about(&path)
-            .hint("what it sealed could not be opened again: choose another name, or remove it yourself"),
+            .hint("without it, files sealed with it cannot be opened: choose another name, or remove the key yourself"),
         other => file_error(other),
     }
 }

@@ -79,7 +79,7 @@ fn refuse_for_trees(args: &OpenArgs, name: &Path) -> Result<(), CommandError> {
 fn exists(directory: &Path) -> CommandError {
     CommandError::failed("exists already")
         .about(directory)
-        .hint("-C DIR unpacks elsewhere; a directory is not replaced, also not with --force")
+        .hint("-C DIR unpacks elsewhere; a directory is never replaced, not even with --force")
 }
 
 /// The files beside the sealed ones.

@@ -145,7 +145,7 @@ pub(crate) fn run(args: &RekeyArgs) -> Result<Exit, CommandError> {
     if !args.chosen.quiet {
         for manifest in chosen.left_behind(&args.chosen.files) {
             say(format_args!(
-                "sealwright: warning: {}: its keys are as they were; --each changes them with those of its files",
+                "sealwright: warning: {}: its keys were not changed; --each changes them together with those of its files",
                 shown(&manifest)
             ));
         }
@@ -159,7 +159,7 @@ fn warn(path: &Path, done: &Rekeyed) {
         let names =
             if done.other_names == 1 { "1 other name".into() } else { format!("{} other names", done.other_names) };
         say(format_args!(
-            "sealwright: warning: {}: {names} of the file (hard links) were not changed: its former keys open it there",
+            "sealwright: warning: {}: {names} of the file (hard links) were not changed: the former keys still open it there",
             shown(path)
         ));
     }

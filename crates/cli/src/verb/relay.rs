@@ -167,15 +167,14 @@ fn add_client(args: &AddArgs) -> Result<(), CommandError> {
     let name = client_name(&args.name)?;
     if let Some(pattern) = config.revoked.iter().find(|pattern| **pattern == name || matches(pattern, &name)) {
         let (by, what) = if *pattern == name { (String::new(), "it") } else { (format!(", by {pattern}"), "that") };
-        let hint = format!("to trust this name again, take {what} out of the revoked names first");
+        let hint = format!("to trust this name again, take {what} out of the file of revoked names first");
         return Err(CommandError::failed(format!("{name} was revoked{by}")).hint(hint));
     }
     // In any list: the configuration could not be read any more with a name that is there twice
     let cluster = config.clusters.iter().find(|(_, names)| names.contains(&name));
     let list = cluster.map(|(cluster, _)| format!(" (clusters.{cluster})"));
     if list.is_some() || config.clients.contains(&name) {
-        let hint =
-            "choose another name; a client whose files are lost gets another name too, and the old one is revoked";
+        let hint = "choose another name; if the client's files are lost, revoke its name and add it under a new one";
         let what = format!("{name} is a client already{}", list.unwrap_or_default());
         return Err(CommandError::failed(what).hint(hint));
     }
@@ -193,7 +192,7 @@ fn add_client(args: &AddArgs) -> Result<(), CommandError> {
 fn client_name(args: &NameArgs) -> Result<String, CommandError> {
     let name = args.name.to_ascii_lowercase();
     if !is_name(&name) {
-        let hint = "a name is such as alice, alice.example or, for many, *.load.test";
+        let hint = "a name looks like alice, alice.example or, for many clients, *.load.test";
         return Err(CommandError::usage(format!("{name:?} is not the name of a client")).hint(hint));
     }
     Ok(name)
@@ -214,7 +213,7 @@ fn known_relay(folder: &Path, config: &Config) -> String {
     let relay = format!("{}:{}", host.as_deref().unwrap_or("localhost"), config.control.port());
     if !is_known {
         say(format_args!(
-            "sealwright: warning: the address of the relay is not known; {relay} is written for it\nhint: --relay HOST:PORT names it"
+            "sealwright: warning: the address of the relay is not known; the client's file gets {relay}\nhint: --relay HOST:PORT sets it"
         ));
     }
     relay
@@ -251,7 +250,7 @@ fn warn_of_stranger(name: &str, config: &Config) {
         return;
     }
     let hint = similar(name, known).map(|similar| format!("\nhint: a similar name is {similar}"));
-    say(format_args!("sealwright: warning: {name} is no client of this relay{}", hint.unwrap_or_default()));
+    say(format_args!("sealwright: warning: {name} is not a client of this relay{}", hint.unwrap_or_default()));
 }
 
 /// Refuses to go on unless a name that was written is read.
@@ -268,14 +267,14 @@ fn stands(there: bool, name: &str, file: &Path) -> Result<(), CommandError> {
 fn without(path: &Path, key: &str) -> CommandError {
     CommandError::failed(format!("{key} is not set"))
         .about(path)
-        .hint(format!("{key} = \"FILE\" names a file with names, one a line"))
+        .hint(format!("{key} = \"FILE\" sets a file of names, one per line"))
 }
 
 /// Lets the running relay read what has changed.
 fn reload(config: &Config) -> Result<(), CommandError> {
     let Some(socket) = &config.admin else {
         say(format_args!(
-            "sealwright: a running relay was not told of the change, since no `admin` socket is set: send it SIGHUP"
+            "sealwright: no `admin` socket is set, so a running relay does not know of the change: send it SIGHUP"
         ));
         return Ok(());
     };
@@ -288,7 +287,7 @@ fn reload(config: &Config) -> Result<(), CommandError> {
             say(format_args!("sealwright: the relay is not running; it reads the change when it starts"));
             Ok(())
         }
-        Err(error) => Err(failed(error).hint("the file is changed, but a relay that runs may not have read it yet")),
+        Err(error) => Err(failed(error).hint("the file was changed, but a running relay may not have reloaded it")),
     }
 }
 

@@ -175,7 +175,7 @@ pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
     let exit = run::all(plan, &args.files, threads, one);
     for manifest in left_behind {
         say(format_args!(
-            "sealwright: warning: {}: does not list what was sealed now; `seal --each -f` of its directory writes it again",
+            "sealwright: warning: {}: does not list what was sealed now; `seal --each -f` on its directory rewrites it",
             shown(&manifest)
         ));
     }

@@ -1,4 +1,4 @@
-//! `sealwright verify`: checks that sealed files are authentic and complete, and that signatures are valid; writes nothing.
+//! `sealwright verify`: checks sealed files and signatures; writes nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Exit, CommandError> {
     #[cfg(feature = "signatures")]
     if args.detached.any() {
         if args.each {
-            return Err(CommandError::usage("--each is for sealed files, not for signatures beside files"));
+            return Err(CommandError::usage("--each is for sealed files, not for detached signatures"));
         }
         return detached::verify(&args.detached, &args.signer, files, args.quiet);
     }
@@ -161,7 +161,7 @@ fn signature(done: &Summary, unchecked: bool) -> String {
     let Some(id) = done.signer else { return String::new() };
     let id: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
     match unchecked {
-        true => format!("; signed by {id}, which --signer would verify"),
+        true => format!("; signed by {id}, which is not verified without --signer"),
         false => format!("; signed by {id}"),
     }
 }

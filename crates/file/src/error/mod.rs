@@ -71,7 +71,7 @@ pub enum Error {
     #[error("{} is kept, because its output is not a file on a disk", .0.display())]
     NotDurable(PathBuf),
     /// The input is to be removed but is a symbolic link.
-    #[error("{} is a symbolic link: removing it would leave the text", .0.display())]
+    #[error("{} is a symbolic link: removing it would not remove the text", .0.display())]
     Link(PathBuf),
     /// The output is a block device.
     #[error("{} is a block device, whose content would be lost", .0.display())]
