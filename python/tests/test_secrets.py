@@ -56,7 +56,7 @@ def test_a_key_in_place_of_its_file_is_not_shown(tmp_path, monkeypatch):
     text = secret.to_text()
     for given in (text, text.lower(), f"# mine\n{text}\n", KEY.hex(), KEY[:16].hex().upper()):
         for read in (Key.read, PublicKey.read):
-            with pytest.raises(ValueError, match=r"a key was given, which is not repeated.*hint: SecretKey") as raised:
+            with pytest.raises(ValueError, match=r"a key was given, which is not shown.*hint: SecretKey") as raised:
                 read(given)
             assert not holds(raised.value, given.strip()[-20:])
     secret.write("seal-secret-key-1.id")

@@ -69,7 +69,7 @@ pub(crate) fn verify(
                     "" => String::new(),
                     comment => format!(", with the comment: {}", printable(comment)),
                 };
-                worst.print(&format!("{}: the signature holds{comment}\n", shown(name)));
+                worst.print(&format!("{}: the signature is valid{comment}\n", shown(name)));
             }
             Err(error) => worst.failed(&error.about_unless_named(name)),
         }

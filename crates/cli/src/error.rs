@@ -15,7 +15,7 @@ pub(crate) fn file_error(error: Error) -> CommandError {
             CommandError::new(exit, format_args!("cannot {doing}: {}", os_message(source))).about(Path::new(place))
         }
         Error::OtherName { name, wanted } => {
-            let what = format_args!("it holds a directory that is called {}, not {}", shown(name), shown(wanted));
+            let what = format_args!("it holds a directory named {}, not {}", shown(name), shown(wanted));
             CommandError::new(exit, what)
         }
         Error::KeyFile { place, why } => {
@@ -25,7 +25,7 @@ pub(crate) fn file_error(error: Error) -> CommandError {
         Error::BadKey { place, why } if place == "the key" => CommandError::new(exit, why),
         Error::BadKey { place, why } => CommandError::new(exit, why).about(Path::new(place)),
         Error::KeyAsName => CommandError::new(exit, "is a key, not the name of a file that holds one")
-            .about(Path::new("(a key, not repeated)")),
+            .about(Path::new("(a key, not shown)")),
         other => match other.place() {
             Some(place) => {
                 let sentence = other.to_string();

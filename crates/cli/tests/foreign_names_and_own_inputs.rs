@@ -18,7 +18,7 @@ fn a_sealed_directory_that_is_called_otherwise_than_its_file_is_unpacked_only_wh
             fs::copy(sandbox.path("holiday.seal"), sandbox.path("below/holiday.seal")).unwrap();
         }
         let said = sandbox.run(&format!("open --key-file k {line}"));
-        let told = "it holds a directory that is called .ssh, not holiday";
+        let told = "it holds a directory named .ssh, not holiday";
         assert!(said.code == 1 && said.err.contains(told) && said.err.contains(hint), "{line}: {}", said.err);
         assert!(!sandbox.path(".ssh").exists() && !sandbox.path("below/.ssh").exists(), "{line}");
     }
@@ -59,7 +59,7 @@ fn nothing_is_sealed_to_a_block_device() {
     sandbox.write("a", "text");
     for force in ["", " --force"] {
         let said = sandbox.run(&format!("seal --key-file k a -o {device}{force}"));
-        let told = "is a block device: what is sealed there cannot be opened, because nothing tells where it ends";
+        let told = "is a block device: a sealed file cannot be opened from it, because its end is not recorded";
         assert!(said.code == 1 && said.err.contains(told), "{}", said.err);
         assert!(said.err.contains("hint: seal it to a file"), "{}", said.err);
     }

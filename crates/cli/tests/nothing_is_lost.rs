@@ -190,7 +190,7 @@ fn closed_streams_are_noticed() {
     // When it begins to run, the program has this in the place of a closed stream.
     for line in ["open --key-file k a.seal -o - 1<>/dev/null", "seal --key-file k -o b 0<>/dev/null"] {
         let said = sandbox.sh(&format!("sealwright {line}"));
-        let word = "hint: it is closed, or /dev/null for both reading and writing";
+        let word = "hint: it is closed, or it is /dev/null opened for both reading and writing";
         assert!(said.code == 1 && said.err.contains(word), "{line}: {} {}", said.code, said.err);
     }
     assert_eq!(sandbox.sh("sealwright open --key-file k a.seal -o - >/dev/null").code, 0);

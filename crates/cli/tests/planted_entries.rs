@@ -84,7 +84,7 @@ fn a_directory_that_is_swapped_meanwhile_is_not_followed() {
             let swap = swap.replace("sub/a", &format!("sub/{name}"));
             let line = format!("{verb} --each --remove --passphrase-command '({swap}) >&2; echo pw' d");
             let said = sandbox.sh(&format!("timeout 60 sealwright {line}"));
-            let word = format!("d/sub/{name}: is no regular file any more, or a link leads to it");
+            let word = format!("d/sub/{name}: is no longer a regular file, or is reached through a symbolic link");
             assert!(said.code == 1 && said.err.contains(&word), "{line}: {} {}", said.code, said.err);
             let made = if verb == "open" { "a" } else { "a.seal" };
             for directory in ["elsewhere", "d/sub", kept] {

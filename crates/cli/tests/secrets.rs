@@ -97,7 +97,7 @@ fn a_key_in_place_of_its_file_is_not_repeated() {
         (format!("sign -s my.sign {HEX}"), HEX),
         (format!("enc -aes-256-cbc -pass file:k -in {HEX} -out b"), HEX),
     ] {
-        keeps(&sandbox, &line, secret, "sealwright: (a key, not repeated): is a key, not the name of a file");
+        keeps(&sandbox, &line, secret, "sealwright: (a key, not shown): is a key, not the name of a file");
     }
     // All of an identity file, as the shell puts it in.
     let said = sandbox.sh("sealwright open a.seal -i \"$(cat my.id)\" -o b");

@@ -201,7 +201,7 @@ fn a_signature_beside_a_file() {
     assert_eq!((signed.code, signed.err.as_str()), (0, ""));
     assert_eq!(sandbox.mode("a.sig"), 0o644);
     let said = sandbox.run("verify --signer me.verify --detached a");
-    assert_eq!(String::from_utf8(said.out).unwrap(), "a: the signature holds, with the comment: version 2\n");
+    assert_eq!(String::from_utf8(said.out).unwrap(), "a: the signature is valid, with the comment: version 2\n");
     let piped = sandbox.sh("sealwright verify --signer me.verify --signature a.sig - < a");
     assert_eq!(piped.code, 0, "{}", piped.err);
     sandbox.fails("verify --signer eva.verify --detached a", 4, "a: it is signed by another key");
@@ -217,7 +217,7 @@ fn a_signature_beside_a_file() {
     let mut other = text(100_000);
     other[99_999] ^= 1;
     sandbox.write("a", other);
-    sandbox.fails("verify --signer me.verify --detached a", 3, "a: not authentic: the signature does not hold");
+    sandbox.fails("verify --signer me.verify --detached a", 3, "a: not authentic: the signature is not valid");
 }
 
 #[test]

@@ -129,7 +129,7 @@ impl EncCipher {
         self.mode
     }
 
-    /// Whether it only decrypts what exists, because nothing new should be encrypted with it.
+    /// Whether it is supported for decryption only, because nothing new should be encrypted with it.
     pub fn is_read_only(self) -> bool {
         self.algorithm.is_read_only() || self.mode == EncMode::Ecb
     }

@@ -23,7 +23,7 @@ pub enum EncError {
     #[error("cipher {0} is not supported; those that are: {KNOWN}")]
     Cipher(String),
     /// A cipher with which nothing new should be encrypted.
-    #[error("{0} only decrypts what exists")]
+    #[error("{0} is supported for decryption only")]
     ReadOnly(String),
     /// A digest name that is not offered.
     #[error("unknown digest {0}; known are md5, sha1, sha224, sha256, sha384, sha512")]
@@ -51,16 +51,16 @@ pub enum EncError {
     #[error("the input does not begin with Salted__")]
     NoSalt,
     /// Without padding, the text must be whole blocks.
-    #[error("without padding the text must be whole blocks")]
+    #[error("without padding the text must be a whole number of blocks")]
     NotWholeBlocks,
     /// The ciphertext is not whole blocks.
-    #[error("the ciphertext is not whole blocks: it was cut")]
+    #[error("the ciphertext is not a whole number of blocks: it was truncated")]
     Cut,
     /// The padding is wrong, so key or ciphertext are.
     #[error("bad padding: the key or passphrase is wrong, or the ciphertext was changed")]
     BadPadding,
     /// The tag does not hold.
-    #[error("not authentic: key, IV or ciphertext is not what was encrypted")]
+    #[error("not authentic: the key or the IV is wrong, or the ciphertext was changed")]
     NotAuthentic,
     /// More than GCM holds in memory here.
     #[error("GCM here takes at most 1 GiB")]
@@ -89,7 +89,7 @@ impl EncError {
     /// What the user may do about it.
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
-            EncError::HexLength { .. } => "openssl enc pads or cuts such keys in silence; give all digits",
+            EncError::HexLength { .. } => "openssl enc silently pads or truncates such keys; give all digits",
             EncError::ReadOnly(_) => "use seal; or aes-256-ctr for programs that read nothing else",
             EncError::NoSalt => "it may have been encrypted with -K and -iv, with -S (give the same -S) or with -a",
             EncError::BadPadding => "CBC cannot tell which; sealed files can",

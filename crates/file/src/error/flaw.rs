@@ -102,16 +102,18 @@ impl fmt::Display for Flaw {
             Flaw::Signed => write!(f, "it is signed, and this build reads no signed files (at byte 11)"),
             Flaw::List => write!(f, "its list of names is not well formed"),
             Flaw::OtherFile { .. } => write!(f, "it is not the file that was sealed under this name"),
-            Flaw::Signature => write!(f, "the signature does not hold"),
+            Flaw::Signature => write!(f, "the signature is not valid"),
             Flaw::SignatureFile => write!(f, "this is not a file with a signature"),
-            Flaw::Layout => write!(f, "what stands around its text is not well formed"),
+            Flaw::Layout => write!(f, "its padding or signature is not well formed"),
             Flaw::Tree => write!(f, "its list of files is not well formed"),
-            Flaw::SourceLength(n) => write!(f, "the key source has {n} bytes of parameters (at byte 12)"),
+            Flaw::SourceLength(n) => {
+                write!(f, "the key source has parameters of a wrong length, {n} bytes (at byte 12)")
+            }
             Flaw::Armor { line } => write!(f, "the armor is damaged (at line {line})"),
             Flaw::Slots => write!(f, "the key slots are not well formed (from byte 16)"),
             Flaw::Header => write!(f, "the header or its key slots were changed"),
-            Flaw::Costs => write!(f, "the Argon2 parameters are impossible (at byte 16)"),
-            Flaw::Truncated { offset } => write!(f, "it was cut off: more must follow its end at byte {offset}"),
+            Flaw::Costs => write!(f, "the Argon2 parameters are not valid (at byte 16)"),
+            Flaw::Truncated { offset } => write!(f, "it is truncated: more must follow its end at byte {offset}"),
             Flaw::Chunk { index, offset, last: false } => {
                 write!(f, "chunk {index} (at byte {offset}) was changed or moved, or the file was cut or added to")
             }

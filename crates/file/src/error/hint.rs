@@ -11,15 +11,15 @@ impl Error {
             Error::Io { place, source, .. }
                 if place.starts_with("standard ") && Errno::from_io_error(source) == Some(Errno::BADF) =>
             {
-                "it is closed, or /dev/null for both reading and writing, which looks the same; `</dev/null` and \
-                 `>/dev/null` open it one way"
+                "it is closed, or it is /dev/null opened for both reading and writing, which looks the same; \
+                 use `</dev/null` or `>/dev/null`"
             }
             Error::Exists(_) => "use --force to replace it, or -o or -C to write elsewhere",
             Error::BlockDevice(_) => "--force writes to it all the same",
             Error::EndlessOutput(_) => "seal it to a file",
             Error::OtherName { .. } => "-C DIR unpacks it into DIR all the same",
             Error::BadOutput { why: ONE_NAME, .. } => {
-                "names in upper and lower case may be one there, or two directories are: name another output with -o"
+                "upper and lower case may be the same there, or two paths lead to one directory: name another output with -o"
             }
             Error::Link(_) => "seal the file itself, or leave out --remove",
             Error::SameFile(_) => "name another output with -o",
@@ -36,7 +36,9 @@ impl Error {
             }
             Error::ARecipient(_) => "nothing was changed; leave it out",
             Error::IsATree => "-C DIR names the directory to put it into; --entry PATH opens one file of it",
-            Error::Armored => "open it whole; sealed again without --armor it can be read in part and get other keys",
+            Error::Armored => {
+                "open it whole; sealed again without --armor, it can be read in part and its keys can be changed"
+            }
             Error::TooManyEntries | Error::LongPath { .. } => {
                 "seal its directories one by one, or each file by itself with --each"
             }
@@ -49,8 +51,8 @@ impl Error {
             Error::WrongKey(_) | Error::WrongContext => {
                 "nothing was written; associated data must be the same as when sealing"
             }
-            Error::OtherSigner(_) => "--signer names a file with the verification key of who shall have signed",
-            Error::NotAuthentic(Flaw::Signature) => "do not use it: somebody else than the signer wrote or changed it",
+            Error::OtherSigner(_) => "--signer names a file with the verification key of the expected signer",
+            Error::NotAuthentic(Flaw::Signature) => "do not use it: somebody other than the signer wrote or changed it",
             Error::NotAuthentic(Flaw::Magic) => "seal it first, or check that it was transferred as binary",
             Error::NotAuthentic(Flaw::Suite(flaw::CHACHA)) => {
                 "use a Sealwright that was built with the feature `chacha`"
@@ -64,13 +66,13 @@ impl Error {
                 "`sealwright sign FILE` writes one, FILE.sig; --signer names the key that verifies it"
             }
             Error::NotAuthentic(Flaw::OtherFile { .. }) => {
-                "somebody swapped, renamed or replaced it; opened by itself, it is what it was sealed as"
+                "somebody swapped, renamed or replaced it; opened on its own, its content is authentic, but its name is not checked"
             }
-            Error::NotAuthentic(_) => "do not use what came before; fetch the file again from its source",
+            Error::NotAuthentic(_) => "do not use output from before the error; fetch the file again from its source",
             Error::KeyKind { wanted: "a passphrase" | "several passphrases", .. } => "use --passphrase",
             Error::KeyKind { wanted: "key pairs", .. } => "use -i with the identity file of one of them",
             Error::KeyKind { wanted: "one of its keys", .. } => {
-                "use --identity, --key-file or --passphrase, as `sealwright inspect` tells"
+                "`sealwright inspect` shows which of --identity, --key-file and --passphrase it needs"
             }
             Error::KeyKind { .. } => "use --key-file",
             Error::KeyFile { why: LOOSE, .. } => "chmod 600 it",
@@ -82,7 +84,7 @@ impl Error {
                 "-i opens with it; `sealwright key public -i FILE` prints its public key, which seals"
             }
             Error::KeyFile { why: IS_SIGNING, .. } | Error::BadKey { why: IS_SIGNING, .. } => {
-                "--sign signs with it; its verification key, for --signer, stands above it in its file"
+                "--sign signs with it; its verification key, for --signer, is in the comment above it"
             }
             Error::KeyFile { why: IS_SSH, .. } | Error::BadKey { why: IS_SSH, .. } => {
                 "-i opens with it; -R seals for its public key"

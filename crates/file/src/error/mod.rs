@@ -65,7 +65,7 @@ pub enum Error {
     #[error("{} was changed or replaced meanwhile and is kept", .0.display())]
     Replaced(PathBuf),
     /// What was a file of a directory is no regular file now, or no longer reached without symbolic links.
-    #[error("{} is no regular file any more, or a link leads to it", .0.display())]
+    #[error("{} is no longer a regular file, or is reached through a symbolic link", .0.display())]
     Moved(PathBuf),
     /// The input is to be removed, but its output may not outlive a power cut.
     #[error("{} is kept, because its output is not a file on a disk", .0.display())]
@@ -77,10 +77,10 @@ pub enum Error {
     #[error("{} is a block device, whose content would be lost", .0.display())]
     BlockDevice(PathBuf),
     /// The output of sealing is a block device.
-    #[error("{} is a block device: what is sealed there cannot be opened, because nothing tells where it ends", .0.display())]
+    #[error("{} is a block device: a sealed file cannot be opened from it, because its end is not recorded", .0.display())]
     EndlessOutput(PathBuf),
     /// A sealed directory is called otherwise than it must be.
-    #[error("it holds a directory that is called {}, not {}", .name.display(), .wanted.display())]
+    #[error("it holds a directory named {}, not {}", .name.display(), .wanted.display())]
     OtherName {
         /// Its name.
         name: PathBuf,
@@ -107,7 +107,7 @@ pub enum Error {
         why: &'static str,
     },
     /// A key stands where the name of its file belongs; the error does not have it.
-    #[error("a key was given, which is not repeated, in place of the name of a file that holds it")]
+    #[error("a key was given, which is not shown, in place of the name of the file that holds it")]
     KeyAsName,
     /// The key has a length other than the suite takes.
     #[error("the key has {given} bytes, but {suite} takes {wanted}")]
@@ -136,7 +136,7 @@ pub enum Error {
     #[error("Argon2id cannot run with {0}")]
     Costs(Costs),
     /// The file asks for more Argon2 work than the ceiling allows; nothing of it was spent.
-    #[error("the passphrase would cost {asked}; at most {ceiling} is allowed")]
+    #[error("the passphrase would cost {asked}, but at most {ceiling} is allowed")]
     TooCostly {
         /// What the file asks for.
         asked: Costs,
@@ -219,7 +219,7 @@ pub enum Error {
     #[error("it is signed by another key, {0}")]
     OtherSigner(String),
     /// Signatures cannot be verified in a part of a file.
-    #[error("a part of a file cannot be held against its signature")]
+    #[error("a part of a file cannot be verified: its signature covers the whole file")]
     SignedPart,
     /// A comment that cannot be signed.
     #[error("a comment has one line of at most 1024 bytes")]
@@ -354,7 +354,7 @@ pub(crate) const INPUT: &str = "the input";
 pub(crate) const OUTPUT: &str = "the output";
 
 /// Said of an output where another one was written just before.
-pub(crate) const ONE_NAME: &str = "another output of this run has this name there";
+pub(crate) const ONE_NAME: &str = "it is the same file as another output of this run";
 /// Said of key files that others may read.
 pub(crate) const LOOSE: &str = "others may read it";
 /// Likewise of a file with a public key in the place of a secret one.

@@ -116,7 +116,7 @@ impl Output {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let bad = |why| Err(Error::BadOutput { path: path.into(), why });
                 if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
-                    return bad("it names a directory, and there is none");
+                    return bad("it ends with a slash, but there is no such directory");
                 }
                 if fs::symlink_metadata(path).is_ok() {
                     return bad("it is a symbolic link to a file that does not exist");

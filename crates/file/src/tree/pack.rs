@@ -100,7 +100,7 @@ fn pack_within(path: &Path, output: Option<FileId>, longest: u64, most: usize) -
     }
     // Whatever a file system says: what cannot be read would be sealed, and never opened.
     if Manifest::from_bytes(&bytes).is_none() {
-        let source = io::Error::other("the system lists in it what no directory can hold");
+        let source = io::Error::other("the operating system lists an impossible entry in it");
         return Err(Error::Io { doing: "read", place: path.display().to_string(), source });
     }
     let head = [&MAGIC[..], &(bytes.len() as u64).to_be_bytes(), &bytes].concat();
