@@ -386,7 +386,7 @@ mod tests {
         };
         let refused = open("clear", false).unwrap_err();
         assert_eq!(refused.to_string(), "the relay's scheme, clear, is for research only");
-        assert_eq!(refused.hint(), Some("research = true in the client's file takes it"));
+        assert_eq!(refused.hint(), Some("research = true in the client's file allows it"));
         assert_eq!(open("clear", true).unwrap(), "clear");
         assert_eq!(["gcm-on64", "gscm-h-256"].map(|scheme| open(scheme, false).unwrap()), ["gcm-on64", "gscm-h-256"]);
     }

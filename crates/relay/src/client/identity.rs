@@ -82,10 +82,10 @@ pub enum ClientError {
     #[error("{0} does not answer")]
     NoAnswer(String),
     /// The other client began another stream.
-    #[error("{0} started again with a new stream; what it had not acknowledged is lost")]
+    #[error("{0} started again with a new stream; data that it had not acknowledged is lost")]
     PeerRestarted(String),
     /// The other client gave up.
-    #[error("{0} gave up; what it had not acknowledged is lost")]
+    #[error("{0} gave up; data that it had not acknowledged is lost")]
     PeerFailed(String),
     /// The input cannot be read.
     #[error("the input cannot be read: {}", os_error_text(.0))]
@@ -114,14 +114,14 @@ impl ClientError {
                 _ => None,
             },
             ClientError::FileName { why, .. } => why.hint(),
-            ClientError::Research(_) => Some("research = true in the client's file takes it"),
+            ClientError::Research(_) => Some("research = true in the client's file allows it"),
             ClientError::Tls(error) => error.hint(),
             error if error.is_unheard() => Some("is this the relay's control port? If it is, try again later"),
             ClientError::Relay { error, .. } => Some(unreachable::hint(error)),
             ClientError::Refused(refusal) => Some(refusal.hint()),
             ClientError::NoAnswer(_) => Some(
                 "is the other client running? If another client has the name of one of the two as well, they take its \
-                 session from each other: end one of them",
+                 session from each other: stop one of them",
             ),
             ClientError::Input(_) | ClientError::Output(_) => {
                 Some("the stream is not complete: both clients must start again")

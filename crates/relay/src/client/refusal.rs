@@ -22,10 +22,10 @@ impl Refusal {
         let says = |words| self.why.contains(words);
         match &self.request {
             Request::Open(_) if says("does not know that name") => {
-                "`name` in the client's file says who this is; if it is right, the relay's operator must let it in"
+                "`name` in the client's file says who this is; if it is right, the relay's operator must allow it"
             }
             Request::Find(_) if says("does not know that name") => {
-                "is the name of the other client right? If it is, the relay's operator must let it in"
+                "is the name of the other client right? If it is, the relay's operator must allow it"
             }
             Request::Open(_) if says("was revoked") => {
                 "the relay's operator revoked this client: ask for another name and its files"
@@ -36,9 +36,9 @@ impl Refusal {
             _ if says("does not name this client") => {
                 "`name` in the client's file must be one that its certificate names"
             }
-            _ if says("names no client") => "the relay's operator took this client out, or revoked it",
+            _ if says("names no client") => "the relay's operator removed or revoked this client",
             _ if says("not valid any more") => {
-                "it expired or was revoked, or its authority is another one: ask the relay's operator for a new one"
+                "it expired, was revoked, or is from another authority: ask the relay's operator for a new one"
             }
             _ if says("no rule") => "the relay's operator can allow it: `[[rules]]` in the configuration of the relay",
             _ if says("sessions of this relay") => "the relay's operator can raise `sessions` in its configuration",
@@ -46,9 +46,9 @@ impl Refusal {
                 "the relay's operator can raise `limits.sessions_of_one_certificate` in its configuration"
             }
             _ if says(TOO_OFTEN) || says("at the same time") => {
-                "if another client runs under this name, the two take the session from each other: end one of them"
+                "if another client runs under this name, the two take the session from each other: stop one of them"
             }
-            _ => "the relay's operator finds it in the log, as the event `denied`",
+            _ => "the relay's operator finds the reason in the log, as the event `denied`",
         }
     }
 }

@@ -43,7 +43,7 @@ pub(super) const REQUESTS: u32 = 1024;
 pub(crate) const RETRY: Duration = Duration::from_millis(20);
 
 /// Why a connection ended whose place another one needed.
-const MADE_ROOM: &str = "it made room for another one before its handshake was done";
+const MADE_ROOM: &str = "closed during its handshake to make room for another connection";
 
 /// Limits of the control plane.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -324,8 +324,8 @@ impl FileError {
             pem::Error::NoItemsFound => FileError::Missing(kind),
             pem::Error::IllegalSectionStart { .. } => FileError::Pem("a first line does not end in five hyphens"),
             pem::Error::MissingSectionEnd { .. } => FileError::Pem("the last line is missing"),
-            pem::Error::Base64Decode(_) => FileError::Pem("what is encoded in it is not base64"),
-            _ => FileError::Pem("a part is too long, or unknown"),
+            pem::Error::Base64Decode(_) => FileError::Pem("its content is not base64"),
+            _ => FileError::Pem("a section is too long or of an unknown kind"),
         }
     }
 }

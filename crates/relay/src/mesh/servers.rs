@@ -24,10 +24,12 @@ enum Login {
 #[derive(Debug, Error)]
 pub enum ServersError {
     /// One of them, counted from 1, has another form.
-    #[error("address {0} has not the form nats://host:port or tls://user:password@host:port")]
+    #[error("address {0} does not have the form nats://host:port or tls://user:password@host:port")]
     Form(usize),
     /// One user, or token, is for all servers.
-    #[error("address {0} has another user, password or token than those before it; all servers must take the same")]
+    #[error(
+        "address {0} has another user, password or token than the addresses before it; all servers must accept the same"
+    )]
     Login(usize),
 }
 

@@ -132,10 +132,10 @@ impl Config {
         let hint = if connections < fitting {
             let all = fitting as u64 + others;
             Some(format!(
-                "for {fitting} connections let it open {all} files: LimitNOFILE={all} in the unit, or `ulimit -Hn {all}`"
+                "for {fitting} connections the relay must be able to open {all} files: LimitNOFILE={all} in the unit, or `ulimit -Hn {all}`"
             ))
         } else if connections == named && connections < most {
-            Some(format!("{} threads serve {named} connections; for {most} let it have more threads", self.threads))
+            Some(format!("{} threads serve at most {named} connections; for {most}, use more threads", self.threads))
         } else if connections < most {
             let all = (needed + 2 * most as u64 * one).div_ceil(1 << 20);
             Some(format!("for {most} connections set memory_mib = {all}"))

@@ -286,10 +286,10 @@ impl File {
 fn research_only(scheme: Spec) -> Option<&'static str> {
     scheme.research_only().then(|| match scheme.kind {
         SchemeKind::GcmPre(strategy) | SchemeKind::GcmOn(strategy) if strategy.table_bytes() > 0 => {
-            "it looks up tables by secrets, and its time depends on them"
+            "it indexes tables by secrets, so its running time depends on them"
         }
         SchemeKind::GcmPre(_) | SchemeKind::GcmOn(_) => {
-            "it hashes bit by bit: a few clients take all of the relay's time"
+            "it hashes bit by bit: a few clients can use up all of the relay's CPU time"
         }
         _ => "other clients can forge its frames",
     })

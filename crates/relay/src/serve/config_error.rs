@@ -60,13 +60,13 @@ pub enum ValueError {
     #[error("public must be a host and a port, such as relay.example:7600 or [2001:db8::7]:7600")]
     Public,
     /// A client cannot have this name.
-    #[error("{0}: {1:?} is not a DNS name, nor *. before one")]
+    #[error("{0}: {1:?} is not a DNS name, with or without *. before it")]
     Name(&'static str, String),
     /// A name is there twice.
-    #[error("{0}: {1:?} is listed twice; upper and lower case are the same")]
+    #[error("{0}: {1:?} is listed twice; case does not matter")]
     Duplicate(&'static str, String),
     /// A line of a file of names is none. It is not repeated: it may be another file, with a key in it.
-    #[error("{}: line {line} is not a DNS name, nor *. before one", path.display())]
+    #[error("{}: line {line} is not a DNS name, with or without *. before it", path.display())]
     NameInFile {
         /// The file.
         path: PathBuf,

@@ -59,8 +59,8 @@ fn fill(folder: &Path, hosts: &[String], clients: &[String]) -> Result<(), InitE
         _ => "0.0.0.0",
     };
     write("relay.toml", &RELAY.replace("{any}", any).replace("{clients}", &quoted.join(", ")))?;
-    write("clients.txt", "# Clients, one a line; `sealwright relay add` adds them.\n")?;
-    write("revoked.txt", "# Names that may not have a session, one a line; `sealwright relay revoke` adds them.\n")?;
+    write("clients.txt", "# Names of clients, one per line; `sealwright relay add` adds them.\n")?;
+    write("revoked.txt", "# Names that may not have a session, one per line; `sealwright relay revoke` adds them.\n")?;
     for name in clients {
         client(folder, &authority, name, &at_port(host, 7601))?;
     }
@@ -201,8 +201,8 @@ pub fn stem(name: &str) -> &str {
     name.strip_prefix("*.").unwrap_or(name)
 }
 
-const RELAY: &str = r#"# A relay of sealed frames. SIGHUP reads this file again: clients, certificates and handshake limits then change
-# without a restart.
+const RELAY: &str = r#"# Configuration of a relay. SIGHUP reloads this file; changes to clients, certificates and handshake limits then take
+# effect without a restart.
 frames = "{any}:7600"
 control = "{any}:7601"
 metrics = "127.0.0.1:7602"

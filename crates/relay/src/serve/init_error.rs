@@ -58,9 +58,11 @@ impl InitError {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             InitError::OwnName(_) => Some("choose another one"),
-            InitError::SameFiles { .. } => Some("names that differ in case or by *. alone have the same files"),
+            InitError::SameFiles { .. } => {
+                Some("names that differ only in case or by a leading *. use the same file names")
+            }
             InitError::Exists => Some("--init makes a new folder: choose another name for it"),
-            InitError::ClientExists(_) => Some("remove it if it is of no use, or choose another name"),
+            InitError::ClientExists(_) => Some("remove it if it is not needed, or choose another name"),
             InitError::AuthorityKey(error) if error.kind() == io::ErrorKind::NotFound => Some(
                 "add the client where authority.key is kept, beside a copy of this folder's relay.toml and lists of \
                  names, then add its name to clients_file here (docs/OPERATING.md)",

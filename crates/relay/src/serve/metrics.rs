@@ -163,13 +163,13 @@ impl Metrics {
         let value = |count: &AtomicU64| count.load(Ordering::Relaxed) as f64;
         let mut text = String::new();
         let mut add = |name, kind, help, lines: &[(&str, f64)]| metric(&mut text, name, kind, help, lines);
-        add("frames_received_total", "counter", "Frames received completely.", &[("", of(Count::Arrived))]);
+        add("frames_received_total", "counter", "Complete frames received.", &[("", of(Count::Arrived))]);
         add("frames_opened_total", "counter", "Frames that were authentic and fresh.", &[("", of(Count::Opened))]);
         add("frames_forwarded_total", "counter", "Frames queued for a client.", &[("", of(Count::Forwarded))]);
         let dropped: Vec<(String, f64)> =
             Count::dropped().map(|what| (format!("{{reason=\"{}\"}}", what.name()), of(what))).collect();
         let dropped: Vec<(&str, f64)> = dropped.iter().map(|(labels, value)| (labels.as_str(), *value)).collect();
-        add("frames_dropped_total", "counter", "Frames dropped, by what was wrong.", &dropped);
+        add("frames_dropped_total", "counter", "Frames dropped, by reason.", &dropped);
         let bytes = [("{direction=\"in\"}", of(Count::BytesIn)), ("{direction=\"out\"}", of(Count::BytesOut))];
         add("bytes_total", "counter", "Bytes of frames on connections.", &bytes);
         let connections = [
@@ -182,7 +182,12 @@ impl Metrics {
         add("connections_total", "counter", "Connections, by event.", &connections);
         add("connections", "gauge", "Open connections.", &[("", self.relay.connections() as f64)]);
         add("queue_bytes", "gauge", "Memory of the queues of connections.", &[("", self.relay.queue_bytes() as f64)]);
-        add("pauses_total", "counter", "Times that a sender had to wait for a full queue.", &[("", of(Count::Paused))]);
+        add(
+            "pauses_total",
+            "counter",
+            "Times that a sender was paused because a queue was full.",
+            &[("", of(Count::Paused))],
+        );
         let handshakes = [
             ("{outcome=\"done\"}", value(&self.control.handshakes)),
             ("{outcome=\"failed\"}", value(&self.control.failed)),
@@ -193,15 +198,20 @@ impl Metrics {
         add(
             "sessions_denied_total",
             "counter",
-            "Requests of clients that were refused.",
+            "Client requests that were refused.",
             &[("", value(&self.control.denied))],
         );
         let Gauged { numbers, bytes: name_bytes, certificate_until, revocations_until } = self.names.read();
         add("sessions", "gauge", "Sessions that have keys.", &[("", f64::from(self.relay.live()))]);
-        add("session_numbers", "gauge", "Numbers that belong to names, or are used up.", &[("", f64::from(numbers))]);
-        add("session_slots", "gauge", "The most sessions.", &[("", f64::from(self.sessions))]);
+        add(
+            "session_numbers",
+            "gauge",
+            "Session numbers that are assigned to names or used up.",
+            &[("", f64::from(numbers))],
+        );
+        add("session_slots", "gauge", "Maximum number of sessions.", &[("", f64::from(self.sessions))]);
         add("session_bytes", "gauge", "Memory reserved for all session records.", &[("", self.session_bytes as f64)]);
-        add("name_bytes", "gauge", "Memory of names and certificates, about.", &[("", name_bytes as f64)]);
+        add("name_bytes", "gauge", "Approximate memory of names and certificates.", &[("", name_bytes as f64)]);
         let mut until = |name, help, at: Option<u64>| {
             at.into_iter().for_each(|at| add(name, "gauge", help, &[("", at as f64)]));
         };
@@ -212,7 +222,7 @@ impl Metrics {
             revocations_until,
         );
         if let Some(bytes) = resident_bytes() {
-            add("resident_bytes", "gauge", "Memory of the process in use.", &[("", bytes as f64)]);
+            add("resident_bytes", "gauge", "Resident memory of the process.", &[("", bytes as f64)]);
         }
         let build = format!("{{version=\"{}\",scheme=\"{}\"}}", env!("CARGO_PKG_VERSION"), self.scheme);
         add("build_info", "gauge", "1, with the version and the scheme.", &[(&build, 1.0)]);

@@ -85,10 +85,12 @@ impl ServeError {
             ),
             ServeError::Listen { error, .. } => match error.kind() {
                 io::ErrorKind::AddrInUse => {
-                    Some("another program, perhaps another relay, has this port: end it, or set another one")
+                    Some("another program, perhaps another relay, has this port: stop it, or set another port")
                 }
                 io::ErrorKind::AddrNotAvailable => Some("set an address of this machine, or 0.0.0.0 for all"),
-                io::ErrorKind::PermissionDenied => Some("set a port from 1024 on, or let the relay use those below"),
+                io::ErrorKind::PermissionDenied => {
+                    Some("set a port of 1024 or above, or allow the relay to use lower ports")
+                }
                 _ => None,
             },
             ServeError::NeedsRestart(_) => Some("restart the relay to change it"),
