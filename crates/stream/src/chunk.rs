@@ -1,4 +1,4 @@
-//! The layout: where each chunk begins, its nonce, and the lengths of text and sealed stream from each other.
+//! The layout: where each chunk begins, its nonce, and conversion between the lengths of text and sealed stream.
 //!
 //! Offsets and lengths are in bytes and count from the salt, with which a sealed stream begins.
 //!
@@ -60,8 +60,8 @@ pub fn nonce(base: &[u8; NONCE], index: u64) -> [u8; NONCE] {
     nonce
 }
 
-/// How many chunks a text of `len` bytes makes. There is always a last chunk that is shorter than the others; it may
-/// be empty.
+/// Number of chunks of a text of `len` bytes. There is always a last chunk that is shorter than the others; it may be
+/// empty.
 ///
 /// ```
 /// use sealwright_stream::chunk;
@@ -84,8 +84,8 @@ pub fn sealed_len(len: u64) -> u64 {
     HEADER as u64 + len + count(len) * TAG as u64
 }
 
-/// Length of the text in a sealed stream of `len` bytes: as that length tells, which may be of a stream that was cut.
-/// Opening the last chunk proves it.
+/// Length of the text in a sealed stream of `len` bytes. The result is not authenticated, since the stream may be
+/// truncated; opening the last chunk proves it.
 ///
 /// ```
 /// use sealwright_stream::{StreamError, chunk};
@@ -95,8 +95,8 @@ pub fn sealed_len(len: u64) -> u64 {
 /// ```
 ///
 /// # Errors
-/// [`StreamError::Truncated`] if no text makes a stream of this length, [`StreamError::Chunk`] if the stream has more
-/// chunks than the format allows.
+/// [`StreamError::Truncated`] if no sealed stream has this length, [`StreamError::Chunk`] if the stream has more chunks
+/// than the format allows.
 pub fn plain_len(len: u64) -> Result<u64, StreamError> {
     let cut = StreamError::Truncated { offset: len };
     let chunks = len.checked_sub(HEADER as u64).ok_or_else(|| cut.clone())?;

@@ -19,9 +19,9 @@ const LABEL: &[u8] = b"c2sp.org/chunked-encryption@v1+";
 /// Seals and opens the chunks of one stream, in any order and from several threads.
 ///
 /// Each chunk must be sealed once only: the number is the nonce. The last chunk must be shorter than
-/// [`chunk::PLAIN`] bytes and all others exactly as long. [`Sealer`](crate::Sealer) and [`Opener`](crate::Opener) see
-/// to both. A chunk says nothing of those behind it: that a stream is whole, and how long its text is, is proven by
-/// opening the last chunk, where the length of the stream says that it stands ([`chunk::plain_len`]).
+/// [`chunk::PLAIN`] bytes and all others exactly that long. [`Sealer`](crate::Sealer) and [`Opener`](crate::Opener)
+/// ensure both. A chunk does not authenticate the chunks after it: to prove that a stream is complete, and how long its
+/// text is, open the last chunk at the position that follows from the stream's length ([`chunk::plain_len`]).
 ///
 /// ```
 /// use sealwright::{Isa, Suite};
@@ -50,7 +50,7 @@ pub struct ChunkCipher {
 impl ChunkCipher {
     /// A new stream with a random salt: its cipher, and the header (salt and commitment) that goes before chunk 0.
     ///
-    /// `context` is taken as if its parts stood one behind the other.
+    /// The parts of `context` are concatenated.
     ///
     /// # Errors
     /// [`StreamError::KeyLength`], [`StreamError::Random`].
@@ -65,8 +65,8 @@ impl ChunkCipher {
         ChunkCipher::create_with_salt(suite, isa, key, &salt, context)
     }
 
-    /// As [`ChunkCipher::create`] with a salt of the caller's. Two texts under one key, salt and context share their
-    /// nonces, which reveals them: for test vectors, and for salts that are random already.
+    /// As [`ChunkCipher::create`], but with the caller's salt, for test vectors and for salts that are random already. Two
+    /// texts under the same key, salt and context share their nonces, which reveals the texts.
     ///
     /// # Errors
     /// As [`ChunkCipher::create`].
@@ -84,7 +84,7 @@ impl ChunkCipher {
         Ok((cipher, header))
     }
 
-    /// The stream that begins with `header`, to be opened: what it seals would have nonces that the stream has used.
+    /// The cipher of the stream that begins with `header`. It only opens: sealing would reuse the stream's nonces.
     ///
     /// # Errors
     /// [`StreamError::WrongKey`] unless key and context are those that the stream was sealed under;
@@ -128,8 +128,8 @@ impl ChunkCipher {
 
     /// Seals chunk `index` in place: the first `len` bytes of `chunk` are its text, the tag goes behind them.
     ///
-    /// The caller sees to it that `index` comes once only, and that `len` is less than [`chunk::PLAIN`] for the last chunk
-    /// alone. Neither is checked.
+    /// The caller must use each `index` only once, and a `len` less than [`chunk::PLAIN`] for the last chunk and for no
+    /// other. Neither is checked.
     ///
     /// # Panics
     /// If `index` is not less than [`chunk::MAX_CHUNKS`], if `len` is more than [`chunk::PLAIN`], if `chunk` is shorter
@@ -169,10 +169,10 @@ impl fmt::Debug for ChunkCipher {
     }
 }
 
-/// HKDF-Expand (RFC 5869) with SHA-512 under `key`, over the parts of `info` one behind the other, into `out`.
+/// HKDF-Expand (RFC 5869) with SHA-512 under `key`, over the concatenated parts of `info`, into `out`.
 ///
-/// Written out because crate `hkdf` takes no key shorter than the hash, as the RFC asks of extracted keys; `key` must be
-/// uniformly random instead.
+/// The crate `hkdf` is not used because it refuses keys shorter than the hash, as the RFC requires of extracted keys; here
+/// `key` may be shorter, but must be uniformly random.
 ///
 /// ```
 /// use sealwright_stream::hkdf_expand;

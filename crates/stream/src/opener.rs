@@ -14,12 +14,12 @@ use crate::{
     cipher::ChunkCipher,
 };
 
-/// A reader that opens: the authentic text of a sealed stream that is read from `R`.
+/// A reader that opens: it reads a sealed stream from `R` and returns the authentic text.
 ///
-/// Every byte that it gives out is authentic and in its place. That nothing is missing at the end is known only when
-/// [`Read::read`] returns `Ok(0)`; a stream that was cut off ends in an error instead: [`io::ErrorKind::UnexpectedEof`], or
-/// [`io::ErrorKind::InvalidData`] where the cut left what could be a last chunk that was changed.
-/// What stands in `R` behind the stream counts as part of it: `R` must end where the stream does.
+/// Every byte that it returns is authentic and at its original position. The text is complete only when [`Read::read`]
+/// returns `Ok(0)`; a truncated stream ends with an error instead: [`io::ErrorKind::UnexpectedEof`], or
+/// [`io::ErrorKind::InvalidData`] if what is left could also be a stream whose last chunk was changed.
+/// Bytes in `R` after the stream count as part of it, so `R` must end where the stream ends.
 ///
 /// ```
 /// use std::io::{BufRead, BufReader, Write};
@@ -56,8 +56,8 @@ pub struct Opener<R> {
 impl<R: Read> Opener<R> {
     /// Reads the header from `from` and checks key and context, with the best instructions of this machine.
     ///
-    /// After an error of `R` it cannot be repeated, as a part of the header may have been read. From a reader that is not
-    /// always ready ([`io::ErrorKind::WouldBlock`]), read the header yourself, and use [`Opener::with_cipher`].
+    /// After an error of `R` this call cannot be repeated, because part of the header may have been read. If `R` is
+    /// nonblocking ([`io::ErrorKind::WouldBlock`]), read the header yourself and use [`Opener::with_cipher`].
     ///
     /// # Errors
     /// [`StreamError::WrongKey`], [`StreamError::Truncated`] and the others inside an [`io::Error`]; those of `R`.
@@ -72,13 +72,13 @@ impl<R: Read> Opener<R> {
         Ok(Opener::with_cipher(from, cipher))
     }
 
-    /// The chunks in `from`, whose header [`ChunkCipher::open`] took already.
+    /// Reads only the chunks from `from`; the header was read before and given to [`ChunkCipher::open`].
     pub fn with_cipher(from: R, cipher: ChunkCipher) -> Opener<R> {
         let buffer = Zeroizing::new(vec![0; SEALED]);
         Opener { from, cipher, buffer, filled: 0, text: 0, given: 0, index: 0, ended: false, failed: None }
     }
 
-    /// The reader below.
+    /// The underlying reader.
     pub fn into_inner(self) -> R {
         self.from
     }

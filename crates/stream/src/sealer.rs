@@ -16,16 +16,16 @@ use crate::{
 
 /// A writer that seals: what is written to it comes out of `W` as a sealed stream.
 ///
-/// The stream is complete only after [`Sealer::finish`]; dropped before, it counts as cut off and no [`Opener`] takes it
-/// for whole. One chunk, about 16 KiB, is held; [`Write::flush`] hands on full chunks only, as a short chunk ends the
-/// stream.
+/// The stream is complete only after [`Sealer::finish`]; if the sealer is dropped before, every [`Opener`] reports the
+/// stream as truncated. The sealer buffers one chunk, about 16 KiB; [`Write::flush`] writes full chunks only, because a
+/// short chunk ends the stream.
 ///
 /// An error of `W` leaves the sealer as it was, so a [`Write::write`], [`Write::flush`] or [`Sealer::try_finish`] that
-/// failed may be repeated. `write_all`, `write!` and [`io::copy`] may not: nobody knows how much of the text they had
-/// written.
+/// failed may be repeated. `write_all`, `write!` and [`io::copy`] may not, because they do not report how much of the
+/// text they had written.
 ///
-/// A forked process must not go on with a stream of its parent, nor one that was restored from a snapshot, of itself or
-/// of its virtual machine, with a stream that was begun before: both would seal under the same nonces.
+/// Do not continue a stream that was begun before a fork, or before a snapshot of the process or its virtual machine was
+/// restored: two processes could then seal under the same nonces.
 ///
 /// [`Opener`]: crate::Opener
 ///
@@ -71,7 +71,7 @@ impl<W: Write> Sealer<W> {
         Ok(Sealer::with_cipher(to, cipher, &header))
     }
 
-    /// A new stream into `to`, as [`ChunkCipher::create`] made it.
+    /// A new stream into `to`, with the cipher and the header that [`ChunkCipher::create`] returned.
     pub fn with_cipher(to: W, cipher: ChunkCipher, header: &[u8; HEADER]) -> Sealer<W> {
         let mut buffer = Zeroizing::new(vec![0; SEALED]);
         buffer[..HEADER].copy_from_slice(header);
@@ -103,7 +103,7 @@ impl<W: Write> Sealer<W> {
         self.to.flush()
     }
 
-    /// The writer below.
+    /// The underlying writer.
     pub fn get_ref(&self) -> &W {
         &self.to
     }

@@ -78,9 +78,7 @@ impl Inner {
     fn log_denials(&self) {
         let more = self.denial_log.left_out();
         if more > 0 {
-            self.shared
-                .log
-                .say("denied", &[("more", more.into()), ("why", "too many at once for one line each".into())]);
+            self.shared.log.say("denied", &[("more", more.into()), ("why", "too many at once to log each one".into())]);
         }
         let denials = self.shared.relay.denials();
         if denials.is_empty() {

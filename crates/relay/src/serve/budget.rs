@@ -132,7 +132,7 @@ impl Config {
         let hint = if connections < fitting {
             let all = fitting as u64 + others;
             Some(format!(
-                "for {fitting} connections the relay must be able to open {all} files: LimitNOFILE={all} in the unit, or `ulimit -Hn {all}`"
+                "{fitting} connections need {all} open files: set LimitNOFILE={all} in the unit, or `ulimit -Hn {all}`"
             ))
         } else if connections == named && connections < most {
             Some(format!("{} threads serve at most {named} connections; for {most}, use more threads", self.threads))
