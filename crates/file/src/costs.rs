@@ -1,4 +1,4 @@
-//! What a passphrase costs: Argon2id's parameters, and how much of it a file may ask for.
+//! The cost of a passphrase: Argon2id's parameters, and the limits on what a file may demand.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use argon2::Params;
 /// Argon2id's parameters (RFC 9106).
 ///
 /// The default is 256 MiB, 3 passes, 4 lanes: the passes and lanes that RFC 9106 recommends where memory is bounded, with
-/// four times its 64 MiB, since a file is opened rarely and attacked at leisure. It takes about half a second on one core,
-/// less on several: the lanes run side by side.
+/// four times its 64 MiB, because a file is opened rarely but can be attacked for years. It takes about half a second on
+/// one core, and less on several, because the lanes run in parallel.
 ///
 /// ```
 /// use sealwright_file::Costs;
@@ -24,7 +24,7 @@ pub struct Costs {
     pub memory_kib: u32,
     /// Passes over it.
     pub passes: u32,
-    /// Lanes that may run side by side.
+    /// Lanes, which can run in parallel.
     pub lanes: u32,
 }
 
@@ -35,7 +35,7 @@ impl Default for Costs {
 }
 
 impl Costs {
-    /// Whether Argon2 is defined for these.
+    /// Whether Argon2 allows these parameters.
     pub fn are_possible(self) -> bool {
         self.params(32).is_some()
     }
@@ -70,7 +70,8 @@ impl fmt::Display for Costs {
     }
 }
 
-/// The most that a file may ask for. A file from a stranger could otherwise ask for all memory or a week.
+/// Limits on the Argon2id parameters that a file may demand. Without them a file from a stranger could take all memory or
+/// run for a week.
 ///
 /// ```
 /// use sealwright_file::{Ceiling, Costs};

@@ -1,4 +1,4 @@
-//! Which file it is, and what became of it.
+//! The identity of a file, and the summary of what was done with it.
 
 use std::{
     fs::{File, Metadata},
@@ -11,11 +11,11 @@ use sealwright_stream::chunk::COMMITMENT;
 
 use crate::error::Error;
 
-/// What a sealed file commits to: bytes that no other sealed file has.
+/// The commitment of a sealed file: bytes that no other sealed file has.
 pub type Commitment = [u8; COMMITMENT];
 
-/// Which file it is, whatever its name, and in which state: device, inode, number of names, length, and the times of the
-/// last change to its content and to its metadata. The latter cannot be set back by a program.
+/// The identity and state of a file, independent of its name: device, inode, number of names, length, and the times of
+/// the last change to its content and to its metadata. A program cannot set back the latter.
 ///
 /// ```
 /// use sealwright_file::Input;
@@ -92,7 +92,7 @@ impl FileId {
     }
 }
 
-/// What was done.
+/// The result of sealing, opening or verifying a file.
 ///
 /// ```
 /// use sealwright_file::{Input, Key, Output, Sealing, Shared};
@@ -115,8 +115,8 @@ pub struct Summary {
     pub input: Option<FileId>,
     /// Whether the output is on the disk under its name: a regular file, synced together with its directory.
     pub durable: bool,
-    /// What the file commits to.
+    /// The commitment of the file.
     pub commitment: Commitment,
-    /// Of a signed file that was opened, the name of the key that signed. It was verified if signers were given.
+    /// For a signed file that was opened, the id of the signing key. The signature was verified only if signers were given.
     pub signer: Option<[u8; 16]>,
 }

@@ -14,12 +14,12 @@ use rustix::{
 
 use crate::{error::Error, file_id::Summary, input::Input, output::remove_from};
 
-/// A file that was found by going through a directory.
+/// A file that was found by walking a directory.
 ///
-/// Between that and the work there may be the time that it takes to type a passphrase. Who can write to the directory could
-/// meanwhile put a symbolic link in the place of one below it, and files from anywhere would be read, and removed. So below the
-/// directory no link is followed, and the file is a regular one. A file that was saved anew meanwhile is read as it is now; only what was
-/// read is removed.
+/// Some time can pass before the file is opened, for instance while a passphrase is typed. Meanwhile somebody who can write
+/// to the directory could replace a subdirectory by a symbolic link, so that files from elsewhere would be read and removed.
+/// Therefore no link below the directory is followed, and the file must be a regular one. A file that was saved again in the
+/// meantime is read in its new state; only a file that was read is removed.
 ///
 /// ```
 /// use std::path::Path;
@@ -45,7 +45,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// The file at `below` in `directory`. Links in `directory` itself are followed: it was named.
+    /// The file at `below` in `directory`. Links in `directory` itself are followed, because the user named it.
     pub fn new(directory: &Path, below: &Path) -> Found {
         Found { directory: directory.into(), below: below.into() }
     }
@@ -63,7 +63,7 @@ impl Found {
     /// Opens it.
     ///
     /// # Errors
-    /// [`Error::Moved`] if it is no regular file now, or not reached without links; what the system says.
+    /// [`Error::Moved`] if it is no longer a regular file, or is reached through a symbolic link; system errors.
     pub fn open(&self) -> Result<Input, Error> {
         Input::file(self.file()?, self.path().display().to_string())
     }
@@ -79,7 +79,7 @@ impl Found {
     /// Removes it when it is sealed, as [`remove_input`](crate::remove_input) does.
     ///
     /// # Errors
-    /// Those of [`remove_input`](crate::remove_input); [`Error::Moved`] if it is not reached without links.
+    /// Those of [`remove_input`](crate::remove_input); [`Error::Moved`] if it is reached through a symbolic link.
     pub fn remove(&self, done: &Summary) -> Result<(), Error> {
         let (parent, name) = self.parent("remove")?;
         remove_from(parent, name, &self.path(), done)

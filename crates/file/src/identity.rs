@@ -22,9 +22,9 @@ use crate::{
 /// No file of keys is longer, in bytes.
 const LONGEST: usize = 1 << 20;
 
-/// Reads the keys in an identity file: secret keys, one a line; or one raw key, as key files hold it; or an
-/// OpenSSH private key. A file that is itself sealed, in armor or not, or encrypted with a passphrase is opened first; `passphrase` is called
-/// for it, and not otherwise.
+/// Reads the keys in an identity file: secret keys, one per line; or one raw key, as in a key file; or an OpenSSH private
+/// key. If the file is itself sealed (armored or not) or encrypted with a passphrase, it is opened first; `passphrase` is
+/// called only then.
 ///
 /// ```
 /// use sealwright_file::{Error, Key, SecretKey, read_identities};
@@ -101,7 +101,7 @@ pub fn read_signing_key<E: From<Error>>(
     Ok(key.ok_or(Error::KeyFile { place, why: "it must hold one signing key" })?)
 }
 
-/// Reads the verification keys in a file, one a line.
+/// Reads the verification keys in a file, one per line.
 ///
 /// ```
 /// use sealwright_file::{SigningKey, read_verifying_keys};
@@ -146,7 +146,7 @@ fn read_secret<E: From<Error>>(
     }
 }
 
-/// Reads the public keys in a recipients file, one a line.
+/// Reads the public keys in a recipients file, one per line.
 ///
 /// ```
 /// use sealwright_file::{SecretKey, read_recipients};

@@ -61,7 +61,7 @@ impl Input {
         Input::file(file, name)
     }
 
-    /// Standard input; a file that was redirected whole is read by position.
+    /// Standard input; a redirected file is read by position if it is at its start.
     ///
     /// # Errors
     /// When it is closed or a directory.
@@ -120,13 +120,14 @@ impl Input {
         self.regular.map(|(identity, _)| identity)
     }
 
-    /// Its permission bits, if it is a file, as one has them that is made from it: with an access list (ACL), which that does not
-    /// have, the group's are those of the group itself.
+    /// The permission bits for a file that is made from this one, if it is a file. The new file has no access list (ACL):
+    /// if this one has, the group bits are those of the group itself, not the mask.
     pub fn mode(&self) -> Option<u32> {
         self.regular.map(|(_, mode)| mode)
     }
 
-    /// The preamble of a sealed input, to learn which key to ask for. A stream is read for it once; opening goes on after.
+    /// The preamble of a sealed input, which tells the kind of key to ask for. A stream is read up to the end of the
+    /// preamble; opening continues from there.
     ///
     /// # Errors
     /// As [`Preamble::read`].
@@ -152,10 +153,10 @@ impl Input {
         }
     }
 
-    /// The same file from its start, to be read beside this one; none where bytes come once only.
+    /// The same file again from its start, to be read independently; `None` for a stream, which can be read only once.
     ///
     /// # Errors
-    /// Where there is no descriptor left.
+    /// If no file descriptor is left.
     #[cfg(feature = "signatures")]
     pub(crate) fn again(&self) -> Result<Option<Input>, Error> {
         let Some((file, meta)) = self.at_hand() else { return Ok(None) };
@@ -224,8 +225,8 @@ impl fmt::Debug for Input {
     }
 }
 
-/// A file that is read at a place of its own, for [`SealedReader`](crate::SealedReader). The place of a [`File`] is shared with every
-/// process that was forked while it was open: two that read would move it under each other.
+/// A file with a read position of its own, for [`SealedReader`](crate::SealedReader). The position of a [`File`] is shared
+/// with every process that was forked while it was open, so two readers would disturb each other.
 ///
 /// ```
 /// use std::io::{Read, Seek, SeekFrom};

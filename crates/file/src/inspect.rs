@@ -1,5 +1,5 @@
-//! What a sealed file tells without a key. None of it is proven: whoever can write to the file can change it, and only
-//! opening finds that out.
+//! What a sealed file reveals without a key. None of it is authenticated: whoever can write to the file can change it, and
+//! only opening the file detects that.
 
 use sealwright_stream::chunk;
 
@@ -29,11 +29,11 @@ pub struct Inspection {
     pub preamble: Preamble,
     /// Bytes before the body.
     pub preamble_len: u64,
-    /// Whether it is text: base64 in lines.
+    /// Whether it is armored: base64 in lines.
     pub armored: bool,
     /// Length of the sealed file in bytes, if the input is a file that is not text.
     pub sealed: Option<u64>,
-    /// Length of the text in bytes, which may be less if it is padded; a flaw if no text makes a file of this length.
+    /// Length of the text in bytes, an upper bound if it is padded; a flaw if no sealed file has this length.
     pub text: Option<Result<u64, Flaw>>,
     /// Number of chunks, if the length is known and possible.
     pub chunks: Option<u64>,

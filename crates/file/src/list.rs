@@ -1,7 +1,7 @@
 //! The manifest of files that were sealed one by one: which commitment belongs to which name. It is sealed itself.
 //!
-//! Each file is authentic by itself, but nothing in it tells its name. With the manifest, a file that was swapped with
-//! another, renamed, replaced by an older version or removed is named.
+//! Each file is authentic on its own, but does not contain its name. The manifest reveals files that were swapped with
+//! one another, renamed, replaced by an older version or removed.
 //!
 //! ```
 //! use std::path::Path;
@@ -129,8 +129,8 @@ impl FileList {
     }
 }
 
-/// What the sealed file `input` says that it commits to, which tells without a key that it is not the file that was
-/// listed. Only opening proves that its content belongs to it.
+/// The commitment that the sealed file `input` claims, read without a key. If it differs from the listed one, this is not
+/// the listed file. Only opening the file proves that its content belongs to its commitment.
 ///
 /// ```
 /// use sealwright_file::{Input, Key, Output, Sealing, Shared, list::claimed};

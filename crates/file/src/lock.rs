@@ -1,4 +1,4 @@
-//! Locks that ask others to wait: of several programs that would change one thing, one at a time does.
+//! Advisory locks: of several programs that would change the same file or directory, one at a time does.
 
 use std::{
     fs::File,
@@ -36,8 +36,8 @@ pub(crate) fn lock(file: &File, until: Instant, interrupt: &Interrupt) -> io::Re
     }
 }
 
-/// The lock on a directory with a [manifest](crate::FileList), until it is dropped. Of two that seal into one
-/// directory at a time, each would write a manifest without what the other one sealed.
+/// An advisory lock on a directory with a [manifest](crate::FileList), held until it is dropped. Without it, two programs
+/// that seal into one directory at once would each write a manifest without the other's files.
 ///
 /// ```
 /// use sealwright_file::{DirectoryLock, Interrupt};
@@ -53,7 +53,7 @@ pub struct DirectoryLock {
 }
 
 impl DirectoryLock {
-    /// Waits for the lock, for ten seconds at most; `None` if another one has it even then.
+    /// Waits for the lock, for ten seconds at most; `None` if another program still holds it then.
     ///
     /// # Errors
     /// When the directory cannot be opened; [`Error::Interrupted`].

@@ -1,4 +1,4 @@
-//! Opening: every byte that leaves is authentic; a file appears only when all of it is.
+//! Opening: every byte that is written is authentic; an output file appears only when all of it is.
 
 use std::{
     fs::File,
@@ -51,12 +51,12 @@ pub struct Opening<'a> {
     pub keys: &'a [Key],
     /// Associated data, as given when sealing.
     pub ad: &'a [u8],
-    /// The most that a file may make a passphrase cost.
+    /// The highest passphrase cost that a file may demand.
     pub ceiling: Ceiling,
-    /// Who may have signed the file. If there are any, one of them must have.
+    /// The accepted signers. Unless this is empty, one of them must have signed the file.
     #[cfg(feature = "signatures")]
     pub signers: &'a [VerifyingKey],
-    /// What the file must commit to: the one that a [manifest](crate::FileList) lists.
+    /// The commitment that the file must have, as a [manifest](crate::FileList) lists it.
     pub commitment: Option<Commitment>,
     /// Instruction set to use.
     pub isa: Isa,
@@ -95,13 +95,13 @@ impl<'a> Opening<'a> {
         Opening { ceiling, ..self }
     }
 
-    /// Only files that one of `signers` signed, if there are any.
+    /// Accepts only files that one of `signers` signed, unless `signers` is empty.
     #[cfg(feature = "signatures")]
     pub fn signers(self, signers: &'a [VerifyingKey]) -> Self {
         Opening { signers, ..self }
     }
 
-    /// Only the file that commits to this, if there is one.
+    /// Accepts only the file with this commitment, if one is given.
     pub fn commitment(self, commitment: Option<Commitment>) -> Self {
         Opening { commitment, ..self }
     }
@@ -118,10 +118,11 @@ impl<'a> Opening<'a> {
 
     /// Opens all of `input`. An output file gets mode 0600, or the sealed file's with [`preserve`](crate::OutputOptions).
     ///
-    /// A file's last chunk is opened first, which proves its length; then a stream gets bytes, each already
-    /// authenticated. A stream's end can only be proven at its end: until this returns `Ok`, the text may be cut short.
-    /// A signature stands behind the text: with `signers`, a file is read twice, so that a stream gets nothing of a text that
-    /// somebody else signed. Input that is itself a stream comes once, so such a text leaves before this returns an error.
+    /// If `input` is a file, its last chunk is opened first, which proves its length. Every byte is authenticated before it
+    /// is written to `output`. If `input` is a stream, its end is authenticated last: until this returns `Ok`, the text
+    /// that was written may be incomplete. A signature comes after the text: with `signers`, an input file is read twice
+    /// when `output` is a stream, so that no text of another signer is written. An input stream can be read only once, so
+    /// its text is written before this returns an error about the signature.
     ///
     /// # Errors
     /// [`Error::WrongKey`], [`Error::NotAuthentic`] and any other; an output file then does not appear, an existing one
@@ -137,7 +138,7 @@ impl<'a> Opening<'a> {
         self.open_text(input, output)
     }
 
-    /// Opens all of `input` into nothing. What says that it is a tree or a list must be one.
+    /// Opens all of `input` and discards the text. A sealed directory or manifest must also be well formed.
     ///
     /// # Errors
     /// Those of [`Opening::open`]; [`Flaw::Tree`]; [`Flaw::List`].
@@ -147,8 +148,8 @@ impl<'a> Opening<'a> {
         form.finish().map(|()| done)
     }
 
-    /// What the sealed file `input` commits to, for a [manifest](crate::FileList). Of it only the header is opened; all
-    /// of it if one of `signers` must have signed it.
+    /// The commitment of the sealed file `input`, for a [manifest](crate::FileList). Only the header is checked, or the
+    /// whole file if `signers` are given.
     ///
     /// # Errors
     /// Those of [`Opening::open`].

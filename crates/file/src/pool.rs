@@ -1,4 +1,4 @@
-//! Threads of a job's own, for programs that may fork, and for jobs that wait for each other.
+//! Thread pools for single jobs, for programs that may fork, and for jobs that wait for each other.
 
 use std::{
     io,
@@ -13,7 +13,7 @@ use crate::error::Error;
 /// Text that makes one more thread worth its while, in bytes.
 const A_THREAD: u64 = 4 << 20;
 
-/// How many threads a job on `len` bytes is worth: never more than there are cores, and all of them where the length is not known.
+/// How many threads are worthwhile for a job on `len` bytes: at most one per core; one per core if the length is not known.
 ///
 /// ```
 /// assert_eq!(sealwright_file::threads_for(Some(1000)), 1);
@@ -51,11 +51,12 @@ impl Drop for Threads {
     }
 }
 
-/// Runs `job` in a pool of its own, whose threads have ended when this returns. The [`Work`](crate::Work) must be made inside `job`.
+/// Runs `job` in a thread pool of its own, whose threads have ended when this returns. Create the [`Work`](crate::Work)
+/// inside `job`.
 ///
-/// Without this, jobs share one pool of the process. A process that was forked has a copy of that pool, but not of its threads,
-/// and waits for them for ever; and jobs that wait for the caller's own streams can take all of its threads, so that what they
-/// wait for never runs.
+/// Without this, all jobs share one pool per process. A forked process has a copy of that pool but not of its threads, so it
+/// waits for them forever. And jobs that block on the caller's own streams can occupy all threads, so that the jobs they
+/// wait for never run.
 ///
 /// ```
 /// use sealwright_file::{Input, Key, Output, Sealing, Shared, pooled, threads_for};

@@ -1,4 +1,4 @@
-//! The bytes before the body: magic, version, suite, and where the key comes from.
+//! The bytes before the body: magic, version, suite and key source.
 
 use std::io::Read;
 
@@ -13,7 +13,7 @@ use crate::{
     slots::{Fixed, PASSPHRASE_SALT, Slots},
 };
 
-/// How every sealed file begins. Not text; notices newline translation and stripped high bits.
+/// The first bytes of every sealed file. They are not text, and reveal newline translation and stripped high bits.
 pub const MAGIC: [u8; 8] = [0x89, b'S', b'E', b'A', b'L', 0x0d, 0x0a, 0x1a];
 /// The version written here.
 pub const VERSION: u8 = 1;
@@ -25,7 +25,7 @@ const PASSPHRASE: u8 = 1;
 const RECIPIENTS: u8 = 2;
 const PASSPHRASE_PARAMS: usize = Costs::BYTES + PASSPHRASE_SALT;
 
-/// What a sealed file says of itself before any secret is needed. Nothing in it is secret, all of it is authenticated.
+/// The public header of a sealed file, readable without a key. It is authenticated only when the file is opened.
 ///
 /// ```
 /// use sealwright_file::{Content, KeySource, Preamble};
@@ -70,8 +70,8 @@ pub enum KeySource {
 }
 
 impl KeySource {
-    /// What the user must bring: "a raw key" or "a passphrase"; where there are slots "key pairs", "several raw keys" or
-    /// "several passphrases" if all are of one kind, and otherwise "one of its keys".
+    /// The kind of key that is needed: "a raw key" or "a passphrase"; for a file with slots "key pairs", "several raw keys"
+    /// or "several passphrases" if all are of one kind, and otherwise "one of its keys".
     pub fn wants(&self) -> &'static str {
         match self {
             KeySource::Raw => "a raw key",
@@ -90,7 +90,7 @@ impl KeySource {
 }
 
 impl Preamble {
-    /// Its bytes in the file. There is one way only to write a preamble.
+    /// Its bytes in the file. The encoding is canonical: each preamble has only one.
     pub fn to_bytes(&self) -> Vec<u8> {
         let params = match &self.source {
             KeySource::Raw => Vec::new(),
@@ -117,10 +117,10 @@ impl Preamble {
         }
     }
 
-    /// Reads a preamble and not a byte more.
+    /// Reads a preamble, and no byte after it.
     ///
     /// # Errors
-    /// [`Error::NotAuthentic`] with the field that is not as version 1 has it; [`Error::Armored`]; reading errors.
+    /// [`Error::NotAuthentic`] with the field that is not valid in version 1; [`Error::Armored`]; reading errors.
     pub fn read(from: &mut impl Read) -> Result<Preamble, Error> {
         let mut fixed = [0; FIXED];
         let got = fill(from, &mut fixed)?;

@@ -10,7 +10,7 @@ use std::{
 
 use crate::{error::Error, pool::threads_here};
 
-/// Told how a job goes, by several threads at once.
+/// Receives the progress of a job, from several threads at once.
 ///
 /// ```
 /// use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
@@ -37,11 +37,11 @@ pub trait Progress: Send + Sync {
         let _ = bytes;
     }
 
-    /// So many more bytes of input were sealed or opened and written.
+    /// `bytes` more bytes of input were sealed or opened and written.
     fn advance(&self, bytes: u64);
 }
 
-/// Progress that nobody watches.
+/// Ignores all progress.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -57,7 +57,7 @@ impl Progress for Quiet {
     fn advance(&self, _: u64) {}
 }
 
-/// A flag that every worker looks at between spans. Clones share it.
+/// A flag that every worker checks between spans. Clones share the flag.
 ///
 /// ```
 /// use sealwright_file::{Error, Input, Interrupt, Key, Output, Sealing, Shared, Work};
@@ -79,13 +79,13 @@ impl Interrupt {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether somebody asked.
+    /// Whether the flag was raised.
     pub fn is_raised(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
     /// # Errors
-    /// [`Error::Interrupted`] if somebody asked.
+    /// [`Error::Interrupted`] if the flag was raised.
     pub fn check(&self) -> Result<(), Error> {
         if self.is_raised() { Err(Error::Interrupted) } else { Ok(()) }
     }
@@ -102,17 +102,17 @@ impl Interrupt {
 /// ```
 #[derive(Clone)]
 pub struct Work {
-    /// The most spans (1 MiB each) that are sealed or opened at once. The threads are those of rayon's global pool, or of the
-    /// pool of [`pooled`](crate::pooled).
+    /// Maximum number of spans (1 MiB each) that are sealed or opened at once. The threads come from rayon's global pool, or
+    /// from the pool of [`pooled`](crate::pooled).
     pub threads: usize,
     /// Asks the job to stop.
     pub interrupt: Interrupt,
-    /// Watches the job.
+    /// Receives the progress of the job.
     pub progress: Arc<dyn Progress>,
 }
 
 impl Default for Work {
-    /// As many threads as the pool has that this is called in, or as there are cores; no interrupt, nobody watching.
+    /// As many threads as the current pool has, or as there are cores; no interrupt, no progress reports.
     fn default() -> Self {
         Work { threads: threads_here(), interrupt: Interrupt::default(), progress: Arc::new(Quiet) }
     }

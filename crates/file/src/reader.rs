@@ -1,4 +1,4 @@
-//! Reading a sealed file at random, as if it were open.
+//! Random access to the text of a sealed file.
 
 use std::{
     fmt,
@@ -16,10 +16,10 @@ use crate::{
     preamble::Preamble,
 };
 
-/// The text of a sealed file, readable from anywhere; each chunk is authenticated before a byte of it is given out.
+/// Random access to the text of a sealed file; each chunk is authenticated before a byte of it is returned.
 ///
-/// The last chunk is opened first, so the length is proven before anything is read and a cut file is refused at once.
-/// Reading a byte costs reading and opening its chunk, 16 KiB; reading on costs nothing more until the next chunk.
+/// The last chunk is opened first, so the length is proven before anything is read and a truncated file is refused at once.
+/// Reading a byte reads and opens its whole chunk, 16 KiB; further reads from the same chunk are free.
 ///
 /// ```
 /// use std::io::{Cursor, Read, Seek, SeekFrom};
@@ -63,10 +63,10 @@ impl<R: Read + Seek> SealedReader<R> {
         Ok(reader)
     }
 
-    /// The same, also of a directory, whose text is a [tree](crate::tree), and of a list of names.
+    /// As [`SealedReader::new`], but also for a sealed directory, whose text is a [tree](crate::tree), and for a manifest.
     ///
     /// # Errors
-    /// Those of [`SealedReader::new`], without these two.
+    /// Those of [`SealedReader::new`], except [`Error::IsATree`] and [`Error::IsAList`].
     pub fn of_any_content(mut inner: R, opening: &Opening<'_>) -> Result<Self, Error> {
         let read = || Error::io("read", "the input");
         inner.seek(SeekFrom::Start(0)).map_err(read())?;
@@ -95,7 +95,7 @@ impl<R: Read + Seek> SealedReader<R> {
         Ok(reader)
     }
 
-    /// Length of the text in bytes: proven.
+    /// Authenticated length of the text in bytes.
     pub fn len(&self) -> u64 {
         self.len
     }
@@ -105,12 +105,12 @@ impl<R: Read + Seek> SealedReader<R> {
         self.len == 0
     }
 
-    /// What the file said of itself.
+    /// The preamble of the file.
     pub fn preamble(&self) -> &Preamble {
         &self.preamble
     }
 
-    /// The sealed file back.
+    /// Returns the underlying reader.
     pub fn into_inner(self) -> R {
         self.inner
     }

@@ -33,7 +33,7 @@ pub enum Recipient {
 }
 
 impl Recipient {
-    /// Whether a file with this content holds what opens: the raw key, or the secret key.
+    /// Whether a file with this content holds the raw key or the secret key that opens files sealed for this recipient.
     pub fn is_in(&self, text: &[u8]) -> bool {
         match self {
             Recipient::Key(key) => key.is_in(text),

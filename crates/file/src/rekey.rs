@@ -35,10 +35,10 @@ use crate::{
 
 /// How to change the keys of a file that was sealed for recipients.
 ///
-/// The body stays as it is: the file is copied behind a new header, and replaces the old one in one step, so that a
-/// power cut leaves one or the other. Of two that change one file, the second waits for the first, for ten seconds at most. Whoever could open
-/// the file before may have kept a copy of it, or its file key, which the new header does not change: to take access
-/// back for what is to come, seal the file anew.
+/// The body does not change: it is copied behind a new header, and the new file replaces the old one atomically, so that a
+/// power failure leaves one or the other. If two programs change the keys of one file, the second waits for the first, for
+/// at most ten seconds. Whoever could open the file before may have kept a copy of it, or of its file key, which the new
+/// header does not change: to exclude somebody from later versions, seal those versions anew.
 ///
 /// ```
 /// use sealwright_file::{Input, Key, Output, OutputOptions, Recipient, Rekeying, Removal, SecretKey, Sealing};
@@ -60,21 +60,21 @@ use crate::{
 pub struct Rekeying<'a> {
     /// Keys of which one opens the file.
     pub keys: &'a [Key],
-    /// Who can open it from now on, besides those who stay.
+    /// Recipients to add.
     pub add: &'a [Recipient],
-    /// Who cannot any more.
+    /// Recipients to remove.
     pub remove: &'a [Removal],
     /// What new passphrases cost.
     pub costs: Costs,
     /// The most that trying a passphrase may cost.
     pub ceiling: Ceiling,
-    /// Wait for the disk.
+    /// Sync the new file to disk.
     pub sync: bool,
     /// Progress and interrupt.
     pub work: Work,
 }
 
-/// Whose slot goes.
+/// A slot to remove.
 ///
 /// ```
 /// use sealwright_file::{Key, Removal, SecretKey};
@@ -89,12 +89,12 @@ pub struct Rekeying<'a> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Removal {
-    /// That of a public key.
+    /// The slot of a public key.
     #[cfg(feature = "public-keys")]
     PublicKey(PublicKey),
-    /// That which this raw key, passphrase or secret key opens.
+    /// The slot that this raw key, passphrase or secret key opens.
     Key(Key),
-    /// Those of all passphrases.
+    /// The slots of all passphrases.
     Passphrases,
 }
 
@@ -117,15 +117,15 @@ pub struct Rekeyed {
     pub removed: usize,
     /// Slots in the file now.
     pub slots: usize,
-    /// Other names of the file (hard links). Under them it is as it was: its former keys open it there.
+    /// Number of other names of the file (hard links). They still refer to the old file, which the former keys open.
     pub other_names: u64,
-    /// The numbers of the user and of the group to whom the file belonged and to whom it belongs now, where they could not be kept:
-    /// the owner only by root, and the group by its members. To another group it is no more open than to all others.
+    /// User and group id of the file before and now, if they could not be kept: only root can keep the owner, and only
+    /// members of a group can keep the group. A new group gets no more access than all other users.
     pub owners: Option<[(u32, u32); 2]>,
 }
 
 impl<'a> Rekeying<'a> {
-    /// With the first of `keys` that fits: nobody comes and nobody goes yet, default costs and ceiling, and the disk is waited for.
+    /// Opens with the first of `keys` that fits: adds and removes nothing yet, default costs and ceiling, synced to disk.
     pub fn new(keys: &'a [Key]) -> Self {
         Rekeying {
             keys,
@@ -138,12 +138,12 @@ impl<'a> Rekeying<'a> {
         }
     }
 
-    /// Who can open it from now on, besides those who stay.
+    /// Recipients to add.
     pub fn adding(self, add: &'a [Recipient]) -> Self {
         Rekeying { add, ..self }
     }
 
-    /// Who cannot any more.
+    /// Recipients to remove.
     pub fn removing(self, remove: &'a [Removal]) -> Self {
         Rekeying { remove, ..self }
     }
@@ -158,7 +158,7 @@ impl<'a> Rekeying<'a> {
         Rekeying { ceiling, ..self }
     }
 
-    /// Whether to wait for the disk.
+    /// Whether to sync the new file to disk.
     pub fn sync(self, sync: bool) -> Self {
         Rekeying { sync, ..self }
     }
@@ -181,8 +181,9 @@ impl<'a> Rekeying<'a> {
         self.change(path, &real, || regular(CWD, &real).map_err(|error| failed(error.into())), None)
     }
 
-    /// Changes the keys of a file that was found by going through a directory, and that `opening` opens, if there is one:
-    /// who can write to the directory could have put there a file that he cannot open himself, to be given its key.
+    /// Changes the keys of a file that was found by walking a directory. If `opening` is given, it must open the file:
+    /// somebody who can write to the directory could have placed there a file that he cannot open himself, to be given
+    /// access to it.
     ///
     /// # Errors
     /// Those of [`Rekeying::run`], of [`Found::open`] and of [`Opening::commitment_of`].

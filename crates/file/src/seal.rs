@@ -61,9 +61,9 @@ pub struct Sealing<'a> {
     /// Who signs the text.
     #[cfg(feature = "signatures")]
     pub signer: Option<&'a SigningKey>,
-    /// Padded, so that the length of the sealed file tells that of the text only roughly.
+    /// Pads the text, so that the length of the sealed file reveals that of the text only roughly.
     pub padded: bool,
-    /// As text, between two lines that say so.
+    /// Armored: as text between a first and a last marker line.
     pub armor: bool,
     /// Instruction set to use.
     pub isa: Isa,
@@ -83,9 +83,9 @@ pub struct Sealing<'a> {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Lock<'a> {
-    /// Who has this raw key or passphrase. The file is plain C2SP chunked encryption behind its preamble.
+    /// The holder of this raw key or passphrase. After its preamble, the file is plain C2SP chunked encryption.
     Key(&'a Key),
-    /// Each of these alone.
+    /// Each of these recipients, independently.
     Recipients(&'a [Recipient]),
 }
 
@@ -137,13 +137,13 @@ impl<'a> Sealing<'a> {
         Sealing { content, ..self }
     }
 
-    /// Signed: who opens it learns who sealed it.
+    /// Signs the text, so that whoever opens the file can verify who sealed it.
     #[cfg(feature = "signatures")]
     pub fn sign(self, signer: Option<&'a SigningKey>) -> Self {
         Sealing { signer, ..self }
     }
 
-    /// Padded, so that the length of the sealed file tells that of the text only roughly.
+    /// Pads the text, so that the length of the sealed file reveals that of the text only roughly.
     pub fn pad(self, padded: bool) -> Self {
         Sealing { padded, ..self }
     }

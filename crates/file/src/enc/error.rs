@@ -86,7 +86,7 @@ impl EncError {
         }
     }
 
-    /// What the user may do about it.
+    /// A suggestion to the user, if there is one.
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             EncError::HexLength { .. } => "openssl enc silently pads or truncates such keys; give all digits",

@@ -23,7 +23,7 @@ pub(super) const CHACHA: u8 = 29;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Flaw {
-    /// It does not begin as sealed files do.
+    /// It does not begin with the magic bytes of sealed files.
     Magic,
     /// A version that this build does not read.
     Version(u8),
@@ -33,33 +33,33 @@ pub enum Flaw {
     KeySource(u8),
     /// A kind of content that this build does not know.
     Content(u8),
-    /// It is signed, and this build has not the feature `signatures`.
+    /// It is signed, and this build lacks the feature `signatures`.
     Signed,
-    /// The text of a tree is not as a tree is written.
+    /// The text of a sealed directory is not well formed.
     Tree,
-    /// The text of a manifest is not as a manifest is written.
+    /// The text of a manifest is not well formed.
     List,
-    /// It is authentic, but another file than its name promises.
+    /// It is authentic, but not the file that the manifest lists under its name.
     OtherFile {
         /// What it commits to.
         commitment: [u8; 32],
     },
-    /// The signature is not that of the key that it names.
+    /// The signature is not a valid signature by the key that it names.
     Signature,
-    /// It is not a file with a signature.
+    /// It is not a signature file.
     SignatureFile,
-    /// Padding or signature are not as they are written.
+    /// Padding or signature are not well formed.
     Layout,
     /// The source parameters have the wrong length, in bytes.
     SourceLength(u32),
-    /// The armor is not as armor is written.
+    /// The armor is not well formed.
     Armor {
         /// The line, from 1.
         line: u64,
     },
     /// The slots are not well formed.
     Slots,
-    /// The slots are not what the holder of the file key wrote.
+    /// The header or its slots were changed by somebody without the file key.
     Header,
     /// Argon2 parameters outside what Argon2 defines.
     Costs,
@@ -74,7 +74,7 @@ pub enum Flaw {
         index: u64,
         /// Where it begins in the file.
         offset: u64,
-        /// Whether it is the last one, whose length tells the file's.
+        /// Whether it is the last one, which authenticates the length of the file.
         last: bool,
     },
 }

@@ -5,7 +5,7 @@ use rustix::io::Errno;
 use super::{Error, Flaw, IS_PUBLIC, IS_SECRET, IS_SIGNING, IS_SSH, IS_VERIFYING, LOOSE, NOT_RAW, ONE_NAME, flaw};
 
 impl Error {
-    /// What the user may do about it.
+    /// A suggestion to the user, if there is one.
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             Error::Io { place, source, .. }

@@ -61,13 +61,13 @@ pub enum Error {
         /// Its length as found later, in bytes.
         after: u64,
     },
-    /// The file is to be removed, or to be replaced, but is no longer what was read.
+    /// The file was to be removed or replaced, but is no longer the one that was read.
     #[error("{} was changed or replaced meanwhile and is kept", .0.display())]
     Replaced(PathBuf),
-    /// What was a file of a directory is no regular file now, or no longer reached without symbolic links.
+    /// A file found in a directory is no longer a regular file, or is now reached through a symbolic link.
     #[error("{} is no longer a regular file, or is reached through a symbolic link", .0.display())]
     Moved(PathBuf),
-    /// The input is to be removed, but its output may not outlive a power cut.
+    /// The input was to be removed, but its output might not survive a power failure.
     #[error("{} is kept, because its output is not a file on a disk", .0.display())]
     NotDurable(PathBuf),
     /// The input is to be removed but is a symbolic link.
@@ -79,7 +79,7 @@ pub enum Error {
     /// The output of sealing is a block device.
     #[error("{} is a block device: a sealed file cannot be opened from it, because its end is not recorded", .0.display())]
     EndlessOutput(PathBuf),
-    /// A sealed directory is called otherwise than it must be.
+    /// A sealed directory does not have the required name.
     #[error("it holds a directory named {}, not {}", .name.display(), .wanted.display())]
     OtherName {
         /// Its name.
@@ -106,7 +106,7 @@ pub enum Error {
         /// What is wrong with it.
         why: &'static str,
     },
-    /// A key stands where the name of its file belongs; the error does not have it.
+    /// A key was given in place of the name of a key file; the error does not contain the key.
     #[error("a key was given, which is not shown, in place of the name of the file that holds it")]
     KeyAsName,
     /// The key has a length other than the suite takes.
@@ -132,10 +132,10 @@ pub enum Error {
     /// An empty passphrase.
     #[error("the passphrase is empty")]
     EmptyPassphrase,
-    /// Argon2 parameters that do not go together.
+    /// Argon2 parameters that Argon2 does not allow.
     #[error("Argon2id cannot run with {0}")]
     Costs(Costs),
-    /// The file asks for more Argon2 work than the ceiling allows; nothing of it was spent.
+    /// The file demands more Argon2 work than the ceiling allows; none of it was done.
     #[error("the passphrase would cost {asked}, but at most {ceiling} is allowed")]
     TooCostly {
         /// What the file asks for.
@@ -288,7 +288,7 @@ impl Error {
         }
     }
 
-    /// The file that its sentence begins with; nothing where it begins otherwise.
+    /// The path with which the error's text begins, if it begins with one.
     ///
     /// ```
     /// use sealwright_file::Error;
@@ -320,7 +320,7 @@ impl Error {
         move |source| Error::Io { doing, place, source }
     }
 
-    /// Refuses a path whose length is no number of 16 bits.
+    /// Refuses a path whose length does not fit into 16 bits.
     pub(crate) fn check_path(path: &Path) -> Result<(), Error> {
         let (name, len) = (path.file_name().unwrap_or_default(), path.as_os_str().len());
         if len > usize::from(u16::MAX) { Err(Error::LongPath { name: name.into(), len }) } else { Ok(()) }

@@ -87,7 +87,7 @@ const KEPT: usize = 16;
 pub(crate) const SLOT_KEY: usize = 32;
 
 impl Key {
-    /// A raw key, uniformly random. Its length is held against the suite when it is used.
+    /// A raw key, which must be uniformly random. Its length is checked against the suite when it is used.
     pub fn raw(key: impl Into<Vec<u8>>) -> Key {
         Key::of(KeyMaterial::Raw(Secret::new(key.into())))
     }
@@ -102,7 +102,7 @@ impl Key {
         Ok(Key::of(KeyMaterial::Raw(key)))
     }
 
-    /// A passphrase, as the bytes that were typed, without the end of the line.
+    /// A passphrase: the bytes that were typed, without the line ending.
     ///
     /// # Errors
     /// [`Error::EmptyPassphrase`].
@@ -152,7 +152,7 @@ impl Key {
         }
     }
 
-    /// The 32 bytes of the secret key of a pair, if it is one: for protocols that bring their own X-Wing.
+    /// The 32-byte seed of the secret key of a pair, if it is one, for protocols with their own X-Wing implementation.
     #[cfg(feature = "public-keys")]
     pub fn pair_seed(&self) -> Option<zeroize::Zeroizing<[u8; 32]>> {
         match &self.secret {
@@ -161,7 +161,7 @@ impl Key {
         }
     }
 
-    /// What it is called in messages.
+    /// Its kind, as messages name it.
     pub fn kind(&self) -> &'static str {
         match self.secret {
             KeyMaterial::Raw(_) => "a raw key",

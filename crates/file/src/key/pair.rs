@@ -1,4 +1,4 @@
-//! Key pairs: X-Wing, a hybrid of X25519 and ML-KEM-768. Who breaks one of the two opens nothing.
+//! Key pairs: X-Wing, a hybrid of X25519 and ML-KEM-768. It stays secure if only one of the two is broken.
 
 use std::{fmt, path::Path, str::FromStr};
 
@@ -19,7 +19,7 @@ const PUBLIC_PREFIX: &str = "seal";
 /// In front of a secret key in text: `SEAL-SECRET-KEY-1...`.
 const SECRET_PREFIX: &str = "seal-secret-key-";
 
-/// The public key of a pair: who has it can seal files for the holder of the secret key.
+/// The public key of a pair, with which anybody can seal files for the holder of the secret key.
 ///
 /// ```
 /// use sealwright_file::{PublicKey, Recipient, SecretKey, Sealing};
@@ -77,7 +77,7 @@ impl SecretKey {
         PublicKey { kind: Public::XWing(Box::new(self.key().encapsulation_key().clone())) }
     }
 
-    /// Its 32 bytes, from which X-Wing makes both keys: for protocols that bring their own X-Wing.
+    /// The 32-byte seed from which X-Wing derives both keys, for protocols with their own X-Wing implementation.
     pub fn to_seed(&self) -> Zeroizing<[u8; 32]> {
         self.seed.clone()
     }
@@ -125,7 +125,7 @@ impl FromStr for SecretKey {
 }
 
 impl PublicKey {
-    /// Its bytes: the ML-KEM-768 encapsulation key, then the X25519 public key; of an SSH key those that SSH has.
+    /// Its bytes: the ML-KEM-768 encapsulation key, then the X25519 public key; for an SSH key its SSH encoding.
     pub fn to_bytes(&self) -> Vec<u8> {
         match &self.kind {
             Public::XWing(key) => key.to_bytes().to_vec(),

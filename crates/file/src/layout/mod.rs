@@ -1,4 +1,4 @@
-//! How the text of a body is laid out: what it holds, and what is put around it before it is sealed.
+//! The layout of the text in a body: its content, and the padding and signature that are added before sealing.
 
 mod held_back;
 pub(crate) mod pad;
@@ -59,9 +59,9 @@ impl Content {
 pub struct Layout {
     /// What the text is.
     pub content: Content,
-    /// Whether a signature stands behind the text.
+    /// Whether a signature follows the text.
     pub signed: bool,
-    /// Whether the text is made longer, so that its length is told less exactly.
+    /// Whether the text is padded to hide its exact length.
     pub padded: bool,
 }
 

@@ -14,7 +14,7 @@ pub struct OutputOptions {
     pub force: bool,
     /// When opening, keep the sealed file's permission bits instead of 0600.
     pub preserve: bool,
-    /// Wait until the disk has it before it gets its name, so that a power cut leaves the old file or the new one.
+    /// Sync the file to disk before it gets its name, so that a power failure leaves the old file or the new one.
     pub sync: bool,
 }
 

@@ -60,7 +60,7 @@ pub struct Unpacking<'a> {
     pub name: Option<&'a OsStr>,
     /// Give the entries the modes they had; otherwise 0600 and 0700.
     pub preserve: bool,
-    /// Wait for the disk.
+    /// Sync the new file to disk.
     pub sync: bool,
 }
 
