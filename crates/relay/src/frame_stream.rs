@@ -4,12 +4,12 @@ use std::io::{self, Read, Write};
 
 use mio::net::TcpStream;
 
-/// Bytes that [`FrameStream::read`] asks the system for at most. A buffer for it holds as many, and one frame more.
+/// Maximum number of bytes that [`FrameStream::read`] requests from the system. Its buffer must hold these and one more frame.
 pub const READ_SIZE: usize = 64 << 10;
 /// A cut frame's buffer is given back when it is larger than this and empty.
 const KEPT_CAPACITY: usize = 4096;
 
-/// What one read gave.
+/// The result of one read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadOutcome {
     /// Bytes are in the buffer.
@@ -68,7 +68,7 @@ impl FrameStream {
         self.stream
     }
 
-    /// Reads once into `buffer`, behind what was kept of a cut frame: at most `limit` bytes.
+    /// Reads once into `buffer`, after the kept part of an incomplete frame: at most `limit` bytes.
     pub fn read(&mut self, buffer: &mut [u8], limit: usize) -> ReadOutcome {
         let kept = self.partial.len();
         if std::mem::take(&mut self.unread) {
@@ -93,7 +93,7 @@ impl FrameStream {
         }
     }
 
-    /// Keeps the beginning of a frame whose end has not arrived, until the next read.
+    /// Keeps the beginning of an incomplete frame until the next read.
     pub fn keep(&mut self, partial: &[u8]) {
         // Not more than it takes: there are many connections
         self.partial.reserve_exact(partial.len());
@@ -135,7 +135,7 @@ impl FrameStream {
         }
     }
 
-    /// Writes as much of the queue as the system takes, and returns how many bytes that was.
+    /// Writes as much of the queue as the system accepts, and returns the number of bytes written.
     ///
     /// # Errors
     /// When the stream is broken.

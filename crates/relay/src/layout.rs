@@ -17,19 +17,19 @@ impl NodeLayout {
     /// The most sessions of a node.
     pub const SESSIONS: u32 = 1 << INDEX_BITS;
 
-    /// The layout of node `node`, whose sessions are dealt to `shards` workers.
+    /// The layout of node `node`, whose sessions are divided among `shards` workers.
     ///
     /// # Panics
-    /// When there is no such node, or no shard.
+    /// If there is no such node, or `shards` is 0.
     pub fn new(node: u32, shards: u32) -> NodeLayout {
         assert!(node < NodeLayout::NODES && shards > 0, "a node below {} and at least one shard", NodeLayout::NODES);
         NodeLayout { node, shards }
     }
 
-    /// The layout, with so many workers, of the node that this session lives on.
+    /// The layout, with `shards` workers, of the node that this session belongs to.
     ///
     /// # Panics
-    /// When there is no shard.
+    /// If `shards` is 0.
     pub fn of(session: u32, shards: u32) -> NodeLayout {
         NodeLayout::new(session >> INDEX_BITS, shards)
     }
@@ -44,7 +44,7 @@ impl NodeLayout {
         self.node << INDEX_BITS | index
     }
 
-    /// The index of a session, if it lives on this node.
+    /// The index of a session, if it belongs to this node.
     pub fn index(&self, session: u32) -> Option<u32> {
         (session >> INDEX_BITS == self.node).then_some(session & (NodeLayout::SESSIONS - 1))
     }

@@ -18,8 +18,8 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 const QUEUE: usize = 8192;
 const BYTES: usize = 4 << 20;
 
-/// A log. Its lines are written by a thread of its own: whoever does not read them holds up nothing, and lines that find
-/// no room are counted instead.
+/// A log. A separate thread writes its lines, so a slow reader never blocks the relay; lines that do not fit into the queue
+/// are dropped and counted.
 pub struct Log {
     queue: SyncSender<Entry>,
     lost: Arc<AtomicU64>,
@@ -40,7 +40,7 @@ impl fmt::Debug for Log {
 }
 
 impl Log {
-    /// A log that writes to `out`. If the system gives no thread, all lines are lost.
+    /// A log that writes to `out`. If no thread can be started, all lines are lost.
     pub fn to(out: impl Write + Send + 'static) -> Log {
         let (queue, entries) = sync_channel(QUEUE);
         let lost = Arc::new(AtomicU64::new(0));
@@ -67,7 +67,7 @@ impl Log {
         self.say(event, &about.chain(hint.map(|hint| ("hint", hint.into()))).collect::<Vec<_>>());
     }
 
-    /// Waits until every line so far is written, at most for `limit`.
+    /// Waits until all lines so far are written, for at most `limit`.
     pub fn flush(&self, limit: Duration) {
         let until = Instant::now() + limit;
         let (reply, written) = sync_channel(1);

@@ -68,7 +68,7 @@ impl FrameJob {
 pub struct Plan {
     /// The scheme.
     pub spec: Spec,
-    /// The most sessions.
+    /// Maximum number of sessions.
     pub slots: u32,
     /// Which end of them the table holds.
     pub side: Side,

@@ -28,7 +28,7 @@ impl CommandError {
         CommandError { subject: None, what: what.to_string(), hints: Vec::new(), exit }
     }
 
-    /// The command line makes no sense.
+    /// The command line is not valid.
     pub fn usage(what: impl fmt::Display) -> CommandError {
         CommandError::new(Exit::Usage, what)
     }
@@ -49,7 +49,7 @@ impl CommandError {
         self
     }
 
-    /// Names the file it is about, unless it knows a better one.
+    /// Names the file it is about, unless it names one already.
     pub fn about_unless_named(self, path: &Path) -> CommandError {
         if self.subject.is_some() { self } else { self.about(path) }
     }
@@ -84,7 +84,7 @@ impl CommandError {
     }
 }
 
-/// A path as the terminal may show it.
+/// A path in a form that is safe to print on a terminal.
 pub fn shown(path: &Path) -> String {
     let chunks = path.as_os_str().as_encoded_bytes().utf8_chunks();
     chunks.fold(String::new(), |mut text, chunk| {
@@ -94,7 +94,7 @@ pub fn shown(path: &Path) -> String {
     })
 }
 
-/// An operating system error without the number Rust puts behind it.
+/// The message of an operating system error, without the error number that Rust appends.
 pub fn os_message(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {

@@ -1,6 +1,6 @@
-//! Words that were perhaps meant.
+//! Suggestions for misspelt words.
 
-/// The one of the known words that is most like `word`, if one is like it.
+/// The known word that is most similar to `word`, if one is similar enough.
 pub fn similar<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let most = 1 + word.chars().count() / 5;
     let near =

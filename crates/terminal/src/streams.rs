@@ -7,7 +7,7 @@ use std::{
 
 use crate::error::{CommandError, os_message};
 
-/// Prints a line on standard error. If standard error is closed, the line is lost, and the work goes on.
+/// Prints a line on standard error. If standard error is closed, the line is lost, and the program continues.
 pub fn say(line: impl fmt::Display) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }

@@ -104,7 +104,7 @@ pub enum ClientError {
 pub(super) struct Unheard;
 
 impl ClientError {
-    /// What to do about it, where there is more to say than what is wrong.
+    /// A suggestion to the user, if there is one beyond the error itself.
     pub fn hint(&self) -> Option<&str> {
         match self {
             ClientError::Config { why, .. } => match why.unknown_field() {
@@ -131,14 +131,14 @@ impl ClientError {
         }
     }
 
-    /// Whether the relay ended the connection before it said a word. Perhaps it is too busy, and later it is not; or
-    /// something else than the control plane of a relay is there.
+    /// Whether the relay closed the connection before it sent anything: it may be overloaded, or something other than the
+    /// control plane of a relay listens there.
     pub fn is_unheard(&self) -> bool {
         matches!(self, ClientError::Relay { error, .. } if error.get_ref().is_some_and(|why| why.is::<Unheard>()))
     }
 }
 
-/// The place in its list of the relay that responded last. Copies of an identity share it.
+/// The index, in the list of relays, of the one that responded last. Copies of an identity share it.
 #[derive(Clone, Debug, Default)]
 pub struct LastRelay(Arc<AtomicUsize>);
 
@@ -162,14 +162,14 @@ impl LastRelay {
 pub struct Identity {
     /// Its name, which its certificate must name too.
     pub name: String,
-    /// Host and port of the relay's control plane. Of several nodes, with commas between, the one that responded last is tried
-    /// first, then those that follow it.
+    /// Host and port of the relay's control plane, or of several nodes, separated by commas. The one that responded last is
+    /// tried first, then those after it in the list.
     pub relay: String,
-    /// Which of them that was.
+    /// Which of them responded last.
     pub last: LastRelay,
     /// Its certificate, and the relay's authority.
     pub tls: TlsFiles,
-    /// Whether it takes a session whose scheme is for research only ([`Spec::research_only`]).
+    /// Whether it accepts a session whose scheme is for research only ([`Spec::research_only`]).
     pub research: bool,
 }
 
@@ -196,13 +196,13 @@ pub struct Session {
     pub spec: Spec,
     /// The address for frames.
     pub frames: SocketAddr,
-    /// Whether other clients may be at other nodes, and move.
+    /// Whether other clients may be connected to other nodes, and move between nodes.
     pub mesh: bool,
     /// The address for datagrams, if the relay receives any.
     pub udp: Option<SocketAddr>,
-    /// Workers of the relay: a connection carries sessions of one.
+    /// Number of workers of the relay. All sessions on one connection belong to one worker.
     pub workers: u32,
-    /// The addresses of those who were looked up; none for a client that has no session now.
+    /// The addresses of the clients that were looked up; `None` for a client without a session.
     pub found: Vec<Option<Address>>,
 }
 

@@ -39,7 +39,7 @@ pub use identity::{ClientError, Identity, LastRelay, Session};
 pub use pipe::{Pipe, Transferred};
 pub use refusal::Refusal;
 
-/// Whether a client can have this name, as a certificate can. Case does not matter; a wildcard is the name of nobody.
+/// Whether this can be the name of a client in a certificate. Case does not matter; a wildcard is not a client's name.
 pub fn is_name(name: &str) -> bool {
     crate::control::tls::is_name(name)
 }

@@ -41,8 +41,8 @@ const RENEW_BELOW: u64 = 1 << 24;
 /// How many bytes went each way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transferred {
-    /// Bytes of the input; all of them are acknowledged. The relay seals acknowledgements: what the peer itself confirms,
-    /// if the stream is sealed end to end, `EndToEnd::finished` says.
+    /// Bytes of the input, all acknowledged. The relay can forge acknowledgements; if the stream is sealed end to end,
+    /// `EndToEnd::finished` returns what the peer itself confirmed.
     pub sent: u64,
     /// Bytes written to the output.
     pub received: u64,
@@ -57,13 +57,13 @@ pub struct Pipe<'a> {
     pub peer: &'a str,
     /// Send frames as datagrams.
     pub datagrams: bool,
-    /// How long an answer may take, also the relay's first one, before the pipe gives up.
+    /// How long to wait for an answer, including the relay's first one, before giving up.
     pub wait: Duration,
 }
 
 impl Pipe<'_> {
-    /// Sends `input` to the peer and writes what it sends to `output`, until both have ended and both sides know it.
-    /// `watch` is told in words what happens on the way.
+    /// Sends `input` to the peer and writes the peer's data to `output`, until both streams have ended and both sides know
+    /// it. `watch` is called with a description of each event.
     ///
     /// # Errors
     /// When there is no session, the peer does not answer, or the input or output fails.
@@ -76,8 +76,8 @@ impl Pipe<'_> {
         self.run_until(input, output, watch, &|| None)
     }
 
-    /// The same where acknowledgements, which the relay seals, are not all that must come: `missing` says what the peer
-    /// still owes once it has everything. It is waited for like any other answer.
+    /// As [`Pipe::run`], for streams that need more than the relay's acknowledgements: once everything is acknowledged,
+    /// `missing` says what the peer still has to send. The pipe waits for that as for any other answer.
     ///
     /// # Errors
     /// As [`Pipe::run`], and what is missing in the end.

@@ -4,8 +4,8 @@ use std::{fmt, ops::Deref};
 
 use crate::control::protocol::{Request, TOO_OFTEN};
 
-/// A request that the relay refused. As a text it is the relay's words alone; shown, it also says what was asked for and whose name
-/// that was, which the words do not.
+/// A request that the relay refused. It dereferences to the relay's message alone; `Display` also names the request and
+/// the client that it was about.
 #[derive(Clone, Debug)]
 pub struct Refusal {
     request: Request,

@@ -42,7 +42,7 @@ pub enum Response {
         udp: Option<u16>,
         /// Whether other clients may be at other nodes, and move: look them up again when they are silent.
         mesh: bool,
-        /// Workers of the relay: a connection carries sessions of one.
+        /// Number of workers of the relay. All sessions on one connection belong to one worker.
         workers: u32,
         /// What the client needs beside the exported key material, in hexadecimal. A secret.
         grant: String,

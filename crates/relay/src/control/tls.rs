@@ -76,7 +76,7 @@ pub enum FileError {
 }
 
 impl TlsError {
-    /// What to do about it, where there is more to say than what is wrong.
+    /// A suggestion to the user, if there is one beyond the error itself.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             TlsError::File { why, .. } => why.hint(),
@@ -87,7 +87,7 @@ impl TlsError {
 }
 
 impl FileError {
-    /// What to do about it, where there is more to say than what is wrong.
+    /// A suggestion to the user, if there is one beyond the error itself.
     pub fn hint(&self) -> Option<&'static str> {
         matches!(self, FileError::Mode).then_some("chmod 600")
     }

@@ -34,7 +34,7 @@ pub enum ServersError {
 }
 
 impl ServersError {
-    /// What to do about it, where there is more to say than what is wrong.
+    /// A suggestion to the user, if there is one beyond the error itself.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             ServersError::Form(_) => {

@@ -47,7 +47,7 @@ impl AdminError {
     }
 }
 
-/// Asks the relay at this socket. Returns what it says, one value a line.
+/// Sends a request to the relay at this socket. Returns its answer, one value per line.
 ///
 /// # Errors
 /// When it cannot be reached, or refuses.

@@ -34,15 +34,15 @@ pub struct Config {
     pub control: SocketAddr,
     /// Where Prometheus reads metrics.
     pub metrics: Option<SocketAddr>,
-    /// Host and port for frames that clients are told, if they cannot use the address that the relay listens on.
+    /// Host and port for frames that are announced to clients, if they cannot use the address on which the relay listens.
     pub public: Option<(String, u16)>,
     /// How frames are sealed.
     pub scheme: Spec,
     /// This node's number.
     pub node: u32,
-    /// The most sessions.
+    /// Maximum number of sessions.
     pub sessions: u32,
-    /// Bytes for records and connections together.
+    /// Memory budget for records and connections together, in bytes.
     pub memory: u64,
     /// Workers.
     pub threads: u32,
@@ -50,23 +50,23 @@ pub struct Config {
     pub(crate) threads_given: bool,
     /// Names that may have a session, in lower case.
     pub clients: Vec<String>,
-    /// More names, by cluster: schemes that share keys share them within a cluster alone.
+    /// More names, by cluster: schemes that share keys share them only within a cluster.
     pub clusters: BTreeMap<String, Vec<String>>,
-    /// Sessions of a cluster.
+    /// Number of sessions of a cluster.
     pub cluster_sessions: u32,
-    /// How long connections may stay when the relay is to end.
+    /// How long connections may stay open while the relay shuts down.
     pub drain: Duration,
     /// Certificates.
     pub tls: TlsFiles,
     /// Limits of the data plane.
     pub settings: Settings,
-    /// Where operators ask about the running relay and change it.
+    /// The socket through which operators query and control the running relay.
     pub admin: Option<PathBuf>,
     /// Names that may not have a session although they are allowed.
     pub revoked: Vec<String>,
-    /// Files with more names: those of clients, and those that were revoked.
+    /// A file with more names of clients.
     pub clients_file: Option<PathBuf>,
-    /// The same for revoked names.
+    /// A file with more revoked names.
     pub revoked_file: Option<PathBuf>,
     /// Connections from one address, or half of those that there is room for.
     pub(crate) from_one_address: Option<usize>,

@@ -114,7 +114,7 @@ pub enum ValueError {
 }
 
 impl ConfigError {
-    /// What to do about it, where there is more to say than what is wrong.
+    /// A suggestion to the user, if there is one beyond the error itself.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             ConfigError::Wrong { why, .. } => why.hint(),
@@ -124,7 +124,7 @@ impl ConfigError {
 }
 
 impl ValueError {
-    /// What to do about it, where there is more to say than what is wrong.
+    /// A suggestion to the user, if there is one beyond the error itself.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             ValueError::Toml(why) if matches!(why.unknown_field(), Some("authority" | "name" | "relay")) => {

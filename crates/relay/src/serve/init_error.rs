@@ -54,7 +54,7 @@ pub enum InitError {
 }
 
 impl InitError {
-    /// What to do about it, where there is more to say than what is wrong.
+    /// A suggestion to the user, if there is one beyond the error itself.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             InitError::OwnName(_) => Some("choose another one"),

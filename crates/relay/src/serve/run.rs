@@ -25,7 +25,7 @@ use crate::{
     },
 };
 
-/// SIGHUP, SIGTERM, SIGINT and SIGQUIT as messages.
+/// SIGHUP, SIGTERM, SIGINT and SIGQUIT, received as messages.
 #[derive(Debug)]
 pub struct Signals(Receiver<Event>, SyncSender<Event>);
 
@@ -64,11 +64,11 @@ impl Signals {
     }
 }
 
-/// Serves with the configuration in this file. SIGHUP reads it again; SIGTERM, SIGINT and SIGQUIT drain and end, and a second one
-/// ends at once.
+/// Serves with the configuration in this file. SIGHUP reloads it; SIGTERM, SIGINT and SIGQUIT drain and then stop the relay,
+/// and a second one stops it at once.
 ///
 /// # Errors
-/// When it cannot start. A reload that fails later is logged and changes nothing.
+/// If it cannot start. A later reload that fails is logged and changes nothing.
 pub fn run(path: &Path, signals: &Signals, log: Arc<Log>) -> Result<(), ServeError> {
     let notify = Notify::from_environment()?;
     let mut config = Config::read(path)?;

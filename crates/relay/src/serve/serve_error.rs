@@ -72,7 +72,7 @@ pub enum ServeError {
 }
 
 impl ServeError {
-    /// What to do about it, where there is more to say than what is wrong.
+    /// A suggestion to the user, if there is one beyond the error itself.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             ServeError::Config(error) => error.hint(),

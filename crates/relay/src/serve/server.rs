@@ -173,10 +173,10 @@ impl Server {
         &self.relay
     }
 
-    /// Takes over names, certificates and limits of the control plane. The rest of a configuration needs a restart.
+    /// Applies the names, certificates and control-plane limits of `config`. Other changes need a restart.
     ///
     /// # Errors
-    /// When the certificates cannot be used, or something else is different; everything then stays as it was.
+    /// If the certificates cannot be used, or if another setting differs; nothing is changed then.
     pub fn reload(&self, config: &Config) -> Result<(), ServeError> {
         self.reload_while(config, &|| ())
     }
@@ -233,12 +233,12 @@ impl Server {
         &self.config
     }
 
-    /// Opens no sessions, accepts no connections, and lets open connections finish, at most for `grace`.
+    /// Stops opening sessions and accepting connections, and lets open connections finish for at most `grace`.
     pub fn drain(&mut self, grace: Duration) -> Counts {
         self.drain_unless(grace, || false)
     }
 
-    /// The same, but does not wait any longer as soon as `give_up` says so.
+    /// As [`Server::drain`], but stops waiting as soon as `give_up` returns true.
     pub fn drain_unless(&mut self, grace: Duration, give_up: impl Fn() -> bool) -> Counts {
         self.draining.store(true, Ordering::Relaxed);
         self.log.say("draining", &[("connections", self.relay.connections().into())]);
