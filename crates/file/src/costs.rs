@@ -7,8 +7,8 @@ use argon2::Params;
 /// Argon2id's parameters (RFC 9106).
 ///
 /// The default is 256 MiB, 3 passes, 4 lanes: the passes and lanes that RFC 9106 recommends where memory is bounded, with
-/// four times its 64 MiB, because a file is opened rarely but can be attacked for years. It takes about half a second on
-/// one core, and less on several, because the lanes run in parallel.
+/// four times its 64 MiB, because a file is opened rarely but can be attacked for years. It takes about half a second
+/// on one core, and less on several, because the lanes run in parallel.
 ///
 /// ```
 /// use sealwright_file::Costs;
@@ -70,8 +70,8 @@ impl fmt::Display for Costs {
     }
 }
 
-/// Limits on the Argon2id parameters that a file may demand. Without them a file from a stranger could take all memory or
-/// run for a week.
+/// Limits on the Argon2id parameters that a file may demand. Without them a file from a stranger could take all memory
+/// or run for a week.
 ///
 /// ```
 /// use sealwright_file::{Ceiling, Costs};

@@ -117,6 +117,7 @@ pub struct Summary {
     pub durable: bool,
     /// The commitment of the file.
     pub commitment: Commitment,
-    /// For a signed file that was opened, the id of the signing key. The signature was verified only if signers were given.
+    /// For a signed file that was opened, the id of the signing key. The signature was verified only if signers were
+    /// given.
     pub signer: Option<[u8; 16]>,
 }

@@ -16,10 +16,10 @@ use crate::{error::Error, file_id::Summary, input::Input, output::remove_from};
 
 /// A file that was found by walking a directory.
 ///
-/// Some time can pass before the file is opened, for instance while a passphrase is typed. Meanwhile somebody who can write
-/// to the directory could replace a subdirectory by a symbolic link, so that files from elsewhere would be read and removed.
-/// Therefore no link below the directory is followed, and the file must be a regular one. A file that was saved again in the
-/// meantime is read in its new state; only a file that was read is removed.
+/// Some time can pass before the file is opened, for instance while a passphrase is typed. Meanwhile somebody who can
+/// write to the directory could replace a subdirectory by a symbolic link, so that files from elsewhere would be read
+/// and removed. Therefore no link below the directory is followed, and the file must be a regular one. A file that was
+/// saved again in the meantime is read in its new state; only a file that was read is removed.
 ///
 /// ```
 /// use std::path::Path;

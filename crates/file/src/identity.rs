@@ -22,9 +22,9 @@ use crate::{
 /// No file of keys is longer, in bytes.
 const LONGEST: usize = 1 << 20;
 
-/// Reads the keys in an identity file: secret keys, one per line; or one raw key, as in a key file; or an OpenSSH private
-/// key. If the file is itself sealed (armored or not) or encrypted with a passphrase, it is opened first; `passphrase` is
-/// called only then.
+/// Reads the keys in an identity file: secret keys, one per line; or one raw key, as in a key file; or an OpenSSH
+/// private key. If the file is itself sealed (armored or not) or encrypted with a passphrase, it is opened first;
+/// `passphrase` is called only then.
 ///
 /// ```
 /// use sealwright_file::{Error, Key, SecretKey, read_identities};

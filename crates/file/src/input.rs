@@ -120,8 +120,8 @@ impl Input {
         self.regular.map(|(identity, _)| identity)
     }
 
-    /// The permission bits for a file that is made from this one, if it is a file. The new file has no access list (ACL):
-    /// if this one has, the group bits are those of the group itself, not the mask.
+    /// The permission bits for a file that is made from this one, if it is a file. The new file has no access list
+    /// (ACL): if this one has, the group bits are those of the group itself, not the mask.
     pub fn mode(&self) -> Option<u32> {
         self.regular.map(|(_, mode)| mode)
     }
@@ -225,8 +225,8 @@ impl fmt::Debug for Input {
     }
 }
 
-/// A file with a read position of its own, for [`SealedReader`](crate::SealedReader). The position of a [`File`] is shared
-/// with every process that was forked while it was open, so two readers would disturb each other.
+/// A file with a read position of its own, for [`SealedReader`](crate::SealedReader). The position of a [`File`] is
+/// shared with every process that was forked while it was open, so two readers would disturb each other.
 ///
 /// ```
 /// use std::io::{Read, Seek, SeekFrom};

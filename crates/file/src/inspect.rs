@@ -1,5 +1,5 @@
-//! What a sealed file reveals without a key. None of it is authenticated: whoever can write to the file can change it, and
-//! only opening the file detects that.
+//! What a sealed file reveals without a key. None of it is authenticated: whoever can write to the file can change it,
+//! and only opening the file detects that.
 
 use sealwright_stream::chunk;
 

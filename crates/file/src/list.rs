@@ -129,8 +129,8 @@ impl FileList {
     }
 }
 
-/// The commitment that the sealed file `input` claims, read without a key. If it differs from the listed one, this is not
-/// the listed file. Only opening the file proves that its content belongs to its commitment.
+/// The commitment that the sealed file `input` claims, read without a key. If it differs from the listed one, this is
+/// not the listed file. Only opening the file proves that its content belongs to its commitment.
 ///
 /// ```
 /// use sealwright_file::{Input, Key, Output, Sealing, Shared, list::claimed};

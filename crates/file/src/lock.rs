@@ -36,8 +36,8 @@ pub(crate) fn lock(file: &File, until: Instant, interrupt: &Interrupt) -> io::Re
     }
 }
 
-/// An advisory lock on a directory with a [manifest](crate::FileList), held until it is dropped. Without it, two programs
-/// that seal into one directory at once would each write a manifest without the other's files.
+/// An advisory lock on a directory with a [manifest](crate::FileList), held until it is dropped. Without it, two
+/// programs that seal into one directory at once would each write a manifest without the other's files.
 ///
 /// ```
 /// use sealwright_file::{DirectoryLock, Interrupt};

@@ -118,11 +118,11 @@ impl<'a> Opening<'a> {
 
     /// Opens all of `input`. An output file gets mode 0600, or the sealed file's with [`preserve`](crate::OutputOptions).
     ///
-    /// If `input` is a file, its last chunk is opened first, which proves its length. Every byte is authenticated before it
-    /// is written to `output`. If `input` is a stream, its end is authenticated last: until this returns `Ok`, the text
-    /// that was written may be incomplete. A signature comes after the text: with `signers`, an input file is read twice
-    /// when `output` is a stream, so that no text of another signer is written. An input stream can be read only once, so
-    /// its text is written before this returns an error about the signature.
+    /// If `input` is a file, its last chunk is opened first, which proves its length. Every byte is authenticated
+    /// before it is written to `output`. If `input` is a stream, its end is authenticated last: until this returns
+    /// `Ok`, the text that was written may be incomplete. A signature comes after the text: with `signers`, an input
+    /// file is read twice when `output` is a stream, so that no text of another signer is written. An input stream can
+    /// be read only once, so its text is written before this returns an error about the signature.
     ///
     /// # Errors
     /// [`Error::WrongKey`], [`Error::NotAuthentic`] and any other; an output file then does not appear, an existing one

@@ -13,7 +13,8 @@ use crate::error::Error;
 /// Text that makes one more thread worth its while, in bytes.
 const A_THREAD: u64 = 4 << 20;
 
-/// How many threads are worthwhile for a job on `len` bytes: at most one per core; one per core if the length is not known.
+/// How many threads are worthwhile for a job on `len` bytes: at most one per core; one per core if the length is not
+/// known.
 ///
 /// ```
 /// assert_eq!(sealwright_file::threads_for(Some(1000)), 1);
@@ -54,9 +55,9 @@ impl Drop for Threads {
 /// Runs `job` in a thread pool of its own, whose threads have ended when this returns. Create the [`Work`](crate::Work)
 /// inside `job`.
 ///
-/// Without this, all jobs share one pool per process. A forked process has a copy of that pool but not of its threads, so it
-/// waits for them forever. And jobs that block on the caller's own streams can occupy all threads, so that the jobs they
-/// wait for never run.
+/// Without this, all jobs share one pool per process. A forked process has a copy of that pool but not of its threads,
+/// so it waits for them forever. And jobs that block on the caller's own streams can occupy all threads, so that the
+/// jobs they wait for never run.
 ///
 /// ```
 /// use sealwright_file::{Input, Key, Output, Sealing, Shared, pooled, threads_for};

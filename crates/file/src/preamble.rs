@@ -70,8 +70,8 @@ pub enum KeySource {
 }
 
 impl KeySource {
-    /// The kind of key that is needed: "a raw key" or "a passphrase"; for a file with slots "key pairs", "several raw keys"
-    /// or "several passphrases" if all are of one kind, and otherwise "one of its keys".
+    /// The kind of key that is needed: "a raw key" or "a passphrase"; for a file with slots "key pairs", "several raw
+    /// keys" or "several passphrases" if all are of one kind, and otherwise "one of its keys".
     pub fn wants(&self) -> &'static str {
         match self {
             KeySource::Raw => "a raw key",

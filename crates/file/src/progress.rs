@@ -102,8 +102,8 @@ impl Interrupt {
 /// ```
 #[derive(Clone)]
 pub struct Work {
-    /// Maximum number of spans (1 MiB each) that are sealed or opened at once. The threads come from rayon's global pool, or
-    /// from the pool of [`pooled`](crate::pooled).
+    /// Maximum number of spans (1 MiB each) that are sealed or opened at once. The threads come from rayon's global
+    /// pool, or from the pool of [`pooled`](crate::pooled).
     pub threads: usize,
     /// Asks the job to stop.
     pub interrupt: Interrupt,

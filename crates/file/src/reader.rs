@@ -18,8 +18,8 @@ use crate::{
 
 /// Random access to the text of a sealed file; each chunk is authenticated before a byte of it is returned.
 ///
-/// The last chunk is opened first, so the length is proven before anything is read and a truncated file is refused at once.
-/// Reading a byte reads and opens its whole chunk, 16 KiB; further reads from the same chunk are free.
+/// The last chunk is opened first, so the length is proven before anything is read and a truncated file is refused at
+/// once. Reading a byte reads and opens its whole chunk, 16 KiB; further reads from the same chunk are free.
 ///
 /// ```
 /// use std::io::{Cursor, Read, Seek, SeekFrom};
@@ -63,7 +63,8 @@ impl<R: Read + Seek> SealedReader<R> {
         Ok(reader)
     }
 
-    /// As [`SealedReader::new`], but also for a sealed directory, whose text is a [tree](crate::tree), and for a manifest.
+    /// As [`SealedReader::new`], but also for a sealed directory, whose text is a [tree](crate::tree), and for a
+    /// manifest.
     ///
     /// # Errors
     /// Those of [`SealedReader::new`], except [`Error::IsATree`] and [`Error::IsAList`].

@@ -35,10 +35,10 @@ use crate::{
 
 /// How to change the keys of a file that was sealed for recipients.
 ///
-/// The body does not change: it is copied behind a new header, and the new file replaces the old one atomically, so that a
-/// power failure leaves one or the other. If two programs change the keys of one file, the second waits for the first, for
-/// at most ten seconds. Whoever could open the file before may have kept a copy of it, or of its file key, which the new
-/// header does not change: to exclude somebody from later versions, seal those versions anew.
+/// The body does not change: it is copied behind a new header, and the new file replaces the old one atomically, so
+/// that a power failure leaves one or the other. If two programs change the keys of one file, the second waits for the
+/// first, for at most ten seconds. Whoever could open the file before may have kept a copy of it, or of its file key,
+/// which the new header does not change: to exclude somebody from later versions, seal those versions anew.
 ///
 /// ```
 /// use sealwright_file::{Input, Key, Output, OutputOptions, Recipient, Rekeying, Removal, SecretKey, Sealing};
@@ -125,7 +125,8 @@ pub struct Rekeyed {
 }
 
 impl<'a> Rekeying<'a> {
-    /// Opens with the first of `keys` that fits: adds and removes nothing yet, default costs and ceiling, synced to disk.
+    /// Opens with the first of `keys` that fits: adds and removes nothing yet, default costs and ceiling, synced to
+    /// disk.
     pub fn new(keys: &'a [Key]) -> Self {
         Rekeying {
             keys,

@@ -4,7 +4,8 @@ use std::io::{self, Read, Write};
 
 use mio::net::TcpStream;
 
-/// Maximum number of bytes that [`FrameStream::read`] requests from the system. Its buffer must hold these and one more frame.
+/// Maximum number of bytes that [`FrameStream::read`] requests from the system. Its buffer must hold these and one more
+/// frame.
 pub const READ_SIZE: usize = 64 << 10;
 /// A cut frame's buffer is given back when it is larger than this and empty.
 const KEPT_CAPACITY: usize = 4096;

@@ -18,8 +18,8 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 const QUEUE: usize = 8192;
 const BYTES: usize = 4 << 20;
 
-/// A log. A separate thread writes its lines, so a slow reader never blocks the relay; lines that do not fit into the queue
-/// are dropped and counted.
+/// A log. A separate thread writes its lines, so a slow reader never blocks the relay; lines that do not fit into the
+/// queue are dropped and counted.
 pub struct Log {
     queue: SyncSender<Entry>,
     lost: Arc<AtomicU64>,

@@ -65,8 +65,8 @@ impl ChunkCipher {
         ChunkCipher::create_with_salt(suite, isa, key, &salt, context)
     }
 
-    /// As [`ChunkCipher::create`], but with the caller's salt, for test vectors and for salts that are random already. Two
-    /// texts under the same key, salt and context share their nonces, which reveals the texts.
+    /// As [`ChunkCipher::create`], but with the caller's salt, for test vectors and for salts that are random already.
+    /// Two texts under the same key, salt and context share their nonces, which reveals the texts.
     ///
     /// # Errors
     /// As [`ChunkCipher::create`].
@@ -171,8 +171,8 @@ impl fmt::Debug for ChunkCipher {
 
 /// HKDF-Expand (RFC 5869) with SHA-512 under `key`, over the concatenated parts of `info`, into `out`.
 ///
-/// The crate `hkdf` is not used because it refuses keys shorter than the hash, as the RFC requires of extracted keys; here
-/// `key` may be shorter, but must be uniformly random.
+/// The crate `hkdf` is not used because it refuses keys shorter than the hash, as the RFC requires of extracted keys;
+/// here `key` may be shorter, but must be uniformly random.
 ///
 /// ```
 /// use sealwright_stream::hkdf_expand;

@@ -24,8 +24,8 @@ use crate::{
 /// failed may be repeated. `write_all`, `write!` and [`io::copy`] may not, because they do not report how much of the
 /// text they had written.
 ///
-/// Do not continue a stream that was begun before a fork, or before a snapshot of the process or its virtual machine was
-/// restored: two processes could then seal under the same nonces.
+/// Do not continue a stream that was begun before a fork, or before a snapshot of the process or its virtual machine
+/// was restored: two processes could then seal under the same nonces.
 ///
 /// [`Opener`]: crate::Opener
 ///

@@ -40,8 +40,8 @@ pub fn listen(clean_up: impl Fn() + Send + 'static) -> Result<(), CommandError> 
     start(&[SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGXFSZ], clean_up, || {}, || {})
 }
 
-/// As [`listen`]. In addition, `stop` runs before the process is suspended from the terminal (Ctrl-Z), and `resume` after
-/// it continues: for programs that change the settings of the terminal.
+/// As [`listen`]. In addition, `stop` runs before the process is suspended from the terminal (Ctrl-Z), and `resume`
+/// after it continues: for programs that change the settings of the terminal.
 ///
 /// # Errors
 /// If the system refuses the handler.
@@ -53,9 +53,9 @@ pub fn listen_at_terminal(
     start(&[SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGXFSZ, SIGTSTP, SIGCONT], clean_up, stop, resume)
 }
 
-/// Ensures that this process can read the exit status of child processes that it starts from now on. If the parent process
-/// ignores SIGCHLD, as some supervisors do, that setting is inherited, and the system would discard the status. Catching the
-/// signal prevents this; the child processes get its default action.
+/// Ensures that this process can read the exit status of child processes that it starts from now on. If the parent
+/// process ignores SIGCHLD, as some supervisors do, that setting is inherited, and the system would discard the status.
+/// Catching the signal prevents this; the child processes get its default action.
 ///
 /// # Errors
 /// If the system refuses the handler.

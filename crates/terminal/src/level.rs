@@ -6,7 +6,8 @@ use sealwright::Isa;
 
 use crate::error::{CommandError, printable};
 
-/// Refuses a level that does not exist or belongs to other processors: it would have no effect, and nobody would notice.
+/// Refuses a level that does not exist or belongs to other processors: it would have no effect, and nobody would
+/// notice.
 pub(crate) fn check() -> Result<(), CommandError> {
     let name = match env::var("SEALWRIGHT_ISA") {
         Ok(name) => name,

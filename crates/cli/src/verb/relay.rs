@@ -74,8 +74,8 @@ enum Verb {
 struct AddArgs {
     #[command(flatten)]
     name: NameArgs,
-    /// Address of the relay for the client's file. If not given: as in the files of other clients, else the host of `public`,
-    /// else the first name in the relay's certificate that is not local
+    /// Address of the relay for the client's file. If not given: as in the files of other clients, else the host of
+    /// `public`, else the first name in the relay's certificate that is not local
     #[arg(long, value_name = "HOST:PORT")]
     relay: Option<String>,
 }

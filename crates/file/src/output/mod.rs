@@ -94,8 +94,8 @@ impl Output {
         Ok(Output { to, name, mode: PRIVATE, redirected: None, on_device: false })
     }
 
-    /// Checks, without opening it, whether `path` can be an output, before any work is done. Returns whether it will be a
-    /// regular file, rather than a device or a named pipe.
+    /// Checks, without opening it, whether `path` can be an output, before any work is done. Returns whether it will be
+    /// a regular file, rather than a device or a named pipe.
     ///
     /// # Errors
     /// [`Error::Exists`] and [`Error::BlockDevice`] without `force`; [`Error::BadOutput`] for a name that no file can
@@ -127,9 +127,9 @@ impl Output {
         }
     }
 
-    /// The file `path`, whose name was derived from another, as `letter.seal` from `letter`. It must be a regular file or
-    /// not exist: somebody who can write to the directory could have placed a named pipe, a device or a link there, to get
-    /// the text or to have another file replaced.
+    /// The file `path`, whose name was derived from another, as `letter.seal` from `letter`. It must be a regular file
+    /// or not exist: somebody who can write to the directory could have placed a named pipe, a device or a link there,
+    /// to get the text or to have another file replaced.
     ///
     /// # Errors
     /// Those of [`Output::check_derived`].
@@ -184,8 +184,8 @@ impl Output {
         Output { to: To::Stream(Box::new(to)), name: name.into(), mode: PRIVATE, redirected: None, on_device: false }
     }
 
-    /// Permission bits to use instead of 0600 for a file that [`Output::write_all_of`] writes, or into which an input is
-    /// sealed that is not a file itself.
+    /// Permission bits to use instead of 0600 for a file that [`Output::write_all_of`] writes, or into which an input
+    /// is sealed that is not a file itself.
     pub fn mode(self, mode: u32) -> Output {
         Output { mode, ..self }
     }

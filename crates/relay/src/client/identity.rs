@@ -131,8 +131,8 @@ impl ClientError {
         }
     }
 
-    /// Whether the relay closed the connection before it sent anything: it may be overloaded, or something other than the
-    /// control plane of a relay listens there.
+    /// Whether the relay closed the connection before it sent anything: it may be overloaded, or something other than
+    /// the control plane of a relay listens there.
     pub fn is_unheard(&self) -> bool {
         matches!(self, ClientError::Relay { error, .. } if error.get_ref().is_some_and(|why| why.is::<Unheard>()))
     }
@@ -162,8 +162,8 @@ impl LastRelay {
 pub struct Identity {
     /// Its name, which its certificate must name too.
     pub name: String,
-    /// Host and port of the relay's control plane, or of several nodes, separated by commas. The one that responded last is
-    /// tried first, then those after it in the list.
+    /// Host and port of the relay's control plane, or of several nodes, separated by commas. The one that responded
+    /// last is tried first, then those after it in the list.
     pub relay: String,
     /// Which of them responded last.
     pub last: LastRelay,

@@ -62,8 +62,8 @@ pub struct Pipe<'a> {
 }
 
 impl Pipe<'_> {
-    /// Sends `input` to the peer and writes the peer's data to `output`, until both streams have ended and both sides know
-    /// it. `watch` is called with a description of each event.
+    /// Sends `input` to the peer and writes the peer's data to `output`, until both streams have ended and both sides
+    /// know it. `watch` is called with a description of each event.
     ///
     /// # Errors
     /// When there is no session, the peer does not answer, or the input or output fails.

@@ -34,7 +34,8 @@ pub struct Config {
     pub control: SocketAddr,
     /// Where Prometheus reads metrics.
     pub metrics: Option<SocketAddr>,
-    /// Host and port for frames that are announced to clients, if they cannot use the address on which the relay listens.
+    /// Host and port for frames that are announced to clients, if they cannot use the address on which the relay
+    /// listens.
     pub public: Option<(String, u16)>,
     /// How frames are sealed.
     pub scheme: Spec,

@@ -64,8 +64,8 @@ impl Signals {
     }
 }
 
-/// Serves with the configuration in this file. SIGHUP reloads it; SIGTERM, SIGINT and SIGQUIT drain and then stop the relay,
-/// and a second one stops it at once.
+/// Serves with the configuration in this file. SIGHUP reloads it; SIGTERM, SIGINT and SIGQUIT drain and then stop the
+/// relay, and a second one stops it at once.
 ///
 /// # Errors
 /// If it cannot start. A later reload that fails is logged and changes nothing.
