@@ -1,17 +1,28 @@
-//! The `.smpt` format: one stream of little-endian 64-bit records a thread, compressed with zstd.
+//! The `.smpt` format: for each thread one stream of little-endian 64-bit records, compressed with zstd.
 //!
 //! | bits | field |
 //! |---|---|
 //! | 0..47 | address |
-//! | 48..58 | instructions since the record before; 2047: the count stands in the escape record before |
+//! | 48..58 | instructions since the previous record; 2047: the preceding escape record holds the count |
 //! | 59..61 | log2 of the size |
-//! | 62..63 | 0 load, 1 store, 2 escape (bits 0..47 a long count), 3 synchronisation |
+//! | 62..63 | 0 load, 1 store, 2 escape (bits 0..47 hold a long count), 3 synchronisation |
 //!
-//! A synchronisation has its code in bits 59..61 and 47, its object in bits 0..46: 1 and 2 begin and end a barrier, 3 and 4
-//! a lock, 5 and 6 an unlock, 9 and 10 a semaphore's post, 11 and 12 its wait; 7 and 13 say that a thread is made or
-//! joined, 8 that all are, 14 and 15 bound the region of interest. An escape whose size is 1 holds how many threads
-//! the next barrier is for; without one it is for all that run. A recorded thread begins with a wait for the semaphore that its
-//! maker posts, and ends with a post of one that the thread that joins it waits for.
+//! A synchronisation has its code in bits 47 (most significant) and 59..61, and its object in bits 0..46:
+//!
+//! | codes | meaning |
+//! |---|---|
+//! | 1, 2 | barrier: begin, end |
+//! | 3, 4 | lock: begin, end |
+//! | 5, 6 | unlock: begin, end |
+//! | 7, 13 | a thread is created, a thread is joined |
+//! | 8 | all threads have been created; the recorder does not write it |
+//! | 9, 10 | semaphore post: begin, end |
+//! | 11, 12 | semaphore wait: begin, end |
+//! | 14, 15 | the region of interest begins, ends |
+//!
+//! An escape whose size field is 1 holds the number of threads that the next barrier waits for; without it, the barrier
+//! waits for all running threads. A recorded thread begins by waiting for a semaphore that its creator posts, and ends by
+//! posting one that the joining thread waits for.
 
 use std::io::{self, Read, Write};
 
@@ -20,7 +31,7 @@ use crate::access::{Access, Operation, Source, SourceError};
 
 const LONG: u64 = 2047;
 
-/// A thread's records as steps of a processor.
+/// Reads the records of a thread as the accesses and synchronisations of a processor.
 pub struct Smpt {
     input: Box<dyn Read>,
     name: String,
@@ -38,7 +49,7 @@ impl std::fmt::Debug for Smpt {
 }
 
 impl Smpt {
-    /// Reads uncompressed records of thread `thread` for lines of `line` bytes; `name` is for messages.
+    /// Reads uncompressed records of thread `thread` for lines of `line` bytes. Error messages contain `name`.
     pub fn new(input: Box<dyn Read>, name: &str, line: usize, thread: usize) -> Smpt {
         let stepper = Stepper::new(line, thread);
         Smpt { input, name: name.to_owned(), stepper, long: None, count: None, records: 0, left: Vec::new() }
@@ -100,7 +111,7 @@ impl Smpt {
                     11 => Operation::Wait,
                     14 => Operation::RegionBegin,
                     15 => Operation::RegionEnd,
-                    // Ends of the above, threads made and joined
+                    // Ends of calls; threads created or joined
                     2 | 4 | 6 | 7 | 8 | 10 | 12 | 13 => return Ok(()),
                     _ => return Err(self.wrong(format_args!("synchronisation code {code} does not exist"))),
                 };
@@ -156,7 +167,7 @@ impl<W: Write> Writer<W> {
         self.out.write_all(&(rest | gap.min(LONG) << 48).to_le_bytes())
     }
 
-    /// A load or store of 2^`size` bytes, `gap` instructions after the record before.
+    /// Writes a load or store of 2^`size` bytes, `gap` instructions after the previous record.
     ///
     /// # Errors
     /// When the output fails.
@@ -164,7 +175,7 @@ impl<W: Write> Writer<W> {
         self.put(gap, address & ((1 << 48) - 1) | u64::from(size & 7) << 59 | u64::from(store) << 62)
     }
 
-    /// A synchronisation by code.
+    /// Writes a synchronisation with this code.
     ///
     /// # Errors
     /// When the output fails.
@@ -172,7 +183,7 @@ impl<W: Write> Writer<W> {
         self.put(gap, object & ((1 << 47) - 1) | (code >> 3 & 1) << 47 | (code & 7) << 59 | 3 << 62)
     }
 
-    /// How many threads the next barrier is for.
+    /// Writes the number of threads that the next barrier waits for.
     ///
     /// # Errors
     /// When the output fails.
@@ -180,7 +191,7 @@ impl<W: Write> Writer<W> {
         self.out.write_all(&(2 << 62 | 1 << 59 | threads & ((1 << 48) - 1)).to_le_bytes())
     }
 
-    /// The output back.
+    /// Returns the output.
     pub fn into_inner(self) -> W {
         self.out
     }
