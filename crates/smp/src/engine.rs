@@ -14,7 +14,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-/// A point of time, in processor cycles.
+/// A point in time, in processor cycles.
 pub type Cycle = u64;
 
 /// The time that a machine has reached, shared with what forgets by it.
@@ -32,16 +32,16 @@ impl Clock {
     }
 }
 
-/// How often an AES engine may begin a line.
+/// How often an AES engine can start a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Model {
-    /// Every cycle: what the thesis's sentence on five pads within a latency says.
+    /// Every cycle, as the thesis's sentence on five pads within a latency implies.
     Window,
-    /// Every latency / 4 cycles: what the thesis's GB/s say (64 bytes in 80 cycles at 1 GHz are 0.8 GB/s).
+    /// Every latency / 4 cycles, as the thesis's throughput implies (64 bytes in 80 cycles at 1 GHz are 0.8 GB/s).
     #[default]
     Pipelined,
-    /// After the line before is done: what "takes 320 cycles" says of an engine without stages.
+    /// When the previous line is done, as "takes 320 cycles" implies for an engine without pipeline stages.
     Iterative,
 }
 
@@ -67,19 +67,20 @@ impl Model {
     }
 }
 
-/// How many engines a node has. Every scheme pays for its engines by the same rules; the variants differ in what it has.
+/// How many engines a node has. The variants differ only in that; the rules by which engines are occupied are the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Units {
-    /// What the thesis's text and storage table give each scheme: one AES engine for pads or masks; GHASH for GCM, a second
-    /// AES engine for the MAC of chained masks; and of these masks one to send and one to receive.
+    /// As in the thesis's text and storage table: one AES engine for pads or masks; GHASH for GCM, and for chained
+    /// masks a second AES engine for the MAC, with one mask to send and one to receive.
     #[default]
     Thesis,
-    /// The same for all: one AES engine for pads or masks, one engine for authentication, two masks to send and two to
-    /// receive. Links have engines like everybody else, not engines of their own speed.
+    /// The same for every scheme: one AES engine for pads or masks, one engine for authentication, two masks to send
+    /// and two to receive. Links (CXL and PCIe IDE) have these engines too, not engines that match the speed of the
+    /// link.
     Equal,
-    /// An engine whenever one is needed: nothing ever waits for an engine, only for its latency. Two masks to send and two
-    /// to receive.
+    /// As many engines as needed: nothing waits for a free engine, only for its latency. Two masks to send and two to
+    /// receive.
     Generous,
 }
 
@@ -103,17 +104,17 @@ impl Units {
 pub struct Engines {
     /// How many engines a node has.
     pub units: Units,
-    /// How often an AES engine may begin a line.
+    /// How often an AES engine can start a line.
     pub model: Model,
-    /// Its cycles a line; else as the scheme's publication has it.
+    /// Latency of an AES engine for a line, in cycles; if absent, the figure published for the scheme.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency: Option<u64>,
-    /// Its cycles from one line's beginning to the next; else as the model says.
+    /// Cycles between the starts of two lines in an AES engine; if absent, as the model defines it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<u64>,
     /// Cycles to combine a line with its pad or mask.
     pub xor: u64,
-    /// Cycles of the GHASH engine for a line, which it does one after the other.
+    /// Cycles of the GHASH engine for a line. It processes one line at a time.
     pub ghash: u64,
 }
 

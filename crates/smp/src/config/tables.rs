@@ -10,19 +10,20 @@ use crate::{protocol::Protocol, topology::TopologyKind};
 pub struct Machine {
     /// Processors, 2 to 64.
     pub processors: usize,
-    /// Chips that they are spread over evenly; 0 is one chip a processor. Transfers within a chip stay in the clear.
+    /// Chips, each with the same number of processors; 0 means one chip per processor. Transfers within a chip are not
+    /// encrypted.
     pub chips: usize,
-    /// Lines that a processor may have asked for at a time, 1 to 64: its MSHRs. With 1 it waits for each.
+    /// Outstanding line requests per processor (MSHRs), 1 to 64. With 1, a processor waits for each line.
     pub mshrs: usize,
-    /// Bytes of a line, 64 or 128.
+    /// Bytes in a cache line, 64 or 128.
     pub line: usize,
-    /// Cycles of a synchronisation: arriving at a barrier, asking for a lock, being woken.
+    /// Cycles of a synchronisation step: arriving at a barrier, requesting a lock, being woken.
     pub sync: u64,
-    /// The process that all processors run, as associated data of every transfer.
+    /// Number of the first process; the process number is associated data of every transfer.
     pub process: u8,
-    /// Seed of keys, first counters and jitter.
+    /// Seed for keys, initial counters and jitter.
     pub seed: u64,
-    /// References after which counting begins, where the program does not bound its region of interest itself.
+    /// Number of references before statistics begin, unless the program bounds its own region of interest.
     pub warm_up: u64,
 }
 
@@ -30,12 +31,12 @@ pub struct Machine {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Processes {
-    /// How many, 1 to 16.
+    /// Number of processes, 1 to 16.
     pub count: usize,
-    /// Cycles after which a processor changes to the next process that can run, once its access and the instructions before that
-    /// are done; 0 changes only when a process waits for others.
+    /// Time slice in cycles, after which a processor switches to the next runnable process, once its current access and
+    /// the instructions before it are done; with 0 it switches only when a process waits for others.
     pub quantum: u64,
-    /// Cycles of a change.
+    /// Cycles of a switch.
     pub switch: u64,
 }
 
@@ -47,7 +48,7 @@ pub struct Level {
     pub bytes: usize,
     /// Ways.
     pub ways: usize,
-    /// Cycles of a hit, which the processor waits for.
+    /// Latency of a hit in cycles; the processor waits for it.
     pub hit: u64,
 }
 
@@ -59,86 +60,86 @@ pub struct SecondLevel {
     pub bytes: usize,
     /// Ways.
     pub ways: usize,
-    /// Cycles of a hit.
+    /// Latency of a hit in cycles.
     pub hit: u64,
 }
 
-/// How the bus is held.
+/// How long a request holds the bus.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BusMode {
-    /// Address and data phases apart: other requests pass while data is awaited.
+    /// Split transactions: the bus is free for other requests between the address and the data phase.
     #[default]
     Split,
-    /// Held from the address to the data.
+    /// Atomic transactions: a request holds the bus from its address until its data.
     Atomic,
 }
 
-/// Who is served next.
+/// How the arbiter chooses among the waiting nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arbiter {
-    /// Each in turn after the one served last.
+    /// In turn, starting after the node served last.
     #[default]
     RoundRobin,
-    /// The lowest number.
+    /// The node with the lowest number.
     Fixed,
 }
 
-/// The bus. Figures are those of GEMS where it has them.
+/// The bus. The defaults are those of GEMS where it defines them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bus {
-    /// Split or atomic.
+    /// Split or atomic transactions.
     pub mode: BusMode,
-    /// How caches are kept coherent: mosi, mesi or moesi.
+    /// Coherence protocol: mosi, mesi or moesi.
     pub protocol: Protocol,
-    /// Who is served next.
+    /// How the arbiter chooses among the waiting nodes.
     pub arbiter: Arbiter,
-    /// Cycles from controller to arbiter.
+    /// Cycles from a cache controller to the arbiter.
     pub issue: u64,
-    /// Cycles to decide.
+    /// Cycles of the arbiter's decision.
     pub arbitration: u64,
-    /// Cycles that an address holds its part of the bus. A line that is written back holds it as well, and not the data lines.
+    /// Cycles for which a command holds the address bus. Write-backs hold the address bus too, and never the data bus.
     pub address: u64,
-    /// Bytes a cycle in the data phase.
+    /// Bytes per cycle on the data bus.
     pub width: u64,
-    /// Bytes of a data message's header.
+    /// Bytes of the header of a data message.
     pub header: u64,
-    /// Cycles of the way, apart from holding the bus.
+    /// Propagation delay in cycles, in addition to the time that the bus is held.
     pub flight: u64,
-    /// Cycles of an owner to find its line.
+    /// Cycles that an owner needs to find the requested line.
     pub response: u64,
-    /// Cycles after which a refused access is tried again.
+    /// Cycles after which a refused access is retried.
     pub retry: u64,
-    /// Whether tags, counters and messages of a scheme take their room on the bus.
+    /// Whether the tags, counters and messages of a scheme take time on the bus.
     pub tags: bool,
-    /// Cycles after which a requestor asks its peer to send again; 0 waits for ever.
+    /// Cycles after which a requester asks its peer to send the line again; 0 means never.
     pub timeout: u64,
-    /// The most by which nodes may see an address at different times; 0 is a snoop in one cycle.
+    /// Largest difference, in cycles, between the times at which nodes see a command; with 0, all see it at once.
     pub skew: u64,
 }
 
-/// What connects the nodes: the bus, or links between neighbours with a directory at each line's home node. Cycles of a
-/// node's own work (issue, response, retry, timeout) and the protocol are those of the bus's table.
+/// What connects the nodes: the bus, or links between neighbours with a directory at each line's home node. The
+/// latencies of a node itself (issue, response, retry, timeout) and the protocol are taken from the table `bus`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Interconnect {
     /// bus, ring or mesh.
     pub kind: TopologyKind,
-    /// Nodes in a row of a mesh; 0 makes it as square as it can be.
+    /// Nodes in a row of a mesh; 0 makes it as square as possible.
     pub columns: usize,
-    /// Bytes that a link carries a cycle, each way.
+    /// Bytes per cycle of a link, each way.
     pub width: u64,
     /// Bytes of a message without a line: a request, a forwarded request, an invalidation, an acknowledgement.
     pub command: u64,
     /// Bytes of the header of a message with a line.
     pub header: u64,
-    /// Cycles of a hop, through link and router, apart from holding the link.
+    /// Latency of a hop (link and router) in cycles, in addition to the time that the link is held.
     pub latency: u64,
-    /// Cycles of a home to look a line up in its directory.
+    /// Cycles of a directory lookup at the home node.
     pub directory: u64,
-    /// Cycles for which each request, write-back or line that is given back keeps its home from others; 0 keeps none waiting.
+    /// Cycles for which a request, a write-back or a line returned by its owner occupies its home; with 0, none waits.
     pub occupancy: u64,
 }
 
@@ -146,44 +147,44 @@ pub struct Interconnect {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Memory {
-    /// Cycles to answer.
+    /// Cycles until memory answers a request.
     pub latency: u64,
-    /// Up to this many cycles more, at random by the machine's seed.
+    /// Maximum of a random delay in cycles, which is added to the latency and depends on `machine.seed`.
     pub jitter: u64,
-    /// Banks that work at the same time; 0 is a memory that answers every request after `latency`.
+    /// Number of banks, which work in parallel; with 0, memory answers every request after `latency`.
     pub banks: usize,
-    /// Bytes of a bank's open row.
+    /// Bytes in a row of a bank.
     pub row: u64,
-    /// Cycles from a bank's turn to its line, if the line is in the open row.
+    /// Cycles of a bank to answer if the line is in the open row.
     pub row_hit: u64,
-    /// The same if another row is open, or none.
+    /// Cycles of a bank to answer if another row is open, or none.
     pub row_miss: u64,
-    /// Protection of what lies in memory.
+    /// Protection of the contents of memory.
     pub protect: Protect,
-    /// Counter blocks that the controller keeps at hand, where memory is protected.
+    /// Number of counter blocks in the controller's counter cache, if memory is protected.
     pub counter_cache: usize,
 }
 
-/// Protection of what lies in memory.
+/// Protection of the contents of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protect {
     /// None, as in the thesis.
     #[default]
     None,
-    /// AES in XTS, as SEV has it: no counters, no MAC.
+    /// AES-XTS without counters or MACs, as in SEV.
     Xts,
-    /// The same with a MAC of 28 bits for each line, as TDX has it.
+    /// AES-XTS with a MAC of 28 bits for each line, as in TDX.
     XtsMac,
-    /// Split counters, AES-GCM lines, and a Merkle tree over the counters, as SGX has it.
+    /// AES-GCM for each line, split counters, and a Merkle tree over the counters, as in SGX.
     Tree,
 }
 
 impl Protect {
-    /// Every protection.
+    /// All kinds of protection.
     pub const ALL: [Protect; 4] = [Protect::None, Protect::Xts, Protect::XtsMac, Protect::Tree];
 
-    /// Its name in settings.
+    /// The name in settings.
     pub fn name(self) -> &'static str {
         match self {
             Protect::None => "none",

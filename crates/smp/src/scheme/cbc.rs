@@ -1,4 +1,5 @@
-//! SENSS as the thesis reads it, which it calls CBC: a chain of masks a sender, a MAC on every line before its use.
+//! SENSS as the thesis describes it (and calls it CBC): a chain of masks per sender, and a MAC on every line before its
+//! use.
 
 use super::{
     chain::{Charge, Mac, Scope, chained},
@@ -7,7 +8,7 @@ use super::{
 
 // The latency is the thesis's. It gives each node one mask to send and one to receive; `engines.units` has more
 chained! {
-    "cbc", "SENSS as the thesis reads it: masks a node, a MAC on each line before its use",
+    "cbc", "SENSS as the thesis describes it: masks per node, a MAC on each line before its use",
     latency: 320, masks: 0, authenticate: 1, mac: Mac::Critical, scope: Scope::Node,
     columns: ["cbc, MAC a line": [], "cbc, MAC in 10": ["scheme.cbc.authenticate=10"]]
 }

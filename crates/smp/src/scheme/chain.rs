@@ -1,4 +1,4 @@
-//! Chained masks, as SENSS and the thesis have them: masks fed back from the ciphertext, and a MAC over a chain of lines.
+//! Chained masks as in SENSS and the thesis: masks derived from earlier ciphertext, and a MAC over a chain of lines.
 //!
 //! A line is `plaintext ^ mask`, and the next mask is the encrypted ciphertext: that is CFB (the thesis calls it CBC), and
 //! malleable bit by bit until the MAC is due. A chain belongs to the group, to a sender, or to a pair ([`Scope`]).
@@ -39,19 +39,19 @@ pub(super) enum Scope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Mac {
-    /// Before the line may be used.
+    /// Before the line is used.
     Critical,
-    /// Beside the lines, by an engine of its own.
+    /// In the background, by a separate engine, while the line is already in use.
     Background,
 }
 
-/// Blocks of AES that the engine of MACs is charged for a line.
+/// AES blocks that the MAC engine is charged for a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Charge {
-    /// Those of the line: a MAC takes the cycles of a line, as published.
+    /// The blocks of the line: a MAC takes the cycles of a line, as published.
     Line,
-    /// Those that are encrypted: the header's as well, and where a MAC travels the one that hides the chain's state.
+    /// All that are encrypted: also those of the header, and for each MAC the one that hides the chain's state.
     All,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct Rules {
     pub(super) latency: u64,
     /// Masks of a chain, or of each direction where sending and receiving have masks of their own. 0 is what the units give.
     pub(super) masks: usize,
-    /// Lines to a MAC.
+    /// Lines per MAC.
     pub(super) authenticate: u64,
     pub(super) mac: Mac,
     pub(super) charge: Charge,
@@ -77,17 +77,18 @@ macro_rules! chained {
     ($name:literal, $summary:literal, latency: $latency:literal, masks: $masks:literal, authenticate: $authenticate:literal,
      mac: $mac:expr, scope: $scope:expr, columns: $columns:tt) => {
         parameters!(Parameters {
-            /// Masks of a chain, or to send and as many to receive; 0 stands for what `engines.units` gives: 1 in thesis, else 2.
+            /// Masks per chain (and direction, unless the scope is group); 0 is 1 with `engines.units=thesis`, else 2.
             masks: usize = $masks, in 0..=MOST as usize;
-            /// Lines to a MAC.
+            /// Lines per MAC.
             authenticate: u64 = $authenticate, in 1..=MOST;
-            /// When the MAC is checked: critical (before a line is used) or background.
+            /// When the MAC is checked: critical (before the line is used) or background (in parallel with its use).
             mac: Mac = $mac;
-            /// Blocks of AES that a line's part of the MAC takes: line (its own, as published) or all (header and tag too).
+            /// AES blocks that the MAC engine is charged for a line: line (the line's own, as published) or all (header
+            /// and tag too).
             charge: Charge = Charge::Line;
-            /// Who shares a chain: group, node or pair.
+            /// Who shares a chain: group (all units), node (one chain per sender) or pair (one per ordered pair).
             scope: Scope = $scope;
-            /// Processes whose masks are stored at once; counts for storage only.
+            /// Processes whose masks are stored at a time; affects only the computed storage.
             processes: usize = 100, in 1..=MOST as usize;
         });
 
@@ -229,7 +230,7 @@ fn open(ring: &mut VecDeque<Cycle>, now: Cycle, engine: &mut Engine) -> Cycle {
 }
 
 impl Ciphers {
-    /// The masks that a chain starts with: numbered encryptions of a value drawn with the keys.
+    /// The initial masks of a chain: numbered encryptions of a random value that is shared with the keys.
     fn begin(&self, masks: usize, chain: usize) -> VecDeque<[u8; LONGEST_LINE]> {
         (0..masks)
             .map(|mask| {
@@ -260,7 +261,7 @@ impl Ciphers {
         last
     }
 
-    /// What travels of a MAC: encrypted once more, so that the chain's state stays inside.
+    /// The MAC as transmitted: encrypted once more, so that it does not reveal the chain's state.
     fn tag(&self, mac: &Block) -> [u8; LONGEST_TAG] {
         let mut block = *mac;
         block[0] ^= 0x80;

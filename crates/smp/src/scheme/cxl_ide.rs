@@ -1,8 +1,8 @@
-//! CXL.cachemem IDE: AES-GCM-256 a link, a MAC of 96 bits for an epoch of flits.
+//! CXL.cachemem IDE: AES-GCM-256 on each link, with a MAC of 96 bits for each epoch of flits.
 //!
-//! Published: 5 flits of 68 bytes to a MAC in containment mode and 128 in skid mode; 2 and 32 with flits of 256 bytes. A
-//! flit of 68 bytes has 4 slots of 16 bytes, one of 256 bytes has 15, and a MAC takes a slot. A
-//! sender that falls idle may end an epoch early, with a truncated MAC (CXL 2.0 and 3.0, section 11).
+//! The specification has one MAC for 5 flits of 68 bytes in containment mode and for 128 in skid mode, or for 2 and 32
+//! flits of 256 bytes. A flit of 68 bytes has 4 slots of 16 bytes, one of 256 bytes has 15, and a MAC takes one slot. A
+//! sender that becomes idle may end an epoch early, with a truncated MAC (CXL 2.0 and 3.0, section 11).
 
 use serde::{Deserialize, Serialize};
 
@@ -31,15 +31,15 @@ parameters!(Parameters {
     release: Release = Release::Containment;
     /// Bytes of a flit.
     flit: u64 = 68, in [68, 256];
-    /// Flits to a MAC; 0 stands for the published number of the flit and mode.
+    /// Flits per MAC; 0 stands for the number in the specification for this flit size and mode.
     flits: u64 = 0, in 0..=MOST;
-    /// Whether a sender ends the epoch after each line, as a link does that falls idle.
+    /// Whether a sender ends the epoch after each line, as on a link that becomes idle.
     early: bool = true;
 });
 
 register!(
     "cxl-ide",
-    "CXL.cachemem IDE: every node a link, a MAC for an epoch of flits",
+    "CXL.cachemem IDE: a link for each node, a MAC for each epoch of flits",
     Parameters,
     build,
     ["cxl-ide": [], "cxl-ide, skid": ["scheme.cxl-ide.release=skid"]]

@@ -1,4 +1,4 @@
-//! The thesis's unit: AES-GCM with a counter for each ordered pair and pads made ahead.
+//! The thesis's unit: AES-GCM with a counter for each ordered pair of nodes and precomputed pads.
 
 use std::fmt;
 
@@ -20,23 +20,24 @@ use crate::{
 const LATENCY: u64 = 320;
 
 parameters!(Parameters {
-    /// Pads kept ready for each ordered pair at each end.
+    /// Pads that each end precomputes for each ordered pair of nodes.
     pads: usize = 5, in 0..=MOST as usize;
     /// Layout of the IV: pair, faithful-sender or faithful-receiver.
     iv: Iv = Iv::Pair;
-    /// Number of the start of the machine, part of the IV, so that counters may begin anew.
+    /// Boot number of the machine; part of the IV, so that counters can start again.
     epoch: u16 = 1;
-    /// Whether commands of the address bus are authenticated, and lines bound to their place in the bus's order.
+    /// Whether commands on the address bus are authenticated, and lines are bound to their position in the order of the
+    /// bus.
     commands: bool = false;
-    /// Keys: one for all processes, as in the thesis, or each, one for each process.
+    /// Keys: one (a key for all processes, as in the thesis) or each (a key for each process).
     keys: Keys = Keys::One;
-    /// With a key for each process: processes whose pads a unit stores at once.
+    /// If each process has a key: number of processes whose pads a unit stores at a time.
     stored: usize = 1, in 1..=MOST_PROCESSES;
 });
 
 register!(
     "gcm",
-    "the thesis: AES-GCM, a counter and pads for each ordered pair",
+    "the thesis: AES-GCM, a counter and precomputed pads for each ordered pair of nodes",
     Parameters,
     Gcm::new,
     ["gcm": [], "gcm, commands": ["scheme.gcm.commands=true", "bus.timeout=20000"]]
@@ -46,23 +47,23 @@ register!(
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Iv {
-    /// Source 8, destination 8, epoch 16, counter 64 bits: cannot repeat.
+    /// Source (8 bits), destination (8), epoch (16), counter (64): never repeats.
     #[default]
     Pair,
-    /// The thesis, with the sender's number beside the counter: repeats across receivers.
+    /// As in the thesis, with the sender's number and the counter: repeats between receivers.
     FaithfulSender,
-    /// The thesis, with the receiver's number: would repeat across senders whose counters are equal.
+    /// As in the thesis, with the receiver's number and the counter: repeats between senders with equal counters.
     FaithfulReceiver,
 }
 
-/// Who shares a key.
+/// Which processes share a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Keys {
     /// All processes.
     #[default]
     One,
-    /// Nobody: each process has a key, counters and pads of its own.
+    /// None: each process has its own key, counters and pads.
     Each,
 }
 

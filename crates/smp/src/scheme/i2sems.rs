@@ -1,8 +1,8 @@
-//! I2SEMS (Lee, Ahn, Kim, PACT 2007): a global controller hands out ranges of counters, so no pair keeps any; keystream is
-//! made ahead where the next counters can be guessed.
+//! I2SEMS (Lee, Ahn, Kim, PACT 2007): a global controller assigns ranges of counters to senders, so there are no
+//! counters per pair. Keystream is precomputed for the counters that are expected next.
 //!
-//! The abstract of its paper is all that could be read: the sizes here are settings, not its figures. A sender's
-//! counters are shared by all its receivers, so a receiver sees gaps; its guess hits while the gap is within its window.
+//! Only the abstract of the paper was available, so the sizes here are settings and not its figures. All receivers
+//! share a sender's counters, so a receiver sees gaps; its prediction is right as long as the gap is within its window.
 
 use std::{collections::VecDeque, fmt};
 
@@ -23,17 +23,17 @@ use crate::{
 const LATENCY: u64 = 320;
 
 parameters!(Parameters {
-    /// Counters that a sender is handed at a time.
+    /// Counters in a range that a sender is assigned.
     range: u64 = 64, in 1..=MOST;
-    /// Keystreams that a sender keeps ready.
+    /// Keystreams that a sender precomputes.
     pads: usize = 5, in 0..=MOST as usize;
-    /// Keystreams that a receiver keeps ready for each sender.
+    /// Keystreams that a receiver precomputes for each sender.
     window: u64 = 8, in 0..=MOST;
-    /// Number of the start of the machine, part of the IV, so that counters may begin anew.
+    /// Boot number of the machine; part of the IV, so that counters can start again.
     epoch: u16 = 1;
 });
 
-register!("i2sems", "I2SEMS: counters handed out in ranges, keystream kept for them", Parameters, I2sems::new);
+register!("i2sems", "I2SEMS: ranges of counters for senders, keystream precomputed", Parameters, I2sems::new);
 
 /// Units with counters from one place.
 struct I2sems {

@@ -1,4 +1,4 @@
-//! The nonce auditor: proves for every run that no nonce served twice under the key, or names the first that did.
+//! The nonce auditor: checks in every run that no nonce is used twice under the key, and records the first that is.
 
 use std::collections::BTreeMap;
 
@@ -9,17 +9,17 @@ use crate::hex::hex;
 /// Two transfers under one key and nonce.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Collision {
-    /// Number of the later transfer among those encrypted.
+    /// Number of the later transfer, counting encrypted transfers only.
     pub transfer: u64,
     /// Its sender and receiver.
     pub pair: (usize, usize),
-    /// Sender and receiver that opened the range where its nonce lies.
+    /// Sender and receiver that began the run of consecutive counters with this nonce.
     pub with: (usize, usize),
-    /// The nonce, as it went into the cipher.
+    /// The nonce, in hexadecimal.
     pub nonce: String,
 }
 
-/// What the auditor saw.
+/// The nonces of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct NonceAudit {
     /// Nonces used.
@@ -32,7 +32,7 @@ pub struct NonceAudit {
     ranges: BTreeMap<(u32, u64), Range>,
 }
 
-/// Counters used under one prefix, from the key's second half to `end`, without it.
+/// Consecutive counters used under one prefix: from the counter in the map's key up to, but not including, `end`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Range {
     end: u64,
@@ -40,7 +40,7 @@ struct Range {
 }
 
 impl NonceAudit {
-    /// Notes the use of a nonce. Counters that follow one another share an entry, so the books stay small.
+    /// Records the use of a nonce. Consecutive counters share an entry, which keeps the map small.
     pub(crate) fn note(&mut self, nonce: &[u8; 12], pair: (usize, usize)) {
         self.used += 1;
         let [a, b, c, d, rest @ ..] = *nonce;

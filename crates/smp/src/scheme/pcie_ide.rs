@@ -1,4 +1,4 @@
-//! PCIe IDE: AES-GCM-256 a link, a MAC of 96 bits for one packet, or for several where packets are aggregated.
+//! PCIe IDE: AES-GCM-256 on each link, with a MAC of 96 bits for each packet or each aggregate of several packets.
 //!
 //! A line is a packet with a header. Its receiver holds it until the MAC of its aggregate has been checked; a sender with
 //! nothing more to send ends the aggregate after as long as its packets would have taken (PCIe 6.0, section 6.33).
@@ -17,11 +17,11 @@ const PREFIX: u64 = 4;
 const HEADER: u64 = 16;
 
 parameters!(Parameters {
-    /// Packets to a MAC.
+    /// Packets per MAC.
     aggregation: u64 = 1, in [1, 2, 4, 8];
 });
 
-register!("pcie-ide", "PCIe IDE: every node a link, a MAC for one packet or several", Parameters, build);
+register!("pcie-ide", "PCIe IDE: a link for each node, a MAC for one packet or several", Parameters, build);
 
 fn build(platform: &Platform, parameters: Parameters) -> Ide {
     let packet = platform.line as u64 + HEADER + PREFIX;

@@ -124,17 +124,18 @@ pub struct Crossing {
 /// What a scheme counted in a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SchemeCounters {
-    /// Waits of senders for a pad or mask.
+    /// How often and how long senders waited for a pad or mask.
     pub send: Waits,
-    /// Waits of receivers for a pad or mask.
+    /// How often and how long receivers waited for a pad or mask.
     pub receive: Waits,
     /// Cycles that lines waited for authentication before use.
     pub authentication_cycles: u64,
     /// Cycles for which lines were used before their MAC was checked.
     pub unauthenticated_cycles: u64,
-    /// Nonces used, and whether any was used twice; absent where the scheme has none or nothing is encrypted.
+    /// Nonces used, and whether any was used twice; `None` if the scheme has no nonces or lines are not really
+    /// encrypted.
     pub nonces: Option<NonceAudit>,
-    /// Bytes of the key exchange before the run; 0 where nothing is encrypted.
+    /// Bytes of the key exchange before the run; 0 if lines are not really encrypted.
     pub exchange_bytes: u64,
 }
 
