@@ -13,11 +13,11 @@ use sealwright_terminal::{CommandError, Exit, print, say, shown};
 
 const EXAMPLES: &str = "\
 Each attack runs against a weak target, where it must succeed, and against a strong target, where it must
-fail. The exit code is 1 if an attack does otherwise. docs/attacks explains each attack.
+fail. Otherwise the exit code is 1. docs/attacks explains each attack.
 
 Example:
     sealwright-lab attack gcm-nonce-reuse
-    sealwright-lab attack all --small    # in full it takes some minutes of two cores";
+    sealwright-lab attack all --small    # without --small: some minutes on two cores";
 
 /// Run attacks on broken schemes and misused modes
 #[derive(Args, Debug)]
@@ -26,13 +26,13 @@ pub(crate) struct AttackArgs {
     /// Name of an attack, or `all`; without it, print a list of the attacks
     #[arg(value_name = "NAME")]
     name: Option<String>,
-    /// Reduce long attacks, as the tests do
+    /// Run smaller versions of long attacks, as in the tests
     #[arg(long)]
     small: bool,
     /// Print one line of JSON for each attack
     #[arg(long)]
     json: bool,
-    /// Draw how far each attacker came, as NAME.svg in this folder
+    /// Plot the progress of each attacker as NAME.svg in this folder
     #[arg(long, value_name = "DIR")]
     figures: Option<PathBuf>,
 }
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &AttackArgs) -> Result<Exit, CommandError> {
     if failed.is_empty() {
         return Ok(Exit::Done);
     }
-    say(format_args!("not as expected: {}", failed.join(", ")));
+    say(format_args!("unexpected outcome: {}", failed.join(", ")));
     Ok(Exit::Failed)
 }
 

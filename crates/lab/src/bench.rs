@@ -13,21 +13,25 @@ use serde_json::json;
 use crate::study;
 
 const EXAMPLES: &str = "\
-All implementations must first agree to the last bit. Figures are medians with 95 % intervals, in GB
-(10^9 bytes) of plaintext per second on one core. SEALWRIGHT_ISA=avx2 (or sse, portable) skips the levels
-above. Apart from the suites for files, there are aes-128-cbc-hmac, aes-256-cbc-hmac, aes-128-gcm-siv,
-aes-256-gcm-siv, xaes-256-gcm, gscm-h-128, gscm-h-256 and tls13-aes-256-gcm: records of at most 16 KiB as
-rustls seals and opens them with each provider; and without tags aes-128-cbc, aes-256-cbc and
-serpent-256-ctr. Broken modes from papers are measured only if they are named: gscm-128, gscm-256, rkc,
-rkc-hmac. CBC and RKC process whole blocks of 16 bytes; other sizes are skipped for them.
+Before the measurement, all implementations must produce identical bytes. Figures are medians with 95 %
+intervals, in GB (10^9 bytes) of plaintext per second on one core. SEALWRIGHT_ISA=avx2 (or sse, portable)
+excludes higher instruction-set levels. C libraries are included if they are installed.
 
-Messages come one after the other under one key (one-key); each waiting for the tag of the one before
-(waiting); under a thousand keys in turn (many-keys); each with the setup of its key (new-key); the same, 32 at
-a time (batch), which AES-GCM here seals side by side; under one key, 16 at a time (side-by-side), as CBC wants
-it. All but the first are measured when sealing only. Libraries in C take part where they are installed.
+Suites: those for files; aes-128-cbc-hmac, aes-256-cbc-hmac, aes-128-gcm-siv, aes-256-gcm-siv, xaes-256-gcm,
+gscm-h-128, gscm-h-256; tls13-aes-256-gcm (rustls records of at most 16 KiB, with each crypto provider); and
+without tags aes-128-cbc, aes-256-cbc, serpent-256-ctr. Broken modes from papers are measured only if named:
+gscm-128, gscm-256, rkc, rkc-hmac. CBC and RKC process whole blocks of 16 bytes and skip other sizes.
 
-Where code and buffers lie changes how fast they are, and stays the same while a process runs: --starts 10
-measures everything in ten processes, and takes each as one sample of that.
+Values of --way; all but the first measure sealing only:
+    one-key       messages one after the other, under one key
+    waiting       the same, but each message starts when the tag of the previous one is known
+    many-keys     under a thousand keys in turn
+    new-key       a new key for each message; its setup is included in the time
+    batch         the same, 32 messages at a time; AES-GCM here processes them in parallel
+    side-by-side  16 messages at a time under one key, which lets CBC process them in parallel
+
+Speed depends on the addresses of code and buffers, which stay the same while a process runs. --starts 10
+measures everything in ten processes and treats each process as one sample.
 
 Example:
     sealwright-lab bench --quick --suite aes-256-gcm --bytes 1500,16KiB";
@@ -42,19 +46,19 @@ pub(crate) struct BenchArgs {
     /// Message sizes in bytes [default: 40,64,256,576,1500,4096,16KiB,1MiB]
     #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = size::parse)]
     bytes: Vec<Size>,
-    /// How messages come: one-key, waiting, many-keys, new-key, batch or side-by-side [default: one-key]
+    /// Keys and order of messages: one-key, waiting, many-keys, new-key, batch or side-by-side [default: one-key]
     #[arg(long, value_name = "WAY,...", value_delimiter = ',')]
     way: Vec<Way>,
-    /// Take half a minute instead of several minutes; intervals are wider
+    /// Measure for half a minute instead of several minutes; intervals are wider
     #[arg(long)]
     quick: bool,
-    /// Measure everything in N processes, one after the other, and give intervals over processes
+    /// Measure everything in N processes, one after the other, and compute intervals over the processes
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     starts: u32,
-    /// Print one line of JSON for each result, as soon as it is known; with --starts, when all are
+    /// Print one line of JSON for each result as soon as it is known (with --starts: when all are known)
     #[arg(long)]
     json: bool,
-    /// Be one of the processes: print the whole report as JSON
+    /// Internal: run as one of the processes of --starts, and print the whole report as JSON
     #[arg(long, hide = true)]
     whole: bool,
     #[command(flatten)]
@@ -108,7 +112,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
-/// Measures in processes of its own, and prints what they have in common.
+/// Measures in several processes, and prints figures with intervals over these processes.
 fn of_starts(args: &BenchArgs) -> Result<Exit, CommandError> {
     let status = Status::new(&args.progress);
     let mut reports = Vec::new();
@@ -129,7 +133,7 @@ fn of_starts(args: &BenchArgs) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
-/// What one process measures.
+/// Runs one process and returns its report.
 fn process(args: &BenchArgs) -> Result<Report, CommandError> {
     let mut command = Command::new(std::env::current_exe().map_err(CommandError::failed)?);
     command.args(["bench", "--whole", "-q"]).stdin(Stdio::null()).stderr(Stdio::inherit());

@@ -18,11 +18,11 @@ of sealing. ns_per_frame is CPU time of the relay's threads. Forged and replayed
 they must not arrive.
 
 --window 1 is a closed loop with one packet in flight on each connection. --rate is an open loop; its
-latency is measured from the time when a packet was due. Packets that are due and find no room in the windows
-until the relays change are not sent, and counted as unsent.
+latency is measured from the time when a packet was due. Packets for which the windows have no room before
+the measurement switches to the other relay are not sent, and are counted as unsent.
 
---at measures a relay elsewhere, in wall-clock time. The configuration of that relay must know the clients,
-and the certificate must name them.
+--at measures a relay on another machine, in wall-clock time. The configuration of that relay must contain
+the clients, and the certificate must name them.
 
 Example:
     sealwright-lab load --scheme gcm-on64 --clients 100000 --payload 40 --connections 50 --seconds 5 --local";
@@ -58,10 +58,10 @@ pub(crate) struct LoadArgs {
     /// Start the relay in this program
     #[arg(long, conflicts_with = "at")]
     local: bool,
-    /// Load a relay that runs elsewhere, as the clients that this identity names, such as *.load.test
+    /// Load a running relay, with this identity, whose name stands for many clients, such as *.load.test
     #[arg(long, value_name = "CLIENT.TOML", conflicts_with_all = ["scheme", "threads"])]
     at: Option<PathBuf>,
-    /// With --local: packets by which one may be late, as `limits.replay_window` of a relay
+    /// With --local: number of packets by which one may be late, as in a relay's `limits.replay_window`
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(..=1080))]
     replay_window: u32,
     /// Print one JSON object
@@ -196,7 +196,7 @@ impl Summary<'_> {
             ("bad frames".to_owned(), format!("{} sent, {} accepted", outcome.bad, outcome.forged_accepted)),
         ];
         if outcome.unsent > 0 {
-            let late = format!("{} packets were due and not sent: the windows were full", outcome.unsent);
+            let late = format!("{} packets were due but not sent: the windows were full", outcome.unsent);
             lines.push(("rate not kept".to_owned(), late));
         }
         if let Some(workers) = self.workers {

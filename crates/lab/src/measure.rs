@@ -21,8 +21,9 @@ use crate::study;
 
 const EXAMPLES: &str = "\
 Two copies of the same code (AES-256-GCM, sealing in place, each with its own key and its own buffer) are compared in
-hundreds of processes. Then tests of 10 processes each are drawn. Their intervals should exclude 1 in at most 7 %, and by
-more than 2 % in at most 1 %. If they do so more often, the machine is too noisy for its intervals, and the exit code is 1.
+hundreds of processes; the true ratio of their times is 1. Random sets of 10 processes then form tests, whose 95 %
+intervals should exclude 1 in at most 7 % of the tests, and by more than 2 % in at most 1 %. Otherwise the machine is
+too noisy for these intervals, and the exit code is 1.
 
 Example:
     sealwright-lab measure aa --quick
@@ -50,7 +51,7 @@ struct AaArgs {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-    /// Be one of the processes, for messages of this size
+    /// Internal: run as one of the processes, with messages of this size
     #[arg(long, hide = true)]
     start: Option<usize>,
     #[command(flatten)]
@@ -115,8 +116,8 @@ pub(crate) fn run(args: &MeasureArgs) -> Result<Exit, CommandError> {
     if report.sizes.iter().all(good) {
         return Ok(Exit::Done);
     }
-    let hint = "other programs were running, or neighbours of a virtual machine; compare only on a quiet machine";
-    Err(CommandError::failed("intervals exclude the truth too often on this machine").hint(hint))
+    let hint = "other programs or virtual machines use this computer too; compare only on a quiet machine";
+    Err(CommandError::failed("intervals exclude the true ratio too often on this machine").hint(hint))
 }
 
 /// One process: the ratios of its rounds.
@@ -158,11 +159,12 @@ fn table(report: &Report) -> Table {
         Column::number("processes"),
         Column::number("excludes 1").unit("%"),
         Column::number("by more than 2 %").unit("%"),
-        Column::number("as if of one process").unit("%"),
+        Column::number("if of one process").unit("%"),
         Column::number("width").unit("%"),
     ];
-    let note = "Tests of 10 processes, drawn a thousand times. The fifth column is the share that would exclude 1 if all samples \
-        were taken for samples of one process. Width: of the middle interval, of its median.";
+    let note = "A thousand tests of 10 random processes each. The fifth column is the share of intervals that would \
+        exclude 1 if all samples were treated as samples of one process. Width: of the interval with median width, \
+        relative to the median.";
     let mut table = Table::new("The same code twice", columns).with_note(note);
     for Size { bytes, processes, outcome } in &report.sizes {
         let share = |share: f64| Cell::number(100.0 * share, 1);

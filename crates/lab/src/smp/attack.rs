@@ -12,9 +12,9 @@ Example:
     sealwright-lab smp attack --processors 8
     sealwright-lab smp attack --memory
 
-The table says what detects an attack and when: at once, or after how many more transfers (for a dropped
-invalidation and a forged command, commands). With --scheme, it shows that scheme alone. With --memory, the attacker is in
-memory, and the table has every protection of memory (memory.protect).";
+The table shows what detects an attack and when: at once, or after how many more transfers (or commands, for a dropped
+invalidation and a forged command). --scheme limits it to one scheme. With --memory, the attacker manipulates memory
+instead of the bus, and the table has a row for each memory protection (memory.protect).";
 
 /// Run every attack against every scheme, and print what was detected and when
 #[derive(Args, Debug)]
@@ -34,7 +34,7 @@ pub(crate) struct AttackArgs {
     /// Size of the kernel
     #[arg(long, value_name = "N", default_value_t = 10)]
     size: u32,
-    /// Attack what lies in memory, not the bus
+    /// Attack memory instead of the bus
     #[arg(long, conflicts_with = "scheme")]
     memory: bool,
     /// Print one line of JSON

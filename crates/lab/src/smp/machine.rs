@@ -24,16 +24,18 @@ pub(crate) struct MachineArgs {
     /// Bytes in a cache line, 64 or 128; the caches are those of the thesis for that size
     #[arg(long, value_name = "BYTES", value_parser = ["64", "128"], help_heading = "Machine")]
     line: Option<String>,
-    /// Scheme that seals transfers on the bus
+    /// Scheme that protects transfers
     #[arg(long, value_name = "SCHEME", value_parser = SchemeName::all().map(SchemeName::as_str).collect::<Vec<_>>(), help_heading = "Machine")]
     scheme: Option<String>,
     /// How often an AES engine can start a line
     #[arg(long, value_name = "MODEL", value_parser = Model::ALL.map(Model::name), help_heading = "Machine")]
     engine: Option<String>,
-    /// How many engines a node has: thesis (what the thesis gives each scheme), equal or generous
+    /// Engines of a node: thesis (those in the thesis), equal (the same for every scheme) or generous (as many as
+    /// needed)
     #[arg(long, value_name = "UNITS", value_parser = Units::ALL.map(Units::name), help_heading = "Machine")]
     units: Option<String>,
-    /// Start from a machine: the thesis's (with 64-byte or 128-byte lines), or a server of now with a bus or a mesh
+    /// Start from a preset: the thesis's machine (with 64-byte or 128-byte lines), or a current server with a bus or a
+    /// mesh
     #[arg(long, value_name = "NAME", value_parser = PRESETS, conflicts_with = "line", help_heading = "Machine")]
     preset: Option<String>,
     /// Settings in a TOML file, as smp settings prints them; they override the preset
@@ -42,7 +44,7 @@ pub(crate) struct MachineArgs {
     /// One setting; overrides everything else; can be repeated
     #[arg(long, value_name = "A.B=C", help_heading = "Machine")]
     set: Vec<String>,
-    /// Construct IVs as in the thesis; they repeat
+    /// Construct the IVs of GCM as in the thesis, which repeats them
     #[arg(long, help_heading = "Machine")]
     faithful_iv: bool,
     /// Simulate time only, without encryption
@@ -59,19 +61,19 @@ pub(crate) struct WorkArgs {
     /// Size of the kernel: log2 of points or keys, or rows of the matrix [default: 16, 512 or 18]
     #[arg(long, value_name = "N", requires = "workload", help_heading = "Workload")]
     size: Option<u32>,
-    /// Align arrays to pages, and not to 16 bytes after a page as malloc does
+    /// Align arrays to pages, instead of 16 bytes after a page boundary as malloc does
     #[arg(long, requires = "workload", help_heading = "Workload")]
     align: bool,
     /// Trace to run: the files PREFIX.0.smpt.zst, PREFIX.1.smpt.zst, ...
     #[arg(long, value_name = "PREFIX", conflicts_with = "workload", help_heading = "Workload")]
     trace: Option<PathBuf>,
-    /// Windows of a drmemtrace that statistics are of: 3, or 2..4 with both ends [default: the whole run]
+    /// Windows of a drmemtrace that statistics cover: 3, or 2..4 (inclusive) [default: the whole run]
     #[arg(long, value_name = "A..B", requires = "trace", help_heading = "Workload")]
     windows: Option<Windows>,
 }
 
 impl WorkArgs {
-    /// What is run, over what a settings file says.
+    /// The workload of the settings file, with the options of the command line applied.
     fn over(&self, file: WorkloadSettings) -> WorkloadSettings {
         let (kernel, trace) = (self.workload.clone(), self.trace.clone());
         if kernel.is_none() && trace.is_none() {
@@ -82,7 +84,7 @@ impl WorkArgs {
 }
 
 impl MachineArgs {
-    /// The whole simulation as settings: a preset, then the file, then the words.
+    /// The settings of the whole simulation: the preset, then the file, then the other options.
     pub(crate) fn settings(&self, work: Option<&WorkArgs>) -> Result<Settings, CommandError> {
         let bad = |error: ConfigError| CommandError::usage(error);
         let line = if self.line.as_deref() == Some("128") { 128 } else { 64 };
@@ -159,7 +161,7 @@ pub(super) fn failed(error: RunError) -> CommandError {
     }
 }
 
-/// A run that gave no result: an alarm says that a line is not authentic.
+/// The error of a run that gave no result; an alarm is reported as not authentic.
 pub(super) fn failed_run(failure: SimulationError) -> CommandError {
     match failure {
         SimulationError::Detected(_) => CommandError::new(Exit::NotAuthentic, failure),

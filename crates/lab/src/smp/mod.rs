@@ -1,4 +1,4 @@
-//! `sealwright-lab smp`: a shared-memory multiprocessor with a sealed bus, simulated.
+//! `sealwright-lab smp`: simulates a shared-memory multiprocessor whose bus is protected.
 
 mod attack;
 mod check;

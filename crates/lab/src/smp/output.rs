@@ -5,7 +5,7 @@ use std::{io::Write, path::Path};
 use sealwright_smp::output::beside;
 use sealwright_terminal::CommandError;
 
-/// Writes a file that appears whole or not at all. One that exists is replaced, or kept and told.
+/// Writes a file atomically. An existing file is replaced only with `force`; otherwise it is an error.
 pub(super) fn whole(path: &Path, text: &str, replace: bool) -> Result<(), CommandError> {
     let failed = |error: &std::io::Error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => exists(path),
@@ -17,7 +17,7 @@ pub(super) fn whole(path: &Path, text: &str, replace: bool) -> Result<(), Comman
     kept.map(drop).map_err(|error| failed(&error.error))
 }
 
-/// A file that is in the way.
+/// The error for an output file that exists already.
 pub(super) fn exists(path: &Path) -> CommandError {
     CommandError::failed("exists already").about(path).hint("--force replaces it")
 }

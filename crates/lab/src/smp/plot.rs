@@ -17,8 +17,9 @@ Example:
     sealwright-lab smp plot table.csv --x bus.width --y slowdown --by scheme -o plot.svg
     sealwright-lab smp plot table.csv --x scheme --y transfers.mean_cycles --where bus.width=16 -o bars.svg
 
-Columns may be named by a part between dots, such as width. slowdown is cycles --over scheme.name=clear. Runs that differ
-by machine.seed alone make one point, their mean with its 95 % interval. smp stats list says what statistics mean.";
+A part between dots is enough to name a column: width for bus.width. `--y slowdown` stands for
+`--y cycles --over scheme.name=clear`. Runs that differ only in machine.seed become one point: their mean with its 95 %
+interval. smp stats list explains the statistics.";
 
 /// Draw tables of smp sweep, or what smp run --json printed, as SVG
 #[derive(Args, Debug)]
@@ -33,31 +34,31 @@ pub(crate) struct PlotArgs {
     /// Column along the vertical axis
     #[arg(long, value_name = "COLUMN")]
     y: String,
-    /// Column that has a line or a colour of bars for each of its values
+    /// Column whose values each get their own line, or colour of bars
     #[arg(long, value_name = "COLUMN")]
     by: Option<String>,
-    /// Draw per cent more than the run with this value and otherwise the same settings
+    /// Plot the difference, in per cent, from the run with this value and otherwise the same settings
     #[arg(long, value_name = "COLUMN=VALUE")]
     over: Option<String>,
-    /// Draw only rows with this value; can be repeated
+    /// Use only rows with this value; can be repeated
     #[arg(long = "where", value_name = "COLUMN=VALUE")]
     only: Vec<String>,
-    /// Draw bars, even over numbers
+    /// Draw bars, even if the horizontal axis has numbers
     #[arg(long)]
     bars: bool,
-    /// Draw lines; without either, numbers have lines and words have bars
+    /// Draw lines [default: lines for numbers, bars for words]
     #[arg(long, conflicts_with = "bars")]
     lines: bool,
-    /// Let equal steps of the horizontal axis be equal factors
+    /// Make the horizontal axis logarithmic
     #[arg(long)]
     log_x: bool,
-    /// The same for the vertical axis
+    /// Make the vertical axis logarithmic
     #[arg(long)]
     log_y: bool,
-    /// Description for those who cannot see the plot
+    /// Text alternative for readers who cannot see the plot
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// Write the plot to FILE once it is whole [default: print it]
+    /// Write the plot to FILE when it is complete [default: print it]
     #[arg(short, long, value_name = "FILE", alias = "out")]
     output: Option<PathBuf>,
     /// Replace FILE if it exists

@@ -9,10 +9,10 @@ use serde_json::json;
 
 const EXAMPLES: &str = "\
 Example:
-    sealwright-lab smp record -o sort -- sort --parallel=2 -S 64M words.txt    # of 150000 lines: sort has no threads for few
+    sealwright-lab smp record -o sort -- sort --parallel=2 -S 64M words.txt    # sort starts threads for 150000 lines
 
-The program runs under QEMU's user mode, about ten times slower than natively. Each of its threads writes a file:
-sort.0.smpt.zst, sort.1.smpt.zst and so on, for `sealwright-lab smp run --trace sort`.";
+The program runs in QEMU user mode, about ten times slower than natively. Each of its threads is recorded in a file of
+its own (sort.0.smpt.zst, sort.1.smpt.zst, ...); `sealwright-lab smp run --trace sort` runs them.";
 
 /// Record a trace of a multithreaded program for `smp run`
 #[derive(Args, Debug)]

@@ -29,14 +29,14 @@ pub(crate) struct RunArgs {
     work: WorkArgs,
     #[command(flatten)]
     machine: MachineArgs,
-    /// Check every value that is read and the invariants of the protocol; slow
+    /// Check every value read and the invariants of the coherence protocol; slow
     #[arg(long)]
     watch: bool,
-    /// Tamper with the bus or with memory once, at the first opportunity from transfer (or command, or line read from memory) N
-    /// on; can be repeated. The first alarm ends the run
+    /// Tamper once with the bus or with memory, at the first opportunity from transfer (or command, or line read from
+    /// memory) number N on; can be repeated. The first alarm ends the run
     #[arg(long, value_name = "ATTACK@N")]
     attack: Vec<String>,
-    /// Write every command and every line on the bus, with its bytes, to FILE: a line of JSON each
+    /// Write every command and every line on the bus, with its bytes, to FILE as JSON Lines
     #[arg(long, value_name = "FILE")]
     dump: Option<PathBuf>,
     /// Replace the FILE of --dump if it exists
@@ -56,7 +56,7 @@ pub(crate) struct RunArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Shape {
     Text,
-    /// Text with the unit and the meaning of each number
+    /// Text with the unit and the description of each statistic
     Explained,
     Json,
     Csv,
@@ -106,7 +106,7 @@ fn tell(status: &Status, progress: Progress) {
     );
 }
 
-/// What came of a strike: a line.
+/// The outcome of a strike as one line of text.
 fn told_strike(strike: &StrikeReport) -> String {
     let StrikeReport { attack, at, struck, cycle, detector, later, wrong_reads } = strike;
     let name = format!("{attack}@{at}");

@@ -28,19 +28,19 @@ pub(crate) struct StatsArgs {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Print every statistic with its unit and its meaning
+    /// Print every statistic with its unit and description
     #[command(after_help = LIST_EXAMPLE)]
     List,
     /// Print the settings and the statistics in which two runs differ
     #[command(after_help = EXAMPLES)]
     Diff {
-        /// What smp run --json printed
+        /// Output of smp run --json
         #[arg(value_name = "A")]
         a: PathBuf,
-        /// The same of another run
+        /// Output of smp run --json for another run
         #[arg(value_name = "B")]
         b: PathBuf,
-        /// Leave out statistics that differ by less than this many per cent
+        /// Omit statistics that differ by less than this, in per cent
         #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
         least: f64,
     },

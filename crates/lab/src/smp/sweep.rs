@@ -23,10 +23,10 @@ const EXAMPLES: &str = "\
 Example:
     sealwright-lab smp sweep --workload fft --size 10 --vary scheme.name=clear,gcm --vary machine.processors=2,4
 
-With --grid, everything is in one file: settings as smp settings prints them, and a table vary of settings with lists
-of values. With --output, a sweep that was interrupted goes on where it was: its runs so far are in FILE.journal.
-Another build of this program takes none of them for its own, nor does a sweep of a trace that was recorded anew. A run that
-raises an alarm, never ends or computes a wrong result ends the sweep.";
+With --grid, one file holds everything: settings as smp settings prints them, and a table `vary` of settings with lists
+of values. With --output, an interrupted sweep can be continued: completed runs are kept in FILE.journal, and are reused
+only by the same build of this program and with the same trace. A run that raises an alarm, deadlocks or computes a
+wrong result ends the sweep.";
 
 /// Simulate every combination of settings on all cores, and print one line of CSV for each
 #[derive(Args, Debug)]
@@ -39,17 +39,17 @@ pub(crate) struct SweepArgs {
     /// A setting and its values; can be repeated
     #[arg(long, value_name = "A.B=C,D")]
     vary: Vec<String>,
-    /// The sweep as a TOML file; only progress and output are then given in words
+    /// Read the whole sweep from a TOML file; only options for progress and output can be combined with it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["vary", "workload", "trace", "windows", "config", "preset", "set", "scheme",
         "processors", "line", "engine", "units", "faithful_iv", "timing_only"])]
     grid: Option<PathBuf>,
-    /// Write the table to FILE once it is whole
+    /// Write the table to FILE when it is complete
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Replace FILE if it exists
     #[arg(long, requires = "output")]
     force: bool,
-    /// Run everything, even what an interrupted sweep has run already
+    /// Run everything again, even what an interrupted sweep has completed
     #[arg(long, requires = "output")]
     fresh: bool,
     /// Print JSON Lines
@@ -59,7 +59,7 @@ pub(crate) struct SweepArgs {
     progress: ProgressArgs,
 }
 
-/// What was varied for a run, and what it gave.
+/// The varied settings of a run, and its statistics.
 type Row = (Vec<(String, String)>, Stats);
 
 pub(super) fn run(args: &SweepArgs) -> Result<Exit, CommandError> {
@@ -96,7 +96,7 @@ pub(super) fn run(args: &SweepArgs) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
-/// What a run gave; an error that names it unless it ran to its end with the right result.
+/// The statistics of a run; an error that names the run unless it completed with the right result.
 fn simulated(point: &Point, journal: Option<&(PathBuf, Journal)>) -> Result<Stats, CommandError> {
     let name = point.name();
     let named = |error: CommandError| if name.is_empty() { error } else { error.about(Path::new(&name)) };
@@ -110,7 +110,7 @@ fn simulated(point: &Point, journal: Option<&(PathBuf, Journal)>) -> Result<Stat
     Ok(report.stats)
 }
 
-/// The file of what has been run, beside the table.
+/// The journal of completed runs, beside the table.
 fn journal(output: &Path, fresh: bool) -> Result<(PathBuf, Journal), CommandError> {
     let mut path = output.as_os_str().to_owned();
     path.push(".journal");

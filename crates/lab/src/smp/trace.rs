@@ -16,14 +16,14 @@ const EXAMPLES: &str = "\
 Example:
     sealwright-lab smp trace sort
 
-smp run looks through a trace in the same way before it runs it. Windows are the parts that DynamoRIO recorded with
--retrace_every_instrs -no_split_windows; smp run --windows says which ones statistics are of.";
+smp run makes the same checks before it runs a trace. Windows are the parts that DynamoRIO recorded with
+-retrace_every_instrs -no_split_windows; smp run --windows selects those that statistics cover.";
 
 /// Check the files of a trace, and print what they hold
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct TraceArgs {
-    /// Name of the files up to the thread's number, or the folder that DynamoRIO wrote
+    /// Name of the trace (dir/fft for dir/fft.0.smpt.zst), or the folder that DynamoRIO wrote
     #[arg(value_name = "PREFIX")]
     prefix: PathBuf,
     /// Bytes in a cache line: a reference that crosses a line counts twice
@@ -53,16 +53,16 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
-/// What makes the threads meet otherwise than they did when they were recorded.
+/// Warnings about synchronisation that the simulator plays differently from the recording.
 fn warned(strays: u64, unplayed: u64) -> String {
     let mut text = String::new();
     if strays > 0 {
         text += &format!(
-            "unlocks of locks that their thread did not hold: {strays}; such a lock may have two holders in a run\n"
+            "unlocks by threads that did not hold the lock: {strays}; in a run two threads may hold such a lock at once\n"
         );
     }
     if unplayed > 0 {
-        text += &format!("calls not played: {unplayed}; threads made or joined, and conditions\n");
+        text += &format!("calls not simulated: {unplayed} (threads created or joined, and condition variables)\n");
     }
     text
 }

@@ -83,8 +83,7 @@ macro_rules! chained {
             authenticate: u64 = $authenticate, in 1..=MOST;
             /// When the MAC is checked: critical (before the line is used) or background (in parallel with its use).
             mac: Mac = $mac;
-            /// AES blocks that the MAC engine is charged for a line: line (the line's own, as published) or all (header
-            /// and tag too).
+            /// AES blocks per line that the MAC takes: line (the line's own, as published) or all (header and tag too).
             charge: Charge = Charge::Line;
             /// Who shares a chain: group (all units), node (one chain per sender) or pair (one per ordered pair).
             scope: Scope = $scope;
