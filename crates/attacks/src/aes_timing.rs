@@ -18,9 +18,9 @@ use crate::{
 
 pub(crate) const ATTACK: Attack = Attack {
     name: "aes-timing",
-    title: "The whole key of AES by tables is read from the first-level cache; AES as it is by default tells nothing",
+    title: "The whole key of table-based AES leaks through the first-level cache; the default AES leaks nothing",
     knows: "ciphertexts, and how long its own reads take on the core that encrypts",
-    stopped_by: "AES by instructions or in bit slices: no read's address depends on a secret",
+    stopped_by: "AES instructions or bit slicing: no memory address depends on a secret",
     page: "timing.md",
     figure: Axes { spent: "encryptions", gained: "bits of the key known" },
     run,

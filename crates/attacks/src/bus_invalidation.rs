@@ -9,8 +9,8 @@ use crate::{
 
 pub(crate) const ATTACK: Attack = Attack {
     name: "bus-invalidation",
-    title: "A processor goes on reading a right that was revoked, because the bus kept the revocation from it",
-    knows: "the bus: it can keep a command from one node; simulated",
+    title: "A processor keeps using a revoked right, because the attacker suppressed the invalidation on the bus",
+    knows: "the bus: it can suppress a command for one node; simulated",
     stopped_by: "commands that are counted and authenticated like lines (gcm with commands, CXL IDE)",
     page: "bus.md",
     figure: Axes { spent: "loads after the revocation", gained: "loads that still see the right" },

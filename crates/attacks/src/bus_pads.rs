@@ -16,7 +16,7 @@ pub(crate) const ATTACK: Attack = Attack {
     name: "bus-pads",
     title: "A cache line with a secret is read from the bus, because the thesis's counters use a pad of GCM twice",
     knows: "the lines on the bus; what its own process on another processor received; simulated",
-    stopped_by: "a nonce that contains sender and receiver, which the simulator uses unless told otherwise",
+    stopped_by: "a nonce that contains sender and receiver, which is the simulator's default",
     page: "bus.md",
     figure: Axes { spent: "pairs of lines heard", gained: "bytes of the secret read" },
     run,

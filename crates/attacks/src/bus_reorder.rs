@@ -12,9 +12,9 @@ use crate::{
 
 pub(crate) const ATTACK: Attack = Attack {
     name: "bus-reorder",
-    title: "A line is held back until other pairs have exchanged theirs, and nobody notices",
+    title: "A line is delayed until other pairs of nodes have exchanged lines, and nobody notices",
     knows: "the bus: it can hold a line and let others pass; simulated",
-    stopped_by: "binding each line to its place in the order of the whole bus (gcm with commands), or one chain for all (SENSS)",
+    stopped_by: "binding each line to its position in the order of the bus (gcm with commands), or one chain for all (SENSS)",
     page: "bus.md",
     figure: Axes { spent: "lines held back", gained: "exchanges that nobody notices" },
     run,

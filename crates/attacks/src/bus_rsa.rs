@@ -11,9 +11,9 @@ use crate::{
 
 pub(crate) const ATTACK: Attack = Attack {
     name: "bus-rsa",
-    title: "The thesis's public keys of 128 bits, as RSA, are factored, and the key that a unit was sent is decrypted",
-    knows: "a unit's public key, and what was encrypted with it",
-    stopped_by: "2048 bits and more; the simulator's units agree on their keys by X25519",
+    title: "The thesis's 128-bit public keys, taken as RSA, are factored, and the key sent to a unit is decrypted",
+    knows: "a unit's public key, and a ciphertext under it",
+    stopped_by: "keys of 2048 bits or more; the simulator's units agree on keys with X25519",
     page: "bus.md",
     figure: Axes { spent: "numbers sieved", gained: "relations, in per cent of those needed" },
     run,

@@ -13,9 +13,9 @@ use crate::{
 
 pub(crate) const ATTACK: Attack = Attack {
     name: "bus-stalls",
-    title: "A process learns from the time of its own loads whether another one exchanged lines: a channel through the pads",
+    title: "A process learns from the latency of its own loads whether another one exchanged lines: a timing channel",
     knows: "the cycles that its own loads take; no access to the bus; simulated",
-    stopped_by: "an AES engine that never makes a pad wait, or no encryption (which needs no pads and hides nothing)",
+    stopped_by: "enough AES engines that no pad is ever late, or no encryption (which needs no pads and hides nothing)",
     page: "bus.md",
     figure: Axes { spent: "bits of the secret sent", gained: "bits that the observer read" },
     run,

@@ -12,8 +12,8 @@ use crate::{
 
 pub(crate) const ATTACK: Attack = Attack {
     name: "cbc-flip",
-    title: "A word in an `enc -aes-256-cbc` file is replaced by another, and nobody notices",
-    knows: "a ciphertext, and the word that stands in it",
+    title: "A word in an `enc -aes-256-cbc` file is replaced by another one, and nobody notices",
+    knows: "a ciphertext, and the word at one place in its plaintext",
     stopped_by: "authentication: sealed files, or CBC with HMAC",
     page: "cbc.md",
     figure: Axes { spent: "changed files", gained: "accepted" },

@@ -12,7 +12,7 @@ use crate::{
 
 pub(crate) const ATTACK: Attack = Attack {
     name: "cbc-padding",
-    title: "A service that decrypts `enc -aes-256-cbc` files and tells whether it could, decrypts them for anybody",
+    title: "A service that decrypts `enc -aes-256-cbc` files and reports success or failure lets anybody decrypt them",
     knows: "a ciphertext, its IV, and for each ciphertext of its own whether the service accepts the padding",
     stopped_by: "authentication before decryption: sealed files, or CBC with HMAC",
     page: "cbc.md",

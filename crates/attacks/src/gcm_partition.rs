@@ -19,7 +19,7 @@ use crate::{
 
 pub(crate) const ATTACK: Attack = Attack {
     name: "gcm-partition",
-    title: "A password is found among many with one question a bit, where AES-GCM under passwords is used",
+    title: "A password is found in a list with one query per bit, if messages are AES-GCM under a password",
     knows: "a list of passwords, and for each ciphertext of its own whether the service can open it",
     stopped_by: "key commitment: a sealed file opens under one key only, so each question tests one password",
     page: "gcm-partition.md",

@@ -23,9 +23,9 @@ use crate::{
 
 pub(crate) const ATTACK: Attack = Attack {
     name: "gcm-short-tag",
-    title: "The GHASH key is found where AES-GCM has tags of 32 bits; then every message can be forged",
-    knows: "one long sealed message, and whether the receiver accepts each changed one",
-    stopped_by: "tags of 128 bits, which is all that the suites have",
+    title: "The GHASH key is found if AES-GCM has 32-bit tags; then every message can be forged",
+    knows: "one long sealed message, and for each modified one whether the receiver accepts it",
+    stopped_by: "tags of 128 bits, as in all suites of this library",
     page: "gcm-short-tag.md",
     figure: Axes { spent: "questions", gained: "bits of the GHASH key known" },
     run,

@@ -21,7 +21,7 @@ use crate::{
 pub(crate) const ATTACK: Attack = Attack {
     name: "gcm-two-keys",
     title: "One AES-GCM ciphertext opens under two keys, to two different texts",
-    knows: "both keys: the attacker is the sender, and wants two receivers to read different things",
+    knows: "both keys: the attacker is the sender, and wants two receivers to read different texts",
     stopped_by: "key commitment: a sealed file and a committing suite open under one key only",
     page: "gcm-two-keys.md",
     figure: Axes { spent: "ciphertexts", gained: "read in two ways" },

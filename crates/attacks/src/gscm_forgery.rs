@@ -13,7 +13,7 @@ use crate::{
 pub(crate) const ATTACK: Attack = Attack {
     name: "gscm-forgery",
     title: "A member of a GSCM cluster changes another client's packet to any text of its choice",
-    knows: "its own grant (so the cluster's main key, and the GHASH key), one packet of the victim and its plaintext",
+    knows: "its own grant (and so the cluster's main key and GHASH key), one packet of the victim and its plaintext",
     stopped_by: "a GHASH key for each client: gscm-h, or any GCM scheme",
     page: "gscm-forgery.md",
     figure: Axes { spent: "packets seen", gained: "forgeries accepted" },

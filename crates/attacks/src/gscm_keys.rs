@@ -26,8 +26,8 @@ pub(crate) const HINT: &str =
 pub(crate) const ATTACK: Attack = Attack {
     name: "gscm-keys",
     title: "A member of a GSCM cluster with 128-bit keys recovers another client's keys and reads all its packets",
-    knows: "its own grant (so the cluster's main key), and 256 consecutive packets of the victim without their texts, or one known text of 8,160 bytes",
-    stopped_by: "K2 in the last round (gscm-h); better, keys that nobody shares (gcm-on64)",
+    knows: "its own grant (and so the cluster's main key), and 256 consecutive packets of the victim with unknown texts, or one known text of 8,160 bytes",
+    stopped_by: "K2 in the last round (gscm-h); better, keys that are not shared (gcm-on64)",
     page: "gscm-keys.md",
     figure: Axes { spent: "guesses of four bytes", gained: "bits of K2 known" },
     run,

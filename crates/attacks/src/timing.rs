@@ -19,9 +19,9 @@ use crate::attack::{Attack, AttackError, Axes, Cost, Log, Size, Target};
 
 pub(crate) const ATTACK: Attack = Attack {
     name: "ghash-timing",
-    title: "The time that GHASH by table takes tells something about the data; the default's does not",
+    title: "The time of table-based GHASH depends on the data; that of the default GHASH does not",
     knows: "the time of each of many sealings of data that the attacker chose",
-    stopped_by: "GHASH by carry-less multiplication or in bit slices, which the library uses unless told otherwise",
+    stopped_by: "GHASH by carry-less multiplication or bit slicing, which are the library's defaults",
     page: "timing.md",
     figure: Axes { spent: "timings", gained: "Welch's t, without its sign" },
     run,

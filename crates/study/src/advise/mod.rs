@@ -4,9 +4,9 @@
 //!
 //! 1. No suite commits to its key by itself. Where a message must open under one key only, it is sealed by
 //!    [`RandomNonceKey::committing`](sealwright::RandomNonceKey::committing), with a random nonce.
-//! 2. Without AES instructions ChaCha20-Poly1305 is taken, because AES in bit slices takes many times as long; and with random nonces
-//!    of 192 bits, [`RandomNonceKey::xchacha20_poly1305`](sealwright::RandomNonceKey::xchacha20_poly1305), where a nonce may come twice.
-//! 3. With them AES-256-GCM-SIV is taken where a nonce may come twice.
+//! 2. Without AES instructions: ChaCha20-Poly1305, because bit-sliced AES takes many times as long; if nonces may repeat,
+//!    [`RandomNonceKey::xchacha20_poly1305`](sealwright::RandomNonceKey::xchacha20_poly1305), with random 192-bit nonces.
+//! 3. With AES instructions, if nonces may repeat: AES-256-GCM-SIV.
 //! 4. Otherwise AES-256-GCM, the most widely supported suite, unless AES-256-OCB3 is at least 25 % faster on this machine at this
 //!    size, over its whole interval, both for sealing and for opening. Keys have 256 bits, because an attacker can attack
 //!    the keys of many sessions at the same time.
@@ -61,7 +61,7 @@ pub enum Scheme {
     Kept,
     /// A key for each session, which is prepared again for each packet.
     KeysOnly,
-    /// A mode that stands a nonce that comes twice.
+    /// A mode that tolerates repeated nonces.
     Resistant,
     /// A random nonce with each message.
     Random,
@@ -78,9 +78,9 @@ impl Scheme {
             Scheme::KeysOnly => {
                 "store only the keys of each session, and compute the rest for each packet: `gcm-on64-256`"
             }
-            Scheme::Resistant => "a key of `mode::gcm_siv` for each session, under which a nonce may come twice",
-            Scheme::Random => "`RandomNonceKey::xchacha20_poly1305`: a random nonce goes with each message",
-            Scheme::Committing => "`RandomNonceKey::committing`: a random nonce and a commitment go with each message",
+            Scheme::Resistant => "a key of `mode::gcm_siv` for each session, which tolerates repeated nonces",
+            Scheme::Random => "`RandomNonceKey::xchacha20_poly1305`: each message carries a random nonce",
+            Scheme::Committing => "`RandomNonceKey::committing`: each message carries a random nonce and a commitment",
         }
     }
 }
@@ -141,7 +141,7 @@ pub fn advise(question: &Question, measured: Measured<'_>) -> Advice {
     found
 }
 
-/// Bytes that a message is longer than its text.
+/// Number of bytes by which a message is longer than its text.
 fn additional(scheme: Scheme, subject: Subject) -> usize {
     let random = match (scheme, subject) {
         (Scheme::Random, _) => Some(RandomNonceKey::xchacha20_poly1305(&Key::from([0; 32]))),
@@ -210,20 +210,20 @@ impl Speeds {
 }
 
 impl Advice {
-    /// `both` are the speeds of what is taken and of what it is compared with.
+    /// `both` are the speeds of the chosen suite and of the one that it is compared with.
     fn say_suite(&mut self, question: &Question, faster: bool, both: Option<(Speeds, Speeds)>) {
         let why = match both {
             _ if self.scheme == Scheme::Resistant => {
-                "AES-GCM-SIV stays secure when a nonce comes twice: it shows only whether two messages are equal."
+                "AES-GCM-SIV stays secure when a nonce comes twice: it only reveals whether two messages are equal."
                     .into()
             }
             None if !question.hardware => {
-                "Without AES instructions, AES in bit slices takes many times as long as ChaCha20-Poly1305.".into()
+                "Without AES instructions, bit-sliced AES takes many times as long as ChaCha20-Poly1305.".into()
             }
             None => "There are no measurements, and AES-256-GCM is the most widely supported suite.".into(),
             Some((chacha, gcm)) if !question.hardware => format!(
-                "Without AES instructions, ChaCha20-Poly1305 seals messages of {} bytes at {} GB/s on this machine, and AES-256-GCM in \
-                 bit slices at {}.",
+                "Without AES instructions, ChaCha20-Poly1305 seals messages of {} bytes at {} GB/s on this machine, and \
+                 bit-sliced AES-256-GCM at {}.",
                 chacha.bytes,
                 shown(chacha.seal),
                 shown(gcm.seal)
@@ -239,8 +239,9 @@ impl Advice {
                 "Only GCM can seal packets of many sessions at the same time.".into()
             }
             Some((gcm, ocb)) => format!(
-                "AES-256-GCM is the most widely supported suite. OCB3 would be taken if it were surely 25 % faster both ways. With \
-                 messages of {} bytes it seals at {} and opens at {} GB/s, GCM at {} and {}.",
+                "AES-256-GCM is the most widely supported suite. OCB3 is recommended only if it is at least 25 % faster over \
+                 its whole interval, for both sealing and opening. With messages of {} bytes it seals at {} and opens at {} \
+                 GB/s, GCM at {} and {}.",
                 ocb.bytes,
                 shown(ocb.seal),
                 shown(ocb.open),
@@ -254,7 +255,7 @@ impl Advice {
         }
         if !question.hardware {
             let portable =
-                "If it must be AES, use only code whose time does not depend on secrets, such as the portable level.";
+                "If AES is required, use only constant-time code, such as the portable level.";
             self.mind.push(portable.into());
         }
         if question.ad {
@@ -264,29 +265,30 @@ impl Advice {
         }
     }
 
-    /// `nearest` is the measurement that is nearest to the question, whether it tells or not.
+    /// `nearest` is the measurement nearest to the question, whether or not it is near enough to decide.
     fn say_keys(&mut self, question: &Question, held: &Held, nearest: Option<Packet>, extra: usize) {
         let packet = nearest.filter(|packet| packet.tells_of(question.sessions));
         let Held { ready, cache, .. } = *held;
         let size = cache.map_or("of unknown size".into(), |cache| format!("of {}", amount::rounded(cache)));
         let keys = match self.scheme {
             Scheme::Resistant => {
-                let other = "It passes over the text twice, and derives keys for each message. Where a random nonce of 24 bytes can go \
-                    with each message, XAES-256-GCM (`RandomNonceKey::xaes_256_gcm`) passes once: such nonces do not repeat in practice.";
+                let other = "AES-GCM-SIV makes two passes over the text and derives keys for each message. If a random \
+                    nonce of 24 bytes can be sent with each message, XAES-256-GCM (`RandomNonceKey::xaes_256_gcm`) needs \
+                    one pass: such nonces do not repeat in practice.";
                 self.mind.push(other.into());
                 let nonce =
-                    "A nonce that the other end does not know by counting goes with its message: 12 bytes more.";
+                    "If the receiver cannot count the nonces itself, each message must carry its nonce: 12 more bytes.";
                 return self.mind.push(nonce.into());
             }
             Scheme::Random | Scheme::Committing => {
                 if question.misuse {
                     let random =
-                        "Nobody chooses a nonce: 24 random bytes go with each message, and do not repeat in practice.";
+                        "No nonce is chosen: each message carries 24 random bytes, which do not repeat in practice.";
                     self.why.push(random.into());
                 }
                 if question.commit {
-                    let commit = "No suite commits to its key by itself: who knows two keys makes a message that opens under both. \
-                        32 bytes that are derived together with the key of a message prevent that.";
+                    let commit = "No suite commits to its key by itself: who knows two keys can make a message that opens \
+                        under both. A commitment of 32 bytes, derived together with the message key, prevents that.";
                     self.why.push(commit.into());
                 }
                 let cost =
@@ -299,7 +301,7 @@ impl Advice {
             Scheme::Kept | Scheme::KeysOnly => {
                 match packet {
                     _ if !question.hardware => {
-                        self.why.push("A key of ChaCha20-Poly1305 needs no preparation that is worth repeating.".into());
+                        self.why.push("Preparing a key of ChaCha20-Poly1305 takes almost no time.".into());
                     }
                     Some(Packet { clients, bytes, stored, computed }) => self.why.push(format!(
                         "Measured with {clients} sessions and packets of {bytes} bytes: to open one and seal it again takes {} ns with \
@@ -308,19 +310,19 @@ impl Advice {
                         shown(computed)
                     )),
                     None => {
-                        let fit = if self.scheme == Scheme::Kept { "which is not more than" } else { "more than" };
-                        let known = if cache.is_some() { fit } else { "beside" };
+                        let fit = if self.scheme == Scheme::Kept { "which is not more than" } else { "which is more than" };
+                        let known = if cache.is_some() { fit } else { "compared with" };
                         self.why.push(format!(
                             "The prepared keys of all sessions take {}, {known} the largest cache {size}.",
                             amount::rounded(ready)
                         ));
                         self.mind.push(match nearest {
-                            None => "Which takes longer here, fetching prepared keys or preparing them, is not measured: \
-                                `sealwright-lab study sessions` does."
+                            None => "`sealwright-lab study sessions` measures what is missing here: whether it takes longer \
+                                to fetch prepared keys from memory or to prepare them."
                                 .into(),
                             Some(Packet { clients, .. }) => format!(
-                                "Which takes longer, fetching prepared keys or preparing them, was measured with {clients} sessions \
-                                at the nearest, which says nothing of {}.",
+                                "Whether it takes longer to fetch prepared keys from memory or to prepare them was measured \
+                                with {clients} sessions at the nearest, which does not apply to {}.",
                                 question.sessions
                             ),
                         });
@@ -331,7 +333,7 @@ impl Advice {
         };
         self.numbers.push(("memory for the keys of all sessions".into(), amount::rounded(keys)));
         if question.hardware {
-            let cluster = "If clients share the key of a cluster (GSCM-H), that saves little more, and they can attack each other.";
+            let cluster = "A key shared by a cluster of clients (GSCM-H) saves little more, and they can attack each other.";
             self.mind.push(cluster.into());
         }
     }

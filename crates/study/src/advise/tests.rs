@@ -195,7 +195,7 @@ fn what_each_need_costs_is_said() {
             let (_, bytes) = found.numbers.iter().find(|(what, _)| what.starts_with("additional bytes")).unwrap();
             assert!(bytes.starts_with(&format!("{extra} ")), "{bytes}");
             let says = |word: &str| found.why.iter().any(|line| line.contains(word));
-            assert_eq!((says("Nobody chooses a nonce"), says("No suite commits")), (misuse && commit, commit));
+            assert_eq!((says("No nonce is chosen"), says("No suite commits")), (misuse && commit, commit));
             assert_eq!(says("when a nonce comes twice"), misuse && !commit);
             assert_eq!(found.mind.iter().any(|line| line.contains("XAES-256-GCM")), misuse && !commit);
         }
