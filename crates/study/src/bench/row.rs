@@ -239,7 +239,7 @@ impl Report {
             ..2 => "Median and 95 % interval.".to_owned(),
             starts => format!("Geometric mean of the medians of {starts} processes, and its 95 % interval."),
         };
-        table.with_note(format!("{figures} Opening includes copying a fresh message, for everybody."))
+        table.with_note(format!("{figures} For every library, opening includes copying a fresh message."))
     }
 }
 

@@ -191,8 +191,9 @@ pub(super) fn clear(runs: &[Connected]) -> Table {
     let hops = [TopologyKind::Ring, TopologyKind::Mesh].map(|kind| Column::number(format!("{}: hops", kind.name())));
     let busy = TopologyKind::ALL.map(|kind| Column::number(format!("{}: busiest", kind.name())).unit("%"));
     let heads = heads.into_iter().chain(cycles).chain(hops).chain(busy);
-    let note = "Without a scheme; the nodes are those of the thesis. Cycles have their 95 % interval over the seeds. Hops are the links that \
-        a message crosses on average; busiest is the part of the time that the bus, or the busiest link, is held, both of the first seed.";
+    let note = "Without a scheme, with the nodes of the thesis. Cycles have their 95 % interval over the seeds. \
+        Hops: links that a message crosses, on average. Busiest: fraction of the time in which the bus, or the \
+        busiest link, is held. Hops and busiest are those of the first seed.";
     let mut table = Table::new("Bus, ring and mesh: programs in the clear", heads).with_note(note);
     for row in rows(runs) {
         let at = |kind| find(runs, row, kind, 0);
@@ -210,10 +211,11 @@ pub(super) fn clear(runs: &[Connected]) -> Table {
 pub(super) fn table(runs: &[Connected]) -> Table {
     let heads = [Column::text("program"), Column::number("processors"), Column::text("scheme")];
     let heads = heads.into_iter().chain(TopologyKind::ALL.map(|kind| Column::number(kind.name()).unit("%")));
-    let note = "Per cent of the same program's time on the same interconnect without a scheme, with its 95 % interval over the seeds: other \
-        inputs, and memory that takes 158 to 162 cycles. Units thesis. End to end, nodes on the way pass a line on as it is; on each link, \
-        every node on the way decrypts a message, checks it and encrypts it anew, commands too. On a bus every node is a link to a hub. A \
-        chain for all needs a bus, since every node must see every line.";
+    let note = "Per cent of the time of the same program on the same interconnect without a scheme, with its 95 % \
+        interval over the seeds (different inputs and memory latencies of 158 to 162 cycles). Units thesis. End to \
+        end: intermediate nodes forward a line unchanged. On each link: every node on the way decrypts each \
+        message, checks it and encrypts it again, including commands; on a bus, every node has a link to a hub. One \
+        chain for all nodes needs a bus, because every node must see every line.";
     let mut table = Table::new("Bus, ring and mesh: what schemes cost", heads).with_note(note);
     for row in rows(runs) {
         for (scheme, (name, _)) in SCHEMES.iter().enumerate().skip(1) {

@@ -64,10 +64,11 @@ pub(super) fn table(runs: &[Protected]) -> Table {
     let heads = std::iter::once(Column::text("protected"));
     let losses = PROCESSORS.map(|processors| Column::number(format!("{processors} processors")).unit("%"));
     let heads = heads.chain(losses).chain([Column::number("counters not at hand, 8 processors")]);
-    let note = "FFT with a second level of 16 KB, so that lines come from memory again and again; losses against nothing. XTS is what \
-        AMD's SEV does, with a MAC of 28 bits for each line what Intel's TDX does: a line must be here before it is decrypted, by the \
-        thesis's AES unit. The tree is what the thesis leaves for future work: split counters, encrypted lines, and a Merkle tree over \
-        the counters, as in SGX; its pads are made as the line is on its way.";
+    let note = "FFT with a second-level cache of 16 KB, so that many lines come from memory; losses relative to no \
+        protection. XTS is used by AMD's SEV; Intel's TDX adds a MAC of 28 bits for each line. A line is decrypted \
+        after it has arrived, by the thesis's AES unit. The tree is what the thesis leaves for future work: split \
+        counters, encrypted lines, and a Merkle tree over the counters, as in SGX; its pads are computed while the \
+        line is on its way.";
     let mut table = Table::new("Bus and memory protected in one machine", heads).with_note(note);
     let find = |row: usize, processors: usize| runs.iter().find(|run| run.row == row && run.processors == processors);
     for (row, (name, _)) in ROWS.iter().enumerate().skip(1) {
@@ -85,10 +86,11 @@ pub(super) fn attacks(cells: &[matrix::Cell], strikes: u64) -> Table {
     let attacks = Attack::ON_MEMORY.map(|attack| Column::text(attack.name()));
     let heads = std::iter::once(Column::text("memory.protect")).chain(attacks);
     let note = format!(
-        "Run, not argued: FFT and RADIX, 4 processors, a second level of 4 KB. Each attack struck {strikes} times on each, in runs of \
-         their own, from the 50th line read from memory on and every 13 lines: it changed a line in memory, put another line in its \
-         place, or put back what lay there before. So many lines read from memory later, and by what. Where memory is protected, \
-         nothing protects the bus; the thesis's scheme protects the bus alone."
+        "Simulated: FFT and RADIX, 4 processors, a second-level cache of 4 KB. Each attack struck {strikes} times \
+         on each program, once per run, from the 50th line read from memory on, at intervals of 13 lines. It \
+         changed a line in memory, put another line in its place, or restored an earlier content. Cells show after \
+         how many more lines read from memory it was detected, and by what. In the rows with memory protection, the \
+         bus is not protected; the thesis's scheme protects only the bus."
     );
     let mut table = Table::new("Attacks on memory: what was seen, and when", heads).with_note(note);
     for (protection, words) in matrix::rows(cells) {

@@ -19,10 +19,11 @@ pub(super) fn summary(grid: &Grid) -> String {
     };
     let (pipelined, iterative, equal, generous) = (pair(1), pair(2), pair(5), pair(6));
     format!(
-        "With 8 processors and 320 cycles a line, GCM and CBC cost {:.1} and {:.1} % of the time with the thesis's units if an AES \
-         engine may begin a line every 80 cycles, {:.1} and {:.1} % if it works on one line at a time, {:.1} and {:.1} % if both \
-         schemes have the same such engines, and {:.1} and {:.1} % with an engine whenever one is needed. The thesis does not \
-         say which engine it has, and that decides. {:.0} M references were simulated in {:.0} s.",
+        "With 8 processors and 320 cycles per line, GCM and CBC cost {:.1} and {:.1} % of the time with the \
+         thesis's units if an AES engine can start a line every 80 cycles, {:.1} and {:.1} % if it processes one \
+         line at a time, {:.1} and {:.1} % if both schemes have the same engines of this kind, and {:.1} and {:.1} \
+         % with as many engines as needed. The thesis does not say which engine it assumes, and the result depends \
+         on that. {:.0} M references were simulated in {:.0} s.",
         pipelined.0,
         pipelined.1,
         iterative.0,
@@ -77,24 +78,26 @@ pub(super) fn notes(grid: &Grid, claims: &[Judged]) -> Vec<Note> {
         Note::new(
             "Programs and inputs",
             format!(
-                "{sizes}: complete kernels that start with cold caches. The numerical result of every run is checked. The thesis \
-                 does not name its inputs. Every run really seals its lines, and its detectors are at work: {runs} runs without \
-                 an attacker, {alarms} false alarms."
+                "{sizes}: complete kernels that start with cold caches. The numerical result of every run is \
+                 checked. The thesis does not name its inputs. Every run really encrypts and authenticates its \
+                 lines: {runs} runs without an attacker gave {alarms} false alarms."
             ),
         ),
         Note::new(
             "Kernels and recorded programs",
             format!(
-                "Kernels compute and have few instructions between two references; recorded programs have theirs as they were, \
-                 and locks and conditions whose waits are played. {}",
+                "In kernels, few instructions separate two references. Recorded programs have their original \
+                 instruction counts; their locks and condition variables make the simulated processors wait as \
+                 well. {}",
                 disagreements(claims),
             ),
         ),
         Note::new(
             "Seeds and intervals",
             format!(
-                "What claims are about was run with {} seeds: other inputs, and memory that takes 158 to 162 cycles, as in GEMS. A \
-                 figure is their mean with its 95 % interval; figures of two schemes are compared seed by seed.",
+                "Runs on which claims depend were repeated with {} seeds, which change the inputs and the memory \
+                 latency (158 to 162 cycles, as in GEMS). Each figure is the mean over the seeds with its 95 % \
+                 interval; two schemes are compared seed by seed.",
                 seeds(grid.quick),
             ),
         ),
@@ -108,9 +111,10 @@ pub(super) fn notes(grid: &Grid, claims: &[Judged]) -> Vec<Note> {
         Note::new(
             "False sharing dominates the mean",
             format!(
-                "LU in rows transfers {} lines per thousand cycles and processor (with 2, 4 and 8 processors) if its matrix is where \
-                 malloc places it, and {} if the matrix begins at a page. With 8 processors and 320 cycles, the masks cost LU {:.0} % \
-                 and {:.0} %, and RADIX {:.0} %. Read the figures of each program; the mean over the programs is mostly accidental.",
+                "LU in rows transfers {} lines per thousand cycles and processor (with 2, 4 and 8 processors) if \
+                 its matrix is where malloc places it, and {} if the matrix begins at a page boundary. With 8 \
+                 processors and 320 cycles, the masks cost LU {:.0} % and {:.0} %, and RADIX {:.0} %. Read the \
+                 figures of each program; the mean over the programs depends mostly on such details.",
                 lunc(false),
                 lunc(true),
                 masks(2, false),
@@ -120,17 +124,19 @@ pub(super) fn notes(grid: &Grid, claims: &[Judged]) -> Vec<Note> {
         ),
         Note::new(
             "The IV of the thesis repeats",
-            "A 96-bit counter and a 3-bit number have 99 bits together, which is not the 96 bits of GCM's fast path. If the number \
-             is the sender's and its first counter the same for every peer, as one may read it, the first lines from one node to two others \
-             have the same IV: `smp run --faithful-iv` shows the first collision. With the receiver's number, and a counter for each pair, \
-             none repeats. The IV of this simulator contains source, destination, epoch and \
-             counter, and every run checks that none repeats.",
+            "A 96-bit counter and a 3-bit number make 99 bits, more than the 96-bit IV that GCM processes without \
+             an extra hash. If the number is the sender's, and the sender's first counter is the same for every \
+             peer (a possible reading of the thesis), the first lines from one node to two others have the same IV: \
+             `smp run --faithful-iv` shows the first collision. With the receiver's number and a counter for each \
+             pair, none repeats. The IV of this simulator contains source, destination, epoch and counter, and \
+             every run checks that none repeats.",
         ),
         Note::new(
             "The CBC of the thesis is CFB",
-            "C = P xor mask with mask = AES(C) is cipher feedback: a flipped bit in the ciphertext flips the same bit in the \
-             plaintext. With one MAC for ten lines, up to ten such lines are used before the change is detected. Keys of \
-             128 bits, if they are RSA as in its example, can be factored in less than a second; here the units agree on keys with X25519.",
+            "C = P xor mask with mask = AES(C) is cipher feedback: a flipped bit in the ciphertext flips the same \
+             bit in the plaintext. With one MAC for ten lines, up to ten such lines are used before the change is \
+             detected. 128-bit public keys, if they are RSA keys as in the thesis's example, can be factored in \
+             less than a second; here the units agree on keys with X25519.",
         ),
         Note::new(
             "“4X-9X” is a ratio of losses",

@@ -76,9 +76,10 @@ pub(super) fn table(runs: &[Shared]) -> Table {
         Column::number("loss").unit("%"),
         Column::number("storage of a node").unit("B"),
     ];
-    let note = "FFT in four processes on 8 processors, which take turns; a change takes 1000 cycles, and others follow when a \
-        process waits. With a key for each process a unit stores the pads of the one that runs and makes all of them anew at \
-        each change, or it stores those of all. AES pipelined, 320 cycles.";
+    let note = "FFT in four processes on 8 processors, which take turns; a process switch takes 1000 cycles, and \
+        processors also switch when a process waits. With a key for each process, a unit either stores only the \
+        pads of the running process and computes all of them again after each switch, or stores those of all \
+        processes. AES pipelined, 320 cycles.";
     let mut table = Table::new("Processes: what a key for each costs", heads).with_note(note);
     for run in runs.iter().filter(|run| run.keys > 0) {
         let loss = loss(runs, run.quantum, run.keys);

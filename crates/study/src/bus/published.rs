@@ -120,8 +120,9 @@ pub(super) fn table(beside: &Beside, losses: impl Fn(Scheme) -> Vec<f64>) -> Tab
         Column::number("here").unit("%"),
         Column::text("source, and what is compared"),
     ];
-    let note = "Units thesis, 64-byte lines. The abstracts name no engine and no cache, so a loss agrees in size at best. Shares of MACs \
-        are counted in runs of FFT with 4 processors whose senders end no epoch early; they agree if the model has the standard's sizes.";
+    let note = "Units thesis, 64-byte lines. The abstracts name neither engines nor caches, so losses can be \
+        expected to agree only roughly. Shares of MACs are counted in runs of FFT with 4 processors whose senders \
+        end no epoch early; they agree if the model has the sizes of the standard.";
     let mut table = Table::new("Published figures of other schemes beside ours", heads).with_note(note);
     let number = |value: Option<f64>| value.map_or_else(|| Cell::empty("not run"), |value| Cell::number(value, 2));
     let mean = |values: &[f64]| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);

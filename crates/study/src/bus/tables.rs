@@ -81,8 +81,9 @@ fn losses(grid: &Grid, title: &str, line: usize, align: bool, interval: u64, pri
     let heads = [Column::text("scheme, AES unit"), Column::number("processors")];
     let programs = kernels().map(|name| Column::number(name).unit("%"));
     let ends = [Column::number("mean").unit("%"), Column::number("thesis").unit("%")];
-    let note = "Per cent of the execution time without a scheme. The thesis names no engine: its figure stands beside each. \
-        Where it has none, its figure is an image and the text does not repeat the values.";
+    let note = "Per cent of the execution time without a scheme. The thesis does not specify the engine, so its \
+        figure is shown beside each. Where it is missing, the thesis has only an image and does not give the values \
+        in its text.";
     let mut table = Table::new(title, heads.into_iter().chain(programs).chain(ends)).with_note(note);
     let units = if align || line == 128 { &Units::ALL[..1] } else { &Units::ALL[..] };
     for (name, scheme, column) in rows(units, interval) {
@@ -111,9 +112,9 @@ fn recorded(grid: &Grid) -> Table {
     let heads = [Column::text("scheme, AES unit"), Column::number("processors")];
     let programs = Suite::Recorded.programs().map(|program| Column::number(PROGRAMS[program]).unit("%"));
     let ends = [Column::number("mean").unit("%"), Column::number("kernels' mean").unit("%")];
-    let note = "Per cent of the execution time without a scheme, units thesis, 64-byte lines. Real programs as Debian has them, \
-        recorded with their threads, locks and instruction counts: xz, and git grep, which has no run with two threads. The mean has its 95 % interval over the \
-        seeds.";
+    let note = "Per cent of the execution time without a scheme, units thesis, 64-byte lines. Programs from Debian, \
+        recorded with their threads, locks and instruction counts: xz, and git grep, which cannot run with two \
+        threads. The mean has its 95 % interval over the seeds.";
     let mut table = Table::new("Recorded programs beside the kernels", heads.into_iter().chain(programs).chain(ends))
         .with_note(note);
     let mean = |suite, processors, scheme| {
@@ -147,8 +148,8 @@ fn recorded(grid: &Grid) -> Table {
 
 fn rates(grid: &Grid) -> Table {
     let heads = [Column::text("arrays, line"), Column::number("processors")];
-    let note = "Transfers from cache to cache a thousand cycles and processor, without a scheme. LU in rows (lunc) shares lines \
-        between blocks of different processors unless its matrix begins at a line.";
+    let note = "Cache-to-cache transfers per thousand cycles and processor, without a scheme. In LU in rows (lunc), \
+        blocks of different processors share lines unless the matrix begins at a line boundary.";
     let mut table =
         Table::new("How often lines go from cache to cache", heads.into_iter().chain(kernels().map(Column::number)))
             .with_note(note);
@@ -169,8 +170,9 @@ fn rates(grid: &Grid) -> Table {
 fn others(grid: &Grid) -> Table {
     let heads = std::iter::once(Column::text("scheme"));
     let processors = PROCESSORS.map(|p| Column::number(format!("{p} processors")).unit("%"));
-    let note = "Mean losses of the four programs, 64-byte lines, units thesis. SENSS as published: one chain, 8 masks, AES in 80 \
-        cycles, a MAC in 100 lines in the background. IDE with every node a link to a hub, and the MAC sent early.";
+    let note = "Mean losses of the four programs, 64-byte lines, units thesis. SENSS as published: one chain, 8 \
+        masks, AES in 80 cycles, one MAC per 100 lines in the background. IDE: a link from every node to a hub; the \
+        MAC is sent early.";
     let mut table = Table::new("Other schemes", heads.chain(processors)).with_note(note);
     for (name, scheme) in [
         ("SENSS as published", Scheme::Senss(8)),
@@ -248,10 +250,12 @@ pub(super) fn storage() -> Table {
 fn attacks(grid: &Grid) -> Table {
     let heads = std::iter::once(Column::text("scheme")).chain(Attack::ALL.map(|attack| Column::text(attack.name())));
     let note = format!(
-        "Run, not argued: FFT and RADIX, 4 processors, each attack struck {} times on each, in runs of their own, from transfer 50 on and \
-         every 13 transfers. So many transfers (for an invalidation and a forged command, commands) later, and by what. A \
-         node waits for one line at a time, so a line that is held back is not passed by another of its pair. In the last rows nodes \
-         ask again after 20000 cycles for a line that has not come, or have four misses under way; the thesis names nobody who does.",
+        "Simulated: FFT and RADIX, 4 processors. Each attack struck {} times on each program, once per run, from \
+         transfer 50 on, at intervals of 13 transfers. Cells show after how many more transfers (for a dropped \
+         invalidation and a forged command: commands) it was detected, and by what. A node waits for one line at a \
+         time, so a delayed line is not overtaken by another one of its pair. In the last rows, nodes request a \
+         line again if it has not come after 20000 cycles, or have four misses outstanding; the thesis describes \
+         neither.",
         strikes::on_each(of_attacks(grid.quick))
     );
     let mut table = Table::new("Attacks on the bus: what was seen, and when", heads).with_note(note);
@@ -271,8 +275,9 @@ fn alarms(grid: &Grid) -> Table {
     let heads = [Column::text("scheme"), Column::text("runs of")]
         .into_iter()
         .chain(["runs", "false alarms", "lines and commands seen"].map(Column::number));
-    let note = "Detectors are at work in every run of the grid, which really seals its lines and has no attacker; and in runs of the \
-        attacks' victim with other seeds, where memory takes 160 to 164 cycles and requests may time out.";
+    let note = "Runs without an attacker: every run of the grid, in which lines are really encrypted and checked; \
+        and runs of the attacked programs with other seeds, where memory takes 160 to 164 cycles and requests may \
+        time out.";
     let mut table = Table::new("False alarms", heads).with_note(note);
     let all = grid
         .quiet

@@ -47,12 +47,13 @@ fn cores(measured: &Measured) -> Table {
         Column::number("ours: rate, by one lane").unit("Gbit/s"),
         Column::number("ours: of AES-GCM").unit("%"),
     ];
-    let note = "Four lanes of 128 bits. The paper's device is Altera's of 40 nm with M9K memories. Ours is no result of that device: \
-        area is an estimate by Yosys for ALMs of Cyclone V, whose ends are bounds (two small tables in every ALM, or one in each) and \
-        no interval of 95 %; the clock is that of one lane after placing and routing on ECP5, 40 nm, speed grade 8, by nextpnr (the median of as many runs as the next \
-        table says); the rate is 512 bits at that clock. S-boxes of AES lie in memory, as the paper's. Our cores hold four keys, \
-        seal and open any number of bytes and pass blocks of their own through a fifth, narrow cipher; those for OCB contain the \
-        inverse cipher, whose S-boxes are in logic.";
+    let note = "Four lanes of 128 bits. The paper's device is a 40 nm Altera FPGA with M9K memories. Our figures \
+        are not from that device: the area is an estimate by Yosys for ALMs of Cyclone V, whose ends are bounds \
+        (two small tables in every ALM, or one in each) and not a 95 % interval; the clock is that of one lane \
+        after placing and routing on ECP5, 40 nm, speed grade 8, with nextpnr (the median of as many runs as the \
+        next table says); the rate is 512 bits per cycle at that clock. AES S-boxes are in memory blocks, as in the \
+        paper. Our cores hold four keys, seal and open any number of bytes, and encrypt blocks outside the text \
+        with a fifth, narrow cipher; those for OCB contain the inverse cipher, whose S-boxes are in logic.";
     let mut table = Table::new("Cores: area, clock and rate", columns).with_note(note);
     let reference = measured.kept.clock(DESIGNS[5]);
     for design in DESIGNS {
@@ -94,8 +95,9 @@ fn routed(measured: &Measured) -> Table {
         Column::number("latency, four lanes").unit("cycles"),
     ];
     let note = format!(
-        "The clock is the median over runs with different seeds, with its 95 % interval if there are {SEEDS} or more. The last \
-         column is from simulation: cycles from a packet's first beat of text going in to its coming out."
+        "The clock is the median over runs with different seeds, with its 95 % interval if there are {SEEDS} or \
+         more. The last column is from simulation: cycles from when the first beat of a packet's text enters until \
+         it leaves."
     );
     let mut table = Table::new("One lane, placed and routed on ECP5", columns).with_note(note);
     for design in DESIGNS {
@@ -127,9 +129,9 @@ fn elsewhere(measured: &Measured) -> Table {
         Column::number("of one lane's on LFE5UM5G").unit("%"),
     ];
     let note = format!(
-        "The same cores on another device or with four lanes, whose S-boxes of AES are arithmetic. Those with four lanes on \
-        LFE5UM5G are the rates of “{OURS}”; where one lane stands for four, the circumstance is “{ONE_LANE}”. Another device \
-        decides nothing."
+        "The same cores on another device, or with four lanes, whose AES S-boxes are in logic (arithmetic). The \
+        four-lane cores on LFE5UM5G give the rates of “{OURS}”; where one lane stands for four, the circumstance is \
+        “{ONE_LANE}”. Figures of the other device are not used in verdicts."
     );
     let mut table = Table::new("Other devices and four lanes", columns).with_note(note);
     for design in DESIGNS {
@@ -158,9 +160,11 @@ fn packets(measured: &Measured) -> Table {
     let mut columns = vec![Column::text("packet")];
     columns.extend(seals().map(|design| Column::number(design.to_string()).unit("bits/cycle")));
     columns.extend(seals().map(|design| Column::number(design.to_string()).unit("Gbit/s")));
-    let note = "Packets of one length that follow each other without a stall, no associated data, nonces that count: bits of text a \
-        cycle of 512, of what three times as many packets take longer in a simulation that checked every byte, and at the clock of one lane, as \
-        above. A packet takes the beats of its text and no other, but OCB's of one beat; its last one may not be full.";
+    let note = "Back-to-back packets of one length without stalls or associated data, with nonces that count. Bits \
+        of text per cycle, of at most 512, from the extra time that three times as many packets take in a \
+        simulation in which every byte is checked; and the rate at the clock of one lane, as above. A packet \
+        occupies only the beats of its text, the last of which may not be full; for OCB, packets of one beat take \
+        longer.";
     let mut table = Table::new("What packets make of four lanes", columns).with_note(note);
     for bytes in LENGTHS {
         let bits: Vec<_> = seals().map(|design| measured.kept.pace(design)?.bits(bytes)).collect();
@@ -187,8 +191,9 @@ fn software(measured: &Measured) -> Table {
         Column::number("processor cores for the paper's core"),
         Column::number("for ours, 1500 B"),
     ];
-    let note = "Sealing in place on one core of this machine, processor time, by this library. The paper's core is held to its rate \
-        for packets of any length, of which it says nothing; ours to what it does with packets of 1500 bytes.";
+    let note = "Sealing in place on one core of this machine, processor time, by this library. For the paper's \
+        core, its rate is used for all packet lengths, because the paper gives no others; for ours, the rate with \
+        packets of 1500 bytes.";
     let mut table = Table::new("Software beside the cores", columns).with_note(note);
     for design in seals() {
         let rate = |bytes| measured.software_rate(design, bytes);
@@ -214,9 +219,9 @@ fn checked(measured: &Measured) -> Table {
         Column::number("forged packets"),
         Column::number("latency").unit("cycles"),
     ];
-    let note = "What was kept of the full regression: packets of 0 to 65,535 bytes under keys that change, with stalls on \
-        every channel and frames that are short, long or have other bytes than they must; every byte, tag and verdict \
-        compared with this library's. The name has mode, cipher, lanes and the form of the S-box.";
+    let note = "Results of the full regression: packets of 0 to 65,535 bytes under changing keys, with stalls on \
+        every channel and with frames that are too short, too long or have wrong bytes; every byte, tag and verdict \
+        is compared with this library's. Names consist of mode, cipher, lanes and the form of the S-box.";
     let mut table = Table::new("Simulated", columns).with_note(note);
     for one in &measured.kept.simulated {
         let counts = [one.packets, one.blocks, one.forged].map(Cell::count);

@@ -32,7 +32,8 @@ fn ratios(measured: &Measured<'_>) -> Table {
     let mut columns = vec![Column::text("file"), Column::text("direction"), Column::number("paper")];
     columns.extend(grids.iter().map(|grid| Column::number(&grid.scope)));
     let mut table = Table::new("Time of GCM : time of CBC", columns)
-        .with_note("Above 1, CBC is faster. Each pair was measured side by side; brackets hold 95 % of the medians.");
+        .with_note("Above 1, CBC is faster. Each pair was measured in the same rounds; brackets are 95 % intervals \
+            of the median.");
     for (kind, size, direction) in every(&Content::ALL) {
         let point = Point { kind, size, mode: Mode::Cbc, direction };
         if grids.iter().all(|grid| grid.gcm_to_cbc(point).is_none()) {
@@ -64,7 +65,7 @@ fn processes(measured: &Measured<'_>, mode: Mode) -> Table {
         "AES-256-{mode}, whole processes: the paper's {}",
         if mode == Mode::Cbc { "table 1" } else { "table 2" }
     );
-    let note = "Ours is user and system time together, which the kernel knows exactly; the paper's is user time alone.";
+    let note = "Ours is user plus system time, which the kernel measures exactly; the paper's is user time only.";
     let mut table = Table::new(title, columns).with_note(note);
     for (kind, size, direction) in every(&Content::ALL) {
         let used = |program| measured.trials.used.get(&(program, kind, size, direction)).copied();
@@ -122,8 +123,8 @@ fn tools(measured: &Measured<'_>) -> Table {
         Column::number("decrypt, wall").unit("ms"),
         Column::number("bytes added"),
     ];
-    let note = "openssl enc only encrypts: nothing tells whether the file was changed. gpg's compression is off, and its \
-        passphrase is stretched as little as it allows; age seals to a recipient's key.";
+    let note = "openssl enc only encrypts: changes to the file are not detected. gpg runs without compression and \
+        with the least passphrase stretching it allows; age encrypts to a recipient's key.";
     let mut table = Table::new("Tools that seal a text file", columns).with_note(note);
     for size in SIZES {
         for program in TOOLS {

@@ -29,7 +29,7 @@ pub(super) fn table(paper: &Paper) -> (Table, usize, usize) {
         Column::number("ticks of 4 ms"),
     ];
     let mut table = Table::new("The paper's means, taken apart", columns)
-        .with_note("A mean of three whole numbers of ticks ends in .00, .33 or .67 once the tick is 4 ms. All do.");
+        .with_note("If times are counted in ticks of 4 ms, a mean of three ends in .00, .33 or .67. All of them do.");
     let (mut whole, mut all) = (0, 0);
     for printed in &paper.tables {
         for row in &printed.rows {

@@ -33,8 +33,8 @@ fn table_1(measured: &Measured) -> Table {
         columns.push(Column::number(format!("{}: GCM", grid.scope)).unit("µs"));
         columns.push(Column::number(format!("{}: RKC - GCM", grid.scope)).unit("µs"));
     }
-    let note = "The paper in milliseconds, this machine in microseconds. Sealing in place, AES-256, 96-bit IV; GCM's key is set \
-        up beforehand, RKC's seed is not.";
+    let note = "The paper in milliseconds, this machine in microseconds. Sealing in place, AES-256, 96-bit IV. The \
+        time includes the setup of RKC's seed, but not that of GCM's key.";
     let mut table = Table::new("Table 1 anew: time to encrypt and authenticate", columns).with_note(note);
     for size in SIZES {
         let mut row = vec![Cell::text(size.to_string())];
@@ -56,8 +56,8 @@ fn ratios(measured: &Measured) -> Table {
     let grids: Vec<&Grid> = measured.grids().collect();
     let mut columns = vec![Column::text("message")];
     columns.extend(grids.iter().map(|grid| Column::number(&grid.scope)));
-    let note = "Below 1, RKC is faster. Each pair was measured side by side; brackets hold 95 % of the medians, and a \
-        millisecond either way for the paper's.";
+    let note = "Below 1, RKC is faster. Each pair was measured in the same rounds; brackets are 95 % intervals of \
+        the median, and for the paper's figures one millisecond either way.";
     let mut table = Table::new("Time of RKC : time of GCM", columns).with_note(note);
     for size in SIZES {
         let ratios = grids.iter().map(|grid| grid.ratio(size).map_or_else(|| Cell::empty("none"), cell));
@@ -79,9 +79,10 @@ fn parts(measured: &Measured) -> Table {
     let heads = ["DRBG", "tag", "key schedule", "cipher", "RKC, all", "GCM, all"];
     let mut columns = vec![Column::text("level"), Column::text("message")];
     columns.extend(heads.map(|head| Column::number(head).unit("cycles/byte")));
-    let note = "A part is the time that goes away without it: sealing, less sealing with offsets made beforehand, less the \
-        same without a tag, less encrypting under one key. What runs beside another part counts for the upper one. Cycles \
-        of the core's own clock, measured in the same rounds by a chain of instructions of one cycle.";
+    let note = "The cost of a part is the time saved by omitting it: sealing; with the offsets precomputed; also \
+        without the tag; encryption under one key only. Work that overlaps with another part counts for the part \
+        that is omitted first. Cycles of the core's own clock, measured in the same rounds with a chain of \
+        one-cycle instructions.";
     let mut table = Table::new("What a byte of RKC costs", columns).with_note(note);
     for one in &measured.parts {
         let figures = [one.drbg, one.tag, one.schedule, one.cipher, one.total, one.gcm].map(cell);
@@ -97,8 +98,8 @@ fn plain(measured: &Measured) -> Table {
         Column::number("crates : ours"),
         Column::number("crates : ours, offsets made beforehand"),
     ];
-    let note = "The composition makes a key schedule and a Generate of three hashes for every block with the crates aes and \
-        sha2, which use the processor's instructions for both.";
+    let note = "For every block, the composition computes a key schedule and a Generate of three hashes with the \
+        crates aes and sha2, which use the processor's instructions for both.";
     let mut table = Table::new("RKC composed of the crates aes and sha2, time over ours", columns).with_note(note);
     for (size, ratios) in &measured.plain {
         table.row([Cell::text(size.to_string())].into_iter().chain(ratios.map(cell)));

@@ -36,9 +36,10 @@ fn memory(measured: &Measured) -> Table {
         bytes("resident"),
         Column::number("clients"),
     ];
-    let note = "A client's part. Accounted: the record, tables on the heap and the list of them, and a client's part of what \
-        its cluster shares, in which all of them are. Resident: what the process grew by while so many clients were admitted. The formula is \
-        200 + 32 (r + 1) + 2 x for GCM-Pre, 200 + 4 |k| + 2 x for GCM-On and 128 for GSCM.";
+    let note = "Per client. Accounted: the record, tables on the heap and the list of them, and the client's share \
+        of the state of its cluster (all clients are in one cluster). Resident: growth of the process while so many \
+        clients were admitted. The formula is 200 + 32 (r + 1) + 2 x for GCM-Pre, 200 + 4 |k| + 2 x for GCM-On and \
+        128 for GSCM.";
     let mut table = Table::new("Table 2 anew: bytes a client", columns).with_note(note);
     let or_none = |figure: Option<f64>, digits| figure.map_or_else(|| Cell::empty("none"), |x| Cell::number(x, digits));
     for Held { spec, formula, record, accounted, resident, clients } in measured.memory.iter().copied() {
@@ -59,8 +60,8 @@ fn software(measured: &Measured) -> Table {
     let mut columns = vec![Column::number("clients"), Column::number("packet").unit("bytes")];
     columns.extend(super::software::SCHEMES.map(|name| Column::number(name).unit("ns")));
     columns.extend(["Pre : GSCM", "On : GSCM"].map(Column::number));
-    let note = "As software of 2009: AES and GHASH by tables of words, keys of 128 bits, one packet after the other, opened for \
-        one random client and sealed for another. No special instruction but what the compiler finds.";
+    let note = "Software as in 2009: AES and GHASH with tables of words, 128-bit keys, one packet at a time, opened \
+        for one random client and sealed for another. No special instructions except those the compiler chooses.";
     let mut table = Table::new("Figure 2 on software of tables", columns).with_note(note);
     for point in &measured.software {
         let size = [Cell::number(point.clients as f64, 0), Cell::number(point.bytes as f64, 0)];
@@ -95,12 +96,15 @@ fn clients(measured: &Measured) -> Table {
     ];
     let mib = measured.budget >> 20;
     let note = format!(
-        "The paper's server had 4096 MB of memory, this one {mib} MiB: 90 % is a pool that each packet is copied into and out of, \
-         the rest holds clients, whose records beyond it are paged with a file of {mib} MiB by a CLOCK of our own that goes \
-         past the system's cache. A thread serves each of 50 computers over loopback, one packet under way on each. A packet \
-         reads two random clients' records through the pager; the keys are those of two clients a computer that stay. It ends (a) \
-         when the mean time of a packet, by throughput, is more than twice that of the same without encryption, the least \
-         disturbed of 5 windows of each, in turns, three times over, (b) when memory and paging file are full, (c) when a connection stalls for 5 s. Of memory: stable clients' bytes over the room for them."
+        "The paper's server had 4096 MB of memory, this one {mib} MiB. 90 % of it is a pool through which each \
+         packet is copied; the rest holds client records, and those that do not fit are paged to a file of {mib} \
+         MiB with the CLOCK algorithm and direct I/O, past the system's cache. One thread serves each of 50 \
+         computers over loopback, with one packet in flight on each. A packet reads the records of two random \
+         clients through the pager; the keys used are those of two fixed clients per computer. The search ends (a) \
+         when the mean time of a packet, from throughput, is more than twice that without encryption in three \
+         trials (each takes the least disturbed of 5 windows with and without, in turns), (b) when memory and \
+         paging file are full, (c) when a connection stalls for 5 s. Of memory: size of the stable clients relative \
+         to the space for them."
     );
     let mut table = Table::new("Table 4 anew: the most clients", columns).with_note(note);
     let room = measured.budget as f64 * 0.1;
@@ -130,8 +134,8 @@ fn peers(measured: &Measured) -> Table {
         Column::number("resident").unit("bytes"),
         Column::number("of gcm-on64's").unit("times"),
     ];
-    let note = "One side of a session after a message each way, or both directions' keys; what the process grew by over how \
-        many there were. gcm-on64 keeps 64 bytes.";
+    let note = "One side of a session after a message each way, or keys for both directions; growth of the process \
+        divided by the number of sessions. gcm-on64 keeps 64 bytes.";
     let mut table = Table::new("What others keep for a session", columns).with_note(note);
     for (name, bytes) in &measured.peers {
         let figures = bytes.map_or_else(
@@ -212,10 +216,10 @@ fn times(measured: &Measured, bytes: usize) -> Table {
         columns.push(Column::number(format!("{clients}: over clear")));
         columns.push(Column::number(format!("{clients}: seal")).unit("ns"));
     }
-    let note = "By number of clients. Forward: a packet opened for one random client and sealed for another, header, window and \
-        counters included; seal: one sealed for a random client. Each scheme was measured in the same rounds as clear, which \
-        does the same without encryption. CPU time of one core. Schemes of GSCM have all clients in one cluster, as the \
-        paper's had.";
+    let note = "By number of clients. Forward: a packet is opened for one random client and sealed for another, \
+        including header, replay window and counters. Seal: a packet is sealed for a random client. Each scheme was \
+        measured in the same rounds as clear, which does the same without encryption. CPU time of one core. With \
+        GSCM schemes, all clients are in one cluster, as in the paper.";
     let title = format!("Figure 2 anew: time for a packet of {bytes} bytes, without the network");
     let mut table = Table::new(title, columns).with_note(note);
     for isa in measured.levels() {
