@@ -6,24 +6,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::{interval::Interval, random::Random};
 
-/// What the intervals of a test said.
+/// The outcome of such a test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
-    /// Tests.
+    /// Number of tests.
     pub trials: usize,
-    /// Starts in a test.
+    /// Starts per test.
     pub starts: usize,
     /// The share of the tests whose interval excludes 1.
     pub excludes: f64,
     /// The share whose interval excludes everything within 2 % of 1.
     pub excludes_by_two_per_cent: f64,
-    /// The same two shares if all samples are taken for samples of one start.
+    /// The same two shares if all samples are treated as samples of one start.
     pub one_start: [f64; 2],
-    /// The middle one of the intervals' widths, relative to the median.
+    /// The median width of the intervals, relative to their medians.
     pub width: f64,
 }
 
-/// The most that may be excluded: 7 % of the tests, and by more than 2 % one in a hundred.
+/// The limits: 7 % of the tests may exclude 1, and 1 % may exclude it by more than 2 %.
 pub const MOST: [f64; 2] = [0.07, 0.01];
 
 /// Tests of `per_trial` starts each, drawn from `starts` without replacement; each start is the ratios of its rounds. Fewer starts

@@ -1,4 +1,4 @@
-//! What a comparison found: each candidate's samples and interval, and ratios from paired rounds.
+//! The result of a comparison: each candidate's samples and interval, and ratios from paired rounds.
 
 use std::io;
 
@@ -14,12 +14,12 @@ pub struct Trial {
     pub name: String,
     /// Iterations of one sample.
     pub iterations: u64,
-    /// Seconds for one iteration, one figure a round.
+    /// Seconds per iteration, one figure for each round.
     pub samples: Vec<f64>,
-    /// How many of the samples each start has; empty if there is one start.
+    /// The number of samples of each start; empty if there is one start.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub starts: Vec<usize>,
-    /// Seconds for one iteration: median and 95 % interval.
+    /// Seconds per iteration: median and 95 % interval.
     pub interval: Interval,
 }
 
@@ -49,8 +49,8 @@ impl Trial {
         Ok(Trial { name, iterations, samples, starts, interval })
     }
 
-    /// The quartiles of each start's samples, ends included: five figures, in seconds for one iteration. What falls between two samples
-    /// is between them in proportion, so the middle one is the median.
+    /// Minimum, quartiles and maximum of each start's samples, in seconds per iteration. Quartiles between two samples
+    /// are interpolated linearly, so the middle figure is the median.
     pub fn quantiles(&self) -> Vec<[f64; 5]> {
         let whole = [self.samples.len()];
         let counts: &[usize] = if self.starts.is_empty() { &whole } else { &self.starts };
@@ -79,12 +79,12 @@ impl Trial {
     }
 }
 
-/// Candidates measured side by side.
+/// The result of measuring candidates in the same rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
-    /// One trial a candidate, in the order given.
+    /// One trial for each candidate, in the order given.
     pub trials: Vec<Trial>,
-    /// Whether every interval became as narrow as asked before the time was up.
+    /// Whether every interval became as narrow as requested within the time budget.
     pub narrow: bool,
     /// Wall time of the whole comparison.
     pub seconds: f64,
@@ -93,7 +93,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// The trial of a name.
+    /// The trial of the candidate called `name`.
     pub fn trial(&self, name: &str) -> Option<&Trial> {
         self.trials.iter().find(|trial| trial.name == name)
     }

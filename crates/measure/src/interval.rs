@@ -10,17 +10,19 @@ use crate::{
     student::{normal, student},
 };
 
-/// Bootstrap draws behind an interval: its ends then move by well under a tenth of its width from seed to seed.
+/// Number of bootstrap draws for an interval. With this many, its ends vary by well under a tenth of its width from
+/// seed to seed.
 const DRAWS: usize = 1000;
 
-/// The fewest samples of a median that has a 95 % interval: of five, the least and the greatest have it between them in 93.75 % of
-/// cases.
+/// The minimum number of samples for a 95 % interval of the median: the minimum and maximum of five samples enclose it
+/// in only 93.75 % of cases.
 pub const FEWEST: usize = 6;
 
-/// From so many samples on the bootstrap is used. Of fewer, its intervals hold the true median in 87 to 94 % of cases.
+/// The bootstrap is used from this number of samples on. With fewer, its intervals contain the true median in only 87
+/// to 94 % of cases.
 const BOOTSTRAP: usize = 100;
 
-/// The median of some samples and the ends of its 95 % interval.
+/// A median (or mean) and the ends of its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
     /// The median of the samples; of several starts, the mean of their medians.
@@ -29,29 +31,31 @@ pub struct Interval {
     pub low: f64,
     /// Upper end of the 95 % interval of the median.
     pub high: f64,
-    /// What the ends rest on.
+    /// What the ends are based on.
     #[serde(default, skip_serializing_if = "Basis::is_many")]
     pub basis: Basis,
 }
 
-/// What the ends of an interval rest on.
+/// What the ends of an interval are based on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
-    /// A hundred samples or more, a count of tries, or nothing that varies.
+    /// At least 100 samples, a count of tries, or a figure that does not vary.
     #[default]
     Many,
-    /// So many samples, six to 99: the ends are two of them.
+    /// This number of samples, 6 to 99: the ends are two of them.
     Samples(u32),
-    /// So many starts, or runs with so many seeds: the interval is that of their mean, by Student's distribution.
+    /// This number of starts, or of runs with different seeds: the interval is that of their mean, by Student's
+    /// distribution.
     Starts(u32),
-    /// So few samples that no two of them have the median between them in 95 % of cases. The ends are the least and the greatest, and
-    /// no verdict rests on them.
+    /// Fewer samples than a 95 % interval needs, because no two of them enclose the median with 95 % probability. The
+    /// ends are the minimum and the maximum, and no verdict is based on them.
     Few(u32),
-    /// No samples: the ends are bounds that the figure cannot leave, as those of an estimate or of a figure that is printed to so many
-    /// digits. They hold for every one of many cases.
+    /// No samples: the ends are bounds that the figure cannot leave, such as those of an estimate or of a rounded
+    /// printed figure. They also hold for all of many cases at once.
     Bounds,
-    /// Nothing: a figure over another that may be zero can be anything. The ends are not known, and no verdict rests on them.
+    /// Nothing: the figure is a quotient whose divisor may be zero, so the ends are unknown and no verdict is based on
+    /// them.
     Open,
 }
 
@@ -61,7 +65,7 @@ impl Basis {
         *self == Basis::Many
     }
 
-    /// What a figure made of two others rests on: the weaker of the two.
+    /// The basis of a figure that is computed from two others: the weaker of the two.
     fn and(self, other: Basis) -> Basis {
         let weakness = |basis: Basis| match (basis, basis.degrees()) {
             (Basis::Bounds, _) => (0, Reverse(0), false),
@@ -73,9 +77,9 @@ impl Basis {
         if weakness(self) >= weakness(other) { self } else { other }
     }
 
-    /// The degrees of freedom of Student's distribution by which the ends are widened for many cases; none if it is the normal one.
-    /// Of samples they are those from one end to the other, less two: tried with normal samples, a case then errs at the rate that it
-    /// may, or less often, or up to 1.7 times as often (by the normal distribution 4.3 times).
+    /// The degrees of freedom of Student's distribution by which the ends are widened for many cases; `None` for the
+    /// normal distribution. For samples it is the number of samples from one end to the other, less two: in trials with
+    /// normal samples, a case then errs at most 1.7 times as often as it may (with the normal distribution, 4.3 times).
     fn degrees(self) -> Option<u32> {
         match self {
             Basis::Samples(samples) if (samples as usize) < BOOTSTRAP => {
@@ -99,12 +103,13 @@ impl Interval {
         Interval { basis: Basis::Bounds, ..Interval::new(middle, low, high) }
     }
 
-    /// The median of `samples` with its interval. `None` of no samples or of a sample that is not a finite number.
+    /// The median of `samples` with its interval. `None` without samples, or if a sample is not a finite number.
     ///
-    /// Of fewer than 100 samples, the ends are the innermost two of them that have the true median between them with 95 % or more,
-    /// whatever the distribution: each sample is as likely below the median as above it. Fewer than [`FEWEST`] have no such two; they
-    /// decide nothing ([`Basis::Few`]). From 100 samples on it is the percentile bootstrap: `DRAWS` times as many samples are drawn
-    /// with replacement, and the interval holds the middle 95 % of those draws' medians.
+    /// With fewer than 100 samples, the ends are the innermost two samples that enclose the true median with a
+    /// probability of at least 95 %, for any distribution, because each sample is as likely to be below the median as
+    /// above it. With fewer samples than [`FEWEST`] there are no such two, and the interval decides nothing
+    /// ([`Basis::Few`]). From 100 samples on, it is a percentile bootstrap: `DRAWS` times, as many samples are drawn
+    /// with replacement, and the interval contains the middle 95 % of the medians of these draws.
     pub fn of(samples: &[f64], seed: u64) -> Option<Interval> {
         if samples.is_empty() || samples.iter().any(|sample| !sample.is_finite()) {
             return None;
@@ -134,13 +139,15 @@ impl Interval {
         Some(Interval::new(median, low, high))
     }
 
-    /// The interval of samples taken in several starts, `starts` samples of each, where a start is anew what stays the same
-    /// within it: the process, or where its memory lies. Both are resampled (Kalibera and Jones: a hierarchical bootstrap):
-    /// starts with replacement, samples of each start with replacement; a draw is the mean of the starts' medians. Draws of few
-    /// starts vary too little, so the interval is widened by Student's quantile and by the square root of n / (n - 1). Of two starts
-    /// the outermost draws are the starts themselves, one standard error from their mean.
+    /// The interval of samples from several starts; `starts` holds the number of samples of each. A start renews what
+    /// is constant within it, such as the process or the addresses of its memory. The interval comes from a
+    /// hierarchical bootstrap (Kalibera and Jones): starts are drawn with replacement, and so are the samples of each
+    /// start; a draw is the mean of the starts' medians. With few starts, draws vary too little, so the interval is
+    /// widened by Student's quantile and by the square root of n / (n - 1). With two starts, the outermost draws are
+    /// the starts themselves, one standard error from their mean.
     ///
-    /// With fewer than two starts it is [`Interval::of`]. `None` of no samples or of a sample that is not a finite number.
+    /// With fewer than two starts it is [`Interval::of`]. `None` without samples, or if a sample is not a finite
+    /// number.
     pub fn of_starts(samples: &[f64], starts: &[usize], seed: u64) -> Option<Interval> {
         if starts.len() < 2 || starts.iter().sum::<usize>() != samples.len() || starts.contains(&0) {
             return Interval::of(samples, seed);
@@ -179,8 +186,8 @@ impl Interval {
         Some(Interval { median: middle, low, high, basis: Basis::Starts(groups.len() as u32) })
     }
 
-    /// The share of tries that came out well, with its interval by Clopper and Pearson: the shares under which so many, or so few, of them
-    /// do so with 2.5 % or more. `None` of no tries, or of more than there were.
+    /// The share of successful tries with its Clopper-Pearson interval. `None` if there are no tries, or more successes
+    /// than tries.
     pub fn of_share(good: u32, tries: u32) -> Option<Interval> {
         if tries == 0 || good > tries {
             return None;
@@ -207,18 +214,17 @@ impl Interval {
         Some(Interval::new(f64::from(good) / f64::from(tries), low, high))
     }
 
-    /// A figure known exactly.
+    /// A figure that is known exactly.
     pub fn exact(value: f64) -> Interval {
         Interval::new(value, value, value)
     }
 
-    /// Whether the ends are those of a 95 % interval, or bounds. If not, nothing is decided by them.
+    /// Whether the ends are those of a 95 % interval, or bounds. If not, they decide nothing.
     pub fn tells(&self) -> bool {
         !matches!(self.basis, Basis::Few(_) | Basis::Open)
     }
 
-    /// The share of repetitions in which such an interval holds what it estimates: 0.95, of bounds 1, of too few samples less, and
-    /// nothing if the ends are not known.
+    /// The coverage of such an interval: 0.95; for bounds 1; for too few samples less; and 0 if the ends are unknown.
     pub fn covers(&self) -> f64 {
         match self.basis {
             Basis::Bounds => 1.0,
@@ -228,12 +234,12 @@ impl Interval {
         }
     }
 
-    /// Width of the interval as a share of the median.
+    /// Width of the interval, relative to the median.
     pub fn relative_width(&self) -> f64 {
         (self.high - self.low) / self.median.abs()
     }
 
-    /// The ends in words: `[12.10, 12.50]`, of too few samples with what they cover; `[ends unknown]`.
+    /// The ends as text: `[12.10, 12.50]` (with the coverage if there are too few samples), or `[ends unknown]`.
     pub(crate) fn ends(&self, digits: usize) -> String {
         let ends = format!("[{:.digits$}, {:.digits$}]", self.low, self.high);
         match self.basis {
@@ -243,19 +249,20 @@ impl Interval {
         }
     }
 
-    /// Whether `value` lies inside, ends included.
+    /// Whether the interval contains `value`, ends included.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 
-    /// The same interval seen through a monotone function, rising or falling.
+    /// The interval transformed by a monotone function, increasing or decreasing.
     #[must_use]
     pub fn map(&self, f: impl Fn(f64) -> f64) -> Interval {
         let (a, b) = (f(self.low), f(self.high));
         Interval { median: f(self.median), low: a.min(b), high: a.max(b), basis: self.basis }
     }
 
-    /// This figure less another that was measured apart: the interval reaches as far as both ends allow.
+    /// The difference to another figure that was measured separately: the interval is as wide as the ends of both
+    /// allow.
     #[must_use]
     pub fn less(&self, other: Interval) -> Interval {
         Interval {
@@ -266,8 +273,8 @@ impl Interval {
         }
     }
 
-    /// This figure over another that was measured apart: the interval reaches as far as both ends allow, or is [`Basis::Open`] if the
-    /// other may be zero. `None` if the quotient itself is not a finite number.
+    /// The quotient with another figure that was measured separately: the interval is as wide as the ends of both
+    /// allow, or is [`Basis::Open`] if the other may be zero. `None` if the quotient itself is not a finite number.
     pub fn over(&self, other: Interval) -> Option<Interval> {
         let median = Some(self.median / other.median).filter(|median| median.is_finite())?;
         let ends = [self.low, self.high].map(|a| [a / other.low, a / other.high]);
@@ -281,12 +288,13 @@ impl Interval {
         Some(Interval { median, low, high, basis: self.basis.and(other.basis) })
     }
 
-    /// The interval of one figure among `cases`, so that with probability 95 % all of them contain what they estimate
-    /// (Bonferroni): the ends are moved away from the median by the quotient of the two quantiles, of the level 1 - 0.05 / `cases`
-    /// and of 0.95. The quantiles are in standard errors: the normal distribution's, and Student's for as few samples or starts as
-    /// the basis says (of three starts and six cases 2.53, of six samples and eight cases 1.89, where the normal ones give 1.35 and
-    /// 1.40). Figures of samples that are positive are moved in factors; a mean is as likely too small as too great, and is moved in
-    /// differences. Bounds stay where they are.
+    /// The interval of one figure among `cases`, widened so that with a probability of 95 % all of them contain what
+    /// they estimate (Bonferroni). The distance of the ends from the median is multiplied by the quotient of two
+    /// quantiles, of the levels 1 - 0.05 / `cases` and 0.95. The quantiles are those of the normal distribution, or of
+    /// Student's if the basis has few samples or starts (a factor of 2.53 for three starts and six cases, of 1.89 for
+    /// six samples and eight cases, where the normal distribution gives 1.35 and 1.40). For positive figures of samples
+    /// the distance is a ratio; for a mean, which is as likely to be too small as too great, it is a difference. Bounds
+    /// do not change.
     #[must_use]
     pub fn one_of(&self, cases: usize) -> Interval {
         let tail = 0.025 / cases.max(1) as f64;
@@ -305,19 +313,19 @@ impl Interval {
         Interval { median, low, high, basis }
     }
 
-    /// Every figure times `factor`.
+    /// The figure and the ends multiplied by `factor`.
     #[must_use]
     pub fn scale(&self, factor: f64) -> Interval {
         self.map(|value| value * factor)
     }
 
-    /// Seconds for `amount` of something turned into amount per second.
+    /// Converts seconds for `amount` of something into amount per second.
     #[must_use]
     pub fn rate(&self, amount: f64) -> Interval {
         self.map(|seconds| amount / seconds)
     }
 
-    /// Seconds for `bytes` turned into GB/s, GB = 10^9 bytes.
+    /// Converts seconds for `bytes` into GB/s, GB = 10^9 bytes.
     #[must_use]
     pub fn gigabytes_per_second(&self, bytes: u64) -> Interval {
         self.rate(bytes as f64 / 1e9)
@@ -325,8 +333,8 @@ impl Interval {
 }
 
 impl fmt::Display for Interval {
-    /// `12.30 [12.10, 12.50]`, with the precision asked for (`{:.1}`), else 2 decimals; of too few samples with the share of cases in
-    /// which such ends have the median between them: `12.30 [12.10, 12.50] (75 %)`.
+    /// `12.30 [12.10, 12.50]`, with the requested precision (`{:.1}`) or 2 decimals; if there are too few samples, also the
+    /// coverage: `12.30 [12.10, 12.50] (75 %)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = f.precision().unwrap_or(2);
         write!(f, "{:.digits$} {}", self.median, self.ends(digits))

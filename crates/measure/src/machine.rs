@@ -12,13 +12,13 @@ use crate::state::{State, Ticks};
 /// Where and when a result was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Machine {
-    /// The processor's own name.
+    /// The processor's name, as it reports it.
     pub cpu: String,
-    /// Logical processors that this process may use.
+    /// Number of logical processors that this process may use.
     pub cores: usize,
     /// Instruction-set levels, as the caller names them, slowest first.
     pub levels: Vec<String>,
-    /// Caches of the first core, `L1 Data 48K`; empty where the system does not tell.
+    /// Caches of the first core, such as `L1 Data 48K`; empty if the system does not report them.
     pub caches: Vec<String>,
     /// Memory in bytes.
     pub memory: u64,
@@ -26,14 +26,14 @@ pub struct Machine {
     pub kernel: String,
     /// The compiler that built the measuring program.
     pub rustc: String,
-    /// The optimisation level of that build: `3`; empty where it is unknown.
+    /// The optimisation level of that build, such as `3`; empty if it is unknown.
     #[serde(default)]
     pub opt_level: String,
-    /// Load averages over 1, 5 and 15 minutes when this was described.
+    /// Load averages over 1, 5 and 15 minutes at that time.
     pub load: [f64; 3],
-    /// When this was described: UTC, RFC 3339, to the second.
+    /// Time of this description: UTC, RFC 3339, in seconds.
     pub date: String,
-    /// What else its figures depend on.
+    /// Other state on which figures depend.
     #[serde(default)]
     pub state: State,
 }
@@ -62,14 +62,14 @@ impl Machine {
         }
     }
 
-    /// The same machine after it has measured since `since`.
+    /// The same machine, with the state of the time from `since` until now.
     #[must_use]
     pub fn since(self, since: Option<&Ticks>) -> Machine {
         Machine { state: State::here(since), ..self }
     }
 
-    /// What has to be the same for figures to be of one machine. Virtual machines hide the name of their processor, and not its family:
-    /// Zen 4 and Zen 5 are both called `AMD EPYC`.
+    /// What must be equal for figures to count as from one machine. Virtual machines hide the name of their processor,
+    /// but not its family: Zen 4 and Zen 5 are both called `AMD EPYC`.
     pub fn identity(&self) -> String {
         let family = self.state.family.as_deref().unwrap_or("unknown");
         // What a system keeps for itself differs from start to start, and is far less than two gibibytes.
@@ -77,7 +77,7 @@ impl Machine {
         format!("{}, family {family}, {} cores, {levels}, {memory} GiB, {}", self.cpu, self.cores, self.kernel)
     }
 
-    /// Whether the program was built at a lower level than the figures of a program should be.
+    /// Whether the program was built at a lower optimisation level than measurements need.
     pub fn unoptimised(&self) -> bool {
         !matches!(&self.opt_level[..], "3" | "")
     }

@@ -1,5 +1,5 @@
-//! Memory that begins somewhere else every time: where a buffer lies changes how fast the same code is, and one place is one
-//! sample of that.
+//! Buffers at random addresses: the address of a buffer affects the speed of the code, and each address is one sample
+//! of that effect.
 
 use std::ops::{Deref, DerefMut};
 
@@ -19,7 +19,7 @@ pub struct Placed {
 }
 
 impl Placed {
-    /// `length` bytes of `value`, somewhere.
+    /// `length` bytes of `value` at a random place.
     pub fn new(length: usize, value: u8, random: &mut Random) -> Placed {
         let (memory, start) = somewhere(length, random);
         let mut placed = Placed { memory, start, length };
@@ -27,7 +27,7 @@ impl Placed {
         placed
     }
 
-    /// The same bytes, somewhere else.
+    /// Moves the bytes to another random place.
     pub fn renew(&mut self, random: &mut Random) {
         // The old memory is given back last, so that the new one is not the same
         let (mut memory, start) = somewhere(self.length, random);

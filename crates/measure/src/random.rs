@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-/// A seed that no other process has.
+/// A seed that differs between processes.
 pub fn seed_of_process() -> u64 {
     RandomState::new().hash_one(0)
 }

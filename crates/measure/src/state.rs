@@ -1,26 +1,28 @@
-//! The state of a machine while it measures: what its name does not tell and its figures depend on.
+//! The state of a machine during a measurement that affects figures and is not part of the machine's name.
 
 use std::fs;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The state, as far as Linux tells.
+/// The state, as far as Linux reports it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct State {
-    /// Family, model and stepping of the processor: `25, 17, 1`. Virtual machines often hide the processor's name.
+    /// Family, model and stepping of the processor, such as `25, 17, 1`. Virtual machines often hide the processor's
+    /// name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub family: Option<String>,
     /// The version of its microcode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub microcode: Option<String>,
-    /// What chooses the clock rate of the first core.
+    /// The frequency governor of the first core.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub governor: Option<String>,
-    /// The share of the cores' time that the machine below this virtual machine kept to itself, while this was measured.
+    /// Steal time: the share of the cores' time that the host of this virtual machine did not give it during the
+    /// measurement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steal: Option<f64>,
-    /// The cores that this process may use: `0-1`.
+    /// The cores that this process may use, such as `0-1`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pinned: Option<String>,
 }
@@ -69,7 +71,7 @@ impl Ticks {
         Some(Ticks { all: numbers.iter().take(8).sum(), stolen: *numbers.get(7)? })
     }
 
-    /// The share that was stolen from then until `now`.
+    /// The share of steal time between then and `now`.
     fn stolen_until(&self, now: &Ticks) -> Option<f64> {
         let all = now.all.checked_sub(self.all).filter(|all| *all > 0)?;
         Some(now.stolen.saturating_sub(self.stolen) as f64 / all as f64)

@@ -1,4 +1,4 @@
-//! Where results are kept: lines added as they come, and whole documents that are either old or new, never half.
+//! Storage of results: lines that are appended, and documents that are replaced atomically.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -19,7 +19,7 @@ pub struct Store {
     folder: PathBuf,
 }
 
-/// What every line and document is wrapped in.
+/// The envelope of every line and document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Record<T> {
     /// [`SCHEMA`] at the time of writing.
@@ -31,7 +31,7 @@ pub struct Record<T> {
 }
 
 impl Store {
-    /// The store in `folder`, made if missing.
+    /// A store in `folder`, which is created if it does not exist.
     ///
     /// # Errors
     /// When the folder cannot be made.

@@ -1,20 +1,20 @@
-//! The one table: rows of typed cells under named columns. How it looks on paper is [`crate::render`]'s matter.
+//! Tables: rows of typed cells under named columns. [`crate::render`] formats them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
 use crate::{interval::Interval, verdict::Verdict};
 
-/// A titled table. What is read has one cell a column in each row, or it is refused.
+/// A titled table. Deserialising fails unless every row has one cell for each column.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Table {
     /// What it shows; the caption.
     pub title: String,
-    /// What a reader must know to read it right, or nothing.
+    /// A note that helps to read the table, if any.
     pub note: Option<String>,
     /// The columns, left to right.
     pub columns: Vec<Column>,
-    /// The rows, each with one cell a column.
+    /// The rows, each with one cell for each column.
     pub rows: Vec<Vec<Cell>>,
 }
 
@@ -23,13 +23,13 @@ pub struct Table {
 pub struct Column {
     /// Its name.
     pub name: String,
-    /// The unit of all its figures, or nothing.
+    /// The unit of all its figures, if any.
     pub unit: Option<String>,
-    /// Where its cells lean.
+    /// The alignment of its cells.
     pub align: Align,
 }
 
-/// Where the cells of a column lean.
+/// The alignment of the cells of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Align {
@@ -48,13 +48,13 @@ pub enum Cell {
         /// The words.
         text: String,
     },
-    /// A figure known exactly, or quoted.
+    /// A figure that is known exactly, or quoted.
     Number {
         /// The figure.
         value: f64,
         /// Digits shown after the point.
         decimals: u8,
-        /// Its own unit, where the column has none.
+        /// Its own unit, if the column has none.
         unit: Option<String>,
     },
     /// A measured figure.
@@ -70,9 +70,9 @@ pub enum Cell {
         /// The verdict.
         verdict: Verdict,
     },
-    /// Nothing, and why: `paper gives none`. The reason may be empty.
+    /// No value, with a reason such as `paper gives none`, which may be empty.
     Empty {
-        /// Why there is nothing.
+        /// The reason.
         why: String,
     },
 }
@@ -152,7 +152,7 @@ impl Cell {
         Cell::Text { text: text.into() }
     }
 
-    /// A figure with `decimals` digits after the point; empty of infinities and of what is not a number.
+    /// A figure with `decimals` digits after the point; an empty cell if it is infinite or not a number.
     pub fn number(value: f64, decimals: u8) -> Cell {
         if value.is_finite() { Cell::Number { value, decimals, unit: None } } else { Cell::empty("not a number") }
     }
@@ -170,7 +170,7 @@ impl Cell {
         }
     }
 
-    /// A measured figure with its interval; empty if an end is not a finite number.
+    /// A measured figure with its interval; an empty cell if an end is not a finite number.
     pub fn interval(interval: Interval, decimals: u8) -> Cell {
         if [interval.median, interval.low, interval.high].iter().all(|value| value.is_finite()) {
             Cell::Interval { interval, decimals }
@@ -184,12 +184,12 @@ impl Cell {
         Cell::Verdict { verdict }
     }
 
-    /// Nothing, and why.
+    /// No value, with the reason.
     pub fn empty(why: impl Into<String>) -> Cell {
         Cell::Empty { why: why.into() }
     }
 
-    /// As shown to a reader: `12.3`, `12.3 [12.1, 12.5]`, `holds`, `(paper gives none)`.
+    /// The cell as text: `12.3`, `12.3 [12.1, 12.5]`, `holds`, `(paper gives none)`.
     pub fn shown(&self) -> String {
         match self {
             Cell::Text { text } => text.clone(),

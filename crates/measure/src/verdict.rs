@@ -1,4 +1,4 @@
-//! Whether a sentence is true here, as far as intervals tell.
+//! Verdicts: whether a statement is true here, as far as the intervals can decide.
 
 use std::fmt;
 
@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::interval::Interval;
 
-/// Whether a sentence is true here, as far as the intervals tell.
+/// Whether a statement is true here, as far as the intervals can decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Every figure in the interval says yes.
+    /// The statement is true for every figure in the interval.
     Holds,
-    /// Every figure in the interval says no.
+    /// The statement is false for every figure in the interval.
     DoesNotHold,
-    /// The interval holds figures for both, or rests on too few samples, or something was not measured.
+    /// The interval contains figures of both kinds, or is based on too few samples, or something was not measured.
     CannotBeTold,
 }
 
@@ -41,7 +41,8 @@ impl Verdict {
         if holds { Verdict::Holds } else { Verdict::DoesNotHold }
     }
 
-    /// Whether all of `verdicts` hold: one that does not decides, else one that cannot be told leaves it open.
+    /// Whether all of `verdicts` hold: does not hold if any of them does not; otherwise cannot be told if any of them
+    /// cannot.
     pub fn all(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
         verdicts.into_iter().fold(Verdict::Holds, |all, one| match (all, one) {
             (Verdict::DoesNotHold, _) | (_, Verdict::DoesNotHold) => Verdict::DoesNotHold,
@@ -50,7 +51,7 @@ impl Verdict {
         })
     }
 
-    /// The opposite sentence's verdict.
+    /// The verdict on the opposite statement.
     #[must_use]
     pub fn opposite(self) -> Verdict {
         match self {

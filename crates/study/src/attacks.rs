@@ -1,4 +1,4 @@
-//! Every attack of `sealwright-attacks`, run and kept for the report: costs, verdicts, and a figure for each.
+//! Runs every attack of `sealwright-attacks` for the report: costs, verdicts, and a figure for each.
 
 use schemars::JsonSchema;
 use sealwright_attacks::{ATTACKS, Size, Target};
@@ -14,21 +14,21 @@ use crate::{
     svg,
 };
 
-/// What every attack came to.
+/// The outcomes of all attacks.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
-    /// Where they ran.
+    /// The machine.
     pub machine: Machine,
     /// Whether long attacks were reduced.
     pub small: bool,
-    /// Wall time of all.
+    /// Wall time of all attacks in seconds.
     pub seconds: f64,
-    /// Each attack, in the order of the table.
+    /// The attacks, in the order of the table of attacks.
     pub attacks: Vec<Attacked>,
     /// Sealwright's version; empty if it is unknown.
     #[serde(default)]
     pub version: String,
-    /// Which program ran them.
+    /// The program that ran them.
     #[serde(default)]
     pub provenance: Provenance,
 }
@@ -47,7 +47,7 @@ impl Report {
     }
 }
 
-/// What one attack came to.
+/// The outcome of one attack.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Attacked {
     /// Its name on the command line.
@@ -58,9 +58,9 @@ pub struct Attacked {
     pub knows: String,
     /// What stops it.
     pub stopped_by: String,
-    /// What was reduced, if anything was.
+    /// What was reduced, compared with the full attack, if anything.
     pub reduced: Option<String>,
-    /// Why it cannot be had on this machine, if it cannot.
+    /// Why the attack cannot run on this machine, if so.
     pub not_here: Option<String>,
     /// Whether every weak target fell and every strong one held.
     pub as_expected: bool,
@@ -68,7 +68,7 @@ pub struct Attacked {
     pub spent: String,
     /// What it gains: the vertical axis.
     pub gained: String,
-    /// Each target.
+    /// The attempts, one for each target.
     pub trials: Vec<Tried>,
 }
 
@@ -79,23 +79,23 @@ pub struct Tried {
     pub against: String,
     /// Whether the attack should succeed.
     pub weak: bool,
-    /// Whether it did.
+    /// Whether it succeeded.
     pub succeeded: bool,
-    /// What came of it.
+    /// The result, in words.
     pub result: String,
-    /// Messages observed, or questions asked.
+    /// Number of messages observed or queries made.
     pub queries: u64,
-    /// Steps of computation.
+    /// Number of computation steps.
     pub steps: u64,
-    /// What a step is.
+    /// What counts as a step.
     pub step: String,
-    /// Bytes of memory.
+    /// Memory that the attacker needs, in bytes.
     pub memory: u64,
-    /// CPU seconds of all threads.
+    /// CPU time of all threads in seconds.
     pub cpu_seconds: f64,
-    /// Wall seconds.
+    /// Wall time in seconds.
     pub seconds: f64,
-    /// What the attacker had spent and gained.
+    /// The attacker's progress: pairs of what was spent and what was gained.
     pub curve: Vec<[f64; 2]>,
 }
 

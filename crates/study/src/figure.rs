@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Colours of the page's palette. A scheme has the same one in every figure.
 pub mod colour {
-    /// The paper's, or of no scheme.
+    /// The paper, or no scheme.
     pub const NONE: usize = 0;
     /// GCM, and GCM with everything kept (GCM-Pre).
     pub const GCM: usize = 1;
@@ -32,7 +32,7 @@ pub struct Figure {
     pub id: String,
     /// What it shows; the caption.
     pub title: String,
-    /// What one sees in it, in a sentence or two.
+    /// Text alternative: what the figure shows, in one or two sentences.
     pub alt: String,
     /// How it is drawn.
     pub kind: PlotKind,
@@ -43,7 +43,7 @@ pub struct Figure {
     /// Whether it repeats a figure of the paper, whose axes are then shown first.
     #[serde(default)]
     pub repeats: bool,
-    /// Where a level line lies to compare with; a mark of the axis says what it means.
+    /// Position of a horizontal reference line; a mark on the axis says what it means.
     pub level: Option<f64>,
     /// What is drawn.
     pub series: Vec<Series>,
@@ -57,31 +57,31 @@ pub enum PlotKind {
     Lines,
     /// Bars side by side; x is a word.
     Bars,
-    /// Points by themselves, for words on a logarithmic scale, where a bar's foot means nothing; x is a word.
+    /// Separate points, for a logarithmic scale, on which bars have no meaningful base; x is a word.
     Dots,
 }
 
 /// An axis.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Axis {
-    /// What it measures.
+    /// The measured quantity.
     pub name: String,
-    /// In what, or nothing.
+    /// Its unit, if any.
     pub unit: Option<String>,
-    /// Whether equal steps are equal factors.
+    /// Whether the axis is logarithmic.
     pub log: bool,
-    /// Where to put marks and what to write there; empty leaves it to the plot.
+    /// Positions and labels of marks; if empty, the plot chooses them.
     pub ticks: Vec<(f64, String)>,
 }
 
-/// Points that belong together.
+/// A series of points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
     /// Its name in the legend.
     pub name: String,
-    /// Where its figures come from, and so how it is drawn.
+    /// Where its figures come from, which determines how it is drawn.
     pub origin: Origin,
-    /// Which colour of the page's palette; series of one subject share it, the paper's and ours alike.
+    /// Index of its colour in the page's palette; the paper's series and ours of one subject have the same colour.
     pub colour: usize,
     /// The points.
     pub points: Vec<Point>,
@@ -95,7 +95,7 @@ pub enum Origin {
     Printed,
     /// They were measured here.
     Measured,
-    /// They were measured here for comparison: on what stands in for the paper's machine, or of somebody else's work.
+    /// They were measured here for comparison: in conditions like those of the paper's machine, or with other software.
     Beside,
 }
 
@@ -104,7 +104,7 @@ pub enum Origin {
 pub struct Point {
     /// Where it stands.
     pub x: X,
-    /// Its figure; without width where exact or merely quoted.
+    /// Its figure; the interval has width zero if the figure is exact or quoted.
     pub y: Interval,
 }
 

@@ -25,18 +25,18 @@ const NAME: &str = "journal";
 /// How long an interrupted run waits to be taken up.
 const WAITS: Duration = Duration::from_secs(24 * 3600);
 
-/// What has to be the same for results to belong together.
+/// What must be equal for results to belong to the same run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Run {
     /// SHA-256 of the program that measures.
     program: String,
-    /// SHA-256 of the `sealwright` that it runs; none if there is none.
+    /// SHA-256 of the `sealwright` program that it runs; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sealwright: Option<String>,
     /// The processor with its family, cores, levels, memory and system.
     machine: String,
     quick: bool,
-    /// Bytes that a server of many sessions may take, if that was said.
+    /// Memory of the server in the study of sessions in bytes, if it was specified.
     budget: Option<u64>,
 }
 
@@ -44,18 +44,18 @@ pub(crate) struct Run {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "lowercase")]
 pub(crate) enum Entry {
-    /// A run begins.
+    /// A run has begun.
     Begun(Run),
-    /// A study of that run has ended and its results are kept.
+    /// A study of the run has ended and its results are stored.
     Ended {
         study: String,
         quick: bool,
         seconds: f64,
-        /// SHA-256 of the document that it left; none if it left none.
+        /// SHA-256 of the document that it wrote; absent if it wrote none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         document: Option<String>,
     },
-    /// All of them have.
+    /// The run has completed.
     Done,
 }
 

@@ -1,5 +1,5 @@
-//! A paper's claim with its verdicts: one for each circumstance in which it was tried. They need not agree, and where they
-//! do not lies the lesson.
+//! A paper's claim with its verdicts, one for each circumstance in which it was tested. Verdicts may differ between
+//! circumstances.
 
 use schemars::JsonSchema;
 use sealwright_measure::{Interval, Verdict};
@@ -15,15 +15,15 @@ use crate::{
 /// A claim, its rules and all its verdicts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Judged {
-    /// Which of the paper's claims.
+    /// Identifier of the claim within the paper.
     pub id: String,
     /// The claim in a few words.
     pub short: String,
-    /// The sentence, as the paper has it or shortened with care.
+    /// The paper's sentence, possibly shortened.
     pub sentence: String,
-    /// Where it stands: section, table or figure.
+    /// Its place in the paper: section, table or figure.
     pub place: String,
-    /// How the sentence is read here, and what the paper compared.
+    /// How the sentence is interpreted here, and what the paper compared.
     pub reading: String,
     /// What must be true of which quantities for the claim to hold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -31,13 +31,13 @@ pub struct Judged {
     /// Which quantities the paper's number is compared with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub number: Option<Number>,
-    /// The threshold of the rule, where it is ours.
+    /// The threshold of the rule, if the paper does not give it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chosen: Option<Chosen>,
-    /// Why it cannot be tested here, if it cannot.
+    /// Why it cannot be tested here, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untestable: Option<String>,
-    /// The circumstances that may judge it; all if there are none.
+    /// The circumstances in which it is judged; all if the list is empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<String>,
     /// A verdict for each circumstance.
@@ -57,7 +57,7 @@ pub struct Scoped {
     /// How the paper's number compares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub magnitude: Option<Magnitude>,
-    /// What was reduced in the attacks that the verdict rests on.
+    /// How the attacks on which the verdict depends were reduced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reduced: Vec<String>,
 }

@@ -120,13 +120,13 @@ pub enum Arithmetic {
     Each(BTreeMap<String, Verdict>),
 }
 
-/// A threshold that the paper does not give, or not exactly.
+/// A threshold that the paper does not state, or not precisely.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Chosen {
-    /// The threshold, and of what.
+    /// The threshold, and what it applies to.
     pub is: String,
-    /// The paper's own figure beside it; left out where the verdict on the paper's own figures shows it.
+    /// The paper's own figure for comparison; absent if the verdict on the paper's own figures shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own: Option<String>,
 }

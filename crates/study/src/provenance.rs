@@ -1,4 +1,4 @@
-//! Where results come from: which program measured them, and what its samples were.
+//! The origin of results: the program that measured them, and a summary of its samples.
 
 use std::{
     fs::File,
@@ -19,40 +19,40 @@ pub struct Provenance {
     pub commit: String,
     /// SHA-256 of the program that measured.
     pub program: String,
-    /// SHA-256 of the `sealwright` that it ran where whole processes are measured; none if there was none.
+    /// SHA-256 of the `sealwright` program that it ran to measure whole processes; absent if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sealwright: Option<String>,
-    /// Bytes that a server of many sessions might take, if that was said.
+    /// Memory of the server in the study of sessions in bytes, if it was specified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<u64>,
-    /// Every comparison, in its order.
+    /// Every comparison, in order.
     #[serde(default)]
     pub comparisons: Vec<Recorded>,
 }
 
-/// A comparison in few numbers.
+/// Summary of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Recorded {
     /// The step of the study.
     pub step: String,
-    /// The seed of the order and of the bootstrap.
+    /// The seed of the random order of rounds and of the bootstrap.
     pub seed: u64,
-    /// Whether every interval became as narrow as asked.
+    /// Whether every interval became as narrow as requested.
     pub narrow: bool,
     /// The candidates.
     pub trials: Vec<RecordedTrial>,
 }
 
-/// A candidate's samples in few numbers.
+/// Summary of a candidate's samples.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RecordedTrial {
     /// Its name.
     pub name: String,
     /// Iterations of a sample.
     pub iterations: u64,
-    /// Samples.
+    /// Number of samples.
     pub rounds: usize,
-    /// For each start the least sample, the quartiles and the greatest, in seconds for one iteration.
+    /// For each start: minimum, quartiles and maximum of its samples, in seconds per iteration.
     pub quantiles: Vec<[f64; 5]>,
 }
 

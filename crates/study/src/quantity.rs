@@ -1,4 +1,4 @@
-//! A figure with a name: what rules are about. Verdicts can be computed from these alone.
+//! Named figures, which are the input of rules. Verdicts can be computed from these alone.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub enum QuantityKind {
     /// Measured or tried on this machine.
     Measured,
-    /// Counted by a simulator, the same each time.
+    /// Computed by a simulator; the same in every run.
     Simulated,
     /// Found by synthesis, placing and routing of hardware; read from stored results.
     Synthesised,
@@ -55,9 +55,9 @@ pub struct Quantity {
     pub scope: String,
     /// Where the figure comes from.
     pub kind: QuantityKind,
-    /// Median and ends of the 95 % interval; without width if the figure is exact.
+    /// Median and 95 % interval; an interval of width zero if the figure is exact.
     pub figure: Interval,
-    /// The spread of the figure is unknown, because it was found only once although it varies: no rule can be decided by it.
+    /// The figure varies but was measured only once, so its spread is unknown and no rule is decided by it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub once: bool,
 }

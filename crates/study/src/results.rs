@@ -1,4 +1,4 @@
-//! What a study leaves in the results directory: one JSON document with the machine it belongs to.
+//! The JSON document that a study writes into the results directory.
 
 use std::{path::Path, time::Duration};
 
@@ -20,16 +20,16 @@ pub struct Results {
     pub study: String,
     /// Sealwright's version.
     pub version: String,
-    /// Whether it was the quick grid.
+    /// Whether it was run with `--quick`.
     pub quick: bool,
-    /// Wall time of the whole run.
+    /// Wall time of the whole run in seconds.
     pub seconds: f64,
-    /// Where it ran.
+    /// The machine.
     pub machine: Machine,
-    /// Which program measured it, and its samples in few numbers.
+    /// The program that measured it, and a summary of its samples.
     #[serde(default)]
     pub provenance: Provenance,
-    /// What it found.
+    /// Its outcome.
     pub outcome: Outcome,
 }
 

@@ -5,18 +5,18 @@ use sealwright_measure::Record;
 
 use crate::{attacks, bench::Report, journal::Entry, results::Results};
 
-/// What a document or a line of a results directory is.
+/// The documents, and the lines of the journal, in a results directory.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "only its schema is wanted")]
 enum Kept {
-    /// `<study>.json`: one study's last run.
+    /// `<study>.json`: the last run of a study.
     Study(Record<Results>),
-    /// `bench.json`: speed beside other libraries.
+    /// `bench.json`: speed compared with other libraries.
     Bench(Record<Report>),
-    /// `attacks.json`: what every attack came to.
+    /// `attacks.json`: the outcomes of all attacks.
     Attacks(Record<attacks::Report>),
-    /// A line of `journal.jsonl`: how far a run of all studies has come.
+    /// A line of `journal.jsonl`: the progress of a run of all studies.
     Journal(Record<Entry>),
 }
 

@@ -1,4 +1,4 @@
-//! What a study is: a paper's grid run anew here, ending in tables, figures and claims with verdicts.
+//! The trait of a study, which repeats a paper's measurements and produces tables, figures and claims with verdicts.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -77,22 +77,22 @@ impl Default for Options {
 /// What a study found.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
-    /// Two or three sentences: what this machine says, from the figures just measured.
+    /// Summary: the result on this machine, in two or three sentences.
     pub summary: String,
-    /// The figures with names that the claims are judged by.
+    /// The named figures by which the claims are judged.
     #[serde(default)]
     pub quantities: Vec<Quantity>,
     /// The paper's claims, judged.
     pub claims: Vec<Judged>,
-    /// Figures measured here beside the paper's.
+    /// Figures (plots) of the results, with those of the paper.
     pub figures: Vec<Figure>,
-    /// Tables measured here beside the paper's.
+    /// Tables of the results, with those of the paper.
     pub tables: Vec<Table>,
-    /// What surprised, and what in the paper is wrong or odd.
+    /// Surprising results, and errors or oddities in the paper.
     pub notes: Vec<Note>,
 }
 
-/// Something a reader should know that is no figure.
+/// A remark for the reader.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Note {
     /// A few words.

@@ -9,7 +9,7 @@ pub struct Options {
     pub subjects: Vec<Subject>,
     /// Bytes of text in a message.
     pub bytes: Vec<usize>,
-    /// How the messages come. Only under one key are they opened too.
+    /// Keys and order of the messages. Opening is measured with one key only.
     pub ways: Vec<Way>,
     /// About 20 seconds in all instead of some minutes, with wider intervals.
     pub quick: bool,

@@ -1,4 +1,4 @@
-//! What a bench finds: rows, and the report around them.
+//! The results of a benchmark: rows, and the report that contains them.
 
 use std::fmt;
 
@@ -36,7 +36,7 @@ impl fmt::Display for Direction {
     }
 }
 
-/// One implementation at one suite, size and direction. The fields' names are those of `--json`.
+/// The speed of one implementation with one suite, size and direction. The names of the fields are those of `--json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Row {
     /// The suite's name.
@@ -45,27 +45,27 @@ pub struct Row {
     pub bytes: usize,
     /// Sealing or opening.
     pub direction: Direction,
-    /// How messages come.
+    /// Keys and order of the messages.
     #[serde(default)]
     pub way: Way,
     /// `sealwright` or the peer's name.
     pub implementation: String,
-    /// The instruction-set level; `auto` where a peer chooses by itself.
+    /// The instruction-set level; `auto` if the peer chooses it.
     pub level: String,
-    /// Median speed in GB of text a second; GB = 10^9 bytes.
+    /// Median speed in GB of plaintext per second; GB = 10^9 bytes.
     pub gbps: f64,
     /// Lower end of its 95 % interval.
     pub low: f64,
     /// Upper end of its 95 % interval.
     pub high: f64,
-    /// Speed over that of the fastest peer in the same comparison, from paired rounds; null when no peer knows the
-    /// suite.
+    /// Speed relative to the fastest peer in the same comparison, from paired rounds; null if no peer has the suite.
     pub ratio_to_best_peer: Option<f64>,
     /// Lower end of the ratio's 95 % interval.
     pub ratio_low: Option<f64>,
     /// Upper end of the ratio's 95 % interval.
     pub ratio_high: Option<f64>,
-    /// Speed over what the best level's AES and product instructions allow, from paired rounds; null where no limit is known.
+    /// Speed relative to the limit that the best level's AES and carry-less multiply instructions set, from paired
+    /// rounds; null if no limit is known.
     #[serde(default)]
     pub of_limit: Option<f64>,
 }
@@ -81,7 +81,7 @@ impl Row {
         Some(Interval::new(self.ratio_to_best_peer?, self.ratio_low?, self.ratio_high?))
     }
 
-    /// Implementation and level in one word or two: `sealwright avx2`, `ring`.
+    /// Implementation and level: `sealwright avx2`, `ring`.
     pub fn who(&self) -> String {
         if self.level == "auto" {
             self.implementation.clone()
@@ -91,15 +91,15 @@ impl Row {
     }
 }
 
-/// What the machine can do at most, of one kind.
+/// What limits the speed on a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limiting {
-    /// Copying messages from one window to another, as every opening does before it opens.
+    /// Copying messages between buffers, which is part of every measured opening.
     MemoryCopy,
-    /// The AES rounds of so many blocks by the best level's instructions, on registers alone.
+    /// The AES rounds of the message's blocks with the best level's instructions, in registers only.
     AesRounds,
-    /// The AES rounds of so many blocks and the carry-less products that hash them, likewise.
+    /// The AES rounds and the carry-less multiplications of the hash, in registers only.
     RoundsAndProducts,
 }
 
@@ -116,7 +116,7 @@ impl fmt::Display for Limiting {
 /// A limit of the machine, measured in the comparison of a suite, size and direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Limit {
-    /// What limits.
+    /// The kind of limit.
     pub what: Limiting,
     /// The suite in whose comparison it was measured.
     pub suite: String,
@@ -124,7 +124,7 @@ pub struct Limit {
     pub direction: Direction,
     /// Bytes of text in a message.
     pub bytes: usize,
-    /// GB of text a second.
+    /// GB of plaintext per second.
     pub gbps: Interval,
 }
 
@@ -137,32 +137,32 @@ pub struct Participant {
     pub version: String,
 }
 
-/// Everything that one bench found.
+/// The results of a whole benchmark.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
-    /// Where and when.
+    /// The machine, and the time of the measurement.
     pub machine: Machine,
     /// The peers.
     pub peers: Vec<Participant>,
-    /// Why others did not take part, a sentence each.
+    /// Why other libraries were not measured: one sentence for each.
     #[serde(default)]
     pub absent: Vec<String>,
-    /// The rows, in the order they came.
+    /// The rows, in the order of measurement.
     pub rows: Vec<Row>,
-    /// Limits of the machine, each measured beside the rows of its suite, direction and size.
+    /// Limits of the machine, each measured in the same rounds as the rows of its suite, direction and size.
     pub limits: Vec<Limit>,
-    /// Seconds that it all took.
+    /// Duration in seconds.
     pub seconds: f64,
-    /// How many processes measured it, one after the other.
+    /// Number of processes that measured it, one after the other.
     #[serde(default = "one")]
     pub starts: u32,
-    /// Whether it was the quick way, with wider intervals.
+    /// Whether it was measured with `--quick`, which gives wider intervals.
     #[serde(default)]
     pub quick: bool,
     /// Sealwright's version; empty if it is unknown.
     #[serde(default)]
     pub version: String,
-    /// Which program measured it.
+    /// The program that measured it.
     #[serde(default)]
     pub provenance: Provenance,
 }

@@ -1,4 +1,4 @@
-//! How messages come: which key each has, and whether it waits for the one before.
+//! Keys and order of the messages of a benchmark.
 
 use std::{fmt, str::FromStr};
 
@@ -7,22 +7,23 @@ use serde::{Deserialize, Serialize};
 
 use super::peer::sealing::{BATCH, SIDE_BY_SIDE};
 
-/// How messages come.
+/// Keys and order of the messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Way {
-    /// One after the other under one key, set up before: a processor begins a message while it ends the one before.
+    /// One key, set up beforehand; a processor can start a message before it has finished the previous one.
     #[default]
     OneKey,
-    /// Under one key, and each nonce is known only when the tag of the message before is: the time of a message alone.
+    /// One key; each nonce depends on the tag of the previous message, so messages do not overlap: the latency of a
+    /// message.
     Waiting,
-    /// Under a thousand keys in turn, set up before: they do not fit into the first caches.
+    /// A thousand keys in turn, set up beforehand; they do not fit into the first-level caches.
     ManyKeys,
-    /// Each under a key of its own, whose setup is timed too.
+    /// A new key for each message; its setup is included in the time.
     NewKey,
-    /// The same, 32 messages at a time: side by side where a library can.
+    /// A new key for each message, 32 messages at a time, which a library may process in parallel.
     Batch,
-    /// Under one key, set up before, 16 messages at a time: side by side where a library can, as CBC wants it.
+    /// One key, set up beforehand, 16 messages at a time, which a library may process in parallel (useful for CBC).
     SideBySide,
 }
 
@@ -53,7 +54,7 @@ impl Way {
         }
     }
 
-    /// How many messages are handed over at once.
+    /// The number of messages in one call.
     pub(super) fn at_once(self) -> usize {
         match self {
             Way::Batch => BATCH,
@@ -62,7 +63,7 @@ impl Way {
         }
     }
 
-    /// What a table says of it.
+    /// The words for it in titles of tables.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Way::OneKey => "",

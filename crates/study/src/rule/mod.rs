@@ -42,19 +42,19 @@ pub struct Number {
     /// The number, as a range.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub printed: Option<[f64; 2]>,
-    /// Or the circumstance that holds the paper's own quantities, which are compared one by one.
+    /// Alternatively, the circumstance of the paper's own quantities, which are compared one by one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
 }
 
-/// What a rule says in one circumstance.
+/// The result of a rule in one circumstance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Direction {
     /// Whether the claim holds.
     pub verdict: Verdict,
-    /// Cases in which it holds, does not hold, cannot be told.
+    /// Numbers of cases in which it holds, does not hold, cannot be told.
     pub cases: [usize; 3],
-    /// The case that decides: one that fails, or the one that holds with the least margin.
+    /// The case that decides: one that fails, or else the one that holds with the least margin.
     pub deciding: Case,
 }
 
@@ -63,12 +63,13 @@ pub struct Direction {
 pub struct Magnitude {
     /// Where the paper's number lies.
     pub place: NumberPosition,
-    /// Cases in which it is inside, above, below, and in which the spread of the figure is not known.
+    /// Numbers of cases in which it is inside, above or below the interval, and in which the spread of the figure is
+    /// unknown.
     pub cases: [usize; 4],
-    /// Cases in which it overlaps.
+    /// Number of cases in which it overlaps.
     #[serde(default, skip_serializing_if = "none")]
     pub overlaps: usize,
-    /// The paper's number in the case that decides: equal ends, unless it printed a range.
+    /// The paper's number in the case that decides; both ends are equal unless the paper printed a range.
     pub printed: [f64; 2],
     /// The case that decides: the one that is farthest from the paper's number.
     pub deciding: Case,
@@ -92,17 +93,17 @@ pub struct Case {
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "Place")]
 pub enum NumberPosition {
-    /// Its middle inside our interval, or our figure inside the paper's range.
+    /// The middle of the paper's range is inside our interval, or our figure is inside the paper's range.
     Inside,
-    /// Neither, though the paper's range and our interval, as wide as so many cases need it, have a part in common.
+    /// Not inside, but the paper's range overlaps our interval (widened for the number of cases).
     Overlaps,
-    /// Above our interval, as wide as so many cases need it.
+    /// Above our interval (widened for the number of cases).
     Above,
-    /// Below it.
+    /// Below our interval (widened for the number of cases).
     Below,
-    /// Not the same in all cases.
+    /// Different in different cases.
     Varies,
-    /// The spread of our figure is not known.
+    /// The spread of our figure is unknown.
     Unknown,
 }
 
