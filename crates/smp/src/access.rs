@@ -1,22 +1,22 @@
-//! What a processor does, one access or synchronisation at a time, and where that comes from.
+//! The accesses and synchronisations of processors, and their sources.
 
 /// An access or a synchronisation of a processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     /// Address, or the object of a synchronisation.
     pub address: u64,
-    /// What a store writes: its low bytes, repeated beyond eight. For a barrier, how many processors it waits for; 0 is
-    /// all that still run.
+    /// The value of a store: its low bytes are written, repeated if there are more than eight. For a barrier, the
+    /// number of processors that it waits for; 0 means all that are still running.
     pub value: u64,
-    /// Instructions since the one before that refer to nothing.
+    /// Number of preceding instructions that access no memory.
     pub gap: u32,
-    /// What it is.
+    /// Its kind.
     pub kind: Operation,
-    /// Bytes, within one line.
+    /// Size in bytes; an access lies within one line.
     pub size: u8,
 }
 
-/// What an access or synchronisation is.
+/// The kind of an access or synchronisation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// Reads data.
@@ -29,11 +29,11 @@ pub enum Operation {
     Barrier,
     /// Takes a lock.
     Lock,
-    /// Gives it back.
+    /// Releases a lock.
     Unlock,
-    /// Raises a semaphore.
+    /// Increments a semaphore.
     Post,
-    /// Lowers it, once it is above zero.
+    /// Decrements a semaphore, after waiting until it is above zero.
     Wait,
     /// The region of interest begins here.
     RegionBegin,
@@ -42,56 +42,57 @@ pub enum Operation {
 }
 
 impl Access {
-    /// Instructions that it stands for, with those of its gap. Only loads and stores are instructions of their own: those of a call that
-    /// synchronises are in gaps, and a fetch belongs to the instruction that it reads.
+    /// Number of instructions that it represents, including those of its gap. Only loads and stores count as
+    /// instructions of their own: those of a synchronisation call are in gaps, and a fetch belongs to the instruction
+    /// that it reads.
     pub(crate) fn instructions(&self) -> u64 {
         u64::from(self.gap) + u64::from(matches!(self.kind, Operation::Load | Operation::Store))
     }
 }
 
 impl Operation {
-    /// Whether it refers to memory.
+    /// Whether it accesses memory.
     pub fn refers(self) -> bool {
         matches!(self, Operation::Load | Operation::Store | Operation::Fetch)
     }
 
-    /// Whether processors synchronise by it.
+    /// Whether it synchronises processors.
     pub fn synchronises(self) -> bool {
         !self.refers() && !matches!(self, Operation::RegionBegin | Operation::RegionEnd)
     }
 }
 
-/// A part of a program that was recorded by itself.
+/// A separately recorded part of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Window {
     /// Its number.
     pub window: u64,
-    /// Loads, stores and fetches; those that cross a line count twice.
+    /// Number of loads, stores and fetches; those that cross a line count twice.
     pub references: u64,
-    /// Instructions.
+    /// Number of instructions.
     pub instructions: u64,
 }
 
-/// Why a source cannot say what comes next: the file, the place, and what is wrong.
+/// Why a source cannot provide more accesses: the file, the position, and what is wrong.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct SourceError(pub String);
 
-/// Where one processor's accesses come from: a kernel that runs along, or a trace.
+/// A source of one processor's accesses: a kernel that runs alongside, or a trace.
 pub trait Source {
-    /// Replaces `steps` with the next accesses; leaves it empty at the end. Called only once all accesses before the
-    /// last synchronisation are done, so a kernel may look at what others wrote before that.
+    /// Replaces `steps` with the next accesses; leaves it empty at the end. Called only when all accesses before the
+    /// last synchronisation are done, so a kernel may read what others wrote before it.
     ///
     /// # Errors
     /// When a trace cannot be read.
     fn fill(&mut self, steps: &mut Vec<Access>) -> Result<(), SourceError>;
 
-    /// The windows that were read so far, in the order of their numbers, where a trace is divided into some.
+    /// The windows read so far, in ascending order, if the trace is divided into windows.
     fn windows(&self) -> Vec<Window> {
         Vec::new()
     }
 
-    /// Calls that synchronise threads and were passed over so far, since they cannot be played.
+    /// Number of synchronisation calls that were skipped so far because they cannot be simulated.
     fn unplayed(&self) -> u64 {
         0
     }

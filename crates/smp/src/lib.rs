@@ -1,14 +1,14 @@
 //! A shared-memory multiprocessor whose cache-to-cache transfers are encrypted on the bus, simulated cycle by cycle.
 //!
-//! * [`Machine`]: in-order processors whose misses may overlap, split first and unified second level, MOSI snooping ([`mosi`], one table), a split or
-//!   atomic bus, or a ring or mesh of links with a directory ([`topology`]), memory. Lines hold real bytes. The same input gives
-//!   the same cycles, bit for bit.
-//! * [`scheme`]: what protects a node's transfers: AES-GCM with pads made ahead, chained masks, links; one a file.
-//! * [`attack`]: attackers on the bus and in memory; what is detected, and when.
-//! * [`kernel`] and [`trace`]: what the processors run; [`mod@record`] makes traces. [`run`]: a run from settings to results.
-//! * [`settings`]: a whole simulation as a file; [`sweep`]: many of them, crossed.
-//! * [`output`]: files that get their name once they are whole.
-//! * [`matrix`]: every attack against every scheme. [`tester`]: random accesses with everything checked.
+//! * [`Machine`]: in-order processors whose misses may overlap, split first-level and unified second-level caches, MOSI
+//! snooping ([`mosi`], one table), a split or atomic bus, or a ring or mesh of links with directories ([`topology`]),
+//! and memory. Lines hold real bytes. Runs are deterministic: the same input gives the same cycles.
+//! * [`scheme`]: schemes that protect transfers between nodes: AES-GCM with precomputed pads, chained masks, protected links.
+//! * [`attack`]: attackers on the bus and in memory.
+//! * [`kernel`] and [`trace`]: the workloads; [`mod@record`] records traces. [`run`]: a run from settings to results.
+//! * [`settings`]: a whole simulation as a file; [`sweep`]: simulations of all combinations of some settings.
+//! * [`output`]: output files that appear only when they are complete.
+//! * [`matrix`]: every attack against every scheme. [`tester`]: random accesses with all checks enabled.
 //!
 //! ```
 //! use sealwright_smp::{Config, run::{Simulation, Workload}};

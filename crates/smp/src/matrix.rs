@@ -1,4 +1,4 @@
-//! Every attack against every scheme, by running them.
+//! Runs every attack against every scheme.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -14,36 +14,36 @@ use crate::{
     topology::TopologyKind,
 };
 
-/// What an attack against a scheme came to, over several strikes at different transfers.
+/// The outcome of an attack against a scheme, with strikes at several transfers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cell {
     /// The attack.
     pub attack: Attack,
-    /// The column's name.
+    /// The name of the scheme's variant.
     pub scheme: String,
-    /// Each strike, in a run of its own.
+    /// The strikes, each in its own run.
     pub strikes: Vec<Strike>,
 }
 
-/// What one strike came to.
+/// The outcome of one strike.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Strike {
-    /// The transfer, command or answer of memory that was tampered with; `None` if there was no chance.
+    /// The transfer, command or answer of memory that was tampered with; `None` if there was no opportunity.
     pub struck: Option<u64>,
-    /// What detected it, if anything did.
+    /// What detected it, if anything.
     pub detector: Option<Detector>,
-    /// Transfers (commands, answers) from the strike until the detection.
+    /// Number of transfers (commands, answers) from the strike until its detection.
     pub later: Option<u64>,
-    /// Loads that gave a wrong value until then.
+    /// Number of loads that returned a wrong value until then.
     pub wrong_reads: u64,
-    /// Nodes that wait for ever.
+    /// Number of nodes in deadlock.
     pub deadlocked: usize,
-    /// Lines that at the end nobody has as they were written last.
+    /// Number of lines whose last written value is lost at the end.
     pub lost_lines: u64,
 }
 
 impl Cell {
-    /// In a few words: how many strikes were detected, by what, how many transfers later, and the harm that others did.
+    /// Summary: how many strikes were detected, by what and how many transfers later, and the harm done by the others.
     pub fn words(&self) -> String {
         let struck: Vec<&Strike> = self.strikes.iter().filter(|strike| strike.struck.is_some()).collect();
         if struck.is_empty() {
@@ -152,16 +152,16 @@ fn cells(attacks: &[Attack], columns: &[Column], kernel: Kernel, at: u64, strike
         .collect()
 }
 
-/// What detectors said of runs without an attacker.
+/// False alarms in runs without an attacker.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Alarms {
-    /// The column's name.
+    /// The name of the scheme's variant.
     pub scheme: String,
-    /// Runs.
+    /// Number of runs.
     pub runs: u64,
-    /// Those of them that ended with an alarm.
+    /// Number of runs that ended with an alarm.
     pub alarms: u64,
-    /// Lines and commands that the detectors looked at.
+    /// Number of lines and commands that were checked.
     pub looked_at: u64,
 }
 

@@ -8,7 +8,7 @@ pub const LONGEST_LINE: usize = 128;
 /// The longest tag, in bytes.
 pub const LONGEST_TAG: usize = 16;
 
-/// What nodes ask of the bus.
+/// The requests of nodes on the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
     /// Read a line.
@@ -19,7 +19,7 @@ pub enum Command {
     PutX,
 }
 
-/// What authenticates a command.
+/// The tag of a command.
 pub type CommandTag = [u8; LONGEST_TAG];
 
 /// A command as the address bus carries it.
@@ -27,54 +27,54 @@ pub type CommandTag = [u8; LONGEST_TAG];
 pub struct BusCommand {
     /// Its number among all commands, from 1.
     pub number: u64,
-    /// The node in whose name it is.
+    /// The node that it claims to be from.
     pub node: usize,
-    /// What it asks for.
+    /// The request.
     pub command: Command,
     /// Number of the line.
     pub line: u64,
-    /// Its tag, where the scheme authenticates commands.
+    /// Its tag, if the scheme authenticates commands.
     pub tag: Option<CommandTag>,
 }
 
-/// A line on its way from an owner, or from memory, to a requestor.
+/// A line in transit from an owner, or from memory, to a requester.
 #[derive(Clone, Debug)]
 pub struct Message {
-    /// Number among the transfers of the run, from 1, in order of the bus; 0 before the bus.
+    /// Number among the transfers of the run, from 1, in the order of the bus; 0 before it has entered the bus.
     pub number: u64,
     /// Security unit of the sender; `None` is memory.
     pub from: Option<usize>,
     /// Security unit of the receiver.
     pub to: usize,
-    /// Node that asked.
+    /// The node that requested it.
     pub node: usize,
     /// Node that answers; `None` is memory.
     pub sender: Option<usize>,
     /// Number of the line.
     pub line: u64,
-    /// Process whose line it is.
+    /// The process to which the line belongs.
     pub process: u8,
-    /// The request that it answers, by the requestor's count.
+    /// The request that it answers, numbered by the requester.
     pub request: u64,
-    /// When its data was ready at the sender.
+    /// The time when its data was ready at the sender.
     pub ready: Cycle,
     /// Its bytes: plain before encryption and after decryption.
     pub text: [u8; LONGEST_LINE],
-    /// How many of them the line has.
+    /// Size of the line in bytes.
     pub len: usize,
     /// Tag or MAC that travels with it.
     pub tag: Option<[u8; LONGEST_TAG]>,
-    /// The number that its sender gave it: a counter, or the epoch that it is authenticated in.
+    /// The number that its sender assigned: a counter, or the epoch in which it is authenticated.
     pub counter: u64,
     /// Whether it carries a tag or MAC.
     pub authenticated: bool,
-    /// When it begins to cross the bus.
+    /// The time when it enters the bus.
     pub sent: Cycle,
-    /// When its sender has its tag or MAC.
+    /// The time when its sender has its tag or MAC.
     pub tag_ready: Cycle,
-    /// When it may be used, where a scheme knows that as soon as it is sent.
+    /// The time when it may be used, if the scheme knows that when it is sent.
     pub usable: Cycle,
-    /// Whether it was sent again after a timeout.
+    /// Whether it is a retransmission after a timeout.
     pub resent: bool,
 }
 
@@ -134,7 +134,7 @@ pub enum Detector {
     Counter,
     /// A command is missing, or its tag does not verify.
     Command,
-    /// No answer came in time.
+    /// No answer arrived in time.
     Timeout,
 }
 

@@ -1,10 +1,10 @@
 //! The coherence protocol as one table: MOSI snooping with 23 states, as GEMS had it (MOSI_SMP_bcast).
 //!
-//! A row is a state, a column an event, a cell the actions and the next state. The machine only looks up: there is no
-//! second place where the protocol is written. In the names, `A` waits for the own request to be ordered on the
-//! address bus, `D` for data; what follows a second underscore is what must be done once the data is there.
+//! A row is a state, a column an event, and a cell the actions and the next state. The protocol is defined only here;
+//! the machine looks it up. In the names of states, `A` means waiting for the node's own request to be ordered on the
+//! address bus, and `D` waiting for data; what follows a second underscore must be done when the data has arrived.
 
-/// State of a line in one node. The four stable ones stand first.
+/// State of a line in one node. The four stable states come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 #[allow(missing_docs, reason = "named by the scheme that the module's text gives")]
@@ -50,7 +50,7 @@ pub const STATES: usize = 31;
 /// The states of this table.
 const MOSI_STATES: usize = 22;
 
-/// What can happen to a line in one node.
+/// Events for a line in one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Event {
@@ -58,7 +58,7 @@ pub enum Event {
     Load,
     /// The processor writes.
     Store,
-    /// The second level needs the line's place.
+    /// The second-level cache needs the line's place.
     Replace,
     /// Its own request to read is ordered on the address bus.
     OwnGets,
@@ -84,24 +84,24 @@ pub const EVENTS: usize = 11;
 /// The events of this table.
 const MOSI_EVENTS: usize = 10;
 
-/// What a node does in a cell of the table.
+/// The actions of a node in a cell of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// The processor's access succeeds on the line that is there.
     Hit,
-    /// Ask for the line to read.
+    /// Request the line for reading.
     Gets,
-    /// Ask for the line to write.
+    /// Request the line for writing.
     Getx,
     /// Write the line back; it moves to the write-back buffer.
     Putx,
     /// Give up the line's place.
     Drop,
-    /// Give up the line's place; the request's register keeps the line, for which this node still answers.
+    /// Give up the line's place; the request's register keeps the line, and this node still answers requests for it.
     Keep,
     /// Send the line to the requestor, from the cache or the write-back buffer: a cache-to-cache transfer.
     Send,
-    /// Remember the requestor: it gets the line once it is here.
+    /// Remember the requester: it is sent the line when that has arrived.
     Record,
     /// Keep the data that came before the own request was ordered.
     Save,
@@ -109,7 +109,7 @@ pub enum Action {
     Finish,
     /// The access succeeds on the data that arrived, which is not kept.
     Once,
-    /// Send the line to everybody remembered.
+    /// Send the line to all remembered requesters.
     Forward,
     /// As `Send`; memory takes the line off the bus too, and answers from then on.
     SendBack,
@@ -189,7 +189,7 @@ impl State {
         ROWS.iter().map(|(state, _)| *state)
     }
 
-    /// Whether nothing is under way.
+    /// Whether the state is stable: no transaction is under way.
     pub fn stable(self) -> bool {
         matches!(self, I | S | O | M | E)
     }
@@ -217,7 +217,7 @@ impl Event {
     ];
 }
 
-/// The protocol has no transition for what happened: a fault of this program.
+/// The protocol has no transition for this event, which is an error of this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the protocol has no transition for {event:?} in state {state:?}")]
 pub struct TransitionError {

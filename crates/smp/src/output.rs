@@ -1,4 +1,5 @@
-//! Files that get their name once they are whole. Until then they are listed, so that a program that is interrupted leaves none behind.
+//! Output files that get their name when they are complete. Until then they are registered, so that an interrupted
+//! program can remove them.
 
 use std::{
     fs,
@@ -18,7 +19,7 @@ fn listed() -> MutexGuard<'static, Vec<PathBuf>> {
     LISTED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A file or folder that goes when this is dropped, or when the program is interrupted.
+/// A temporary file or folder, removed when this is dropped or when the program is interrupted.
 #[derive(Debug)]
 pub struct ForAWhile<T> {
     // Dropped, and so removed, before it is taken off the list
@@ -73,7 +74,7 @@ impl<T: Write> Write for ForAWhile<T> {
     }
 }
 
-/// An empty file in the folder of `path`, to be renamed to it once it is whole: see [`within`].
+/// An empty file in the folder of `path`, to be renamed to `path` when it is complete: see [`within`].
 ///
 /// # Errors
 /// When there is no such folder, or the file cannot be made in it.
@@ -81,8 +82,8 @@ pub fn beside(path: &Path) -> io::Result<ForAWhile<NamedTempFile>> {
     within(path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new(".")))
 }
 
-/// An empty file in `folder`, to be given its name once it is whole. Others may read it as the umask allows: results and traces are no
-/// secrets.
+/// An empty file in `folder`, to be renamed when it is complete. Its permissions follow the umask, because results and
+/// traces are not secret.
 ///
 /// # Errors
 /// When there is no such folder, or the file cannot be made in it.
@@ -98,7 +99,7 @@ pub fn within(folder: &Path) -> io::Result<ForAWhile<NamedTempFile>> {
     ForAWhile::new(|| builder.tempfile_in(folder), NamedTempFile::path)
 }
 
-/// A folder for a while: within another one, or where the system has such folders.
+/// A temporary folder: within another one, or in the system's folder for temporary files.
 ///
 /// # Errors
 /// When it cannot be made.
@@ -106,7 +107,8 @@ pub fn folder(within: Option<&Path>) -> io::Result<ForAWhile<TempDir>> {
     ForAWhile::new(|| within.map_or_else(tempfile::tempdir, tempfile::tempdir_in), TempDir::path)
 }
 
-/// Removes what is there for a while only. For a program that is about to end: nothing more can be made then, and who tries waits.
+/// Removes all temporary files and folders. Only for a program that is about to end: afterwards no more can be created,
+/// and attempts block.
 pub fn remove_unfinished() {
     let list = listed();
     for path in list.iter() {

@@ -1,8 +1,9 @@
-//! The protocols of coherence: MOSI's table, and what MESI and MOESI do otherwise.
+//! The coherence protocols: MOSI's table, and the differences of MESI and MOESI.
 //!
-//! Both add E, the only copy of a line that nobody has written: its node may write without asking. A request to read is given E
-//! if at its place in the bus's order no other node has a copy or will have one. MESI has no owner of shared lines: who has a
-//! modified or exclusive line and sees a request to read sends the line, and memory takes it off the bus.
+//! Both add the state E: the only copy of an unmodified line, which its node may write without a request. A read
+//! request gets E if no other node has a copy, or will have one, at its position in the order of the bus. MESI has no
+//! owner of shared lines: a node that has a modified or exclusive line and sees a read request sends the line, and
+//! memory takes it from the bus.
 
 use std::sync::LazyLock;
 
@@ -105,12 +106,12 @@ impl Protocol {
         }
     }
 
-    /// Whether a node may have the only copy of a line that it has not written.
+    /// Whether the protocol has the state E (exclusive, unmodified).
     pub fn has_exclusive(self) -> bool {
         self != Protocol::Mosi
     }
 
-    /// The states that a line may be in.
+    /// The states that a line can be in.
     pub fn states(self) -> Vec<State> {
         let own: &[State] = match self {
             Protocol::Mosi => &[],

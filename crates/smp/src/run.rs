@@ -1,4 +1,4 @@
-//! A whole run: settings and a workload in, numbers out.
+//! Complete runs: from settings and a workload to results.
 
 use std::{
     io::BufWriter,
@@ -25,13 +25,13 @@ use crate::{
 /// What the processors run.
 #[derive(Clone, Debug)]
 pub enum Workload {
-    /// A kernel, and whether its arrays begin at pages.
+    /// A kernel, and whether its arrays are aligned to pages.
     Kernel(Kernel, bool),
-    /// A recorded program, one thread a processor.
+    /// A recorded program, with one thread for each processor.
     Trace(Trace),
 }
 
-/// What the processors run, as settings.
+/// The workload as settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WorkloadSettings {
@@ -41,9 +41,9 @@ pub struct WorkloadSettings {
     /// Its size: log2 of points or keys, or rows of the matrix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u32>,
-    /// Whether its arrays begin at pages.
+    /// Whether its arrays are aligned to pages.
     pub align: bool,
-    /// Or a trace: its files' names up to the thread's number.
+    /// Alternatively a trace: the names of its files up to the thread number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<PathBuf>,
     /// The windows of the trace that are its region of interest: 3, or "2..4".
@@ -57,7 +57,7 @@ impl Workload {
         Kernel::by_name(name, Some(size)).map(|kernel| Workload::Kernel(kernel, align))
     }
 
-    /// A word for tables.
+    /// A short name for tables.
     pub fn name(&self) -> String {
         match self {
             Workload::Kernel(kernel, _) => kernel.name().to_owned(),
@@ -65,7 +65,7 @@ impl Workload {
         }
     }
 
-    /// The same as settings: all that tells its program from others, a trace by where its files are.
+    /// The workload as settings, which identify the program; a trace is identified by the path of its files.
     pub fn settings(&self) -> WorkloadSettings {
         match self {
             Workload::Kernel(kernel, align) => WorkloadSettings {
@@ -115,9 +115,9 @@ pub struct Simulation {
     pub workload: Workload,
     /// Whether every value read and every invariant of the protocol is checked.
     pub check: bool,
-    /// Attackers on the bus and in memory. The first alarm ends the run, and with it the chances of all who have not struck.
+    /// Attackers on the bus and in memory. The first alarm ends the run, even if some have not struck yet.
     pub attackers: Vec<Attacker>,
-    /// A file for what happens on the bus, a line of JSON an event. It appears once the run has ended.
+    /// A file for the events on the bus (JSON Lines). It appears when the run has ended.
     pub dump: Option<PathBuf>,
 }
 
@@ -126,30 +126,31 @@ pub struct Simulation {
 pub struct Report {
     /// How it ended.
     pub outcome: Outcome,
-    /// Everything counted.
+    /// The statistics.
     pub stats: Stats,
-    /// Whether the workload's result is right, where it has one and every processor finished.
+    /// Whether the workload's result is right, if it has one and every processor finished.
     pub result: Option<Result<String, ResultError>>,
-    /// Loads that gave a wrong value, where that was checked.
+    /// Number of loads that returned a wrong value, if values were checked.
     pub wrong_reads: Option<u64>,
-    /// Lines that at the end neither their owner nor memory has as they were written last, where values were checked and every
-    /// processor finished.
+    /// Number of lines whose last written value is lost at the end, if values were checked and every processor
+    /// finished.
     pub lost_lines: Option<u64>,
-    /// What came of each attacker's strike.
+    /// The outcome of each attacker's strike.
     pub strikes: Vec<StrikeReport>,
-    /// References of the whole run, where it ended before `machine.warm_up` of them.
+    /// Number of references of the whole run, if it ended before `machine.warm_up` of them.
     pub cold: Option<u64>,
-    /// Wall seconds of the simulation.
+    /// Wall time of the simulation in seconds.
     pub seconds: f64,
 }
 
 impl Report {
-    /// The transfer, command or answer that was tampered with; of several attackers, by the first in their order who struck.
+    /// The transfer, command or answer that was tampered with; with several attackers, that of the first in order who
+    /// struck.
     pub fn struck(&self) -> Option<u64> {
         self.strikes.iter().find_map(|strike| strike.struck)
     }
 
-    /// Why its numbers are not those of a program that ran to its end and computed what it should, if they are not.
+    /// Why the statistics are not those of a completed run with the right result, if so.
     pub fn failure(&self) -> Option<SimulationError> {
         let (wrong, lost) = (self.wrong_reads.unwrap_or(0), self.lost_lines.unwrap_or(0));
         match (&self.outcome, &self.result) {
@@ -176,10 +177,10 @@ pub enum SimulationError {
     /// The result, or what it was computed from, is wrong.
     #[error("the result is wrong: {0}")]
     Wrong(ResultError),
-    /// So many lines are nowhere as they were written last.
+    /// The last written values of this many lines are lost.
     #[error("lines that nobody has as they were written last: {0}")]
     Lost(u64),
-    /// It ended after so many references, before counting was to begin.
+    /// It ended after this many references, before the warm-up was complete.
     #[error("the program ended after {0} references, before machine.warm_up of them: everything was counted")]
     Cold(u64),
 }
@@ -192,14 +193,14 @@ fn wrong_loads(wrong: u64) -> ResultError {
     })
 }
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// References done.
+    /// Number of references done.
     pub references: u64,
     /// Simulated cycles.
     pub cycles: u64,
-    /// Wall seconds.
+    /// Wall time in seconds.
     pub seconds: f64,
 }
 
@@ -218,7 +219,7 @@ pub enum RunError {
     /// The run itself failed.
     #[error(transparent)]
     Machine(#[from] MachineError),
-    /// The file of what happens on the bus cannot be written.
+    /// The file of bus events cannot be written.
     #[error("{}: {error}", .file.display())]
     Dump {
         /// The file.
@@ -238,7 +239,7 @@ impl Simulation {
         Simulation { config, workload, check: false, attackers: Vec::new(), dump: None }
     }
 
-    /// Runs it to its end, and tells `progress` now and then how far it has come.
+    /// Runs the simulation to its end, and calls `progress` from time to time.
     ///
     /// # Errors
     /// When the settings or the workload cannot be run, or a trace or the machine itself fails.
@@ -282,7 +283,7 @@ impl Simulation {
         })
     }
 
-    /// This run as a tree: settings, of the machine, its workload and the attackers, how it ended, everything counted.
+    /// This run as a JSON tree: settings (machine, workload and attackers), outcome, and statistics.
     ///
     /// # Errors
     /// If a setting has no form in JSON.

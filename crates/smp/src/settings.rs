@@ -1,4 +1,4 @@
-//! One file for a whole simulation: the machine, what it runs, and whether it is checked. A run is a pure function of it.
+//! Settings of a whole simulation in one file: the machine and its workload. A run is a pure function of them.
 
 use crate::{
     config::{Config, parse},
@@ -13,9 +13,9 @@ use crate::{
 pub struct Settings {
     /// The machine.
     pub config: Config,
-    /// What it runs.
+    /// The workload.
     pub workload: WorkloadSettings,
-    /// Whether they say how many processors there are. If not, a trace does.
+    /// Whether they set the number of processors. If not, a trace determines it.
     pub counted: bool,
 }
 
@@ -34,7 +34,7 @@ pub enum SettingsError {
 }
 
 impl Settings {
-    /// The settings that a file holds.
+    /// Reads the settings in a file.
     ///
     /// # Errors
     /// When it is no TOML, or names what does not exist.
@@ -42,7 +42,7 @@ impl Settings {
         Settings::over(None, parse(text)?)
     }
 
-    /// The settings that a file holds, over those of a machine, unless the file names a preset.
+    /// Reads the settings in a file, as changes to those of a machine, unless the file names a preset.
     ///
     /// # Errors
     /// As [`parse`](Self::parse).
@@ -76,7 +76,7 @@ impl Settings {
         Ok(Settings { config: base.merge_table(table)?, workload, counted })
     }
 
-    /// One setting `a.b=c` over these, as [`Config::set`] takes it.
+    /// Changes one setting by `a.b=c`, as [`Config::set`] does.
     ///
     /// # Errors
     /// As there.
@@ -87,7 +87,7 @@ impl Settings {
         Ok(())
     }
 
-    /// The same settings as a file that says everything, whatever defaults are one day.
+    /// All settings as a file that does not depend on defaults.
     pub fn text(&self) -> String {
         let mut table = toml::Table::try_from(&self.config).unwrap_or_default();
         if let (false, Some(_), Some(toml::Value::Table(machine))) =
@@ -103,7 +103,7 @@ impl Settings {
         toml::to_string(&table).unwrap_or_default()
     }
 
-    /// What is run, and on how many processors if it prescribes that.
+    /// The workload, and the number of processors if the workload determines it.
     ///
     /// # Errors
     /// When nothing is named, or not what exists.
@@ -129,7 +129,7 @@ impl Settings {
         }
     }
 
-    /// The simulation that these settings describe. Several files of a trace are looked through first.
+    /// The simulation that these settings describe. The files of a trace are checked first.
     ///
     /// # Errors
     /// When they describe none.
@@ -151,7 +151,8 @@ impl Settings {
     }
 }
 
-/// The unit of work of a sweep: a settings file in, results out. It looks at nothing else but the trace that the file names.
+/// Runs a settings file and returns the results: the unit of work of a sweep. The result depends only on the settings
+/// and on the trace that they name.
 ///
 /// # Errors
 /// When the settings describe no run, or the run fails.

@@ -1,5 +1,5 @@
-//! Sweeps: a file of settings with lists of values, crossed. Each point is a settings file of its own, and what it gives is
-//! kept as soon as it is there, so that a sweep that was interrupted goes on where it was.
+//! Sweeps: every combination of the values that a grid file lists for some settings. Each run is defined by its own
+//! settings file, and its results are stored when it ends, so that an interrupted sweep can be continued.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -30,22 +30,22 @@ const DEEPEST: usize = 8;
 /// A run of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Point {
-    /// The settings that differ between runs, and their values here.
+    /// The varied settings and their values in this run.
     pub varied: Vec<(String, String)>,
     /// All settings, as a file.
     pub settings: String,
-    /// The trace that they name.
+    /// The trace named in the settings.
     trace: Option<PathBuf>,
 }
 
 impl Point {
-    /// What results are kept by: a digest of all settings and of the program that simulates.
+    /// The key under which results are stored: a digest of all settings and of the simulating program.
     pub fn key(&self, program: &str) -> String {
         let digest = Sha256::new().chain_update(program).chain_update("\n").chain_update(&self.settings).finalize();
         hex(&digest[..16])
     }
 
-    /// What tells it from the others, in words.
+    /// The varied settings as text.
     pub fn name(&self) -> String {
         name(&self.varied)
     }
@@ -79,7 +79,7 @@ pub fn points(grid: &str) -> Result<Vec<Point>, ConfigError> {
     (0..grid.count()).map(|number| grid.point(number)).collect()
 }
 
-/// Settings and what is varied in them: every combination is a run, and is made when it is asked for.
+/// Base settings and the values to vary. Every combination is a run, which is created on demand.
 #[derive(Clone, Debug)]
 pub struct Grid {
     base: toml::Table,
@@ -88,8 +88,8 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// A grid file: settings, and a table `vary` of settings with lists of values. They are crossed in the order of the settings'
-    /// names, the last one changing fastest.
+    /// Reads a grid file: settings, and a table `vary` of settings with lists of values. Combinations are in the order
+    /// of the settings' names, and the last one varies fastest.
     ///
     /// # Errors
     /// When the file is no TOML, varies nothing, or a combination describes no simulation.
@@ -105,7 +105,8 @@ impl Grid {
         Grid::new(base, axes)
     }
 
-    /// Words over settings: `scheme.name` and `gcm`, `bus.width` and `10`. A word that is no value of TOML is taken as a text.
+    /// Varies base settings by names and values such as `scheme.name` and `gcm`, `bus.width` and `10`. A value that is
+    /// not valid TOML is taken as a string.
     ///
     /// # Errors
     /// As [`parse`](Self::parse).
@@ -136,12 +137,12 @@ impl Grid {
         Ok(grid)
     }
 
-    /// How many runs it has.
+    /// The number of runs.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// A run by its number.
+    /// The run with this number.
     ///
     /// # Errors
     /// When the combination describes no simulation.
@@ -224,7 +225,7 @@ fn word(value: &toml::Value) -> String {
     }
 }
 
-/// The results of a sweep so far: a line of JSON each, in a file beside the table.
+/// The stored results of a sweep: JSON Lines in a file beside the table.
 #[derive(Debug)]
 pub struct Journal {
     program: String,
@@ -235,8 +236,8 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens or makes the journal at `path` for runs of `program` ([`program()`]): what other programs kept there is not known. A last
-    /// line that was cut is left out.
+    /// Opens or creates the journal at `path` for runs of `program` ([`program()`]). Results of other programs are not
+    /// used, and an incomplete last line is ignored.
     ///
     /// # Errors
     /// When the file cannot be read or written.
@@ -258,7 +259,7 @@ impl Journal {
         Ok(Journal { program: program.to_owned(), known, traces: Mutex::default(), file: Mutex::new(file) })
     }
 
-    /// What a run gave before, with the same bytes of the trace that it names.
+    /// The stored result of a run, if any, with the same contents of its trace.
     pub fn known(&self, point: &Point) -> Option<&Stats> {
         self.known.get(&self.key(point)?)
     }
@@ -271,7 +272,7 @@ impl Journal {
         Some(point.key(&format!("{} {}", self.program, digest.as_ref()?)))
     }
 
-    /// Keeps what a run gave.
+    /// Stores the result of a run.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -283,8 +284,8 @@ impl Journal {
     }
 }
 
-/// The table: a line a run, what was varied first, without the figures of each node. What was varied is no statistic, though one may
-/// have its name.
+/// The table with one line for each run: first the varied settings, then the statistics without those of single nodes.
+/// A varied setting appears only once, even if a statistic has the same name.
 pub fn table<P: AsRef<[(String, String)]>>(rows: &[(P, Stats)]) -> String {
     let cells = |cells: &mut dyn Iterator<Item = &String>| cells.map(|cell| quoted(cell) + ",").collect::<String>();
     let heads = rows.iter().take(1).map(|(point, _)| cells(&mut point.as_ref().iter().map(|(name, _)| name)));

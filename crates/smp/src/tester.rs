@@ -1,5 +1,6 @@
-//! The random tester: processors that read, write and fetch a few lines at random, every value and invariant checked.
-//! Any order of requests that the protocol allows should come up; the table's cells are counted.
+//! The random tester: processors read, write and fetch a few lines at random, while every value and invariant is
+//! checked. It should produce every order of requests that the protocol allows; uses of the protocol's transitions are
+//! counted.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -14,16 +15,16 @@ use crate::{
     protocol::Protocol,
 };
 
-/// The results of a random test. That there are any says that no value read was wrong and no invariant broken.
+/// The results of a successful random test: no value read was wrong and no invariant was violated.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TestReport {
-    /// Machines that ran.
+    /// Number of machines.
     pub machines: usize,
-    /// Their steps together.
+    /// Total number of steps.
     pub steps: u64,
-    /// Cells of the protocol's table that can come up.
+    /// Number of transitions of the protocol's table that can occur.
     pub cells: usize,
-    /// Those of them that never did, as state and event.
+    /// The transitions that never occurred, as state and event.
     pub missed: Vec<String>,
 }
 
@@ -66,8 +67,8 @@ const MACHINES: [(u64, u64, &[&str]); 9] = [
 /// Their processors.
 const PROCESSORS: [usize; 4] = [2, 3, 4, 8];
 
-/// Runs about `steps` random steps on small machines of several kinds, on all cores, and tells `tell` the steps of each
-/// machine that is done. The same seed takes the same steps.
+/// Runs about `steps` random steps on small machines of several kinds, on all cores, and calls `tell` with the number
+/// of steps of each completed machine. The same seed gives the same steps.
 ///
 /// # Errors
 /// The first invariant that broke, and the machine.

@@ -1,4 +1,4 @@
-//! How nodes are connected: a bus that all share, or links between neighbours and the route that a message takes over them.
+//! Topologies: a shared bus, or links between neighbours and the routes of messages over them.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,6 @@
-//! An attacker on the bus: changes, drops, delays, replays or forges a line, keeps a command from a node, or forges one. And one
-//! in memory: changes what lies there, or puts there what lay there before, or elsewhere.
+//! Attackers. An attacker on the bus changes, drops, delays, replays or forges a line, suppresses a command for one
+//! node, or forges a command. An attacker in memory changes a line, restores an earlier content, or moves another line
+//! there.
 
 mod attacker;
 mod attackers;
@@ -13,31 +14,32 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::Cycle;
 
-/// What is done to the bus.
+/// An attack on the bus or on memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Attack {
     /// Changes one bit in every eight bytes of a line.
     Flip,
-    /// Sends bytes of one's own in place of a line.
+    /// Replaces a line by the attacker's own bytes.
     Spoof,
-    /// Sends an earlier line of the same pair again in place of a new one.
+    /// Replaces a line by an earlier one of the same pair of nodes.
     Replay,
-    /// Lets a line pass only after the pair's next one.
+    /// Delays a line until the next one of the same pair has passed.
     ReorderPair,
-    /// Lets a line pass only after the next one of another pair.
+    /// Delays a line until the next one of another pair has passed.
     ReorderOther,
-    /// Keeps a line from its receiver.
+    /// Drops a line.
     Drop,
-    /// Keeps a request to write from one node that holds a copy.
+    /// Suppresses a write request for one node that holds a copy.
     DropInvalidation,
-    /// Puts a request to write on the bus that no node sent: the line's owner gives it up, and nobody takes it. On a bus alone.
+    /// Puts a write request on the bus that no node sent: the line's owner gives it up, and no node takes it. Only on a
+    /// bus.
     ForgeCommand,
     /// Changes one bit in every eight bytes of a line in memory before it is read.
     MemoryFlip,
-    /// Puts what lies in memory for another line in its place.
+    /// Replaces a line in memory by the content of another line.
     MemorySplice,
-    /// Puts back what lay in memory for the line before it was written anew.
+    /// Restores the content that a line in memory had before it was last written.
     MemoryReplay,
 }
 
@@ -67,7 +69,7 @@ impl Attack {
         Attack::every().find(|attack| attack.name() == name)
     }
 
-    /// What it strikes.
+    /// What it tampers with.
     pub fn target(self) -> Target {
         match self {
             Attack::DropInvalidation | Attack::ForgeCommand => Target::Command,
@@ -100,7 +102,8 @@ impl fmt::Display for Attack {
     }
 }
 
-/// What an attack strikes. Strikes are numbered by it, and what comes between a strike and its detection is counted in it.
+/// What an attack tampers with. Strikes are numbered in these units, and so is the distance from a strike to its
+/// detection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Target {
@@ -108,7 +111,7 @@ pub enum Target {
     Transfer,
     /// A command on the address bus.
     Command,
-    /// A line that memory is asked for to read.
+    /// A line that memory sends in answer to a read request.
     Answer,
 }
 
@@ -122,12 +125,12 @@ impl fmt::Display for Target {
     }
 }
 
-/// A line as everybody on the bus sees it.
+/// A line as it is visible on the bus.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObservedLine {
     /// The node that sent it; `None` is memory.
     pub from: Option<usize>,
-    /// The node that asked for it.
+    /// The node that requested it.
     pub to: usize,
     /// Number of the line.
     pub line: u64,
@@ -135,6 +138,6 @@ pub struct ObservedLine {
     pub ready: Cycle,
     /// When it began to cross the bus.
     pub sent: Cycle,
-    /// Its bytes on the bus: encrypted, where the scheme protects it.
+    /// Its bytes on the bus: encrypted if the scheme protects it.
     pub text: Vec<u8>,
 }

@@ -1,4 +1,4 @@
-//! Every parameter of a run, with the thesis's values as defaults; read from TOML, changed by `a.b=c`.
+//! All settings of a machine, with the thesis's values as defaults; read from TOML, changed by `a.b=c`.
 
 mod tables;
 
@@ -12,16 +12,16 @@ use crate::{
     topology::{Topology, TopologyKind},
 };
 
-/// The most processors a machine may have.
+/// Maximum number of processors.
 pub const MOST_PROCESSORS: usize = 64;
 
-/// The most lines that a processor may have asked for at a time.
+/// Maximum number of outstanding line requests per processor.
 pub const MOST_MSHRS: usize = 64;
 
 /// The most banks of memory.
 const MOST_BANKS: usize = 1 << 12;
 
-/// The most processes that may share a machine.
+/// Maximum number of processes.
 pub const MOST_PROCESSES: usize = 16;
 
 /// Bits of an address of a program.
@@ -50,13 +50,13 @@ pub struct Config {
     pub machine: Machine,
     /// Processes that share it.
     pub processes: Processes,
-    /// First level: one for instructions and one for data, of this size each.
+    /// First-level caches: one for instructions and one for data, of this size each.
     pub l1: Level,
-    /// Second level, shared by both.
+    /// Second-level cache, for instructions and data.
     pub l2: SecondLevel,
     /// The bus.
     pub bus: Bus,
-    /// What connects the nodes, if not the bus.
+    /// The ring or mesh, if nodes are not connected by a bus.
     pub interconnect: Interconnect,
     /// Memory behind it.
     pub memory: Memory,
@@ -78,14 +78,14 @@ const PRESET_FILES: [(&str, &str); 4] = [
 pub const PRESETS: [&str; 4] = [PRESET_FILES[0].0, PRESET_FILES[1].0, PRESET_FILES[2].0, PRESET_FILES[3].0];
 
 impl Config {
-    /// The preset of a name: the thesis's tables 4.1 (64-byte lines) and 4.2 (128-byte lines, caches twice as large), a
-    /// server of now, or one with 64 processors on a mesh.
+    /// The preset called `name`: the machines of the thesis's tables 4.1 (64-byte lines) and 4.2 (128-byte lines,
+    /// caches twice as large), a current server, or one with 64 processors on a mesh.
     pub fn preset(name: &str) -> Option<Config> {
         let (_, text) = PRESET_FILES.iter().find(|(preset, _)| *preset == name)?;
         Some(Config::default().merge(text).expect("a preset is settings"))
     }
 
-    /// The preset for a length of line.
+    /// The preset for a line size.
     pub fn for_line(line: usize) -> Config {
         let preset = Config::preset(if line == 128 { "thesis-128" } else { "thesis" });
         let mut config = preset.unwrap_or_default();
@@ -93,7 +93,7 @@ impl Config {
         config
     }
 
-    /// Settings of `text` (TOML) over these.
+    /// These settings, overridden by those in `text` (TOML).
     ///
     /// # Errors
     /// Where the text is no TOML, or names what does not exist.
@@ -108,7 +108,7 @@ impl Config {
         base.try_into().map_err(|error: toml::de::Error| ConfigError(error.message().to_owned()))
     }
 
-    /// One setting `a.b=c` over these; a `c` that is no TOML value is taken as a word.
+    /// These settings, with one changed by `a.b=c`; if `c` is not a TOML value, it is taken as a string.
     ///
     /// # Errors
     /// As [`merge`](Self::merge).
@@ -127,7 +127,7 @@ impl Config {
         self.merge(&line).map_err(|error| bad(error.0))
     }
 
-    /// Looks for settings that make no machine.
+    /// Checks that the settings describe a machine.
     ///
     /// # Errors
     /// The first one found.
@@ -254,7 +254,7 @@ impl Config {
         if skew == 0 { 0 } else { (skew + address + arbitration) * (self.machine.processors as u64 + 1) }
     }
 
-    /// Security units: one a chip, or one a processor.
+    /// Number of security units: one for each chip, or for each processor.
     pub fn units(&self) -> usize {
         if self.machine.chips == 0 { self.machine.processors } else { self.machine.chips }
     }
@@ -288,7 +288,7 @@ impl Config {
         self.scheme.build(&self.platform()).storage_bits()
     }
 
-    /// The unit of a node.
+    /// The security unit of a node.
     pub fn unit(&self, node: usize) -> usize {
         node * self.units() / self.machine.processors
     }

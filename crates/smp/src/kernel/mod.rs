@@ -1,9 +1,9 @@
-//! Programs of the Splash suite as kernels that run on simulated memory: one async function a processor.
+//! Programs of the SPLASH-2 suite as kernels that run on simulated memory: one async function for each processor.
 //!
-//! A kernel reads and writes shared words; each of these is also an access of its simulated processor. Between two
-//! synchronisations the kernels have no races, so they may run ahead of the machine: at a synchronisation a processor's
-//! function waits until the machine lets it go on, and by then all writes before it are done. What the machine's caches and
-//! memory hold at the end is read back and checked as numbers.
+//! Each read or write of a shared word is also an access of the simulated processor. Between two synchronisations the
+//! kernels have no data races, so they may run ahead of the machine: at a synchronisation, a processor's function waits
+//! until the machine has done all earlier writes. At the end, the result is read from the machine's caches and memory
+//! and checked.
 
 mod cpu;
 mod fft;
@@ -39,7 +39,7 @@ pub enum Kernel {
 const HEAP: u64 = 0x1000_0000;
 
 impl Kernel {
-    /// The kernel of a name on the command line, with its size (m, n, m), or its usual one.
+    /// The kernel called `name` on the command line, with its size (m, n or m) or its default size.
     pub fn by_name(name: &str, size: Option<u32>) -> Option<Kernel> {
         Some(match name {
             "fft" => Kernel::Fft { m: size.unwrap_or(16) },
@@ -71,7 +71,7 @@ impl Kernel {
         }
     }
 
-    /// Makes it ready for `processors`; with `align`, arrays begin at pages and not 16 bytes past.
+    /// Prepares it for `processors`; with `align`, arrays begin at page boundaries, and not 16 bytes after.
     ///
     /// # Errors
     /// When the size does not suit the kernel or the number of processors.

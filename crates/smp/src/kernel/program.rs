@@ -4,20 +4,20 @@ use std::cell::RefCell;
 
 use crate::{access::Source, machine::Machine, memory::Image};
 
-/// A kernel ready to run: what memory holds, what each processor does, how the result is checked.
+/// A kernel that is ready to run: the initial memory, the accesses of each processor, and the check of the result.
 pub struct Program {
-    /// Memory at the start.
+    /// Initial memory.
     pub image: Image,
-    /// Accesses of each processor.
+    /// The source of each processor's accesses.
     pub sources: Vec<Box<dyn Source>>,
-    /// Checks the result in the machine, where there is one.
+    /// Checks the result in the machine, if the kernel has one.
     pub check: Option<Check>,
 }
 
-/// Whether a kernel's result in a machine is right, and in what respect.
+/// Checks a kernel's result in a machine, and says what was checked.
 pub type Check = Box<dyn Fn(&Reader<'_>) -> Result<String, ResultError>>;
 
-/// A processor that loads a result at the end.
+/// The processor whose view of memory is checked at the end.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a> {
     /// The machine.

@@ -5,13 +5,13 @@ use std::collections::VecDeque;
 use super::node::write_value;
 use crate::{access::Access, engine::Cycle, memory::Image, message::LONGEST_LINE};
 
-/// An invariant of the protocol that does not hold.
+/// A violated invariant of the protocol.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cycle {cycle}: {what}")]
 pub struct InvariantError {
     /// What is wrong.
     pub what: String,
-    /// When that was found.
+    /// The cycle in which it was found.
     pub cycle: Cycle,
 }
 

@@ -1,9 +1,9 @@
 //! The machine: processors, caches, bus or links, memory and synchronisation, and the order in which they act.
 //!
-//! Each component owns its state; [`Machine`] takes events from the schedule and passes what one component says to the
-//! next. What hits a first level now hits it until that level changes, so processors run on their own as long as nothing can reach them:
-//! on a bus in windows of time (`windows`), over links each at a pace of its own (`pace`). That is exact, and nearly as fast as
-//! running alone.
+//! Each component owns its state; [`Machine`] takes events from the schedule and passes the results of one component to
+//! the next. An access that hits the first-level cache now continues to hit until that cache changes, so processors run
+//! ahead as long as nothing can affect them: on a bus in windows of time (`windows`), over links each at its own pace
+//! (`pace`). This is exact, and nearly as fast as if each processor ran alone.
 
 mod arrivals;
 mod bus;
@@ -89,8 +89,8 @@ impl std::fmt::Debug for Machine {
 }
 
 impl Machine {
-    /// A machine at rest with what memory holds at the start, and a source of accesses for each processor; of several
-    /// processes, those of the first one first.
+    /// A machine with its initial memory and a source of accesses for each processor; with several processes, those of
+    /// the first process come first.
     ///
     /// # Errors
     /// When the settings do not describe a machine, or there is not one source a processor.
@@ -124,12 +124,12 @@ impl Machine {
         self.context.checker = Some(Checker::new(self.memory.image(), self.config.stale()));
     }
 
-    /// Writes what happens on the bus to `out`, a line of JSON an event.
+    /// Writes events on the bus to `out` as JSON Lines.
     pub fn dump(&mut self, out: Box<dyn std::io::Write + Send>) {
         self.context.dump = Some(Dump::new(out));
     }
 
-    /// Ends the writing of the bus.
+    /// Ends the output of bus events.
     ///
     /// # Errors
     /// When anything could not be written.
@@ -137,18 +137,18 @@ impl Machine {
         self.context.dump.take().map_or(Ok(()), Dump::finish)
     }
 
-    /// Lets one more attacker tamper with the bus, or with memory. Lines and commands pass attackers in the order in which they
-    /// were added, and each of them is struck by one attacker.
+    /// Adds an attacker on the bus or in memory. Lines and commands pass attackers in the order in which they were
+    /// added; at most one attacker tampers with each.
     pub fn attack(&mut self, attacker: Attacker) {
         self.transfers.attackers.add(attacker);
     }
 
-    /// Lets somebody listen to the lines on the bus.
+    /// Starts recording the lines on the bus.
     pub fn listen(&mut self) {
         self.transfers.heard = Some(Vec::new());
     }
 
-    /// Lines that were heard on the bus since [`listen`](Self::listen), in order.
+    /// The lines on the bus since [`listen`](Self::listen), in order.
     pub fn heard(&self) -> &[ObservedLine] {
         self.transfers.heard.as_deref().unwrap_or_default()
     }
@@ -329,7 +329,7 @@ impl Machine {
         }
     }
 
-    /// Checks every line that any node holds, and compares everything with what was written last.
+    /// Checks the invariants for every line in any node, and compares all values with those written last.
     ///
     /// # Errors
     /// The first invariant that does not hold.
@@ -339,8 +339,8 @@ impl Machine {
         checker.map_or(Ok(()), |checker| invariants::everything(checker, &self.coherence.caches, &self.memory, now))
     }
 
-    /// The bytes at `address` as processor `node` would load them now: from its own copy, else from the owner, else from
-    /// memory. For looking at results after a run.
+    /// The bytes at `address` as processor `node` would load them now: from its own copy, else from the owner, else
+    /// from memory. Used to read results after a run.
     pub fn read(&self, node: usize, address: u64, out: &mut [u8]) {
         invariants::read(Some(node), address, out, &self.coherence.caches, &self.memory);
     }
@@ -350,7 +350,7 @@ impl Machine {
         invariants::read(None, address, out, &self.coherence.caches, &self.memory);
     }
 
-    /// Whether what a node has copies of, from `address` on, are these bytes.
+    /// Whether all copies that a node has from `address` on match these bytes.
     pub(crate) fn copies_agree(&self, node: usize, address: u64, bytes: &[u8]) -> bool {
         self.coherence.caches.nodes[node].agrees(address, bytes)
     }

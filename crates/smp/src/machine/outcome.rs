@@ -15,7 +15,7 @@ pub enum Outcome {
     Completed,
     /// Tampering was detected.
     Detected(Detection),
-    /// These nodes wait for something that will never come.
+    /// Deadlock: these nodes wait for something that will never come.
     Deadlock(Vec<usize>),
 }
 
@@ -28,35 +28,35 @@ pub struct Detection {
     pub node: usize,
     /// The cycle.
     pub cycle: Cycle,
-    /// Transfers on the bus until then.
+    /// Number of transfers on the bus until then.
     pub transfer: u64,
-    /// Commands on the bus until then.
+    /// Number of commands on the bus until then.
     pub command: u64,
 }
 
-/// What came of one attacker's strike. What is counted before it and after it is what the attack strikes ([`Attack::target`]):
-/// transfers, commands, or answers of memory.
+/// The outcome of one attacker's strike. Numbers count what the attack tampers with ([`Attack::target`]): transfers,
+/// commands, or answers of memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StrikeReport {
     /// The attack.
     pub attack: Attack,
-    /// The number from which on it was to strike.
+    /// The number from which on the attacker was to strike.
     pub at: u64,
-    /// The number that it struck; `None` if it never came, because there was no chance or because the run had ended.
+    /// The number that was struck; `None` if there was no opportunity before the run ended.
     pub struck: Option<u64>,
     /// The cycle in which it struck.
     pub cycle: Option<Cycle>,
-    /// What raised the first alarm after it. A unit does not know what was tampered with, only that something was: the alarm that
-    /// ends a run counts for every strike before it.
+    /// What raised the first alarm after the strike. A unit only notices that something was tampered with, not what:
+    /// the alarm that ends a run counts for every strike before it.
     pub detector: Option<Detector>,
-    /// How many more passed until that alarm.
+    /// The number from the strike until that alarm.
     pub later: Option<u64>,
-    /// Loads that gave a wrong value after it, until the alarm or the end, whichever strike did it; `None` unless values were
-    /// checked.
+    /// Number of loads that returned a wrong value from the strike until the alarm or the end of the run, whichever
+    /// strike caused it; `None` unless values were checked.
     pub wrong_reads: Option<u64>,
 }
 
-/// Why a run could not go on: a fault of the simulator or of a trace, not of the simulated machine.
+/// Why a run could not continue: an error of the simulator or of a trace, not of the simulated machine.
 #[derive(Debug, thiserror::Error)]
 pub enum MachineError {
     /// The protocol's table has no such transition.
@@ -68,7 +68,7 @@ pub enum MachineError {
     /// A source of accesses failed.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// What was written takes more memory than a run may; how many pages.
+    /// The program wrote to more pages than a run may use: the maximum.
     #[error("the program wrote to more places than are kept, {0} pages of {PAGE} bytes")]
     Pages(usize),
 }

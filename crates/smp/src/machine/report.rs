@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl Machine {
-    /// Accesses done so far, and the cycle reached: for showing progress.
+    /// The number of accesses done and the current cycle, for progress displays.
     pub fn progress(&self) -> (u64, u64) {
         let running = self.processors.first_clock();
         let now = self.context.schedule.now();
@@ -24,7 +24,7 @@ impl Machine {
         self.context.outcome.as_ref()
     }
 
-    /// What came of each attacker's strike, in the order in which they were added.
+    /// The outcome of each attacker's strike, in the order in which attackers were added.
     pub fn strikes(&self) -> Vec<StrikeReport> {
         self.transfers.attackers.iter().map(|attacker| self.strike(attacker)).collect()
     }
@@ -55,28 +55,31 @@ impl Machine {
         }
     }
 
-    /// Lines that at the end neither their owner nor memory has as they were written last; `None` unless values are checked.
+    /// Number of lines whose last written value is lost: neither their owner nor memory has it at the end. `None`
+    /// unless values are checked.
     pub fn lost_lines(&self) -> Option<u64> {
         let checker = self.context.checker.as_ref()?;
         Some(invariants::lost(checker, &self.coherence.caches, &self.memory).count() as u64)
     }
 
-    /// Reads that gave another value than the one written last; `None` unless values are checked.
+    /// Number of reads that returned another value than the one written last; `None` unless values are checked.
     pub fn wrong_reads(&self) -> Option<u64> {
         self.context.checker.as_ref().map(|checker| checker.wrong_reads)
     }
 
-    /// Whether the run has had fewer references so far than it was to warm up with, so that all of them are counted.
+    /// Whether the run has not yet completed its warm-up (`machine.warm_up`), so that statistics cover everything so
+    /// far.
     pub fn cold(&self) -> bool {
         self.config.machine.warm_up > 0 && self.context.region.open()
     }
 
-    /// How often the protocol's cell of `state` and `event` was used. Hits of a first level are not counted.
+    /// Number of times that the protocol's transition for `state` and `event` was used. Hits in a first-level cache are
+    /// not counted.
     pub fn used(&self, state: State, event: Event) -> u64 {
         self.coherence.caches.used(state, event)
     }
 
-    /// Everything counted.
+    /// All statistics.
     pub fn stats(&self) -> Stats {
         let mut stats = Stats::default();
         let mut all = self.context.counters.clone();

@@ -42,7 +42,7 @@ impl Hasher for Mix {
 /// A map by number.
 pub(crate) type Numbered<T> = HashMap<u64, T, BuildHasherDefault<Mix>>;
 
-/// Bytes by address; what was never written is zero.
+/// Memory contents by address; bytes that were never written are zero.
 #[derive(Clone, Debug, Default)]
 pub struct Image {
     pages: Numbered<Box<[u8]>>,

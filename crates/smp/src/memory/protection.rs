@@ -77,15 +77,15 @@ impl Stored {
     }
 }
 
-/// What the controller counted.
+/// The counters of the controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct ProtectionCounters {
-    /// Lines read.
+    /// Number of lines read.
     pub reads: u64,
-    /// Lines written.
+    /// Number of lines written.
     pub writes: u64,
-    /// Reads and writes whose counters were not cached.
+    /// Number of reads and writes whose counters were not cached.
     pub counter_misses: u64,
-    /// Pages encrypted anew because a short counter was used up.
+    /// Number of pages encrypted again because a short counter was used up.
     pub reencrypted: u64,
 }

@@ -1,8 +1,8 @@
-//! Recording: a trace of a program with threads, by QEMU's user mode, a plugin in it that sees every load and store, and a
-//! library preloaded into the program that tells of threads, locks, barriers, semaphores and conditions.
+//! Recording of multithreaded programs in QEMU user mode. A QEMU plugin sees every load and store; a library that is
+//! preloaded into the program reports threads, locks, barriers, semaphores and condition variables.
 //!
-//! Both are C, in `crates/smp/recorder`, compiled when first needed and kept in a folder of the user's. What is not
-//! told: locks that are neither pthreads' nor C11's (OpenMP's, Rust's and C++20's own futexes), and the readers' part of
+//! Both are written in C (`crates/smp/recorder`), compiled when first needed and cached in a folder of the user. Not
+//! reported: locks other than those of pthreads and C11 (OpenMP, and the futexes of Rust and C++20), and read locks of
 //! `pthread_rwlock`.
 
 mod error;
@@ -36,22 +36,22 @@ pub struct Recording {
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// Files become `PREFIX.0.smpt.zst` and so on.
+    /// The output files are `PREFIX.0.smpt.zst` and so on.
     pub prefix: PathBuf,
-    /// Where the compiled recorder is kept; if nowhere, it is compiled anew.
+    /// The folder in which the compiled recorder is cached; without one, it is compiled for each recording.
     pub cache: Option<PathBuf>,
-    /// Whether files that are there may be replaced.
+    /// Whether existing files may be replaced.
     pub replace: bool,
 }
 
-/// What was recorded.
+/// The result of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recorded {
-    /// Files, thread 0 first.
+    /// The files, that of thread 0 first.
     pub files: Vec<PathBuf>,
-    /// Records of each thread.
+    /// Number of records of each thread.
     pub records: Vec<u64>,
-    /// Code that the program ended with.
+    /// The program's exit code; `None` if a signal ended it.
     pub code: Option<i32>,
 }
 

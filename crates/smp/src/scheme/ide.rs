@@ -1,14 +1,16 @@
-//! Links with integrity and data encryption. On a bus every node is a link to a hub, and memory is at the hub: a line from node to
-//! node crosses two links. On a ring or mesh the links between neighbours are protected, and every node that a message passes
-//! decrypts it and encrypts it again.
+//! Links with integrity and data encryption. On a bus, every node has a link to a hub, where memory is as well, so a
+//! line between two nodes crosses two links. On a ring or mesh, the links between neighbours are protected, and every
+//! node on the way decrypts a message and encrypts it again.
 //!
-//! On a ring or mesh everything that crosses a link is covered, and takes engines, bytes and checks: lines from caches and from memory,
-//! write-backs, commands. On a bus all lines that nodes receive do, from caches and from memory. Commands carry a tag there that is
-//! checked but takes no bytes, no engine and no time, and write-backs are not covered.
-//! Counter mode on an ordered link never waits for AES. Lines that share a MAC form an epoch; a line waits until its epoch is
-//! complete and the MAC has been checked (containment), or for nothing (skid). An epoch is complete when it is full, or
-//! when the link, idle or not, has run for the epoch's length. What is contained goes on as a whole: on a bus, a line from node to node
-//! takes the second link once the hub has checked the MAC of the first.
+//! On a ring or mesh, everything that crosses a link is protected, with the cost in engines, bytes and checks: lines
+//! from caches and from memory, write-backs and commands. On a bus, this applies to all lines that nodes receive.
+//! Commands have a tag that is checked but takes no bytes, engine or time, and write-backs are not protected.
+//!
+//! Counter mode on an ordered link never waits for AES. Lines that share a MAC form an epoch. In containment mode, a
+//! line waits until its epoch is complete and the MAC has been checked; in skid mode, it does not wait. An epoch is
+//! complete when it is full, or when the link, idle or not, has run for the length of an epoch. A contained line is
+//! forwarded as a whole: on a bus, a line between two nodes takes the second link when the hub has checked the MAC of
+//! the first.
 
 use std::fmt;
 

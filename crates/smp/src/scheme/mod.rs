@@ -1,8 +1,8 @@
-//! The schemes that protect transfers on the bus: one a file, which registers itself with its parameters.
+//! The schemes that protect transfers. Each has a file of its own, which registers it with its parameters.
 //!
-//! To add a scheme, write a file with its parameters, its state and its registration, and name the file in the list
-//! below. A scheme is one state machine: it says when a line may enter the bus and when it may be used, and, where lines are
-//! really encrypted, does so with the same counters, masks and epochs that its timing goes by.
+//! To add a scheme, write a file with its parameters, its state and its registration, and add the file to the list
+//! below. A scheme is one state machine: it determines when a line may enter the bus and when it may be used. If lines
+//! are really encrypted, it uses for that the same counters, masks and epochs as for the timing.
 
 mod chain;
 mod commands;
@@ -30,7 +30,7 @@ macro_rules! schemes {
     ($($file:ident),+) => {
         $(mod $file;)+
 
-        /// Every scheme, the base first.
+        /// All schemes, `clear` first.
         pub static REGISTRY: &[Registration] = &[$($file::REGISTRATION),+];
     };
 }
@@ -42,7 +42,7 @@ schemes!(clear, gcm, cbc, senss, i2sems, cxl_ide, pcie_ide);
 pub struct SchemeName(&'static str);
 
 impl SchemeName {
-    /// The base: nothing is encrypted.
+    /// The baseline without encryption.
     pub const CLEAR: SchemeName = SchemeName("clear");
 
     /// The scheme of that name.
@@ -50,7 +50,7 @@ impl SchemeName {
         REGISTRY.iter().find(|scheme| scheme.name == name).map(|scheme| SchemeName(scheme.name))
     }
 
-    /// Every scheme, the base first.
+    /// All schemes, `clear` first.
     pub fn all() -> impl Iterator<Item = SchemeName> {
         REGISTRY.iter().map(|scheme| SchemeName(scheme.name))
     }
@@ -60,7 +60,7 @@ impl SchemeName {
         self.0
     }
 
-    /// What the registry knows of it.
+    /// Its registration.
     pub fn registration(self) -> &'static Registration {
         let found = REGISTRY.iter().find(|scheme| scheme.name == self.0);
         found.expect("names are made from the registry")
@@ -82,13 +82,13 @@ impl fmt::Debug for SchemeName {
 /// The most pads, masks or keystreams of all pairs of units together.
 const MOST_AHEAD: u64 = 1 << 22;
 
-/// Which scheme protects the bus, and a table of parameters for each scheme that exists.
+/// The scheme that protects the bus, and a table of parameters for every scheme.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "toml::Table", into = "toml::Table")]
 pub struct SchemeConfig {
     /// The scheme.
     pub name: SchemeName,
-    /// Whether lines are really encrypted, beside their timing.
+    /// Whether lines are really encrypted, in addition to the simulation of their timing.
     pub functional: bool,
     tables: Vec<(SchemeName, toml::Table)>,
 }

@@ -12,7 +12,7 @@ use crate::error::ConfigError;
 pub struct Registration {
     /// Its name in settings and on command lines.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// A summary in one line.
     pub summary: &'static str,
     /// Its parameters: the table `scheme.NAME` of the settings.
     pub parameters: &'static [Parameter],
@@ -28,7 +28,7 @@ pub struct Registration {
 pub struct Variant {
     /// Its name.
     pub name: &'static str,
-    /// Settings over those that a run starts from.
+    /// The changed settings.
     pub settings: &'static [&'static str],
 }
 
@@ -37,7 +37,7 @@ pub struct Variant {
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
-    /// What it means.
+    /// Its description.
     pub description: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! What was counted: numbers by name in a tree, as text, JSON or CSV.
+//! Statistics: numbers by name in a tree, as text, JSON or CSV.
 
 mod meaning;
 
@@ -208,7 +208,7 @@ impl Stats {
         map.insert(rest.to_owned(), value.into());
     }
 
-    /// The same numbers without those of each node.
+    /// The statistics without those of single nodes.
     #[must_use]
     pub fn in_all(self) -> Stats {
         Stats(self.0.into_iter().filter(|(name, _)| name != "nodes").collect())
@@ -232,7 +232,7 @@ impl Stats {
         parts.try_fold(first, |value, part| value.get(part))
     }
 
-    /// The number at `a.b.c`; 0 where there is none.
+    /// The number at `a.b.c`; 0 if there is none.
     pub fn number(&self, path: &str) -> f64 {
         self.at(path).and_then(Value::as_f64).unwrap_or(0.0)
     }
@@ -261,12 +261,12 @@ impl Stats {
         Value::Object(self.0.clone())
     }
 
-    /// The tree that [`json`](Self::json) gives, as read from a file; `None` if it is none.
+    /// The tree from the JSON that [`json`](Self::json) returns; `None` if it is not an object.
     pub fn from_json(tree: &Value) -> Option<Stats> {
         tree.as_object().cloned().map(Stats)
     }
 
-    /// One line a leaf: name, value, unit and meaning.
+    /// One line for each leaf: name, value, unit and description.
     pub fn explained(&self) -> String {
         let leaves = self.leaves();
         let rows = || leaves.iter().map(|(name, value)| (name, plain(value), meaning(name)));
@@ -282,8 +282,8 @@ impl Stats {
             .collect()
     }
 
-    /// The leaves that differ between two trees: name, both values as text, and by how much per cent the second number is
-    /// larger. What only one of them has stands beside nothing.
+    /// The leaves that differ between two trees: name, both values as text, and the difference of the second number in
+    /// per cent. If only one tree has a leaf, the other value is empty.
     pub fn differences(&self, other: &Stats) -> Vec<Difference> {
         let (ours, theirs) = (self.leaves(), other.leaves());
         let (left, right) = (by_name(&ours), by_name(&theirs));
@@ -310,14 +310,14 @@ impl Stats {
         names.into_iter().filter_map(difference).collect()
     }
 
-    /// One line a leaf, names and values in columns.
+    /// One line for each leaf, with names and values in columns.
     pub fn text(&self) -> String {
         let leaves = self.leaves();
         let width = leaves.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
         leaves.iter().map(|(name, value)| format!("{name:width$}  {}\n", plain(value))).collect()
     }
 
-    /// A head line and a line a tree; leaves that a tree lacks stay empty.
+    /// A header line and one line for each tree; leaves that a tree lacks are empty.
     pub fn csv(trees: &[Stats]) -> String {
         // A line of nothing is no row to those who read it
         let whole = |row: String| if row.is_empty() { "\"\"\n".to_owned() } else { row + "\n" };
@@ -341,7 +341,7 @@ impl Stats {
     }
 }
 
-/// A leaf that two trees have otherwise.
+/// A leaf that differs between two trees.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     /// Its name.
@@ -350,7 +350,7 @@ pub struct Difference {
     pub a: String,
     /// Its value in the second.
     pub b: String,
-    /// By how much per cent the second is larger, where both are numbers and the first is not 0.
+    /// By how many per cent the second is larger, if both are numbers and the first is not 0.
     pub more: Option<f64>,
 }
 

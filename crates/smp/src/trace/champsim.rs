@@ -1,9 +1,9 @@
 //! ChampSim's traces: a record of 64 bytes for each instruction, one file a program.
 //!
-//! A record (`input_instr` of ChampSim's `inc/trace_instruction.h`) has the instruction's address, whether it is a branch and
-//! was taken, 2 registers written and 4 read, 2 addresses written and 4 read (0 is none), little-endian. It has no sizes, so
-//! each reference is one of a byte. Such traces are of single threads that share nothing: several of them are
-//! several programs, each in an address space of its own, in which the low 42 bits of an address count.
+//! A record (`input_instr` of ChampSim's `inc/trace_instruction.h`) has the instruction's address, whether it is a
+//! branch and was taken, 2 registers written and 4 read, 2 addresses written and 4 read (0 means none), little-endian.
+//! It has no sizes, so each reference is one byte. Such traces are of single-threaded programs: several of them are
+//! several programs, each in its own address space, in which the low 42 bits of an address are used.
 
 use std::io::Read;
 

@@ -1,28 +1,28 @@
-//! Looks through a whole set of files before it runs: damage, and threads that could never meet.
+//! Checks the files of a trace before a run, for damage and for synchronisation that would deadlock.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Trace, TraceError};
 use crate::access::{Access, Operation, Window};
 
-/// What a trace holds.
+/// Summary of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Summary {
-    /// Threads.
+    /// Number of threads.
     pub threads: usize,
-    /// Loads, stores and fetches; those that cross a line count twice.
+    /// Number of loads, stores and fetches; those that cross a line count twice.
     pub references: u64,
-    /// Instructions; those with several references count once for each.
+    /// Number of instructions; those with several references count once for each.
     pub instructions: u64,
-    /// Barriers, locks, unlocks, posts and waits.
+    /// Number of barriers, locks, unlocks, posts and waits.
     pub synchronisations: u64,
-    /// Unlocks by threads that did not hold the lock: another one may hold it, and a third one get it.
+    /// Number of unlocks by threads that did not hold the lock; in a run, two threads may then hold it at once.
     pub strays: u64,
-    /// Calls that synchronise threads and cannot be played.
+    /// Number of synchronisation calls that cannot be simulated.
     pub unplayed: u64,
-    /// Whether a region of interest is bounded.
+    /// Whether the trace bounds a region of interest.
     pub region: bool,
-    /// The windows that a trace is divided into, all threads together; none if it is not.
+    /// The windows of the trace, with all threads together; empty if it has none.
     pub windows: Vec<Window>,
 }
 
@@ -40,11 +40,12 @@ struct Objects {
 }
 
 impl Trace {
-    /// Reads every file to its end and checks that the threads can be played together.
+    /// Reads every file to its end and checks that the threads can run together.
     ///
     /// # Errors
-    /// When a file is damaged, or the threads would certainly wait for ever: a thread for its own lock, waits that outnumber the
-    /// posts of a semaphore, arrivals at a barrier that does not open for them; or when a region of interest ends that has not begun.
+    /// When a file is damaged; when the threads would certainly deadlock, because a thread waits for its own lock, a
+    /// semaphore has more waits than posts, or a barrier never opens; or when a region of interest ends that has not
+    /// begun.
     pub fn check(&self, line: usize) -> Result<Summary, TraceError> {
         let mut summary = Summary { threads: self.threads(), ..Summary::default() };
         let mut objects = Objects::default();

@@ -1,10 +1,10 @@
 //! DynamoRIO's drmemtrace: packed entries of 12 bytes (type 2, size 2, address 8, little-endian), one file a thread.
 //!
-//! Types are those of `trace_entry.h` of DynamoRIO, version 7 of the format. Read are loads, stores, instructions of every
-//! kind, and the markers of traced functions: with `-record_function` of
-//! `pthread_mutex_lock|1&pthread_mutex_unlock|1&pthread_barrier_wait|1` in that order (identifiers 0, 1, 2), locks
-//! and barriers are played. Markers of windows divide a trace, and may bound its region of interest. Everything else (encodings,
-//! prefetches, other markers) is passed over.
+//! Types are those of DynamoRIO's `trace_entry.h`, version 7 of the format. The reader uses loads, stores, instructions
+//! of every kind, and the markers of traced functions: with `-record_function` of
+//! `pthread_mutex_lock|1&pthread_mutex_unlock|1&pthread_barrier_wait|1` in that order (identifiers 0, 1, 2), locks and barriers are
+//! simulated. Markers of windows divide a trace, and can bound its region of interest. Everything else (encodings,
+//! prefetches, other markers) is ignored.
 
 use std::{
     collections::BTreeMap,

@@ -1,7 +1,7 @@
 //! Traces of real programs: `.smpt`, DynamoRIO's drmemtrace, SynchroTraceGen, ChampSim.
 //!
-//! A reader turns records into steps; a reference that crosses a line becomes two. Traces hold no values: a store writes a
-//! number that follows from its processor and place, so that lines on the bus differ and can be checked.
+//! A reader converts records to accesses; a reference that crosses a line becomes two. Traces hold no values: a store
+//! writes a number that depends on its processor and its position, so that lines on the bus differ and can be checked.
 
 mod champsim;
 mod check;

@@ -1,4 +1,4 @@
-//! Finding a trace's files: `PREFIX.0.smpt.zst`, `PREFIX.1.smpt.zst`, and so on for the other formats.
+//! Finds the files of a trace: `PREFIX.0.smpt.zst`, `PREFIX.1.smpt.zst`, and so on, also for the other formats.
 
 use std::{
     collections::BTreeSet,
@@ -48,7 +48,7 @@ impl Format {
 /// Why a trace cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
-    /// No file has the prefix.
+    /// There is no file with the prefix.
     #[error("no trace: {} does not exist, nor in another format", .0.display())]
     Missing(PathBuf),
     /// A thread's file is missing among others.
@@ -59,13 +59,13 @@ pub enum TraceError {
         /// The last one that exists.
         last: PathBuf,
     },
-    /// There is one file only.
+    /// There is only one file.
     #[error("{}: a trace of one thread; the machine has at least two", .0.display())]
     OneThread(PathBuf),
-    /// There are more files than a machine has processors.
+    /// There are more files than a machine can have processors.
     #[error("{}: a trace of {threads} threads; the machine has at most {MOST_PROCESSORS}", .first.display())]
     ManyThreads {
-        /// The first file that no processor is left for.
+        /// The first file without a processor.
         first: PathBuf,
         /// How many there are.
         threads: usize,
@@ -82,7 +82,7 @@ pub enum TraceError {
     /// A file cannot be read to its end.
     #[error(transparent)]
     Damaged(#[from] SourceError),
-    /// The threads' files do not belong together, or nobody could run them.
+    /// The files of the threads do not belong together, or the threads cannot run together.
     #[error("{0}")]
     Unplayable(String),
 }
@@ -167,7 +167,7 @@ impl Trace {
         Ok(Trace { format, parts: files.into_iter().map(Part::File).collect(), windows: None })
     }
 
-    /// A recorded program that is compiled in: `.smpt.zst` of each thread.
+    /// A recorded program that is compiled into this one: the `.smpt.zst` contents of each thread.
     pub fn of_bytes(name: &str, threads: &[&'static [u8]]) -> Trace {
         let part = |(thread, bytes): (usize, &&'static [u8])| Part::Bytes(format!("{name}.{thread}.smpt.zst"), bytes);
         Trace { format: Format::Smpt, parts: threads.iter().enumerate().map(part).collect(), windows: None }
