@@ -55,7 +55,7 @@ def test_numbers_that_are_no_result_say_so():
     alarm = smp.run({**smp.flat(SMALL), "bus.timeout": 20})
     assert "raised the alarm" in alarm["failure"] and "detected" in alarm["outcome"]
     cold = smp.run({**smp.flat(SMALL), "machine.warm_up": 10_000_000})
-    assert cold["outcome"] == "completed" and "before machine.warm_up of them" in cold["failure"]
+    assert cold["outcome"] == "completed" and "before the end of machine.warm_up" in cold["failure"]
     frame = smp.frame([smp.run(SMALL), alarm, cold])
     assert [failure is None for failure in frame["failure"]] == [True, False, False]
 

@@ -178,10 +178,10 @@ pub enum SimulationError {
     #[error("the result is wrong: {0}")]
     Wrong(ResultError),
     /// The last written values of this many lines are lost.
-    #[error("lines that nobody has as they were written last: {0}")]
+    #[error("lines whose last written value is lost: {0}")]
     Lost(u64),
     /// It ended after this many references, before the warm-up was complete.
-    #[error("the program ended after {0} references, before machine.warm_up of them: everything was counted")]
+    #[error("the program ended after {0} references, before the end of machine.warm_up: the statistics cover the whole run")]
     Cold(u64),
 }
 

@@ -59,7 +59,7 @@ impl Settings {
                 let unknown = || ConfigError(format!("there is no preset {name:?}: {known}"));
                 Some(Config::preset(&name).ok_or_else(unknown)?)
             }
-            Some(_) => return Err(ConfigError("preset is a word".into())),
+            Some(_) => return Err(ConfigError("preset must be a string".into())),
         };
         let workload = match table.remove("workload") {
             None => WorkloadSettings::default(),
@@ -234,7 +234,7 @@ mod tests {
     fn wrong_settings_say_what_and_where() {
         for (file, why) in [
             ("preset = \"nothing\"\n", "there is no preset \"nothing\": thesis, thesis-128, modern-server"),
-            ("preset = 7\n", "preset is a word"),
+            ("preset = 7\n", "preset must be a string"),
             ("[bus]\nwidth = 1\nwidth = 2\n", "line 3"),
             ("[workload]\nkernal = \"fft\"\n", "workload: unknown field `kernal`"),
             ("[workload]\nkernel = \"fff\"\n", "there is no kernel \"fff\": fft, luc, lunc, radix"),

@@ -97,8 +97,8 @@ impl Grid {
         let mut base = parse(grid)?;
         let vary = match base.remove("vary") {
             Some(toml::Value::Table(vary)) => vary,
-            Some(_) => return Err(ConfigError("vary is a table of settings with lists of values".into())),
-            None => return Err(ConfigError("there is no table vary: nothing to sweep".into())),
+            Some(_) => return Err(ConfigError("`vary` must be a table of settings with lists of values".into())),
+            None => return Err(ConfigError("there is no table `vary`: nothing to sweep".into())),
         };
         let mut axes = Vec::new();
         flatten("", vary, &mut axes)?;
@@ -197,7 +197,7 @@ fn apart(axes: &[Axis]) -> Result<(), ConfigError> {
         Some((whole, name))
     });
     match within {
-        Some((whole, name)) => Err(ConfigError(format!("{name} is varied, and {whole} as a whole too"))),
+        Some((whole, name)) => Err(ConfigError(format!("{name} is varied, and so is all of {whole}"))),
         None => Ok(()),
     }
 }

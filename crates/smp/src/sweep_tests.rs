@@ -21,7 +21,7 @@ fn a_grid_file_is_crossed_in_the_order_of_names() {
 fn a_wrong_grid_says_which_combination() {
     for (grid, why) in [
         ("[workload]\nkernel = \"fft\"\n", "nothing to sweep"),
-        ("vary = 3\n", "vary is a table"),
+        ("vary = 3\n", "`vary` must be a table"),
         ("[vary]\nbus.width = 3\n", "vary.bus.width is not a list"),
         ("[vary]\nbus.width = []\n", "vary.bus.width is not a list"),
         ("[vary]\nbus.width = [8, 0]\n", "bus.width=0: bus.width, bus.retry"),
@@ -30,7 +30,7 @@ fn a_wrong_grid_says_which_combination() {
         ("[vary]\nbus.width = [8]\n\"bus.width\" = [16]\n", "bus.width is varied twice"),
         (
             "[vary]\n\"bus\" = [{ width = 8 }]\n\"bus.width\" = [16, 32]\n",
-            "bus.width is varied, and bus as a whole too",
+            "bus.width is varied, and so is all of bus",
         ),
     ] {
         let found = points(grid).unwrap_err().to_string();
@@ -86,7 +86,7 @@ fn a_setting_is_varied_once() {
     assert_eq!(over(&["bus.width", "bus.issue"]), Ok(4));
     assert_eq!(over(&["bus.width", "bus.issue", "bus.width"]), Err("bus.width is varied twice".into()));
     let nested = over(&["scheme.gcm.pads", "scheme.gcm"]);
-    assert_eq!(nested, Err("scheme.gcm.pads is varied, and scheme.gcm as a whole too".into()));
+    assert_eq!(nested, Err("scheme.gcm.pads is varied, and so is all of scheme.gcm".into()));
 }
 
 /// A statistic has the name of a setting: its column would come twice.

@@ -141,7 +141,7 @@ pub(super) fn unusable(error: SettingsError) -> CommandError {
             let nothing = matches!(why, TraceError::Missing(_));
             let no_window = matches!(&why, TraceError::Unplayable(what) if what.contains(": no window "));
             let failure = CommandError::failed(why);
-            let hint = "--trace takes the name up to the thread's number: dir/fft for dir/fft.0.smpt.zst";
+            let hint = "--trace takes the part before the thread number: dir/fft for dir/fft.0.smpt.zst";
             match () {
                 () if nothing => failure.hint(hint),
                 () if no_window => failure.hint("smp trace PREFIX lists the windows"),

@@ -121,14 +121,14 @@ fn told(error: PlotError) -> CommandError {
         }
         PlotError::Ambiguous { .. } => "write the whole name".to_owned(),
         PlotError::NotNumber { .. } | PlotError::Nothing(_) => {
-            "the vertical axis takes a statistic; smp stats list has them".to_owned()
+            "the vertical axis takes a statistic; smp stats list shows them".to_owned()
         }
         PlotError::NoRow { .. } => "values are written as in the table".to_owned(),
         PlotError::Mixed { column, values } => {
             format!("--by {column}, or --where {column}={}", values.first().map_or("VALUE", String::as_str))
         }
         PlotError::Twice { .. } => {
-            "draw each table once, and each run; --by tells runs apart by another column".to_owned()
+            "draw each table and each run once, or use --by to separate runs by another column".to_owned()
         }
         PlotError::Bases { .. } => "draw one of them; --where chooses it by a column in which they differ".to_owned(),
         PlotError::NoBase { .. } => "a sweep that varies this setting has such runs; of two sweeps, --over file=NAME \

@@ -102,7 +102,7 @@ fn simulated(point: &Point, journal: Option<&(PathBuf, Journal)>) -> Result<Stat
     let named = |error: CommandError| if name.is_empty() { error } else { error.about(Path::new(&name)) };
     let report = settings::run(&point.settings).map_err(|error| named(unusable(error)))?;
     if let Some(failure) = report.failure() {
-        return Err(named(failed_run(failure)).hint("smp run with these settings prints what was counted until then"));
+        return Err(named(failed_run(failure)).hint("smp run with these settings prints the statistics until then"));
     }
     if let Some((path, journal)) = journal {
         journal.keep(point, &report.stats).map_err(|error| CommandError::io(path, &error))?;

@@ -138,7 +138,7 @@ impl Config {
             return wrong(format!("machine.processors is {processors}, not 2 to {MOST_PROCESSORS}"));
         }
         if chips > 0 && !processors.is_multiple_of(chips) {
-            return wrong(format!("machine.chips: {processors} processors cannot be spread evenly over {chips}"));
+            return wrong(format!("machine.chips: {processors} processors cannot be divided evenly among {chips} chips"));
         }
         if !(1..=MOST_MSHRS).contains(&mshrs) {
             return wrong(format!("machine.mshrs is {mshrs}, not 1 to {MOST_MSHRS}"));
@@ -148,7 +148,7 @@ impl Config {
             return wrong(format!("processes.count is {count}, not 1 to {MOST_PROCESSES}"));
         }
         if quantum > LONGEST_TIME || switch > LONGEST_TIME {
-            return wrong(format!("processes.quantum and processes.switch are at most {LONGEST_TIME}"));
+            return wrong(format!("processes.quantum and processes.switch must be at most {LONGEST_TIME}"));
         }
         if ![64, 128].contains(&line) {
             return wrong(format!("machine.line is {line}, not 64 or 128"));
@@ -160,7 +160,7 @@ impl Config {
             }
             let set = ways * line;
             if bytes < set || bytes > LARGEST_CACHE || !bytes.is_multiple_of(set) || !(bytes / set).is_power_of_two() {
-                return wrong(format!("{name}.bytes is {bytes}: not a power of two of sets of {set} bytes"));
+                return wrong(format!("{name}.bytes is {bytes}, not {set} bytes (one set) times a power of two"));
             }
         }
         let Bus { issue, arbitration, address, width, header, flight, response, retry, timeout, skew, .. } = self.bus;
@@ -168,11 +168,11 @@ impl Config {
         let hits = [self.l1.hit, self.l2.hit, sync, latency, jitter, self.engines.xor, self.engines.ghash];
         let buses = [issue, arbitration, address, width, header, flight, response, retry, timeout, skew];
         if let Some(long) = hits.into_iter().chain(buses).find(|cycles| *cycles > LONGEST_TIME) {
-            return wrong(format!("{long} is more than any time or width may be, {LONGEST_TIME}"));
+            return wrong(format!("{long} exceeds the limit for times and widths, {LONGEST_TIME}"));
         }
         let Memory { banks, row, row_hit, row_miss, .. } = self.memory;
         if banks > MOST_BANKS || row < line as u64 || !row.is_power_of_two() {
-            return wrong(format!("memory.banks is 0 to {MOST_BANKS}, and memory.row a power of two from a line on"));
+            return wrong(format!("memory.banks must be 0 to {MOST_BANKS}, memory.row a power of two of at least one line"));
         }
         if row_hit > row_miss || row_miss > LONGEST_TIME {
             return wrong(format!(
@@ -184,7 +184,7 @@ impl Config {
             return wrong(format!("memory.counter_cache is {blocks} blocks, not 0 to {MOST_COUNTERS}"));
         }
         if processors * (2 * self.l1.bytes + self.l2.bytes) > 16 * LARGEST_CACHE {
-            return wrong(format!("the caches of {processors} processors have more than 1 GiB together"));
+            return wrong(format!("the caches of {processors} processors exceed 1 GiB in total"));
         }
         // Before a scheme is built for it
         self.scheme.check(self.units(), count)?;
@@ -198,7 +198,7 @@ impl Config {
             return wrong("machine.sync is less than bus.issue + bus.arbitration".into());
         }
         if self.bus.width == 0 || self.bus.retry == 0 || self.l1.hit == 0 {
-            return wrong("bus.width, bus.retry and l1.hit are at least 1".into());
+            return wrong("bus.width, bus.retry and l1.hit must be at least 1".into());
         }
         if self.bus.mode == BusMode::Atomic && self.bus.skew > 0 {
             return wrong("bus.skew needs a split bus".into());
@@ -226,15 +226,15 @@ impl Config {
             return wrong(format!("interconnect.kind is {kind}, which connects at least 2 chips, not {units}"));
         }
         if columns > 0 && !units.is_multiple_of(columns) {
-            return wrong(format!("interconnect.columns: {units} nodes cannot be put in rows of {columns}"));
+            return wrong(format!("interconnect.columns: {units} nodes cannot be arranged in rows of {columns}"));
         }
         if width == 0 || command == 0 {
-            return wrong("interconnect.width and interconnect.command are at least 1".into());
+            return wrong("interconnect.width and interconnect.command must be at least 1".into());
         }
         if let Some(long) =
             [width, command, header, latency, directory, occupancy].into_iter().find(|n| *n > LONGEST_TIME)
         {
-            return wrong(format!("interconnect: {long} is more than any time or width may be, {LONGEST_TIME}"));
+            return wrong(format!("interconnect: {long} exceeds the limit for times and widths, {LONGEST_TIME}"));
         }
         if self.bus.mode == BusMode::Atomic || self.bus.skew > 0 {
             return wrong(format!("bus.mode=atomic and bus.skew need interconnect.kind=bus, not {kind}"));

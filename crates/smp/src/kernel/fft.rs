@@ -28,11 +28,11 @@ impl Layout {
 
 pub(super) fn program(m: u32, processors: usize, base: u64, seed: u64) -> Result<Program, KernelError> {
     if !m.is_multiple_of(2) || !(4..=24).contains(&m) {
-        return Err(KernelError(format!("an FFT of 2^{m} points: the exponent is even, 4 to 24")));
+        return Err(KernelError(format!("an FFT of 2^{m} points: the exponent must be even and from 4 to 24")));
     }
     let side = 1usize << (m / 2);
     if !side.is_multiple_of(processors) {
-        return Err(KernelError(format!("{side} rows cannot be spread evenly over {processors} processors")));
+        return Err(KernelError(format!("{side} rows cannot be divided evenly among {processors} processors")));
     }
     let layout = Layout::new(side);
     let points = side * side;

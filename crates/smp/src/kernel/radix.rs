@@ -46,10 +46,10 @@ impl Layout {
 
 pub(super) fn program(m: u32, processors: usize, base: u64, seed: u64) -> Result<Program, KernelError> {
     if !(8..=26).contains(&m) {
-        return Err(KernelError(format!("2^{m} keys: m is 8 to 26")));
+        return Err(KernelError(format!("2^{m} keys: the exponent must be from 8 to 26")));
     }
     if !processors.is_power_of_two() {
-        return Err(KernelError(format!("the tree of ranks needs a power of two of processors, not {processors}")));
+        return Err(KernelError(format!("RADIX needs a power of two of processors, not {processors}")));
     }
     let layout = Layout { keys: 1 << m, processors };
     let shared = Shared::new(base, layout.words());

@@ -25,10 +25,10 @@ pub enum RecordError {
     #[error("{}: exists already", .0.display())]
     Exists(PathBuf),
     /// Other users can write to the folder of the compiled recorder, whose files are executed.
-    #[error("{}: the recorder is kept here, and others may write to it", .0.display())]
+    #[error("{}: the compiled recorder is kept here, and other users can write to it", .0.display())]
     Shared(PathBuf),
     /// The recorder's library could not be preloaded into the program.
-    #[error("{}: nothing could be preloaded: a static program, or one with privileges", .0.display())]
+    #[error("{}: cannot preload the recorder's library: the program is static or has special privileges", .0.display())]
     Closed(PathBuf),
     /// The program could not be recorded, or not to its end.
     #[error("{0}")]

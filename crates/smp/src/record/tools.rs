@@ -50,7 +50,7 @@ pub fn qemu() -> Result<(PathBuf, u32), MissingToolError> {
     let name = format!("qemu-{}", env::consts::ARCH);
     let Some(file) = on_path(&name) else {
         return Err(MissingToolError {
-            what: format!("recording needs {name}, which is not here"),
+            what: format!("recording needs {name}, which is not installed"),
             hint: "apt-get install qemu-user".into(),
         });
     };

@@ -152,8 +152,8 @@ impl TryFrom<toml::Table> for SchemeConfig {
                     config.name = SchemeName::find(&name).ok_or_else(unknown)?;
                 }
                 ("functional", toml::Value::Boolean(functional)) => config.functional = functional,
-                ("name", _) => return Err(ConfigError("scheme.name is a word".into())),
-                ("functional", _) => return Err(ConfigError("scheme.functional is true or false".into())),
+                ("name", _) => return Err(ConfigError("scheme.name must be a string".into())),
+                ("functional", _) => return Err(ConfigError("scheme.functional must be true or false".into())),
                 (key, toml::Value::Table(changes)) if SchemeName::find(key).is_some() => {
                     for (name, parameters) in config.tables.iter_mut().filter(|(name, _)| name.as_str() == key) {
                         parameters.extend(changes.clone());

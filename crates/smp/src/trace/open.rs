@@ -49,7 +49,7 @@ impl Format {
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
     /// There is no file with the prefix.
-    #[error("no trace: {} does not exist, nor in another format", .0.display())]
+    #[error("no trace: {} does not exist, in this or another format", .0.display())]
     Missing(PathBuf),
     /// A thread's file is missing among others.
     #[error("{}: missing, though {} exists", .missing.display(), .last.display())]

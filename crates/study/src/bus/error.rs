@@ -8,6 +8,6 @@ pub(super) enum GridError {
     #[error(transparent)]
     Run(#[from] RunError),
     /// A run that did not finish, or whose result is wrong.
-    #[error("a run ended wrong: {0}")]
+    #[error("a run failed or gave a wrong result: {0}")]
     Wrong(String),
 }

@@ -31,7 +31,7 @@ pub enum PlotError {
         columns: Vec<String>,
     },
     /// A word where a number should be.
-    #[error("column {column}: {value:?} is no number")]
+    #[error("column {column}: {value:?} is not a number")]
     NotNumber {
         /// The column.
         column: String,
@@ -52,7 +52,7 @@ pub enum PlotError {
         known: Vec<String>,
     },
     /// Runs of one place differ in a setting that is not shown.
-    #[error("runs at one place of the plot differ in {column} also: {}", .values.join(", "))]
+    #[error("runs at the same point of the plot also differ in {column}: {}", .values.join(", "))]
     Mixed {
         /// The setting.
         column: String,
@@ -60,7 +60,7 @@ pub enum PlotError {
         values: Vec<String>,
     },
     /// A run of one place stands there twice, and would count twice.
-    #[error("two runs at one place of the plot, {column}={value}, differ in no setting, not even in machine.seed")]
+    #[error("two runs at the same point of the plot, {column}={value}, have the same settings, even the same machine.seed")]
     Twice {
         /// The horizontal axis.
         column: String,
@@ -78,7 +78,7 @@ pub enum PlotError {
         values: Vec<String>,
     },
     /// There is no run to compare another one with.
-    #[error("no run with {over} has otherwise the settings of the run with {of}")]
+    #[error("no run with {over} has otherwise the same settings as the run with {of}")]
     NoBase {
         /// What it should have.
         over: String,
@@ -86,7 +86,7 @@ pub enum PlotError {
         of: String,
     },
     /// Words where lines need numbers.
-    #[error("column {column} has words, as {value:?}: lines need numbers")]
+    #[error("column {column} has text such as {value:?}: lines need numbers")]
     Words {
         /// The column.
         column: String,
@@ -94,7 +94,7 @@ pub enum PlotError {
         value: String,
     },
     /// A number that a logarithmic axis cannot show.
-    #[error("{column} has {value}, and a logarithmic axis shows numbers above zero alone")]
+    #[error("{column} has {value}, but a logarithmic axis shows only numbers above zero")]
     Log {
         /// The column.
         column: String,

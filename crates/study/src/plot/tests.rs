@@ -178,9 +178,9 @@ fn what_cannot_be_drawn_says_why() {
     let cases = [
         (SWEEP, ask("bus.wide", "cycles", None), "there is no column bus.wide"),
         (SWEEP, ask("bus", "cycles", Some("scheme")), ""),
-        (SWEEP, ask("bus.width", "cycles", None), "differ in scheme.name also: clear, gcm"),
-        (SWEEP, ask("bus.width", "scheme.name", None), "column scheme.name: \"clear\" is no number"),
-        (SWEEP, lines(PlotKind::Lines), "column scheme.name has words, as \"clear\""),
+        (SWEEP, ask("bus.width", "cycles", None), "also differ in scheme.name: clear, gcm"),
+        (SWEEP, ask("bus.width", "scheme.name", None), "column scheme.name: \"clear\" is not a number"),
+        (SWEEP, lines(PlotKind::Lines), "column scheme.name has text such as \"clear\""),
         (
             SWEEP,
             Question { over: over("cbc"), ..ask("bus.width", "cycles", None) },
@@ -203,7 +203,7 @@ fn what_cannot_be_drawn_says_why() {
     let lone = "bus.width,scheme.name,cycles,scheme.name\n8,clear,7,clear\n9,gcm,8,gcm\n";
     let found = why(lone, &ask("bus.width", "slowdown", None));
     assert!(
-        found.contains("no run with scheme.name=clear has otherwise the settings of the run with scheme.name=gcm"),
+        found.contains("no run with scheme.name=clear has otherwise the same settings as the run with scheme.name=gcm"),
         "{found}"
     );
     let parts = "bus.width,bus.issue,cycles\n8,1,7\n9,2,8\n";
