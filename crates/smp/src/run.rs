@@ -181,7 +181,9 @@ pub enum SimulationError {
     #[error("lines whose last written value is lost: {0}")]
     Lost(u64),
     /// It ended after this many references, before the warm-up was complete.
-    #[error("the program ended after {0} references, before the end of machine.warm_up: the statistics cover the whole run")]
+    #[error(
+        "the program ended after {0} references, before the end of machine.warm_up: statistics cover the whole run"
+    )]
     Cold(u64),
 }
 

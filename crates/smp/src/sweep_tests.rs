@@ -28,10 +28,7 @@ fn a_wrong_grid_says_which_combination() {
         ("[vary]\nbus = [8]\n", "bus=8: invalid type"),
         ("[vary]\nbus.with = [8]\n", "bus.with=8: unknown field `with`"),
         ("[vary]\nbus.width = [8]\n\"bus.width\" = [16]\n", "bus.width is varied twice"),
-        (
-            "[vary]\n\"bus\" = [{ width = 8 }]\n\"bus.width\" = [16, 32]\n",
-            "bus.width is varied, and so is all of bus",
-        ),
+        ("[vary]\n\"bus\" = [{ width = 8 }]\n\"bus.width\" = [16, 32]\n", "bus.width is varied, and so is all of bus"),
     ] {
         let found = points(grid).unwrap_err().to_string();
         assert!(found.contains(why), "{found}");

@@ -138,7 +138,7 @@ impl Config {
             return wrong(format!("machine.processors is {processors}, not 2 to {MOST_PROCESSORS}"));
         }
         if chips > 0 && !processors.is_multiple_of(chips) {
-            return wrong(format!("machine.chips: {processors} processors cannot be divided evenly among {chips} chips"));
+            return wrong(format!("machine.chips: {processors} processors cannot be divided evenly among {chips}"));
         }
         if !(1..=MOST_MSHRS).contains(&mshrs) {
             return wrong(format!("machine.mshrs is {mshrs}, not 1 to {MOST_MSHRS}"));
@@ -172,7 +172,9 @@ impl Config {
         }
         let Memory { banks, row, row_hit, row_miss, .. } = self.memory;
         if banks > MOST_BANKS || row < line as u64 || !row.is_power_of_two() {
-            return wrong(format!("memory.banks must be 0 to {MOST_BANKS}, memory.row a power of two of at least one line"));
+            return wrong(format!(
+                "memory.banks must be 0 to {MOST_BANKS}, memory.row a power of two of at least one line"
+            ));
         }
         if row_hit > row_miss || row_miss > LONGEST_TIME {
             return wrong(format!(

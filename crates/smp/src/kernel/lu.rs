@@ -49,7 +49,9 @@ pub(super) fn program(
     seed: u64,
 ) -> Result<Program, KernelError> {
     if !n.is_multiple_of(BLOCK) || !(BLOCK..=4096).contains(&n) {
-        return Err(KernelError(format!("a matrix of {n} rows: the number must be a multiple of {BLOCK}, at most 4096")));
+        return Err(KernelError(format!(
+            "a matrix of {n} rows: the number must be a multiple of {BLOCK}, at most 4096"
+        )));
     }
     let rows =
         (1..=processors).rfind(|rows| rows * rows <= processors && processors.is_multiple_of(*rows)).unwrap_or(1);

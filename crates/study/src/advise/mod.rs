@@ -254,8 +254,7 @@ impl Advice {
             self.mind.push("GCM is more widely supported. Check that the other end supports OCB3.".into());
         }
         if !question.hardware {
-            let portable =
-                "If AES is required, use only constant-time code, such as the portable level.";
+            let portable = "If AES is required, use only constant-time code, such as the portable level.";
             self.mind.push(portable.into());
         }
         if question.ad {
@@ -333,7 +332,8 @@ impl Advice {
         };
         self.numbers.push(("memory for the keys of all sessions".into(), amount::rounded(keys)));
         if question.hardware {
-            let cluster = "A key shared by a cluster of clients (GSCM-H) saves little more, and they can attack each other.";
+            let cluster =
+                "A key shared by a cluster of clients (GSCM-H) saves little more, and they can attack each other.";
             self.mind.push(cluster.into());
         }
     }

@@ -31,9 +31,9 @@ fn ratios(measured: &Measured<'_>) -> Table {
     grids.retain(|grid| !grid.is_empty());
     let mut columns = vec![Column::text("file"), Column::text("direction"), Column::number("paper")];
     columns.extend(grids.iter().map(|grid| Column::number(&grid.scope)));
-    let mut table = Table::new("Time of GCM : time of CBC", columns)
-        .with_note("Above 1, CBC is faster. Each pair was measured in the same rounds; brackets are 95 % intervals \
-            of the median.");
+    let mut table = Table::new("Time of GCM : time of CBC", columns).with_note(
+        "Above 1, CBC is faster. Each pair was measured side by side; brackets are 95 % intervals of medians.",
+    );
     for (kind, size, direction) in every(&Content::ALL) {
         let point = Point { kind, size, mode: Mode::Cbc, direction };
         if grids.iter().all(|grid| grid.gcm_to_cbc(point).is_none()) {

@@ -60,7 +60,7 @@ pub enum PlotError {
         values: Vec<String>,
     },
     /// A run of one place stands there twice, and would count twice.
-    #[error("two runs at the same point of the plot, {column}={value}, have the same settings, even the same machine.seed")]
+    #[error("two runs at the same point of the plot, {column}={value}, have the same settings, including machine.seed")]
     Twice {
         /// The horizontal axis.
         column: String,
