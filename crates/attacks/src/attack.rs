@@ -1,4 +1,4 @@
-//! What an attack is, and what it reports.
+//! Attacks and their reports.
 
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ pub struct Attack {
     pub stopped_by: &'static str,
     /// The page in `docs/attacks/` that explains it.
     pub page: &'static str,
-    /// What its figure shows: how far the attacker has come, by what it spent.
+    /// What its figure shows: the attacker's progress against its cost.
     pub figure: Axes,
     pub(crate) run: fn(&mut Log, Size) -> Result<(), AttackError>,
 }
@@ -29,7 +29,7 @@ pub struct Attack {
 /// What the figure of an attack shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Axes {
-    /// What the attacker spends: messages, questions, samples.
+    /// What the attacker spends: messages, queries, samples.
     pub spent: &'static str,
     /// What it gains: bits known, forgeries accepted.
     pub gained: &'static str,
@@ -38,9 +38,9 @@ pub struct Axes {
 /// How much work an attack may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// The attack as it is.
+    /// The full attack.
     Full,
-    /// Reduced for tests: the attacker is told a part of the secret, or the secret is shorter. The report says which.
+    /// Reduced for tests: the attacker is given part of the secret, or the secret is shorter. The report says which.
     Small,
 }
 
@@ -61,44 +61,44 @@ pub struct Trial {
     pub against: String,
     /// Whether the attack should succeed.
     pub target: Target,
-    /// Whether it did.
+    /// Whether it succeeded.
     pub succeeded: bool,
-    /// What came of it, in one sentence.
+    /// The result, in one sentence.
     pub result: String,
-    /// Messages observed, or questions asked to the victim.
+    /// Number of messages observed or queries to the victim.
     pub queries: u64,
-    /// Steps of computation.
+    /// Number of computation steps.
     pub steps: u64,
-    /// What a step is.
+    /// What counts as a step.
     pub step: &'static str,
-    /// Bytes of memory that the attack needs, to a power of two or so.
+    /// Memory that the attack needs in bytes, to within about a factor of two.
     pub memory: u64,
-    /// CPU seconds of all threads.
+    /// CPU time of all threads in seconds.
     pub cpu_seconds: f64,
-    /// Seconds by the wall clock.
+    /// Wall time in seconds.
     pub seconds: f64,
-    /// What was reduced in it, if anything was: a part of the secret was told, or the secret was shorter.
+    /// How it was reduced, if it was: part of the secret was given, or the secret was shorter.
     pub reduced: Option<&'static str>,
-    /// How far the attacker had come, by what it had spent until then.
+    /// The attacker's progress: pairs of what was spent and what was gained.
     pub curve: Vec<[f64; 2]>,
 }
 
-/// What came of an attack.
+/// The outcome of an attack.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// The attack's name.
     pub name: &'static str,
     /// Each trial, weak targets first.
     pub trials: Vec<Trial>,
-    /// What was reduced in all trials, if anything was.
+    /// How all trials were reduced, if they were.
     pub reduced: Option<&'static str>,
-    /// Why the attack cannot be had on this machine, if it cannot: then nothing was tried.
+    /// Why the attack cannot run on this machine, if so; then nothing was tried.
     pub not_here: Option<&'static str>,
 }
 
 impl Report {
-    /// Whether every weak target fell, every strong one held, and there was at least one of each; or the attack cannot be had
-    /// on this machine, and nothing was tried.
+    /// Whether every weak target fell, every strong one held, and there was at least one of each; or whether the attack
+    /// cannot run on this machine, and nothing was tried.
     pub fn as_expected(&self) -> bool {
         let count = |target, succeeded| {
             self.trials.iter().filter(|trial| trial.target == target && trial.succeeded == succeeded).count()
@@ -111,23 +111,23 @@ impl Report {
     }
 }
 
-/// Why an attack could not be run. That it failed against its target is no error.
+/// Why an attack could not be run. Failing against a target is not an error.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum AttackError {
     /// A session refused something that it must accept.
     #[error("the session under attack: {0}")]
     Session(#[from] SessionError),
-    /// A scheme's name is not known.
+    /// The name of a scheme is unknown.
     #[error(transparent)]
     Scheme(#[from] UnknownSchemeError),
-    /// A key has a wrong length.
+    /// A key has the wrong length.
     #[error(transparent)]
     Key(#[from] KeyLengthError),
     /// The victim could not seal.
     #[error("the victim could not seal: {0}")]
     Seal(#[from] SealError),
-    /// The victim's own message was not authentic.
+    /// The victim rejected its own genuine message.
     #[error("the victim refused a genuine message")]
     Genuine(#[from] OpenError),
     /// A file could not be sealed.
@@ -144,14 +144,14 @@ pub enum AttackError {
     Enc(#[from] sealwright_file::enc::EncError),
 }
 
-/// What the attacker's work cost so far.
+/// The cost of the attacker's work so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cost {
     pub(crate) queries: u64,
     pub(crate) steps: u64,
     pub(crate) step: &'static str,
     pub(crate) memory: u64,
-    /// What was reduced in this trial, where that differs from trial to trial.
+    /// How this trial was reduced, if trials differ in that.
     pub(crate) reduced: Option<&'static str>,
     curve: Vec<[f64; 2]>,
     before: Spent,

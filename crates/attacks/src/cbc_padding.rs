@@ -76,8 +76,8 @@ fn verdict(text: Option<Vec<u8>>) -> (bool, String) {
         Some(text) if text.starts_with(TEXT) => {
             (true, format!("read: \"{}\"", String::from_utf8_lossy(&text[..TEXT.len()])))
         }
-        Some(_) => (false, "something else was read".into()),
-        None => (false, "a byte was asked for in all 256 ways, and none was accepted".into()),
+        Some(_) => (false, "a wrong text was read".into()),
+        None => (false, "all 256 values of a byte were tried, and none was accepted".into()),
     }
 }
 

@@ -94,7 +94,7 @@ fn search(
     }
     let found = left == [secret];
     let result = if found { "the password" } else { "a wrong password" };
-    Ok((found, format!("{result} is left of {passwords} after {} questions", cost.queries)))
+    Ok((found, format!("{result} remains of {passwords} after {} queries", cost.queries)))
 }
 
 /// A ciphertext and a tag of zeros that are right under each of the keys with its nonce.

@@ -78,7 +78,7 @@ pub(crate) fn started(
     Ok(Testbed { relay: Some(relay), generator, bytes_per_client: bytes / f64::from(workload.clients) })
 }
 
-/// All clients in one cluster, as in the paper's measurements and in the studies' own without a network.
+/// All clients in one cluster, as in the paper's measurements and in those of the studies without a network.
 fn plan(spec: Spec, slots: u32) -> Plan {
     Plan { cluster: slots.max(1), ..Plan::new(spec, slots) }
 }

@@ -1,4 +1,4 @@
-//! A scheme and no cryptography, in turns, over relays that differ in nothing else.
+//! Measures a scheme and no cryptography in alternation, over relays that are otherwise the same.
 
 use std::{io, time::Duration};
 
@@ -23,7 +23,7 @@ pub enum LoadError {
     /// The keys of all clients do not fit into memory.
     #[error("{0}")]
     Session(#[from] SessionError),
-    /// The certificates are wrong, or the relay refuses.
+    /// The certificates are wrong, or the relay refused.
     #[error("{0}")]
     Client(#[from] ClientError),
     /// The identity is for one client.
@@ -35,10 +35,10 @@ pub enum LoadError {
     /// There are fewer clients than shards.
     #[error("the relay has {0} workers; the load needs at least one client for each")]
     TooFew(u32),
-    /// Connections went away.
+    /// The relay closed connections.
     #[error("the relay closed {0} of {1} connections")]
     Closed(usize, usize),
-    /// In an open loop no packet is due while one testbed is measured.
+    /// In an open loop, no packet is due while one of the relays is measured.
     #[error("at this rate no packet is due within {0:?}, after which the relays change")]
     Slow(Duration),
     /// Some clients could not even send a packet to themselves.
@@ -49,45 +49,46 @@ pub enum LoadError {
     NoTraffic(Duration),
 }
 
-/// A relay, if it runs in this process, and its clients.
+/// A relay (if it runs in this process) and its clients.
 #[derive(Debug)]
 pub struct Testbed {
     /// The relay, if it runs in this process.
     pub relay: Option<Relay>,
     /// The clients.
     pub generator: Generator,
-    /// Bytes that the relay holds for a client, if it runs in this process.
+    /// Memory of the relay per client in bytes, if it runs in this process.
     pub bytes_per_client: f64,
 }
 
-/// What was measured.
+/// The results of a measurement.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The workload that ran.
     pub workload: Workload,
     /// Packets relayed with the scheme.
     pub frames: u64,
-    /// Packets that never arrived.
+    /// Number of packets that did not arrive.
     pub lost: u64,
-    /// Packets that were due in an open loop and for which there was no room: neither sent nor in `latency`.
+    /// Number of packets that were due in an open loop but not sent, because the windows were full; they are not in
+    /// `latency`.
     pub unsent: u64,
     /// Forged and replayed frames that were sent.
     pub bad: u64,
-    /// Those that a client accepted.
+    /// Number of these that a client accepted.
     pub forged_accepted: u64,
-    /// CPU time of the relay's threads for a packet; wall time if the relay runs elsewhere.
+    /// CPU time of the relay's threads per packet; wall time if the relay runs elsewhere.
     pub ns_per_frame: Interval,
-    /// Wall time for a packet.
+    /// Wall time per packet.
     pub wall_ns_per_frame: Interval,
     /// CPU time without cryptography, if that was measured too.
     pub clear_ns_per_frame: Option<Interval>,
-    /// CPU time with the scheme over CPU time without cryptography, in pairs of neighbouring slices.
+    /// Ratio of CPU time with the scheme to CPU time without cryptography, in pairs of consecutive slices.
     pub ratio_to_clear: Option<Interval>,
-    /// Wall time with the scheme over wall time without cryptography, in the same pairs.
+    /// Ratio of wall time with the scheme to wall time without cryptography, in the same pairs.
     pub wall_ratio_to_clear: Option<Interval>,
-    /// Memory of the relay for a client.
+    /// Memory of the relay per client.
     pub bytes_per_client: Option<f64>,
-    /// Nanoseconds from when a packet was due until it was received.
+    /// Latency in nanoseconds, from when a packet was due until it was received.
     pub latency: Histogram<u64>,
     /// What the relay counted during the measurement.
     pub counts: Option<Counts>,
@@ -101,7 +102,7 @@ struct Figure {
 }
 
 impl Testbed {
-    /// Lets the relay learn the connection of every client.
+    /// Sends a packet from every client, so that the relay learns its connection.
     ///
     /// # Errors
     /// When some clients could not exchange a packet with it.
@@ -141,7 +142,7 @@ impl Testbed {
     }
 }
 
-/// Runs `scheme` for `time` in all, in slices that alternate with slices of `clear`.
+/// Runs `scheme` for `time` in total, in slices that alternate with slices of `clear`.
 ///
 /// # Errors
 /// When a testbed fails as a whole; lost packets are a result, not an error.

@@ -1,4 +1,4 @@
-//! Sessions at a relay elsewhere, opened as any client opens its session.
+//! Sessions at a relay elsewhere, opened in the same way as by any client.
 
 use sealwright_relay::{NodeLayout, client::Identity};
 use sealwright_session::Spec;

@@ -1,4 +1,4 @@
-//! What a load generator does: how many clients, which packets, how fast.
+//! The workload of a load generator: number of clients, packet sizes, rate.
 
 use std::str::FromStr;
 
@@ -20,7 +20,7 @@ pub enum MixError {
     /// A packet has no room for the address and the generator's mark.
     #[error("a packet holds at least {} bytes", Mix::LEAST)]
     Small,
-    /// No frame holds a packet.
+    /// A packet does not fit into a frame.
     #[error("a packet holds at most {MAX_PAYLOAD} bytes")]
     Large,
     /// A weight is not positive, or the weights have no finite sum.
@@ -85,9 +85,9 @@ fn fits(bytes: usize) -> Result<(), MixError> {
 }
 
 impl Workload {
-    /// How often forged and replayed frames are sent unless the caller says otherwise.
+    /// How often forged and replayed frames are sent by default.
     pub const BAD_EVERY: u64 = 1024;
-    /// Packets by which one may be late without the wide window.
+    /// Number of packets by which one may be late without the wide window.
     pub const NARROW_WINDOW: u32 = 56;
 }
 
@@ -120,17 +120,18 @@ impl FromStr for Mix {
 /// One workload.
 #[derive(Clone, Debug)]
 pub struct Workload {
-    /// Sessions; all of them send.
+    /// Number of sessions; all of them send.
     pub clients: u32,
-    /// Bytes of plaintext in a packet, the destination included.
+    /// Bytes of plaintext in a packet, including the destination.
     pub payload: Mix,
-    /// Connections that carry them.
+    /// Number of connections that carry the sessions.
     pub connections: usize,
-    /// Packets in flight on each connection; 1 is the paper's closed loop.
+    /// Number of packets in flight on each connection; 1 is the paper's closed loop.
     pub window: usize,
-    /// Packets a second over all connections; without it, packets are sent as fast as they arrive.
+    /// Packets per second over all connections; without it, a packet is sent whenever one has arrived.
     pub rate: Option<f64>,
-    /// One forged and one replayed frame are sent for so many packets, until a connection has carried 98; 0 sends none.
+    /// One forged and one replayed frame are sent per this many packets, until a connection has carried 98 such frames;
+    /// 0 sends none.
     pub bad_every: u64,
     /// Whether the relay tells late packets from replayed ones in the wide window, as `sealwright serve` does by default.
     pub wide_window: bool,

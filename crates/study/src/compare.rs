@@ -16,14 +16,14 @@ use crate::{
     studies::STUDIES,
 };
 
-/// Everything in a results directory.
+/// The contents of a results directory.
 #[derive(Clone, Debug)]
 pub struct Folder {
-    /// What to call it.
+    /// Its name in tables.
     pub name: String,
     /// The studies, in their order.
     pub results: Vec<Results>,
-    /// Speed beside other libraries.
+    /// Speed compared with other libraries.
     pub bench: Option<Report>,
 }
 
@@ -45,7 +45,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// The machine of each document.
+    /// The machines of the documents.
     fn machines(&self) -> impl Iterator<Item = &Machine> {
         self.results.iter().map(|results| &results.machine).chain(self.bench.iter().map(|report| &report.machine))
     }
@@ -55,7 +55,7 @@ impl Folder {
     }
 }
 
-/// Both as tables, one after another: machines, claims, and a table for each that both have with figures measured.
+/// The comparison as tables: machines, claims, and one for each table of measured figures that both have.
 pub fn tables(a: &Folder, b: &Folder) -> Vec<Table> {
     let mut tables = vec![machines(a, b)];
     for first in &a.results {

@@ -10,7 +10,7 @@ pub enum StudyError {
     /// No study has this name.
     #[error("there is no study named {name}: the studies are {known}")]
     Unknown {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
         /// The names that exist, separated by commas.
         known: String,

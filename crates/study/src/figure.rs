@@ -45,7 +45,7 @@ pub struct Figure {
     pub repeats: bool,
     /// Position of a horizontal reference line; a mark on the axis says what it means.
     pub level: Option<f64>,
-    /// What is drawn.
+    /// The series that are drawn.
     pub series: Vec<Series>,
 }
 

@@ -1,4 +1,4 @@
-//! How far a run is: the step, the trial being measured in it, and the time that is left.
+//! Progress of a run: the step, the trial being measured in it, and the remaining time.
 
 use std::{
     fmt, io,
@@ -9,20 +9,21 @@ use sealwright_measure::{Candidate, Comparison, Meter, meter};
 
 use crate::provenance::Recorded;
 
-/// One step of a running study, for whoever draws a bar. Told as it begins, and every second while it is measured.
+/// One step of a running study, for progress displays. It is reported when the step begins, and every second while it
+/// is measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a> {
     /// The study's name.
     pub study: &'a str,
-    /// What is being done now, in a few words.
+    /// What is being done, in a few words.
     pub what: &'a str,
-    /// The trial under way, while there is one.
+    /// The trial being measured, if any.
     pub trial: Option<&'a str>,
-    /// Steps done.
+    /// Number of completed steps.
     pub done: usize,
-    /// Steps in all; equal to `done` once the study has ended.
+    /// Total number of steps; equal to `done` when the study has ended.
     pub total: usize,
-    /// Time left of everything that was asked for, roughly.
+    /// Estimated remaining time of the whole run.
     pub left: Duration,
 }
 

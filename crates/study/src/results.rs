@@ -55,7 +55,7 @@ impl Results {
         Results { machine: self.machine.since(since), provenance, ..self }
     }
 
-    /// Writes them as `<study>.json` into `folder`, replacing an older run at once or not at all.
+    /// Writes the results atomically as `<study>.json` into `folder`.
     ///
     /// # Errors
     /// When the folder or the file cannot be written.
@@ -64,7 +64,7 @@ impl Results {
         write().map_err(StudyError::io(format!("{}/{}.json", folder.display(), self.study)))
     }
 
-    /// The last run of `study` kept in `folder`, or `None` if there is none.
+    /// The last stored run of `study` in `folder`, or `None` if there is none.
     ///
     /// # Errors
     /// When the document is there but cannot be read.
@@ -73,10 +73,10 @@ impl Results {
     }
 }
 
-/// The name by which `bench` runs among the studies, and of the document that it is kept as.
+/// The name of `bench` among the studies, and of its results file.
 pub const BENCH: &str = "bench";
 
-/// Writes what `bench` found as `bench.json` into `folder`, replacing an older one at once or not at all.
+/// Writes the report of `bench` atomically as `bench.json` into `folder`.
 ///
 /// # Errors
 /// When the folder or the file cannot be written.
@@ -85,7 +85,7 @@ pub fn keep_bench(report: &bench::Report, folder: &Path) -> Result<(), StudyErro
     write().map_err(StudyError::io(format!("{}/{BENCH}.json", folder.display())))
 }
 
-/// What `bench` found last, kept in `folder`; `None` if there is nothing.
+/// The last stored report of `bench` in `folder`; `None` if there is none.
 ///
 /// # Errors
 /// When the document is there but cannot be read.
@@ -93,10 +93,10 @@ pub fn load_bench(folder: &Path) -> Result<Option<bench::Report>, StudyError> {
     read(folder, BENCH)
 }
 
-/// The name by which every attack runs among the studies, and of the document that they are kept as.
+/// The name of the attacks among the studies, and of their results file.
 pub const ATTACKS: &str = "attacks";
 
-/// Writes what every attack came to as `attacks.json` into `folder`, replacing an older one at once or not at all.
+/// Writes the outcomes of all attacks atomically as `attacks.json` into `folder`.
 ///
 /// # Errors
 /// When the folder or the file cannot be written.
@@ -105,7 +105,7 @@ pub fn keep_attacks(report: &attacks::Report, folder: &Path) -> Result<(), Study
     write().map_err(StudyError::io(format!("{}/{ATTACKS}.json", folder.display())))
 }
 
-/// What every attack came to last, kept in `folder`; `None` if there is nothing.
+/// The last stored outcomes of all attacks in `folder`; `None` if there are none.
 ///
 /// # Errors
 /// When the document is there but cannot be read.

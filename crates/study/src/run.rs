@@ -19,16 +19,16 @@ use crate::{
     study::{Options, Study},
 };
 
-/// What a run left.
+/// The results of a run.
 #[derive(Debug)]
 pub struct Ran {
-    /// The studies' results, in their order.
+    /// The results of the studies, in order.
     pub results: Vec<Results>,
     /// Speed beside other libraries, if that was measured.
     pub bench: Option<bench::Report>,
-    /// What every attack came to, if they were run.
+    /// The outcomes of all attacks, if they were run.
     pub attacks: Option<attacks::Report>,
-    /// What was kept of a run that had been interrupted, and when that one began.
+    /// The studies whose results were reused from an interrupted run, and when that run began.
     pub kept: Vec<(&'static str, String)>,
     /// The page.
     pub page: PathBuf,

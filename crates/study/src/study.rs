@@ -10,7 +10,7 @@ use crate::{
     error::StudyError, figure::Figure, judgement::Judged, paper::Paper, progress::Progress, quantity::Quantity,
 };
 
-/// A paper replayed. Adding one is a file with this trait and a line in
+/// A study that repeats a paper. To add one, implement this trait in a file of its own and add a line to
 /// [`STUDIES`](crate::STUDIES).
 pub trait Study: Sync {
     /// The short name: the verb's argument, the results' file name, the chapter's anchor.
@@ -19,10 +19,10 @@ pub trait Study: Sync {
     /// What the paper printed.
     fn paper(&self) -> &'static Paper;
 
-    /// What the paper's own figures are, by name: the same on every machine.
+    /// The paper's own figures, by name; the same on every machine.
     fn printed(&self) -> Vec<Quantity>;
 
-    /// The attacks that try what the paper says of security: rules are about their trials.
+    /// The attacks that test the paper's claims on security; rules refer to their trials.
     fn attacks(&self) -> &'static [&'static str] {
         &[]
     }
@@ -33,34 +33,34 @@ pub trait Study: Sync {
         Duration::from_secs(if quick { 24 } else { 240 })
     }
 
-    /// Runs the grid and judges the claims from what it measured.
+    /// Runs the measurements and judges the claims by them.
     ///
     /// # Errors
     /// When a file cannot be made or a program that was there at the start fails.
     fn run(&self, options: &Options, progress: &mut Progress<'_>) -> Result<Outcome, StudyError>;
 }
 
-/// How to run studies and where to put what they find.
+/// How to run studies, and where to write their results.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Under a minute a study, with wider intervals, instead of some minutes.
+    /// Takes less than a minute per study instead of some minutes; intervals are wider.
     pub quick: bool,
-    /// Measure everything, even what a run that was interrupted has measured already.
+    /// Measures everything again, even what an interrupted run has measured.
     pub fresh: bool,
-    /// Where results are kept as JSON, one file a study.
+    /// The folder of the results: one JSON file for each study.
     pub results: PathBuf,
-    /// Where the page is written, as `index.html`.
+    /// The folder of the report, `index.html`.
     pub report: PathBuf,
-    /// The `sealwright` program for rows of whole processes; without one those rows are left out.
+    /// The `sealwright` program, for measurements of whole processes; without it they are omitted.
     pub binary: Option<PathBuf>,
     /// The commit that the program was built from; empty if it is unknown.
     pub commit: String,
-    /// Bytes of memory that a study may give to a server it fills up; none for what suits `quick`.
+    /// Memory in bytes of the server in the study of sessions; the default depends on `quick`.
     pub budget: Option<u64>,
 }
 
 impl Default for Options {
-    /// The full grid into `results/` and `report/` of the current directory, no program, no budget.
+    /// Full measurements, `results/` and `report/` in the current directory, no program, default budget.
     fn default() -> Self {
         Options {
             quick: false,
@@ -74,7 +74,7 @@ impl Default for Options {
     }
 }
 
-/// What a study found.
+/// The outcome of a study.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
     /// Summary: the result on this machine, in two or three sentences.

@@ -5,28 +5,28 @@ use std::io;
 /// The largest message: two of them and the libraries' copies must fit into memory.
 pub(super) const MOST_BYTES: usize = 1 << 30;
 
-/// Why a bench ended early.
+/// Why a benchmark ended early.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BenchError {
     /// A size is 0 or beyond 1 GiB.
     #[error("messages of {0} bytes cannot be measured: from 1 to {MOST_BYTES} can")]
     Size(usize),
-    /// Two implementations do not compute the same: nothing is worth timing then.
+    /// Two implementations produce different results, so timing them would be meaningless.
     #[error("{who} {how} ({suite}, {bytes} bytes; reference: {with})")]
     Disagrees {
-        /// Who differs from the reference.
+        /// The implementation that differs from the reference.
         who: String,
         /// The suite.
         suite: &'static str,
         /// Bytes of text.
         bytes: usize,
-        /// In what.
+        /// How it differs.
         how: &'static str,
-        /// The reference: ours at the lowest level.
+        /// The reference: Sealwright at the lowest level.
         with: String,
     },
-    /// A candidate failed while it was timed.
+    /// A candidate failed during the measurement.
     #[error("measuring failed: {0}")]
     Measuring(#[from] io::Error),
 }

@@ -5,13 +5,13 @@ use super::{row::Direction, subject::Subject, way::Way};
 /// What to measure.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What to bench; by default everything that is not for research only.
+    /// The suites to measure; by default all except those for research only.
     pub subjects: Vec<Subject>,
-    /// Bytes of text in a message.
+    /// Message sizes in bytes.
     pub bytes: Vec<usize>,
     /// Keys and order of the messages. Opening is measured with one key only.
     pub ways: Vec<Way>,
-    /// About 20 seconds in all instead of some minutes, with wider intervals.
+    /// Takes about 20 seconds instead of some minutes; intervals are wider.
     pub quick: bool,
     /// The commit that the program was built from; empty if it is unknown.
     pub commit: String,

@@ -41,7 +41,7 @@ impl fmt::Display for Direction {
 pub struct Row {
     /// The suite's name.
     pub suite: String,
-    /// Bytes of text in a message.
+    /// Length of the plaintext in bytes.
     pub bytes: usize,
     /// Sealing or opening.
     pub direction: Direction,
@@ -122,7 +122,7 @@ pub struct Limit {
     pub suite: String,
     /// Sealing or opening.
     pub direction: Direction,
-    /// Bytes of text in a message.
+    /// Length of the plaintext in bytes.
     pub bytes: usize,
     /// GB of plaintext per second.
     pub gbps: Interval,

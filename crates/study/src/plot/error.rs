@@ -1,9 +1,9 @@
-//! Why nothing can be drawn.
+//! Errors of plots.
 
-/// Why nothing can be drawn.
+/// Why a plot cannot be drawn.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PlotError {
-    /// A file is neither a table nor what a run printed.
+    /// A file is neither a table nor the output of a run.
     #[error("{file}: {why}")]
     Unreadable {
         /// The file.
@@ -11,7 +11,7 @@ pub enum PlotError {
         /// What is wrong, and where.
         why: String,
     },
-    /// A file without a row.
+    /// A file has no rows.
     #[error("{0}: a table without rows")]
     Empty(String),
     /// No column has the name.
@@ -19,10 +19,10 @@ pub enum PlotError {
     Column {
         /// The name.
         wanted: String,
-        /// Columns whose names are like it; all if none is.
+        /// Columns with similar names; all columns if there are none.
         near: Vec<String>,
     },
-    /// Several columns have the name as a part of theirs.
+    /// The name is part of the names of several columns.
     #[error("{wanted} is part of the names of several columns: {}", .columns.join(", "))]
     Ambiguous {
         /// The name.
@@ -30,7 +30,7 @@ pub enum PlotError {
         /// The columns.
         columns: Vec<String>,
     },
-    /// A word where a number should be.
+    /// A text where a number is needed.
     #[error("column {column}: {value:?} is not a number")]
     NotNumber {
         /// The column.
@@ -38,20 +38,20 @@ pub enum PlotError {
         /// The word.
         value: String,
     },
-    /// The columns hold nothing in the rows that are left.
+    /// A column is empty in all selected rows.
     #[error("column {0} is empty in every row")]
     Nothing(String),
-    /// No row has a value that was asked for.
+    /// No row has the requested value.
     #[error("no row has {column}={value}: there are {}", .known.join(", "))]
     NoRow {
         /// The column.
         column: String,
         /// The value.
         value: String,
-        /// The values that it has.
+        /// The values in the column.
         known: Vec<String>,
     },
-    /// Runs of one place differ in a setting that is not shown.
+    /// Runs at the same point differ in a setting that is not shown.
     #[error("runs at the same point of the plot also differ in {column}: {}", .values.join(", "))]
     Mixed {
         /// The setting.
@@ -59,7 +59,7 @@ pub enum PlotError {
         /// Its values.
         values: Vec<String>,
     },
-    /// A run of one place stands there twice, and would count twice.
+    /// A run occurs twice at the same point, and would be counted twice.
     #[error("two runs at the same point of the plot, {column}={value}, have the same settings, including machine.seed")]
     Twice {
         /// The horizontal axis.
@@ -67,7 +67,7 @@ pub enum PlotError {
         /// The place.
         value: String,
     },
-    /// Several runs to compare others with, which say different things.
+    /// Several runs could be the base of a comparison, and their figures differ.
     #[error("several runs with {over} and the same settings differ in {column}: {}", .values.join(", "))]
     Bases {
         /// What they have.
@@ -77,15 +77,15 @@ pub enum PlotError {
         /// Its values.
         values: Vec<String>,
     },
-    /// There is no run to compare another one with.
+    /// There is no base with which to compare a run.
     #[error("no run with {over} has otherwise the same settings as the run with {of}")]
     NoBase {
-        /// What it should have.
+        /// The column and value that it should have.
         over: String,
-        /// What the other one has.
+        /// The column and value of the other run.
         of: String,
     },
-    /// Words where lines need numbers.
+    /// Text on an axis of lines, which need numbers.
     #[error("column {column} has text such as {value:?}: lines need numbers")]
     Words {
         /// The column.

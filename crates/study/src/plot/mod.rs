@@ -1,5 +1,5 @@
-//! Tables of runs as figures: a column over another, a series for each value of a third, means with intervals where runs differ by
-//! their seed alone. They are drawn as the report's figures are.
+//! Plots of tables of runs: one column against another, a series for each value of a third, and means with intervals if
+//! runs differ only in their seed. They are drawn like the report's figures.
 
 mod error;
 mod points;
@@ -22,7 +22,7 @@ use crate::{
     svg,
 };
 
-/// The figure that answers a question about some rows.
+/// Returns the figure for a question about some rows.
 ///
 /// # Errors
 /// When a column does not exist or holds no numbers, when nothing is left to draw, or when rows of one place differ in more than their

@@ -1,26 +1,28 @@
-//! What is asked of some rows.
+//! The description of a plot.
 
 use crate::figure::PlotKind;
 
-/// What is drawn.
+/// The description of a plot.
 #[derive(Clone, Debug, Default)]
 pub struct Question {
-    /// The column along the horizontal axis, by its name or a part of it between dots.
+    /// The column on the horizontal axis, by its name or a part of it between dots.
     pub x: String,
-    /// The column along the vertical one. `slowdown`, where no column has this name, is `cycles` over `scheme.name=clear`.
+    /// The column on the vertical axis. `slowdown`, if there is no column of this name, is `cycles` over
+    /// `scheme.name=clear`.
     pub y: String,
     /// The column that has a series for each of its values.
     pub by: Option<String>,
-    /// A column and its value: figures are per cent more than those of the row with this value and otherwise the same settings.
+    /// A column and its value: figures are the difference, in per cent, from the row with this value and otherwise the
+    /// same settings.
     pub over: Option<(String, String)>,
-    /// Columns and values that rows must have to be drawn.
+    /// Only rows with these values in these columns are drawn.
     pub only: Vec<(String, String)>,
-    /// Lines or bars. If not, lines where x holds different numbers.
+    /// Lines or bars; by default lines if the horizontal axis has different numbers.
     pub kind: Option<PlotKind>,
-    /// The caption; if there is none, it follows from the columns.
+    /// The caption; by default it is derived from the columns.
     pub title: Option<String>,
-    /// Whether equal steps along the horizontal axis are equal factors.
+    /// Whether the horizontal axis is logarithmic.
     pub log_x: bool,
-    /// The same of the vertical one.
+    /// Whether the vertical axis is logarithmic.
     pub log_y: bool,
 }

@@ -1,4 +1,4 @@
-//! Rows to draw: tables of CSV, as sweeps write them, and what runs and sweeps print as JSON.
+//! The rows to plot: CSV tables, as sweeps write them, and the JSON output of runs and sweeps.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -49,7 +49,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Adds the rows of a file: a table of CSV, or lines or trees of JSON. `file` is its name for messages.
+    /// Adds the rows of a file: a CSV table, JSON Lines, or JSON objects. Error messages contain its name `file`.
     ///
     /// # Errors
     /// When the text is neither, or has no row.

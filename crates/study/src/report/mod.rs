@@ -1,4 +1,4 @@
-//! The page: `report/index.html`, one file that needs nothing else, made from the results directory alone.
+//! The report: `report/index.html`, one self-contained file made from the results directory.
 
 mod attacks;
 mod benches;
@@ -35,7 +35,8 @@ const STYLE: &str = include_str!("../../report/page.css");
 const SCRIPT: &str = include_str!("../../report/page.js");
 const CHOOSING: &str = include_str!("../../report/chooser.js");
 
-/// Writes the page from everything in `options.results` and gives its path. Of studies without results it says how to run them.
+/// Writes the report from the contents of `options.results` and returns its path. For studies without results, the
+/// report says how to run them.
 ///
 /// # Errors
 /// When results cannot be read or the page cannot be written.
@@ -51,7 +52,7 @@ pub fn write(options: &Options) -> Result<PathBuf, StudyError> {
     put(&options.report, "index.html", &page)
 }
 
-/// Writes two results directories side by side as one page, `compare.html` in `report`, and gives its path.
+/// Writes a comparison of two results directories as `compare.html` in `report`, and returns its path.
 ///
 /// # Errors
 /// When the page cannot be written.
