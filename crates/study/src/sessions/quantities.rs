@@ -264,7 +264,7 @@ mod tests {
         let ids: Vec<&str> = PAPER.claims.iter().map(|claim| &claim.id[..]).filter(apart).collect();
         assert_eq!(ids.len(), 7);
         for id in ids.into_iter().chain(["on-slow", "recommended"]) {
-            assert!(PAPER.claim(id).unwrap().reading.contains("here they have 128 bits"), "{id}");
+            assert!(PAPER.claim(id).unwrap().reading.contains("here it is 128 bits"), "{id}");
         }
     }
 
