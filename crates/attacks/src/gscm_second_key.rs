@@ -16,7 +16,7 @@ pub(crate) const ATTACK: Attack = Attack {
     name: "gscm-second-key",
     title: "An insider who learns a client's K1 computes its K2 from one known block",
     knows: "K1 of the victim, the cluster's main key, one packet of the victim and its plaintext",
-    stopped_by: "nothing in GSCM or GSCM-H except secrecy of the cluster's key: the strong target is attacked by an outsider",
+    stopped_by: "nothing in GSCM or GSCM-H except secrecy of the cluster's key: here an outsider fails",
     page: "gscm-keys.md",
     figure: Axes { spent: "packets seen", gained: "further packets read" },
     run,

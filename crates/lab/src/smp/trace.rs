@@ -58,7 +58,7 @@ fn warned(strays: u64, unplayed: u64) -> String {
     let mut text = String::new();
     if strays > 0 {
         text += &format!(
-            "unlocks by threads that did not hold the lock: {strays}; in a run two threads may hold such a lock at once\n"
+            "unlocks by threads that did not hold the lock: {strays}; two threads may hold such a lock in a run\n"
         );
     }
     if unplayed > 0 {

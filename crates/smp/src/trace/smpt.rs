@@ -21,8 +21,8 @@
 //! | 14, 15 | the region of interest begins, ends |
 //!
 //! An escape whose size field is 1 holds the number of threads that the next barrier waits for; without it, the barrier
-//! waits for all running threads. A recorded thread begins by waiting for a semaphore that its creator posts, and ends by
-//! posting one that the joining thread waits for.
+//! waits for all running threads. A recorded thread begins by waiting for a semaphore that its creator posts, and ends
+//! by posting one that the joining thread waits for.
 
 use std::io::{self, Read, Write};
 

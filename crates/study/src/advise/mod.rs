@@ -4,8 +4,9 @@
 //!
 //! 1. No suite commits to its key by itself. Where a message must open under one key only, it is sealed by
 //!    [`RandomNonceKey::committing`](sealwright::RandomNonceKey::committing), with a random nonce.
-//! 2. Without AES instructions: ChaCha20-Poly1305, because bit-sliced AES takes many times as long; if nonces may repeat,
-//!    [`RandomNonceKey::xchacha20_poly1305`](sealwright::RandomNonceKey::xchacha20_poly1305), with random 192-bit nonces.
+//! 2. Without AES instructions: ChaCha20-Poly1305, because bit-sliced AES takes many times as long; if nonces may
+//!    repeat, [`RandomNonceKey::xchacha20_poly1305`](sealwright::RandomNonceKey::xchacha20_poly1305) with random nonces
+//!    of 192 bits.
 //! 3. With AES instructions, if nonces may repeat: AES-256-GCM-SIV.
 //! 4. Otherwise AES-256-GCM, the most widely supported suite, unless AES-256-OCB3 is at least 25 % faster on this machine at this
 //!    size, over its whole interval, both for sealing and for opening. Keys have 256 bits, because an attacker can attack
@@ -239,9 +240,9 @@ impl Advice {
                 "Only GCM can seal packets of many sessions at the same time.".into()
             }
             Some((gcm, ocb)) => format!(
-                "AES-256-GCM is the most widely supported suite. OCB3 is recommended only if it is at least 25 % faster over \
-                 its whole interval, for both sealing and opening. With messages of {} bytes it seals at {} and opens at {} \
-                 GB/s, GCM at {} and {}.",
+                "AES-256-GCM is the most widely supported suite. OCB3 is recommended only if it is at least 25 % faster \
+                 over its whole interval, for both sealing and opening. With messages of {} bytes it seals at {} and \
+                 opens at {} GB/s, GCM at {} and {}.",
                 ocb.bytes,
                 shown(ocb.seal),
                 shown(ocb.open),
@@ -272,8 +273,8 @@ impl Advice {
         let keys = match self.scheme {
             Scheme::Resistant => {
                 let other = "AES-GCM-SIV makes two passes over the text and derives keys for each message. If a random \
-                    nonce of 24 bytes can be sent with each message, XAES-256-GCM (`RandomNonceKey::xaes_256_gcm`) needs \
-                    one pass: such nonces do not repeat in practice.";
+                    nonce of 24 bytes can be sent with each message, XAES-256-GCM (`RandomNonceKey::xaes_256_gcm`) \
+                    needs one pass: such nonces do not repeat in practice.";
                 self.mind.push(other.into());
                 let nonce =
                     "If the receiver cannot count the nonces itself, each message must carry its nonce: 12 more bytes.";
@@ -286,8 +287,8 @@ impl Advice {
                     self.why.push(random.into());
                 }
                 if question.commit {
-                    let commit = "No suite commits to its key by itself: who knows two keys can make a message that opens \
-                        under both. A commitment of 32 bytes, derived together with the message key, prevents that.";
+                    let commit = "No suite commits to its key by itself: who knows two keys can make a message that \
+                        opens under both. A commitment of 32 bytes, derived together with the message key, prevents that.";
                     self.why.push(commit.into());
                 }
                 let cost =
@@ -309,7 +310,7 @@ impl Advice {
                         shown(computed)
                     )),
                     None => {
-                        let fit = if self.scheme == Scheme::Kept { "which is not more than" } else { "which is more than" };
+                        let fit = if self.scheme == Scheme::Kept { "which is at most" } else { "which is more than" };
                         let known = if cache.is_some() { fit } else { "compared with" };
                         self.why.push(format!(
                             "The prepared keys of all sessions take {}, {known} the largest cache {size}.",
