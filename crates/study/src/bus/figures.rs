@@ -53,7 +53,8 @@ fn soon(grid: &Grid) -> Figure {
     Figure {
         id: "detection".to_owned(),
         title: "How soon a changed line is detected".to_owned(),
-        alt: "Per cent of the strikes that were detected so many transfers later, by scheme. In the clear none is."
+        alt: "Per cent of the strikes that were detected within this many transfers, by scheme. Without encryption, \
+            none is detected."
             .to_owned(),
         kind: PlotKind::Lines,
         x: Axis::new("transfers after the strike", None),

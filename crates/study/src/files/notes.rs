@@ -29,7 +29,8 @@ pub(super) fn summary(measured: &Measured<'_>) -> String {
     let here: Vec<String> = here.into_iter().flatten().filter_map(says).collect();
     let printed = measured.printed.gcm_to_cbc(LARGEST).map_or(f64::NAN, |ratio| ratio.median);
     let mut text = format!(
-        "To encrypt 10 MB of text, GCM took {printed:.2} times as long as CBC in the paper. On this machine it takes so many times as long: {}.",
+        "To encrypt 10 MB of text, GCM took {printed:.2} times as long as CBC in the paper. On this machine, the \
+         factors are: {}.",
         here.join("; ")
     );
     if let Some(ratio) = measured.no_instructions.gcm_to_cbc(LARGEST) {
@@ -99,9 +100,9 @@ fn chain(measured: &Measured<'_>) -> Option<Note> {
     let (there, back) = (speed(best, LARGEST)?, speed(best, decrypt(LARGEST))?);
     let gcm = speed(best, LARGEST.mode(Mode::Gcm))?;
     let text = format!(
-        "At the best level ({}), CBC encrypts {:.2} GB/s and decrypts {:.2} GB/s. When it encrypts, each block waits for the \
-         one before it, so only one lane is used; when it decrypts, all blocks are known at once. GCM, whose blocks \
-         do not depend on each other, seals {:.2} GB/s with its tag included.",
+        "At the best level ({}), CBC encrypts {:.2} GB/s and decrypts {:.2} GB/s. In encryption, each block waits \
+         for the previous one, so only one lane is used; in decryption, all blocks are known at once. GCM, whose \
+         blocks do not depend on each other, seals {:.2} GB/s including its tag.",
         best.scope, there.median, back.median, gcm.median
     );
     Some(Note::new("What chaining costs", text))
@@ -113,10 +114,11 @@ fn bitsliced(measured: &Measured<'_>) -> Option<Note> {
     let speed = |point| speed(portable, point).map(|speed| speed.median * 1e3);
     let (there, back) = (speed(LARGEST)?, speed(decrypt(LARGEST))?);
     let text = format!(
-        "Sealwright's portable level computes AES from logic on many blocks side by side, in constant time, while the \
-         software of the paper's time used tables, whose timing can reveal keys. The difference shows in \
-         CBC: {there:.0} MB/s to encrypt, where only one block at a time is known, {back:.0} MB/s to decrypt. So on \
-         “basic hardware” one can have fast tables that leak, or constant time, in which chained modes are slow."
+        "Sealwright's portable level computes AES with bit-sliced logic on many blocks in parallel, in constant \
+         time, while the software of the paper's time used tables, whose timing can reveal keys. The difference \
+         shows in CBC: {there:.0} MB/s to encrypt, where only one block at a time is known, and {back:.0} MB/s to \
+         decrypt. So on “basic hardware” one can have fast tables that leak, or constant time, in which chained \
+         modes are slow."
     );
     Some(Note::new("Two ways to compute AES on basic hardware", text))
 }
@@ -155,11 +157,12 @@ fn in_memory(measured: &Measured<'_>) -> Option<Note> {
 fn clock() -> Note {
     let (_, whole, all) = ticks::table(&PAPER);
     let text = format!(
-        "{whole} of the paper's {all} means, times three trials, are whole multiples of 4 ms: 5.33 × 3 = 16 = 4 ticks, \
-         8.00 × 3 = 24 = 6 ticks, 214.67 × 3 = 644 = 161 ticks. User time was counted in ticks of 1/250 s, and whichever process had \
-         the processor at the tick was charged for all of it. So 5.33 against 8.00 ms, images against text at \
-         100 kB, is two ticks spread over three trials, which means nothing. A reading may be off by a tick either way, and that is the \
-         width given to the paper's figures when its own claims are tried on them."
+        "{whole} of the paper's {all} means, times three trials, are whole multiples of 4 ms: 5.33 × 3 = 16 = 4 \
+         ticks, 8.00 × 3 = 24 = 6 ticks, 214.67 × 3 = 644 = 161 ticks. User time was counted in ticks of 1/250 s, \
+         and the process that was running at a tick was charged for all of it. So the difference between 5.33 and \
+         8.00 ms, images and text at 100 kB, is two ticks over three trials, which means nothing. A reading may be \
+         off by a tick either way, and this is the uncertainty assumed when the paper's own claims are tested on \
+         its figures."
     );
     Note::new("The paper's clock ticked every 4 ms", text)
 }
@@ -168,9 +171,9 @@ fn clock() -> Note {
 fn luck(measured: &Measured<'_>) -> Option<Note> {
     let used = measured.trials.used.get(&(Program::OpensslEnc, Content::Text, SIZES[0], Direction::Encrypt))?;
     let text = format!(
-        "Of {} runs of openssl enc on 100 kB here, {:.0} % show no user time at all, and the others too much; \
-         their mean is {:.2} ms. User and system time together are {} ms. The kernel knows the sum exactly and \
-         splits it by chance, so verdicts rest on the sum; user time stands beside it because the paper used it.",
+        "Of {} runs of openssl enc on 100 kB here, {:.0} % show no user time at all, and the others too much; their \
+         mean is {:.2} ms. User and system time together are {} ms. The kernel measures the sum exactly but splits \
+         it by sampling, so verdicts use the sum; user time is shown because the paper used it.",
         used.runs,
         used.user_zero * 100.0,
         used.user_mean,
@@ -185,18 +188,18 @@ fn odd() -> Vec<Note> {
     vec![
         Note::new(
             "Its GCM wrote no tag",
-            "LibreSSL's enc of that time took -aes-256-gcm but had no place for the tag: the output is as long as the \
-             input, nothing in it is authenticated, and decrypting ends in “bad decrypt” after writing the right text (so \
-             reported to LibreSSL for 2.1.9 and 2.3.2; since 2023 it refuses such ciphers, as OpenSSL does). The time of \
-             GCM was measured without its purpose. sealwright enc -aes-256-gcm appends the tag and refuses to decrypt \
-             without it; sealwright seal is what to use.",
+            "LibreSSL's enc of that time accepted -aes-256-gcm but had no place for the tag: the output is as long \
+             as the input, nothing in it is authenticated, and decryption ends in “bad decrypt” after writing the \
+             right text (as reported to LibreSSL for 2.1.9 and 2.3.2; since 2023 it refuses such ciphers, as \
+             OpenSSL does). So GCM was timed without the authentication that is its purpose. sealwright enc \
+             -aes-256-gcm appends the tag and refuses to decrypt without it; sealwright seal is what to use.",
         ),
         Note::new(
             "Its IV is longer than GCM reads",
             format!(
-                "The IV of figure 2 has {} hex digits, {} bytes. GCM takes 12 of them unless told otherwise, and enc \
-                 tells it nothing: the last {} digits, {}, changed nothing. The output of openssl rand -hex 16 in figure 1 \
-                 has {} digits where the command prints 32: one was lost on the way to the page.",
+                "The IV of figure 2 has {} hex digits, {} bytes. By default GCM takes 12 bytes, and enc does not \
+                 change that: the last {} digits, {}, had no effect. The output of openssl rand -hex 16 in figure 1 \
+                 has {} digits where the command prints 32: one was lost in the paper.",
                 digits("iv"),
                 digits("iv") / 2,
                 digits("iv").saturating_sub(24),
@@ -206,8 +209,8 @@ fn odd() -> Vec<Note> {
         ),
         Note::new(
             "Its salt does nothing",
-            "The timed command gives -salt together with -K. A salt goes into deriving a key from a password; with the \
-             key given in hex there is nothing to derive, and no salt is made or written.",
+            "The timed command has both -salt and -K. A salt is used to derive a key from a password; with a key \
+             given in hex nothing is derived, and no salt is generated or written.",
         ),
         Note::new(
             "GCM is not LibreSSL's alone",

@@ -42,9 +42,9 @@ pub(super) fn notes(measured: &Measured) -> Vec<Note> {
     let mut notes = vec![
         Note::new(
             "GSCM as published is broken",
-            "Members of a cluster know the main keys. With these keys they can forge packets to other members, and with 128-bit \
-             keys they can find the keys of other members from 256 packets. docs/GSCM.md describes the attacks. gscm-h is the \
-             hardened form. GSCM is measured because the paper measured it.",
+            "Members of a cluster know the main keys. With these keys they can forge packets to other members, and \
+             with 128-bit keys they can find the keys of other members from 256 packets. docs/GSCM.md describes the \
+             attacks. gscm-h is the hardened form. GSCM is measured because the paper measured it.",
         ),
         Note::new(
             "All of table 2 follows from two formulas",
