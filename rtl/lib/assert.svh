@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What must hold of parameters, and assertions for simulation.
+// Checks of parameters, and assertions for simulation.
 
 `ifndef SEALWRIGHT_ASSERT_SVH
 `define SEALWRIGHT_ASSERT_SVH
 
-// Elaboration fails unless `condition_` holds of the parameters. Whoever compares what sources
-// build leaves these out with SEALWRIGHT_UNGUARDED: they build nothing.
+// Stops elaboration with `message_` unless `condition_` holds. SEALWRIGHT_UNGUARDED leaves these
+// checks out, for comparisons of the logic that sources describe (flow/closure.py).
 `ifdef SEALWRIGHT_UNGUARDED
 `define SEALWRIGHT_REQUIRE(name_, condition_, message_)
 `else
@@ -16,10 +16,9 @@
   end
 `endif
 
-// Assertions are used inside a module that has clk_i and rst_ni. Synthesis sees none of them.
+// The assertions need clk_i and rst_ni in the module around them. Synthesis ignores them.
 
-// An error if `condition_` holds at a rising edge of the clock out of reset. `message_` says what
-// then is wrong.
+// Reports `message_` as an error if `condition_` holds at a rising edge of the clock outside reset.
 `ifdef SYNTHESIS
 `define SEALWRIGHT_NEVER(name_, condition_, message_)
 `define SEALWRIGHT_STABLE(name_, valid_, ready_, word_)
@@ -31,7 +30,7 @@
     end \
   end
 
-// An error if a word that is offered and not taken is withdrawn or changes.
+// Reports an error if a word that is offered is withdrawn or changes before it is accepted.
 `define SEALWRIGHT_STABLE(name_, valid_, ready_, word_) \
   logic name_``Waits; \
   logic [$bits(word_)-1:0] name_``Word; \

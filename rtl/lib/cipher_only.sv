@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A cipher by itself, with its key expansion: what the modes are measured against. One key at a
-// time.
+// A cipher pipeline with its key expansion and no mode: the baseline for the area and the clock of
+// the cores with a mode. Expands one key at a time.
 
 module cipher_only
   import sealwright_pkg::*;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The cipher of a configuration, every round in hardware: takes and gives Lanes blocks a cycle and
-// never waits.
+// A fully unrolled cipher pipeline: accepts and delivers Lanes blocks in every cycle, and never
+// stalls.
 //
 // valid_o follows valid_i after latency(Cfg) cycles. Round keys come from key_expand, and may be
-// written while blocks of other slots are under way.
+// written while blocks of other slots are in the pipeline.
 
 module cipher_pipe
   import sealwright_pkg::*;

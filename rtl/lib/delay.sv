@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A word, Cycles later.
+// A delay line: d_i, Cycles cycles later.
 
 module delay #(
   parameter int unsigned W      = 1,

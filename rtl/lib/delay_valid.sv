@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Valid bits, Cycles later; none is valid after reset.
+// A delay line for valid bits, which reset clears.
 
 module delay_valid #(
   parameter int unsigned W      = 1,

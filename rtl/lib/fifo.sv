@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A queue in memory whose head stands ready in a register: a word shows two cycles after it went
-// in. For wide words that are wanted together with others, see `fifo_late`; for deep queues at a
-// port, `fifo_port`.
+// A queue in memory with its head in a register: a word appears on data_o two cycles after its
+// push. For wide words that are joined with those of other queues, see `fifo_late`; for deep queues
+// at a port, `fifo_port`.
 //
-// near_full_o tells pipelines that cannot stop at once that Cfg.slack places are left or fewer. It
-// is two cycles late, and allows for words that come in those two cycles. Only two gates depend on
-// pop_i, which may therefore arrive late in the cycle.
+// near_full_o is for producers that cannot stop at once: Cfg.slack places are left, or fewer. It is
+// two cycles late, and allows for words that are pushed in those two cycles. Only two gates depend
+// on pop_i, which may therefore arrive late in the cycle.
 
 `include "assert.svh"
 
@@ -29,10 +29,10 @@ module fifo
   localparam int unsigned Depth = Cfg.depth;
   localparam int unsigned PtrW  = $clog2(Depth);
 
-  logic [PtrW:0] write_q, read_q;  // one bit more than the address: full and empty differ
+  logic [PtrW:0] write_q, read_q;  // one bit more than an address, to tell full from empty
   logic [PtrW:0] next_q;           // read_q + 1
   logic [PtrW:0] held_q;           // words that were in mem a cycle ago
-  logic some_q;                    // there are words in mem
+  logic some_q;                    // mem is not empty
   logic only, fetch;
 
   assign only  = next_q == write_q;
@@ -60,8 +60,8 @@ module fifo
     end
   end
 
-  // The head is what was read: it must not wait for a memory block that has no register at its
-  // output. A word is never read in the cycle that writes it.
+  // data_o is the read register of the memory. A small queue is built of logic, since the output of
+  // a block memory comes late in the cycle. A word is never read in the cycle that writes it.
   if (Depth <= 64 || W <= 20) begin : gen_logic
     (* ram_style = "distributed", no_rw_check *)
     logic [W-1:0] mem [Depth];

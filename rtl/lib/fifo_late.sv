@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A queue in memory whose words come Late cycles after they were asked for (sealwright_pkg), so
-// that the decision to take one drives no wide logic: pop_i changes a counter of two bits, and
-// words move from register to register.
+// A queue in memory whose words appear on data_o Late cycles after their pop (sealwright_pkg), so
+// that the decision to pop drives no wide logic: pop_i changes a two-bit counter, and the words
+// move from register to register.
 //
-// valid_o says that a word may be asked for; it shows two cycles after the word went in, as that of
-// `fifo` does. near_full_o shows at the latest when Cfg.slack places are left.
+// valid_o says that a word can be popped; it rises two cycles after the push, like that of `fifo`.
+// near_full_o is high at the latest when Cfg.slack places are left.
 
 `include "assert.svh"
 
@@ -22,7 +22,7 @@ module fifo_late
   output logic         near_full_o,
   output logic         valid_o,
   input  logic         pop_i,
-  output logic [W-1:0] data_o   // the word of the pop Late cycles ago
+  output logic [W-1:0] data_o   // the word that was popped Late cycles ago
 );
 
   localparam int unsigned Depth = Cfg.depth;
@@ -33,7 +33,7 @@ module fifo_late
   logic [W-1:0] word_q;
   logic [PtrW-1:0] write_q, read_q;
 
-  // Words that were not asked for: those that valid_o speaks of, at most three, and the others.
+  // Words that were not popped: those that valid_o stands for, at most three, and the others.
   logic [1:0] front_d, front_q;
   logic [PtrW:0] back_q;
   logic some_q;  // back_q is not 0

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A deep queue of wide words at a port: the words come out of a memory through its output register
-// (`fifo_late`) into a short queue in logic (`fifo`), whose head is the port's. A word passes every
-// cycle.
+// A deep queue of wide words at a port: the words pass from a memory with an output register
+// (`fifo_late`) to a short queue in logic (`fifo`), whose head drives the port. Throughput is one
+// word per cycle.
 
 module fifo_port
   import sealwright_pkg::*;
@@ -20,12 +20,12 @@ module fifo_port
   input  logic         pop_i
 );
 
-  // words on their way to the head or there: as many as the way has cycles, and one
+  // most words between u_deep and the port: one more than that path has cycles
   localparam int unsigned Short = 8;
 
   logic some, ask, came, unused_full;
   logic [W-1:0] word;
-  logic [3:0] out_q;  // words that were asked for and are not popped
+  logic [3:0] out_q;  // words that left u_deep and were not popped at the port
   assign ask = some && out_q != 4'(Short);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

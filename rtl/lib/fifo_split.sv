@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A queue whose words are in two parts: a few flags that stand ready at the head (`fifo`), and the
-// rest, which comes Late cycles after the pop (`fifo_late`). Both show a word at the same time.
+// A queue whose words have two parts: a few flags that are valid at the head (`fifo`), and the
+// rest, which appears Late cycles after the pop (`fifo_late`).
 
 module fifo_split
   import sealwright_pkg::*;
 #(
-  parameter int unsigned Flags = 1,  // bits of them
+  parameter int unsigned Flags = 1,  // width of the flags
   parameter queue_cfg_t  Cfg   = queue(8, 16),  // width: of the rest
   localparam int unsigned W = Cfg.width
 ) (
@@ -18,7 +18,7 @@ module fifo_split
   output logic             near_full_o,
   output logic             valid_o,
   output logic [Flags-1:0] flags_o,
-  output logic [W-1:0]     data_o,   // of the pop Late cycles ago
+  output logic [W-1:0]     data_o,   // of the word that was popped Late cycles ago
   input  logic             pop_i
 );
 

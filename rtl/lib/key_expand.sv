@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Key expansion of the cipher that Cipher names: a key in, its round keys out, one write each, in
-// order.
+// Key expansion of the cipher that Cipher names: accepts a key, and outputs its round keys one by
+// one, in order.
 
 module key_expand
   import sealwright_pkg::*;

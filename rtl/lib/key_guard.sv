@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The life of the keys: which slots hold one, which have packets under way, and what may be done
-// with them now.
+// Manages the key slots: which hold a key, which have packets under way, and so which key requests
+// (load or erase) and which commands may proceed.
 //
-//   - A key is loaded into, or erased from, a slot that no packet under way uses; a busy slot
-//     refuses (KeyBusy) and keeps its key, as does a slot that is not there.
-//   - From the cycle in which that begins until it is done the slot holds no key, and packets for
-//     it are refused, as are those for a slot that never had one. Orders for keys and commands take
-//     effect as they are accepted, but for this: a command that is accepted in the two cycles
-//     behind an order for its slot counts as before it. The order is answered KeyBusy, and the key
-//     stays.
-//   - Erasing loads the key of zeros, so that every register and memory that held the key or was
-//     derived from it is written over, and leaves the slot without a key. After a reset every slot
-//     is erased in this way, unless Cfg.keep is set.
+//   - A key is loaded or erased only while no packet of its slot is under way. Otherwise, or if
+//     there is no such slot, the answer is KeyBusy, and the slot keeps its key.
+//   - From the start of a load or erase to its end the slot holds no key. Packets for it are then
+//     refused, as are packets for a slot that never had a key. Key requests and commands take
+//     effect in the order in which they are accepted, with one exception: a command that is
+//     accepted in the two cycles after a key request for its slot counts as before the request. The
+//     answer to the request is then KeyBusy, and the key stays.
+//   - Erasing loads the all-zero key, which overwrites every register and memory that holds the old
+//     key or values derived from it, and leaves the slot without a key. After a reset every slot is
+//     erased in this way, unless Cfg.keep is set.
 //
-// key_ready_o is low meanwhile; done_valid_o shows for one cycle when it is done.
+// key_ready_o is low during a request; done_valid_o is high for one cycle at its end.
 
 module key_guard
   import sealwright_pkg::*;
@@ -40,15 +40,15 @@ module key_guard
   input  logic             setup_ready_i,
   output logic [SlotW-1:0] setup_slot_o,
   output logic [255:0]     setup_key_o,
-  // A command was accepted by the core's port a cycle ago. Two cycles later status_o says how its
-  // packet ends, unless its frame or its tag is wrong.
+  // The core's port accepted a command one cycle ago. Two cycles later status_o is its packet's
+  // status, unless its frame or its tag turns out wrong.
   input  logic             command_i,
   input  logic [SlotW-1:0] command_slot_i,
   input  logic             open_i,
   input  logic [LenW-1:0]  text_len_i,
   output status_e          status_o,
-  output logic             full_o,    // as many packets are under way as the queues hold
-  input  logic             verdict_i  // a packet's verdict is taken
+  output logic             full_o,    // the queues have no room for more packets
+  input  logic             verdict_i  // a verdict is accepted at the core's port
 );
 
   localparam int unsigned CountW = $clog2(Flight + 1);
@@ -63,8 +63,8 @@ module key_guard
   logic [255:0] key_q;
   logic [Slots-1:0] valid_q;
 
-  // One slot has a bit for its number all the same: 1 is no slot.
-  logic no_slot_q, no_key_slot_q;  // a command's, a key's
+  // With one slot its number still has one bit: 1 names no slot.
+  logic no_slot_q, no_key_slot_q;  // in a command, in a key request
   if (Slots == 1) begin : gen_one
     always_ff @(posedge clk_i) begin
       no_slot_q <= command_slot_i != '0;
@@ -78,9 +78,9 @@ module key_guard
   logic command_q, unused_order, unused_order_full;
   logic [SlotW-1:0] command_slot_q, verdict_slot;
   logic [Slots-1:0][CountW-1:0] count_q;
-  logic [Slots-1:0] some_q, comes, goes_q;  // some_q: the count is not 0
+  logic [Slots-1:0] some_q, comes, goes_q;  // some_q: count_q is not 0
   // The ports are far apart: verdicts are counted three cycles late, from registers that the tools
-  // must not merge with others. An order for a key waits for as long, and a cycle.
+  // must not merge with others. A key request waits one cycle more than that.
   (* keep *) logic verdict_q1, verdict_q;
   logic [CountW-1:0] all_q;
   logic too_long_q, cannot_q;
@@ -125,8 +125,8 @@ module key_guard
   end
 
   // ---- keys ----
-  // Packets were under way a cycle ago, or a command comes: from registers, which are right in
-  // state Check, as the slot stands since Pause.
+  // Packets of the slot were under way a cycle ago, or a command for it arrives. The registers are
+  // valid in state Check, since slot_q is stable from Pause on.
   logic busy, mine_q, held_q;
   assign busy = held_q || mine_q || no_key_slot_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -158,10 +158,10 @@ module key_guard
     end
   end
 
-  // What says that a slot is good goes with every reset; keys that are to live through it make it
-  // good again.
+  // valid_q: slots that hold a key. A reset clears it, unless keys are to survive the reset; then
+  // it has only an initial value.
   if (Cfg.keep) begin : gen_keep
-    logic [Slots-1:0] kept_q = '0;  // without a reset
+    logic [Slots-1:0] kept_q = '0;  // no reset
     always_ff @(posedge clk_i) begin
       if (state_q == Check && !busy) kept_q[slot_q] <= 1'b0;
       if (state_q == Wait && setup_ready_i) kept_q[slot_q] <= !erase_q;

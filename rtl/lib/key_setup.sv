@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Takes a key: expands it, asks the cipher for its value of the zero block, and hands that to
-// whoever derives from it (powers of H in GCM, multiples of L in OCB). Until ready_o shows again
-// the slot must not be used; nor may a slot be given a new key while packets of it are under way.
+// Loads a key: expands it, has the zero block encrypted under it, and starts what is derived from
+// the result (powers of H in GCM, multiples of L in OCB). The slot must not be used until ready_o
+// is high again, and no packet of it may be under way when its key is changed.
 
 module key_setup
   import sealwright_pkg::*;
@@ -21,9 +21,9 @@ module key_setup
   output logic [SlotW-1:0] rk_slot_o,
   output logic [5:0]       rk_index_o,
   output block_t           rk_o,
-  output logic             zero_valid_o,  // the zero block wants to be encrypted under slot_o
+  output logic             zero_valid_o,  // request: encrypt the zero block under slot_o
   input  logic             zero_ready_i,
-  input  logic             done_valid_i,  // it has been
+  input  logic             done_valid_i,  // the encrypted zero block is there
   output logic             derive_valid_o,
   input  logic             derive_ready_i,
   output logic [SlotW-1:0] slot_o
@@ -68,7 +68,7 @@ module key_setup
     end
   end
 
-  // A register on the way to every round: this bus crosses the whole cipher.
+  // A pipeline register, since this bus runs across the whole cipher.
   always_ff @(posedge clk_i) begin
     if (start) slot_q <= slot_i;
     rk_slot_o  <= slot_q;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// One round's key of every key slot. Read the cycle before it is needed.
+// The key of one round, for every key slot. A read takes one cycle.
 
 module key_store
   import sealwright_pkg::*;
@@ -21,7 +21,7 @@ module key_store
     assign unused_slots = ^{write_slot_i, slot_i};
     always_ff @(posedge clk_i) if (we_i) key_o <= key_i;
   end else begin : gen_many
-    (* ram_style = "distributed", no_rw_check *)  // a slot in use gets no key
+    (* ram_style = "distributed", no_rw_check *)  // a slot in use is not written
     block_t keys[Slots];
     always_ff @(posedge clk_i) begin
       if (we_i) keys[write_slot_i] <= key_i;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The round keys of every key slot, each given when the blocks of the slot that entered meet it.
+// The round keys of every key slot. key_o[r] is the key for the blocks that reach round r in this
+// cycle.
 //
-// The slot's number is delayed with the blocks, so that every cycle may use another key. A round
-// has Cfg.cut registers inside and one at its end; one more register is before the addition of key
-// 0.
+// The slot number is delayed with the blocks, so that every cycle may use another key. A round has
+// Cfg.cut registers inside and one at its end; one more register precedes the addition of key 0.
 
 module round_keys
   import sealwright_pkg::*;
@@ -22,7 +22,7 @@ module round_keys
   output block_t [Rounds:0] key_o
 );
 
-  // slot[t] is that of the blocks t registers behind the entrance.
+  // slot[t]: the slot of the blocks that have passed t registers.
   localparam int unsigned Last = Rounds * (Cfg.cut + 1);
   logic [Last:0][SlotW-1:0] slot;
   assign slot[0] = slot_i;
@@ -30,7 +30,7 @@ module round_keys
     always_ff @(posedge clk_i) slot[t+1] <= slot[t];
   end
 
-  // A register on the way in: this bus crosses the whole cipher.
+  // An input register, since this bus runs across the whole cipher.
   logic [SlotW-1:0] rk_slot_q;
   block_t rk_q;
   always_ff @(posedge clk_i) begin
@@ -41,8 +41,8 @@ module round_keys
   for (genvar r = 0; r <= Rounds; r++) begin : gen_key
     logic we_q;
     always_ff @(posedge clk_i) we_q <= rk_we_i && rk_index_i == 6'(Cfg.inverse ? Rounds - r : r);
-    // Those that meet this key in the coming cycle have passed r rounds, less the register before
-    // key 0.
+    // The blocks meet key r behind the register before key 0 and r rounds. The read takes the cycle
+    // of the former; the slot is delayed by the latter.
     key_store #(.Slots(Cfg.slots)) u_keys (
       .clk_i, .we_i(we_q), .write_slot_i(rk_slot_q), .key_i(rk_q), .slot_i(slot[r*(Cfg.cut+1)]),
       .key_o(key_o[r])

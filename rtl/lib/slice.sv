@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A register slice for a stream: ready and valid are both registers, and a word passes every cycle.
+// A register slice for a stream: valid and ready are both registered, at one word per cycle.
 
 module slice #(
   parameter int unsigned W = 8
@@ -15,7 +15,7 @@ module slice #(
   output logic [W-1:0] data_o
 );
 
-  logic [W-1:0] spare_q;  // the word that came while the head had to stay
+  logic [W-1:0] spare_q;  // the word that was accepted while the head was stalled
   logic stays;
 
   assign stays = valid_o && !ready_i;

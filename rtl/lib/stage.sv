@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A register, or (On = 0) a wire: where a parameter says how deep a pipeline is.
+// An optional pipeline register: with On = 0 a wire.
 
 module stage #(
   parameter int unsigned W  = 1,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What every core shares: its configuration, statuses, latencies, byte and bit orders.
+// Shared by all cores: configurations, status codes, latencies, byte and bit orders.
 //
-// A block is 16 bytes as they come off the stream: byte 0 in bits [7:0], byte 15 in bits [127:120].
+// A block is 16 bytes in stream order: byte 0 in bits [7:0], byte 15 in bits [127:120].
 // A GHASH element is a polynomial: the coefficient of x^i in bit [i]. SP 800-38D counts bits from
 // the most significant one of byte 0, so that coefficient i is bit 7 - i % 8 of byte i / 8:
 // `element` reorders wires, and is its own inverse.
@@ -21,21 +21,21 @@ package sealwright_pkg;
     Serpent256 = 2'd2
   } cipher_e;
 
-  // How the S-box of AES is made.
+  // Implementation of the AES S-box.
   typedef enum logic [1:0] {
     SboxTable     = 2'd0,  // constants in logic
     SboxRom       = 2'd1,  // read-only memory
     SboxComposite = 2'd2   // arithmetic in GF((2^4)^2)
   } sbox_e;
 
-  // ---- configurations: the parameter of a module that has more than one ----
+  // ---- configurations: the parameters of a module in one struct ----
   // A cipher pipeline, and every module within it.
   typedef struct packed {
     cipher_e     cipher;
     sbox_e       sbox;
     int unsigned cut;      // registers inside a round
     int unsigned lanes;    // blocks that enter in a cycle
-    int unsigned slots;    // keys that are held at the same time
+    int unsigned slots;    // key slots
     bit          inverse;  // decrypts
   } pipe_cfg_t;
 
@@ -44,16 +44,16 @@ package sealwright_pkg;
     pipe_cfg_t   pipe;
     int unsigned depth;      // registers in GHASH's loop
     int unsigned tag_bytes;  // length of the tags: GCM 4, 8, 12 to 16, OCB 8, 12, 16
-    int unsigned max_text;   // bytes of text that a packet may have; 0: any number
+    int unsigned max_text;   // most bytes of text in a packet; 0: no limit
     bit          opens;      // packets can be opened (GCM always can)
-    bit          keep;       // keys live through a reset
+    bit          keep;       // keys survive a reset
   } core_cfg_t;
 
-  // A queue.
+  // A queue (FIFO).
   typedef struct packed {
     int unsigned width;  // bits of a word
     int unsigned depth;  // words, a power of two
-    int unsigned slack;  // free places at which the queue says that it is nearly full
+    int unsigned slack;  // free places at which the queue raises near_full_o
   } queue_cfg_t;
 
   localparam pipe_cfg_t PipeDefault = '{
@@ -74,15 +74,15 @@ package sealwright_pkg;
     narrow.lanes = 1;
   endfunction
 
-  // The inverse of the same pipeline. S-boxes of three ciphers in memory are more than most
-  // devices have: those of the inverse are then arithmetic.
+  // The inverse of the same pipeline. The S-boxes of all three pipelines of an OCB core need more
+  // memories than most devices have: with SboxRom the inverse computes its S-boxes instead.
   function automatic pipe_cfg_t inverse_of(pipe_cfg_t pipe);
     inverse_of         = pipe;
     inverse_of.inverse = 1'b1;
     if (pipe.sbox == SboxRom) inverse_of.sbox = SboxComposite;
   endfunction
 
-  // Bits of a slot's number.
+  // Width of a slot number.
   function automatic int unsigned slot_bits(int unsigned slots);
     return slots > 1 ? $clog2(slots) : 1;
   endfunction
@@ -93,62 +93,62 @@ package sealwright_pkg;
 
   typedef logic [127:0] block_t;
 
-  // Packets that may be between a core's command port and its verdict port: what every queue of
-  // packets holds.
+  // Most packets between a core's command port and its verdict port: the capacity of every queue
+  // with an entry per packet.
   localparam int unsigned Flight = 256;
 
-  // Bits of a length in bytes, of text and of associated data: up to 65,535. Bits of a number of
-  // blocks of both.
+  // Width of the length of text or associated data, in bytes (up to 65,535), and of the number of
+  // blocks of both together.
   localparam int unsigned LenW   = 16;
   localparam int unsigned BlockW = LenW - 4 + 2;
 
-  // What a verdict says of its packet. Only a packet that is `StatusOk` has a tag, and only then
-  // was it authentic.
+  // The status of a packet, in its verdict. A sealed packet has a tag only with StatusOk; an opened
+  // packet is authentic only with StatusOk.
   typedef enum logic [2:0] {
     StatusOk     = 3'd0,
-    StatusForged = 3'd1,  // opened, and the tags differ
-    StatusShort  = 3'd2,  // its frame ended before the beats that its command asks for
-    StatusLong   = 3'd3,  // its frame went on behind them
-    StatusKeep   = 3'd4,  // its frame has other bytes than the lengths in its command say
-    StatusSlot   = 3'd5,  // refused: the slot has no key, or is being given one
-    StatusSize   = 3'd6,  // refused: more text than the core may hold back
-    StatusSeals  = 3'd7   // refused: the core has no inverse cipher to open it with
+    StatusForged = 3'd1,  // opened: the tags differ
+    StatusShort  = 3'd2,  // its frame ended before the beat that its command makes the last
+    StatusLong   = 3'd3,  // its frame continued after that beat
+    StatusKeep   = 3'd4,  // tkeep of its frame does not match the lengths in its command
+    StatusSlot   = 3'd5,  // refused: the slot has no key, or its key is being changed
+    StatusSize   = 3'd6,  // refused: more text than max_text
+    StatusSeals  = 3'd7   // refused: to be opened, but the core has no inverse cipher
   } status_e;
 
-  // How a command on the key port ended.
+  // Result of a request on the key port.
   typedef enum logic [1:0] {
     KeyLoaded = 2'd0,
     KeyErased = 2'd1,
     KeyBusy   = 2'd2   // refused: packets of the slot are under way
   } key_status_e;
 
-  // One packet's side channel.
+  // The command of a packet.
   typedef struct packed {
     logic            open;  // 0: seal, 1: open
     logic [95:0]     nonce; // byte 0 in bits [7:0]
     logic [LenW-1:0] ad_len;
     logic [LenW-1:0] text_len;
-    block_t          tag;   // what an opened packet claims
+    block_t          tag;   // of a packet to open: the tag to compare with
   } command_t;
 
-  // A packet's lengths, as the controls take them (packet_lengths).
+  // A packet's lengths, as packet_lengths hands them to gcm_control or ocb_control.
   typedef struct packed {
     logic              open;
-    logic              refused;   // none of its text goes out
+    logic              refused;   // none of its text is output
     logic              has_text;
-    logic [3:0]        ad_tail;   // bytes of its last block, 0 for 16
+    logic [3:0]        ad_tail;   // bytes in its last block, 0 for 16
     logic [3:0]        text_tail;
     logic [BlockW-1:0] ad_blocks; // of associated data
     logic [BlockW-1:0] blocks;    // of both
-    logic [BlockW-1:0] beats;     // less one: a packet without data has one as well
+    logic [BlockW-1:0] beats;     // minus one: a packet without data has one beat, too
   } lengths_t;
 
   typedef struct packed {
-    block_t  tag;       // of a packet that was sealed, else zero
-    logic    text;      // a frame of text belongs to it
+    block_t  tag;       // of a sealed packet, else zero
+    logic    text;      // the core outputs a frame of text for this packet
     status_e status;
     logic    open;
-    logic    authentic; // of a packet that was opened: the tags agree
+    logic    authentic; // opened, and the tags agree
   } verdict_t;
 
   function automatic int unsigned rounds(cipher_e cipher);
@@ -161,7 +161,7 @@ package sealwright_pkg;
   endfunction
 
   function automatic block_t element(block_t b);
-    block_t e;  // halves, quarters and bits of each byte change places
+    block_t e;  // in every byte: swap the nibbles, then pairs of bits, then bits
     e = ((b >> 4) & {16{8'h0f}}) | ((b & {16{8'h0f}}) << 4);
     e = ((e >> 2) & {16{8'h33}}) | ((e & {16{8'h33}}) << 2);
     return ((e >> 1) & {16{8'h55}}) | ((e & {16{8'h55}}) << 1);
@@ -171,8 +171,8 @@ package sealwright_pkg;
     for (int i = 0; i < 16; i++) reverse_bytes[8*i +: 8] = b[8*(15-i) +: 8];
   endfunction
 
-  // A block times x, as OCB has it (RFC 7253): the block read as one number, most significant bit
-  // first.
+  // double() of RFC 7253: a block times x. The block is read as one number whose most significant
+  // byte is byte 0.
   function automatic block_t double(block_t b);
     block_t n;
     n = reverse_bytes(b);
