@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The command port of a core: one that is taken is in the core a cycle later. Whether there is room
-// is asked a cycle ahead: what is full says so some commands early.
+// The command port of a core: an accepted command appears on command_o a cycle later. ready_o is
+// registered, so that full_i must rise some commands before there is no room.
 
 module command_in
   import sealwright_pkg::*;

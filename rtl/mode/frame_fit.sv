@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Gives every packet exactly as many beats as its command says, however many its frame has: missing
-// beats are added, surplus ones dropped. Every packet takes one whole frame
+// Passes on exactly as many beats of each packet as its command implies, however many its frame
+// has: missing beats are added, surplus ones dropped. Every packet consumes one whole frame
 // (formal/frame_fit_proof.sv proves both).
 
 module frame_fit (
   input  logic clk_i,
   input  logic rst_ni,
-  input  logic next_valid_i, // a beat is to come
-  input  logic next_last_i,  // it is its packet's last
-  output logic load_o,       // it is taken
+  input  logic next_valid_i, // a beat is expected
+  input  logic next_last_i,  // it is the last beat of its packet
+  output logic load_o,       // takes over that expected beat
   input  logic s_valid_i,
   output logic s_ready_o,
   input  logic s_last_i,
   input  logic full_i,
-  output logic push_o,       // a beat of the packet goes on
-  output logic short_o,      // the frame does not have that beat
-  output logic long_o        // it is the packet's last, but not the frame's
+  output logic push_o,       // passes on a beat of the packet
+  output logic short_o,      // that beat is added: the frame has ended
+  output logic long_o        // that beat is the packet's last, but not the frame's
 );
 
   logic busy_d, fill_d, drop_d, busy_q, fill_q, drop_q, final_q, take, early;
 
-  // What ready says goes to every bit of the port, far away: by a register of its own, which the
-  // tools must not merge with those that it repeats.
+  // Ready fans out to every bit of the port, far away: it has a register of its own, which the
+  // tools must not merge with those that it duplicates.
   (* keep *) logic may_q;
   assign s_ready_o = !full_i && may_q;
   assign take      = s_valid_i && !full_i && (drop_q || (busy_q && !fill_q));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Frames of the data stream, made to fit their commands: whatever comes in, each packet has the
-// beats that its command asks for, and the next packet begins with the next frame.
+// Fits the frames of the data stream to their commands: whatever arrives, each packet gets as many
+// beats as its command implies, and the next packet begins with the next frame.
 //
-// A frame that ends early is filled up with beats that are `short`; what a frame has too much is
-// dropped, and the last beat that counts is `long`. Data waits for its command. A beat comes Late
-// cycles after its pop.
+// A frame that ends early is filled up with beats marked `short`. Surplus beats of a frame are
+// dropped, and the last beat that is kept is marked `long`. Data waits for its command. A beat
+// appears Late cycles after its pop.
 
 module frame_in
   import sealwright_pkg::*;
@@ -14,10 +14,10 @@ module frame_in
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
-  // a command came, whose frame has so many beats and one more
+  // a command was accepted; its packet has beats_i + 1 beats
   input  logic                packet_i,
   input  logic [BlockW-1:0]   beats_i,
-  output logic                full_o,    // some commands early
+  output logic                full_o,    // rises some commands early
   input  logic                s_valid_i,
   output logic                s_ready_o,
   input  block_t [Lanes-1:0]  s_data_i,
@@ -31,7 +31,7 @@ module frame_in
   output logic                long_o
 );
 
-  // ---- what frames are to come: those of commands that wait for their data ----
+  // ---- expected frames: those of commands that wait for their data ----
   logic queued_valid, queued_only, queued_pop, came_q, only_q;
   logic [BlockW-1:0] queued_beats, beats_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -46,8 +46,8 @@ module frame_in
     .clk_i, .rst_ni, .push_i(came_q), .data_i({only_q, beats_q}), .near_full_o(full_o),
     .valid_o(queued_valid), .data_o({queued_only, queued_beats}), .pop_i(queued_pop)
   );
-  // Their beats are counted ahead: that one of a frame is taken is known late in the cycle, and
-  // does not reach the count.
+  // Their beats are counted ahead of the data. That a beat is accepted is known late in the cycle:
+  // the slice keeps this signal from the counter.
   logic ahead_valid, ahead_last, ahead_ready, next_valid, next_last, load;
   packet_beats u_ahead (
     .clk_i, .rst_ni, .valid_i(queued_valid), .only_i(queued_only), .beats_i(queued_beats),
@@ -58,7 +58,7 @@ module frame_in
     .valid_o(next_valid), .ready_i(load), .data_o(next_last)
   );
 
-  // The port has registers of its own: neither valid nor ready goes on in the same cycle.
+  // The port is registered: no combinational path passes through it, of valid or of ready.
   logic port_valid, port_ready, port_last;
   block_t [Lanes-1:0] port_data;
   logic [16*Lanes-1:0] port_keep;
@@ -75,7 +75,7 @@ module frame_in
     .push_o(push), .short_o(short_d), .long_o(long_d)
   );
 
-  // ---- its beats wait to be joined ----
+  // ---- beats that wait for the join ----
   logic push_q, short_q, long_q;
   block_t [Lanes-1:0] data_q;
   logic [16*Lanes-1:0] keep_q;

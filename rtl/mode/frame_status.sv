@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What becomes of a packet as far as its command and its frame decide: two cycles after its last
-// beat is here.
+// The status of a packet as far as its command and its frame determine it, two cycles after its
+// last beat.
 
 module frame_status
   import sealwright_pkg::*;
@@ -12,11 +12,11 @@ module frame_status
   input  logic                rst_ni,
   input  logic                valid_i,
   input  logic                ends_i,
-  input  logic [16*Lanes-1:0] keep_i,      // as the command says
-  input  logic [16*Lanes-1:0] in_keep_i,   // as it came
+  input  logic [16*Lanes-1:0] keep_i,      // as the command implies
+  input  logic [16*Lanes-1:0] in_keep_i,   // as received
   input  logic                short_i,
   input  logic                long_i,
-  input  status_e             admission_i, // with the last beat
+  input  status_e             admission_i, // by the command; valid with the last beat
   output logic                valid_o,
   output status_e             status_o
 );

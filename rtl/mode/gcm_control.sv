@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What every beat of a packet is, worked out from its lengths ahead of the data.
+// Describes every beat of a packet. All is computed from the packet's lengths, ahead of the data.
 //
-// The exponent of the first block of a beat is the number of blocks from there to the first one of
-// the beat Depth beats later; in the last Depth beats it is the number of blocks to the end and the
-// block of lengths, which is hashed beside the last beat (ghash_stride says why).
+// exponent_o is the power of H for the first block of a beat: the number of blocks from there to
+// the first block of the beat Depth beats later. In the last Depth beats it is the number of blocks
+// to the end, plus one for the length block, which is hashed beside the last beat (ghash_stride).
 
 module gcm_control
   import sealwright_pkg::*;
@@ -27,7 +27,7 @@ module gcm_control
   output logic                open_o,
   output logic                refused_o,
   output logic                has_text_o,  // the packet has text
-  output logic                text_o,      // the beat has: it takes a beat of keystream
+  output logic                text_o,      // the beat has text: it needs a beat of keystream
   output logic                end_o,       // the packet's last beat
   output logic [Lanes-1:0]    lane_o,      // lanes with text
   output logic [16*Lanes-1:0] keep_o,
@@ -39,12 +39,12 @@ module gcm_control
   localparam int unsigned All    = Lanes * Depth;
   localparam int unsigned GroupW = $clog2(Depth + 1);
 
-  // The packet as far as it is still to come. What compares counts with constants is worked out a
-  // cycle ahead.
+  // What remains of the packet. Comparisons of the counts with constants are computed a cycle
+  // ahead.
   logic came, busy_q, load, ends, room;
   logic [SlotW-1:0] came_slot, slot_q;
   lengths_t next, now_q;
-  logic last_q, fold_q;  // one beat is left; Depth or fewer are
+  logic last_q, fold_q;  // one beat is left; Depth beats or fewer are left
   logic came_last, came_fold;
   logic [GroupW-1:0] group_q;
 
@@ -82,13 +82,13 @@ module gcm_control
     end
   end
 
-  // First register: everything cut down to a few bits. Second: the bytes of last blocks. Third: all
-  // bytes.
+  // First register: flags, and one bit per lane. Second: byte masks of the last blocks. Third: the
+  // byte mask of the beat.
   typedef struct packed {
     logic [SlotW-1:0] slot;
     logic open, refused, has_text, ends, take, fold;
     logic [ExpW-1:0] exponent;
-    // lanes with a block, with one of associated data, the last ones
+    // lanes with: a block, associated data, the last block of either kind
     logic [Lanes-1:0] there, ad, ad_end, text_end;
     logic [3:0] ad_tail, text_tail;
   } step_t;

@@ -5,17 +5,17 @@
 // cycle.
 //
 // Ports, each with valid and ready:
-//   key      a key for a slot, or its end (key_guard)
-//   command  what the next packet is
-//   s        its frame: blocks of associated data, then blocks of text, with keep and last; one
-//            beat without a byte for no data
-//   m        the text, encrypted or decrypted, in the lanes and beats it came in, with keep and
-//            last; none for no text
-//   verdict  one a packet, in order: its status, the tag of one that was sealed
+//   key      loads a key into a slot, or erases it (key_guard)
+//   command  describes the next packet: command_t, and its slot
+//   s        its frame: blocks of associated data, then blocks of text, with keep and last; a
+//            packet without data has one beat without a byte
+//   m        the encrypted or decrypted text, in the lanes and beats of its input, with keep and
+//            last; a packet without text has no frame here
+//   verdict  one per packet, in order: its status, and the tag of a sealed packet
 //
-// A packet takes one beat for each beat of its frame and nothing else separates packets, whatever
-// their keys. Text that is opened goes out before its verdict is known: whoever receives it must
-// hold it until then (text_hold does).
+// A packet takes one cycle per beat of its frame, and packets follow each other without a gap,
+// whatever their keys. Decrypted text is output before its verdict is known: the receiver must hold
+// it back until then (text_hold does).
 //
 //   command -+-> keystream -> cipher -> queue -+
 //            +-> J0 -> narrow cipher -> queue -+
@@ -25,8 +25,8 @@
 //   xor -> [register] -+-> [register] -> queue -> m
 //                      +-> GHASH -> tag_check -> verdict
 //
-// The join sees only whether words are there and two flags of the beat; the words themselves come
-// Late cycles later.
+// The join sees only the valid bits of the queues and two flags of the beat; the words themselves
+// arrive Late cycles later.
 
 `include "assert.svh"
 
@@ -71,10 +71,10 @@ module gcm_core
 
   localparam int unsigned ExpW    = $clog2(Lanes * Cfg.depth + 2);
   localparam int unsigned Bytes   = 16 * Lanes;
-  // beats of keystream under way or waiting, more than any latency
+  // beats of keystream in the cipher or in its queue; more than any latency
   localparam int unsigned Ahead   = 128;
-  localparam int unsigned Pending = 64;   // verdicts under way or waiting
-  // commands that wait for their keystream, more than the cipher takes cycles
+  localparam int unsigned Pending = 64;   // packets between their last beat and their verdict
+  // commands that wait for their keystream; more than the cipher's latency
   localparam int unsigned Waiting = latency(Cfg.pipe) + 12 > 64 ? 128 : 64;
 
   // ---- keys ----
@@ -106,7 +106,7 @@ module gcm_core
   );
 
   // ---- commands ----
-  // None is taken in the cycle of a block of zeros.
+  // None is accepted that would reach the narrow cipher together with the zero block.
   logic stream_full, made_full, frames_full, zero_q2;
   command_in #(.SlotW(SlotW)) u_command (
     .clk_i, .rst_ni,
@@ -116,7 +116,7 @@ module gcm_core
   );
   delay_valid #(.Cycles(2)) u_zero_in (.clk_i, .rst_ni, .valid_i(zero_valid), .valid_o(zero_q2));
 
-  // Their lengths and what became of them, three cycles later.
+  // Their lengths, and whether they were refused, three cycles later.
   logic counted;
   logic [SlotW-1:0] counted_slot;
   lengths_t lengths;
@@ -127,7 +127,7 @@ module gcm_core
     .refused_i(admission != StatusOk), .lengths_o(lengths)
   );
 
-  // What a packet's last beat needs to know.
+  // What the last beat of a packet needs.
   logic informed_q, info_pop, unused_info, unused_info_full;
   typedef struct packed {
     status_e status;
@@ -152,7 +152,7 @@ module gcm_core
     .valid_o(unused_info), .data_o(info), .pop_i(info_pop)
   );
 
-  // ---- J0, whose cipher block masks the tag, and the block of zeros, in a cipher of one lane ----
+  // ---- a cipher of one lane: of J0, whose encryption masks the tag, and of the zero block ----
   logic narrow_valid_q, narrow_zero_q, narrow_valid, narrow_zero, mask_valid, unused_mask_full;
   logic [SlotW-1:0] narrow_slot_q;
   block_t narrow_in_q, narrow_out, mask;
@@ -220,7 +220,7 @@ module gcm_core
     .valid_o(ks_valid), .data_o(ks), .pop_i(ks_pop)
   );
 
-  // ---- what the beats are ----
+  // ---- descriptions of the beats ----
   logic queued_valid, control_ready, control_valid, beats_full;
   logic [SlotW-1:0] queued_slot;
   lengths_t queued;
@@ -229,14 +229,14 @@ module gcm_core
     .valid_o(queued_valid), .data_o({queued_slot, queued}), .pop_i(queued_valid && control_ready)
   );
 
-  // What the join needs at once, and the rest.
+  // What the join needs at the pop, and what is needed Late cycles after it.
   typedef struct packed {
     logic text, ends;
   } flags_t;
   typedef struct packed {
     logic [SlotW-1:0] slot;
     logic open, refused, has_text, text, ends, take, fold;
-    logic [Lanes-1:0] lane, mix;  // with text, with text that is sealed
+    logic [Lanes-1:0] lane, mix;  // lanes with text, with text that is sealed
     logic [Bytes-1:0] keep;
     logic [ExpW-1:0] exponent;
   } beat_t;
@@ -257,7 +257,7 @@ module gcm_core
     .near_full_o(beats_full), .valid_o(beat_valid), .flags_o(flags), .data_o(beat), .pop_i(pop)
   );
 
-  // ---- the data joins ----
+  // ---- join: keystream, beats and data ----
   logic in_valid, in_short, in_long, out_full, go_q;
   block_t [Lanes-1:0] data;
   logic [Bytes-1:0] in_keep;
@@ -272,7 +272,7 @@ module gcm_core
   assign ks_pop   = pop && flags.text;
   assign info_pop = pop && flags.ends;
 
-  // There is room for the text and for the verdict.
+  // go_q: there is room for the text and for the verdict.
   logic ended_q, verdict_went;
   logic [$clog2(Pending+1)-1:0] pending_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -288,8 +288,8 @@ module gcm_core
     end
   end
 
-  // Late cycles after the join the words are here. The next register: what is hashed; text, with
-  // lanes that are none.
+  // Late cycles after the pop the words are here. The next register holds the input of GHASH, and
+  // data XOR keystream in all lanes, with or without text.
   logic valid, valid_q;
   beat_t beat_q;
   block_t [Lanes-1:0] mixed_q, x_d, x_q;
@@ -320,8 +320,8 @@ module gcm_core
     claim_q  <= info.tag;
   end
 
-  // Another: the text without them, and nothing of a packet that was refused or of beats that never
-  // came.
+  // One register later: the text alone. Nothing of a refused packet is output, and zeros for beats
+  // that its frame lacks.
   typedef struct packed {
     logic last;
     logic [Bytes-1:0] keep;

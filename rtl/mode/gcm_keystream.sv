@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Counter blocks of packets, Lanes a cycle, as soon as their commands are there: the cipher runs
-// ahead of the text.
+// Outputs the counter blocks of packets, Lanes a cycle, as soon as their commands are accepted, so
+// that the cipher runs ahead of the text.
 //
-// Text block i takes counter 2 + i and stands in the lane in which the frame has it: behind the
-// associated data. Lanes of a packet's first beat that are before its text take counters that
-// nobody uses. A packet without text has no beat.
+// Text block i has counter 2 + i, in the lane that the block has in the frame, after the associated
+// data. If the text does not begin in lane 0, the lanes before it get counters that are not used. A
+// packet without text has no beat here.
 
 module gcm_keystream
   import sealwright_pkg::*;
@@ -17,22 +17,22 @@ module gcm_keystream
   input  logic               clk_i,
   input  logic               rst_ni,
   input  logic               valid_i,
-  output logic               full_o,   // some commands early
+  output logic               full_o,   // rises some commands early
   input  logic [SlotW-1:0]   slot_i,
   input  logic [95:0]        nonce_i,
   input  logic [LenW-1:0]    ad_len_i,
   input  logic [LenW-1:0]    text_len_i,
-  input  logic               go_i,     // the beat that valid_o speaks of may go
+  input  logic               go_i,     // accepts the beat that valid_o offers
   output logic               valid_o,
-  output logic [SlotW-1:0]   slot_o,   // Late cycles after it went
+  output logic [SlotW-1:0]   slot_o,   // Late cycles after the beat was accepted
   output block_t [Lanes-1:0] block_o
 );
 
   localparam int unsigned LaneW = $clog2(Lanes);
-  localparam int unsigned LeftW = BlockW - LaneW;  // of a number of beats
+  localparam int unsigned LeftW = BlockW - LaneW;  // width of a number of beats
 
-  // Packets wait with what is worked out from their lengths, in three steps. The nonces wait by the
-  // cipher, so that their queue has a register of its own at its entrance.
+  // The queue of packets holds what three steps compute from their lengths. The queue of nonces is
+  // near the cipher, and therefore has a register of its own for its push.
   logic unused_full, unused_valid, load;
   logic [3:1] valid_q;
   (* keep *) logic push_q;
@@ -47,7 +47,7 @@ module gcm_keystream
     else {push_q, valid_q} <= {valid_q[2], valid_q[2:1], valid_i && text_len_i != '0};
   end
   always_ff @(posedge clk_i) begin
-    // Lanes before the text, as the associated data's last byte says.
+    // Lanes before the text in its first beat: blocks of associated data modulo Lanes.
     first_q1  <= ((BlockW'(ad_len_i[LenW-1:4]) + BlockW'(ad_len_i[3:0] != '0)) % BlockW'(Lanes));
     blocks_q1 <= BlockW'(text_len_i[LenW-1:4]) + BlockW'(text_len_i[3:0] != '0);
     nonce_q1  <= nonce_i;
@@ -72,7 +72,7 @@ module gcm_keystream
     .valid_o(unused_valid), .data_o({came_slot, came_nonce}), .pop_i(load)
   );
 
-  logic [LeftW-1:0] left_q;  // beats that have not gone
+  logic [LeftW-1:0] left_q;  // beats that are left
   logic last_q, next;        // last_q: left_q is 1
 
   assign next = go_i && last_q;
@@ -82,7 +82,7 @@ module gcm_keystream
     if (!rst_ni) valid_o <= 1'b0;
     else valid_o <= came || (valid_o && !next);
   end
-  // Without a packet these follow what may come: whether one does is known late in the cycle.
+  // Without a packet these follow the head of the queue, valid or not: that is known too late.
   always_ff @(posedge clk_i) begin
     if (!valid_o || go_i) begin
       left_q <= !valid_o || last_q ? came_left : left_q - LeftW'(1);
@@ -90,7 +90,7 @@ module gcm_keystream
     end
   end
 
-  // The counter of lane 0, a cycle behind: it is by the cipher, far from where that was decided.
+  // The counter of lane 0, a cycle later: it is near the cipher, far from the logic above.
   logic [BlockW-1:0] counter_q, first_q;
   logic moves_q, fresh_q;
   always_ff @(posedge clk_i) begin
@@ -100,7 +100,7 @@ module gcm_keystream
     if (moves_q) counter_q <= fresh_q ? first_q : counter_q + BlockW'(Lanes);
   end
 
-  // The nonce is here when the packet's first counters are.
+  // The nonce arrives together with the packet's first counters.
   logic [Lanes-1:0][BlockW-1:0] counter_d, counter;
   logic loaded;
   delay_valid #(.Cycles(Late)) u_loaded (.clk_i, .rst_ni, .valid_i(load), .valid_o(loaded));

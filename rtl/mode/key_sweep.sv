@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// For keys that live through a reset (Keep): after it, erases every slot that holds none, as the
-// reset may have cut short what was changing its key. Orders for keys wait meanwhile. A slot with
-// packets under way, all of which are refused, is tried again.
+// For cores whose keys survive a reset (Keep): after a reset, erases every slot that holds no key,
+// since the reset may have interrupted a load or an erase. Key requests wait until then. A slot
+// that is busy with packets, all of which are refused, is tried again.
 
 module key_sweep
   import sealwright_pkg::*;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What every beat of a packet is, and its offsets, worked out ahead of the data (RFC 7253, sections
-// 4.1 and 4.2).
+// Describes every beat of a packet, and computes its offsets, ahead of the data (RFC 7253, sections
+// 4.1 and 4.2; + is XOR).
 //
-// Block i of either chain, of the associated data or of the text, stands under Offset_i =
-// Offset_{i-1} + L_ntz(i), a last partial one under Offset_* = Offset_m + L_*; the chain of the
-// associated data begins at zero, that of the text at the nonce's offset. What the tag is encrypted
-// under is the text's last offset, plus L_$. A beat may hold the end of the one chain and the
-// beginning of the other. Only the offset before a beat is a loop, one addition long: what each
-// lane adds to it is a sum of L_0, L_1, L_n and L_*, where n belongs to the one index in a beat
-// that Lanes divides.
+// Associated data and text each have a chain of offsets: Offset_i = Offset_{i-1} + L_ntz(i) for
+// block i, and Offset_* = Offset_m + L_* for a last partial block. The chain of the associated data
+// begins at zero, that of the text at the offset of the nonce. The offset of the tag is the last
+// one of the text, plus L_$. A beat may hold the end of the first chain and the beginning of the
+// second. Only the offset before a beat is a feedback loop, of one addition: each lane adds to it a
+// sum of L_0, L_1, L_n and L_*, where n = ntz of the one index in the beat that is a multiple of
+// Lanes.
 
 module ocb_control
   import sealwright_pkg::*;
@@ -24,9 +24,9 @@ module ocb_control
   output logic                ready_o,
   input  logic [SlotW-1:0]    slot_i,
   input  lengths_t            lengths_i,
-  input  block_t              offset_i,    // of the packet that was taken Late cycles ago
+  input  block_t              offset_i,    // of the packet that was accepted Late cycles ago
   input  logic                go_i,        // there is room for beats
-  // ocb_tables, which answers two cycles later
+  // to and from ocb_tables, which answers two cycles later
   output logic [SlotW-1:0]    table_slot_o,
   output logic [3:0]          table_ntz_o,
   input  block_t              star_i,
@@ -38,15 +38,15 @@ module ocb_control
   output logic                valid_o,
   output logic [SlotW-1:0]    slot_o,
   output logic                open_o,
-  output logic                out_o,       // text of it goes out
-  output logic                has_text_o,  // text of its packet does
+  output logic                out_o,       // text of the beat is output
+  output logic                has_text_o,  // text of its packet is output
   output logic                end_o,       // the packet's last beat
   output logic [Lanes-1:0]    lane_o,      // lanes with text
   output logic [Lanes-1:0]    full_o,      // lanes with 16 bytes
   output logic [Lanes-1:0]    part_o,      // lanes with fewer
   output logic [16*Lanes-1:0] keep_o,
   output block_t [Lanes-1:0]  offset_o,
-  output block_t              final_o      // of the last beat: what the checksum is added to
+  output block_t              final_o      // in the last beat: the offset of the tag
 );
 
   localparam int unsigned LaneW = Lanes > 1 ? $clog2(Lanes) : 1;
@@ -54,7 +54,7 @@ module ocb_control
   logic busy_q, load, ends, last_q, first_q, text_first_q, ad_last_q;
   logic [SlotW-1:0] slot_q;
   lengths_t now_q;
-  logic [BlockW-1:0] number_q;  // n, less the bits that Lanes has: from 1
+  logic [BlockW-1:0] number_q;  // that index, divided by Lanes: 1, 2, ...
   logic [LaneW-1:0] turn_q;     // the lane in which the text begins
 
   assign ends    = go_i && last_q;
@@ -87,7 +87,7 @@ module ocb_control
     end
   end
 
-  // First register: everything cut down to a few bits.
+  // First register: flags, and one bit per lane.
   typedef struct packed {
     logic [SlotW-1:0] slot;
     logic open, refused, has_text, ends, first, text_first;
@@ -131,8 +131,8 @@ module ocb_control
   end
   assign table_slot_o = step_q.slot;
 
-  // Second: which lanes hold fewer than 16 bytes, and which L each lane adds to the offset before
-  // the beat.
+  // Second: lanes with fewer than 16 bytes, and the values of L that each lane adds to the offset
+  // before the beat.
   typedef struct packed {
     logic star, n, one, zero;
   } sum_t;
@@ -161,7 +161,7 @@ module ocb_control
     for (int l = 0; l < Lanes; l++) if (step_q2.text_end[l]) end_d = end_d | sum_q2[l];
   end
 
-  // Third: the tables have answered, and the bytes of last blocks are told one by one.
+  // Third: the tables have answered; byte masks of the last blocks.
   logic [15:0] ad_keep_q3, text_keep_q3;
   function automatic logic [15:0] bytes(logic [3:0] tail);
     for (int i = 0; i < 16; i++) bytes[i] = tail == '0 || 4'(i) < tail;
@@ -177,7 +177,7 @@ module ocb_control
     text_keep_q3 <= bytes(step_q2.text_tail);
   end
 
-  // Fourth: the sums.
+  // Fourth: the sums of L, and the byte mask of the beat.
   logic [16*Lanes-1:0] keep_q4;
   block_t [Lanes-1:0] add_d, add_q4;
   block_t final_d, final_q4, step_d, step_add_q4;
@@ -202,7 +202,7 @@ module ocb_control
     end
   end
 
-  // Fifth: the offsets. That of the nonce is here when its packet's first beat is.
+  // Fifth: the offsets. The offset of the nonce arrives with the first beat of its packet.
   block_t loop_q, came_q, start_q, text_base;
   block_t [Lanes-1:0] base;
   logic came;
@@ -211,7 +211,7 @@ module ocb_control
     came_q <= offset_i;
     if (came) start_q <= came_q;
   end
-  // What each lane adds to: that, what the beat before left, or nothing.
+  // What each lane adds to: the nonce's offset, the last offset of the beat before, or zero.
   logic [Lanes-1:0] start_q4, loop_q4;
   always_ff @(posedge clk_i) begin
     start_q4 <= ~step_q3.ad & {Lanes{step_q3.text_first}};

@@ -2,12 +2,12 @@
 //
 // AES-OCB3 or Serpent-OCB3 (RFC 7253; nonces of 12 bytes, tags of Cfg.tag_bytes): seals and, with
 // Cfg.opens, opens packets of any length up to 65,535 bytes of text and as many of associated data,
-// Lanes blocks a cycle. Ports as gcm_core's.
+// Lanes blocks a cycle. The ports are those of gcm_core.
 //
-// A packet takes one beat for each beat of its frame: the blocks that are the core's own (a
-// nonce's, that which becomes the tag, a key's block of zeros) pass through a cipher of one lane
-// beside the wide one. Text that is opened goes out before its verdict is known: whoever receives
-// it must hold it until then (text_hold does).
+// A packet takes one cycle per beat of its frame and no more: all other blocks (those of nonces and
+// of tags, and the zero block of a new key) pass through a second cipher, which has one lane.
+// Decrypted text is output before its verdict is known: the receiver must hold it back until then
+// (text_hold does).
 //
 //   command -> ocb_nonce -> ocb_control -> queue -+
 //   s -> frame_in -> queue -----------------------+-> join -> [Late] -> [register]
@@ -16,8 +16,8 @@
 //               +-> masks' queue -------------+-> ocb_sums -> m
 //   blocks of zeros, of tags, of nonces -> narrow cipher -> tables, tag_check, ocb_nonce
 //
-// The join sees only whether words are there and two flags of the beat; the words themselves come
-// Late cycles later.
+// The join sees only the valid bits of the queues and two flags of the beat; the words themselves
+// arrive Late cycles later.
 
 `include "assert.svh"
 
@@ -61,9 +61,9 @@ module ocb_core
 );
 
   localparam int unsigned Bytes   = 16 * Lanes;
-  // beats of text in the cipher or waiting behind it, more than any latency
+  // beats of text in the cipher or in the queue behind it; more than any latency
   localparam int unsigned Ahead   = 128;
-  localparam int unsigned Pending = 256;  // verdicts under way or waiting
+  localparam int unsigned Pending = 256;  // packets between their last beat and their verdict
 
   // ---- keys ----
   logic setup_valid, setup_ready, rk_we, zero_valid, zero_done, derive_valid, derive_ready;
@@ -100,7 +100,7 @@ module ocb_core
     .dollar_o(dollar), .l0_o(l0), .l1_o(l1), .ln_o(ln)
   );
 
-  // ---- commands, their first offsets, their beats ----
+  // ---- commands, the offsets of their nonces, descriptions of their beats ----
   logic nonce_full, frames_full, counted, ask_valid, ask_ready, answer_valid, started_valid;
   logic started_ready;
   logic [SlotW-1:0] ask_slot, started_slot;
@@ -132,7 +132,7 @@ module ocb_core
   typedef struct packed {
     logic [SlotW-1:0] slot;
     logic open, out, has_text, ends;
-    // mix: text that is sealed; bare: a last partial block of text
+    // lanes with text to seal (mix), with a last partial block of text (bare)
     logic [Lanes-1:0] lane, full, part, mix, bare;
     logic [Bytes-1:0] keep;
     block_t [Lanes-1:0] offset;
@@ -157,8 +157,8 @@ module ocb_core
     .near_full_o(beats_full), .valid_o(beat_valid), .flags_o(flags), .data_o(beat), .pop_i(pop)
   );
 
-  // ---- what becomes of the packets: their claims, what the guard said of them, and then their
-  // frames ----
+  // ---- for the verdicts: the tags to compare with, and the statuses by key_guard, then by
+  // frame_status ----
   logic informed, claimed_q, frame_valid, claim_pop, unused_claim, unused_admitted, unused_status;
   logic unused_claim_full, unused_admitted_full, unused_status_full;
   block_t claimed_tag_q, claim;
@@ -185,7 +185,7 @@ module ocb_core
     .valid_o(unused_status), .data_o(status_bits), .pop_i(claim_pop)
   );
 
-  // ---- the data joins ----
+  // ---- join: beats and data ----
   logic in_valid, in_short, in_long, go_q, out_went, verdict_went, went_out, went_end;
   block_t [Lanes-1:0] data;
   logic [Bytes-1:0] in_keep;
@@ -199,7 +199,7 @@ module ocb_core
   );
   assign pop = beat_valid && in_valid && go_q;
 
-  // There is room behind the cipher, for as many beats as three cycles may bring.
+  // go_q: there is room behind the cipher, also for the beats of the next three cycles.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       {out_went, verdict_went, went_out, went_end, go_q} <= '0;
@@ -225,7 +225,7 @@ module ocb_core
     .valid_o(frame_valid), .status_o(frame_state)
   );
 
-  // The next register: into the cipher; beside it what its output is added to.
+  // The next register: the input of the cipher, and with it what is added to its output.
   typedef struct packed {
     logic [SlotW-1:0] slot;
     logic open, out, has_text, ends, short_frame;
@@ -248,7 +248,7 @@ module ocb_core
       for (int i = 0; i < 16; i++) begin
         kept[l][8*i+:8]   = beat.keep[16*l+i] ? data[l][8*i+:8] : '0;
         padded[l][8*i+:8] = kept[l][8*i+:8];
-        // One more bit after the bytes of a block that has fewer than 16.
+        // Padding: a one bit after the bytes of a block that has fewer than 16.
         if (i > 0) padded[l][8*i+7] = kept[l][8*i+7]
             || (!beat.keep[16*l+i] && beat.keep[16*l+(i > 0 ? i - 1 : 0)]);
       end
@@ -267,7 +267,7 @@ module ocb_core
     cipher_in_q <= cipher_d;
   end
 
-  // ---- the cipher, and behind it the text ----
+  // ---- the cipher, the text and the sums ----
   logic cipher_valid, cipher_soon, unused_meta_valid, unused_meta_full, unused_out_full;
   cipher_pipe #(.Cfg(Cfg.pipe)) u_cipher (
     .clk_i, .rst_ni, .rk_we_i(rk_we), .rk_slot_i(rk_slot), .rk_index_i(rk_index), .rk_i(rk),
@@ -291,7 +291,7 @@ module ocb_core
     .clk_i, .rst_ni, .push_i(cipher_valid_q), .data_i(meta_q), .near_full_o(unused_meta_full),
     .valid_o(unused_meta_valid), .data_o(meta), .pop_i(cipher_soon)
   );
-  assign claim_pop = cipher_valid && meta.ends;  // its packet's sums are here a cycle behind it
+  assign claim_pop = cipher_valid && meta.ends;  // the claim arrives one cycle before the sums
 
   logic out_valid, out_last, sum_valid, sum_open, sum_text;
   logic [SlotW-1:0] sum_slot;
@@ -313,7 +313,7 @@ module ocb_core
     .pop_i(m_valid_o && m_ready_i)
   );
 
-  // ---- blocks of the core's own, one a cycle, through the narrow cipher ----
+  // ---- all other blocks, one a cycle, through the narrow cipher ----
   typedef struct packed {
     logic [SlotW-1:0] slot;
     logic open, text;
@@ -340,7 +340,7 @@ module ocb_core
     .clk_i, .rst_ni, .push_i(sum_valid), .data_i(made_tag), .near_full_o(unused_tags_full),
     .valid_o(tag_valid), .data_o(tag), .pop_i(tag_pop)
   );
-  // Nonces before tags: packets wait for a nonce's block, and those of one beat have a tag a cycle.
+  // Nonces go before tags: packets wait for them, and packets of one beat bring a tag every cycle.
   assign ask_ready = !zero_valid;
   assign tag_pop   = tag_valid && !zero_valid && !ask_valid;
   assign kind_d    = zero_valid ? KindZero : ask_valid ? KindNonce : tag_valid ? KindTag : KindNone;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Commands on their way to the control: each leaves with its first offset (RFC 7253, section 4.2).
+// Adds to each command the offset of its nonce (RFC 7253, section 4.2), on the way to ocb_control.
 //
-// The offset is a part of E(K, nonce without its last six bits), so that nonces that count need the
-// cipher once in 64 packets: if the upper bits are those of the slot's packet before, no block is
-// sent. A block is asked for when its command comes, and commands wait in a queue longer than the
-// cipher: packets before it go on meanwhile.
+// The offset is cut out of E(K, nonce with its last six bits zero), stretched. A nonce that counts
+// up therefore needs the cipher once in 64 packets: no block is sent if the upper bits equal those
+// of the slot's previous packet. A block is sent as soon as its command is accepted; commands wait
+// in a queue that is longer than the cipher, so that earlier packets are not held up.
 //
 //   command -> [3 registers] -> queue, and queue of blocks for the cipher
 //     -> stretch, shift [3 registers] -> offset
@@ -19,18 +19,18 @@ module ocb_nonce
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,
-  // slots that hold a key; what was known under another is forgotten
+  // slots that hold a key; blocks under another key are forgotten
   input  logic [Slots-1:0] slot_valid_i,
-  input  logic             wipe_i,          // wipe_slot_i is being given a key
+  input  logic             wipe_i,          // the key of wipe_slot_i is being changed
   input  logic [SlotW-1:0] wipe_slot_i,
   input  logic             valid_i,
-  output logic             full_o,          // some commands early
+  output logic             full_o,          // rises some commands early
   input  logic [SlotW-1:0] slot_i,
   input  logic [95:0]      nonce_i,
   input  lengths_t         lengths_i,       // of the command three cycles ago
   output logic             ask_valid_o,     // a block for the cipher
   input  logic             ask_ready_i,
-  output logic [SlotW-1:0] ask_slot_o,      // Late cycles after it was taken
+  output logic [SlotW-1:0] ask_slot_o,      // Late cycles after it was accepted
   output block_t           ask_o,
   input  logic             answer_valid_i,  // from the cipher, in order
   input  block_t           answer_i,
@@ -38,27 +38,27 @@ module ocb_nonce
   input  logic             ready_i,
   output logic [SlotW-1:0] slot_o,
   output lengths_t         lengths_o,
-  output block_t           offset_o         // Late cycles after the rest was taken
+  output block_t           offset_o         // Late cycles after the rest was accepted
 );
 
-  // commands that wait for their block, more than the cipher takes cycles
+  // commands that wait for their block; more than the cipher's latency
   localparam int unsigned Wait = 128;
 
-  // ---- ask ----
-  // Three registers between command and queue: the second compares group by group, with what the
-  // memory holds and with the command before, which it does not hold yet; the third has the answer.
+  // ---- request a block ----
+  // Three registers between command and queue: the second compares the nonce, in groups of bits,
+  // with that in the memory and with the command before, not yet in it; the third has the result.
   localparam int unsigned Groups = 6;
   typedef logic [Groups-1:0][14:0] upper_t;  // of the nonce, without the last byte's six low bits
   logic queue_full, asks_full;
-  logic [Slots-1:0] known_q;                 // there was a packet of the slot
+  logic [Slots-1:0] known_q;                 // the slot had a packet under its key
   upper_t upper, latest_q1, upper_q1, upper_q2, upper_q3, asked;
 
   logic [3:1] valid_q;
-  logic follows_q1, follows_q2;  // the command before is the slot's
-  logic known_q2, fresh_q3;      // fresh_q3: and valid
-  logic [Groups-1:0] latest_q2, before_q2;  // the same
+  logic follows_q1, follows_q2;  // the command before has the same slot
+  logic known_q2, fresh_q3;      // fresh_q3: valid, and needs a block
+  logic [Groups-1:0] latest_q2, before_q2;  // groups that are equal
   logic [SlotW-1:0] slot, slot_q1, slot_q2, slot_q3;
-  logic [5:0] bottom_q1, bottom_q2, bottom_q3;  // those six bits
+  logic [5:0] bottom_q1, bottom_q2, bottom_q3;  // the six low bits
 
   assign full_o = queue_full || asks_full;
   assign slot   = Slots > 1 ? slot_i : '0;
@@ -107,26 +107,26 @@ module ocb_nonce
     .clk_i, .rst_ni, .push_i(fresh_q3), .data_i({slot_q3, upper_q3}), .near_full_o(asks_full),
     .valid_o(ask_valid_o), .data_o({ask_slot_o, asked}), .pop_i(ask_valid_o && ask_ready_i)
   );
-  // The block begins with seven bits, the tag's length in bits modulo 128, so that the same nonce
-  // with another length is another nonce.
+  // The block begins with seven bits for the length of the tag in bits, modulo 128: a nonce means
+  // different offsets with different lengths.
   localparam logic [6:0] TagBits = 7'(8 * TagBytes % 128);
   assign ask_o = {
     asked[5][14:13], 6'b0, asked[5][12:0], asked[4:0], 24'h010000, TagBits, 1'b0
   };
 
-  // ---- wait for the answer ----
+  // ---- wait for the encrypted block ----
   logic queued_valid, queued_fresh, take;
   logic [SlotW-1:0] taken_slot, queued_slot, done_slot;
   lengths_t queued_lengths, done_lengths;
-  logic [5:0] bottom_q5;  // so many cycles after take
-  logic [6:0] taken_q;    // cycles since
+  logic [5:0] bottom_q5;  // five cycles after take
+  logic [6:0] taken_q;    // take, one cycle ago and more
   logic unused_fresh_full, unused_lengths_valid;
   fifo_port #(.Cfg(queue(1 + SlotW, Wait, 8))) u_fresh (
     .clk_i, .rst_ni, .push_i(valid_q[3]), .data_i({fresh_q3, slot_q3}),
     .near_full_o(unused_fresh_full), .valid_o(queued_valid), .data_o({queued_fresh, taken_slot}),
     .pop_i(take)
   );
-  // The rest is not wanted before the cipher's block has been shifted.
+  // The rest is needed only when the encrypted block is shifted.
   fifo_late #(.Cfg(queue(SlotW + $bits(lengths_t) + 6, Wait, 8))) u_lengths (
     .clk_i, .rst_ni, .push_i(valid_q[3]), .data_i({slot_q3, lengths_i, bottom_q3}),
     .near_full_o(queue_full), .valid_o(unused_lengths_valid),
@@ -158,7 +158,7 @@ module ocb_nonce
   end
   delay #(.W(1), .Cycles(Late)) u_fresh_late (.clk_i, .d_i(take && queued_fresh), .q_o(fresh));
 
-  // The last block of every slot.
+  // The last encrypted block of every slot.
   logic [SlotW-1:0] top_slot;
   delay #(.W(SlotW), .Cycles(Late)) u_top_slot (.clk_i, .d_i(taken_slot), .q_o(top_slot));
   (* ram_style = "distributed" *)
@@ -169,11 +169,11 @@ module ocb_nonce
     top_q <= fresh ? reverse_bytes(top) : tops[top_slot];
   end
 
-  // The number whose first byte is the block's.
+  // Read as a number whose most significant byte is the first byte of the block.
   assign stretch = {top_q, top_q[127:64] ^ top_q[119:56]};
 
   always_ff @(posedge clk_i) begin
-    // By 1, then by 0, 8, 16 or more, then by 0 to 7.
+    // By 1, then by a multiple of 8, then by 0 to 7.
     coarse_q  <= 191'(stretch >> 1);
     middle_q  <= 135'(coarse_q >> (6'd56 - {bottom_q5[5:3], 3'b0}));
     bottom_q6 <= bottom_q5;

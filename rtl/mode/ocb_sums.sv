@@ -2,9 +2,9 @@
 //
 // Behind OCB's cipher: the text, the checksum of the plaintext and the hash of the associated data.
 //
-// Four registers: what the ciphers gave; the text, and the hash's sum over the lanes; the
-// checksum's sum over the lanes; the packet's sums, of which the checksum with the last offset is
-// the block that becomes its tag.
+// Four stages of registers: the outputs of the ciphers; the text, and the hash summed over the
+// lanes; the checksum summed over the lanes; both summed over the packet. The last checksum, plus
+// the offset of the tag, is the block that is encrypted to the tag.
 
 module ocb_sums
   import sealwright_pkg::*;
@@ -23,16 +23,16 @@ module ocb_sums
   // of the beat
   input  logic [SlotW-1:0]   slot_i,
   input  logic               open_i,
-  input  logic               out_i,      // text of it goes out
+  input  logic               out_i,      // its text is output
   input  logic               has_text_i,
   input  logic               end_i,      // the packet's last beat
-  input  logic               short_i,    // it never came
+  input  logic               short_i,    // the frame lacks this beat
   input  logic [Lanes-1:0]   lane_i,     // lanes with text
   input  logic [Lanes-1:0]   full_i,
   input  logic [Lanes-1:0]   part_i,
   input  logic [Bytes-1:0]   keep_i,     // bytes of text
-  input  block_t [Lanes-1:0] mask_i,     // what the text is added to
-  // of sealed plaintext, and in the last beat the last offset
+  input  block_t [Lanes-1:0] mask_i,     // added to the cipher's output
+  // sum of plaintext that is sealed, and in the last beat the offset of the tag
   input  block_t             sum_i,
   // text, two cycles later
   output logic               text_valid_o,
@@ -73,7 +73,7 @@ module ocb_sums
       for (int i = 0; i < 16; i++) if (!keep_q1[16*l+i]) text_d[l][8*i+:8] = '0;
       if (hashed_q1[l]) hash_d = hash_d ^ cipher_q1[l];
     end
-    // Opened plaintext is padded with one bit behind it.
+    // A partial block of opened plaintext is padded with a one bit.
     sum_d = sum_q2;
     if (Open) begin
       for (int l = 0; l < Lanes; l++) begin

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The multiples of L that OCB's offsets are made of, for every key slot: L_* = E(K, 0), L_$, and
-// L_0 to L_15, each twice the one before. Prepared in 19 cycles once L_* is there; read with the
-// slot and the number of an L_i, two cycles later.
+// The values from which OCB's offsets are computed, for every key slot: L_* = E(K, 0), L_$, and L_0
+// to L_15, each double() of the one before. Computed in 19 cycles from L_*. A read of a slot, with
+// the number of an L_i, takes two cycles.
 
 module ocb_tables
   import sealwright_pkg::*;
@@ -45,7 +45,7 @@ module ocb_tables
     value_q <= state_q == Idle ? star_i : double(value_q);
   end
 
-  // A register between what is made and where it is kept.
+  // A register before the memories.
   block_t star, dollar, l0, l1, ln, kept_q;
   logic [3:0] first_q;  // it is L_*, L_$, L_0, L_1
   logic rest_q;         // L_0 and on
@@ -73,7 +73,7 @@ module ocb_tables
   assign slot       = Slots > 1 ? slot_i : '0;
   assign write_slot = Slots > 1 ? write_slot_i : '0;
   localparam int unsigned AddressW = $clog2(Slots) + 4;
-  (* no_rw_check *)  // a slot in use gets no key
+  (* no_rw_check *)  // a slot in use is not written
   block_t mem [16 * Slots];
   always_ff @(posedge clk_i) begin
     if (rest_q) mem[AddressW'({write_slot, index_q})] <= kept_q;

@@ -28,7 +28,7 @@ module packet_beats
     if (!rst_ni) valid_o <= 1'b0;
     else valid_o <= valid_i || (valid_o && !ends);
   end
-  // Without a packet these follow what may come: whether one does is known late in the cycle.
+  // Without a packet these follow the inputs, valid or not: valid_i is late in the cycle.
   always_ff @(posedge clk_i) begin
     if (!valid_o || goes) begin
       {last_o, left_q} <= !valid_o || last_o ? {only_i, beats_i}

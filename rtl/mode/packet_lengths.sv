@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A packet's lengths in blocks and beats, three cycles after its lengths in bytes. Blocks of
-// associated data and of text follow each other in a frame without a gap, Lanes a beat.
+// Converts a packet's lengths from bytes to blocks and beats, in three cycles. In a frame the text
+// begins in the lane after the last block of associated data, without a gap.
 
 module packet_lengths
   import sealwright_pkg::*;

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A GCM or OCB core behind AXI4-Streams: every channel flat, lengths and keys beside the data.
+// A GCM or OCB core with an AXI4-Stream on every channel.
 //
-//   s_axis_key      tdata 32 bytes of key (16-byte keys first), tuser {erase, slot}
-//   m_axis_key      for one cycle when a key is loaded or erased, or refused: tuser {status, slot}
+//   s_axis_key      tdata the key (one of 16 bytes in bytes 0..15), tuser {erase, slot}
+//   m_axis_key      valid for one cycle, when a key is loaded, erased or refused: tuser {status,
+//                   slot}
 //   s_axis_command  tdata bytes 0..11 nonce, 12..13 length of the associated data, 14..15 of the
-//                   text (least byte first), 16..31 the tag that an opened packet claims; tuser
-//                   {slot, open}
-//   s_axis          a frame a command: blocks of associated data, then blocks of text, tkeep for
-//                   their bytes, tlast on the last beat; a packet without data has one beat without
-//                   a byte
-//   m_axis          the text, in the lanes it came in; tlast on its last beat
+//                   text (both little-endian), 16..31 the tag of a packet to open; tuser {slot,
+//                   open}
+//   s_axis          one frame per command: blocks of associated data, then blocks of text, with
+//                   tkeep and tlast; a packet without data has one beat without a byte
+//   m_axis          the text, in the lanes of its input; tlast on its last beat
 //   m_axis_verdict  tdata the tag; tuser {text, status, open, authentic}
 //
-// Hold = 0: text goes out before its verdict. Hold > 0: packets of up to that many bytes of text,
-// each held until its verdict, and thrown away unless it is StatusOk; packets with more are
-// refused.
+// Hold = 0: text is output before its verdict. Hold > 0: the text of each packet is held back until
+// its verdict, and dropped unless the status is StatusOk; packets with more than Hold bytes of text
+// are refused.
 
 `include "assert.svh"
 
 module sealwright_axis
   import sealwright_pkg::*;
 #(
-  // Plain numbers, which every tool can set: those of mode_e, cipher_e and sbox_e, and of the
+  // Plain integers, which every tool can set: values of mode_e, cipher_e and sbox_e, and of the
   // fields of core_cfg_t.
   parameter int unsigned Mode   = 0,
   parameter int unsigned Cipher = 0,
@@ -30,11 +30,11 @@ module sealwright_axis
   parameter int unsigned Cut    = 0,
   parameter int unsigned Lanes  = 4,  // blocks in a beat
   parameter int unsigned Depth  = 6,  // registers in GHASH's loop
-  parameter int unsigned Slots  = 4,  // keys that are held at the same time
+  parameter int unsigned Slots  = 4,  // key slots
   parameter int unsigned Tag    = 16,  // bytes of the tags
   parameter int unsigned Opens  = 1,  // 0: an OCB core has no inverse cipher
-  parameter int unsigned Keep   = 0,  // 1: keys live through a reset
-  parameter int unsigned Hold   = 0,  // bytes of text that are held until their verdict
+  parameter int unsigned Keep   = 0,  // 1: keys survive a reset
+  parameter int unsigned Hold   = 0,  // most bytes of text in a packet; 0: no limit, not held back
   localparam int unsigned SlotW = slot_bits(Slots)
 ) (
   input  logic                 clk,
@@ -67,8 +67,8 @@ module sealwright_axis
   output logic [5:0]           m_axis_verdict_tuser
 );
 
-  // A cut that is refused below, as S-boxes in memory would have a delay of -1: without another in
-  // its place, elaboration fails at that delay, before it says why.
+  // Sbox = 1 with Cut = 0 is refused below, since it would need a delay of -1 cycles. This value is
+  // built in its place: otherwise elaboration stops at that delay, without the message below.
   localparam int unsigned BuiltCut = Sbox == 32'(SboxRom) && Cut == 0 ? 1 : Cut;
   localparam core_cfg_t Cfg = '{
     pipe: '{
@@ -79,7 +79,7 @@ module sealwright_axis
     keep: Keep != 0
   };
 
-  // ---- what a parameter may be ----
+  // ---- allowed parameters ----
   `SEALWRIGHT_REQUIRE(gen_bad_mode, Mode <= 32'(ModeOcb), "Mode must be 0 (GCM) or 1 (OCB)")
   `SEALWRIGHT_REQUIRE(gen_bad_cipher, Cipher <= 32'(Serpent256),
       "Cipher must be 0 (AES-128), 1 (AES-256) or 2 (Serpent-256)")
@@ -87,7 +87,7 @@ module sealwright_axis
       "Sbox must be 0 (table), 1 (memory) or 2 (composite field)")
   `SEALWRIGHT_REQUIRE(gen_bad_cut, Cut <= (Cipher == 32'(Serpent256) ? 1 : 4),
       "Cut must be at most 4, with Serpent at most 1")
-  // Also of Serpent, which has no S-box in memory: nobody gets a register that was not asked for.
+  // Also for Serpent, which has no S-box in memory: BuiltCut would add a register unasked.
   `SEALWRIGHT_REQUIRE(gen_bad_rom, Cut != 0 || Sbox != 32'(SboxRom),
       "with Sbox = 1 (an S-box in memory) Cut must be 1 or more; Serpent has none: set Sbox = 0")
   `SEALWRIGHT_REQUIRE(gen_bad_lanes, Lanes == 1 || Lanes == 2 || Lanes == 4,
@@ -168,7 +168,7 @@ module sealwright_axis
   end
 
   if (Hold != 0) begin : gen_hold
-    // text may begin behind other lanes
+    // one beat more: text may begin in any lane
     localparam int unsigned Beats = (Hold + 16 * Lanes - 1) / (16 * Lanes) + 1;
     text_hold #(.Lanes(Lanes), .Beats(Beats > 16 ? 2 ** $clog2(Beats) : 16)) u_hold (
       .clk_i(clk), .rst_ni(rst_n), .s_valid_i(core_valid), .s_ready_o(core_ready),

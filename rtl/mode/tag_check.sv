@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Verdicts: a hash and the mask that waits for it become the tag of a packet that was sealed; that
-// of a packet to open is compared and never leaves this module. Nothing of either shows of a packet
-// that has anything wrong with it.
+// Makes the verdicts. A tag is a hash XOR the mask that waits for it. The tag of a sealed packet is
+// output; that of a packet to open is compared, and never leaves this module. No tag is output for
+// a packet with any other status than StatusOk.
 //
-// Masks come in the order of the hashes, each two cycles earlier or more. Whoever sends masks
-// counts the verdicts that are under way and keeps them at Depth or fewer.
+// Masks arrive in the order of the hashes, each at least two cycles before its hash. The sender of
+// the masks must keep the number of pending verdicts at Depth or below.
 
 module tag_check
   import sealwright_pkg::*;
 #(
   parameter int unsigned Depth    = 16,
-  parameter int unsigned TagBytes = 16  // the first ones are the tag
+  parameter int unsigned TagBytes = 16  // length of the tag: the first bytes
 ) (
   input  logic     clk_i,
   input  logic     rst_ni,
@@ -19,7 +19,7 @@ module tag_check
   input  block_t   mask_i,
   input  logic     open_i,
   input  logic     text_i,
-  input  status_e  status_i,   // as far as it is known without the tag
+  input  status_e  status_i,   // as known without the tag
   input  block_t   claim_i,
   input  logic     hash_valid_i,
   input  block_t   hash_i,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Text waits here for its verdict: that of a packet that is StatusOk goes on, that of any other is
-// thrown away. Verdicts go on at once, and say of a packet that came to nothing that no text
-// belongs to it.
+// Holds text back until its verdict: the text of a packet with StatusOk is output, any other is
+// dropped. Verdicts are passed on at once; if the text is dropped, the verdict says that the packet
+// has none.
 //
-// The memory takes Beats beats. A packet with more would wait for a verdict that waits for the
-// packet: the core must refuse it (Cfg.max_text).
+// The memory has room for Beats beats. A longer packet would cause a deadlock, since its verdict
+// comes after its text: the core must refuse it (Cfg.max_text).
 
 `include "assert.svh"
 
@@ -35,7 +35,7 @@ module text_hold
   output verdict_t            m_verdict_o
 );
 
-  // Twice the beats: what queues keep free is not lost to packets.
+  // Twice the beats, so that Beats beats fit in spite of the places that a queue keeps free.
   logic full, valid, pop, last;
   block_t [Lanes-1:0] data;
   logic [16*Lanes-1:0] keep;
@@ -45,7 +45,7 @@ module text_hold
     .near_full_o(full), .valid_o(valid), .data_o({last, keep, data}), .pop_i(pop)
   );
 
-  // What becomes of the text of each packet that has some, in order.
+  // For each packet with text, in order: whether its text is output.
   logic judged_full, judged, good, judge, slice_ready;
   assign judge             = s_verdict_valid_i && s_verdict_ready_o;
   assign s_verdict_ready_o = slice_ready && !judged_full;
@@ -60,7 +60,7 @@ module text_hold
   assign m_keep_o  = keep;
   assign m_last_o  = last;
 
-  // An offer stays, also when the queue fills up meanwhile.
+  // The slice keeps an offered verdict valid, even if u_judged fills up before it is accepted.
   verdict_t verdict;
   always_comb begin
     verdict      = s_verdict_i;
