@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// AES key expansion (FIPS 197, 5.2), a word in seven cycles, five of them for the S-box: AES-128
-// takes 309 cycles, AES-256 421.
+// AES key expansion (FIPS 197, 5.2): seven cycles a word, five of them for the S-box. AES-128 takes
+// 309 cycles, AES-256 421.
 //
-// The window holds the last Nk words, oldest first. While the key itself goes out it turns round
-// once.
+// window_q holds the last Nk words, oldest first. It is rotated once while the words of the key
+// itself are output.
 
 module aes_key_expand
   import sealwright_pkg::*;
@@ -28,8 +28,8 @@ module aes_key_expand
 
   state_e state_d, state_q;
   logic [Words-1:0][31:0] window_q;
-  logic [5:0] count_q;                       // of words that are out
-  logic [$clog2(Words)-1:0] place;           // of the coming word within its Nk
+  logic [5:0] count_q;                       // words that were output
+  logic [$clog2(Words)-1:0] place;           // of the next word among its Nk words
   logic [7:0] rcon_q;
   logic [31:0] last, turned_q, box, word_q;
   logic [2:0] wait_q;                        // for the S-box
@@ -37,7 +37,7 @@ module aes_key_expand
 
   assign place  = count_q[$clog2(Words)-1:0];
   assign last   = window_q[Words-1];
-  // Of the round that count_q says: it stands still for cycles before a word wants it.
+  // Registered: count_q is stable for some cycles before a word needs it.
   always_ff @(posedge clk_i) rcon_q <= aes_pkg::rcon(4'(count_q >> $clog2(Words)));
   always_ff @(posedge clk_i) turned_q <= place == '0 ? {last[7:0], last[31:8]} : last;
   for (genvar i = 0; i < 4; i++) begin : gen_box

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// AES, every round in hardware: Lanes blocks a cycle under one key slot, latency(Cfg) cycles later.
+// AES, fully unrolled: encrypts Lanes blocks a cycle under one key slot, with a latency of
+// latency(Cfg) cycles.
 //
 //   block_i -> [register] -> key 0 -> [register] -> round 1 -> ... -> round 10 or 14 -> block_o
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// AES (FIPS 197): the tables, and what the rounds do to a state. Byte r + 4c of a block is row r of
-// column c.
+// AES (FIPS 197): the tables, and the transformations of a round. Byte r + 4c of a block is row r
+// of column c.
 
 package aes_pkg;
 

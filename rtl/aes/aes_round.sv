@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// One round of AES, or of its inverse, in Cut + 1 cycles. The key belongs to the last of them.
+// One round of AES, or of its inverse, in Cut + 1 cycles. The key is used in the last of them.
 //
 //   forward   SubBytes [Cut registers] ShiftRows, MixColumns, key [register]
 //   inverse   InvSubBytes [Cut registers] InvShiftRows, key, InvMixColumns [register]

@@ -4,10 +4,9 @@
 //
 // GF(2^8) is rewritten as polynomials h y + l over GF(2^4) (x^4 + x + 1) with y^2 = y + 10. There
 //   1 / (h y + l) = (h y + h + l) / d   with   d = 10 h^2 + h l + l^2,
-// so that the only inversion is one of four bits. The linear maps into and out of that field are
-// the ones, of all 16 isomorphisms and four constants, that take the fewest LUTs of four inputs;
-// the affine step of AES is in the map that stands beside it. The proofs compare this with the
-// table.
+// so that the only inversion is one of four bits. Of the linear maps into and out of that field,
+// with all 16 isomorphisms and four constants, these take the fewest 4-input LUTs; the affine step
+// of AES is merged into the map beside it. A proof shows that the result equals the table.
 
 module aes_sbox_composite #(
   parameter int unsigned Cut     = 0,
@@ -37,7 +36,7 @@ module aes_sbox_composite #(
     return p[3:0] ^ {p[6], p[6] ^ p[5], p[5] ^ p[4], p[4]};
   endfunction
 
-  // Which of the four places between the five steps hold a register.
+  // Which of the four places between the five steps have a register.
   localparam bit [3:0] Placed = Cut == 0 ? 4'b0000 : Cut == 1 ? 4'b0100 : Cut == 2 ? 4'b1010
       : Cut == 3 ? 4'b1110 : 4'b1111;
 

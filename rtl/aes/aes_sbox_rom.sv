@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The AES S-box, or its inverse, in a read-only memory with two ports: a result the cycle after.
+// The AES S-box, or its inverse, in a read-only memory with two ports and a latency of one cycle.
 
 module aes_sbox_rom #(
   parameter bit Inverse = 1'b0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// SubBytes of a block, or its inverse, in Cut cycles, with the S-box in the form that Sbox names.
+// SubBytes of a block, or its inverse, in Cut cycles. Sbox selects the implementation.
 //
 // The read-only memory takes at least one cycle; a second one is its output register. Each memory
 // of 256 bytes has two ports and serves two bytes.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A core whose keys and state are registers behind AXI4-Lite (sealwright_axil), and whose packets
-// are AXI4-Streams (sealwright_axis, whose parameters these are). Both ends have the same clock and
+// A core with registers for keys and state on AXI4-Lite (sealwright_axil) and AXI4-Streams for
+// packets (sealwright_axis, which has the same parameters). Both interfaces share one clock and one
 // reset.
 
 module sealwright_axi
   import sealwright_pkg::*;
   import sealwright_registers_pkg::*;
 #(
-  // Plain numbers, which every tool can set: those of mode_e, cipher_e and sbox_e, and of the
+  // Plain integers, which every tool can set: values of mode_e, cipher_e and sbox_e, and of the
   // fields of core_cfg_t.
   parameter int unsigned Mode   = 0,
   parameter int unsigned Cipher = 0,
@@ -16,11 +16,11 @@ module sealwright_axi
   parameter int unsigned Cut    = 0,
   parameter int unsigned Lanes  = 4,  // blocks in a beat
   parameter int unsigned Depth  = 6,  // registers in GHASH's loop
-  parameter int unsigned Slots  = 4,  // keys that are held at the same time
+  parameter int unsigned Slots  = 4,  // key slots
   parameter int unsigned Tag    = 16,  // bytes of the tags
   parameter int unsigned Opens  = 1,  // 0: an OCB core has no inverse cipher
-  parameter int unsigned Keep   = 0,  // 1: keys live through a reset
-  parameter int unsigned Hold   = 0,  // bytes of text that are held until their verdict
+  parameter int unsigned Keep   = 0,  // 1: keys survive a reset
+  parameter int unsigned Hold   = 0,  // most bytes of text in a packet; 0: no limit, not held back
   localparam int unsigned SlotW = slot_bits(Slots)
 ) (
   input  logic                 clk,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A core's key port and its state behind AXI4-Lite (axi/registers.json, docs/REGISTERS.md). No
-// output depends on an input within a cycle (IHI 0022, A3.1). Address and data of a write are each
-// taken when they come; the write takes place when both are there. What is not done is answered
-// with SLVERR: writes of less than four bytes, accesses to places without a register, a command
-// while another is under way or to a slot that is not there, words of a key while the one before
-// waits for the core, and loading a key of which not every word was written since the last command.
+// AXI4-Lite registers for a core's key port and its state (axi/registers.json, docs/REGISTERS.md).
+// There is no combinational path from an input to an output (IHI 0022, A3.1). Address and data of a
+// write are accepted independently; the write happens when both are there. Refused with SLVERR:
+// writes of less than four bytes, accesses to addresses without a register, a command while another
+// is under way or for a slot that does not exist, words of a key while the last one waits for the
+// core, and loading a key if one of its words was not written since the last command.
 
 `include "assert.svh"
 
@@ -52,15 +52,15 @@ module sealwright_axil
   input  logic [SlotW+1:0]    s_axis_key_tuser,
   input  logic [Slots-1:0]    slot_valid,
   input  logic [Slots-1:0]    slot_busy,
-  // its verdicts, as they are taken
+  // its verdicts, as they are accepted
   input  logic                verdict_taken,
   input  logic [2:0]          verdict_status
 );
 
   localparam logic [1:0] Okay = 2'b00, SlaveError = 2'b10;
-  localparam logic [7:0] KeyWords = Cipher == 32'(Aes128) ? 8'h0f : 8'hff;  // that a key has
+  localparam logic [7:0] KeyWords = Cipher == 32'(Aes128) ? 8'h0f : 8'hff;  // words of a key
 
-  // As sealwright_axis has it: what PARAMETERS and LIMITS say would be cut off to fit.
+  // The checks of sealwright_axis: other values would not fit in PARAMETERS and LIMITS.
   `SEALWRIGHT_REQUIRE(gen_bad_mode, Mode <= 32'(ModeOcb), "Mode must be 0 (GCM) or 1 (OCB)")
   `SEALWRIGHT_REQUIRE(gen_bad_cipher, Cipher <= 32'(Serpent256),
       "Cipher must be 0 (AES-128), 1 (AES-256) or 2 (Serpent-256)")
@@ -76,14 +76,14 @@ module sealwright_axil
       "Slots must be a power of two up to 256")
 
   logic [7:0][31:0] key_q, verdicts_q;
-  logic [7:0] written_q;  // words of key_q
+  logic [7:0] written_q;  // words of key_q that were written
   logic [7:0] select_q, event_slot_q;
   logic [SlotW-1:0] slot_q;
   logic erase_q, starts_q, under_way_q, done_q, enable_q;
   logic [1:0] status_q;
 
   // ---- writes ----
-  // Address and data that were taken and wait for each other, or for the answer before theirs.
+  // Address and data wait for each other, and for the previous write response to be accepted.
   logic to_held_q, data_held_q;
   logic [AddressW-1:0] to_q;
   logic [31:0] data_q;
@@ -105,7 +105,7 @@ module sealwright_axil
     if (!rst_n) begin
       {to_held_q, data_held_q, to_q, data_q, strobe_q} <= '0;
     end else begin
-      if (write) {to_held_q, data_held_q, data_q} <= '0;  // data may be a part of a key
+      if (write) {to_held_q, data_held_q, data_q} <= '0;  // data_q may hold a word of a key
       if (s_axil_awvalid && s_axil_awready) begin
         to_held_q <= 1'b1;
         to_q      <= s_axil_awaddr;
@@ -147,7 +147,7 @@ module sealwright_axil
         if (to == InterruptAt) enable_q <= data_q[InterruptEnable];
         if (to == SelectAt) select_q <= data_q[SelectSlot+:8];
       end
-      // An event shows even if the one before is cleared in its cycle.
+      // A new event is not lost if software clears the previous one in the same cycle.
       if (s_axis_key_tvalid) begin
         under_way_q  <= 1'b0;
         done_q       <= 1'b1;

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The security hardware unit of one node on a shared bus: seals lines to the other nodes and opens
-// theirs with AES-128-GCM, by pads made ahead.
+// The security hardware unit of one node on a shared bus: seals lines to other nodes, and opens
+// lines from them, with AES-128-GCM and precomputed pads.
 //
-// For each ordered pair of nodes there is a counter of 64 bits. The nonce of a line is source (8
-// bits), destination (8), epoch (16) and that counter, most significant byte first, so that none
-// comes twice under one key; its associated data are the process (8 bits) and the line's number
-// (64), and its text is 64 bytes. For sending to and receiving from every other node a pool holds
-// up to Pads pads: four blocks of keystream and the mask of the tag. A line takes the oldest, and
-// the AES pipeline makes the next while the bus goes on; the counter moves when a pad is taken. A
-// line that is not authentic takes none: who forges one cannot put the pair out of step.
+// Each ordered pair of nodes has a 64-bit counter. The nonce of a line is source (8 bits),
+// destination (8), epoch (16) and that counter, big-endian, so that no nonce is used twice under
+// one key. The associated data are the process (8 bits) and the line number (64); the text is 64
+// bytes. For each direction of each other node there is a pool of up to Pads pads; a pad is four
+// blocks of keystream and the mask of the tag. A line uses the oldest pad, and the AES pipeline
+// makes another, with the next counter, while the bus continues. A line that is not authentic uses
+// no pad: a forger cannot put the pair out of step.
 //
-// The process table says which processes run here and on which nodes: a line of a process that does
-// not run on both ends is refused and costs no pad. Lines are handled one at a time, about 20
+// The process table says which processes run here, and on which nodes: a line of a process that
+// does not run on both nodes is refused, and uses no pad. Lines are handled one at a time, about 20
 // cycles each.
 //
-// A key is taken between two lines, with the node's number and the epoch. It ends every pool: pads
-// of the key before are gone, and a pair whose counter was not written since is refused. A pair's
-// counter is taken once a key: another would make nonces come twice. Without a key no counter is
-// taken, and every line is refused. A reset, or a key that is erased, leaves the unit without one,
-// and writes over it with the key of zeros and what is derived from that; key_ready_o is low before
-// the end. Pads stay in memory until others replace them, and nothing reads them.
+// A key is accepted between two lines, with the node's number and the epoch. It empties every pool:
+// the pads of the previous key are discarded, and a pair is refused until its counter is written. A
+// pair's counter can be written once per key: a second write, which could repeat nonces, is
+// ignored. Without a key no counter is accepted, and every line is refused. A reset or an erased
+// key leaves the unit without a key: the all-zero key and what is derived from it overwrite the old
+// values, and key_ready_o is low until then. Old pads stay in memory, unread, until replaced.
 //
-// A line sees the process table with what is written in the cycle in which it is accepted.
+// For a line, a write to the process table counts if it is in the cycle that accepts the line.
 //
-//   set-up: key; counters (which also start their pools); process table. Then requests in, answers
-//   out, in order.
+//   set-up: key; counters (which also start their pools); process table. Then requests are answered
+//   in order.
 
 `include "assert.svh"
 
@@ -42,19 +42,19 @@ module shu
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,
-  input  logic [NodeW-1:0] node_i,             // this one; it and the epoch count with a key
+  input  logic [NodeW-1:0] node_i,             // this node; sampled with a key, as is epoch_i
   input  logic [15:0]      epoch_i,
   input  logic             key_valid_i,
   output logic             key_ready_o,
   input  logic             key_erase_i,        // erase the key instead
   input  logic [127:0]     key_i,
   input  logic             counter_we_i,
-  input  logic             counter_receive_i,  // of lines from the peer; else of those to it
+  input  logic             counter_receive_i,  // for lines from the peer; else for lines to it
   input  logic [NodeW-1:0] counter_peer_i,
   input  logic [63:0]      counter_i,
   input  logic             process_we_i,
   input  logic [7:0]       process_i,
-  input  logic [Nodes-1:0] process_nodes_i,    // none: the process is gone
+  input  logic [Nodes-1:0] process_nodes_i,    // where it runs; none: it is gone
   input  logic             valid_i,
   output logic             ready_o,
   input  logic             receive_i,
@@ -66,8 +66,8 @@ module shu
   output logic             valid_o,
   input  logic             ready_i,
   output logic             refused_o,          // by the process table
-  output logic             authentic_o,        // of a line that was received
-  output block_t [3:0]     text_o,             // zero unless sealed, or authentic
+  output logic             authentic_o,        // for a received line
+  output block_t [3:0]     text_o,             // zero unless sealed or authentic
   output block_t           tag_o
 );
 
@@ -75,7 +75,7 @@ module shu
     cipher: Aes128, sbox: Sbox, cut: Cut, lanes: 1, slots: 1, inverse: 1'b0
   };
   localparam int unsigned QueueW = NodeW + 1;
-  localparam int unsigned Depth  = 5;          // registers in GHASH's loop: exponent_i assumes it
+  localparam int unsigned Depth  = 5;          // registers in the loop of GHASH; see exponent_i
   localparam int unsigned Blocks = 5;          // of a pad
 
   `SEALWRIGHT_REQUIRE(gen_bad_nodes, Nodes >= 2 && Nodes <= 256 && (Nodes & (Nodes - 1)) == 0,
@@ -91,8 +91,8 @@ module shu
   block_t rk, power, cipher_out;
   logic unused_rk_slot, unused_slot;
 
-  logic setup_ready, flush, idle;  // flush: a key is taken
-  logic wipe_q, keyed_q;           // the key is to be erased; there is one
+  logic setup_ready, flush, idle;  // flush: a key is accepted
+  logic wipe_q, keyed_q;           // a reset's erase is due; there is a key
   logic [NodeW-1:0] node_q;
   logic [15:0] epoch_q;
   logic [127:0] new_key;
@@ -115,14 +115,14 @@ module shu
   );
 
   // ---- pools ----
-  logic [63:0] counter_q [Queues];               // of the pad that is asked for next
-  logic [Queues-1:0] live_q, mine_q;             // mine_q: that of the line
-  logic [Queues-1:0][PlaceW:0] asked_q, ready_q; // pads asked for or there; there
+  logic [63:0] counter_q [Queues];               // of the next pad to be made
+  logic [Queues-1:0] live_q, mine_q;             // live_q: has a counter; mine_q: the line's
+  logic [Queues-1:0][PlaceW:0] asked_q, ready_q; // pads requested or ready; ready
   logic [Queues-1:0][PlaceW-1:0] head_q, tail_q;
   logic take, made;
   logic [QueueW-1:0] queue_q, made_queue;
 
-  // A counter is taken.
+  // A counter is accepted.
   logic [QueueW-1:0] counter_queue;
   logic counted;
   assign counter_queue = {counter_receive_i, counter_peer_i};
@@ -132,9 +132,9 @@ module shu
     return place == PlaceW'(Pads - 1) ? '0 : place + PlaceW'(1);
   endfunction
 
-  // Whose pool lacks a pad is found by going round, two cycles a pool: one looks, one begins to
-  // ask, if no counter was written meanwhile. Asking takes Blocks cycles; in the first ones the
-  // pool's counter is written back.
+  // A scan looks for a pool that lacks a pad, two cycles per pool: one reads, one starts a request,
+  // unless a counter is being written. A request takes Blocks cycles; in the first ones the pool's
+  // counter is written back.
   logic [QueueW-1:0] scan_q, bump_queue_q;
   logic [2:0] block_q;
   logic looked_q, lacks_q, asking_q, bump_q, begins, asks;
@@ -164,8 +164,8 @@ module shu
       if (looked_q && !lacks_q) scan_q <= scan_q + QueueW'(1);
     end
   end
-  // bump_q: next_counter_q is to be written to the pool's counter. One that is written from outside
-  // goes first, and replaces it.
+  // bump_q: next_counter_q is to be written to the pool's counter. A write through the port goes
+  // first, and replaces it if it is for the same pool.
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) bump_q <= 1'b0;
     else if (begins && !flush) bump_q <= 1'b1;
@@ -227,7 +227,7 @@ module shu
   always_ff @(posedge clk_i) begin
     in_block_q  <= block_q;
     in_queue_q  <= scan_q;
-    // Blocks 0 to 3 of the text, then the tag's mask.
+    // Counters 2 to 5 for the four blocks of text, then 1 for the mask of the tag.
     cipher_in_q <= zero_valid ? '0
         : reverse_bytes({nonce, block_q == 3'd4 ? 32'd1 : 32'd2 + 32'(block_q)});
   end
@@ -239,8 +239,8 @@ module shu
   delay_valid #(.Cycles(latency(Pipe))) u_zero (
     .clk_i, .rst_ni, .valid_i(cipher_zero_q), .valid_o(zero_done)
   );
-  // The pool and its place are worked out a cycle before the block comes; a pool's next pad is at
-  // least a round of the pools behind.
+  // The pool and the pad's place are known a cycle before the block. The next pad of the same pool
+  // is at least one whole scan later.
   logic [2:0] soon_block;
   logic [QueueW-1:0] soon_queue;
   logic [PlaceW-1:0] out_place;
@@ -252,7 +252,7 @@ module shu
     out_queue <= soon_queue;
     out_place <= tail_q[soon_queue];
   end
-  // A key's expansion takes longer than the cipher: what comes out meanwhile is of the key before.
+  // Key expansion takes longer than the cipher: blocks that come out meanwhile have the old key.
   logic kept;
   assign kept       = cipher_valid && setup_ready;
   assign made       = kept && out_block == 3'd4;
@@ -269,9 +269,9 @@ module shu
   logic [7:0] process_q;
   logic [63:0] line_q;
   logic [2:0] group_q;
-  logic hash_valid, good_q, some_q;  // some_q: there is a pad
+  logic hash_valid, good_q, some_q;  // some_q: the pool has a pad
   logic [15:0] same_bytes_q;
-  logic [PlaceW-1:0] place_q;        // of the oldest
+  logic [PlaceW-1:0] place_q;        // of the oldest pad
   block_t hash, tag_q, made_tag_q;
   block_t [3:0] text_q, out_q;
   block_t [Blocks-1:0] pad_q;
@@ -298,7 +298,7 @@ module shu
       end
     end
     for (int q = 0; q < Queues; q++) mine_q[q] <= queue_q == QueueW'(q);
-    // What a line needs of its pool: nobody but that line takes a pad out.
+    // Read ahead for the line: only the current line removes a pad from its pool.
     some_q  <= ready_q[queue_q] != '0;
     place_q <= head_q[queue_q];
   end
@@ -384,7 +384,7 @@ module shu
 
   assign take        = state_q == Answer && ready_i && good_q;
   assign idle        = state_q == Idle;
-  assign ready_o     = idle && !key_valid_i && !wipe_q;  // a key goes first
+  assign ready_o     = idle && !key_valid_i && !wipe_q;  // a key has priority
   assign valid_o     = state_q == Answer;
   assign refused_o   = !allowed_q;
   assign authentic_o = receive_q && good_q;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The sum of Lanes products in GHASH's field, in Depth - 1 cycles (Depth 1 to 6; the loop's first
-// register is its user's).
+// The sum of Lanes products in GHASH's field, in Depth - 1 cycles (Depth 1 to 6; ghash_stride has
+// the remaining register of its loop).
 //
 //   operands -> leaves [5] -> halves of leaf products [2] -> sum over lanes [4]
 //     -> join to halves [6] -> join, reduce [3] -> product
 //
-// The number in brackets is the least Depth that puts a register there.
+// The number in brackets is the least Depth with a register at that place.
 
 module ghash_multiply
   import sealwright_pkg::*;

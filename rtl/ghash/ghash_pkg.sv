@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Multiplication in GHASH's field GF(2)[x] / (x^128 + x^7 + x^2 + x + 1), in pieces that registers
-// may go between.
+// Multiplication in GHASH's field GF(2)[x] / (x^128 + x^7 + x^2 + x + 1), in steps between which a
+// pipeline can have registers.
 //
-// Karatsuba three times over: an operand becomes 27 leaves of 16 bits, leaf by leaf products of 31
-// bits, and those are joined. Joining and reducing are linear, so that the products of several
-// lanes are added leaf by leaf first and then joined and reduced once.
+// Three levels of Karatsuba: each operand is split into 27 leaves of 16 bits, the leaves are
+// multiplied to products of 31 bits, and the products are joined. Joining and reduction are linear:
+// the products of several lanes are added leaf by leaf, and then joined and reduced only once.
 
 package ghash_pkg;
 
@@ -17,7 +17,7 @@ package ghash_pkg;
   // products of the low halves, of the high ones, of their sums
   typedef logic [2:0][126:0] halves_t;
 
-  // Of every three parts the low half, the high half, their sum.
+  // At each level: low half, high half, and their sum.
   function automatic leaves_t leaves(block_t a);
     logic [2:0][63:0] a1;
     logic [8:0][31:0] a2;

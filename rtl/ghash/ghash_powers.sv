@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The first Count powers of H, written one after the other: two bits of a product a cycle, 66
-// cycles a power.
+// Computes and writes the powers of H from 1 to Count, one after the other: two bits of a product
+// per cycle, 66 cycles per power.
 
 module ghash_powers
   import sealwright_pkg::*;
@@ -12,7 +12,7 @@ module ghash_powers
   input  logic            clk_i,
   input  logic            rst_ni,
   input  logic            valid_i,
-  input  block_t          h_i,     // element
+  input  block_t          h_i,     // in the bit order of `element`
   output logic            ready_o,
   output logic            we_o,
   output logic [ExpW-1:0] index_o,
@@ -25,7 +25,7 @@ module ghash_powers
   block_t h_q, power_q, product_q, product_d;
   logic [5:0] step_q;
 
-  // Horner's rule over the bits of power_q, the highest first: it turns round, and is itself again
+  // Horner's rule over the bits of power_q, the highest first: it is rotated, and has its old value
   // after 64 steps.
   always_comb begin
     product_d = product_q;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// GHASH over Lanes blocks a cycle, whose multiplier may be as deep as the clock asks for.
+// GHASH of Lanes blocks a cycle, with a multiplier of any pipeline depth up to 6.
 //
-// Horner's rule waits for each product before it can add the next block. Here a group of blocks
-// (one beat) is added to the product of the group Depth beats before, and every block is multiplied
-// by that power of H that carries it to the first block of the group Depth beats later; in the last
-// Depth groups, to the end. Those last products add up to the hash, so that nothing is folded
-// afterwards and the next packet follows at once. The caller knows the lengths, and so the exponent
-// of the group's first block: `exponent_i`; block l takes exponent_i - l. Blocks that are not there
-// are zero. Beside its last group a packet has one more block, the very last, in a lane of its own:
-// that of its lengths.
+// Horner's rule needs each product before the next block can be added. Here the product of a group
+// of blocks (one beat) is added to the first block of the group Depth beats later: every block is
+// multiplied by the power of H for its distance to that block or, in the last Depth groups, to the
+// end. The sum of those last products is the hash, so that no final step is needed and the next
+// packet follows at once. The caller knows the packet's lengths, and so the exponent for the
+// group's first block, `exponent_i`; block l uses exponent_i - l. Absent blocks are zero. The last
+// block of a packet, that of its lengths, comes beside its last group, in a lane of its own
+// (`after_i`).
 //
-// A beat may come in any cycle. Products that their group is not there for yet wait in a queue.
+// A beat may come in any cycle. Products wait in a queue until their group arrives.
 //
 //   x_i -> [ ] -> power's memory [ ] [ ] -> add product -> [ ] -> multiply [Depth - 1] -+-> hash_o
 //                                              ^---------------- queue <----------------'
@@ -38,17 +38,17 @@ module ghash_stride
   input  logic               valid_i,
   input  logic [SlotW-1:0]   slot_i,
   input  block_t [Lanes-1:0] x_i,         // elements
-  // of the last beat: the block behind all others; else zero
+  // in the last beat: the block after all others; else zero
   input  block_t             after_i,
   input  logic [ExpW-1:0]    exponent_i,
-  input  logic               take_i,      // the packet has a group Depth beats before
-  input  logic               fold_i,      // it has none Depth beats later
+  input  logic               take_i,      // the packet has a group Depth beats earlier
+  input  logic               fold_i,      // the packet has no group Depth beats later
   input  logic               last_i,
   output logic               valid_o,
   output block_t             hash_o
 );
 
-  // Three cycles to read the powers, and the beat beside them.
+  // The beat is delayed by the three cycles that a read of the powers takes.
   block_t [Lanes:0] x, power;
   logic take, fold, last;
   logic valid;
@@ -62,7 +62,7 @@ module ghash_stride
   assign slot       = Slots > 1 ? slot_i : '0;
   assign power_slot = Slots > 1 ? power_slot_i : '0;
   for (genvar l = 0; l < Lanes; l++) begin : gen_power
-    (* no_rw_check *)  // a slot in use gets no powers
+    (* no_rw_check *)  // a slot in use is not written
     block_t mem [Slots * 2**ExpW];
     logic [$clog2(Slots)+ExpW-1:0] address_q;
     block_t read_q;
@@ -74,7 +74,7 @@ module ghash_stride
     end
   end
 
-  // The block behind all others takes H itself.
+  // The block after all others is multiplied by H itself.
   logic [SlotW-1:0] slot_late;
   delay #(.W(SlotW), .Cycles(2)) u_slot (.clk_i, .d_i(slot_i), .q_o(slot_late));
   key_store #(.Slots(Slots)) u_h (
@@ -82,13 +82,13 @@ module ghash_stride
     .key_i(power_i), .slot_i(slot_late), .key_o(power[Lanes])
   );
 
-  // The queue of products that wait for their group; an empty one lets the product through.
+  // The queue of products that wait for their group. If it is empty, a product bypasses it.
   localparam int unsigned PtrW = Depth > 1 ? $clog2(Depth) : 1;
   (* ram_style = "distributed", no_rw_check *)
   block_t waiting [2**PtrW];
   logic [PtrW-1:0] write_q, read_q;
   logic [PtrW:0] count_q;
-  logic through_q;  // it is 0
+  logic through_q;  // count_q is 0
   logic product_valid, product_fold, product_last, push, pop;
   block_t product, added;
 
@@ -111,7 +111,7 @@ module ghash_stride
   end
   always_ff @(posedge clk_i) if (push) waiting[write_q] <= product;
 
-  // The loop: its register, the multiplier, back to the addition.
+  // The feedback loop: this register, the multiplier, the addition.
   block_t [Lanes:0] a_q, b_q;
   always_ff @(posedge clk_i) begin
     for (int l = 0; l <= Lanes; l++) begin
@@ -129,7 +129,7 @@ module ghash_stride
     .clk_i, .rst_ni, .valid_i(valid), .valid_o(product_valid)
   );
 
-  // The last products of a packet, added up.
+  // The sum of the last products of a packet.
   block_t sum_q;
   logic ends;
   assign ends = product_valid && product_fold && product_last;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Serpent's key expansion, of a key of 32 bytes: four words, then eight columns in three cycles; 33
-// keys in 592 cycles.
+// Serpent key expansion for keys of 32 bytes: 33 round keys in 592 cycles. For each round key four
+// words are computed, one a cycle, and then substituted, eight columns in three cycles.
 //
-// Keys 1 to 31 go out folded, as the rounds take them (serpent_pkg).
+// Round keys 1 to 31 are output folded, as the rounds need them (serpent_pkg).
 
 module serpent_key_expand
   import sealwright_pkg::*;
@@ -23,8 +23,8 @@ module serpent_key_expand
   state_e state_d, state_q;
   logic [7:0][31:0] window_q;
   logic [1:0] step_q;
-  logic [1:0] phase_q;       // of a step of Substitute
-  logic [7:0] count_q;       // of words
+  logic [1:0] phase_q;       // cycle within a step of Substitute
+  logic [7:0] count_q;       // words computed
   logic [5:0] index_q;
   logic [2:0] box_q;
   logic [31:0] word;
@@ -33,10 +33,11 @@ module serpent_key_expand
   assign word = serpent_pkg::rotl(
       window_q[0] ^ window_q[3] ^ window_q[5] ^ window_q[7] ^ 32'h9e3779b9 ^ {24'b0, count_q}, 11);
 
-  // The first eight columns, substituted in two cycles; in the next the words turn by eight bits.
+  // The first eight columns are substituted in two cycles; in the third the words are rotated by
+  // eight bits.
   logic [7:0][3:0] column_q;
-  logic [7:0][3:0][3:0] some_q;  // of every other box
-  // a chain, so that each is near its two columns; there before the first step
+  logic [7:0][3:0][3:0] some_q;  // by four boxes: the even or the odd ones
+  // A chain of copies of box_q, each near its two columns. It is filled before the first step.
   logic [3:0][2:0] box_copy_q;
   block_t turned;
   always_ff @(posedge clk_i) begin

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Serpent, or its inverse: Lanes blocks a cycle under one key slot, latency(Cfg) cycles later.
+// Serpent, or its inverse, fully unrolled: Lanes blocks a cycle under one key slot, with a latency
+// of latency(Cfg) cycles.
 //
 //   block_i -> [register] -> key -> [register]
 //     32 times: -> S-box -> [cut] -> linear transform and key -> [register]
 //     -> block_o
 //
-// Keys 1 to 31 come folded (serpent_pkg), keys 0 and 32 plain. Cut is 0 or 1.
+// Round keys 1 to 31 are given folded (serpent_pkg), 0 and 32 plain. Cut is 0 or 1.
 
 `include "assert.svh"
 

@@ -3,8 +3,8 @@
 // Serpent (Anderson, Biham and Knudsen, 1998): its S-boxes, and its linear transform with a key
 // folded in.
 //
-// Word i of a block is its bytes 4i to 4i + 3, the first least significant: bits [32i+31:32i] here.
-// The S-boxes take a bit of each word: column c of the block is bits c, 32 + c, 64 + c and 96 + c.
+// Word i of a block is its bytes 4i to 4i + 3, little-endian: bits [32i+31:32i] here. An S-box is
+// applied to a column, one bit of each word: bits c, 32 + c, 64 + c and 96 + c.
 
 package serpent_pkg;
 
@@ -35,8 +35,8 @@ package serpent_pkg;
     return (w << n) | (w >> (32 - n));
   endfunction
 
-  // The algebraic normal form of a box: bit m of anf(box)[k] says that output k has the product of
-  // the inputs in m.
+  // The algebraic normal form of an S-box: if bit m of anf(box)[k] is set, output k contains the
+  // product of the inputs whose bits are set in m.
   function automatic logic [3:0][15:0] anf(logic [15:0][3:0] box);
     for (int k = 0; k < 4; k++) begin
       for (int m = 0; m < 16; m++) begin
@@ -46,7 +46,7 @@ package serpent_pkg;
     end
   endfunction
 
-  // All 32 columns at once, from that form.
+  // Applies an S-box, given in that form, to all 32 columns.
   function automatic block_t substitute(logic [3:0][15:0] form, block_t s);
     logic [31:0] product, y0, y1, y2, y3;
     {y3, y2, y1, y0} = '0;
@@ -61,16 +61,16 @@ package serpent_pkg;
     return {y3, y2, y1, y0};
   endfunction
 
-  // The key that `mix` takes, of the key that is to be added after it, or that `unmix` takes, of
-  // the one before it.
+  // Converts a round key k to the form for `mix` (where k is added after the linear transform) and
+  // for `unmix` (where it is added before the inverse).
   function automatic block_t folded(block_t k);
     logic [31:0] k0, k1, k2, k3;
     {k3, k2, k1, k0} = k;
     return {rotl(k3, 25), rotl(k2, 10) ^ k3 ^ (k1 << 7), rotl(k1, 31), rotl(k0, 27) ^ k1 ^ k3};
   endfunction
 
-  // mix(s, folded(k)) is the linear transform of s, plus k. Every sum has three terms and a bit of
-  // the key: one LUT of four inputs, where adding k by itself would take one more a bit.
+  // mix(s, folded(k)) is the linear transform of s, plus k. Every sum has three terms and a key
+  // bit, which fit in one 4-input LUT; adding k separately would take one more LUT per bit.
   function automatic block_t mix(block_t s, block_t k);
     logic [31:0] x0, x1, x2, x3;
     {x3, x2, x1, x0} = s;
@@ -83,7 +83,7 @@ package serpent_pkg;
     return {x3, x2, x1, x0};
   endfunction
 
-  // unmix(s, folded(k)) is the inverse of the linear transform, of s plus k.
+  // unmix(s, folded(k)) is the inverse linear transform of s plus k.
   function automatic block_t unmix(block_t s, block_t k);
     logic [31:0] x0, x1, x2, x3, y1, y3;
     {y3, x2, y1, x0} = s;

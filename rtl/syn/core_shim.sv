@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A core between registers, on three pins: for place and route, where a core's own ports outnumber
-// a package's pins.
+// A wrapper of a core for place and route, with a clock, a reset, and one pin each for inputs and
+// outputs: a core has more ports than a package has pins.
 //
-// Inputs come from a shift register, outputs are folded into one bit, a register behind every step:
-// every path that the timing report shows goes through the core. It may begin in a register of this
-// module that stands at its pin: `verdict_ready`, `m_ready` and the reset are such registers, which
-// the cipher alone hardly has.
+// Inputs come from a shift register, and outputs are folded into one bit with a register after each
+// step, so that every path in the timing report goes through the core. A path may begin in a
+// register of this module that is placed near its pin, such as those of `verdict_ready`, `m_ready`
+// and the reset; the cipher alone has hardly any.
 
 module core_shim
   import sealwright_pkg::*;
@@ -20,7 +20,7 @@ module core_shim
   parameter int unsigned Slots  = 4,
   parameter int unsigned Tag    = 16,
   parameter int unsigned Opens  = 1,
-  parameter int unsigned Hold   = 0,   // of the bare cores: packets with more text are refused
+  parameter int unsigned Hold   = 0,   // packets with more text are refused; nothing is held back
   localparam int unsigned SlotW = slot_bits(Slots)
 ) (
   input  logic clk,

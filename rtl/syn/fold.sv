@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Many bits into one, four at a step, a register behind every step: what a shim shows of a core's
-// outputs.
+// Folds the outputs of a core into one bit: XOR of four bits at a time, with a register after every
+// step.
 
 module fold #(
   parameter int unsigned Width = 64

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The bus unit between registers, on three pins, as core_shim has the cores.
+// A wrapper of the bus unit for place and route, like core_shim.
 
 module shu_shim
   import sealwright_pkg::*;
