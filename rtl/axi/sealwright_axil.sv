@@ -4,8 +4,8 @@
 // There is no combinational path from an input to an output (IHI 0022, A3.1). Address and data of a
 // write are accepted independently; the write happens when both are there. Refused with SLVERR:
 // writes of less than four bytes, accesses to addresses without a register, a command while another
-// is under way or for a slot that does not exist, words of a key while the last one waits for the
-// core, and loading a key if one of its words was not written since the last command.
+// is under way or for a slot that does not exist, words of a key while the previous command waits
+// for the core, and loading a key if one of its words was not written since the last command.
 
 `include "assert.svh"
 

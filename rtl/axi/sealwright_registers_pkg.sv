@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Addresses and fields, from rtl/axi/registers.json by `python -m flow registers`.
+// Addresses and fields, generated from rtl/axi/registers.json by `python -m flow registers`.
 
 package sealwright_registers_pkg;
 

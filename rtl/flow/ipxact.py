@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The IP-XACT components (IEEE 1685-2014) of the tops with ports for a design, made from their SystemVerilog: sealwright.xml and
-sealwright_axi.xml, which has the memory map of axi/registers.json as well."""
+"""The IP-XACT components (IEEE 1685-2014) of the two top modules, generated from their SystemVerilog: sealwright.xml and
+sealwright_axi.xml, which also has the memory map of axi/registers.json."""
 
 import re
 from xml.etree import ElementTree
@@ -19,15 +19,15 @@ LITE_ROLES = ["awvalid", "awready", "awaddr", "wvalid", "wready", "wdata", "wstr
 MAP = "registers"
 WIDTHS = {"SlotW": "(Slots > 1 ? $clog2(Slots) : 1)"}
 SCHEMA = "http://www.accellera.org/XMLSchema/IPXACT/1685-2014"
-# What a parameter may be: a range, or a list, with the names of values if they have some. What depends on other parameters is
-# left to elaboration.
+# Allowed values of parameters: a range, or a list, with names if the values have any. Rules that involve several parameters
+# are left to elaboration.
 RANGES = {"Cut": (0, 4), "Depth": (1, 6), "Opens": (0, 1), "Keep": (0, 1), "Hold": (0, 65535)}
 CHOICES = {"Mode": enum("mode_e"), "Cipher": enum("cipher_e"), "Sbox": enum("sbox_e"), "Lanes": (1, 2, 4),
            "Slots": tuple(2**n for n in range(9)), "Tag": (4, 8, 12, 13, 14, 15, 16)}
 
 
 def source(top):
-    """The text of a top."""
+    """The SystemVerilog of a top."""
     return (RTL / TOPS[top][0] / f"{top}.sv").read_text()
 
 
@@ -37,7 +37,7 @@ def parameters(text):
 
 
 def ports(text, widths):
-    """Names, directions and left ends of the vectors (nothing for a bit)."""
+    """Names, directions, and left bounds of the vectors (empty for a single bit)."""
     for way, left, name in re.findall(r"^  (input|output)\s+logic\s+(?:\[(.+?):0\]\s*)?(\w+),?$", text, re.M):
         for word, value in widths.items():
             left = re.sub(rf"\b{word}\b", value, left)
@@ -54,12 +54,12 @@ def element(name, /, *inner, **attributes):
 
 
 def texts(**words):
-    """Elements that hold a text each."""
+    """Elements that contain only text."""
     return [element(name, str(word)) for name, word in words.items()]
 
 
 def identity(vendor, library, name, release):
-    """What names a type."""
+    """The attributes that identify a type: vendor, library, name and version."""
     return {"vendor": vendor, "library": library, "name": name, "version": release}
 
 
@@ -179,28 +179,28 @@ def component(top, described):
         *texts(description=TOPS[top][1]), element("parameters", *(parameter(*one) for one in built)))
     body = body.replace("<ipxact:component>", f'<ipxact:component xmlns:ipxact="{SCHEMA}">', 1)
     return ('<?xml version="1.0" encoding="UTF-8"?>\n<!-- SPDX-License-Identifier: MIT OR Apache-2.0 -->\n'
-            f"<!-- Made from {TOPS[top][0]}/{top}.sv by python -m flow registers -->\n{body}\n")
+            f"<!-- Generated from {TOPS[top][0]}/{top}.sv by python -m flow registers -->\n{body}\n")
 
 
 def check(name, top):
-    """Fails if a document is not well-formed, if it names something that is not there, or if something of the module is not in
-    it."""
+    """Fails if a document is not well-formed, refers to something that does not exist, or lacks a port or a parameter of the
+    module."""
     root = ElementTree.parse(RTL / name).getroot()
     space = {"ipxact": SCHEMA}
 
     def every(path, key="ipxact:name"):
         found = [one.get(key) if ":" not in key else one.findtext(key, "", space) for one in root.iterfind(path, space)]
         if len(found) != len(set(found)):
-            raise SystemExit(f"{name}: the same twice in {path}: {found}")
+            raise SystemExit(f"{name}: duplicates in {path}: {found}")
         return set(found)
 
     def within(what, used, known):
         if not used <= known:
-            raise SystemExit(f"{name}: {what} without what they name: {', '.join(sorted(used - known))}")
+            raise SystemExit(f"{name}: {what} refer to what does not exist: {', '.join(sorted(used - known))}")
 
     def same(what, one, other):
         if one != other:
-            raise SystemExit(f"{name}: other {what} than {top}.sv: {', '.join(sorted(one ^ other))}")
+            raise SystemExit(f"{name}: {what} differ from those of {top}.sv: {', '.join(sorted(one ^ other))}")
 
     text = source(top)
     declared = set(re.findall(r"^  (?:input|output)\b.*?(\w+),?$", text, re.M))
@@ -219,7 +219,7 @@ def check(name, top):
     within("port maps", mapped, named)
     beside = {"slot_valid", "slot_busy"}
     if named - mapped - beside:
-        raise SystemExit(f"{name}: ports of no interface: {', '.join(sorted(named - mapped - beside))}")
+        raise SystemExit(f"{name}: ports without a bus interface: {', '.join(sorted(named - mapped - beside))}")
     every("ipxact:busInterfaces/ipxact:busInterface")
     maps = every("ipxact:memoryMaps/ipxact:memoryMap")
     within("memory maps", {one.get("memoryMapRef") for one in root.iterfind(".//ipxact:memoryMapRef", space)}, maps)
@@ -233,12 +233,12 @@ def check(name, top):
         allowed = [each.text for each in root.iterfind(f"ipxact:choices/ipxact:choice[ipxact:name='{one.get('choiceRef')}']/*", space)]
         low, high = int(one.get("minimum", value)), int(one.get("maximum", value))
         if (one.get("choiceRef") and value not in allowed[1:]) or not low <= int(value) <= high:
-            raise SystemExit(f"{name}: {one.get('parameterId')} may not be {value}, which it is when nobody sets it")
+            raise SystemExit(f"{name}: {one.get('parameterId')} has a default that is not allowed: {value}")
 
 
 def imported(name, described):
-    """Fails unless PeakRDL, an independent reader of IP-XACT, finds the registers of the description in a document: places, fields,
-    access, values after a reset, and what changes by itself."""
+    """Fails unless PeakRDL, an independent reader of IP-XACT, finds the registers of the description in a document: offsets, fields,
+    access, reset values, and which fields hardware changes."""
     from peakrdl_ipxact import IPXACTImporter
     from systemrdl import RDLCompiler
     from systemrdl.node import FieldNode

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The register map, from axi/registers.json: the SystemVerilog package, the C header and the document. And IP-XACT."""
+"""Generates from axi/registers.json the SystemVerilog package, the C header, the document and the IP-XACT components."""
 
 import json
 import re
@@ -13,18 +13,18 @@ FROM = "from rtl/axi/registers.json by `python -m flow registers`"
 
 
 def description():
-    """The map, checked: registers and fields do not overlap and lie where they can be accessed."""
+    """The register map, after a check that registers and fields do not overlap and have valid places."""
     found = json.loads((RTL / "axi" / "registers.json").read_text())
     taken = set()
     for register in found["registers"]:
         for number in range(register.get("count", 1)):
             offset = register["offset"] + 4 * number
             if offset % 4 or offset in taken:
-                raise SystemExit(f"{register['name']}: offset {offset} is no place of its own")
+                raise SystemExit(f"{register['name']}: offset {offset} is not a multiple of 4, or is used twice")
             taken.add(offset)
         bits = [bit for field in register["fields"] for bit in range(field["low"], field["low"] + field["bits"])]
         if len(bits) != len(set(bits)) or max(bits) > 31:
-            raise SystemExit(f"{register['name']}: fields overlap, or are out of its 32 bits")
+            raise SystemExit(f"{register['name']}: fields overlap, or exceed its 32 bits")
         if any(field.get("value", 0) >> field["bits"] for field in register["fields"]):
             raise SystemExit(f"{register['name']}: a value is larger than its field")
         if register["access"] not in ("ro", "wo", "rw", "w1c"):
@@ -36,7 +36,7 @@ def description():
 
 
 def reset(register):
-    """The word that a register has after a reset, if that is the same in every core."""
+    """The value of a register after a reset, or None if it is not the same in every core."""
     values = [field.get("reset") for field in register["fields"]]
     if None in values:
         return None
@@ -44,7 +44,7 @@ def reset(register):
 
 
 def meaning(one):
-    """What is said of a register or a field, and of its values, in one sentence."""
+    """The description of a register or a field and of its values, as one sentence."""
     values = [f"{value['value']} `{name}`" + (f" ({value['about']})" if "about" in value else "")
               for name, value in one.get("values", {}).items()]
     return ": ".join(part for part in (one.get("about"), ", ".join(values)) if part)
@@ -52,7 +52,7 @@ def meaning(one):
 
 def package(found):
     """The SystemVerilog package."""
-    lines = ["// SPDX-License-Identifier: MIT OR Apache-2.0", "//", f"// Addresses and fields, {FROM}.", "",
+    lines = ["// SPDX-License-Identifier: MIT OR Apache-2.0", "//", f"// Addresses and fields, generated {FROM}.", "",
              f"package {found['name']}_registers_pkg;", ""]
     lines += [f"  localparam int unsigned AddressW = {ipxact.address_bits(found)};", ""]
     for register in found["registers"]:
@@ -79,7 +79,7 @@ def named(one):
 def header(found):
     """The C header."""
     guard = f"{found['name'].upper()}_REGISTERS_H"
-    lines = ["/* SPDX-License-Identifier: MIT OR Apache-2.0 */", *comment(f"{found['about']} Made {FROM}."),
+    lines = ["/* SPDX-License-Identifier: MIT OR Apache-2.0 */", *comment(f"{found['about']} Generated {FROM}."),
              f"#ifndef {guard}", f"#define {guard}", ""]
     for one in found["sequences"]:
         steps = " ".join(f"({number}) {step}" for number, step in enumerate(one["steps"], 1))
@@ -113,8 +113,8 @@ def comment(text):
 def document(found):
     """The document."""
     lines = ["# Registers of the hardware cores", "",
-             found["about"], f"This page is made {FROM}.",
-             "The last column but one is the value after a reset, where every core has the same.", "",
+             found["about"], f"This page is generated {FROM}.",
+             "The reset column gives the value after a reset, if it is the same in every core.", "",
              "| offset | register | access | bits | field | reset | |", "|---|---|---|---|---|---|---|"]
     for register in found["registers"]:
         count = register.get("count", 1)
@@ -152,11 +152,11 @@ def make():
 
 
 def check():
-    """Fails if a file is not what the description makes."""
+    """Fails if a generated file is out of date."""
     found = description()
     old = [name for name, text in FILES.items() if (RTL / name).read_text() != text(found)]
     if old:
-        raise SystemExit(f"not as their sources say: {', '.join(old)}; python -m flow registers makes them")
+        raise SystemExit(f"out of date: {', '.join(old)}; run python -m flow registers")
     for name, top in ipxact.FILES.items():
         ipxact.check(name, top)
     ipxact.imported("sealwright_axi.xml", found)
@@ -170,7 +170,7 @@ const unsigned int values[] = {{ {values} }};
 
 
 def compiles():
-    """Fails if a C or C++ compiler has a word to say about the header, or about a macro of it that is used."""
+    """Fails if a C or C++ compiler reports anything about the header, or about a use of its macros."""
     path = RTL / "axi" / "sealwright_registers.h"
     macros = re.findall(r"^#define (\w+)(\(n\))? \S", path.read_text(), re.M)
     text = PROBE.format(header=path, values=", ".join(name + "(1)" * bool(takes) for name, takes in macros))
