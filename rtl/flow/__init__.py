@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Everything that is done with the cores: lint, simulation, proofs, synthesis. `python -m flow --help` in rtl/."""
+"""Lint, simulation, proofs and synthesis of the hardware cores. Usage, in rtl/: `python -m flow --help`."""

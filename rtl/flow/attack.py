@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The faults of the first design, put back into copies of the sources, and the attacks that they allow (docs/attacks/cores.md).
+"""Attacks on the core, and on a copy of it with the faults of the first design (docs/attacks/cores.md).
 
-Each attack of sim/test_attacks.py must succeed against the core with the faults, and fail against the core as it is.
+Each attack of sim/test_attacks.py must succeed against the copy, and fail against the core.
 """
 
 from . import protocol
@@ -9,10 +9,10 @@ from .cores import Core
 from .tools import BUILD, RTL, sources
 
 CORE = Core("gcm", "aes128", 1, slots=2)
-# File, what it says, and what the first design did.
+# File, present text, and the faulty text of the first design.
 FAULTS = [
-    ("mode/tag_check.sv", "shows_q2 ? tag_q2 & Shown : '0", "tag_q2"),  # every verdict shows the right tag
-    # Whoever comes next gives the beats that a short frame lacks, and takes those that a long one has too much.
+    ("mode/tag_check.sv", "shows_q2 ? tag_q2 & Shown : '0", "tag_q2"),  # every verdict shows the correct tag
+    # The missing beats of a short frame are taken from the next frame; the surplus beats of a long one go to the next packet.
     ("mode/frame_fit.sv", "take && !drop_q && s_last_i && !final_q", "1'b0"),
     ("mode/frame_fit.sv", "take && !drop_q && !s_last_i && final_q", "1'b0"),
 ]
@@ -25,21 +25,21 @@ def broken(folder):
     for name, now, first in FAULTS:
         text = files[name].read_text()
         if text.count(now) != 1:
-            raise SystemExit(f"{name}: '{now}' is there {text.count(now)} times, not once")
+            raise SystemExit(f"{name}: '{now}' occurs {text.count(now)} times, not once")
         files[name] = folder / name.split("/")[-1]
         files[name].write_text(text.replace(now, first))
     return list(files.values())
 
 
 def succeed(name, folder, files, weak):
-    """Whether the attacks do what they must against a core."""
+    """Whether the attacks succeed against a core if it is `weak`, and fail if not."""
     env = {"LANES": str(CORE.lanes), "HOLD": "0", "KEEP": "0", "CASES": "", "WEAK": str(int(weak))}
     return protocol.tested("sealwright_axis", name, ["test_attacks"], folder, CORE.parameters, files, env)
 
 
 def check(short=False):
-    """Fails unless every attack succeeds against the faults and fails against the core. `short`: without the core as it is,
-    which the tests of the stream protocol attack as well (flow/protocol.py)."""
+    """Fails unless every attack succeeds against the copy with the faults and fails against the core. `short` leaves out the
+    core, which the tests of the stream protocol attack, too (flow/protocol.py)."""
     folder = BUILD / "attack"
     ends = [succeed("the first design's faults", folder / "weak", broken(folder / "faults"), True)]
     if not short:

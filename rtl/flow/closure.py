@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What a design consists of: the files of the modules that its top reaches with its parameters, and of the packages that those
-name.
+"""The source files of a design: those of the modules that its top instantiates with its parameters, directly or not, and of the
+packages that they use.
 
-Synthesis reads these files and no others, and a result carries a hash of their words. A change elsewhere leaves it valid, and so
-does a change of what builds nothing: comments, layout, assertions, and what is required of parameters.
+Synthesis reads only these files, and a result stores a hash of their tokens. A result stays valid if other files change, or if
+only comments, layout, assertions or the checks of parameters change.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ SHIMS = ("syn/fold.sv", "syn/core_shim.sv", "syn/shu_shim.sv")
 
 
 def top(core):
-    """The shim around a core, and its parameters."""
+    """The wrapper of a core for synthesis, and its parameters."""
     if core.mode == "shu":
         return "shu_shim", {name: core.parameters[name] for name in ("Sbox", "Cut")}
     return "core_shim", core.parameters
@@ -28,7 +28,7 @@ def top(core):
 
 @cache
 def files(core, root=RTL):
-    """Its files below `root`, by name, in the order of files.f: each after those that it needs."""
+    """The files of a design, relative to `root`, in the order of files.f: each after those that it needs."""
     import pyslang
 
     listed = [*(root / "files.f").read_text().split(), *SHIMS]
@@ -67,7 +67,7 @@ def parsed(options, names, root):
 
 
 def words(name, defines, root=RTL):
-    """The words of a file, with its macros expanded and without comments."""
+    """The tokens of a file, with macros expanded and without comments."""
     import pyslang
 
     found = []
@@ -76,21 +76,21 @@ def words(name, defines, root=RTL):
         if isinstance(node, pyslang.parsing.Token):
             found.append(node.rawText)
 
-    driver = parsed([f"-D{one}" for one in defines], [name], root)  # whose memory the words stand in
+    driver = parsed([f"-D{one}" for one in defines], [name], root)  # owns the memory of the tokens
     for tree in driver.syntaxTrees:
         tree.root.visit(see)
     return found
 
 
 def sha256(core, told, root=RTL):
-    """The hash of a design: of its files, its parameters, and `told`, the words that the tools are given."""
+    """The hash of a design: of its files, its parameters, and `told`, the options of the tools."""
     built = {name: words(name, ("SYNTHESIS", "SEALWRIGHT_UNGUARDED"), root) for name in files(core, root)}
     return hashlib.sha256(json.dumps([top(core), told, built]).encode()).hexdigest()
 
 
 def simulated(*more):
-    """The hash of all that the bulk simulations of the cores build: the words of every file but those of the folders `bus` (the
-    bus unit) and `axi` (which has tests of its own), or with them if they are among `more`."""
+    """The hash of all sources that the bulk simulations of the cores build: the tokens of every file, except in the folders `bus`
+    (the bus unit) and `axi` (which has its own tests), unless `more` names them."""
     names = (path.relative_to(RTL).as_posix() for path in sources() if path.parent.name not in {"bus", "axi"} - {*more})
     found = {name: words(name, ("SEALWRIGHT_UNGUARDED",)) for name in names}
     return hashlib.sha256(json.dumps(found).encode()).hexdigest()
@@ -98,8 +98,8 @@ def simulated(*more):
 
 @cache
 def tests(bus=False):
-    """The hash of what the bulk simulations of the cores, or of the bus unit, test with: the harness, what builds and runs it, what
-    makes its cases, and vectors."""
+    """The hash of the tests in the bulk simulations of the cores, or of the bus unit: the harness, the code that builds and runs
+    it, the generator of its cases, and the vectors."""
     root = RTL.parent
     found = [RTL / "flow" / "sim.py", *(root / "crates" / "vectors" / "examples" / "rtl_cases").glob("*.rs")]
     if bus:
@@ -108,17 +108,17 @@ def tests(bus=False):
 
 
 def digest(paths):
-    """The hash of files, with their names."""
+    """The hash of the names and contents of files."""
     text = {path.relative_to(RTL.parent).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(paths)}
     return hashlib.sha256(json.dumps(text).encode()).hexdigest()
 
 
-# What runs the checks of `checks`.
+# The modules of this package that run the checks in `checks`.
 CHECKING = ("cores", "erase", "golden", "mutate", "prove", "protocol", "sim", "tools")
 
 
 def checks():
-    """The hash of everything that can notice a change of the sources: harnesses, tests, proofs, and what runs them."""
+    """The hash of everything that can detect a change of the sources: harnesses, tests, proofs, and the code that runs them."""
     root = RTL.parent
     found = [*(path for kind in ("sim/*.*", "formal/*.*") for path in RTL.glob(kind)),
              *(RTL / "flow" / f"{name}.py" for name in CHECKING),
@@ -126,7 +126,7 @@ def checks():
     return digest(found)
 
 
-# By mode: files that belong to it with AES or with Serpent, and files that do not.
+# For `check`, by mode: files that belong to its designs, with any cipher, and files that do not.
 COMMON = ("pkg/sealwright_pkg.sv", "lib/cipher_pipe.sv", "lib/key_store.sv", "syn/fold.sv")
 OF = {"aes128": ("aes/aes_pkg.sv", "aes/aes_round.sv"), "serpent": ("serpent/serpent_pkg.sv", "serpent/serpent_pipe.sv")}
 QUEUES = ("lib/fifo.sv", "mode/tag_check.sv", "lib/key_guard.sv", "syn/core_shim.sv")
@@ -143,8 +143,8 @@ BELONGS = {
 
 
 def check(cores):
-    """Fails unless the hash of every core changes with each file that belongs to it, and with none that does not, nor with what
-    builds nothing: each is changed in a copy of the sources."""
+    """Fails unless the hash of every core changes with each file that belongs to it, and does not change with other files, or with
+    comments and checks of parameters. The changes are made in a copy of the sources."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
         for name in ["files.f", *(RTL / "files.f").read_text().split(), *SHIMS, "lib/assert.svh"]:
@@ -162,14 +162,14 @@ def check(cores):
                 (root / name).write_text(text)
             texts = {name: changed(root / name, "// changed\n`SEALWRIGHT_REQUIRE(a, 1, 0)") for name in inside}
             if sha256(core, [], root) != before[core]:
-                raise SystemExit(f"{core.name}: its hash changes with what builds nothing")
+                raise SystemExit(f"{core.name}: its hash changes with comments or checks of parameters")
             for name, text in texts.items():
                 (root / name).write_text(text)
     files.cache_clear()
 
 
 def changed(path, more):
-    """Puts `more` before the end of each module and package of a file; returns its text before."""
+    """Inserts `more` before the end of each module and package of a file; returns the file's old text."""
     text = path.read_text()
     path.write_text('`include "assert.svh"\n' + re.sub(r"^(?=end(module|package)$)", f"{more}\n", text, flags=re.M))
     files.cache_clear()

@@ -16,13 +16,13 @@ NAME = "sealwright:crypto:sealwright"
 
 
 def build(target, *words, parameters=CORE.parameters):
-    """Runs a target with these parameters, those of the core without any; returns what was printed."""
+    """Runs a target with `parameters` (default: those of CORE); returns its output."""
     parameters = [f"--{name}={value}" for name, value in parameters.items()]
     return run(["fusesoc", "--cores-root", RTL, "run", "--build-root", BUILD / "fusesoc", f"--target={target}", NAME,
                 *parameters, *words])
 
 
-# A design that depends on the core: its top has a parameter with a name of ours.
+# A design that depends on the core, and whose top has a parameter with the same name as one of the core.
 DEPENDENT = {
     "dependent.core": f"""CAPI=2:
 name: example:soc:dependent:1.0.0
@@ -40,7 +40,7 @@ endmodule
 
 
 def dependent():
-    """Fails if a design that depends on the core does not build, or gets parameters of the core."""
+    """Fails if a design that depends on the core does not build, or if its parameters are set to those of the core."""
     folder = Path(tempfile.mkdtemp())
     for name, text in DEPENDENT.items():
         (folder / name).write_text(text)
@@ -61,4 +61,4 @@ def check(generator):
     counts = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
     if len(counts) != 1 or not counts[0]["packets"]:
         raise SystemExit("the simulation that FuseSoC built compared no packet")
-    print(f"{CORE.name} by FuseSoC: lint, and {counts[0]['packets']} packets as the library has them")
+    print(f"{CORE.name} by FuseSoC: lint, and {counts[0]['packets']} packets equal to the library's")

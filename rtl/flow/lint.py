@@ -23,7 +23,7 @@ CORES = [
 RULES = "-line-length,-explicit-parameter-storage-type,-parameter-name-style,-always-comb,-unpacked-dimensions-range-ordering"
 
 
-# Parameters that must stop elaboration, by top module, with the word that the error says.
+# Parameters that must stop elaboration, by top module, with the parameter that the error must name.
 BAD = {
     "sealwright_axis": [
         ("Lanes", {"Lanes": 3}), ("Lanes", {"Lanes": 0}), ("Lanes", {"Lanes": 8}), ("Depth", {"Depth": 7}), ("Depth", {"Depth": 0}),
@@ -48,19 +48,19 @@ COLUMNS = 100
 
 
 def written():
-    """Every file of SystemVerilog that a person writes."""
+    """Every SystemVerilog file."""
     others = [*sorted((RTL / "syn").glob("*.sv")), *sorted((RTL / "formal").glob("*.sv"))]
     return [*sources(), *headers(), *others]
 
 
 def refused(top, name, values):
-    """Fails if Verilator takes these parameters, or refuses them without their name."""
-    built = values if top == "shu" else {"Lanes": 1, **values}  # which takes half the time of four
+    """Fails if Verilator accepts these parameters, or if its error does not name the wrong one."""
+    built = values if top == "shu" else {"Lanes": 1, **values}  # half the time of four lanes
     words = ["verilator", f"-I{HEADERS}", "--lint-only", "--top-module", top, *(f"-G{n}={v}" for n, v in built.items())]
     done = subprocess.run([*words, str(RTL / "sim" / "lint.vlt"), *map(str, sources())], capture_output=True, text=True,
                           check=False)
     if not done.returncode or f"{name} must be" not in done.stderr:
-        raise SystemExit(f"{top}: {values}: {'taken' if not done.returncode else 'refused without a word about ' + name}")
+        raise SystemExit(f"{top}: {values}: {'accepted' if not done.returncode else 'refused without naming ' + name}")
 
 
 def check():
@@ -73,12 +73,12 @@ def check():
     registers.compiles()
     core = (RTL / "sealwright.core").read_text()
     if f"\nname: sealwright:crypto:sealwright:{version()}\n" not in core:
-        raise SystemExit(f"sealwright.core has another version than Cargo.toml: {version()}")
+        raise SystemExit(f"the version in sealwright.core differs from that in Cargo.toml, {version()}")
     listed = re.findall(r"^ +- (\S+\.sv)$", core, re.M)
     if listed != (RTL / "files.f").read_text().split():
-        raise SystemExit("sealwright.core and files.f list other files")
+        raise SystemExit("sealwright.core and files.f list different files")
     if ipxact.parameters(ipxact.source("sealwright_axi")) != ipxact.parameters(ipxact.source("sealwright_axis")):
-        raise SystemExit("sealwright_axi and sealwright_axis have other parameters")
+        raise SystemExit("sealwright_axi and sealwright_axis have different parameters")
     for top in ("shu", "sealwright_axil", "sealwright_axi"):
         run(["verilator", f"-I{HEADERS}", "--lint-only", "-Wall", "--top-module", top, RTL / "sim" / "lint.vlt", *sources()])
     for top, sets in BAD.items():

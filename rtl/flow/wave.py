@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Draws one packet on its way through each core (docs/wave-*.svg) from a dump of the Verilated model."""
+"""Draws waveforms of one packet in each core (docs/wave-*.svg), from a VCD dump of the Verilated model."""
 
 import os
 from dataclasses import dataclass
@@ -43,8 +43,8 @@ PICTURES = {
 
 
 def dump(path):
-    """The values of every signal by cycle, just before the rising edge: a list of dictionaries. Of signals with one name that
-    of the module above counts, which the dump has first."""
+    """The values of every signal by cycle, just before the rising edge: a list of dictionaries. Of signals with the same name
+    the one of the outermost module counts, which is first in the dump."""
     names, seen, now, changes, cycles = {}, set(), {}, {}, []
     for line in [*path.read_text().splitlines(), "#"]:
         words = line.split()
@@ -56,7 +56,7 @@ def dump(path):
                 names.setdefault(words[3], []).append(name)
             seen.add(name)
         elif words[0][0] == "#":
-            # Before what changes with the edge: the dump has the clock among the rest.
+            # The values before the edge: in the dump the clock changes together with other signals.
             rises = any("clk" in names.get(code, ()) and value and not now.get(code) for code, value in changes.items())
             if rises:
                 cycles.append({name: value for code, value in now.items() for name in names.get(code, ())})
@@ -95,7 +95,7 @@ def draw(title, cycles, rows):
 
 
 def words(cycles, row, y):
-    """The valid words of a bus, each shown by its first byte in memory. Words that wait have another colour."""
+    """The valid words of a bus, each shown as its byte 0. Words that wait for ready have another colour."""
     out = [f'<path class="l" d="M{EDGE} {y - 4}H{EDGE + WIDE * len(cycles)}"/>']
     start = 0
     while start < len(cycles):

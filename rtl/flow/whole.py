@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Bounded proofs of whole cores (formal/core_proof.sv): whatever comes to the ports, nothing goes wrong for so many cycles from
-reset. The assertions in the sources are proved with those of core_proof.
+"""Bounded proofs of whole cores (formal/core_proof.sv): whatever the inputs, no assertion fails within a number of cycles from
+reset. The assertions are those of core_proof and those in the sources.
 
-The cores have short queues with the slack of the long ones, so that they fill up within the bound; ciphers, the multiplier and
-the setting up of keys are stubs. Yosys makes a netlist of gates, in which every assertion is an output; ABC merges what is
-equal in all states that can be reached, and tries each output by itself.
+The queues are shortened, with the same slack, so that they fill up within the bound; the ciphers, the multiplier and key_setup
+are replaced by stubs. Yosys makes a netlist of gates with an output for every assertion; ABC merges signals that are equal in
+all reachable states, and proves each output separately.
 """
 
 import re
@@ -17,8 +17,8 @@ from .tools import BIN, BUILD, HEADERS, RTL, SITE, run, sources
 ABC = SITE / "pyosys" / "yosys-abc"
 STUBS = ("lib/cipher_pipe.sv", "ghash/ghash_multiply.sv", "lib/key_setup.sv")
 OTHERS = ("mode/sealwright_axis.sv", "mode/key_sweep.sv", "mode/text_hold.sv", "lib/cipher_only.sv")  # not below core_proof
-# File, what it says, and what the proofs put there: shorter queues with the same slack, and a slot that holds a key from the start,
-# and in OCB the block of a nonce.
+# File, its text, and the text for the proofs: shorter queues with the same slack, a slot that holds a key from the start, and in
+# OCB also the block of a nonce.
 SHORT = [
     ("lib/key_guard.sv", "kept_q = '0;", "kept_q = '1;"),
     ("mode/ocb_nonce.sv", "known_q  <= '0;", "known_q  <= '1;"),
@@ -30,37 +30,37 @@ SHORT = [
     ("mode/ocb_core.sv", "Pending = 256", "Pending = 16"),
     ("mode/ocb_nonce.sv", "Wait = 128", "Wait = 16"),
 ]
-# The cores, how many packets may be under way, and cycles that are tried: with so few packets their queues fill up, but not those
-# behind the command port. The first text of an OCB core comes in cycle 49, its first verdict in cycle 69.
+# The cores, the value of Flight, and the number of cycles: with so few packets the queues fill up, except those behind the command
+# port. An OCB core outputs its first text in cycle 49, and its first verdict in cycle 69.
 RUNS = (("gcm", 16, 60), ("ocb", 16, 90))
 MODES = {"gcm": 0, "ocb": 1}
 # The latency of a cipher: as short as each core allows.
 LATENCY = {"gcm": 2, "ocb": 5}
-# Those of core_proof need more conflicts than those of the sources, since nothing comes out in the first cycles: so many times more.
+# Factors on the limit of conflicts for assertions of core_proof: they need more, as nothing is output in the first cycles.
 EFFORT = {"Data": 12, "Last": 8, "Beat": 8, "One": 8, "Order": 8}
-# What a proof must reach to say something: cycles behind the first text and the first verdict, for data without a command those in which
-# a packet has been taken whole, and assertions for all time.
+# The least that a proof must reach to be of use. Cycles after the first text and the first verdict (for data without a command:
+# after a whole packet was accepted), and the number of assertions proved for all time.
 LEAST = {"gcm": ({"Data": 34, "Beat": 34, "Last": 34, "One": 45, "Order": 45, "Ends": 37, "Frame": 20}, 20),
          "ocb": ({"Data": 50, "Beat": 50, "Last": 50, "One": 70, "Order": 70, "Ends": 73, "Frame": 20}, 24)}
-# Cycles in which something must move once commands have stopped and the ports are ready: the longest way from one to the next.
+# Within so many cycles something must move while commands have stopped and the ports are ready.
 QUIET = {"gcm": 36, "ocb": 72}
 
 
 def replaced(folder, changes):
-    """The source files, those that `changes` names copied into `folder` and changed there; each change must fit once."""
+    """The source files; those in `changes` are copied to `folder` and changed there. The old text of each must occur once."""
     folder.mkdir(parents=True, exist_ok=True)
     files = {path.relative_to(RTL).as_posix(): path for path in sources()}
     for name, now, then in changes:
-        text = files[name].read_text()  # as the changes before left it
+        text = files[name].read_text()  # with the changes before
         if text.count(now) != 1:
-            raise SystemExit(f"{name}: '{now}' is there {text.count(now)} times, not once")
+            raise SystemExit(f"{name}: '{now}' occurs {text.count(now)} times, not once")
         files[name] = folder / name.replace("/", "_")
         files[name].write_text(text.replace(now, then))
     return files
 
 
 def netlist(mode, flight, folder, faults=()):
-    """Makes folder/s.aig of a core; returns the names of its assertions, one an output."""
+    """Makes folder/s.aig of a core; returns the names of its assertions, in the order of its outputs."""
     shutil.rmtree(folder, ignore_errors=True)
     package = "pkg/sealwright_pkg.sv"
     files = replaced(folder, [
@@ -108,8 +108,8 @@ def bounded(folder, index, frames, conflicts):
 
 
 def forever(folder, index, frames):
-    """Whether one output is proved for all time: by property-directed reachability, in the part of the core that a proof for
-    `frames` cycles needs; all else may do anything there. A limit on frames keeps it from trying for long."""
+    """Whether one output is proved for all time: by property-directed reachability, on an abstraction with only the part of the
+    core that a proof for `frames` cycles needs; the rest is unconstrained. A limit on frames bounds the time."""
     words = f"&read s.aig; &cone -O {index}; &scl; &gla -F {frames} -C 2000; &gla_derive; &put; scleanup; pdr -F 25"
     said = subprocess.run([ABC, "-c", words], cwd=folder, capture_output=True, text=True, check=False).stdout
     return "Property proved" in said
@@ -134,8 +134,8 @@ def solve(mode, flight, frames, conflicts, faults=(), only=""):
 
 
 def check(longer=1, conflicts=2000):
-    """Fails if an assertion of a core can fail within the cycles that are tried, or `longer` times as many, or the solver gives up
-    before anything can come out."""
+    """Fails if an assertion of a core can fail within the cycles of RUNS, times `longer`, or if the solver gives up before the
+    cycles in LEAST."""
     with ThreadPoolExecutor(2) as pool:  # each is a process of its own
         every = pool.map(lambda one: solve(one[0], one[1], longer * one[2], conflicts), RUNS)
     for (mode, flight, _), found in zip(RUNS, every, strict=True):
@@ -147,14 +147,14 @@ def check(longer=1, conflicts=2000):
         short = {name: cycles[name] for name, cycle in least.items() if cycles.get(name, cycle) < cycle}
         if short or len(found) - len(cycles) < always or least.keys() - found.keys():
             raise SystemExit(f"{mode}: {len(found) - len(cycles)} assertions for all time, of at least {always}, and {short}: "
-                             "nothing can come out in so few cycles")
+                             "the cores output nothing in so few cycles")
         ports = ", ".join(f"{name} {cycle}" for name, cycle in cycles.items() if "." not in name)
         inside = [cycle for name, cycle in cycles.items() if "." in name]
         print(f"the whole core, {mode}, {flight} packets: {len(found) - len(cycles)} of {len(found)} assertions proved for all time; "
               f"for so many cycles from reset those on the ports: {ports}; the others: {min(inside)} to {max(inside)}", flush=True)
 
 
-# What must be noticed: the core and its packets, the assertion that must fail, a file, what it says, and the fault.
+# Planted faults: core, Flight, the assertion that must fail, file, its text, and the faulty text.
 FAULTS = [
     ("gcm", 16, "Text", "lib/fifo.sv", "some_q && (!valid_o || pop_i);", "some_q;"),  # a waiting word changes
     ("gcm", 16, "One", "mode/tag_check.sv", "{valid_q[1:0], hash_valid};", "{valid_q[1:0], hash_valid || valid_q[0]};"),
@@ -176,7 +176,7 @@ FAULTS = [
 
 
 def faults(frames=140, conflicts=200_000):
-    """Fails unless every fault makes its assertion fail."""
+    """Fails unless every planted fault makes its assertion fail."""
     for mode, flight, name, *fault in FAULTS:
         found = solve(mode, flight, frames, conflicts, [tuple(fault)], name)
         cycle = min((cycle for cycle in found.values() if cycle is not None), default=0)
