@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""A core of Sealwright as a module of LiteX: streams in and out, keys by a stream of their own.
+"""A Sealwright core as a LiteX module with AXI4-Streams.
 
-LiteX finds this file once its folder, `rtl/litex` of this repository, is on the path of modules: in PYTHONPATH, or
+Python must find this file: put its folder, `rtl/litex` of this repository, into PYTHONPATH, or write
 
     import sys
     sys.path.append("…/sealwright/rtl/litex")
@@ -10,11 +10,11 @@ LiteX finds this file once its folder, `rtl/litex` of this repository, is on the
     self.seal = Sealwright(platform, mode="gcm", cipher="aes128", lanes=1, clock_domain="sys")
     self.comb += [source.connect(self.seal.data), self.seal.text.connect(sink), ...]
 
-The file stays in that folder: the sources that it adds to the platform are beside it. What stands in each stream is in
-docs/CORES.md under "Interface", as are the other parameters, which are given by their names: `Tag=12`.
+Leave the file in that folder: it adds the sources of the cores to the platform by relative paths. The contents of each stream are
+in docs/CORES.md under "Interface", and so are the other parameters, which are given by name: `Tag=12`.
 
-Resets of LiteX's clock domains begin at any time. The core takes such a reset through two registers, so that all of it sees the reset
-begin in one cycle, as keys that live through a reset (`Keep=1`) need; it begins and ends two cycles later.
+The reset of a LiteX clock domain can begin at any time. It passes two registers, so that the whole core sees it begin in the same
+cycle, which keys that survive a reset (`Keep=1`) need. In the core the reset begins and ends two cycles later.
 """
 
 from pathlib import Path
@@ -28,8 +28,8 @@ CIPHERS = {"aes128": 0, "aes256": 1, "serpent": 2}
 
 
 class Sealwright(LiteXModule):
-    """`key`, `command` and `data` go in, `text` and `verdict` come out; `key_done` and `key_answer`, `slot_valid` and `slot_busy`
-    tell what became of the keys. All of them are in the clock domain `clock_domain`."""
+    """Inputs are the streams `key`, `command` and `data`, outputs `text` and `verdict`. `key_done` and `key_answer` give the
+    results of key requests, `slot_valid` and `slot_busy` the state of the slots. All are in `clock_domain`."""
 
     def __init__(self, platform=None, mode="gcm", cipher="aes128", lanes=1, slots=4, clock_domain="sys", **more):
         slot_bits = max(1, (slots - 1).bit_length())
@@ -44,7 +44,7 @@ class Sealwright(LiteXModule):
         # # #
 
         def stream(prefix, ends, way, fields):
-            """The ports of a stream that goes into (`i`) or out of (`o`) the core."""
+            """The ports of an input stream (`i`) or an output stream (`o`) of the core."""
             back = {"i": "o", "o": "i"}[way]
             ports = {f"{way}_{prefix}_tvalid": ends.valid, f"{back}_{prefix}_tready": ends.ready}
             ports.update({f"{way}_{prefix}_t{field}": getattr(ends, field) for field in fields})

@@ -1,4 +1,4 @@
-//! What synthesis and simulation found of the cores in `rtl/`: every result that is committed here, by name.
+//! The committed results of synthesis and simulation of the cores in `rtl/`, by file name.
 //!
 //! `python3 -m flow synth` and `python3 -m flow full` write the files; `docs/CORES_RESULTS.md` says what they contain.
 
