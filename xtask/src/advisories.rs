@@ -1,5 +1,6 @@
-//! Advisories about crates that we build: the RustSec database as of a day stands in `xtask/advisories.tsv`, since it is on no package
-//! registry. `cargo xtask supply` compares the lock files with it; `cargo xtask supply --advisories FOLDER` writes it anew.
+//! Security advisories about crates that we build: `xtask/advisories.tsv` is a copy of the RustSec database, which no
+//! package registry has. `cargo xtask supply` compares the lock files with it; `cargo xtask supply --advisories FOLDER`
+//! updates it.
 
 use std::{collections::BTreeSet, fs, path::Path};
 

@@ -1,6 +1,6 @@
-//! What runs beside the other steps of `test`, which use one processor for most of their time: the release build beside the tests,
-//! so that the steps `sizes` and `release` find it done; and the cores beside what follows the tests. The steps go first, then the
-//! build, for which one of them waits, then the cores.
+//! Jobs that `test` runs beside its steps, which mostly use only one processor: the release build beside the tests, so
+//! that it is done at the steps `sizes` and `release`; and the checks of the cores after the tests. The steps have the
+//! highest priority, then the build, for which one of them waits, then the cores.
 
 use std::{
     fs, io,

@@ -1,5 +1,5 @@
-//! What cargo builds of a package for this machine: the crates with their features, and what each needs, as `cargo tree` tells. Build
-//! scripts and procedural macros count.
+//! The crates that cargo builds for a package on this machine, with their features and dependencies, from `cargo tree`.
+//! Build scripts and procedural macros count.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
-//! Checks that modules of a crate do not depend on each other in a circle, with the paths that the compiler resolves.
-//! A module and its own parts count as one here.
+//! Checks that the modules of a crate do not depend on each other in a cycle, with the paths that the compiler
+//! resolves. A module and its submodules count as one here.
 //!
 //! `cargo check` calls this program as a wrapper of the compiler for the crates of the workspace. The program compiles the crate.
 //! Then it asks the compiler to print the crate as a tree in which every path is resolved (`-Zunpretty=hir-tree`, an unstable

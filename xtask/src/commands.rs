@@ -1,4 +1,4 @@
-//! The commands of `cargo xtask`: their names, what the help says of them, and what they run.
+//! The commands of `cargo xtask`: their names, their help, and what they run.
 
 use std::io;
 
@@ -11,34 +11,34 @@ use crate::{
     supply, symbols, upstream, vectors, venv,
 };
 
-/// A command that is a step of `test`, or stands by itself.
+/// A command: a step of `test`, or a command that `test` does not run.
 pub(crate) struct Step {
     pub(crate) name: &'static str,
     help: &'static str,
     in_test: InTest,
-    /// Whether it reads words behind its name.
+    /// Whether it takes arguments.
     pub(crate) words: bool,
     pub(crate) run: fn(&mut Run),
 }
 
-/// When `test` runs a step. Those of which this says the same run in the order of the table.
+/// When `test` runs a step. Steps with the same value run in the order of the table.
 #[derive(Clone, Copy, PartialEq)]
 enum InTest {
-    /// Before others: it reads sources, and says within seconds what is wrong.
+    /// Before the others: it only reads sources, and takes seconds.
     First,
     Then,
-    /// Not at all: it takes long, or builds many other crates.
+    /// Never: it takes long, or builds many other crates.
     No,
 }
 
-/// What steps run with.
+/// The state of a run of one or more steps.
 pub(crate) struct Run {
     pub(crate) steps: Steps,
-    /// Those behind the command.
+    /// The arguments of the command.
     words: Vec<String>,
     /// Whether this is `test`.
     several: bool,
-    /// What runs beside the steps, if there are several.
+    /// Jobs that run beside the steps of `test`.
     release: Option<Beside>,
     cores: Option<io::Result<Apart>>,
 }
@@ -49,13 +49,13 @@ impl Run {
     }
 }
 
-/// What runs no step: how it is called, and its help.
+/// The commands that are no step: usage and help.
 const OTHERS: [(&str, &str); 3] = [
     ("lab WORDS", "builds both programs, then runs `sealwright-lab WORDS` (the same as: cargo lab WORDS)"),
     (
         "install-c PREFIX",
-        "builds the C library and installs it: shared, static, header, pkg-config file; the libraries in PREFIX/lib or\n\
-         in `--libdir DIR`, and for a package all below $DESTDIR",
+        "builds and installs the C library: shared and static library, header, pkg-config file. The libraries go to\n\
+         PREFIX/lib or to `--libdir DIR`; for a package, set $DESTDIR, and all goes below it",
     ),
     ("test", "runs all steps below; the last line says how many passed, failed and were skipped"),
 ];
@@ -79,15 +79,15 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "supply",
-        help: "licences, sources, advisories and reasons of what others wrote, and whether it is used; `--list` prints\n\
-               the product's dependencies",
+        help: "dependencies: licences, sources, security advisories, a stated reason for each, and whether each is\n\
+               used; `--list` prints those of the product",
         in_test: InTest::Then,
         words: true,
         run: |run| run.steps.check("dependencies", |steps| supply::check(steps, &run.words)),
     },
     Step {
         name: "circles",
-        help: "modules of a crate do not depend on each other in a circle",
+        help: "the modules of a crate do not depend on each other in a cycle",
         in_test: InTest::Then,
         words: false,
         run: |run| run.steps.check("circles between modules", circles::check),
@@ -111,70 +111,71 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "files",
-        help: "no file is too long; unsafe code and instruction sets are only where they are allowed, and docs/ASSURANCE.md\n\
-               says of each file why its unsafe code is sound",
+        help: "no file is too long; unsafe code and instruction sets are only where they are allowed, and\n\
+               docs/ASSURANCE.md says why the unsafe code of each file is sound",
         in_test: InTest::First,
         words: false,
         run: |run| run.steps.check("files", files::check),
     },
     Step {
         name: "links",
-        help: "what a link of a document names within the repository is there; pages that a package has too are without links that\n\
-               lead out of it there, and `links --write` writes them",
+        help: "links in documents to files and headings of the repository are valid. Copies of pages in a package\n\
+               have no links out of the package: `links --write` writes these copies",
         in_test: InTest::First,
         words: true,
         run: |run| run.steps.check("links", |steps| links::check(steps, &run.words)),
     },
     Step {
         name: "examples",
-        help: "whatever a user of the libraries can name has an example that runs",
+        help: "every public item of the libraries has an example that runs",
         in_test: InTest::First,
         words: false,
         run: |run| run.steps.check("examples", examples::check),
     },
     Step {
         name: "fuzz",
-        help: "the fuzz targets compile. `fuzz TARGET --seconds N` runs one, `fuzz all --seconds N` each in its turn after a\n\
-               planted fault (`planted`) that must be found, and both add to fuzz/log.csv; `--keep` puts the inputs that reach most\n\
-               into fuzz/corpus; `fuzz figures` adds up the log",
+        help: "the fuzz targets compile. `fuzz TARGET --seconds N` runs one; `fuzz all --seconds N` runs all, after a\n\
+               planted fault (`planted`), which must be found. Both add to fuzz/log.csv. `--keep` updates fuzz/corpus\n\
+               with a minimal set of inputs that keeps the coverage; `fuzz figures` sums up the log",
         in_test: InTest::Then,
         words: true,
         run: |run| fuzz::run(&mut run.steps, &run.words),
     },
     Step {
         name: "unit",
-        help: "tests of the workspace at the best level, and doc tests",
+        help: "tests of the workspace at the best instruction-set level, and doc tests",
         in_test: InTest::Then,
         words: false,
         run: |run| {
-            // Where release binaries are needed later, their build may begin now.
+            // If release binaries are needed later, their build begins now.
             run.release = run.several.then(|| Beside::begin(&run.steps));
             run.steps.cargo("tests", &["test", "--workspace", "--all-features", "--no-fail-fast"], &[]);
         },
     },
     Step {
         name: "levels",
-        help: "tests of the cryptographic crates at each lower level",
+        help: "tests of the cryptographic crates at each lower instruction-set level",
         in_test: InTest::Then,
         words: false,
         run: |run| {
-            // The tests have built what the cores are compared with.
+            // The tests have built the generator of the cases with which the cores are compared.
             run.cores = run.several.then(|| Apart::begin(&run.steps, "rtl"));
             levels::run(&mut run.steps);
         },
     },
     Step {
         name: "aarch64",
-        help: "tests and vectors on aarch64 under emulation, and the library for WebAssembly; needs a root with Debian's\n\
-               compiler, which `cargo xtask aarch64 --make-root` makes; `--loops` counts the instructions of the loops",
+        help: "tests and vectors on aarch64 under emulation, and the library for WebAssembly. Needs a root folder\n\
+               with Debian's compiler, which `aarch64 --make-root` makes; `--loops` counts the instructions in the\n\
+               inner loops of AES",
         in_test: InTest::Then,
         words: true,
         run: |run| aarch64::run(&mut run.steps, &run.words),
     },
     Step {
         name: "sizes",
-        help: "number of crates and size of the program for each way to install; both have limits. `test` measures the program\n\
-               with the default features alone",
+        help: "number of crates and size of the program for each way to install; both have limits. `test` measures\n\
+               only the program with the default features",
         in_test: InTest::Then,
         words: false,
         run: |run| {
@@ -186,7 +187,7 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "growth",
-        help: "how much a program grows that seals with AES-256-GCM; it has a limit",
+        help: "by how much a program grows if it seals with AES-256-GCM; it has a limit",
         in_test: InTest::Then,
         words: false,
         run: |run| run.steps.check("growth", growth::check),
@@ -202,7 +203,7 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "symbols",
-        help: "the release binaries contain no intrinsic that was compiled as a function",
+        help: "no intrinsic was compiled to a function in the release binaries",
         in_test: InTest::Then,
         words: false,
         run: |run| {
@@ -214,7 +215,7 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "vectors",
-        help: "the release binary checks every file in vectors/ at every level",
+        help: "the release binary checks every file in vectors/ at every instruction-set level",
         in_test: InTest::Then,
         words: false,
         run: |run| run.steps.check("vectors by the command line", vectors::check),
@@ -242,23 +243,24 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "capi",
-        help: "links the C library; examples in C, C++, Go and Java, with sanitizers and valgrind",
+        help: "builds the C library, and runs examples in C, C++, Go and Java, with sanitizers and valgrind",
         in_test: InTest::Then,
         words: false,
         run: |run| capi::run(&mut run.steps),
     },
     Step {
         name: "packages",
-        help: "each crate of the product compiles from its package alone",
+        help: "each crate of the product compiles from its package, without the repository",
         in_test: InTest::Then,
         words: false,
         run: |run| run.steps.check("packages", packages::check),
     },
     Step {
         name: "mutants",
-        help: "changes one file of sessions in small ways; a test must notice each. `mutants [--together] CRATE [FILE ...]\n\
-               [-- WORDS OF CARGO TEST]` does so with others, or docs/MUTANTS.md says why no test can notice; `mutants all` for\n\
-               each row of that document; `--together` builds one program for all changes; needs cargo-mutants, else skipped",
+        help: "mutation tests of one file of the crate for sessions: each small change must make a test fail, unless\n\
+               docs/MUTANTS.md says why none can. `mutants [--together] CRATE [FILE ...] [-- ARGUMENTS OF CARGO\n\
+               TEST]` takes other files, and `mutants all` each row of that document; `--together` builds one program\n\
+               for all changes. Skipped without cargo-mutants",
         in_test: InTest::Then,
         words: true,
         run: |run| run.steps.check("mutants", |steps| mutants::check(steps, &run.words)),
@@ -276,43 +278,47 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "constant-time",
-        help: "the kernels of the release build under valgrind, which reports branches and addresses that depend on secrets;\n\
-               it has to find the planted ones. `test` does so with the build for tests. Then the generated code of all levels\n\
-               is searched for tables indexed by secrets, and for what leaves the vector registers",
+        help: "the kernels of the release build under valgrind, which reports branches and addresses that depend on\n\
+               secrets, and must report planted ones (`test` does this with the build for tests). Then the generated\n\
+               code of all levels is searched for tables indexed by secrets, and for uses of values that leave the\n\
+               vector registers",
         in_test: InTest::No,
         words: true,
         run: |run| constant_time::run(&mut run.steps, &run.words),
     },
     Step {
         name: "crash",
-        help: "kills file jobs at every system call and, with `--times N`, N times each at random moments; lets calls fail and disks\n\
-               be full. `test` runs it with few kills",
+        help: "kills file operations at every system call and, with `--times N`, N times each at random moments; also\n\
+               makes system calls fail and disks full. `test` runs it with few kills",
         in_test: InTest::No,
         words: true,
         run: |run| crash::run(&mut run.steps, &run.words),
     },
     Step {
         name: "reproducible",
-        help: "builds what is distributed in two folders: `program`, `lab` (the laboratory) and `wheel` (of Python), or those\n\
-               named; both must be the same, byte for byte. Words from the first option on go to cargo build",
+        help: "builds `program`, `lab` (the laboratory) and `wheel` (of Python), or those that are named, in two\n\
+               folders; both builds must be the same, byte for byte. Arguments from the first option on go to cargo\n\
+               build",
         in_test: InTest::No,
         words: true,
         run: |run| run.steps.check("reproducible build", |steps| reproducible::check(steps, &run.words)),
     },
     Step {
         name: "sanitize",
-        help: "tests of the kernels and of the crates that read foreign bytes (or of those named) under the address sanitizer,\n\
-               which has to see planted faults first, in the kernels at each level; with SEALWRIGHT_SANITIZE=all, all tests of\n\
-               the kernels. `sanitize threads` and `sanitize memory` do so under the sanitizers for data races and for\n\
-               undefined memory, in a root with Debian's compiler and its sources, which `sanitize --make-root` makes",
+        help: "tests of the kernels and of the crates that read untrusted input (or of those named) under the address\n\
+               sanitizer, which must first report\n\
+               planted faults, in the kernels at each level; with SEALWRIGHT_SANITIZE=all, all tests of the kernels.\n\
+               `sanitize threads` and `sanitize memory` use the sanitizers for data races and for uninitialized\n\
+               memory, in a root folder with Debian's compiler and its sources, which `sanitize --make-root` makes",
         in_test: InTest::No,
         words: true,
         run: |run| run.steps.check("tests under a sanitizer", |steps| sanitize::check(steps, &run.words)),
     },
     Step {
         name: "sbom",
-        help: "writes the bill of materials (CycloneDX) of the program, or of another package, to target/sbom: what cargo builds of\n\
-               it. Options that select features may follow: `sbom sealwright-cli --no-default-features`",
+        help: "writes the bill of materials (CycloneDX) of the program, or of another package, to target/sbom: the\n\
+               crates that cargo builds for it. Options may select features: `sbom sealwright-cli\n\
+               --no-default-features`",
         in_test: InTest::No,
         words: true,
         run: |run| run.steps.check("bill of materials", |steps| sbom::check(steps, &run.words)),
@@ -320,7 +326,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "upstream",
         help: "runs the tests of RustCrypto's crates (aes, aes-gcm, ocb3, serpent, cmac, ccm, eax,\n\
-               aes-siv, hpke) over our types",
+               aes-siv, hpke) with our types",
         in_test: InTest::No,
         words: true,
         run: |run| run.steps.check("upstream tests", |steps| upstream::check(steps, &run.words)),
@@ -333,7 +339,7 @@ pub(crate) fn test() -> impl Iterator<Item = &'static Step> {
     of(InTest::First).chain(of(InTest::Then))
 }
 
-/// What the help says of a command.
+/// The help of a command.
 pub(crate) fn entry(command: &str) -> Option<String> {
     let other = OTHERS.iter().find(|(usage, _)| usage.split(' ').next() == Some(command));
     let step = || STEPS.iter().find(|step| step.name == command).map(|step| (step.name, step.help));

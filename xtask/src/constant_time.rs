@@ -1,6 +1,7 @@
-//! `cargo xtask constant-time`: the kernels of the release build under valgrind, which calls secrets undefined and reports each
-//! branch and each address that depends on one. The program is `crates/probes/src/bin/constant_time.rs`. Then times are compared by
-//! statistics at every level, and the code that the compiler made of the kernels is searched for what valgrind cannot run.
+//! `cargo xtask constant-time`: runs the kernels of the release build under valgrind, with secrets marked as undefined,
+//! so that it reports each branch and each address that depends on one. The program is
+//! `crates/probes/src/bin/constant_time.rs`. Then times are compared statistically at every level, and the kernels'
+//! machine code is searched, also at levels that valgrind cannot run.
 
 use std::process::Command;
 

@@ -1,5 +1,6 @@
-//! `cargo xtask crash --times N`: file jobs killed at each system call and N times at random moments, calls that fail, full disks.
-//! The tests are those of `crates/cli/tests/faults`; without the command each job is killed a dozen times.
+//! `cargo xtask crash --times N`: file operations that are killed at each system call and N times at random moments,
+//! system calls that fail, full disks. The tests are those of `crates/cli/tests/faults`; in `test` each operation is
+//! killed a dozen times.
 
 use crate::steps::Steps;
 

@@ -1,5 +1,5 @@
-//! Root folders below `target` with Debian's compiler, for what the compiler of this machine lacks: libraries of other processors, and
-//! the sources of the standard library.
+//! Root folders below `target` with Debian's compiler, which has what the compiler of this machine lacks: libraries for
+//! other processors, and the sources of the standard library.
 
 use std::{
     env,

@@ -1,5 +1,5 @@
-//! Comparisons that end early: a branch after each byte, or each word of a loop, of two texts in memory. The time that they take tells
-//! how many bytes of a tag are right. The library's own comparisons combine all differences with `or` before anything is decided.
+//! Finds comparisons of memory that end early, with a branch after each byte or word: their time reveals how many bytes
+//! of a tag are right. The library's own comparisons combine all differences with `or` before they branch.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,7 +1,8 @@
-//! Whatever a user of the product's libraries can name has an example that runs: each public module, type, trait and function, in
-//! its own documentation, in that of one of its methods, or in its module's, where the example names it.
+//! Checks that each public module, type, trait and function of the product's libraries has an example that runs: in its
+//! own documentation, in that of one of its methods, or in that of its module, if the example names it.
 //!
-//! The sources are read line by line: an item begins at the start of a line, as the formatter puts it. What macros make is not seen.
+//! The sources are read line by line: an item begins at the start of a line, as the formatter puts it. Items made by
+//! macros are not seen.
 
 use std::{
     collections::HashSet,

@@ -1,5 +1,5 @@
 //! Rules for source files: their length is limited; `unsafe` code and instruction sets are allowed only in `aead::simd` and in
-//! the crates for foreign functions, and a table says of each file with `unsafe` why it is sound.
+//! the crates for foreign functions, and a table says why each file with `unsafe` is sound.
 
 use std::{
     fs,

@@ -1,7 +1,7 @@
 //! Fuzzing on the stable compiler: `cargo xtask fuzz TARGET --seconds N`.
 //!
 //! The engine is LLVM's libFuzzer, whose sources come with the crate `libfuzzer-sys`. The compiler counts the edges that an input
-//! takes and checks memory (address sanitizer) in the crates that read foreign bytes ([`crate::instrument`]).
+//! takes and checks memory (address sanitizer) in the crates that read untrusted input ([`crate::instrument`]).
 
 use std::{
     env, fs,
@@ -80,7 +80,7 @@ pub(crate) fn run(steps: &mut Steps, words: &[String]) {
 fn fuzz(steps: &Steps, wanted: &Wanted) -> Result<Checked, String> {
     let all = targets(steps.root())?;
     let run = match &wanted.target {
-        // First, so that an engine that sees nothing is noticed before it has run for hours.
+        // First, so that an engine that finds nothing is noticed before it has run for hours.
         None => {
             [PLANTED].into_iter().map(str::to_owned).chain(all.into_iter().filter(|name| name != PLANTED)).collect()
         }
@@ -90,7 +90,7 @@ fn fuzz(steps: &Steps, wanted: &Wanted) -> Result<Checked, String> {
     build(steps, &run)?;
     let (mut findings, mut executions) = (Vec::new(), 0);
     for target in &run {
-        // Until its inputs are kept: the engine also removes inputs, which another run would look for in vain.
+        // Locked until its inputs are kept: the engine also removes inputs, which another run would miss.
         let _alone = alone(steps, target)?;
         let place = Place::of(steps, target)?;
         let done = match one(steps, target, &place, wanted.seconds) {
@@ -116,7 +116,7 @@ fn fuzz(steps: &Steps, wanted: &Wanted) -> Result<Checked, String> {
         findings.extend(done.finding);
     }
     let what = match &run[..] {
-        [one] if one == PLANTED => "the engine sees what it must".to_owned(),
+        [one] if one == PLANTED => "the engine finds the planted fault".to_owned(),
         _ => format!("{executions} executions, no finding"),
     };
     Ok(Checked::of(findings, what))
@@ -186,7 +186,7 @@ fn engine(steps: &Steps) -> Result<PathBuf, String> {
     Ok(library)
 }
 
-/// Holds what is named until it is dropped; other runs on this folder of builds wait, whether of one target or of all.
+/// A lock of this name on the target folder, held until it is dropped; other runs wait for it.
 fn alone(steps: &Steps, what: &str) -> Result<fs::File, String> {
     let folder = steps.target().join("fuzz/locks");
     let path = folder.join(what);
@@ -259,7 +259,7 @@ fn one(steps: &Steps, target: &str, place: &Place, seconds: u64) -> Result<Done,
         "   {target}: {} executions in {seconds:.0} s, {cpu:.0} CPU s, {} places reached{}",
         said.executions,
         said.covered,
-        // What is said of it at the end is not seen where the other targets take hours, or are ended
+        // The message at the end comes hours later if other targets follow, or never if they are stopped
         if finding.is_some() { ", A FINDING" } else { "" }
     );
     let inputs = fs::read_dir(grown).map_or(0, Iterator::count);
@@ -272,17 +272,17 @@ fn tail(lines: &[String]) -> String {
     lines[lines.len().saturating_sub(60)..].join("\n")
 }
 
-/// How an engine ended.
+/// How the engine ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Itself,
-    /// Somebody ended it: its time counts, and it found nothing.
+    /// It was stopped by a signal: its time counts, and it found nothing.
     Outside,
     Failed,
 }
 
 impl End {
-    /// What libFuzzer exits with when it is told to end.
+    /// The exit code of libFuzzer when it is told to end.
     const TOLD: i32 = 72;
 
     fn of(status: ExitStatus) -> End {
@@ -296,7 +296,7 @@ impl End {
     }
 }
 
-/// What the engine said of its run.
+/// The figures that the engine printed.
 #[derive(Default)]
 struct Said {
     executions: u64,
@@ -306,7 +306,8 @@ struct Said {
 }
 
 impl Said {
-    /// What was found. A program that does not start, or gives its target no input, finds nothing and is no run for the log.
+    /// The finding, if there is one. An error if the program did not start or tried no input: that is no run for the
+    /// log.
     fn judge(&self, end: End, words: &str) -> Result<Option<String>, String> {
         match (end, self.executions > 0) {
             (End::Itself | End::Outside, true) => Ok(None),

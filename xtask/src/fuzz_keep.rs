@@ -1,4 +1,5 @@
-//! `cargo xtask fuzz TARGET --keep`: the few inputs of a target that stay in the repository, where the tests replay them.
+//! `cargo xtask fuzz TARGET --keep`: selects the few inputs of a target for the repository, where the tests replay
+//! them.
 
 use std::{
     collections::BTreeSet,
@@ -9,13 +10,13 @@ use std::{
 
 use crate::instrument::STACK;
 
-/// Inputs that stay of a target: so many, of so many bytes each, and of so many in all.
+/// Limits on the inputs of a target: their number, bytes of each, and bytes of all.
 const KEPT: usize = 40;
 const EACH: usize = 2048;
 const ALL: usize = 12 * 1024;
 
-/// Replaces the inputs of the repository by the fewest small ones that reach what all of them reach. Inputs with a name that
-/// somebody gave stay: they taught something.
+/// Replaces the inputs in the repository by the fewest small ones with the same coverage. Inputs that have a name
+/// instead of a hash stay: they were added for a reason.
 pub(crate) fn keep(program: &Path, grown: &Path, seeds: &Path) -> Result<(), String> {
     let chosen = grown.with_extension("chosen");
     let _ = fs::remove_dir_all(&chosen);
@@ -57,7 +58,7 @@ fn named_by_hash(path: &Path) -> bool {
     name.len() == 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// The smallest inputs, as many as are to stay, without those that have a name already.
+/// The smallest inputs within the limits, without those that already exist under a name.
 fn select(mut inputs: Vec<(Vec<u8>, PathBuf)>, known: &BTreeSet<Vec<u8>>) -> Vec<(Vec<u8>, PathBuf)> {
     inputs.retain(|(bytes, _)| bytes.len() <= EACH && !known.contains(bytes));
     inputs.sort_by(|(one, a), (other, b)| (one.len(), a).cmp(&(other.len(), b)));

@@ -1,4 +1,4 @@
-//! The log of fuzzing: what every run came to, and the sum of all.
+//! The log of fuzzing: the figures of every run, and their sums.
 
 use std::{fs, io::Write, path::Path, process::Command};
 

@@ -1,13 +1,15 @@
-//! The code that the compiler made of the kernels, searched for three ways in which a secret could decide what is done next.
+//! Searches the machine code of the kernels for three ways in which a branch or an address could depend on a secret.
 //!
-//! 1. Kernels with vector registers hold keys and texts there, and nothing can branch on these or read memory at a place that
-//!    they say before they were moved to a general register or to flags, or gathered. Each such instruction is looked at, and
-//!    words that were moved are followed to where they are used ([`taint`]).
-//! 2. In the functions of the key paths a comparison that ends early ([`early_exit`]), or one by `memcmp`, which may.
-//! 3. In all functions of the library, an address whose index was read from memory as a byte or two, or came from a vector
-//!    register, in the same run of instructions: what a table indexed by a secret looks like.
+//! 1. Vector kernels hold keys and texts in vector registers. A branch or an address can depend on them only after a
+//!    move to a general register or to the flags, or by a gather. Each such instruction is checked, and moved values
+//!    are followed to their uses ([`taint`]).
+//! 2. In the functions of the key paths: a comparison that ends early ([`early_exit`]), or `memcmp`, which may end
+//!    early.
+//! 3. In all functions of the library: an address whose index was read from memory as one or two bytes, or came from a
+//!    vector register, in the same run of instructions. This is what a table indexed by a secret looks like.
 //!
-//! Valgrind follows secrets truly, but knows neither VAES nor AVX-512. This knows every level, but only these patterns.
+//! Valgrind follows secrets exactly, but supports neither VAES nor AVX-512. This search covers every level, but only
+//! these patterns.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -1,4 +1,5 @@
-//! How much a small program grows when it seals with AES-256-GCM, and the CPU time that the library takes to compile for it.
+//! Measures by how much a small program grows if it seals with AES-256-GCM, and the CPU time to compile the library for
+//! it.
 
 use std::{fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! `cargo xtask install-c`: the C library in its place, or below `DESTDIR` for a package.
+//! `cargo xtask install-c`: installs the C library, or for a package writes it below `DESTDIR`.
 
 use std::{
     env,

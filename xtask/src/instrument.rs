@@ -1,5 +1,5 @@
-//! This program as a wrapper of the compiler, so that the stable one builds crates with sanitizers. Our crates get the options, the
-//! kernels too; the crates of others are compiled as always.
+//! This program as a wrapper of the stable compiler, which builds crates with sanitizers. Only our crates get the
+//! options, including the kernels; other crates are compiled as usual.
 
 use std::{
     env,

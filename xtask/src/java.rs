@@ -1,4 +1,4 @@
-//! The example in Java, where there is a JDK that calls foreign functions.
+//! The Java example, if there is a JDK with the foreign function API.
 
 use std::{
     collections::BTreeSet,

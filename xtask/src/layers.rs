@@ -1,5 +1,5 @@
-//! The layers of the workspace, as the table of `docs/ARCHITECTURE.md` has them: a crate depends on those of ours that its row lists and
-//! on no other, and no product crate on the laboratory. Each says which Rust it needs.
+//! Checks the layers of the workspace against the table in `docs/ARCHITECTURE.md`: of our crates, each depends on
+//! exactly those in its row, and no product crate on the laboratory. Each has a `rust-version`.
 
 use std::{collections::BTreeSet, fs};
 

@@ -1,4 +1,4 @@
-//! Runs the tests of the cryptographic crates again at each level below the best.
+//! Runs the tests of the cryptographic crates again at each instruction-set level below the best.
 
 use std::{
     path::{Path, PathBuf},

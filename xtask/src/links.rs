@@ -1,5 +1,5 @@
-//! Links between documents: what a link names within the repository is there, and so is the heading behind a `#`. What stands twice, in
-//! `docs` and in a package, has no links in the package that lead out of it.
+//! Checks links between documents: each file of the repository that a link names exists, and so does the heading after
+//! a `#`. Pages of `docs` that are copied into a package have no links there that lead out of the package.
 
 use std::{
     collections::HashMap,
@@ -12,8 +12,8 @@ use crate::{
     steps::{Checked, Steps},
 };
 
-/// Pages of `docs` that a package has without the links that lead out of it: its folder, and their names. A page without such links may
-/// be a symbolic link there.
+/// The folder of a package, and the pages of `docs` that are copied to it without the links that lead out of it. A page
+/// without such links can be a symbolic link there instead.
 const COPIES: (&str, &[&str]) = ("crates/aead/docs", &["CHOOSING.md", "COMING_FROM.md", "GSCM.md", "RKC.md"]);
 
 /// `cargo xtask links`; with `--write` it writes the copies.

@@ -1,4 +1,4 @@
-//! All automation of the workspace: `cargo xtask test`, and the checks it consists of.
+//! The automation of the workspace: `cargo xtask test`, the checks that it consists of, and other commands.
 
 mod aarch64;
 mod advisories;

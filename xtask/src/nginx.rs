@@ -1,4 +1,4 @@
-//! nginx with the OpenSSL provider, which it knows nothing of: a file over TLS 1.2 and 1.3.
+//! nginx with the OpenSSL provider, without support for it in nginx: serves a file over TLS 1.2 and 1.3.
 
 use std::{fs, path::Path, process::Command};
 

@@ -1,4 +1,4 @@
-//! The product's crates as a registry would hand them out: each is packaged, unpacked, and compiled from its package alone.
+//! The product's crates as from a registry: each is packaged, unpacked, and compiled from its package alone.
 
 use std::{fs, io, path::Path, process::Command};
 

@@ -1,4 +1,4 @@
-//! Programs that steps run: cargo, whether others are there, and what they print.
+//! Programs that steps run: cargo, whether others are installed, and their output.
 
 use std::{env, process::Command};
 

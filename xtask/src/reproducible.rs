@@ -1,5 +1,6 @@
-//! `cargo xtask reproducible [program] [lab] [wheel] [OPTIONS]`: builds what is distributed, twice, in two folders of different
-//! names. Both must be the same, byte for byte: then whoever builds a release can tell whether a file is made of its source.
+//! `cargo xtask reproducible [program] [lab] [wheel] [OPTIONS]`: builds the distributed files twice, in two folders
+//! with different names. Both builds must be the same, byte for byte: then anybody can verify a released file by
+//! building it.
 
 use std::{
     fs,

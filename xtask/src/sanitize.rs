@@ -1,5 +1,5 @@
-//! The tests of the crates that read foreign bytes under the address sanitizer, after a planted fault that it must see. The sanitizers
-//! for threads and undefined memory are in [`crate::sanitize_std`].
+//! Tests of the crates that read untrusted input, under the address sanitizer, which must first report a planted fault.
+//! The sanitizers for threads and for uninitialized memory are in [`crate::sanitize_std`].
 
 use std::{env, fs, path::PathBuf, process::Command};
 

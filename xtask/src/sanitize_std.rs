@@ -1,5 +1,5 @@
-//! Tests under the sanitizers for threads and for undefined memory. Both must see everything, the standard library too: it is compiled
-//! with them, from its sources as Debian's `rust-src` has them, in a root folder of its own.
+//! Tests under the sanitizers for threads and for uninitialized memory. Both need all code to be instrumented: the
+//! standard library is compiled with them, too, from the sources in Debian's `rust-src`, in a root folder of its own.
 
 use std::fs;
 

@@ -1,4 +1,5 @@
-//! The bill of materials of the program, or of another package: what cargo builds of it, as CycloneDX (`cargo xtask sbom`).
+//! The bill of materials of the program, or of another package: the crates that cargo builds for it, as CycloneDX
+//! (`cargo xtask sbom`).
 
 use std::{collections::BTreeMap, fs};
 

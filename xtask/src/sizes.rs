@@ -1,6 +1,6 @@
 //! For each way to install, the number of crates that are built and the size of the stripped program. Both have limits.
-//! As a part of `test` it measures one program alone, that which the other steps need, and has the compiler check the others: each is
-//! a release build of minutes.
+//! In `test` only one program is measured, which the other steps also need; the others are only compiled with `cargo
+//! check`, since each release build takes minutes.
 
 use std::{collections::BTreeSet, fs, process::Command};
 

@@ -1,4 +1,4 @@
-//! What others wrote that we build: licences, sources, reasons and use of dependencies (`cargo xtask supply`).
+//! Third-party dependencies: their licences, sources, reasons and use (`cargo xtask supply`).
 
 use std::{
     collections::{BTreeMap, BTreeSet},

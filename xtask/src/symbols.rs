@@ -1,5 +1,5 @@
-//! Checks that no intrinsic remains as a function in a release binary. A kernel that is compiled without its instruction set
-//! calls a function for each intrinsic.
+//! Checks that no intrinsic remains as a function in a release binary: a kernel that is compiled without its
+//! instruction set calls a function for each intrinsic.
 
 use std::{path::Path, process::Command};
 

@@ -1,5 +1,6 @@
-//! Tells the tables for research, whose lookups depend on secrets, from all other code: by the line of the sources that an
-//! instruction was made of. Names of functions do not tell: with whatever is inlined in it, a kernel is `run` of its level.
+//! Distinguishes the tables for research, whose lookups depend on secrets, from all other code, by the source line of
+//! an instruction. Names of functions do not suffice: a kernel and all that is inlined in it is the function `run` of
+//! its level.
 
 use std::{collections::BTreeSet, path::Path, process::Command};
 

@@ -1,8 +1,8 @@
-//! Where values go that kernels move from vector registers to general ones, instruction by instruction, until another path joins.
-//! They may be shifted, combined and stored. No branch and no address may depend on them.
+//! Follows values that kernels move from vector registers to general registers, instruction by instruction, until
+//! another path joins. The values may be shifted, combined and stored. No branch and no address may depend on them.
 //!
-//! Values are not followed to where paths join: the compiler lets paths share code that only one of them can take to its end, and a
-//! register that is in use on another would be taken for one that holds the value.
+//! They are not followed beyond a join: the compiler lets paths share code, and a register that another path uses for
+//! something else would be taken for one with the value.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Where cargo builds: asked of cargo once, and told to all programs that this one starts.
+//! The target folder: obtained from cargo once, and passed to all programs that this one starts.
 
 use std::{
     env,

@@ -1,4 +1,4 @@
-//! `docs/ASSURANCE.md` names each source file with `unsafe` code, and no other.
+//! Checks that `docs/ASSURANCE.md` names each source file with `unsafe` code, and no other.
 
 use std::{collections::BTreeSet, path::Path};
 

@@ -1,4 +1,5 @@
-//! Dependencies that nobody uses: those of the workspace that no manifest takes, and those of a package that its code does not name.
+//! Finds unused dependencies: those of the workspace that no manifest uses, and those of a package that its code does
+//! not name.
 
 use std::{collections::BTreeSet, fs, path::Path};
 

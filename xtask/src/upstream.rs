@@ -1,6 +1,6 @@
-//! The tests of RustCrypto's crates over our types. Their sources come from the registry's cache; a workspace is made of them in
-//! `target/upstream`, in which thin crates of the names `aes`, `aes-gcm`,
-//! `ocb3` and `serpent` hand our types on. Nothing of it is in the repository.
+//! The tests of RustCrypto's crates with our types. Their sources are taken from the registry's cache into a workspace
+//! in `target/upstream`, where thin crates with names such as `aes`, `aes-gcm`, `ocb3` and `serpent` re-export our
+//! types. Nothing of it is in the repository.
 
 use std::{
     fs, io,

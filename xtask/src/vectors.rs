@@ -1,4 +1,4 @@
-//! The vectors of the repository by the release binary, at every level.
+//! Has the release binary check the vectors of the repository, at every level.
 
 use std::{fs, process::Command};
 

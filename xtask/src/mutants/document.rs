@@ -1,4 +1,4 @@
-//! `docs/MUTANTS.md`: what was run, and what no test can notice.
+//! `docs/MUTANTS.md`: the runs, and the changes that no test can detect.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
-//! `cargo xtask mutants [--together] CRATE [FILE ...] [-- WORDS OF CARGO TEST]`: changes the code in small ways, one at a time, and
-//! runs the tests of its crate. A change that no test notices shows what is not tested, unless `docs/MUTANTS.md` says why no test
-//! can. The tool is cargo-mutants, from crates.io. It builds the crate for each change; with `--together` one program has all of
-//! them, and it only says which there are.
+//! `cargo xtask mutants [--together] CRATE [FILE ...] [-- ARGUMENTS OF CARGO TEST]`: mutation tests. Makes small
+//! changes to the code, one at a time, and runs the tests of its crate. A change that no test detects is a gap in the
+//! tests, unless `docs/MUTANTS.md` says why no test can detect it. The tool is cargo-mutants, from crates.io: it builds
+//! the crate for each change. With `--together` it only lists the changes, and one program contains all of them.
 
 mod changes;
 mod document;
@@ -25,8 +25,8 @@ use together::Bench;
 
 use crate::steps::{Checked, Steps};
 
-/// The row of the document that runs where no crate is named, as in `cargo xtask test`: so that what writes, builds and tries the
-/// changes is tried itself, and one score cannot fall between two runs of all.
+/// The row of the document that runs if no crate is named, as in `cargo xtask test`: it tests the code that writes,
+/// builds and runs the changes, and keeps one score from falling between two runs of all rows.
 const SHORT: &str = "--together session src/sessions.rs -- --lib sessions";
 const USAGE: &str =
     "hint: cargo xtask mutants --together session src/replay.rs -- --lib, or all for each row of docs/MUTANTS.md";
@@ -36,9 +36,9 @@ struct Wanted {
     /// All changes in one program.
     together: bool,
     name: String,
-    /// Below the folder of the crate; none for all of it.
+    /// Relative to the folder of the crate; empty for all files.
     files: Vec<String>,
-    /// Words for `cargo test`.
+    /// Arguments of `cargo test`.
     tests: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ impl Wanted {
             what => (false, what),
         };
         let [name, files @ ..] = what else {
-            return Err(format!("a crate is needed, and which of its files, unless all\n   {USAGE}"));
+            return Err(format!("name a crate, and files unless all are meant\n   {USAGE}"));
         };
         let folder = root.join("crates").join(name);
         if !folder.join("Cargo.toml").exists() {
@@ -66,12 +66,12 @@ impl Wanted {
         Ok(Wanted { together, name: name.clone(), files: files.to_vec(), tests })
     }
 
-    /// The words for cargo, and those from `--` on, for the programs with the tests.
+    /// The arguments of cargo, and those of the test programs, from `--` on.
     fn words(&self) -> (&[String], &[String]) {
         self.tests.split_at(self.tests.iter().position(|word| word == "--").unwrap_or(self.tests.len()))
     }
 
-    /// What the names of its changes begin with.
+    /// The prefixes of the names of its changes.
     fn places(&self) -> Vec<String> {
         let folder = format!("crates/{}/", self.name);
         match self.files.as_slice() {
@@ -95,7 +95,7 @@ impl Wanted {
         }
     }
 
-    /// Words for cargo-mutants: which changes.
+    /// The arguments of cargo-mutants that select the changes.
     fn which(&self) -> Vec<String> {
         // What `Debug` says is for people.
         let all = ["--all-features", "--package", &self.package(), "--exclude-re", "impl ((core::|std::)?fmt::)?Debug"];

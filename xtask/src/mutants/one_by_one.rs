@@ -1,5 +1,5 @@
-//! Lets cargo-mutants build and test each change. It takes every end of `cargo test` but success for a test that failed: its logs
-//! tell whether one did.
+//! Has cargo-mutants build and test each change. cargo-mutants takes every failure of `cargo test` for a failed test:
+//! its logs tell whether a test did fail.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! Where the program can choose whether a change is made.
+//! The places in the source where a change can be selected at run time.
 
 use std::{collections::BTreeMap, ops::Range};
 

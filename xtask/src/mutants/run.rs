@@ -1,5 +1,5 @@
-//! Runs test programs until one fails. That a test failed is read from what they print: a program that does not start, or that
-//! something else ends, says nothing about the change in it.
+//! Runs test programs until one fails. Their output must show that a test failed: a program that does not start, or
+//! that is ended from outside, says nothing about the change in it.
 
 use std::{
     io::{BufRead, BufReader, Read},

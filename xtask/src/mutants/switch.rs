@@ -1,4 +1,4 @@
-//! Source text in which an environment variable chooses which change is made.
+//! Source text in which an environment variable selects the change.
 
 use std::{collections::BTreeMap, ops::Range};
 

@@ -1,6 +1,6 @@
-//! All changes in one program, which an environment variable chooses from: one build, and the tests once for each change. The
-//! changes are those of cargo-mutants. What cannot be chosen is built alone: constants, and what compiles only where the rest of
-//! the function is not there.
+//! All changes in one program, in which an environment variable selects one: one build, and one run of the tests for
+//! each change. The changes are those of cargo-mutants. Changes that cannot be selected at run time are built alone:
+//! those of constants, and those that compile only without the rest of the function.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
