@@ -1,4 +1,4 @@
-"""How programs are run, timed and compared: in turn, in a new order each round, and each output held against its source."""
+"""Runs, times and compares programs: in turn, in a new order each round; each output is compared with its source."""
 
 import os
 import pty
@@ -20,12 +20,12 @@ def run(words: list, **options) -> None:
 
 
 def shell(line: str, home: Path) -> Callable[[], None]:
-    """A line for the shell, which the shell's own start is measured with."""
+    """A command line for the shell, whose start is part of the measured time."""
     return lambda: run(["sh", "-c", line], cwd=home)
 
 
 def direct(words: list, home: Path) -> Callable[[], None]:
-    """A program alone: nothing is between it and the clock but its process."""
+    """A program that is started directly, without a shell."""
     program, words = shutil.which(str(words[0])), [str(word) for word in words]
     assert program, f"{words[0]} is not there"
 
@@ -39,7 +39,7 @@ def direct(words: list, home: Path) -> Callable[[], None]:
 
 
 def typed(words: list, passphrase: str, home: Path) -> Callable[[], None]:
-    """A program that takes a passphrase from a terminal only, and gets it through one."""
+    """A program that accepts a passphrase only from a terminal, and gets one."""
 
     def start() -> None:
         child, terminal = pty.fork()
@@ -68,7 +68,7 @@ def typed(words: list, passphrase: str, home: Path) -> Callable[[], None]:
 
 @dataclass
 class Peer:
-    """A program: what makes `out` of `text`, and what makes `back` of `out`."""
+    """A program: the command that makes `out` from `text`, and the command that makes `back` from `out`."""
 
     name: str
     seal: Callable[[], None]

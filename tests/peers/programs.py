@@ -1,4 +1,4 @@
-"""The programs that are compared: where they are, their versions, and keys for each."""
+"""The programs that are compared: their paths, their versions, and keys for each."""
 
 import shutil
 import subprocess

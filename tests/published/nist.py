@@ -1,12 +1,12 @@
-"""Writes NIST's vectors into `vectors/`, in the form in which the other documents stand there. Run it by hand:
+"""Writes NIST's vectors into `vectors/`, in the same format as the other documents there. Run it by hand:
 
     python -m pip download --no-deps --dest DIR cryptography-vectors==50.0.2
     go mod download github.com/geomys/acvp-testdata@v0.0.0-20251201200548-d893de8b8b1c   # in a folder with a go.mod
     python nist.py DIR/cryptography_vectors-50.0.2-py3-none-any.whl $(go env GOMODCACHE)/github.com/geomys/acvp-testdata@... vectors
 
 The first package contains the files of NIST's Cryptographic Algorithm Validation Program (CAVP), and the vectors of RFC 8452 as OpenSSL
-has them. The second contains what NIST's Automated Cryptographic Validation Protocol (ACVP) asked and answered. Where a set is larger than
-a repository should hold, what is left out follows a rule that the document's header gives.
+has them. The second contains requests and answers of the Automated Cryptographic Validation Protocol (ACVP). If a set is too
+large for the repository, a part is left out, by a rule in the header of the document.
 """
 
 import bz2
@@ -21,7 +21,7 @@ ACVP = "NIST ACVP, demo server, session {}, as the Go module github.com/geomys/a
 
 
 def write(folder, name, algorithm, origin, groups):
-    """Writes a document, a line a test. `groups` has pairs of what a group says and its tests."""
+    """Writes a document, with one line per test. `groups` has pairs of a group's description and its tests."""
     lines, number = [], 0
     for head, tests in groups:
         texts = []
@@ -38,7 +38,7 @@ def write(folder, name, algorithm, origin, groups):
 
 
 def cavp(text):
-    """The cases of a file of the CAVP: what the lines in brackets say, and the fields of each case."""
+    """The cases of a CAVP file: the content of the lines in brackets, and the fields of each case."""
     section, case, fresh = {}, {}, True
     for line in [*text.splitlines(), ""]:
         line = line.strip()
@@ -73,7 +73,7 @@ def raw(package, mode):
 
 
 def gcm(package, direction):
-    """GCM: of the groups that differ in the length of the tag alone one each, the lengths in turn."""
+    """GCM: of groups that differ only in the length of the tag, one case each, with the lengths in turn."""
     tag_lengths, lengths, groups = (128, 120, 112, 104, 96, 64, 32), ("IVlen", "PTlen", "AADlen"), {}
     for size in SIZES:
         turns, taken = {}, set()
@@ -104,7 +104,7 @@ def gcm_siv(package):
 
 
 def acvp(module, name):
-    """The session's address, and each group of tests with what was asked and answered."""
+    """The session's address, and each group of tests with its requests and answers."""
     sides = [json.loads(bz2.decompress((module / side / f"ACVP-AES-{name}.bz2").read_bytes())) for side in ("vectors", "expected")]
     (session, asked), (_, answered) = sides
     answers = {test["tcId"]: test for group in answered["testGroups"] for test in group["tests"]}

@@ -71,7 +71,7 @@ class Control:
 
 
 class Direction:
-    """The keys of one direction, as the grant has them."""
+    """The keys of one direction, from the grant."""
 
     def __init__(self, scheme: int, flow: bytes) -> None:
         self.cipher = AESGCM(flow[: SCHEMES[scheme]])
@@ -108,7 +108,7 @@ class Session:
         self.stream.sendall(self.sealed(to, data))
 
     def frame(self) -> bytes | None:
-        """The next whole frame that came."""
+        """The next complete frame that arrived."""
         if len(self.buffer) < 16:
             return None
         length = 16 + struct.unpack(">H", self.buffer[2:4])[0] + 16
@@ -135,7 +135,7 @@ class Session:
         return self.opened(frame)
 
     def all(self, wait: float) -> list[tuple[bytes, bytes]]:
-        """What comes within so many seconds."""
+        """What arrives within so many seconds."""
         if select.select([self.stream], [], [], wait)[0]:
             more = self.stream.recv(1 << 16)
             assert more, "the relay closed the connection"

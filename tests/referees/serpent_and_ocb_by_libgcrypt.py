@@ -76,7 +76,7 @@ def crypt(library, cipher, mode, key, nonce, ad, text, tag_len, decrypt=False):
 
 
 def case(library, rng, cipher, mode, size, forge=True, key_len=None, tag_len=None):
-    """One case; with `key_len` and `tag_len` one that a core of rtl/ takes: its nonces have 12 bytes. In one of four AEAD cases,
+    """One case; with `key_len` and `tag_len` one that a core of rtl/ accepts, with a 12-byte nonce. In one of four AEAD cases,
     a bit of the tag is flipped, and the case must be refused."""
     # libgcrypt does not accept OCB nonces shorter than 8 bytes.
     if key_len:

@@ -15,8 +15,8 @@ mod model;
 
 use model::World;
 
-/// Any bytes as what two to nine nodes do with one line, in an order that the bus allows. Every state keeps the promises of the
-/// model, and once nobody asks for more the nodes come to rest.
+/// Takes arbitrary bytes as the actions of two to nine nodes on one line, in an order that the bus allows. Every state
+/// keeps the invariants of the model, and the nodes become idle once there are no more requests.
 pub(crate) fn smp_table(bytes: &[u8]) {
     let Some((&choice, bytes)) = bytes.split_first() else { return };
     let protocol = Protocol::ALL[usize::from(choice) % 3];
@@ -81,8 +81,9 @@ fn machine(choices: [u8; 8]) -> Config {
     config
 }
 
-/// Any bytes as a small machine and, four for each, what its processors read and write. A machine is refused, or every value read
-/// is the one written last, every invariant of the protocol holds after each transaction, and all processors finish.
+/// Takes arbitrary bytes as the settings of a small machine and, four bytes each, the reads and writes of its
+/// processors. The machine is refused, or every read returns the last value written, every invariant of the protocol
+/// holds after each transaction, and all processors finish.
 pub(crate) fn smp_machine(bytes: &[u8]) {
     let Some((&choices, bytes)) = bytes.split_first_chunk() else { return };
     let config = machine(choices);

@@ -1,4 +1,4 @@
-//! What arrives at a relay on a connection.
+//! Input to a relay on a connection.
 
 use std::{
     collections::HashMap,
@@ -15,7 +15,7 @@ use sealwright_session::{
 
 use crate::served::{Served, made, served};
 
-/// Pieces of an input at most, and bytes: what the system keeps for a reader that is slow.
+/// Most pieces of an input, and most bytes: what the system buffers for a slow reader.
 const MOST: usize = 60;
 const BYTES: usize = 60_000;
 const LATEST: Duration = Duration::from_secs(20);
@@ -27,7 +27,7 @@ fn connected(served: &Served) -> TcpStream {
     stream
 }
 
-/// The next frame that the relay sends to `client`: from whom, and what.
+/// The next frame that the relay sends to `client`: sender and content.
 fn next(stream: &mut TcpStream, client: &mut Client) -> (u32, Vec<u8>) {
     let mut frame = vec![0; HEADER];
     stream.read_exact(&mut frame).expect("the relay serves");
@@ -38,20 +38,21 @@ fn next(stream: &mut TcpStream, client: &mut Client) -> (u32, Vec<u8>) {
     (from, data.to_vec())
 }
 
-/// Any bytes on a connection: five bytes say what a piece is and how long, then come its bytes; the last byte of the input chooses the
-/// scheme. The relay counts errors or closes the connection, an honest client gets what an insider sealed for it, each message as often
-/// at most, and its own frames, and nothing else, and the relay still serves.
+/// Sends pieces of arbitrary bytes on a connection: five bytes give the kind and length of a piece, then come its
+/// bytes; the last byte of the input selects the scheme. The relay counts errors or closes the connection, and
+/// continues to serve. An honest client gets only its own frames and the messages that an insider sealed for it, each
+/// at most as often as it was sent.
 pub(crate) fn relay_stream(mut bytes: &[u8]) {
     static RUNS: AtomicU64 = AtomicU64::new(0);
     let served = served(bytes.last().copied().unwrap_or(0));
     let mut clients = served.clients.lock().unwrap();
     let [honest, insider, ..] = &mut clients[..] else { return };
     let me = honest.session();
-    // What is left of other runs may come later
+    // Leftovers of other runs may come later
     let run = RUNS.fetch_add(1, Ordering::Relaxed).to_be_bytes();
     let text = |text: &[u8]| [&[0; 4][..], &run, text].concat();
     let mut mine = connected(served);
-    // From here on, what is for this client comes here
+    // From here on, frames for this client arrive here
     mine.write_all(&honest.seal(me, &text(b"here")).unwrap()).unwrap();
     while next(&mut mine, honest) != (me, text(b"here")) {}
 

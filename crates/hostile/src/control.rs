@@ -1,4 +1,4 @@
-//! What arrives at the control plane of a relay and at its metrics, and what stands in the files behind its TLS.
+//! Input to the control plane of a relay and to its metrics, and the files for its TLS.
 
 use std::{
     io::{Read, Write},
@@ -25,8 +25,9 @@ fn made(folder: &Path, name: &str, clients: &[&str]) -> std::path::PathBuf {
     path
 }
 
-/// Any bytes on a connection to the control plane, any lines of a client within TLS, and genuine requests that are cut, repeated,
-/// reordered or changed on their way: strangers get alerts, clients what a model of the relay says.
+/// Sends arbitrary bytes on a connection to the control plane, arbitrary lines of a client within TLS, and genuine
+/// requests that are truncated, repeated, reordered or changed on the way: strangers get alerts, and clients the
+/// answers of a model of the relay.
 pub(crate) fn control(bytes: &[u8]) {
     static CONTROL: OnceLock<ControlFuzz> = OnceLock::new();
     let control = CONTROL.get_or_init(|| {
@@ -37,8 +38,8 @@ pub(crate) fn control(bytes: &[u8]) {
     control.run(bytes);
 }
 
-/// Any bytes, or a genuine file with changes, as a file behind TLS: an authority, a certificate, a key, a list of revoked certificates;
-/// as the text of the file, or as what PEM encodes there. And the same as a client's certificate.
+/// Takes arbitrary bytes, or a genuine file with changes, as a file for TLS (an authority, a certificate, a key, a
+/// revocation list), either as its text or as the content of its PEM. Also takes them as a client's certificate.
 pub(crate) fn certificates(bytes: &[u8]) {
     static FILES: OnceLock<(FilesFuzz, tempfile::TempDir)> = OnceLock::new();
     let (files, _) = FILES.get_or_init(|| {
@@ -66,7 +67,8 @@ pub(crate) fn certificates(bytes: &[u8]) {
     files.file(which, &text);
 }
 
-/// Any bytes on a connection to the metrics, in pieces: one answer, whole, to what its first line asks.
+/// Sends arbitrary bytes on a connection to the metrics, in pieces: there is one complete answer, to the request in the
+/// first line.
 pub(crate) fn metrics(bytes: &[u8]) {
     static SERVER: OnceLock<Server> = OnceLock::new();
     let server = SERVER.get_or_init(|| {
@@ -83,7 +85,7 @@ pub(crate) fn metrics(bytes: &[u8]) {
         request.truncate(8187);
         request.extend(b"\r\n\r\n");
     }
-    // What comes behind a request is not read, and may take the answer away on its way
+    // Bytes after a request are not read, and may destroy the answer on its way
     let end = request.windows(4).position(|end| end == b"\r\n\r\n");
     request.truncate(end.map_or(8191, |end| end + 4));
     let begun = Instant::now();

@@ -1,4 +1,4 @@
-//! What arrives at a relay, and at a client, as datagrams.
+//! Datagrams that arrive at a relay, and at a client.
 
 use std::{
     io,
@@ -10,12 +10,12 @@ use sealwright_session::frame::{HEADER, TAG};
 
 use crate::served::{Served, made, scheme, served};
 
-/// Datagrams of an input at most, and bytes: what the system keeps for a reader that is slow.
+/// Most datagrams of an input, and most bytes: what the system buffers for a slow reader.
 const MOST: usize = 60;
 const BYTES: usize = 60_000;
 const LATEST: Duration = Duration::from_secs(20);
 
-/// A client's socket at the relay, which takes what comes from nobody else.
+/// A client's socket, which accepts datagrams only from the relay.
 fn socket(served: &Served) -> UdpSocket {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.connect(served.relay.udp(0).unwrap()).unwrap();
@@ -23,9 +23,9 @@ fn socket(served: &Served) -> UdpSocket {
     socket
 }
 
-/// Any bytes as datagrams: five bytes say what a datagram is and how long, then come its bytes; the last byte chooses the scheme.
-/// The relay counts what is wrong, an honest client gets what an insider sealed for it, and its own frames, and nothing else, and
-/// nobody gets anything without a genuine frame.
+/// Sends arbitrary bytes as datagrams: five bytes give the kind and length of a datagram, then come its bytes; the last
+/// byte selects the scheme. The relay counts errors. An honest client gets only its own frames and what an insider
+/// sealed for it, and nobody gets anything without a genuine frame.
 pub(crate) fn datagrams(mut bytes: &[u8]) {
     let served = served(bytes.last().copied().unwrap_or(0));
     let mut clients = served.clients.lock().unwrap();
@@ -76,8 +76,9 @@ pub(crate) fn datagrams(mut bytes: &[u8]) {
     served.counts_fit();
 }
 
-/// Any bytes as what comes to the socket of a client whose frames are datagrams; the last byte chooses the scheme. Out of it come the
-/// messages of its peer, each that the relay sealed for its session, once and in their order.
+/// Takes arbitrary bytes as what arrives at the socket of a client whose frames are datagrams; the last byte selects
+/// the scheme. The client delivers only messages of its peer that the relay sealed for its session, each once and in
+/// order.
 pub(crate) fn client_datagrams(bytes: &[u8]) {
     let spec = scheme(bytes.last().copied().unwrap_or(0));
     sealwright_relay::client::datagrams_fuzz::client_datagrams(spec, bytes);

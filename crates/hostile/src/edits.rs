@@ -1,8 +1,8 @@
-//! Documents of JSON with changes that keep them documents.
+//! Changes to JSON documents that keep them valid JSON.
 
 use serde_json::{Number, Value};
 
-/// Changes of an input.
+/// Most changes of an input.
 const EDITS: usize = 12;
 /// A path ends at a byte from here on, or where nothing lies below.
 const HERE: u8 = 0xe0;
@@ -27,7 +27,7 @@ const NUMBERS: [f64; 16] = [
 ];
 const WHOLE: [u64; 6] = [0, 2, 255, 256, 1 << 53, u64::MAX];
 
-/// Words that mean something to who reads them.
+/// Words that have a meaning for the readers of the documents.
 const WORDS: [&str; 20] = [
     "",
     "a",
@@ -51,7 +51,8 @@ const WORDS: [&str; 20] = [
     "a,b\n\"c\"\r\n| `d` | \u{0}",
 ];
 
-/// `document` with changes. Each is a path, a byte for every step down, and two bytes with what becomes of what is there.
+/// `document` with changes. Each change is a path, with a byte for every step down, and two bytes that say what to do
+/// with the value there.
 pub(crate) fn edited(document: &Value, mut bytes: &[u8]) -> Value {
     let mut document = document.clone();
     for _ in 0..EDITS {
@@ -81,7 +82,7 @@ pub(crate) fn edited(document: &Value, mut bytes: &[u8]) -> Value {
     document
 }
 
-/// Changes a part of a document, for which it may take some of the bytes behind.
+/// Changes a part of a document; it may use some of the following bytes.
 fn change<'a>(node: &mut Value, what: u8, with: usize, bytes: &'a [u8]) -> &'a [u8] {
     match node {
         Value::Array(list) if what % 8 < 5 && !list.is_empty() => {

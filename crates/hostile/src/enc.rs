@@ -11,8 +11,8 @@ use crate::more_modes::{Cipher, by, cipher};
 const BYTE: u8 = 0x5c;
 const TAG: usize = 16;
 
-/// Any bytes as input of `enc -d`, with and without base64: a result or an error. Encrypted data decrypts. Of AES under a key that
-/// is given, RustCrypto judges both ways.
+/// Takes arbitrary bytes as input of `enc -d`, with and without base64: there is a result or an error. Encrypted data
+/// decrypts. For AES under a given key, both directions are compared with RustCrypto.
 pub(crate) fn enc(bytes: &[u8]) {
     let Some((&[choice, how], bytes)) = bytes.split_first_chunk() else { return };
     let ciphers: Vec<EncCipher> = EncCipher::all().collect();
@@ -41,7 +41,7 @@ pub(crate) fn enc(bytes: &[u8]) {
     }
 }
 
-/// What RustCrypto's AES makes of it.
+/// The same by RustCrypto's AES.
 struct Referee {
     aes: Cipher,
     key: Vec<u8>,

@@ -1,4 +1,4 @@
-//! Sealed files, and what stands in them.
+//! Sealed files, and their contents.
 
 use std::{
     io::{Cursor, Read, Seek, SeekFrom},
@@ -37,8 +37,8 @@ pub(crate) fn to(out: &Shared) -> Output {
     Output::writer(out.clone(), "memory")
 }
 
-/// Any bytes as a preamble: parsing ends, and a preamble that was parsed is written back unchanged. In armor it is the one of the
-/// file that is in it.
+/// Takes arbitrary bytes as a preamble: parsing terminates, and a preamble that was parsed is written back unchanged.
+/// In armor it is the preamble of the armored file.
 pub(crate) fn preamble(bytes: &[u8]) {
     let mut from = Cursor::new(bytes);
     let parsed = Preamble::read(&mut from);
@@ -47,7 +47,7 @@ pub(crate) fn preamble(bytes: &[u8]) {
     }
     let seen = inspect(Input::bytes(bytes.to_vec(), "fuzz")).map(|seen| seen.preamble.to_bytes());
     match parsed {
-        // Of armor no more is read than the preamble takes, so that what is behind it may be wrong
+        // Only the armor of the preamble is read: what follows may be wrong
         Err(Error::Armored) => {
             let decoded = decoded(bytes);
             let within = Preamble::read(&mut &decoded[..]).map(|preamble| preamble.to_bytes());
@@ -57,7 +57,7 @@ pub(crate) fn preamble(bytes: &[u8]) {
     }
 }
 
-/// What the lines of armor hold, up to the first that is not as armor has it.
+/// The content of the lines of armor, up to the first invalid line.
 fn decoded(text: &[u8]) -> Vec<u8> {
     let lines = text.split(|&byte| byte == b'\n').take_while(|line| line.len() < 200);
     let mut lines = lines.map(|line| line.trim_ascii_end());
@@ -78,7 +78,8 @@ fn decoded(text: &[u8]) -> Vec<u8> {
 /// Bytes of preamble, salt and commitment of a file under a raw key.
 const HEADER: usize = 16 + 56;
 
-/// Any bytes after a genuine header: no output that was not sealed, and `Opening` and `SealedReader` agree.
+/// Takes arbitrary bytes after a genuine header: nothing is output that was not sealed, and `Opening` and
+/// `SealedReader` agree.
 pub(crate) fn open(tail: &[u8]) {
     static HEAD: OnceLock<Vec<u8>> = OnceLock::new();
     let head = HEAD.get_or_init(|| sealed(&Sealing::new(key()), b"")[..HEADER].to_vec());
@@ -146,8 +147,8 @@ fn place(what: u8, high: u8, low: u8) -> SeekFrom {
     }
 }
 
-/// A sealed file that is read from any places, as four bytes may change it at one place: whatever is read stands there in the text,
-/// and the genuine file behaves as the text itself does.
+/// Reads a sealed file from arbitrary positions, after four bytes of the input may have changed it at one place:
+/// whatever is read is at that position in the text, and the genuine file behaves like the text itself.
 pub(crate) fn seek(bytes: &[u8]) {
     let Some((&[padded, with, high, low], steps)) = bytes.split_first_chunk() else { return };
     let (text, mut file) = three_chunks().clone();
@@ -181,7 +182,8 @@ pub(crate) fn seek(bytes: &[u8]) {
     }
 }
 
-/// Any text between the lines of an armored file, or a genuine one with edits. One text belongs to one file.
+/// Takes arbitrary text between the lines of an armored file, or a genuine armored file with edits. Each file has only
+/// one armored text.
 pub(crate) fn armor(bytes: &[u8]) {
     static FILE: OnceLock<Vec<u8>> = OnceLock::new();
     let file = FILE.get_or_init(|| sealed(&Sealing::new(key()).armor(true), &[7; 200]));
@@ -205,7 +207,8 @@ pub(crate) fn armor(bytes: &[u8]) {
     }
 }
 
-/// Any bytes as the manifest of files: what is accepted names files inside its directory, and is written back unchanged.
+/// Takes arbitrary bytes as a manifest of files: if it is accepted, it names only files inside its directory, and is
+/// written back unchanged.
 pub(crate) fn list(bytes: &[u8]) {
     let text = [b"SEALLIST", bytes].concat();
     let file = sealed(&Sealing::new(key()).content(Content::List), &text);
@@ -221,8 +224,8 @@ pub(crate) fn list(bytes: &[u8]) {
     }
 }
 
-/// Any bytes as the text of a tree: its manifest is refused or names entries inside the tree, and a small one unpacks into
-/// its directory or leaves nothing.
+/// Takes arbitrary bytes as the text of a tree: its manifest is refused, or names only entries inside the tree; a small
+/// tree unpacks into its directory, or leaves nothing.
 pub(crate) fn tree(bytes: &[u8]) {
     let Ok(manifest) = read_manifest(&mut &bytes[..]) else { return };
     for entry in manifest.entries() {

@@ -16,7 +16,7 @@ use sealwright_file::{
 
 use crate::files::{edited, sealed};
 
-/// A file of this process, readable for its owner alone.
+/// A file of this process, readable only by its owner.
 pub(crate) fn file_with(bytes: &[u8]) -> PathBuf {
     static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
     let path = FOLDER.get_or_init(crate::folder::folder).path().join(format!("{:?}", std::thread::current().id()));
@@ -25,8 +25,9 @@ pub(crate) fn file_with(bytes: &[u8]) -> PathBuf {
     path
 }
 
-/// Any bytes as a file of keys of each kind, and as one key in text, or such a file with changes. A key that is accepted is the same
-/// after it was written and read again, and no error repeats the text, which may hold a secret.
+/// Takes arbitrary bytes, or a genuine file with changes, as a key file of each kind and as one key in text. An
+/// accepted key is the same after it was written and read again, and no error message repeats the text, which may
+/// contain a secret.
 pub(crate) fn keys(bytes: &[u8]) {
     static GENUINE: LazyLock<[Vec<u8>; 6]> = LazyLock::new(|| {
         let (secret, signing) = (SecretKey::generate().unwrap(), SigningKey::generate().unwrap());
@@ -71,7 +72,7 @@ pub(crate) fn keys(bytes: &[u8]) {
     }
 }
 
-/// The keys of a file, or why there are none.
+/// The keys of a file, or the error.
 fn identities(bytes: &[u8], key: fn() -> Key) -> Result<Vec<Option<PublicKey>>, Error> {
     let mut asked = 0;
     let passphrase = || {
@@ -134,7 +135,8 @@ pub(crate) fn locked_keys(bytes: &[u8]) {
     }
 }
 
-/// Any bytes as a signature beside a file: what is read is written back unchanged, and only the genuine one holds.
+/// Takes arbitrary bytes as a detached signature: what is read is written back unchanged, and only the genuine
+/// signature is valid.
 pub(crate) fn signature(bytes: &[u8]) {
     static SIGNED: OnceLock<(VerifyingKey, String)> = OnceLock::new();
     let work = Work { threads: 1, ..Work::default() };

@@ -1,5 +1,5 @@
-//! What stands in the body of a sealed file, put there by somebody who has its key: any text, with padding and signature or what
-//! looks like them.
+//! The body of a sealed file, written by an attacker who has its key: arbitrary text, with padding and signature or
+//! what looks like them.
 
 use std::{
     fs,
@@ -23,7 +23,7 @@ const PREAMBLE: usize = 16;
 /// Bytes of the name of a signing key, and of a signature with it.
 const SIGNED: usize = 16 + 64 + 3309;
 
-/// Genuine files of every layout, and who signed.
+/// Genuine files of every layout, and their signer.
 struct Genuine {
     key: Key,
     signer: VerifyingKey,
@@ -102,8 +102,9 @@ impl File {
     }
 }
 
-/// Under the header of a genuine file of any layout any bytes, what it held with edits, or with other zeros and another length: the
-/// text comes out if all is as the format has it, and only what its signer signed if that is asked for.
+/// Seals, under the header of a genuine file of any layout, arbitrary bytes, or its content with edits, with other
+/// padding or with another length: the text is output only if all follows the format and, if a signature is required,
+/// only if the signer signed it.
 pub(crate) fn layout(bytes: &[u8]) {
     static GENUINE: OnceLock<Genuine> = OnceLock::new();
     let genuine = GENUINE.get_or_init(Genuine::new);
@@ -158,7 +159,7 @@ pub(crate) fn layout(bytes: &[u8]) {
     assert!(proven.is_ok() == right || (!file.one && proven.is_err()));
 }
 
-/// A file appears only if all of it is right, and nothing else does.
+/// A file appears only if all of it is valid, and nothing else appears.
 fn file_to_file(opening: &Opening<'_>, sealed: &[u8], text: Option<&[u8]>) {
     let folder = crate::folder::folder();
     let (from, copy) = (folder.path().join("sealed"), folder.path().join("text"));

@@ -1,8 +1,8 @@
-//! What strangers may send, as functions of any bytes. Each function takes bytes to one part of the product and panics if
-//! that part does not behave: it must end, give a value or an error, and keep its promises.
+//! The bodies of the fuzz targets: functions that feed untrusted input to one part of the product. Each takes arbitrary
+//! bytes, and panics if that part misbehaves: it must terminate, return a value or an error, and keep its guarantees.
 //!
-//! `fuzz/` has a fuzz target for each of them, which the fuzzing engine feeds (`cargo xtask fuzz`). The inputs that taught
-//! something are kept in `fuzz/corpus`, and the tests of this crate replay them without that engine.
+//! `fuzz/` has a fuzz target for each function (`cargo xtask fuzz`). Useful inputs are kept in `fuzz/corpus`, and the
+//! tests of this crate replay them without a fuzzing engine.
 #![allow(clippy::unwrap_used, reason = "each function is a test")]
 
 mod coherence;
@@ -30,16 +30,16 @@ mod text;
 
 pub use modes::referees;
 
-/// A part of the product that reads bytes of strangers.
+/// A fuzz target: a part of the product that reads untrusted input.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
     /// The name of the fuzz target, and of its folder in `fuzz/corpus`.
     pub name: &'static str,
-    /// Takes any bytes; panics if a promise is broken.
+    /// Takes arbitrary bytes; panics if a guarantee is broken.
     pub run: fn(&[u8]),
 }
 
-/// All of them.
+/// All targets.
 pub const TARGETS: &[Target] = &[
     Target { name: "armor", run: files::armor },
     Target { name: "c_batches", run: sealwright_capi::fuzz::batches },
@@ -91,17 +91,17 @@ pub const TARGETS: &[Target] = &[
 /// Runs the target of this name on `bytes`.
 ///
 /// # Panics
-/// If there is no such target, or a promise is broken.
+/// If there is no such target, or a guarantee is broken.
 pub fn run(name: &str, bytes: &[u8]) {
     let target = TARGETS.iter().find(|target| target.name == name).expect("a target of this name");
     (target.run)(bytes);
 }
 
-/// What is planted: a number that no engine guesses.
+/// The number of the planted fault, which no engine guesses.
 const KEY: [u8; 4] = [0xa7, 0x1e, 0xd5, 0x3c];
 
-/// A fault that the engine must find, else it finds none: behind a length that must be right, a number that no engine guesses, and
-/// a sum. The comparisons lead there, if the engine sees them.
+/// A planted fault, which shows that the engine works. It needs a certain length, a number that no engine guesses, and
+/// a sum: an engine finds it only if it sees the comparisons.
 ///
 /// # Panics
 /// At the fault.

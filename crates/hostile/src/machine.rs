@@ -1,4 +1,4 @@
-//! What the simulator reads: traces and settings.
+//! Input of the simulator: traces and settings.
 
 use std::{collections::BTreeSet, fs, io::Cursor, sync::OnceLock};
 
@@ -11,7 +11,8 @@ use sealwright_smp::{
 };
 use serde_json::Value;
 
-/// Any bytes as a trace in each format: steps that do not cross a cache line, or an error that names the file.
+/// Takes arbitrary bytes as a trace in each format: the result is steps that do not cross a cache line, or an error
+/// that names the file.
 pub(crate) fn smp_trace(bytes: &[u8]) {
     let Some((&choice, bytes)) = bytes.split_first() else { return };
     let line = if choice & 128 == 0 { 64 } else { 128 };
@@ -60,7 +61,7 @@ fn takes_steps(config: &Config) {
     assert!(end.is_some(), "a few steps end");
 }
 
-/// Any text as settings, as a file and line by line: a machine that runs, or an error.
+/// Takes arbitrary text as settings, as a file and line by line: the result is a machine that runs, or an error.
 pub(crate) fn smp_config(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else { return };
     if let Ok(config) = Config::default().merge(text) {
@@ -75,7 +76,7 @@ pub(crate) fn smp_config(bytes: &[u8]) {
     takes_steps(&config);
 }
 
-/// Whether the table of a run has a row with what was varied and every statistic, whatever their names and words are.
+/// Whether the table of a run has a row with the varied settings and every statistic, whatever their names and values.
 fn read_back(point: &Point, stats: &Stats) {
     let text = table(&[(point, stats.clone())]);
     let mut reader = csv::Reader::from_reader(text.as_bytes());
@@ -110,8 +111,8 @@ fn read_back(point: &Point, stats: &Stats) {
     assert_eq!(heads.len(), varied + seen.len().max(1));
 }
 
-/// Any bytes as the journal of a sweep, one line after the key of its first run if the input begins so: what is known makes a table,
-/// and stays known, beside what is kept now.
+/// Takes arbitrary bytes as the journal of a sweep or, if they begin with `=`, as the rest of a line after the key of
+/// its first run: a run in it gives a table, and stays in it when another run is stored.
 pub(crate) fn sweep_journal(bytes: &[u8]) {
     const PROGRAM: &str = "program";
     const GRID: &str = "[workload]\nkernel = \"fft\"\nsize = 8\n[vary]\nmachine.processors = [2, 4]\n";
@@ -142,8 +143,8 @@ pub(crate) fn sweep_journal(bytes: &[u8]) {
     assert!(after.known(&points[1]) == Some(stats) && after.known(&points[0]) == before.as_ref());
 }
 
-/// Any text as a grid of a sweep, or settings of every kind varied by words of the text: as many runs as there are combinations, each of
-/// which says itself again, or an error.
+/// Takes arbitrary text as the grid of a sweep, or as values for settings of every kind: the result is one run for each
+/// combination, whose description gives the same run again, or an error.
 pub(crate) fn sweep_grid(bytes: &[u8]) {
     const VARIED: [&str; 12] = [
         "machine.processors",

@@ -1,4 +1,4 @@
-//! Suites against other implementations of them, and against themselves at other levels.
+//! Compares suites with other implementations, and with themselves at other levels.
 
 use std::sync::{Arc, OnceLock};
 
@@ -14,7 +14,7 @@ use sealwright::{
 };
 use sealwright_peers::{Algorithm, Library};
 
-/// Ciphertext and tag, one behind the other, by RustCrypto; none if it has no such suite.
+/// Ciphertext, then tag, by RustCrypto; none if it does not have the suite.
 fn by_rustcrypto(suite: Suite, key: &[u8], nonce: &[u8; 12], ad: &[u8], text: &[u8]) -> Option<Vec<u8>> {
     let mut out = text.to_vec();
     let buffer = InOutBuf::from(out.as_mut_slice());
@@ -50,7 +50,7 @@ fn by_aws_lc(suite: Suite, key: &[u8], nonce: &[u8; 12], ad: &[u8], text: &[u8])
     Some(out)
 }
 
-/// The same by a library in C; none if it lacks the suite.
+/// The same by a C library; none if it does not have the suite.
 fn by_c(library: Library, suite: Suite, key: &[u8], nonce: &[u8; 12], ad: &[u8], text: &[u8]) -> Option<Vec<u8>> {
     let algorithm = match suite {
         Suite::Aes128Gcm => Algorithm::Aes128Gcm,

@@ -1,4 +1,5 @@
-//! What is no suite, against other implementations of it: raw modes, other tags and nonces, AES-192, CBC-HMAC, AES-GCM-SIV, XAES.
+//! Compares modes that are not suites with other implementations: raw modes, other lengths of tags and nonces, AES-192,
+//! CBC-HMAC, AES-GCM-SIV, XAES.
 
 use aes::cipher::{
     BlockCipherDecrypt, BlockCipherEncrypt,
@@ -18,7 +19,7 @@ use sealwright::{
 };
 use sha2::Sha256;
 
-/// What an input asks for. Keys, nonces and texts are the input's own bytes.
+/// The parameters in an input. Keys, nonces and texts are the rest of its bytes.
 struct Case {
     /// The levels that seal and open.
     one: Isa,
@@ -34,7 +35,7 @@ struct Case {
     text: Vec<u8>,
 }
 
-/// The next bytes of an input; zeros where it has ended.
+/// The next bytes of an input; zeros after its end.
 fn take<const N: usize>(bytes: &mut &[u8]) -> [u8; N] {
     let (now, rest) = bytes.split_at(bytes.len().min(N));
     *bytes = rest;
@@ -273,7 +274,7 @@ fn siv(case: &Case) {
     agree(case, aeads, nonce, &case.text, &theirs, "GCM-SIV");
 }
 
-/// By the letter of its specification, over RustCrypto's AES and AES-GCM.
+/// Written from the specification, with RustCrypto's AES and AES-GCM.
 fn xaes(case: &Case) {
     let (key, nonce) = (&case.key[..32], &case.nonce[..24]);
     let cipher = Cipher::new(false, key);
@@ -290,7 +291,7 @@ fn xaes(case: &Case) {
     agree(case, aeads, nonce, &case.text, &theirs, "XAES");
 }
 
-/// By the letter of RFC 7518, 5.2.2.1, over RustCrypto's AES and HMAC.
+/// Written from RFC 7518, 5.2.2.1, with RustCrypto's AES and HMAC.
 fn chained_and_hashed(case: &Case) {
     let key = if case.tag & 1 == 0 { &case.key[..32] } else { &case.key[..64] };
     let iv: Block = *case.nonce.first_chunk().unwrap();
@@ -306,8 +307,8 @@ fn chained_and_hashed(case: &Case) {
     agree(case, aeads, &iv, &blocks, &theirs, "CBC-HMAC");
 }
 
-/// The input names a mode, its lengths, two levels, a way to cut the text and a fault, and holds key, nonce, associated data and
-/// text. Whoever else has the mode agrees, and so do both levels.
+/// The input selects a mode, its lengths, two levels, a way to split the text and a fault, and contains key, nonce,
+/// associated data and text. All other implementations of the mode agree, and so do both levels.
 pub(crate) fn more_modes(bytes: &[u8]) {
     let Some((&[mode, levels, tag, nonce_len, cut, fault, fault_at], mut rest)) = bytes.split_first_chunk() else {
         return;

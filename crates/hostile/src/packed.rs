@@ -1,4 +1,4 @@
-//! Traces as they are compressed.
+//! Compressed traces.
 
 use std::{
     fs,
@@ -52,7 +52,7 @@ fn of(format: Format, ending: &str, bytes: &[u8]) -> (Vec<Access>, Option<String
     said(&Trace { format, parts: vec![Part::File(path)], windows: None }, &name)
 }
 
-/// A trace as others compress it, with every checksum that there is.
+/// A trace that other libraries compress, with every checksum that the format has.
 fn packed(how: &str, bytes: &[u8]) -> Vec<u8> {
     match how {
         "gz" => {
@@ -128,7 +128,7 @@ static GENUINE: LazyLock<[(Vec<u8>, Vec<Access>); 7]> = LazyLock::new(|| {
     })
 });
 
-/// What was cut is refused, and what has a wrong bit is refused or says the same.
+/// A truncated trace is refused; one with a wrong bit is refused or gives the same steps.
 fn damaged(which: usize, cut: bool, place: usize) {
     let ((format, ending), (bytes, expected)) = (ENDINGS[which], &GENUINE[which]);
     let mut bytes = bytes.clone();
@@ -142,8 +142,8 @@ fn damaged(which: usize, cut: bool, place: usize) {
     assert!(error.is_some() || !cut && steps == *expected, "{ending}, cut {cut}, {place}");
 }
 
-/// Any bytes as a compressed trace: steps, or an error that names the file. Any bytes as a trace that is compressed here: it says what it
-/// says plain. And a trace that was cut or has a wrong bit.
+/// Takes arbitrary bytes as a compressed trace: the result is steps, or an error that names the file. Or compresses
+/// them as a trace: the result is that of the plain trace. Or damages a genuine compressed trace.
 pub(crate) fn smp_packed(bytes: &[u8]) {
     /// From this choice on, a genuine trace is damaged.
     const DAMAGED: u8 = 0xe0;

@@ -1,4 +1,4 @@
-//! Files that several keys open: what a stranger puts into the slots, and what each kind of key makes of it.
+//! Files that several keys open: an attacker's changes to the key slots, and opening with each kind of key.
 
 use std::{fs, slice, sync::OnceLock};
 
@@ -14,14 +14,14 @@ use crate::{
 };
 
 const COSTS: Costs = Costs { memory_kib: 64, passes: 1, lanes: 1 };
-/// What a passphrase may cost here: files of the engine ask for more.
+/// Limit on the cost of a passphrase: generated files demand more.
 const CEILING: Ceiling = Ceiling { memory_kib: 256, passes: 2, lanes: 2 };
-/// Bytes before the slots: what never changes, and their length.
+/// Bytes before the slots: constant fields, and the length of the slots.
 const FIXED: usize = 12;
 const START: usize = FIXED + 4;
 const MAC: usize = 32;
 
-/// A file for a key of each kind that a slot can be for.
+/// A file with a slot for a key of each kind.
 struct Genuine {
     keys: Vec<Key>,
     file: Vec<u8>,
@@ -117,8 +117,9 @@ impl Genuine {
     }
 }
 
-/// The header of a file that five kinds of keys open: edited, with any bytes in place of its slots, or with slots of the right
-/// lengths that were changed, repeated, left out and put in another order. Each key finds out, and so does who gives it others.
+/// Takes the header of a file that five kinds of keys open: edited, with arbitrary bytes instead of its slots, or with
+/// slots of the right lengths that are changed, repeated, omitted or reordered. Each key detects this, and so does a
+/// change of the file's recipients.
 pub(crate) fn slots(bytes: &[u8]) {
     static GENUINE: OnceLock<Genuine> = OnceLock::new();
     let genuine = GENUINE.get_or_init(Genuine::new);

@@ -1,4 +1,4 @@
-//! What a recorder's plugin sends.
+//! The stream that a recorder's plugin sends.
 
 use std::{array, fs};
 
@@ -9,14 +9,14 @@ const LAST: u32 = u32::MAX;
 /// Threads of a trace.
 const THREADS: usize = 64;
 
-/// What a stream says: the records of each thread, and whether recording began.
+/// The content of a stream: the records of each thread, and whether recording began.
 #[derive(Debug, Default, PartialEq)]
 struct Said {
     threads: Vec<Vec<u8>>,
     began: Option<bool>,
 }
 
-/// A frame after the other, up to the last or to where the stream is cut; none if it is no stream.
+/// The frames, up to the last or to the end of a truncated stream; none if it is not a valid stream.
 fn said(mut stream: &[u8]) -> Option<Said> {
     let mut said = Said::default();
     while let Some((head, bytes)) = stream.split_first_chunk::<8>() {
@@ -40,7 +40,7 @@ fn said(mut stream: &[u8]) -> Option<Said> {
     Some(said)
 }
 
-/// Any bytes as a stream, or frames: the number of a thread, a length, and so many bytes.
+/// Arbitrary bytes as a stream, or as frames: the number of a thread, a length, and so many bytes.
 fn stream(bytes: &[u8]) -> Vec<u8> {
     let Some((&how, mut bytes)) = bytes.split_first() else { return Vec::new() };
     if how & 1 == 0 {
@@ -60,7 +60,8 @@ fn stream(bytes: &[u8]) -> Vec<u8> {
     stream
 }
 
-/// Any stream of a recorder, whole or cut: files with just the records that were sent, one for each thread, or an error and no file.
+/// Takes any stream of a recorder, complete or truncated: the result is a file for each thread, with exactly the
+/// records that were sent, or an error and no file.
 pub(crate) fn recorder(bytes: &[u8]) {
     let stream = stream(bytes);
     let folder = crate::folder::folder();

@@ -1,4 +1,4 @@
-//! What arrives at a relay: frames, grants, messages of other nodes, connections.
+//! Input of a relay and its clients: frames, grants, messages of other nodes, streams.
 
 use std::{
     collections::HashSet,
@@ -61,9 +61,9 @@ fn stream(input: &[u8]) -> (Vec<u8>, HashSet<Vec<u8>>) {
     (stream, genuine)
 }
 
-/// A stream of any bytes, split into frames as a relay does it, under every scheme. Parsing ends, a parsed header is written back
-/// unchanged, only frames that were sealed open, each of them once, and a batch says of each frame what one frame after the other
-/// would say.
+/// Takes a stream of arbitrary bytes, split into frames as in a relay, under every scheme. Parsing terminates, a parsed
+/// header is written back unchanged, only sealed frames open, each only once, and opening in a batch gives the same
+/// results as frame by frame.
 pub(crate) fn frame(input: &[u8]) {
     let clear = scheme(input).kind == SchemeKind::Clear;
     let (mut stream, genuine) = stream(input);
@@ -96,7 +96,8 @@ pub(crate) fn frame(input: &[u8]) {
     }
 }
 
-/// Any bytes as a grant: it is refused, or written back unchanged, and a client with it does not open its own frames.
+/// Takes arbitrary bytes as a grant: it is refused, or written back unchanged, and a client with it does not open its
+/// own frames.
 pub(crate) fn grant(bytes: &[u8]) {
     let mut whole = [0; Grant::LEN];
     let len = bytes.len().min(Grant::LEN);
@@ -117,30 +118,30 @@ pub(crate) fn grant(bytes: &[u8]) {
     assert!(!opened || may, "what goes up does not come down");
 }
 
-/// Any bytes as a message between nodes: it makes no sense, or says the same after it was written and read again.
+/// Takes arbitrary bytes as a message between nodes: it is invalid, or the same after it was written and read again.
 pub(crate) fn mesh(bytes: &[u8]) {
     assert_ne!(sealwright_relay::mesh_message_survives(bytes), Some(false));
 }
 
-/// Any bytes as what other nodes tell a node, and what happens at it meanwhile: its directory stays whole, and no node speaks for
-/// the sessions of another.
+/// Takes arbitrary bytes as messages of other nodes to a node, and events at it: its directory stays consistent, and no
+/// node can speak for the sessions of another.
 pub(crate) fn mesh_node(bytes: &[u8]) {
     sealwright_relay::mesh_node_fuzz(bytes);
 }
 
-/// Any bytes as what strangers carry between nodes that share a secret: only what another node sealed for this one opens, once, and
-/// nodes that are alive meet.
+/// Takes arbitrary bytes as what an attacker does to the traffic between nodes that share a secret: only messages that
+/// another node sealed for this one open, once, and nodes that are alive find each other.
 pub(crate) fn mesh_link(bytes: &[u8]) {
     sealwright_relay::mesh_link_fuzz(bytes);
 }
 
-/// Any bytes as what a path and a peer do to a stream between two clients: between honest ends everything arrives, in its order, as soon
-/// as the path lets it; and no peer makes an end panic.
+/// Takes arbitrary bytes as what the network and a peer do to a stream between two clients: between honest ends
+/// everything arrives, in order, as soon as the network permits; and no peer makes an end panic.
 pub(crate) fn transfer(bytes: &[u8]) {
     sealwright_relay::client::transfer_fuzz::transfer(bytes);
 }
 
-/// Any bytes as a stream that is sealed end to end between clients, or as what becomes of a genuine one.
+/// Takes arbitrary bytes as a stream that is sealed end to end between clients, or as changes to a genuine one.
 pub(crate) fn end_to_end(bytes: &[u8]) {
     sealwright_relay::client::end_to_end_fuzz::end_to_end(bytes);
 }

@@ -1,4 +1,4 @@
-//! What the laboratory keeps and reads again: results of studies, of `bench` and of attacks.
+//! Files that the laboratory stores and reads again: results of studies, of `bench` and of attacks.
 
 use std::{fs, path::Path, sync::LazyLock, time::Duration};
 
@@ -162,8 +162,9 @@ fn tried(machine: Machine) -> attacks::Report {
     attacks::Report { small: true, seconds: 2.0, attacks: vec![attack], ..attacks::Report::of(machine) }
 }
 
-/// Any bytes as a document of a folder of results, or a genuine one with changes: it is refused with its name, or read; what was read
-/// is the same after it was written and read again, and is judged, compared, asked for advice and shown, as text that stays text.
+/// Takes arbitrary bytes, or a genuine document with changes, as a document of a folder of results: it is refused with
+/// its name, or read. A document that was read is the same after it was written and read again; it can be judged,
+/// compared, used for advice and shown, and its text is always shown as text.
 pub(crate) fn results(bytes: &[u8]) {
     let Some((&choice, bytes)) = bytes.split_first() else { return };
     let (name, document) = &GENUINE.documents[usize::from(choice >> 1) % GENUINE.documents.len()];
@@ -261,7 +262,7 @@ fn every_shape(table: &Table) {
     assert_eq!(serde_json::from_str::<Table>(&table.to_json()).unwrap(), *table);
 }
 
-/// What a page or a drawing may not hold: words of a document that are no text, and places that are no numbers.
+/// What a page or a drawing must not contain: text of a document as markup, and coordinates that are not numbers.
 pub(crate) fn text_stays_text(page: &str) {
     for mark in ["<i>sealwright</i>", "<!--<script"] {
         assert!(!page.contains(mark), "{mark}");

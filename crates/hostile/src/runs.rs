@@ -1,4 +1,4 @@
-//! What runs and sweeps of the simulator printed, and `smp stats` and `smp plot` read.
+//! The output of runs and sweeps of the simulator, which `smp stats` and `smp plot` read.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::{edits::edited, results::text_stays_text};
 
-/// What two runs printed, and names of columns.
+/// The output of two runs, and names of columns.
 struct Genuine {
     runs: [Value; 2],
     names: Vec<String>,
@@ -56,7 +56,7 @@ fn compared(a: &Value, b: &Value) {
     }
 }
 
-/// What is asked: a byte for each column, and one for everything else.
+/// The request: a byte for each column, and one for everything else.
 fn question([x, y, by, over, how]: [u8; 5]) -> Question {
     let name = |byte: u8| GENUINE.names[usize::from(byte) % GENUINE.names.len()].clone();
     let value = ["clear", "gcm", "4", ""][usize::from(over & 3)].to_owned();
@@ -73,9 +73,9 @@ fn question([x, y, by, over, how]: [u8; 5]) -> Question {
     }
 }
 
-/// Any bytes as what a run or a sweep printed, or what a run printed with changes, or a table of runs with other cells: rows that make a
-/// figure, whose words stay text and whose places are numbers, or an error; and statistics that differ from those of another run, and not
-/// from themselves.
+/// Takes arbitrary bytes, a genuine output with changes, or a table of runs with other cells as the output of a run or
+/// a sweep: the result is a figure in which words stay text and coordinates are numbers, or an error; and statistics
+/// that differ from those of another run, and not from themselves.
 pub(crate) fn smp_runs(bytes: &[u8]) {
     drawn(bytes);
 }

@@ -47,9 +47,9 @@ impl Served {
     }
 }
 
-/// What comes to the relay next: any bytes, a header that fits what follows it, a genuine frame of a client that is let in, the same
-/// with a change or cut, or one that was sent before. And the session that a genuine frame is for, with its message, which begins with
-/// `mark`.
+/// The next input of the relay: arbitrary bytes, a header that fits what follows it, a genuine frame of an admitted
+/// client, such a frame with a change or truncated, or one that was sent before. For a genuine frame also its session,
+/// and its message, which begins with `mark`.
 pub(crate) fn made(
     how: [u8; 3],
     mark: &[u8],
@@ -82,7 +82,7 @@ pub(crate) fn made(
     }
 }
 
-/// The schemes in which nobody but the relay can forge what a client gets.
+/// The schemes in which only the relay can make frames that a client accepts.
 fn sound() -> Vec<Spec> {
     let forged = |kind: SchemeKind| kind == SchemeKind::Clear || kind.as_printed();
     Spec::all().into_iter().filter(|spec| !forged(spec.kind)).collect()

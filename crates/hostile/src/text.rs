@@ -1,4 +1,4 @@
-//! Configurations, messages and vectors: text that others write.
+//! Configurations, messages and vectors: untrusted text.
 
 use std::{fs, net::SocketAddr, os::unix::fs::PermissionsExt, path::Path, sync::LazyLock};
 
@@ -31,8 +31,9 @@ fn beside() -> &'static Path {
     FOLDER.path()
 }
 
-/// Any text as a configuration of a relay and of a client, as messages of the control plane, as what operators ask and as a mix of packet
-/// sizes: each is refused or accepted, and an accepted value is the same after it was written and read again.
+/// Takes arbitrary text as a configuration of a relay and of a client, as messages of the control plane, as requests of
+/// operators and as a mix of packet sizes: each is refused or accepted, and an accepted value is the same after it was
+/// written and read again.
 pub(crate) fn relay_words(bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else { return };
     if let Ok(config) = Config::parse(text, beside()) {
@@ -65,8 +66,8 @@ pub(crate) fn relay_words(bytes: &[u8]) {
     }
 }
 
-/// Any bytes as a file of test vectors, a document or JSON Lines: a report whose cases add up, or an error that names the file.
-/// Empty lines before it change nothing.
+/// Takes arbitrary bytes as a file of test vectors, a document or JSON Lines: the result is a report whose counts add
+/// up, or an error that names the file. Empty lines before it change nothing.
 pub(crate) fn vectors(bytes: &[u8]) {
     let options = Options { isas: vec![Isa::best()] };
     let read = |bytes: &[u8]| {

@@ -1,4 +1,4 @@
-//! Each test that `docs/PAST_BUGS.md` names exists, is a test, and is not left out.
+//! Each test that `docs/PAST_BUGS.md` names exists, is a test, and is not ignored.
 #![allow(clippy::unwrap_used)]
 
 use std::{fs, path::Path};

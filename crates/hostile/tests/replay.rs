@@ -1,4 +1,4 @@
-//! The corpora of the fuzz targets, replayed: what fuzzing found once is tested ever after, without a fuzzing engine.
+//! Replays the corpora of the fuzz targets without a fuzzing engine, so that findings of fuzzing stay tested.
 #![allow(clippy::unwrap_used)]
 
 use std::{

@@ -1,5 +1,6 @@
-//! Whether times tell two kinds of secrets apart (Reparaz, Balasch and Verbauwhede, "Dude, is my code constant time?", 2017):
-//! both kinds come in random order, and Welch's t of their times grows with the number of samples if the means differ.
+//! Tests whether times distinguish two kinds of secrets (Reparaz, Balasch and Verbauwhede, "Dude, is my code constant
+//! time?", 2017): both kinds are measured in random order, and Welch's t of their times grows with the number of
+//! samples if the means differ.
 
 use std::{hint::black_box, time::Instant};
 
@@ -7,34 +8,35 @@ use sealwright::{Aead, Isa};
 
 use crate::subjects::Subject;
 
-/// Beyond this, times are said to differ. Usual is 4.5 for one test; here are hundreds, on machines with neighbours.
+/// Threshold of t above which times differ. Usual is 4.5 for one test; here are hundreds, on machines that others use,
+/// too.
 pub const LIMIT: f64 = 10.0;
 /// Bytes of a text.
 const BYTES: usize = 128;
-/// Samples before the first that counts: caches and predictors are cold.
+/// Samples that are discarded at the start, while caches and predictors are cold.
 const COLD: usize = 100;
 
-/// What the two kinds are.
+/// The two kinds of secrets that are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
-    /// One key, or a random one each time: it is set up and seals.
+    /// A fixed key, or a random one each time: key set-up and sealing.
     Key,
-    /// One text, or a random one each time, which is sealed.
+    /// A fixed text, or a random one each time: sealing.
     Text,
-    /// A tag is refused of which this byte is wrong, or that one.
+    /// Refusal of a tag with one wrong byte: this one, or that one.
     Tag(usize, usize),
 }
 
 impl Question {
-    /// All of them that a mode answers, which has tags of `tag` bytes. In those with a commitment this is compared first, and that
-    /// it is not the key's is told before the tag is looked at.
+    /// All that apply to a mode with tags of `tag` bytes. Modes with a commitment compare that first, and refuse a
+    /// wrong one before they check the tag.
     pub fn all(tag: usize) -> Vec<Question> {
         let tags: &[(usize, usize)] = if tag == 48 { &[(0, 31), (32, 47)] } else { &[(0, tag - 1)] };
         let tags = tags.iter().map(|&(first, last)| Question::Tag(first, last));
         [Question::Key, Question::Text].into_iter().chain(tags).collect()
     }
 
-    /// What the kinds are called.
+    /// The name of the comparison.
     pub fn name(self) -> String {
         match self {
             Question::Key => "one key or any".into(),
@@ -44,7 +46,7 @@ impl Question {
     }
 }
 
-/// How it ended.
+/// The result of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Answer {
     /// The kinds were not told apart.
@@ -54,21 +56,21 @@ pub enum Answer {
         /// How many samples.
         samples: usize,
     },
-    /// They were, each of three times in the same direction.
+    /// The kinds were distinguished in three runs, each time in the same direction.
     Differs {
         /// Welch's t, the least of the three.
         t: f64,
         /// How many samples the longest run took.
         samples: usize,
     },
-    /// They were, but not each time: something else that ran here did it.
+    /// They were distinguished, but not in every run: other programs caused it.
     Undecided {
         /// Welch's t, of the run that saw no difference.
         t: f64,
     },
 }
 
-/// Asks until the answer is firm: a difference must be seen in three runs, each of new samples.
+/// Measures until the result is firm: a difference must be seen in three runs, each with new samples.
 pub fn ask(samples: usize, mut run: impl FnMut(usize) -> f64) -> Answer {
     let first = run(samples);
     if first.abs() <= LIMIT {
@@ -85,7 +87,7 @@ pub fn ask(samples: usize, mut run: impl FnMut(usize) -> f64) -> Answer {
     Answer::Differs { t: least, samples: 4 * samples }
 }
 
-/// Doubles the samples until a difference is seen, up to `most`: for what must be seen. Returns how many it took.
+/// For a planted leak: doubles the number of samples, up to `most`, until the difference is seen. Returns that number.
 pub fn needed(least: usize, most: usize, mut run: impl FnMut(usize) -> f64) -> Option<(usize, f64)> {
     let mut samples = least;
     while samples <= most {
@@ -130,7 +132,7 @@ pub fn of_subject(isa: Isa, subject: &Subject, question: Question, samples: usiz
     }
 }
 
-/// A tag that is compared byte by byte until one differs, behind what computes it: what has to be seen.
+/// The planted leak: computes a tag, and compares it byte by byte up to the first difference.
 pub fn planted(isa: Isa, subject: &Subject, samples: usize) -> f64 {
     let aead = (subject.make)(isa, &vec![0x5a; subject.key_len]);
     let nonce = vec![9; aead.nonce_len()];
@@ -146,7 +148,7 @@ pub fn planted(isa: Isa, subject: &Subject, samples: usize) -> f64 {
     })
 }
 
-/// The same kind under two names: nothing may be seen here.
+/// The same kind twice: no difference may be seen.
 pub fn nothing(isa: Isa, subject: &Subject, samples: usize) -> f64 {
     let aead = (subject.make)(isa, &vec![0x5a; subject.key_len]);
     let nonce = vec![9; aead.nonce_len()];
@@ -170,7 +172,7 @@ fn refused(
         text.copy_from_slice(&sealed);
         tag.copy_from_slice(genuine.as_ref());
         let bit = 1 << (random.bits() % 8);
-        // Both bytes are written, one with nothing: which one is not to be told by what was written before.
+        // Both bytes are written, one of them with its old value: the writes must not distinguish the kinds.
         let masks = if other { [0, bit] } else { [bit, 0] };
         for (at, mask) in wrong.into_iter().zip(masks) {
             tag[at] ^= mask;
@@ -192,7 +194,8 @@ fn t_of(samples: usize, mut time: impl FnMut(&mut Random, bool) -> std::time::Du
             times[usize::from(other)].push(nanoseconds);
         }
     }
-    // Slow times are other programs'. The fast half shows small differences best, nine tenths those of rare ways.
+    // Slow times are caused by other programs. The fast half shows small differences best, nine tenths those of rare
+    // paths.
     let [half, most] = [0.5, 0.9].map(|part| welch(&times, part));
     if half.abs() > most.abs() { half } else { most }
 }
@@ -213,7 +216,7 @@ fn welch(times: &[Vec<f64>; 2], part: f64) -> f64 {
     if t.is_finite() { t } else { 0.0 }
 }
 
-/// Marsaglia's xorshift: which kind comes, and random secrets.
+/// Marsaglia's xorshift, for the order of the kinds and for random secrets.
 struct Random(u64);
 
 impl Random {
@@ -224,10 +227,10 @@ impl Random {
         self.0 >> 11
     }
 
-    /// Writes random bytes, or always the same: in the same way.
+    /// Writes random bytes, or always the same bytes, with the same code.
     fn fill(&mut self, bytes: &mut [u8], random: bool) {
-        // Compilers would make two loops of this one, and the one that writes the same bytes stores more of them at once: what is
-        // timed then waits for the stores of one kind longer than for those of the other.
+        // Compilers would split this into two loops, and the one for the same bytes has wider stores: the code under
+        // test then waits longer for the stores of one kind than for those of the other.
         let mask = black_box(if random { 0xff } else { 0 });
         for byte in bytes {
             *byte = 0x5a ^ (self.bits() as u8 & mask);

@@ -1,4 +1,4 @@
-//! Memory between two pages that nobody may touch: a byte read or written too far ends the process.
+//! Memory between two inaccessible guard pages: a read or write one byte too far ends the process.
 
 use std::{io, ptr::NonNull};
 
@@ -63,7 +63,7 @@ impl Guarded {
         unsafe { std::slice::from_raw_parts_mut(self.first.as_ptr().wrapping_add(offset), len) }
     }
 
-    /// Reads one byte at a distance from the first one, wherever that is. For the test that the guards guard.
+    /// Reads one byte at a distance from the first one, without a check. For the test of the guard pages.
     pub fn touch(&self, distance: isize) -> u8 {
         // SAFETY: within the mapping, which lives as long as `self`. On a guard page the process ends, as is wanted.
         unsafe { self.first.as_ptr().wrapping_offset(distance).read_volatile() }

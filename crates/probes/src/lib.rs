@@ -1,6 +1,6 @@
-//! What tests of the kernels need from the system: memory between pages that nobody may touch ([`guarded`]), and marks by which
-//! valgrind follows secrets ([`marks`]). [`dudect`] measures whether
-//! times tell secrets apart. [`subjects`] are the kernels that the tests run, [`sessions`] the frames.
+//! Support for tests of the kernels: memory between guard pages ([`guarded`]), marks by which valgrind follows secrets
+//! ([`marks`]), and a statistical test of whether times depend on secrets ([`dudect`]). [`subjects`] are the kernels
+//! that the tests run, [`sessions`] the frames.
 
 pub mod dudect;
 pub mod guarded;

@@ -1,8 +1,8 @@
-//! Marks for valgrind's memcheck: a secret is called undefined, and memcheck reports each branch and each address that depends
-//! on it. Outside of valgrind the marks do nothing.
+//! Marks for valgrind's memcheck: a secret is marked as undefined, and memcheck reports each branch and each address
+//! that depends on it. Outside of valgrind the marks do nothing.
 //!
-//! The requests are those of valgrind's public headers `valgrind.h` and `memcheck.h`: numbers in a block of six words, behind
-//! instructions that do nothing on a processor.
+//! The requests are those of valgrind's public headers `valgrind.h` and `memcheck.h`: numbers in a block of six words,
+//! announced by instructions that do nothing on a processor.
 
 /// `VALGRIND_RUNNING_ON_VALGRIND`.
 const RUNNING: usize = 0x1001;
@@ -43,22 +43,22 @@ pub fn watched() -> bool {
     request(RUNNING, 0, 0) > 0
 }
 
-/// How many errors valgrind has found so far, without those that it was told to pass over.
+/// How many errors valgrind has found so far, without suppressed ones.
 pub fn errors() -> usize {
     request(COUNT_ERRORS, 0, 0)
 }
 
-/// From now on these bytes are a secret.
+/// Marks these bytes as secret.
 pub fn secret(bytes: &[u8]) {
     request(UNDEFINED, bytes.as_ptr() as usize, bytes.len());
 }
 
-/// From now on everybody may know these bytes: they are what is sent.
+/// Marks these bytes as public, as what is sent is.
 pub fn public(bytes: &[u8]) {
     request(DEFINED, bytes.as_ptr() as usize, bytes.len());
 }
 
-/// Bytes that are a secret from now on.
+/// Bytes that are marked as secret.
 pub fn hidden(len: usize, seed: u8) -> Vec<u8> {
     let bytes: Vec<u8> = (0..len).map(|i| (i as u8).wrapping_mul(37).wrapping_add(seed)).collect();
     secret(&bytes);

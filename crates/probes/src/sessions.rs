@@ -1,4 +1,5 @@
-//! Frames of sessions whose keys and data are secrets: both ends seal and open, alone and in batches, and refuse what was changed.
+//! Frames of sessions with secret keys and data: both ends seal and open, single frames and batches, and refuse changed
+//! frames.
 
 use std::hint::black_box;
 
@@ -7,14 +8,14 @@ use sealwright_session::{Client, FrameJob, Material, Plan, Secret, SessionError,
 
 use crate::marks::{hidden, public};
 
-/// More than go side by side.
+/// More frames than are processed in parallel.
 const CLIENTS: u32 = 40;
 const NEW: &str = "a new key";
 
 /// Runs a scheme at a level.
 ///
 /// # Panics
-/// If something opens that was changed, or does not open that was not.
+/// If a changed frame opens, or an unchanged one does not.
 pub fn frames(isa: Isa, spec: Spec) {
     let secret: [u8; 32] = hidden(32, 4).try_into().expect("as long");
     let plan = Plan { isa, secret: Some(Secret::from_bytes(secret)), ..Plan::new(spec, CLIENTS) };

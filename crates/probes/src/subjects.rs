@@ -8,7 +8,7 @@ use sealwright::{
     mode::{cbc_hmac, chacha, gcm, gcm_siv, ocb, rkc::RkcHmac, xaes::Xaes256Gcm},
 };
 
-/// A key has the length that its subject says.
+/// A key has the length in its subject.
 const FITS: &str = "the key has the right length";
 
 /// A way to make an authenticated mode from a key of some length.
@@ -47,7 +47,7 @@ pub static SUBJECTS: &[Subject] = &[
     Subject { whole_blocks: true, ..of("aes-256-cbc-hmac", 64, |isa, key| cbc_hmac::by_key(isa, key).expect(FITS)) },
 ];
 
-/// What differs from those in sizes alone, and what is for studies: for tests that do not measure.
+/// Modes that differ from those only in sizes, and modes for studies: for tests that do not measure.
 pub static MORE: &[Subject] = &[
     of("aes-128-gcm-siv", 16, |isa, key| gcm_siv::by_key(isa, key).expect(FITS)),
     of("aes-128-gcm, tags of 15 bytes", 16, |isa, key| gcm::by_key(isa, key, gcm::TagLen::T15).expect(FITS)),

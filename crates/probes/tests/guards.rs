@@ -74,7 +74,7 @@ fn fill(bytes: &mut [u8], seed: usize) {
     }
 }
 
-/// Memory for each of the things that a mode is handed.
+/// Memory for each buffer that a mode is given.
 struct Memory {
     key: Guarded,
     nonce: Guarded,
@@ -139,7 +139,7 @@ fn every_authenticated_mode_at_every_length() {
     }
 }
 
-/// Behind a first piece that is not whole registers, and before a last one.
+/// Pieces after a first one that is not a multiple of a register, and before a last one.
 #[test]
 fn pieces_of_every_length() {
     let mut memory = Memory::new();
@@ -286,7 +286,7 @@ fn frames_of_sessions() {
     }
 }
 
-/// The parts of a run have nothing in common, and are the whole together.
+/// The parts of a run are disjoint, and together they are the whole.
 #[test]
 fn parts_make_up_the_whole() {
     for (words, wanted) in [("all", Some((0, 1))), ("1/8", Some((0, 8))), ("8/8", Some((7, 8)))] {
@@ -299,7 +299,7 @@ fn parts_make_up_the_whole() {
 
 const TOUCH: &str = "SEALWRIGHT_TOUCH";
 
-/// What the next test starts: touches one byte.
+/// Started by the next test: touches one byte.
 #[test]
 fn touching_child() {
     if let Ok(distance) = env::var(TOUCH) {

@@ -1,6 +1,6 @@
-//! What public vectors leave out, for every authenticated mode at every level: empty messages, cut and lengthened tags, nonces of
-//! other lengths. And for GCM at the best level a nonce whose length in bits needs more than 32 bits, and texts that are too long for
-//! the modes whose limit fits in memory.
+//! Cases that public vectors lack, for every authenticated mode at every level: empty messages, truncated and extended
+//! tags, nonces of other lengths. Also, for GCM at the best level, a nonce whose length in bits needs more than 32
+//! bits, and texts that are too long for the modes whose limit fits in memory.
 #![allow(clippy::unwrap_used)]
 
 use sealwright::{
@@ -52,7 +52,7 @@ fn empty_messages_are_checked() {
     });
 }
 
-/// A tag that was cut, to nothing too, or lengthened opens nothing.
+/// A tag that was truncated, even to nothing, or extended opens nothing.
 #[test]
 fn tags_of_other_lengths_open_nothing() {
     each(|_, _, aead, what| {
@@ -70,7 +70,7 @@ fn tags_of_other_lengths_open_nothing() {
     });
 }
 
-/// A nonce of another length is refused, or is another nonce: never cut or filled up to one of the right length.
+/// A nonce of another length is refused, or is another nonce: it is never truncated or padded to the usual length.
 #[test]
 fn nonces_of_other_lengths_are_other_nonces() {
     each(|_, _, aead, what| {
@@ -118,7 +118,7 @@ fn the_length_of_a_nonce_has_64_bits() {
     assert_eq!(text, pad);
 }
 
-/// A text that is a byte too long is refused before a byte of it is read or written: there is no memory behind this one.
+/// A text that is a byte too long is refused before a byte of it is accessed: this one has no memory.
 #[test]
 fn longer_texts_are_refused_unread() {
     let mut memory = Guarded::new(chacha::MAX_TEXT as usize + 1).unwrap();

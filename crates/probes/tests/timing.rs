@@ -1,5 +1,6 @@
-//! Times of every mode for two kinds of secrets, in short: a difference must be seen three times to count, and in another process
-//! again, whose memory lies elsewhere. `cargo xtask constant-time` takes more samples, of the release build, at every level.
+//! A short timing test of every mode with two kinds of secrets: a difference counts only if it is seen three times, and
+//! again in another process, whose memory is at other addresses. `cargo xtask constant-time` takes more samples, of the
+//! release build, at every level.
 #![allow(clippy::unwrap_used)]
 
 use std::{collections::BTreeSet, process::Command};

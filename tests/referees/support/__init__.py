@@ -1,4 +1,4 @@
-"""What the referees share."""
+"""Functions that the referees share."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def agree(binary, cases, what, levels=True):
 
 
 def skipped(why):
-    """Says what cannot run here; `cargo xtask` counts it, as it names a file for it."""
+    """Reports what cannot run here: on standard output, and in the file that `cargo xtask` names, which counts it."""
     print(f"skipped: {why}")
     if path := os.environ.get("SEALWRIGHT_SKIPPED"):
         with open(path, "a") as file:

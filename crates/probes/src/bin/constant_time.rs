@@ -1,5 +1,6 @@
-//! Runs the kernels on secrets that valgrind calls undefined, and prints how many branches and addresses depended on them.
-//! Exits with 1 if any did, or if a planted leak was not seen; with 3 outside of valgrind. `cargo xtask constant-time` starts it.
+//! Runs the kernels on secrets that are marked as undefined for valgrind, and prints how many branches and addresses
+//! depended on them. Exits with 1 if any did, or if a planted leak was not seen; with 3 outside of valgrind. `cargo
+//! xtask constant-time` starts it.
 #![allow(clippy::print_stdout)]
 
 use std::{hint::black_box, process::ExitCode};
@@ -57,7 +58,7 @@ fn names(levels: &[Isa]) -> String {
     levels.iter().map(|level| level.name()).collect::<Vec<_>>().join(", ")
 }
 
-/// Runs one case; returns 1 if what valgrind found is not what is wanted.
+/// Runs one case; returns 1 if valgrind's findings are not the expected ones.
 fn judge(isa: Isa, name: &str, planted: bool, case: impl FnOnce()) -> usize {
     let before = errors();
     case();
@@ -94,7 +95,7 @@ fn with_nonce(aead: &dyn Aead, nonce: &[u8], whole_blocks: bool) {
         let mut tag = tag.as_ref().to_vec();
         public(&tag);
         let mut again = text.clone();
-        // Whether it opened was declared public in one place, by the library's `verdict`: nothing is declared here.
+        // The library's `verdict` declares in one place that the result of opening is public: nothing is declared here.
         assert!(aead.open_in_place(nonce, &ad, &mut again, &tag).is_ok());
         black_box(&again);
         tag[len % 16] ^= 1;
@@ -130,7 +131,7 @@ fn unauthenticated(isa: Isa) {
     }
 }
 
-/// Messages of all lengths beside each other, sealed and opened; of every third the tag is wrong.
+/// Messages of all lengths in parallel, sealed and opened; every third has a wrong tag.
 fn batch(isa: Isa) {
     let mut texts: Vec<Vec<u8>> = (0..48).map(|i| hidden(13 * i, 2)).collect();
     let keys: Vec<Vec<u8>> = (0..48).map(|i| hidden(if i % 5 == 0 { 16 } else { 32 }, i)).collect();
@@ -138,7 +139,7 @@ fn batch(isa: Isa) {
         .iter_mut()
         .zip(&keys)
         .zip(0..)
-        // Of messages with the same nonce it would be told whether they have the same key: such a batch is refused.
+        // Messages with the same nonce would reveal whether they have the same key: such a batch is refused.
         .map(|((text, key), i)| BatchMessage { key, nonce: [i; 12], ad: b"header", text, tag: [0; 16] })
         .collect();
     let mut batch = Batch::new(isa);
@@ -159,7 +160,7 @@ fn tables(isa: Isa) {
     let key: [u8; 16] = hidden(16, 1).try_into().expect("16 bytes");
     let aead: Gcm<Aes128, Table4k_vartime> = Gcm::new(isa, Aes128::new(isa, &key), TagLen::T16);
     let mut text = hidden(64, 2);
-    // Of a tag that nobody takes nothing is computed
+    // A tag that is not used would not be computed
     black_box(&Aead::seal_in_place(&aead, &[9; 12], b"", &mut text).ok());
 }
 
@@ -180,7 +181,8 @@ fn compare() {
     }
 }
 
-/// Nothing may be passed over by the name of a function that opens: these have names as modes of the library have that decide within them.
+/// Suppressions must not cover functions by name alone: these functions have the same names as modes of the library
+/// that branch on the result.
 struct PlantedCommitting;
 struct PlantedCbcHmac;
 

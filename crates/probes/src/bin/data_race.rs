@@ -1,4 +1,5 @@
-//! Two threads that add to one number without a lock: a fault for the thread sanitizer to see. `cargo xtask sanitize threads` starts it.
+//! Two threads add to one number without a lock: a planted fault for the thread sanitizer. `cargo xtask sanitize
+//! threads` starts it.
 
 use std::{
     cell::UnsafeCell,
@@ -11,14 +12,14 @@ use std::{
 
 struct Shared(UnsafeCell<u64>);
 
-// SAFETY: not sound, and meant so: nothing but the test of the sanitizer runs this.
+// SAFETY: not sound, on purpose: only the test of the sanitizer runs this.
 unsafe impl Sync for Shared {}
 
 fn main() {
     static RACED: Shared = Shared(UnsafeCell::new(0));
     // The standard library's own locks are no fault.
     static LOCKED: Mutex<u64> = Mutex::new(0);
-    // Both are there when they race, and nothing puts them in an order: a barrier's own lock would.
+    // Both threads run when they race, and nothing orders them, as the lock of a barrier would.
     static THERE: AtomicU32 = AtomicU32::new(0);
     thread::scope(|scope| {
         for _ in 0..2 {

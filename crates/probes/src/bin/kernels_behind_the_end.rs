@@ -1,6 +1,6 @@
-//! Gives a kernel one byte more than there is: a fault for the address sanitizer to see if the kernels are compiled with it, for no
-//! other part reads or writes that byte. `cargo xtask sanitize` starts it with the name of a level, and a word for what goes too
-//! far; without words it prints the levels.
+//! Gives a kernel one byte more than there is: a planted fault that the address sanitizer reports only if the kernels
+//! are compiled with it, since no other code accesses that byte. `cargo xtask sanitize` starts it with the name of a
+//! level, and a word for the access that goes too far; without arguments it prints the levels.
 
 use std::{env, hint::black_box, slice};
 
@@ -22,7 +22,7 @@ fn main() {
     if what == "ad" {
         (text, ad) = (ad, text);
     }
-    // SAFETY: not sound, and meant so: nothing but the test of the sanitizer runs this.
+    // SAFETY: not sound, on purpose: only the test of the sanitizer runs this.
     let (text, ad) = unsafe {
         (
             slice::from_raw_parts_mut(black_box(text.as_mut_ptr()), LEN),

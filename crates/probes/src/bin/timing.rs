@@ -1,5 +1,5 @@
-//! Measures whether the times of any mode tell secrets apart, and prints what it found: `timing SAMPLES [LEVEL]`, at every level
-//! unless one is named. Exits with 1 if a time depends on a secret; with 4 if the machine was too busy to tell.
+//! Measures whether the times of any mode depend on secrets, and prints the results: `timing SAMPLES [LEVEL]`, at every
+//! level unless one is named. Exits with 1 if a time depends on a secret; with 4 if the machine was too busy to tell.
 #![allow(clippy::print_stdout)]
 
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use sealwright_probes::{
     subjects::SUBJECTS,
 };
 
-/// What is measured has this many times the samples that the planted leak needed.
+/// Each measurement has this many times the samples that the planted leak needed.
 const MORE: usize = 2;
 
 fn main() -> ExitCode {
@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     let (mut differ, mut undecided, mut same, mut most) = (0, 0, 0, 0.0_f64);
     let mut samples_of_all = (usize::MAX, 0);
     for isa in levels {
-        // AES-128-GCM, the fastest: a comparison is the greatest part of its time.
+        // AES-128-GCM is the fastest: the comparison has the largest share of its time.
         let Some((samples, t)) = needed(least, 64 * least, |samples| planted(isa, &SUBJECTS[0], samples)) else {
             println!("{:8} planted: a comparison that ends early: not seen UNDECIDED", isa.name());
             undecided += 1;
