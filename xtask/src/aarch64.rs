@@ -16,13 +16,13 @@ const ROOT: Root = Root {
     command: "cargo xtask aarch64 --make-root",
 };
 const TARGET: &str = "aarch64-unknown-linux-gnu";
-/// How programs of the other architecture are linked and run.
+/// Settings with which programs for aarch64 are linked and run.
 const LINKER: [&str; 3] = [
     "env",
     "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc",
     "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER=qemu-aarch64 -L /usr/aarch64-linux-gnu",
 ];
-/// The crates that contain or select kernels, and the one that runs vectors.
+/// The crates that contain or select kernels, and the crate that runs vectors.
 const CRATES: &[&str] = &["sealwright", "sealwright-session", "sealwright-stream", "sealwright-vectors"];
 
 /// `cargo xtask aarch64 WORDS`.

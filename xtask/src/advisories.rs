@@ -10,13 +10,13 @@ use semver::{Comparator, Op, Version, VersionReq};
 /// `-` where there is none.
 pub(crate) const LIST: &str = include_str!("../advisories.tsv");
 
-/// Advisories that do not count here, and why.
+/// Accepted advisories, and why.
 const ACCEPTED: &[(&str, &str)] = &[(
     "RUSTSEC-2023-0071",
     "it names no version of `rsa` as mended, while it is about arithmetic in variable time, which 0.10 no longer has",
 )];
 
-/// Kinds that are no defects of the code; they are not compared.
+/// Kinds that are not defects of the code; they are ignored.
 const NOTES: &[&str] = &["notice", "unmaintained"];
 
 struct Advisory<'a> {
@@ -51,7 +51,7 @@ fn within(one: &Comparator, version: &Version) -> bool {
         pre: one.pre.clone(),
         ..Version::new(one.major, one.minor.unwrap_or_default(), one.patch.unwrap_or_default())
     };
-    // Behind all that begins with the numbers that are told.
+    // After every version that begins with the given numbers.
     let behind = match (one.minor, one.patch) {
         (None, _) => Version::new(one.major + 1, 0, 0),
         (Some(minor), None) => Version::new(one.major, minor + 1, 0),
@@ -78,12 +78,12 @@ fn within(one: &Comparator, version: &Version) -> bool {
         Op::LessEq => *version < behind,
         Op::Tilde => *version >= low && *version < close,
         Op::Caret => *version >= low && *version < compatible,
-        // The type may get more operators; one that is not known says nothing for a version.
+        // The type may get more operators; an unknown one does not match any version.
         _ => false,
     }
 }
 
-/// What `list` says against crates of these names and versions, and the date of its newest advisory.
+/// The advisories in `list` that apply to crates of these names and versions, and the date of the newest advisory.
 pub(crate) fn judge(list: &str, crates: &BTreeSet<(String, String)>) -> Result<(Vec<String>, String), String> {
     let advisories = list.lines().filter(|line| !line.starts_with('#')).map(Advisory::read);
     let advisories = advisories.collect::<Result<Vec<_>, _>>()?;

@@ -10,11 +10,11 @@ use std::{
 
 use crate::steps::{RESULTS, Steps};
 
-/// The build under way.
+/// The running build.
 pub(crate) struct Beside(Option<Child>);
 
 impl Beside {
-    /// Begins the build of the release binaries. What fails here fails again in its step, which says why.
+    /// Begins the build of the release binaries. A failure here repeats in the step `release`, which reports it.
     pub(crate) fn begin(steps: &Steps) -> Beside {
         let mut command = Command::new("nice");
         command.args(["-n", "10"]).arg(steps.program()).arg("release");
@@ -29,7 +29,7 @@ impl Beside {
     }
 }
 
-/// A command of several steps under way in a process of its own.
+/// A command with several steps that runs in its own process.
 pub(crate) struct Apart {
     command: &'static str,
     child: Child,
@@ -38,11 +38,11 @@ pub(crate) struct Apart {
 }
 
 impl Apart {
-    /// Begins `cargo xtask COMMAND`. What it prints is kept until its end.
+    /// Begins `cargo xtask COMMAND`. Its output is kept until its end.
     pub(crate) fn begin(steps: &Steps, command: &'static str) -> io::Result<Apart> {
         let path = |kind: &str| steps.target().join(format!("{command}-beside.{kind}"));
         let (printed, results) = (path("log"), path("json"));
-        // Results of an earlier run are not those of this one.
+        // Removes the results of an earlier run.
         match fs::remove_file(&results) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}

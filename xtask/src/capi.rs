@@ -42,7 +42,7 @@ pub(crate) fn run(steps: &mut Steps) {
     }
 }
 
-/// The header serves programs in C of 1989 too.
+/// The header also compiles as C89.
 fn old_c(prefix: &Path) -> Result<(), String> {
     let mut command = Command::new("cc");
     command.arg("-std=c89").args(STRICT).args(["-fsyntax-only", "-x", "c"]);
@@ -76,7 +76,7 @@ fn symbols(prefix: &Path) -> Result<String, String> {
     }
 }
 
-/// A program in C or C++ with what it prints; `None` if it need only succeed.
+/// A program in C or C++, and its expected output; `None` if it need only succeed.
 const PROGRAMS: &[(&str, &str, Option<&str>)] = &[
     (
         "messages",
@@ -129,14 +129,14 @@ fn examples(steps: &Steps, folder: &Path) -> Checked {
     Checked::partly(wrong, format!("{run} programs, without warnings"), skipped)
 }
 
-/// What a program says that it skipped, and the other lines that it printed.
+/// What a program reported as skipped, and the other lines of its output.
 fn apart(text: &str) -> (Vec<&str>, String) {
     let skipped = |line: &&str| line.starts_with("skipped: ");
     let (without, rest): (Vec<&str>, Vec<&str>) = text.split_inclusive('\n').partition(skipped);
     (without.into_iter().map(|line| line["skipped: ".len()..].trim_end()).collect(), rest.concat())
 }
 
-/// The words that pkg-config prints, as a shell takes them: what stands behind a backslash, or in quotes, is no end of a word.
+/// The output of pkg-config, split as by a shell: an escaped or quoted space does not end a word.
 fn split(text: &str) -> Vec<String> {
     let (mut words, mut word, mut quote, mut chars) = (Vec::new(), None::<String>, None, text.chars());
     while let Some(c) = chars.next() {
@@ -193,7 +193,7 @@ fn execute(folder: &Path, program: &Path, way: &str) -> Result<String, String> {
     if !way.ends_with("static") {
         command.env("LD_LIBRARY_PATH", folder.join("prefix/lib"));
     }
-    // A lack of memory is an answer, which programs get here as elsewhere.
+    // Running out of memory must be reported as an error here, too.
     command.env("ASAN_OPTIONS", "allocator_may_return_null=1");
     // Those that write files do so there.
     said(command.arg(&scratch))

@@ -8,13 +8,13 @@ use crate::steps::Steps;
 /// The name and the version of a crate.
 pub(crate) type Id = (String, String);
 
-/// The crates that cargo builds, and which of them the others are for.
+/// The crates that cargo builds, and the packages for which it builds them.
 pub(crate) struct Built {
     pub(crate) root: Id,
     pub(crate) crates: BTreeMap<Id, Crate>,
 }
 
-/// A crate that is built; if it is built twice, for this machine and for the build, what holds for either.
+/// A crate that is built. If it is built both for the target and for build scripts, the union of both.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Crate {
     pub(crate) features: BTreeSet<String>,

@@ -70,7 +70,7 @@ fn compiled(metadata: &Value) -> BTreeMap<String, String> {
     all
 }
 
-/// The results of what is compiled. Those of crates that there are no more stay in the folder.
+/// The results for the crates that exist: those of removed crates stay in the folder, and are ignored.
 fn kept(folder: &Path, compiled: &BTreeMap<String, String>) -> Result<BTreeMap<String, Uses>, String> {
     if compiled.is_empty() {
         return Err("there is no crate to look at".into());
@@ -78,7 +78,7 @@ fn kept(folder: &Path, compiled: &BTreeMap<String, String>) -> Result<BTreeMap<S
     let mut crates = BTreeMap::new();
     for (name, package) in compiled {
         let path = folder.join(format!("{name}.uses"));
-        // Cargo compiles what it has not compiled yet; it does not know of this file.
+        // Cargo does not know of this file, and does not compile the crate again if it is missing.
         let hint = format!("hint: cargo clean --package {package}, so that it is compiled again");
         let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}\n   {hint}", path.display()))?;
         let mut uses = Uses::new();
@@ -111,7 +111,7 @@ fn upward(uses: &Uses) -> Vec<String> {
     wrong
 }
 
-/// A circle as text: each use in it.
+/// A cycle as text: each use in it.
 fn describe(name: &str, circle: &BTreeSet<&str>, uses: &Uses) -> String {
     let mut text = format!("{name}: a circle of {} modules", circle.len());
     for from in circle {
@@ -240,7 +240,7 @@ impl Tree {
     }
 }
 
-/// Whether `inner` is `outer` or a part of it. The root holds everything, so it counts as a module like others.
+/// Whether `inner` is `outer` or a submodule. The root contains everything, so it counts as a module like others.
 fn contains(outer: &str, inner: &str) -> bool {
     inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
 }

@@ -11,7 +11,7 @@ use crate::{
     tables::Apart,
 };
 
-/// The program with GHASH by tables in its kernels, which the search has to see.
+/// A program with table-based GHASH in its kernels, which the search must find.
 const PLANTED: &str = "constant-time";
 
 pub(crate) fn run(steps: &mut Steps, words: &[String]) {
@@ -23,7 +23,7 @@ pub(crate) fn run(steps: &mut Steps, words: &[String]) {
         steps.check("constant time", check);
         steps.check("times", times);
         steps.check("generated code with planted tables", |steps| search(steps, PLANTED));
-        // A program that was built before would tell nothing of these sources
+        // A program that was built earlier would say nothing about these sources
         if steps.cargo("release binaries", lab::BUILD, &[]) {
             steps.check("generated code of the release program", |steps| search(steps, "sealwright"));
         }
@@ -48,7 +48,7 @@ fn check(steps: &Steps) -> Checked {
     Checked::of(wrong, out.lines().last().unwrap_or("nothing was printed").to_owned())
 }
 
-/// Times of every mode, at every level, for two kinds of secrets.
+/// Compares the times of every mode, at every level, for two kinds of secrets.
 fn times(steps: &Steps) -> Checked {
     let run = match Command::new(steps.release("timing")).arg("10000").output() {
         Ok(run) => run,

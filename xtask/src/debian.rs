@@ -11,10 +11,10 @@ use std::{
 
 use crate::steps::{Checked, Steps};
 
-/// Debian's keys, and where it is if `DEBIAN_MIRROR` says nothing else.
+/// Debian's keys, and the default mirror, which `DEBIAN_MIRROR` overrides.
 const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 const MIRROR: &str = "http://deb.debian.org/debian";
-/// Certificates that downloads are checked with. A machine may have some of its own.
+/// Certificates for downloads. A machine may have additional ones.
 const CERTIFICATES: &str = "/etc/ssl/certs/ca-certificates.crt";
 /// Inside the root, the worktree (which nobody can change there) and cargo's downloads.
 const INSIDE: &str = "\
@@ -37,9 +37,9 @@ pub(crate) struct Root {
     /// Its name below `target`.
     pub(crate) name: &'static str,
     pub(crate) architectures: &'static str,
-    /// What it contains beside the base of a system.
+    /// Packages that it contains in addition to the base system.
     pub(crate) packages: &'static str,
-    /// Disk space that it takes, with what is built in it.
+    /// Disk space that it needs, including builds.
     pub(crate) space: &'static str,
     /// The command that makes it.
     pub(crate) command: &'static str,
@@ -65,7 +65,7 @@ impl Root {
         steps.target().join(self.name)
     }
 
-    /// Makes it; asked for by name only, since it downloads much.
+    /// Makes it. Only on request, since it downloads much.
     pub(crate) fn make(&self, steps: &Steps) -> Checked {
         let root = self.folder(steps);
         if root.exists() {

@@ -35,7 +35,7 @@ pub(crate) fn parts(address: u64, instruction: &str) -> Line<'_> {
     (address, name, split(operands.trim()))
 }
 
-/// Operands, apart: commas within parentheses part nothing.
+/// Splits operands at commas, except within parentheses.
 fn split(operands: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0, 0);
     for (at, c) in operands.char_indices() {
@@ -53,7 +53,7 @@ fn split(operands: &str) -> Vec<&str> {
     parts
 }
 
-/// The general register of a word, whatever part of it is named.
+/// The general register that a name belongs to, whichever part of it is named.
 pub(crate) fn general(word: &str) -> Option<String> {
     let name = word.strip_prefix('%')?;
     if let Some(number) = name.strip_prefix('r').map(|name| name.trim_end_matches(['d', 'w', 'b']))

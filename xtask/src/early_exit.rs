@@ -5,18 +5,18 @@ use std::collections::{HashMap, HashSet};
 
 use crate::disassembly::{Line, address, general};
 
-/// What a general register holds.
+/// The content of a general register.
 #[derive(Clone, Copy, PartialEq)]
 enum Held {
     /// A byte of memory.
     Byte,
     /// A word of memory at an address that a register indexes, as in a loop.
     Indexed,
-    /// How two of them differ.
+    /// A difference of two such values.
     Difference,
 }
 
-/// Which branches decide something by how one byte of memory, or one word in a loop, differs from another.
+/// The branches that depend on the difference of two bytes of memory, or of two words in a loop.
 pub(crate) fn early(body: &[Line<'_>], joins: &HashSet<u64>) -> Vec<usize> {
     let (mut held, mut flags, mut found) = (HashMap::<String, Held>::new(), false, Vec::new());
     for (index, (at, name, operands)) in body.iter().enumerate() {
@@ -82,7 +82,7 @@ pub(crate) fn early(body: &[Line<'_>], joins: &HashSet<u64>) -> Vec<usize> {
     found
 }
 
-/// What an operand brings: what a register holds, or a byte or a word of a loop that is read.
+/// The value of an operand: the content of a register, or a byte or a word of a loop that it reads.
 fn read(word: &str, operands: &[&str], name: &str, held: &HashMap<String, Held>) -> Option<Held> {
     if let Some(register) = general(word) {
         return held.get(&register).copied();

@@ -44,7 +44,7 @@ struct Module {
     /// The code in its documentation.
     code: String,
     items: Vec<Item>,
-    /// What it exports of other modules.
+    /// Its re-exports from other modules.
     exports: HashSet<String>,
 }
 
@@ -93,7 +93,7 @@ impl Library {
         Ok(())
     }
 
-    /// How many items users can name, and those without an example.
+    /// The number of public items, and those without an example.
     fn missing(&self) -> (usize, Vec<String>) {
         let (mut count, mut missing) = (0, Vec::new());
         for module in &self.modules {
@@ -150,7 +150,7 @@ fn documentation_of(before: &[&str]) -> String {
     lines.join("\n")
 }
 
-/// Where the methods of `name` stand.
+/// The lines with the methods of `name`.
 fn methods<'a>(lines: &'a [&str], name: &'a str) -> impl Iterator<Item = usize> + 'a {
     let mut inside = false;
     lines.iter().enumerate().filter_map(move |(at, line)| {
@@ -164,7 +164,7 @@ fn methods<'a>(lines: &'a [&str], name: &'a str) -> impl Iterator<Item = usize> 
     })
 }
 
-/// The code of a documentation that is run.
+/// The code blocks of a documentation that are run.
 fn code(documentation: &str) -> String {
     let (mut code, mut inside, mut runs) = (String::new(), false, false);
     for line in documentation.lines() {

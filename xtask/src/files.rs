@@ -37,7 +37,7 @@ pub(crate) fn check(steps: &Steps) -> Checked {
     Checked::of(wrong, format!("{} files", files.len()))
 }
 
-/// The files below a folder with one of these endings, without what is built or hidden.
+/// The files below a folder with one of these extensions, except build output and hidden files.
 pub(crate) fn collect(folder: &Path, endings: &[&str], files: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {

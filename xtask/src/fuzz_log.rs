@@ -4,13 +4,13 @@ use std::{fs, io::Write, path::Path, process::Command};
 
 use crate::steps::{Checked, Steps};
 
-/// What each run adds a line to.
+/// The log: each run adds a line to it.
 const LOG: &str = "fuzz/log.csv";
 const HEAD: &str = "date,commit,target,seconds,executions,inputs,findings,cpu";
 
-/// What a run came to.
+/// The result of a run.
 pub(crate) struct Done {
-    /// By the clock, and of a processor: on a busy machine much less.
+    /// Wall-clock time, and CPU time, which is much less on a busy machine.
     pub(crate) seconds: f64,
     pub(crate) cpu: f64,
     pub(crate) executions: u64,
@@ -28,7 +28,7 @@ pub(crate) fn add(steps: &Steps, target: &str, done: &Done) -> Result<(), String
     append(&steps.root().join(LOG), &line)
 }
 
-/// The commit whose sources are fuzzed, with a `+` if they were changed since. What fuzzing itself writes is no source.
+/// The commit of the sources, with a `+` if they were changed since. Files that fuzzing writes do not count.
 fn commit(root: &Path) -> String {
     let root = root.display().to_string();
     let commit = output("git", &["-C", &root, "rev-parse", "--short", "HEAD"]);
@@ -54,7 +54,7 @@ fn append(log: &Path, line: &str) -> Result<(), String> {
     file.write_all(text.as_bytes()).map_err(failed)
 }
 
-/// Prints what all runs came to, as a table of Markdown.
+/// Prints the sums of all runs as a Markdown table.
 pub(crate) fn figures(steps: &Steps) -> Checked {
     let text = match fs::read_to_string(steps.root().join(LOG)) {
         Ok(text) => text,
@@ -131,7 +131,7 @@ mod tests {
         let git = |words: &[&str]| {
             let who = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"];
             let mut git = Command::new("git");
-            // Not the repository of who runs this in a hook of it
+            // Not the repository of a git hook that runs this
             for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
                 git.env_remove(name);
             }

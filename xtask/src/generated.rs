@@ -19,7 +19,7 @@ use crate::{
     taint::{self, Moved},
 };
 
-/// What is in order, and why: a part of a function's name, of the instruction that reads the byte, and of the one that it indexes.
+/// Accepted places, and why: parts of a function's name, of the instruction that reads the byte, and of the indexed one.
 const KNOWN: &[(&str, &str, &str, &str)] = &[
     ("", "", "movslq ", "a jump over levels, suites or kinds of slots: which one is no secret"),
     ("fmt::Debug>::fmt", "", "", "names of suites"),
@@ -41,7 +41,7 @@ const KNOWN: &[(&str, &str, &str, &str)] = &[
     ("table::Table<S>>::memory", "(%r", "", "the number of a scheme"),
 ];
 
-/// Functions that compare what everybody may know, and what: part of a function's name.
+/// Functions that compare public data, and which: part of a function's name.
 const PUBLIC: &[(&str, &str)] = &[
     ("suite::Suite as core::str::traits::FromStr>", "names of suites"),
     ("isa::Isa as core::str::traits::FromStr>", "names of levels"),
@@ -54,7 +54,7 @@ const PUBLIC: &[(&str, &str)] = &[
     ("core::ptr::drop_in_place<", "kinds and lengths of what is wiped"),
 ];
 
-/// Functions that read tables at secret places, as their names say; for research only.
+/// Functions that read tables at secret indices, as their names say; only for research.
 const VARTIME: &str = "_vartime";
 
 /// Levels whose kernels have vector registers.
@@ -65,19 +65,19 @@ fn of_level(level: &str) -> String {
     format!("sealwright::simd::{level}::")
 }
 
-/// What was found.
+/// The findings.
 #[derive(Default)]
 pub(crate) struct Found {
     pub(crate) functions: usize,
     pub(crate) instructions: usize,
-    /// Kernels of a level, and what leaves the vector registers there, by kind.
+    /// The kernels of a level, and the moves out of vector registers in them, by kind.
     pub(crate) leaving: BTreeMap<String, BTreeMap<&'static str, usize>>,
-    /// Indexed reads in functions that promise nothing.
+    /// Indexed reads in functions that do not claim constant time.
     pub(crate) vartime: usize,
     pub(crate) wrong: Vec<Place>,
 }
 
-/// An instruction by which a secret may decide, in a few words, and where it is.
+/// An instruction that may depend on a secret: a short description, and its place.
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) at: u64,
@@ -106,7 +106,7 @@ pub(crate) fn search(code: &str) -> Found {
     found
 }
 
-/// Where keys, texts and tags pass through: modules of crates. Of the others none is searched.
+/// Modules that handle keys, texts and tags, by crate. Only these are searched.
 const OURS: &[(&str, &[&str])] = &[
     (
         "sealwright",
@@ -205,7 +205,7 @@ fn is_known(function: &str, from: &str, to: &str) -> bool {
     KNOWN.iter().any(|(name, read, used, _)| function.contains(name) && from.contains(read) && to.contains(used))
 }
 
-/// Whether it is a call to a function of the C library that compares, and may end early.
+/// Whether it calls a comparison of the C library, which may end early.
 fn compares(line: &str) -> bool {
     ["<memcmp@", "<memcmp>", "<bcmp@", "<bcmp>", "memcmp@GLIBC", "bcmp@GLIBC"].iter().any(|name| line.contains(name))
 }
@@ -220,7 +220,7 @@ enum Leaves {
     Unknown,
 }
 
-/// Whether an instruction takes something from a vector register to a general one, or to flags, or gathers.
+/// Whether an instruction moves from a vector register to a general register or to flags, or gathers.
 fn leaves(body: &[Line<'_>], at: usize) -> Leaves {
     let (_, name, operands) = &body[at];
     let plain = name.strip_prefix('v').unwrap_or(name);

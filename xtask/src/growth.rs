@@ -19,7 +19,7 @@ fn main() {
 }
 "#;
 
-/// The same, sealed.
+/// The same, with sealing.
 const SEALED: &str = r#"
 use sealwright::Suite;
 

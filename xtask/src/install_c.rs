@@ -38,12 +38,12 @@ pub(crate) fn command(steps: &Steps, words: &[String]) -> ExitCode {
     }
 }
 
-/// Where the library is to be found.
+/// The installation paths.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Places {
     prefix: PathBuf,
     lib: PathBuf,
-    /// What stands in front of both while a package is made.
+    /// `DESTDIR`, a prefix of both while a package is made.
     root: Option<PathBuf>,
 }
 
@@ -131,7 +131,7 @@ pub(crate) fn install(steps: &Steps, profile: &str, mut places: Places) -> Resul
         let _ = fs::remove_file(lib.join(link));
         symlink(to, lib.join(link)).map_err(failed)?;
     }
-    // The provider is the same code behind another door.
+    // The provider is the same code with another interface.
     let modules = lib.join("ossl-modules");
     made(&modules)?;
     let mut link = Command::new("cc");

@@ -6,7 +6,7 @@ use std::{
     process::{Command, ExitCode},
 };
 
-/// What for, when this program runs as the wrapper.
+/// The purpose for which this program runs as the wrapper.
 const VARIABLE: &str = "SEALWRIGHT_INSTRUMENT";
 
 /// The address sanitizer, whose runtime comes with the compiler. Those for threads and for undefined memory want the standard
@@ -29,12 +29,12 @@ const KERNELS: &[&str] = &["-Cllvm-args=-asan-instrumentation-with-call-threshol
 /// Frames of kernels are large where each value has a place of its own: the setting of stacks for what runs then.
 pub(crate) const STACK: (&str, &str) = ("RUST_MIN_STACK", "67108864");
 
-/// What crates are compiled for.
+/// The purpose for which crates are instrumented.
 #[derive(Clone, Copy)]
 pub(crate) enum Instrument {
     /// With the address sanitizer.
     Tests,
-    /// With counters of edges too.
+    /// With the address sanitizer, and with counters of edges.
     Fuzzing,
 }
 
@@ -46,7 +46,7 @@ impl Instrument {
         }
     }
 
-    /// Lets cargo call this program for each crate.
+    /// Has cargo call this program for each crate.
     pub(crate) fn wrap(self, cargo: &mut Command) -> Result<(), String> {
         let program = env::current_exe().map_err(|error| error.to_string())?;
         cargo.env("RUSTC_WRAPPER", program).env(VARIABLE, self.name());

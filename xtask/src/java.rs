@@ -12,7 +12,7 @@ use crate::{
     steps::{Checked, Steps},
 };
 
-/// The first version whose foreign functions are no preview.
+/// The first version with the final foreign function API.
 const OLDEST: u32 = 22;
 
 pub(crate) fn run(steps: &mut Steps, prefix: &Path) {
@@ -28,7 +28,7 @@ pub(crate) fn run(steps: &mut Steps, prefix: &Path) {
     });
 }
 
-/// Where a `java` may be, in the order in which they are asked.
+/// Paths of `java`, in the order in which they are tried.
 fn programs() -> Vec<PathBuf> {
     let home = env::var_os("JAVA_HOME").map(|home| PathBuf::from(home).join("bin/java"));
     // Several versions stand side by side; a set has them in the order of their names.

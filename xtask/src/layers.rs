@@ -12,7 +12,7 @@ const PAGE: &str = "docs/ARCHITECTURE.md";
 /// The head of the table.
 const HEAD: &str = "| folder | package | contents | depends on |";
 
-/// What a row says of a package that depends on no other of ours.
+/// The cell for a package that depends on no other of ours.
 const NOTHING: &str = "nothing of ours";
 
 /// Product crates that contain a part of the laboratory. The Python package is its way into Python too, so it has the simulator.
@@ -34,7 +34,7 @@ impl Layers {
         Layers::from(&page).map_err(|why| format!("{PAGE}: {why}"))
     }
 
-    /// From the text of the page. Rows without a package are of folders that contain no crate of the workspace.
+    /// Parses the page. Rows without a package are for folders that contain no crate of the workspace.
     fn from(page: &str) -> Result<Layers, String> {
         let (_, table) = page.split_once(HEAD).ok_or_else(|| format!("there is no table {HEAD}"))?;
         let (mut product, mut rows) = (None, Vec::new());
@@ -85,7 +85,7 @@ impl Layers {
                 continue;
             };
             missing.retain(|other| other.package != from);
-            // Otherwise nobody says of it what an older compiler lacks.
+            // Otherwise no lint reports what an older compiler lacks.
             if package["rust_version"].is_null() {
                 wrong.push(format!("{from} does not say which Rust it needs: rust-version.workspace = true"));
             }
@@ -115,7 +115,7 @@ impl Layers {
     }
 }
 
-/// What stands in a cell of a table as code.
+/// The code spans in a cell of a table.
 fn quoted(cell: &str) -> Option<&str> {
     cell.strip_prefix('`')?.strip_suffix('`')
 }

@@ -51,7 +51,7 @@ impl Test {
         self.command(level, skips).status().is_ok_and(|status| status.success())
     }
 
-    /// It runs at this level, and writes what it skips to this file.
+    /// Sets the level at which it runs, and the file to which it writes what it skips.
     fn command(&self, level: &str, skips: &Path) -> Command {
         let mut command = Command::new(&self.program);
         command.arg("--quiet").current_dir(&self.folder).env("SEALWRIGHT_ISA", level).env(SKIPPED, skips);

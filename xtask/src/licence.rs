@@ -22,7 +22,7 @@ impl Reader<'_> {
         is
     }
 
-    /// One of several.
+    /// Alternatives (OR).
     fn any(&mut self) -> Option<bool> {
         let mut enough = self.every()?;
         while self.next_is("OR") {
@@ -31,7 +31,7 @@ impl Reader<'_> {
         Some(enough)
     }
 
-    /// All of several.
+    /// Conjunctions (AND).
     fn every(&mut self) -> Option<bool> {
         let mut enough = self.one()?;
         while self.next_is("AND") {

@@ -45,7 +45,7 @@ pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
     Checked::of(stale, what)
 }
 
-/// A page as a package has it.
+/// The copy of a page for a package.
 fn copied(name: &str, text: &str) -> String {
     let note = format!(
         "<!-- `cargo xtask links --write` makes this page of docs/{name}: it has no links that lead out of the package. -->\n"
@@ -58,7 +58,7 @@ fn copied(name: &str, text: &str) -> String {
     note + &without(text, stays)
 }
 
-/// A text with the words of those links that do not stay, as [`links`] finds them.
+/// A text in which links that do not stay are replaced by their words, as [`links`] finds them.
 fn without(text: &str, stays: impl Fn(&str) -> bool) -> String {
     let (mut out, mut fence, mut open) = (String::new(), false, Vec::new());
     for line in text.split_inclusive('\n') {
@@ -98,7 +98,7 @@ fn not_in_index(index: &str, pages: &[PathBuf], docs: &Path) -> Vec<String> {
     missing.map(|name| format!("docs/README.md: no link to {name}")).collect()
 }
 
-/// What is wrong with the links of all documents, and how many there are.
+/// The invalid links of all documents, and the number of links.
 fn all(steps: &Steps) -> (Vec<String>, String) {
     let mut pages = Vec::new();
     collect(steps.root(), &["md"], &mut pages);
@@ -164,7 +164,7 @@ fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
 fn links(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (number, line) in prose(text) {
-        // Between backquotes stands code.
+        // Between backquotes there is code.
         let words: String = line.split('`').step_by(2).collect::<Vec<_>>().join("x");
         for rest in words.split("](").skip(1) {
             let target = rest.split([')', ' ']).next().unwrap_or_default();

@@ -15,7 +15,7 @@ pub(crate) struct Loop {
     rounds: usize,
     /// Carry-less products: `pmull` and `pmull2`.
     products: usize,
-    /// Moves between registers, stores to and loads from the stack: what too few registers cost.
+    /// Moves between registers, and stores to and loads from the stack: the cost of too few registers.
     moves: usize,
     stack: usize,
 }
@@ -28,7 +28,7 @@ impl fmt::Display for Loop {
     }
 }
 
-/// Of each function the shortest loop that contains at least a batch's rounds of AES. A loop is what lies between a branch
+/// For each function the shortest loop with at least the AES rounds of a batch. A loop is the code between a branch
 /// back and its target in the same function.
 pub(crate) fn of_aes(code: &str) -> Vec<Loop> {
     disassembly::functions(code).iter().filter_map(shortest).collect()

@@ -9,7 +9,7 @@ use crate::{
 };
 
 pub(crate) fn run(steps: &mut Steps, folder: &Path) {
-    // Debian has it where only root looks.
+    // In Debian it is not in the path of ordinary users.
     let Some(nginx) = ["nginx", "/usr/sbin/nginx"].into_iter().find(|nginx| answers(nginx, "-v")) else {
         return steps.skip("OpenSSL provider in nginx", "nginx is needed (Debian: apt install nginx-light)");
     };

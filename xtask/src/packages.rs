@@ -10,7 +10,7 @@ use crate::{
     steps::{Checked, Steps},
 };
 
-/// What a crate's page on a registry needs.
+/// Fields that a crate's page on a registry needs.
 const FIELDS: &[&str] = &["description", "keywords", "categories", "readme", "license"];
 
 pub(crate) fn check(steps: &Steps) -> Checked {
@@ -69,7 +69,7 @@ fn unpacked(steps: &Steps, folder: &Path, packages: &[&Value]) -> io::Result<()>
     fs::copy(steps.root().join("Cargo.lock"), to.join("Cargo.lock")).map(drop)
 }
 
-/// Compiles one package; what is wrong with it, if anything is.
+/// Compiles one package; returns the error, if there is one.
 fn alone(steps: &Steps, workspace: &Path, name: &str) -> Option<String> {
     let mut command = programs::cargo();
     command.args(["check", "--quiet", "--package", name]).current_dir(workspace);
@@ -78,14 +78,14 @@ fn alone(steps: &Steps, workspace: &Path, name: &str) -> Option<String> {
     (!right).then(|| format!("{name} does not compile from its package"))
 }
 
-/// Handed out as a wheel, not as a crate.
+/// Distributed as a wheel, not as a crate.
 const WHEELS: &[&str] = &["sealwright-python"];
 
 fn is_crate(layers: &Layers, package: &Value) -> bool {
     layers.product().any(|name| package["name"] == *name && !WHEELS.contains(&name))
 }
 
-/// What a package lacks: fields, the licences' texts, the permission to publish.
+/// What a package lacks: fields, licence texts, the permission to publish.
 fn missing(package: &Value) -> Vec<String> {
     let name = package["name"].as_str().unwrap_or_default();
     let empty = |value: &Value| value.is_null() || value.as_array().is_some_and(Vec::is_empty);

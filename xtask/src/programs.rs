@@ -2,7 +2,7 @@
 
 use std::{env, process::Command};
 
-/// Compilers take every warning for an error.
+/// Options that make compilers treat every warning as an error.
 pub(crate) const STRICT: &[&str] = &["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-g"];
 
 /// The cargo that runs this program.
@@ -10,7 +10,7 @@ pub(crate) fn cargo() -> Command {
     Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// Whether there is a program of this name.
+/// Whether a program of this name is installed.
 pub(crate) fn have(tool: &str) -> bool {
     answers(tool, "--version")
 }
@@ -20,7 +20,7 @@ pub(crate) fn answers(tool: &str, word: &str) -> bool {
     Command::new(tool).arg(word).output().is_ok_and(|output| output.status.success())
 }
 
-/// Runs a program; its standard output, or what went wrong.
+/// Runs a program; returns its standard output, or the error.
 pub(crate) fn said(command: &mut Command) -> Result<String, String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("{program}: {error}"))?;

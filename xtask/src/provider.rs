@@ -19,7 +19,7 @@ use crate::{
 /// The variable that asks the library for a lower level.
 const LEVEL: &str = "SEALWRIGHT_ISA";
 
-/// Returns whether OpenSSL 3 is there to try the provider with.
+/// Returns whether OpenSSL 3 is installed, with which the provider is tested.
 pub(crate) fn run(steps: &mut Steps, folder: &Path) -> bool {
     let version = Command::new("openssl").arg("version").output().ok();
     let version = version.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
@@ -38,7 +38,7 @@ pub(crate) fn run(steps: &mut Steps, folder: &Path) -> bool {
     true
 }
 
-/// Every algorithm against OpenSSL's own: messages in every way, and steps in any order; and what is left of them in memory.
+/// Compares every algorithm with OpenSSL's own, in every way and order of steps, and looks for what they leave in memory.
 fn evp(steps: &Steps, folder: &Path, modules: &Path) -> Checked {
     let sanitizers: &[&str] = &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     // What resolves a function at its first call saves all registers on the stack.
@@ -62,7 +62,7 @@ fn evp(steps: &Steps, folder: &Path, modules: &Path) -> Checked {
 fn at_each_level(program: &Path, modules: &Path, lower: &[&str]) -> Result<(), String> {
     let command = || {
         let mut command = Command::new(program);
-        // OpenSSL frees some of its own memory only when it likes.
+        // OpenSSL does not free all of its own memory at once.
         command.arg(modules).env("ASAN_OPTIONS", "detect_leaks=0").env_remove(LEVEL);
         command
     };
@@ -70,7 +70,7 @@ fn at_each_level(program: &Path, modules: &Path, lower: &[&str]) -> Result<(), S
     lower.iter().try_for_each(|level| right(command().env(LEVEL, level)))
 }
 
-/// That the program that measures both runs: its figures are for whoever reads them.
+/// Checks that the benchmark of both runs; its figures are not checked.
 fn speed(steps: &Steps, folder: &Path, modules: &Path) -> Result<(), String> {
     let program = compiled(steps, folder, "crates/capi/examples/evp_speed.c", &["-O2"])?;
     let table = said(Command::new(&program).arg(modules).arg("0.001"))?;
@@ -86,14 +86,14 @@ fn compiled(steps: &Steps, folder: &Path, source: &str, options: &[&str]) -> Res
     said(compile.arg(steps.root().join(source)).arg("-lcrypto")).map(|_| program)
 }
 
-/// Runs a test program. A panic of ours looks like a refusal, but for what it says as an error.
+/// Runs a test program. A panic of ours looks like a refusal, but is on standard error.
 fn right(command: &mut Command) -> Result<(), String> {
     let output = command.output().map_err(|why| why.to_string())?;
     let passed = output.status.success() && output.stderr.is_empty() && output.stdout == b"0 wrong of enough\n";
     if passed { Ok(()) } else { Err(format!("{command:?}: {output:?}")) }
 }
 
-/// What TLS needs: the server's key and certificate, a file to fetch, and settings that put our provider first.
+/// Files for TLS: the server's key and certificate, a file to fetch, and settings that put our provider first.
 pub(crate) struct Tls {
     folder: PathBuf,
     pub(crate) key: PathBuf,
@@ -102,7 +102,7 @@ pub(crate) struct Tls {
     text: String,
 }
 
-/// What a client allows: one version and one suite.
+/// The offer of a client: one version and one suite.
 pub(crate) type Offer = (&'static str, [&'static str; 2]);
 
 pub(crate) const OFFERS: [Offer; 4] = [
@@ -207,7 +207,7 @@ fn listed(tls: &Tls) -> Result<(), String> {
     Ok(())
 }
 
-/// Connections with a server of OpenSSL's whose ciphers are ours and a client that knows nothing of it; then the other way round.
+/// Connections between an OpenSSL server with our ciphers and a client without them; then the other way round.
 fn tls(folder: &Path) -> Checked {
     let tls = match Tls::new(folder) {
         Ok(tls) => tls,

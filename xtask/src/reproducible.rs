@@ -13,7 +13,7 @@ use crate::{
     steps::{Checked, Steps},
 };
 
-/// What can be built: the word for it, its package, and the program.
+/// What can be built: its argument, its package, and the program.
 const PROGRAMS: [(&str, &str, &str); 2] =
     [("program", "sealwright-cli", "sealwright"), ("lab", "sealwright-lab", "sealwright-lab")];
 const WHEEL: &str = "wheel";
@@ -71,7 +71,7 @@ fn run(command: &mut Command) -> Result<(), String> {
     }
 }
 
-/// Builds what `name` says; returns the file.
+/// Builds the artifact `name`; returns the file.
 fn build(steps: &Steps, name: &str, folder: &Path, options: &[String]) -> Result<PathBuf, String> {
     let target = folder.join("target");
     let program = PROGRAMS.iter().find(|(word, ..)| *word == name);

@@ -98,7 +98,7 @@ fn cargo(steps: &Steps, words: &[&str]) -> Result<Command, String> {
     let mut cargo = programs::cargo();
     cargo.args(words).args(["--config", "profile.dev.package.sealwright.opt-level=0"]);
     cargo.args(["--config", "profile.dev.package.sealwright.codegen-units=64"]);
-    // A folder of its own: what is built with the sanitizer is of no use to others.
+    // In a separate folder: builds with the sanitizer are of no use for other steps.
     cargo.arg("--target-dir").arg(folder(steps)).current_dir(steps.root());
     Instrument::Tests.wrap(&mut cargo)?;
     cargo.env(STACK.0, STACK.1).env(SKIPPED, steps.skips());
@@ -127,7 +127,7 @@ fn kernels_tests(steps: &Steps, long: bool) -> Result<Command, String> {
     Ok(cargo)
 }
 
-/// Kernels that are given a byte more than there is must be ended at each level of this machine, whether they read it or write it.
+/// Kernels that are given one byte too many must be ended at each level of this machine, whether they read or write it.
 /// Returns the levels.
 fn planted_in_kernels(steps: &Steps, long: bool) -> Result<Vec<String>, String> {
     const PROGRAM: &str = "kernels-behind-the-end";
@@ -163,7 +163,7 @@ fn known<'a>(all: &[&'a str], words: &'a [String]) -> Result<Vec<&'a str>, Strin
     }
 }
 
-/// A program that reads behind the end of its memory must be ended. It is compiled the way in which cargo has crates compiled.
+/// A program that reads past the end of its memory must be ended. It is compiled in the same way as crates by cargo.
 fn planted(steps: &Steps) -> Result<(), String> {
     let folder = folder(steps);
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;

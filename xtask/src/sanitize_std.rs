@@ -19,15 +19,15 @@ const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 /// A sanitizer.
 pub(crate) struct Sanitizer {
-    /// What the command calls it.
+    /// Its name in the command.
     pub(crate) word: &'static str,
-    /// What the compilers call it.
+    /// Its name for the compilers.
     name: &'static str,
     /// Settings in the environment.
     options: &'static [&'static str],
     /// Options of the compiler for everything.
     flags: &'static str,
-    /// The program whose fault it must see, and what it says then.
+    /// The program whose fault it must report, and its message.
     fault: &'static str,
     says: &'static str,
     /// Options of the compiler for the kernels alone.
@@ -103,7 +103,7 @@ fn cargo(steps: &Steps, sanitizer: &Sanitizer, words: &[&str]) -> Result<String,
     ROOT.inside(steps, &all)
 }
 
-/// A fault that the sanitizer must see, in a package of its own that depends on nothing else.
+/// A planted fault that the sanitizer must report, in a package of its own without dependencies.
 fn planted(steps: &Steps, sanitizer: &Sanitizer) -> Result<(), Failed> {
     let fault = sanitizer.fault;
     let package = ROOT.folder(steps).join("build/planted").join(fault);

@@ -13,7 +13,7 @@ use crate::{
 
 const HINT: &str = "hint: cargo xtask sbom, or cargo xtask sbom sealwright-capi --no-default-features";
 
-/// What the command is told: a package, and options of cargo that select its features.
+/// The arguments: a package, and options of cargo that select its features.
 fn wanted(words: &[String]) -> Result<(&str, Vec<&str>), String> {
     let (names, options) = words.split_at(words.iter().position(|word| word.starts_with('-')).unwrap_or(words.len()));
     let name = match names {
@@ -77,7 +77,7 @@ fn hashes(lock: &str) -> BTreeMap<Id, String> {
         .collect()
 }
 
-/// A bill of materials as CycloneDX 1.5 has it. The same lock file and features give the same bytes.
+/// A bill of materials in CycloneDX 1.5. The same lock file and features give the same bytes.
 fn bill(built: &Built, packages: &BTreeMap<Id, &Value>, hashes: &BTreeMap<Id, String>) -> Result<Value, String> {
     let url = |(name, version): &Id| format!("pkg:cargo/{name}@{version}");
     let component = |id: &Id| {

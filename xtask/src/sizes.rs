@@ -17,14 +17,14 @@ struct Install {
     features: &'static [&'static str],
     /// Maximum number of crates that are built, those of this workspace included.
     crates: usize,
-    /// The words that build the program and the maximum size of it, stripped, in bytes; if it is built.
+    /// The arguments of cargo that build the program, and its maximum size, stripped, in bytes; if it is built.
     program: Option<(&'static [&'static str], u64)>,
 }
 
 const MB: u64 = 1_000_000;
 
 const SMALLEST: &[&str] = &["build", "--release", "--package", "sealwright-cli", "--no-default-features"];
-/// What only has the compiler check it.
+/// The same with `cargo check` only.
 const CHECK: &[&str] = &["check", "--package", "sealwright-cli", "--no-default-features"];
 
 /// Libraries with one feature of the mode's crate alone: what they build has no other.
@@ -84,7 +84,7 @@ const LABORATORY_ONLY: &[&str] = &[
     "sysinfo",
 ];
 
-/// Measures one program alone, or all.
+/// Measures one program, or all.
 pub(crate) fn check(steps: &Steps, one: bool) -> Checked {
     let (mut wrong, mut table) = (Vec::new(), String::new());
     for install in INSTALLS {

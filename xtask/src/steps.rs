@@ -20,9 +20,9 @@ pub(crate) const SKIPPED: &str = "SEALWRIGHT_SKIPPED";
 /// The results of the steps so far.
 pub(crate) struct Steps {
     root: PathBuf,
-    /// Where this program was when it began: the tests build it anew.
+    /// The path of this program at its start: the tests build it again.
     program: PathBuf,
-    /// Which of this process: each has a file of its own for what is skipped.
+    /// A number within this process: each `Steps` has its own file for what is skipped.
     number: usize,
     results: Results,
 }
@@ -65,7 +65,7 @@ impl Steps {
         env::var_os(FOLDER).map_or_else(|| self.root.join("target"), PathBuf::from)
     }
 
-    /// The file for what is skipped, which programs of a check are told in [`SKIPPED`]; [`Steps::run`] tells its program.
+    /// The file for what is skipped. Checks pass it to their programs in [`SKIPPED`]; [`Steps::run`] does so itself.
     pub(crate) fn skips(&self) -> PathBuf {
         self.target().join(format!("skipped-{}-{}", std::process::id(), self.number))
     }
@@ -121,14 +121,14 @@ impl Steps {
         false
     }
 
-    /// Begins a step. What an earlier process of this number left is not its own.
+    /// Begins a step. Removes the file that an earlier process with the same number may have left.
     fn begin(&self, name: &str) -> Cost {
         println!("\n== {name}");
         let _ = std::fs::remove_file(self.skips());
         Cost::begin()
     }
 
-    /// Counts what programs say that they skipped (`sealwright_transcripts::skipped`), in a file, which is removed.
+    /// Counts what programs reported as skipped (`sealwright_transcripts::skipped`) in a file, and removes the file.
     fn told(&mut self, name: &str) {
         let text = std::fs::read_to_string(self.skips()).unwrap_or_default();
         let _ = std::fs::remove_file(self.skips());
@@ -222,7 +222,7 @@ impl Steps {
     }
 }
 
-/// The time that a step takes, by the clock and of all processors.
+/// The cost of a step: wall-clock time and CPU time.
 pub(crate) struct Cost {
     start: Instant,
     cpu: f64,
@@ -251,7 +251,7 @@ fn children() -> f64 {
 pub(crate) enum Checked {
     /// Nothing is wrong; the text says what was checked.
     Right(String),
-    /// Nothing is wrong in what could be checked; the lines say what could not.
+    /// Nothing is wrong in the parts that could be checked; the lines list the others.
     Partly(String, Vec<String>),
     /// What is wrong, one line for each defect.
     Wrong(Vec<String>),

@@ -50,8 +50,8 @@ fn asked(root: &Path) -> Result<PathBuf, String> {
     metadata["target_directory"].as_str().map(PathBuf::from).ok_or("cargo metadata names no target_directory".into())
 }
 
-/// Why the steps would not find what cargo builds: it was told a system to build for, and builds in a folder of that name, as it has
-/// built this program.
+/// Why the steps would not find what cargo builds: a target is configured, and cargo builds in a folder of that name,
+/// where it has also built this program.
 fn elsewhere(system: Option<OsString>, program: &Path, folder: &Path) -> Option<String> {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let there = program.ancestors().nth(2).filter(|there| there.parent().is_some_and(|it| real(it) == real(folder)));

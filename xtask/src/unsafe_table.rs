@@ -42,11 +42,11 @@ fn places(row: &str) -> Vec<String> {
     places
 }
 
-/// Whether there is code behind the word `unsafe`, and not only text about it.
+/// Whether the word `unsafe` occurs as code, and not only in text.
 fn has_unsafe_code(text: &str) -> bool {
     let begins = ["{", "fn", "impl", "extern", "trait", "("];
     text.lines().any(|line| {
-        // What stands between quotation marks is no code, nor is a comment.
+        // Strings and comments are not code.
         let code: String = line.replace("\\\"", "").split('"').step_by(2).collect();
         let code = code.split("//").next().unwrap_or_default();
         let code = code.replace("_unsafe", "").replace("unsafe_", "");

@@ -7,7 +7,7 @@ use toml::{Table, Value};
 
 use crate::files;
 
-/// A dependency by the name that code has for it, and whether only tests and examples may have it.
+/// A dependency by its name in code, and whether only tests and examples can use it.
 pub(crate) type Named = (String, bool);
 
 /// What is wrong with the dependencies of the workspace in the folder `root`, which has packages of these manifests.
@@ -64,7 +64,7 @@ fn sources(folder: &Path) -> Vec<(bool, String)> {
     paths.iter().map(|path| (of_tests(path), fs::read_to_string(path).unwrap_or_default())).collect()
 }
 
-/// What is wrong with dependencies that no source names where it may. Comments name nothing.
+/// The dependencies that none of the sources that can use them names. Comments do not count.
 fn not_named(dependencies: &[Named], sources: &[(bool, String)]) -> Vec<String> {
     let (mut anywhere, mut built) = (BTreeSet::new(), BTreeSet::new());
     for (of_tests, source) in sources {

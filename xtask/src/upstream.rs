@@ -19,7 +19,7 @@ use crate::{
 struct Suite {
     name: &'static str,
     version: &'static str,
-    /// The source of our crate of that name. The others are theirs, over our ciphers.
+    /// The source of our crate of that name. The other crates are theirs, with our ciphers.
     shim: Option<&'static str>,
     /// Features that their tests need.
     features: &'static [&'static str],
@@ -75,7 +75,7 @@ const SUITES: &[Suite] = &[
     Suite { features: &["aes"], ..theirs("hpke", "0.15.1") },
 ];
 
-/// Runs the tests of every suite, and prints what came of each.
+/// Runs the tests of every suite, and prints the result of each.
 pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
     if let Some(word) = words.first() {
         return Checked::Wrong(vec![format!("{word}: it takes no words\n   hint: cargo xtask upstream")]);
@@ -124,7 +124,7 @@ pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
     Checked::of(wrong, format!("{} suites: {all}", SUITES.len()))
 }
 
-/// Has cargo fetch the crates, and returns what it says of each.
+/// Has cargo fetch the crates, and returns the metadata of each.
 fn fetch(steps: &Steps, home: &Path) -> Result<Vec<Value>, String> {
     let folder = home.join("fetch");
     let list: String = SUITES.iter().map(|suite| format!("{} = \"={}\"\n", suite.name, suite.version)).collect();
@@ -144,7 +144,7 @@ fn fetch(steps: &Steps, home: &Path) -> Result<Vec<Value>, String> {
     }
 }
 
-/// Writes the workspace anew, but for its lock file and what was built.
+/// Writes the workspace again, except its lock file and build output.
 fn workspace(steps: &Steps, home: &Path, packages: &[Value]) -> io::Result<()> {
     let mut members = String::new();
     let mut patches = String::new();
@@ -247,13 +247,13 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What came of a suite.
+/// The result of a suite.
 #[derive(Default)]
 struct Counts {
     passed: usize,
     failed: usize,
     skipped: usize,
-    /// What cargo printed, if something failed.
+    /// The output of cargo, if something failed.
     output: String,
 }
 

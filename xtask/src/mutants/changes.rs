@@ -6,20 +6,20 @@ use serde_json::Value;
 
 use crate::programs;
 
-/// What kind of text a change replaces.
+/// The kind of text that a change replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     /// All statements of a function.
     Body,
     /// An operator between two operands, or between a place and a value.
     Binary,
-    /// An operator before its operand, which goes.
+    /// A unary operator, which is removed.
     Unary,
-    /// An arm of a `match`, which goes.
+    /// An arm of a `match`, which is removed.
     Arm,
     /// The condition of an arm.
     Guard,
-    /// A field of a structure that has a base, which goes.
+    /// A field of a structure expression with a base, which is removed.
     Field,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Change {
 }
 
 impl Change {
-    /// The file with nothing but this change.
+    /// The file with only this change.
     pub(super) fn alone(&self, text: &str) -> String {
         format!("{}{}{}", &text[..self.range.start], self.replacement, &text[self.range.end..])
     }
@@ -62,7 +62,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// What cargo-mutants lists for files of a package (or for all of it), in the tree of sources.
+/// The changes that cargo-mutants lists for files of a package, or for all of it, in the source tree.
 pub(super) fn list(tree: &Path, words: &[String]) -> Result<Vec<Change>, String> {
     let mut command = programs::cargo();
     command.args(["mutants", "--list", "--json"]).args(words).current_dir(tree).stderr(Stdio::inherit());

@@ -38,7 +38,7 @@ pub(super) fn explained(document: &str) -> BTreeMap<String, usize> {
     explained
 }
 
-/// Changes that no test noticed and nobody explained, and explanations of what is noticed.
+/// Changes that no test detected and that are not explained, and explanations of changes that were detected.
 pub(super) fn compare(
     places: &[String],
     missed: &BTreeMap<String, usize>,

@@ -64,10 +64,10 @@ pub(super) fn one_by_one(home: &Path, wanted: &Wanted, output: &Path) -> Result<
     Ok(())
 }
 
-/// What the files of cargo-mutants say of a run.
+/// The results of a run, from the files of cargo-mutants.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Judged {
-    /// What ended without a test that failed, with the reason.
+    /// Changes whose run ended without a failed test, with the reason.
     not_run: Vec<String>,
     /// The shortest time for which a change hung, if one did.
     hung: Option<Duration>,
@@ -75,7 +75,7 @@ struct Judged {
     unchanged: [Vec<String>; 2],
 }
 
-/// Reads `outcomes.json`, with what reads its logs.
+/// Reads `outcomes.json`, with a function that reads its logs.
 fn judge(outcomes: &Value, log: impl Fn(&str) -> Result<String, String>) -> Result<Judged, String> {
     let (mut judged, mut passed) = (Judged::default(), 0);
     for outcome in outcomes["outcomes"].as_array().into_iter().flatten() {
@@ -168,7 +168,7 @@ mod tests {
         ] {
             assert_eq!(why_not(&log(&printed)).is_none(), noticed, "{printed}");
         }
-        // What building printed is no test.
+        // The output of the build is not that of a test.
         assert!(
             why_not(
                 "\n*** cargo test\ntest a ... FAILED\n\n*** result: Success\n\n*** cargo test\n\n*** result: Failure(1)"

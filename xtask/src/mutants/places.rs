@@ -11,7 +11,7 @@ use syn::{
 
 use super::changes::{Change, Kind, Lines};
 
-/// How a change becomes a choice.
+/// How a change is made selectable.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
     /// Before the statements of a function that begin here: it returns at once.
@@ -42,7 +42,7 @@ struct Finder<'a> {
     found: BTreeMap<usize, Place>,
     /// The expression of operators that what is visited belongs to.
     chain: Option<Place>,
-    /// In how many things that the compiler computes.
+    /// The depth of nested code that the compiler evaluates.
     constants: usize,
 }
 

@@ -21,16 +21,16 @@ pub(super) struct Fault {
     pub(super) places: Vec<(String, Range<usize>)>,
 }
 
-/// What came of building.
+/// The result of a build.
 pub(super) enum Built {
     Programs(Vec<Program>),
     Faults(Vec<Fault>),
 }
 
-/// Words for cargo that come with a value.
+/// Options of cargo that take a value.
 const WITH_VALUE: [&str; 7] = ["--test", "--bin", "--example", "--bench", "--features", "--config", "--profile"];
 
-/// The words of `cargo test` without those that select tests by name, and those.
+/// The arguments of `cargo test` without those that select tests by name, and those.
 pub(super) fn split(words: &[String]) -> (Vec<String>, Vec<String>) {
     let (mut cargo, mut tests, mut value) = (Vec::new(), Vec::new(), false);
     for word in words {
@@ -44,7 +44,7 @@ pub(super) fn split(words: &[String]) -> (Vec<String>, Vec<String>) {
 /// The kernels as fast as they compile, which takes far longer than the tests.
 const KERNELS: &str = "profile.dev.package.sealwright.opt-level=0";
 
-/// Builds the test programs, with the words that `cargo test` has.
+/// Builds the test programs, with the arguments of `cargo test`.
 pub(super) fn build(tree: &Path, target: &Path, words: &[String]) -> Result<Built, String> {
     let mut command = crate::programs::cargo();
     command.args(["test", "--no-run", "--message-format", "json", "--config", KERNELS]).args(words);

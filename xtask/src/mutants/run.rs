@@ -12,7 +12,7 @@ use std::{
 
 use super::{programs::Program, switch::VARIABLE};
 
-/// How the tests ended.
+/// The result of the tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
     /// All of so many.
@@ -24,10 +24,10 @@ pub(super) enum Ended {
     NotRun(String),
 }
 
-/// SIGHUP, SIGINT, SIGKILL and SIGTERM come from others: someone who has enough, or a system without memory.
+/// SIGHUP, SIGINT, SIGKILL and SIGTERM come from outside: from a user, or from a system without memory.
 pub(super) const FROM_OUTSIDE: [i32; 4] = [1, 2, 9, 15];
 
-/// How often it is looked whether a program that is silent has ended, and how long what it printed last may take to arrive.
+/// How often a silent program is checked for its end, and how long its last output may take to arrive.
 const TICK: Duration = Duration::from_millis(10);
 const LAST: Duration = Duration::from_secs(1);
 
@@ -79,7 +79,7 @@ fn lines(output: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
     let (say, hear) = mpsc::channel();
     thread::spawn(move || {
         let lines = output.into_iter().flat_map(|output| BufReader::new(output).split(b'\n')).map_while(Result::ok);
-        // Nobody hears what comes behind the first failure.
+        // Output after the first failure is ignored.
         let _ = lines.map(|line| say.send(line)).find(Result::is_err);
     });
     hear
@@ -114,7 +114,7 @@ fn watch(
     }
 }
 
-/// Takes what an ended program printed last; whether a process that it started still holds its output.
+/// Takes the last output of an ended program; returns whether a process that it started still holds its output.
 fn rest(said: &mut Said, hear: &Receiver<Vec<u8>>) -> bool {
     loop {
         match hear.recv_timeout(LAST) {
@@ -124,7 +124,7 @@ fn rest(said: &mut Said, hear: &Receiver<Vec<u8>>) -> bool {
     }
 }
 
-/// Ends a program with those that it started.
+/// Ends a program and the processes that it started.
 fn kill(child: &Child) {
     let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", child.id())]).stderr(Stdio::null()).status();
 }
@@ -134,7 +134,7 @@ fn kill(child: &Child) {
 pub(super) struct Said {
     pub(super) passed: usize,
     pub(super) failed: bool,
-    /// A test has begun, and nothing was said of its end.
+    /// A test has begun, and its end was not reported.
     pub(super) running: bool,
 }
 
@@ -153,7 +153,7 @@ impl Said {
     }
 }
 
-/// What a program's end says about its tests.
+/// What a program's exit status says about its tests.
 fn verdict(said: &Said, status: ExitStatus) -> Result<Ended, String> {
     if said.failed {
         return Ok(Ended::Failed);
@@ -173,7 +173,7 @@ mod tests {
 
     use super::{Ended, Program, Said, VARIABLE, run};
 
-    /// What a shell makes of the change's number.
+    /// The result of a shell script that gets the change's number.
     fn ended(script: &str, seconds: u64) -> Ended {
         let shell = Program { program: PathBuf::from("/bin/sh"), folder: PathBuf::from("/") };
         let script = script.replace("NUMBER", &format!("${VARIABLE}"));

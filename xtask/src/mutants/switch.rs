@@ -35,7 +35,7 @@ pub mod xtask_change {
 }
 "#;
 
-/// A file with its choices.
+/// A file in which changes can be selected.
 pub(super) struct Switched {
     pub(super) text: String,
     /// The changes in the order of their numbers, the first of which the caller gave.
@@ -44,7 +44,7 @@ pub(super) struct Switched {
     pub(super) parts: Vec<(Range<usize>, Vec<usize>)>,
 }
 
-/// Writes the choices of the given changes into a text; their numbers begin at `first`.
+/// Makes the given changes of a text selectable; their numbers begin at `first`.
 pub(super) fn switch(text: &str, changes: &[Change], places: &BTreeMap<usize, Place>, first: usize) -> Switched {
     let mut groups = BTreeMap::<&Place, Vec<usize>>::new();
     for (index, place) in places {

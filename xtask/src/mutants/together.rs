@@ -24,19 +24,19 @@ use super::{
     switch::{MODULE, switch},
 };
 
-/// How many changes are tried at a time.
+/// How many changes are tested in parallel.
 const AT_A_TIME: usize = 2;
 
 /// Which bytes of a text serve which changes.
 type Parts = Vec<(Range<usize>, Vec<usize>)>;
 
-/// The time in which tests without a change end.
+/// The time that the tests take without a change.
 const LONG: Duration = Duration::from_secs(3600);
 
 const NONE_BUILT: &str = "no test program was built";
 const NONE_RUNS: &str = "no test runs: the names of tests select none";
 
-/// What became of each change, by the names of cargo-mutants' own lists.
+/// The result of each change, in lists with the names of cargo-mutants.
 #[derive(Default)]
 pub(super) struct Outcome {
     pub(super) caught: Vec<String>,
@@ -73,12 +73,12 @@ fn if_it_hangs(ended: Ended, unchanged: impl FnOnce() -> Result<usize, String>) 
 pub(super) struct Bench {
     tree: PathBuf,
     target: PathBuf,
-    /// Words for cargo, with the package.
+    /// Arguments of cargo, with the package.
     cargo: Vec<String>,
-    /// Which tests run, and other words for their programs.
+    /// The arguments of the test programs, such as which tests run.
     tests: Vec<String>,
     changes: Vec<Change>,
-    /// The files that are written, as they are without changes.
+    /// The original contents of the files that are written.
     originals: BTreeMap<String, String>,
     /// The roots of the crate: they get the module that knows which change is made.
     roots: BTreeSet<String>,
@@ -142,7 +142,7 @@ impl Bench {
                 });
             }
         });
-        // What fails since, as on a full disk, has nothing to do with changes.
+        // Failures since then, as by a full disk, are not caused by changes.
         self.unchanged(&programs, none, 1, LONG)?;
         let mut outcome = outcome.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
         // What is built alone can take hours: who stops it has this figure.
@@ -205,7 +205,7 @@ impl Bench {
         }
     }
 
-    /// Where changes can be chosen, and which cannot.
+    /// The places at which changes can be selected, and the changes that cannot.
     fn places(&self) -> Result<(BTreeMap<usize, Place>, BTreeSet<usize>), String> {
         let (mut chosen, mut alone) = (BTreeMap::new(), BTreeSet::new());
         for (file, text) in &self.originals {
@@ -283,7 +283,7 @@ impl Bench {
         around(true).or_else(|| around(false)).unwrap_or_default()
     }
 
-    /// Writes these texts, and all other files as they were.
+    /// Writes these texts, and restores all other files.
     fn write(&self, texts: &BTreeMap<&String, String>) -> Result<(), String> {
         for (file, original) in &self.originals {
             let (path, text) = (self.tree.join(file), texts.get(file).unwrap_or(original));
