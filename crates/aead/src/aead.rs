@@ -1,4 +1,4 @@
-//! The contract of every authenticated cipher: seal and open a text in place, with a detached tag.
+//! The trait of every authenticated cipher: seal and open a text in place, with a detached tag.
 
 use alloc::vec::Vec;
 use core::{
@@ -15,14 +15,15 @@ use crate::{
 
 /// Authenticated encryption with associated data, in place.
 ///
-/// A nonce must never serve twice under one key: [`RandomNonceKey`](crate::RandomNonceKey) draws them for a key that is
-/// stored, [`Sealer`](crate::Sealer) counts them for a key that lives once. `ad` is the associated data: authenticated, not
-/// encrypted, not part of the message.
+/// A nonce must never be used twice under one key: [`RandomNonceKey`](crate::RandomNonceKey) draws nonces for a stored
+/// key, [`Sealer`](crate::Sealer) counts them for a key that serves one connection only. `ad` is the associated data:
+/// authenticated, but neither encrypted nor part of the message.
 ///
-/// References, boxes and `Arc`s of a key are keys too, so that generic code takes one that is chosen at run time or shared.
+/// References, `Box`es and `Arc`s of an `Aead` implement it too, so that generic code also accepts one that is chosen
+/// at run time or shared.
 ///
-/// This trait is sealed: methods may be added to it. `Debug` shows no secrets. A panic leaves a key as it was, so that keys may be used
-/// within `catch_unwind`:
+/// This trait is sealed: it cannot be implemented elsewhere, and later versions may add methods. `Debug` shows no
+/// secrets. A panic leaves a key unchanged, so that keys may be used within `catch_unwind`:
 ///
 /// ```
 /// use std::panic::catch_unwind;
@@ -56,7 +57,7 @@ pub trait Aead: Sealed + fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// Length of the tags that this key makes and accepts, in bytes.
     fn tag_len(&self) -> usize;
 
-    /// Length of the nonces to use, in bytes: 12 unless the mode says otherwise. Some modes take others too.
+    /// Length in bytes of the nonces to use: 12 unless the mode says otherwise. Some modes accept other lengths too.
     fn nonce_len(&self) -> usize {
         12
     }
@@ -74,12 +75,13 @@ pub trait Aead: Sealed + fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// ```
     ///
     /// # Errors
-    /// [`SealError::NonceLength`], [`SealError::TextTooLong`] and [`SealError::AdTooLong`] for lengths that the mode does not
-    /// take, and [`SealError::PartialBlock`] in modes that take whole blocks only; `text` is then as it was.
+    /// [`SealError::NonceLength`], [`SealError::TextTooLong`] and [`SealError::AdTooLong`] for lengths that the mode
+    /// does not accept, and [`SealError::PartialBlock`] in modes that accept whole blocks only; `text` is then
+    /// unchanged.
     #[doc(alias("encrypt", "aad", "associated data", "plaintext"))]
     fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError>;
 
-    /// Decrypts `text` in place if `tag` holds for it, `nonce` and `ad`.
+    /// Decrypts `text` in place if `tag` is valid for `text`, `nonce` and `ad`.
     ///
     /// ```
     /// use sealwright::{Aead, Suite};
@@ -96,12 +98,12 @@ pub trait Aead: Sealed + fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// ```
     ///
     /// # Errors
-    /// [`OpenError`] otherwise; `text` is then all zero, so that nothing unverified can be used.
+    /// [`OpenError`] otherwise; `text` is then all zero, so that no unverified plaintext can be used.
     #[doc(alias("decrypt", "aad", "associated data", "ciphertext"))]
     fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError>;
 
-    /// Encrypts the text at the front of `message` in place and writes the tag into the rest, the last [`tag_len`](Self::tag_len) bytes: the
-    /// quickest way for packets.
+    /// Encrypts in place the text at the start of `message` and writes the tag into the rest, the last
+    /// [`tag_len`](Self::tag_len) bytes: the fastest way for packets.
     ///
     /// ```
     /// use sealwright::{Aead, Suite};
@@ -116,7 +118,7 @@ pub trait Aead: Sealed + fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// ```
     ///
     /// # Errors
-    /// Same as [`Aead::seal_in_place`]; `message` is then as it was.
+    /// Same as [`Aead::seal_in_place`]; `message` is then unchanged.
     ///
     /// # Panics
     /// If `message` is shorter than a tag.
@@ -128,10 +130,12 @@ pub trait Aead: Sealed + fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
         Ok(())
     }
 
-    /// Decrypts the text at the front of `message` in place if the rest, [`tag_len`](Self::tag_len) bytes, is its tag; returns the text.
+    /// Decrypts in place the text at the start of `message` if the last [`tag_len`](Self::tag_len) bytes are its tag;
+    /// returns the text.
     ///
     /// # Errors
-    /// [`OpenError`] otherwise; all of the text is then zero. A message that is shorter than a tag has no text, and stays as it is.
+    /// [`OpenError`] otherwise; the text is then all zero. A message shorter than a tag contains no text and is left
+    /// unchanged.
     #[doc(alias("decrypt", "packet", "in-place"))]
     #[inline]
     fn open_message<'m>(&self, nonce: &[u8], ad: &[u8], message: &'m mut [u8]) -> Result<&'m mut [u8], OpenError> {
@@ -156,12 +160,12 @@ pub trait Aead: Sealed + fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// ```
     ///
     /// # Errors
-    /// Same as [`Aead::seal_in_place`]; `text` is then as it was.
+    /// Same as [`Aead::seal_in_place`]; `text` is then unchanged.
     #[doc(alias("encrypt", "append", "plaintext"))]
     fn seal_vec(&self, nonce: &[u8], ad: &[u8], text: &mut Vec<u8>) -> Result<(), SealError> {
         let len = text.len();
         if text.capacity() - len < self.tag_len() {
-            // Sealed before it moves, it leaves no copy behind.
+            // Sealed before the vector is moved: the old memory then holds no plaintext.
             let tag = self.seal_in_place(nonce, ad, text)?;
             text.extend_from_slice(tag.as_ref());
             return Ok(());
@@ -170,7 +174,7 @@ pub trait Aead: Sealed + fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
         self.seal_message(nonce, ad, text).inspect_err(|_| text.truncate(len))
     }
 
-    /// Decrypts `message`, ciphertext and tag, in place and takes the tag off.
+    /// Decrypts `message`, ciphertext followed by the tag, in place and removes the tag.
     ///
     /// # Errors
     /// [`OpenError`]; `message` is then empty.
@@ -184,7 +188,7 @@ pub trait Aead: Sealed + fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
         opened.map(|_| ())
     }
 
-    /// Appends the ciphertext of `text` and the tag to `out`; copies the text once.
+    /// Appends the ciphertext of `text` and the tag to `out`. The text is copied once.
     ///
     /// ```
     /// use sealwright::{Aead, Suite};
@@ -199,7 +203,7 @@ pub trait Aead: Sealed + fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// ```
     ///
     /// # Errors
-    /// Same as [`Aead::seal_in_place`]; `out` is then as it was.
+    /// Same as [`Aead::seal_in_place`]; `out` is then unchanged.
     #[doc(alias("encrypt", "append", "plaintext"))]
     fn seal_into(&self, nonce: &[u8], ad: &[u8], text: &[u8], out: &mut Vec<u8>) -> Result<(), SealError> {
         let start = out.len();
@@ -212,11 +216,12 @@ pub trait Aead: Sealed + fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
         })
     }
 
-    /// Appends the text of `message`, ciphertext and tag, to `out`. The message stays as it is, so that another key can be
-    /// tried; copies the text once. Where `out` must grow, what it had is wiped in its old place.
+    /// Opens `message`, ciphertext followed by the tag, and appends the plaintext to `out`. The message is left
+    /// unchanged, so that another key can be tried. The text is copied once. If `out` must be reallocated, its old
+    /// memory is wiped.
     ///
     /// # Errors
-    /// [`OpenError`]; `out` is then as it was.
+    /// [`OpenError`]; the contents of `out` are then unchanged.
     #[doc(alias("decrypt", "ciphertext"))]
     fn open_into(&self, nonce: &[u8], ad: &[u8], message: &[u8], out: &mut Vec<u8>) -> Result<(), OpenError> {
         let text_len = message.len().checked_sub(self.tag_len()).ok_or(OpenError)?;
@@ -231,9 +236,9 @@ pub trait Aead: Sealed + fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
         opened
     }
 
-    /// Encrypts `text` into `out` and returns the tag over the ciphertext and `ad`. OCB reads from the one buffer and writes to
-    /// the other; the other modes copy the text first; [`mode::gcm::across_by_key`](crate::mode::gcm::across_by_key) does so a part at a
-    /// time.
+    /// Encrypts `text` into `out` and returns the tag over the ciphertext and `ad`. OCB reads from one buffer and
+    /// writes to the other. The other modes copy the text first, except for keys from
+    /// [`mode::gcm::across_by_key`](crate::mode::gcm::across_by_key), which copy a part at a time.
     ///
     /// ```
     /// use sealwright::{Aead, Suite};
@@ -258,7 +263,7 @@ pub trait Aead: Sealed + fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
         self.seal_in_place(nonce, ad, out).inspect_err(|_| out.fill(0))
     }
 
-    /// Decrypts `text` into `out` if `tag` holds. `text` stays as it is, so that another key can be tried.
+    /// Decrypts `text` into `out` if `tag` is valid. `text` is left unchanged, so that another key can be tried.
     ///
     /// # Errors
     /// [`OpenError`]; `out` is then all zero.
@@ -272,10 +277,10 @@ pub trait Aead: Sealed + fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
         self.open_in_place(nonce, ad, out, tag)
     }
 
-    /// Encrypts in place a text that lies in several buffers, as if they stood one behind the other.
+    /// Encrypts in place a text that lies in several buffers, treated as their concatenation.
     ///
-    /// The text is gathered in one buffer and put back: two copies, which cost less than kernels that stop at every
-    /// boundary, and which [`Aead::seal_in_place`] does without.
+    /// The text is gathered into one buffer and copied back. These two copies, which [`Aead::seal_in_place`] does not
+    /// need, cost less than kernels that stop at every buffer boundary.
     ///
     /// ```
     /// use sealwright::{Aead, Suite};
@@ -290,7 +295,7 @@ pub trait Aead: Sealed + fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// ```
     ///
     /// # Errors
-    /// Same as [`Aead::seal_in_place`]; the buffers are then as they were.
+    /// Same as [`Aead::seal_in_place`]; the buffers are then unchanged.
     #[doc(alias("encrypt", "vectored", "scatter", "gather", "IoSlice"))]
     fn seal_scattered(&self, nonce: &[u8], ad: &[u8], text: &mut [&mut [u8]]) -> Result<Tag, SealError> {
         let mut whole = gather(text);
@@ -302,7 +307,7 @@ pub trait Aead: Sealed + fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
         sealed
     }
 
-    /// Decrypts in place a text that lies in several buffers, if `tag` holds.
+    /// Decrypts in place a text that lies in several buffers, if `tag` is valid.
     ///
     /// # Errors
     /// [`OpenError`] otherwise; the buffers are then all zero.
@@ -333,7 +338,8 @@ pub(crate) fn same_length(text: &[u8], out: &[u8]) {
     assert_eq!(text.len(), out.len(), "the output must be as long as the text");
 }
 
-/// What a kernel reads where it will write `text`, which is the text from `at` on: `text` itself, or as much of another buffer.
+/// What a kernel reads to produce `text`, which is the part of the message from `at` on: `text` itself, or the same
+/// part of another buffer.
 #[cfg(feature = "ocb")]
 #[inline(always)]
 pub(crate) fn input<'a>(source: Option<&'a [u8]>, at: usize, text: &'a [u8]) -> &'a [u8] {
@@ -343,7 +349,7 @@ pub(crate) fn input<'a>(source: Option<&'a [u8]>, at: usize, text: &'a [u8]) -> 
     }
 }
 
-/// Refuses lengths in bytes beyond the most that a mode takes of each.
+/// Refuses associated data or a text of more than `most` bytes.
 #[cfg(any(feature = "ocb", feature = "siv"))]
 #[inline]
 pub(crate) fn limits(most: u64, ad: u64, text: u64) -> Result<(), SealError> {
@@ -353,7 +359,7 @@ pub(crate) fn limits(most: u64, ad: u64, text: u64) -> Result<(), SealError> {
     if ad > most { Err(SealError::AdTooLong) } else { Ok(()) }
 }
 
-/// The text of several buffers in one.
+/// Copies the text of several buffers into one.
 fn gather(parts: &[&mut [u8]]) -> Vec<u8> {
     let mut whole = Vec::with_capacity(parts.iter().map(|part| part.len()).sum());
     for part in parts {
@@ -362,7 +368,7 @@ fn gather(parts: &[&mut [u8]]) -> Vec<u8> {
     whole
 }
 
-/// Puts a text back into its buffers.
+/// Copies a text back into its buffers.
 fn scatter(whole: &[u8], parts: &mut [&mut [u8]]) {
     let mut rest = whole;
     for part in parts {
@@ -372,7 +378,8 @@ fn scatter(whole: &[u8], parts: &mut [&mut [u8]]) {
     }
 }
 
-/// Keeps `text` if `genuine`, else wipes it: the end of every `open_in_place`. `genuine` was decided before, by [`verdict`](crate::simd::verdict).
+/// Keeps `text` if `genuine`, otherwise wipes it: the last step of every `open_in_place`. The caller has computed
+/// `genuine` with [`verdict`](crate::simd::verdict).
 #[inline(never)]
 pub(crate) fn release(text: &mut [u8], genuine: bool) -> Result<(), OpenError> {
     if genuine {

@@ -1,9 +1,10 @@
 //! A suite that commits to its key, its nonce and its associated data.
 //!
-//! GCM and OCB do not: who knows two keys makes one message that opens under both, each time to another text (Dodis, Grubbs,
-//! Ristenpart and Woodage, "Fast Message Franking", 2018), and who guesses passwords tests many of them with one message
-//! (Len, Grubbs and Ristenpart, "Partitioning Oracle Attacks", 2021). Here each message carries 32 bytes that only its own key,
-//! nonce and associated data give. They are derived as those of a sealed file are, in the manner of C2SP's chunked encryption:
+//! Plain GCM and OCB do not: an attacker who knows two keys can make one message that opens under both, to a different
+//! text each (Dodis, Grubbs, Ristenpart and Woodage, "Fast Message Franking", 2018), and one who guesses passwords can
+//! test many of them with one message (Len, Grubbs and Ristenpart, "Partitioning Oracle Attacks", 2021). Here each
+//! message carries a commitment: 32 bytes that only its own key, nonce and associated data produce. Commitment and
+//! message key are derived like those of a sealed file, in the manner of C2SP's chunked encryption:
 //!
 //! ```text
 //! commitment (32) || message key = HKDF-Expand-SHA-512(
@@ -14,25 +15,27 @@
 //! tag of the message (48) = commitment || tag
 //! ```
 //!
-//! HKDF-Expand is that of RFC 5869, without Extract: the key is uniformly random. L is at most 64, so that it is one HMAC:
-//! `HMAC-SHA-512(key, info || 01)`, cut to L bytes. The AEAD names are those of IANA's registry where it has one
-//! ([`Suite::aead_name`]).
+//! HKDF-Expand is that of RFC 5869, without Extract, because the key is uniformly random. L is at most 64, so that it
+//! is one HMAC: `HMAC-SHA-512(key, info || 01)`, truncated to L bytes. AEAD names are those of IANA's registry if the
+//! suite is in it ([`Suite::aead_name`]).
 //!
-//! **Why it commits.** `info` can be read in one way only, and keys of one suite have one length, so two different triples of
-//! key, nonce and associated data are two different inputs of HMAC-SHA-512. If both gave one commitment, its first 256 bits would
-//! collide: 2^128 work. With the triple the message key is fixed, with it the text. So a message and its
-//! tag belong to one key, one nonce, one associated data and one text: CMT-4 of Bellare and Hoang ("Efficient Schemes for
-//! Committing Authenticated Encryption", 2022), of whose transform HtE this is an instance: hash all but the text,
-//! encrypt under what comes out.
+//! **Why it commits.** `info` can be parsed in one way only, and all keys of a suite have the same length, so two
+//! different triples of key, nonce and associated data are two different inputs of HMAC-SHA-512. If both gave one
+//! commitment, the first 256 bits of the outputs would collide, which takes 2^128 work. The triple determines the
+//! message key, which with ciphertext and tag determines the text. So a message and its tag belong to one key, one
+//! nonce, one associated data and one text. This is CMT-4 of Bellare and Hoang ("Efficient Schemes for Committing
+//! Authenticated Encryption", 2022), and the construction is an instance of their transform HtE: hash everything but
+//! the text, then encrypt under the result.
 //!
-//! **Why it is secret and authentic.** HMAC-SHA-512 is a pseudorandom function: message keys are independent of each other and of
-//! the commitments. Each serves one nonce and associated data.
+//! **Why it is secret and authentic.** HMAC-SHA-512 is a pseudorandom function: message keys are independent of each
+//! other and of the commitments. Each is used for one nonce and associated data only.
 //!
-//! **Limits.** 2^80 messages with random nonces repeat one with a probability of 2^-32. Before that comes the limit of AES or Serpent under
-//! the messages' keys: N l^2 <= 2^97 for N messages of l blocks, 2^77 of 16 KiB or 2^33 of 64 GiB, and a twelfth of these in OCB. A nonce
-//! that serves twice with the same associated data is as bad as in the suite itself; with another it does no harm. One message is as long as
-//! the suite allows. Associated data passes through SHA-512, which is slower than the ciphers, once. A message takes
-//! longer than one of the suite by the derivation and by the set-up of the message key.
+//! **Limits.** With random nonces, 2^80 messages contain a repeated one with a probability of 2^-32. The limit of AES
+//! or Serpent under the message keys comes sooner: N l^2 <= 2^97 for N messages of l blocks, which is 2^77 of 16 KiB or
+//! 2^33 of 64 GiB, and a twelfth of these in OCB. A nonce that is used twice with the same associated data does the
+//! same harm as in the suite itself; with different associated data it does none. A message may be as long as the suite
+//! allows. Associated data is hashed once with SHA-512, which is slower than the ciphers. Compared with the suite, each
+//! message also takes the time of the derivation and of the set-up of its key.
 
 use core::fmt;
 
@@ -55,7 +58,7 @@ use crate::{
     wipe::{CleanStack, wipe},
 };
 
-/// Names the construction in the key derivation.
+/// The label of this construction in the key derivation.
 const LABEL: &[u8] = b"SEALWRIGHT committing AEAD v1+";
 
 /// A suite whose messages commit to key, nonce and associated data. See the [module](self).
@@ -76,20 +79,21 @@ const LABEL: &[u8] = b"SEALWRIGHT committing AEAD v1+";
 pub struct Committing {
     isa: Isa,
     suite: Suite,
-    /// The suite's name, looked up once: whoever searches generated code for tables then finds none here.
+    /// The suite's name, looked up once, so that no table look-up appears here when generated code is searched for
+    /// them.
     name: &'static str,
-    /// HMAC with the key taken in: the hash states wipe themselves.
+    /// HMAC, already keyed. The hash states wipe themselves.
     prf: Hmac<Sha512>,
     _stack: CleanStack,
 }
 
-/// Commitment and message key, and what is left of the hash.
+/// The commitment, the message key, and the unused rest of the hash.
 struct Derived([u8; 64]);
 wipe_on_drop!(Derived { 0: [0; 64] });
 
-/// Bytes of a nonce.
+/// Length of a nonce in bytes.
 pub const NONCE: usize = 24;
-/// Bytes of a commitment, with which a tag begins.
+/// Length of a commitment in bytes. A tag begins with it.
 pub const COMMITMENT: usize = 32;
 
 impl Committing {
@@ -106,16 +110,16 @@ impl Committing {
     /// # Errors
     /// Same as [`Committing::new`].
     pub fn at(isa: Isa, suite: Suite, key: &[u8]) -> Result<Self, KeyLengthError> {
-        // The suite knows which keys are its own.
+        // Checks the key's length.
         drop(suite.aead_at(isa, key)?);
-        // A key shorter than the hash's block is filled up with zero: no length is refused.
+        // HMAC pads a key that is shorter than the hash's block with zeros: no length is refused.
         let mut block = Zeroizing::new([0; 128]);
         block[..key.len()].copy_from_slice(key);
         Ok(Committing { isa, suite, name: suite.aead_name(), prf: Hmac::new((&*block).into()), _stack: CleanStack })
     }
 
-    /// Whether a message with this nonce, associated data and tag was sealed under this key, as far as its commitment tells:
-    /// to find the right one of several keys. Only opening tells whether the text is authentic.
+    /// Whether a message with this nonce, associated data and tag was sealed under this key, judged by its commitment
+    /// alone: use it to find the right one of several keys. Only opening verifies the text.
     #[must_use]
     pub fn is_key_of(&self, nonce: &[u8], ad: &[u8], tag: &[u8]) -> bool {
         let Ok(nonce) = nonce.try_into() else { return false };
@@ -124,7 +128,7 @@ impl Committing {
 
     fn derive(&self, nonce: &[u8; NONCE], ad: &[u8]) -> Derived {
         let mut mac = self.prf.clone();
-        // Not `chain_update`, which moves the state each time.
+        // Not with `chain_update`, which would move the state each time.
         for part in [LABEL, self.name.as_bytes(), &[0], nonce, ad, &[1]] {
             mac.update(part);
         }
@@ -134,10 +138,10 @@ impl Committing {
         derived
     }
 
-    /// Lets `work` have the suite under the message key, for this text.
+    /// Runs `work` on the suite under the message key, prepared for this text.
     fn message<T>(&self, derived: &Derived, text: &mut [u8], work: impl FnOnce(&dyn Aead, &mut [u8]) -> T) -> T {
         let (isa, key) = (self.isa, &derived.0[COMMITMENT..][..self.suite.key_len()]);
-        // A key of AES-GCM takes no memory but the stack, and no more powers of h than the text does.
+        // A key of AES-GCM is made on the stack, with only as many powers of h as the text takes.
         match (self.suite, Key::new(key)) {
             (Suite::Aes128Gcm, Ok(Key::Aes128(key))) => {
                 let mut gcm = Aes128Gcm::of_message(isa, Aes::with(Expanded::empty()));

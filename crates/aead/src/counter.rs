@@ -1,4 +1,4 @@
-//! A key bound to a counter of nonces: messages are sealed and opened in order without choosing a nonce.
+//! A key with a nonce counter: messages are sealed and opened in order, and callers choose no nonces.
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -10,14 +10,14 @@ use crate::{
     tag::Tag,
 };
 
-/// Bytes of the tags of all suites.
+/// Length of the tags of all suites, in bytes.
 const TAG: usize = 16;
 
-/// Nonces of 96 bits: an IV, the low 64 bits of it xored with a counter (RFC 8446, section 5.3). None comes twice.
+/// Nonces of 96 bits: an IV whose low 64 bits are xored with a counter (RFC 8446, section 5.3). No nonce repeats.
 struct Nonces {
-    /// As a number, the first byte lowest. It is a secret in TLS and QUIC.
+    /// As a little-endian number. The IV is a secret in TLS and QUIC.
     iv: u128,
-    /// Messages so far, where counting began at 0.
+    /// The number of the next message.
     count: u64,
 }
 wipe_on_drop!(Nonces { iv: 0, count: 0 });
@@ -30,15 +30,15 @@ impl Nonces {
         Nonces { iv: u128::from_le_bytes(number), count: 0 }
     }
 
-    /// The nonce of the next message as a number, unless the counter is at its end. Whoever passes it on writes it as two words: a
-    /// processor waits if it reads at once what was written in other parts.
+    /// The nonce of the next message as a number, or `None` when the counter is exhausted. Callers store it as two
+    /// words: a processor stalls if bytes are loaded at once that were stored in different parts.
     #[inline]
     fn current(&self) -> Option<u128> {
         (self.count < u64::MAX).then_some(self.iv ^ (u128::from(self.count.swap_bytes()) << 32))
     }
 }
 
-/// Blocks that a message takes of those that its key may process: of associated data, of text, and one for the tag.
+/// The blocks of one message that count towards its key's limit: associated data, text, and one for the tag.
 #[inline]
 pub(crate) fn blocks(ad: usize, text: usize) -> u64 {
     (ad.div_ceil(16) + text.div_ceil(16)) as u64 + 1
@@ -46,22 +46,24 @@ pub(crate) fn blocks(ad: usize, text: usize) -> u64 {
 
 /// Seals messages under one key, each with the next nonce.
 ///
-/// **The key must serve one `Sealer` only, once**: two sealers that count from 0 under one key use every nonce twice, which
-/// reveals the xor of their texts and lets others forge. For a key that is stored take
-/// [`RandomNonceKey`](crate::RandomNonceKey), or keep the counter with the key and go on from it
-/// ([`Sealer::starting_at`]). Not `Clone`, because a copy would use nonces twice. A process that is forked is such a copy, and so is one
-/// that goes on from a snapshot, of itself or of its virtual machine: neither must go on with it.
+/// **The key must be used by one `Sealer` only, and by that only once**: two sealers that count from 0 under one key
+/// use every nonce twice, which reveals the xor of their texts and allows forgeries. For a stored key use
+/// [`RandomNonceKey`](crate::RandomNonceKey), or store the counter with the key and continue from it
+/// ([`Sealer::starting_at`]). `Sealer` is not `Clone`, because a copy would use nonces twice. A forked process holds
+/// such a copy, and so does a process or virtual machine restored from a snapshot: neither may continue to use it.
 ///
 /// | limit under one key | |
 /// |---|---|
 /// | messages | 2^64 - 1; more are refused |
 /// | blocks of 16 bytes in OCB, those of associated data and tags included | 2^48 (RFC 7253, section 5); more are refused |
-/// | blocks of text in GCM | 2^48, for the odds of 2^-33 that an attacker tells texts from random ones; more are **not** refused |
+/// | blocks of text in GCM | 2^48, where an attacker distinguishes ciphertexts from random bytes with probability 2^-33; more are **not** refused |
 ///
-/// Protocols stop much sooner in GCM: TLS 1.3 at 2^24.5 records of 16 KiB, for odds of 2^-57 (RFC 8446, section 5.5).
+/// Protocols stop much sooner in GCM: TLS 1.3 after 2^24.5 records of 16 KiB, for a probability of 2^-57 (RFC 8446,
+/// section 5.5).
 ///
-/// An [`Opener`] refuses forgeries and does not count them. A protocol in which many may arrive counts them, and takes a new key in time: QUIC
-/// after 2^52 with AES-GCM, 2^36 with ChaCha20-Poly1305 (RFC 9001, section 6.6). In TLS the first ends the connection.
+/// An [`Opener`] refuses forgeries but does not count them. A protocol in which many may arrive must count them itself
+/// and change the key in time: QUIC after 2^52 with AES-GCM, 2^36 with ChaCha20-Poly1305 (RFC 9001, section 6.6). In
+/// TLS the first forgery ends the connection.
 ///
 /// ```
 /// use sealwright::{Opener, Sealer, Suite};
@@ -77,14 +79,14 @@ pub(crate) fn blocks(ad: usize, text: usize) -> u64 {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Sealer {
-    // Before the key: with that goes what is on the stack.
+    // Declared before the key, so that it is dropped first: dropping the key also wipes the stack.
     nonces: Nonces,
     aead: Box<dyn Aead>,
-    /// What is left of the blocks that the key may process.
+    /// Blocks that the key may still process.
     blocks: u64,
 }
 
-/// Opens, in the order in which they were sealed, the messages of a [`Sealer`].
+/// Opens the messages of a [`Sealer`], in the order in which they were sealed.
 ///
 /// ```
 /// use sealwright::{OpenError, Opener, Sealer, Suite};
@@ -110,7 +112,7 @@ macro_rules! constructors {
             /// Counts from 0; the counter is the nonce.
             ///
             /// # Errors
-            /// [`KeyLengthError`] unless the key is the suite's.
+            /// [`KeyLengthError`] unless the key has the suite's length.
             pub fn new(suite: Suite, key: &[u8]) -> Result<Self, KeyLengthError> {
                 Self::with_iv(suite, key, &[0; 12])
             }
@@ -119,14 +121,14 @@ macro_rules! constructors {
             /// section 5.3) make them.
             ///
             /// # Errors
-            /// [`KeyLengthError`] unless the key is the suite's.
+            /// [`KeyLengthError`] unless the key has the suite's length.
             pub fn with_iv(suite: Suite, key: &[u8], iv: &[u8; 12]) -> Result<Self, KeyLengthError> {
                 Ok(Self::under(suite, suite.aead(key)?, Nonces::new(iv)))
             }
 
-            /// Goes on from a counter that the caller kept: the number of the next message, from 0. A counter that goes
-            /// back repeats nonces, so store a higher one **before** its messages leave. Blocks are counted from here on: those of
-            /// messages before are the caller's to count.
+            /// Continues from a counter that the caller stored: the number of the next message, from 0. A counter that
+            /// is set back repeats nonces, so store a higher one **before** sending the messages that it counts. The
+            /// limit on blocks applies from here on: count the blocks of earlier messages yourself.
             ///
             /// ```
             /// use sealwright::{Opener, Sealer, Suite};
@@ -167,19 +169,20 @@ impl Sealer {
         Sealer { nonces, aead, blocks: suite.most_blocks().unwrap_or(u64::MAX) }
     }
 
-    /// Encrypts `text` in place and returns the tag over it and `ad`. A message that is refused uses up no nonce.
+    /// Encrypts `text` in place and returns the tag over it and `ad`. A message that is refused does not consume a
+    /// nonce.
     ///
     /// # Errors
-    /// [`SealError::TextTooLong`] and [`SealError::AdTooLong`] as the mode has them; [`SealError::KeyExhausted`] after
-    /// 2^64 - 1 messages, and in OCB for what is beyond 2^48 blocks. `text` is then as it was.
+    /// [`SealError::TextTooLong`] and [`SealError::AdTooLong`] beyond the mode's limits; [`SealError::KeyExhausted`]
+    /// after 2^64 - 1 messages, and in OCB for a message that would exceed 2^48 blocks. `text` is then unchanged.
     #[doc(alias("encrypt", "aad", "plaintext"))]
     #[inline]
     pub fn seal_in_place(&mut self, ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
         self.counted(blocks(ad.len(), text.len()), |aead, nonce| aead.seal_in_place(nonce, ad, text))
     }
 
-    /// Encrypts the text at the front of `message` in place and writes the tag into the rest, as
-    /// [`Aead::seal_message`](crate::Aead::seal_message) does.
+    /// Encrypts in place the text at the start of `message` and writes the tag into the rest, like
+    /// [`Aead::seal_message`](crate::Aead::seal_message).
     ///
     /// ```
     /// use sealwright::{Opener, Sealer, Suite};
@@ -200,12 +203,12 @@ impl Sealer {
     #[doc(alias("encrypt", "packet", "in-place"))]
     #[inline]
     pub fn seal_message(&mut self, ad: &[u8], message: &mut [u8]) -> Result<(), SealError> {
-        // Checked before the nonce is counted, which would be used up otherwise.
+        // Checked before the nonce is counted: a panic after that would consume it.
         let text = text_len(message.len(), TAG);
         self.counted(blocks(ad.len(), text), |aead, nonce| aead.seal_message(nonce, ad, message))
     }
 
-    /// Seals a message of so many blocks under the next nonce.
+    /// Seals a message of `blocks` blocks under the next nonce.
     #[inline(always)]
     fn counted<T>(
         &mut self,
@@ -214,7 +217,7 @@ impl Sealer {
     ) -> Result<T, SealError> {
         let nonce = self.nonces.current().ok_or(SealError::KeyExhausted)?.to_le_bytes();
         let left = self.blocks.checked_sub(blocks).ok_or(SealError::KeyExhausted)?;
-        // Counted first: if sealing stops half way, by a panic, the nonce is not used again.
+        // Counted first, so that a nonce is not reused if sealing panics half way.
         self.nonces.count += 1;
         let sealed = seal(&*self.aead, &nonce[..12]);
         match sealed {
@@ -230,10 +233,10 @@ impl Opener {
         Opener { nonces, aead }
     }
 
-    /// Decrypts `text` in place if it is the next message. A message that is not authentic uses up no nonce.
+    /// Decrypts `text` in place if it is the next message. A message that is not authentic does not consume a nonce.
     ///
     /// # Errors
-    /// [`OpenError`], with `text` wiped; after 2^64 - 1 messages always.
+    /// [`OpenError`]; `text` is then wiped. After 2^64 - 1 messages, every message is refused.
     #[doc(alias("decrypt", "aad", "ciphertext"))]
     pub fn open_in_place(&mut self, ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
         let Some(nonce) = self.nonces.current() else { return release(text, false) };
@@ -242,7 +245,7 @@ impl Opener {
         Ok(())
     }
 
-    /// Decrypts the text at the front of `message` in place if this is the next message; returns the text.
+    /// Decrypts in place the text at the start of `message` if it is the next message; returns the text.
     ///
     /// # Errors
     /// Same as [`Opener::open_in_place`].

@@ -1,4 +1,5 @@
-//! Random bits from a seed: Hash_DRBG over SHA-256 (NIST SP 800-90A revision 1, 10.1.1), at security strength 256.
+//! A deterministic random bit generator: Hash_DRBG with SHA-256 (NIST SP 800-90A revision 1, 10.1.1), at security
+//! strength 256.
 //!
 //! ```
 //! use sealwright::drbg::HashDrbg;
@@ -12,7 +13,7 @@
 //! # Ok::<(), sealwright::drbg::DrbgError>(())
 //! ```
 //!
-//! The caller supplies the entropy: these slices take the place of the standard's Get_entropy_input.
+//! The caller supplies the entropy: the `entropy` arguments take the place of the standard's Get_entropy_input.
 
 use core::fmt;
 
@@ -30,19 +31,20 @@ use crate::{
     wipe::CleanStack,
 };
 
-/// The most bytes one request gives: 2^19 bits (table 2).
+/// The most bytes that one request may ask for: 2^19 bits (table 2).
 pub const MAX_REQUEST: usize = 1 << 16;
-/// Requests between two reseeds, at most (table 2).
+/// The most requests between two reseeds (table 2).
 pub const MAX_REQUESTS: u64 = 1 << 48;
-/// The least entropy, in bytes: the security strength (8.6.4).
+/// The shortest entropy input, in bytes: the security strength (8.6.4).
 pub const MIN_ENTROPY: usize = 32;
-/// The least nonce, in bytes: half the security strength (8.6.7).
+/// The shortest nonce, in bytes: half the security strength (8.6.7).
 pub const MIN_NONCE: usize = 16;
-/// The longest entropy, personalization or additional input, in bytes: 2^35 bits (table 2).
+/// The longest entropy input, personalization string or additional input, in bytes: 2^35 bits (table 2).
 pub const MAX_INPUT: u64 = 1 << 32;
 
-/// One instantiation of Hash_DRBG. Not `Clone`: a copy would give the same bits again. A process that is forked is such a copy: of parent and
-/// child one must [reseed](HashDrbg::reseed) before it goes on, or take fresh entropy for each request ([`HashDrbg::generate_fresh`]).
+/// One instantiation of Hash_DRBG. It is not `Clone`, because a copy would return the same bits again. A forked process
+/// holds such a copy: parent or child must [reseed](HashDrbg::reseed) before its next request, or supply fresh entropy
+/// with each request ([`HashDrbg::generate_fresh`]).
 ///
 /// ```
 /// use sealwright::drbg::HashDrbg;
@@ -59,15 +61,16 @@ pub const MAX_INPUT: u64 = 1 << 32;
 pub struct HashDrbg {
     v: Seed,
     c: Seed,
-    /// Requests since the last seed, and one; beyond all that may be answered where there is none.
+    /// One more than the requests since the last seed; above every permitted value if there is no seed.
     reseed_counter: u64,
-    /// V is added to and hashed in other forms, on the stack.
+    /// V is on the stack while it is added to and hashed.
     _stack: CleanStack,
 }
-// Wiped, it has no seed and gives nothing until it has one: bits of a known V would look like any others.
+// A wiped generator has no seed and refuses every request until it is reseeded: bits from a known V would look like any
+// others.
 wipe_on_drop!(HashDrbg { v: [0; SEED_BYTES], c: [0; SEED_BYTES], reseed_counter: u64::MAX });
 
-/// Why Hash_DRBG gave nothing.
+/// Why Hash_DRBG refused a request.
 ///
 /// ```
 /// use sealwright::drbg::{DrbgError, HashDrbg};
@@ -84,7 +87,7 @@ pub enum DrbgError {
     InputTooLong,
     /// A request for more than [`MAX_REQUEST`].
     RequestTooLong,
-    /// [`MAX_REQUESTS`] were answered from this seed, or it was wiped.
+    /// [`MAX_REQUESTS`] requests were made with this seed, or it was wiped.
     ReseedRequired,
 }
 
@@ -111,7 +114,7 @@ impl HashDrbg {
     /// Instantiates from entropy, a nonce and a personalization string, which may be empty (10.1.1.2).
     ///
     /// # Errors
-    /// When an input is shorter or longer than the standard allows.
+    /// If an input is shorter or longer than the standard allows.
     pub fn instantiate(entropy: &[u8], nonce: &[u8], personalization: &[u8]) -> Result<Self, DrbgError> {
         entropic(entropy)?;
         if nonce.len() < MIN_NONCE {
@@ -122,16 +125,16 @@ impl HashDrbg {
         Ok(Self::from_seed_material(&[entropy, nonce, personalization]))
     }
 
-    /// Hash_df of the seed material becomes V (10.1.1.2, steps 2 to 5; 10.1.1.3, steps 2 to 5).
+    /// Sets V to Hash_df of the seed material (10.1.1.2, steps 2 to 5; 10.1.1.3, steps 2 to 5).
     fn from_seed_material(material: &[&[u8]]) -> Self {
         let v = hash_df(material);
         HashDrbg { v, c: constant(&v), reseed_counter: 1, _stack: CleanStack }
     }
 
-    /// Takes fresh entropy in (10.1.1.3).
+    /// Mixes in fresh entropy (10.1.1.3).
     ///
     /// # Errors
-    /// When an input is shorter or longer than the standard allows; the state is then as it was.
+    /// If an input is shorter or longer than the standard allows; the state is then unchanged.
     pub fn reseed(&mut self, entropy: &[u8], additional: &[u8]) -> Result<(), DrbgError> {
         entropic(entropy)?;
         bounded(additional)?;
@@ -139,10 +142,10 @@ impl HashDrbg {
         Ok(())
     }
 
-    /// Fills `out` (10.1.1.4).
+    /// Fills `out` with random bytes (10.1.1.4).
     ///
     /// # Errors
-    /// When the request or the input is too long, or a new seed is due; `out` and the state are then as they were.
+    /// If the request or an input is too long, or a reseed is required; `out` and the state are then unchanged.
     pub fn generate(&mut self, out: &mut [u8], additional: &[u8]) -> Result<(), DrbgError> {
         if out.len() > MAX_REQUEST {
             return Err(DrbgError::RequestTooLong);
@@ -164,31 +167,31 @@ impl HashDrbg {
         Ok(())
     }
 
-    /// Fills `out` with prediction resistance: takes fresh entropy in first (9.3.1, step 7).
+    /// Fills `out`, with prediction resistance: mixes in fresh entropy first (9.3.1, step 7).
     ///
     /// # Errors
-    /// Same as [`HashDrbg::reseed`] and [`HashDrbg::generate`]; `out` and the state are then as they were.
+    /// Same as [`HashDrbg::reseed`] and [`HashDrbg::generate`]; `out` and the state are then unchanged.
     pub fn generate_fresh(&mut self, entropy: &[u8], out: &mut [u8], additional: &[u8]) -> Result<(), DrbgError> {
         if out.len() > MAX_REQUEST {
             return Err(DrbgError::RequestTooLong);
         }
-        // The additional input goes into the reseed and not into the request again.
+        // The additional input is used in the reseed, and not again in the request.
         self.reseed(entropy, additional)?;
         self.generate(out, &[])
     }
 }
 
-/// So many outputs take less time one after the other than sixteen side by side.
+/// Up to this many outputs are computed faster one after the other than sixteen side by side.
 const FEW: usize = 6;
 
-/// The number whose hash is the next output, and what lanes take for it.
+/// The number whose hash is the next output, and its form for the lanes.
 struct Counting {
     next: Number,
     messages: [Message; 2],
 }
 wipe_on_drop!(Counting { next: [0; 7], messages: [[0; 8]; 2] });
 
-/// Hashes V, V + 1, V + 2, … (10.1.1.4, Hashgen), side by side where `lanes` are.
+/// Hashes V, V + 1, V + 2, … (10.1.1.4, Hashgen), side by side if there are `lanes`.
 fn hashgen(lanes: Option<Lanes>, v: &Seed, out: &mut [u8]) {
     let mut counting = Counting { next: number(v), messages: [[0; 8]; 2] };
     let mut lanes = lanes.filter(|_| out.len() > 32 * FEW).map(Lanes::schedules);
@@ -216,12 +219,12 @@ fn hashgen(lanes: Option<Lanes>, v: &Seed, out: &mut [u8]) {
     }
 }
 
-/// C of V: Hash_df(0x00 || V).
+/// C, derived from V: Hash_df(0x00 || V).
 fn constant(v: &Seed) -> Seed {
     hash_df(&[&[0], v])
 }
 
-/// SHA-256 of all parts. Its state stays where it is: `chain_update` would move it for each.
+/// SHA-256 of the concatenated parts. The state is not moved, as `chain_update` would for each part.
 fn hash(parts: &[&[u8]]) -> sha2::digest::Output<Sha256> {
     let mut hash = Sha256::new();
     for part in parts {
@@ -230,7 +233,7 @@ fn hash(parts: &[&[u8]]) -> sha2::digest::Output<Sha256> {
     hash.finalize()
 }
 
-/// Derives [`SEED_BYTES`] from any bytes (10.3.1).
+/// Derives [`SEED_BYTES`] bytes from an input of any length (10.3.1).
 fn hash_df(input: &[&[u8]]) -> Seed {
     let mut seed = [0; SEED_BYTES];
     for (out, counter) in seed.chunks_mut(32).zip(1u8..) {
@@ -243,7 +246,7 @@ fn hash_df(input: &[&[u8]]) -> Seed {
     seed
 }
 
-/// Adds a shorter number, modulo 2^440; all big endian.
+/// Adds a shorter number modulo 2^440; both are big endian.
 fn add(v: &mut Seed, n: &[u8]) {
     let mut padded = [0; SEED_BYTES];
     padded[SEED_BYTES - n.len()..].copy_from_slice(n);

@@ -1,9 +1,9 @@
-//! The errors of keys and messages. None of them contains a part of a key or of a text.
+//! The errors of keys and messages. None of them contains any part of a key or of a text.
 
 use core::fmt;
 
-/// A message was refused, and not sealed. Texts and buffers are as they were, but for the output of
-/// [`Aead::seal_to`](crate::Aead::seal_to), which is all zero.
+/// A message was refused and not sealed. Texts and buffers are unchanged, except that the output of
+/// [`Aead::seal_to`](crate::Aead::seal_to) is all zero.
 ///
 /// ```
 /// use sealwright::{Aead, SealError, Suite};
@@ -18,17 +18,17 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SealError {
-    /// The nonce has a length that the mode does not take.
+    /// The mode does not accept nonces of this length.
     NonceLength,
-    /// The text is longer than the mode may encrypt under one nonce.
+    /// The text is longer than the mode can encrypt under one nonce.
     TextTooLong,
-    /// The associated data is longer than the mode may authenticate.
+    /// The associated data is longer than the mode can authenticate.
     AdTooLong,
-    /// The text ends within a block, and the mode takes whole blocks of 16 bytes.
+    /// The text ends with a partial block, but the mode accepts only whole blocks of 16 bytes.
     PartialBlock,
-    /// The key has sealed as many messages, or blocks, as it may.
+    /// The key has reached its limit of messages or blocks.
     KeyExhausted,
-    /// The operating system gave no random bytes for a nonce.
+    /// The operating system's random source failed, so that there is no nonce.
     NoRandomness,
 }
 
@@ -48,8 +48,8 @@ impl fmt::Display for SealError {
 }
 impl core::error::Error for SealError {}
 
-/// The message is not authentic: text, nonce, associated data or tag differ from what was sealed under this key. Which of
-/// them is not told, because that would help a forger.
+/// The message is not authentic: text, nonce, associated data or tag differ from what was sealed under this key. The
+/// error does not say which, because that would help a forger.
 ///
 /// ```
 /// use sealwright::{Key, OpenError, RandomNonceKey};
@@ -73,7 +73,7 @@ impl fmt::Display for OpenError {
 }
 impl core::error::Error for OpenError {}
 
-/// The key has a length that the algorithm does not take.
+/// The algorithm does not accept keys of this length.
 ///
 /// ```
 /// use sealwright::{Sealer, Suite};
@@ -89,12 +89,12 @@ pub struct KeyLengthError {
 }
 
 impl KeyLengthError {
-    /// A key of `given` bytes where `allowed` lists the lengths that would do.
+    /// A key of `given` bytes, where `allowed` lists the lengths that the algorithm accepts.
     pub(crate) const fn new(allowed: &'static [usize], given: usize) -> Self {
         KeyLengthError { allowed, given }
     }
 
-    /// The key lengths that the algorithm takes, in bytes.
+    /// The key lengths that the algorithm accepts, in bytes.
     pub fn allowed(&self) -> &'static [usize] {
         self.allowed
     }

@@ -1,4 +1,4 @@
-//! Secret keys that are generated, hidden and wiped.
+//! Secret keys: generated at random, hidden from `Debug`, wiped when dropped.
 
 use core::fmt;
 
@@ -21,7 +21,7 @@ pub struct Key<const LEN: usize = 32>([u8; LEN]);
 wipe_on_drop!(Key<const LEN> { 0: [0; LEN] });
 
 impl<const LEN: usize> Key<LEN> {
-    /// A fresh key from the operating system's random source.
+    /// Generates a key from the operating system's random source.
     ///
     /// # Errors
     /// [`RandomError`] if the operating system gives no random bytes.
@@ -39,14 +39,14 @@ impl<const LEN: usize> Key<LEN> {
 }
 
 impl<const LEN: usize> From<[u8; LEN]> for Key<LEN> {
-    /// Takes over bytes that are secret and uniformly random already.
+    /// Takes ownership of bytes that are already secret and uniformly random.
     fn from(bytes: [u8; LEN]) -> Self {
         Key(bytes)
     }
 }
 
 impl<const LEN: usize> From<&[u8; LEN]> for Key<LEN> {
-    /// Copies bytes that are secret and uniformly random already; the caller's stay as they are.
+    /// Copies bytes that are already secret and uniformly random; the caller's copy is left unchanged.
     fn from(bytes: &[u8; LEN]) -> Self {
         Key(*bytes)
     }
@@ -55,7 +55,7 @@ impl<const LEN: usize> From<&[u8; LEN]> for Key<LEN> {
 impl<const LEN: usize> TryFrom<&[u8]> for Key<LEN> {
     type Error = KeyLengthError;
 
-    /// Copies bytes that are secret and uniformly random already, if there are `LEN` of them.
+    /// Copies bytes that are already secret and uniformly random, if there are exactly `LEN` of them.
     ///
     /// ```
     /// use sealwright::Key;

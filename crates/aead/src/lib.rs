@@ -1,9 +1,10 @@
-// The first of two definitions counts: the README's, for its readers elsewhere, lead to files.
+// These come first because the first definition of a link wins: the README's own, meant for its other readers, lead to
+// files.
 #![doc = "[CHOOSING]: crate::choosing\n[COMING_FROM]: crate::coming_from\n"]
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(test), no_std)]
-// What modes share looks unused where few of them are built; with all features nothing may.
+// With few features enabled, code that modes share is unused; with all of them, unused code is an error.
 #![cfg_attr(
     not(all(
         feature = "gcm",
@@ -63,11 +64,11 @@ pub mod simd;
 mod suite;
 mod tag;
 
-/// Which AEAD for what, with measurements.
+/// Which AEAD to choose for which purpose, with measurements.
 #[cfg_attr(not(doctest), doc = "", doc = include_str!("../docs/CHOOSING.md"))]
 pub mod choosing {}
-/// The same lines for ring, RustCrypto, aws-lc-rs and pyca.
-// The blocks that are ours are tests, where there is what they use.
+/// The same code for ring, RustCrypto, aws-lc-rs and pyca.
+// The blocks that use this crate are run as tests where the features that they need are enabled.
 #[cfg_attr(
     any(not(doctest), all(feature = "random", feature = "rustcrypto")),
     doc = "",

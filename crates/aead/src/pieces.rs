@@ -1,6 +1,7 @@
-//! Messages that are sealed piece by piece, for programs that must give out the front of a message before they have its end.
+//! Messages that are sealed piece by piece, for programs that must output the start of a message before they have its
+//! end.
 //!
-//! Only to seal: what is opened in pieces is given out before it is known to be genuine.
+//! There is sealing only: to open in pieces would release plaintext before it is authenticated.
 
 use alloc::{boxed::Box, sync::Arc};
 use core::fmt;
@@ -31,16 +32,16 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait InPieces: Aead {
-    /// Begins a message, whose associated data are all there.
+    /// Begins a message. Its associated data must be complete.
     ///
     /// # Errors
     /// Same as [`Aead::seal_in_place`].
     fn begin(self: Arc<Self>, nonce: &[u8], ad: &[u8]) -> Result<Box<dyn Pieces>, SealError>;
 }
 
-/// A message on its way. Nobody may use what was sealed of it before its tag is there and holds. A process that is forked, or that goes on
-/// from a snapshot of itself or of its virtual machine, has a copy of it: of the two only one may seal further pieces. `Debug` shows no
-/// secrets.
+/// A message of which a part is sealed. No recipient may use any of it before its tag was received and verified. A
+/// process that was forked, or restored from a snapshot of itself or of its virtual machine, holds a copy of it: only
+/// one of the copies may seal further pieces. `Debug` shows no secrets.
 ///
 /// ```
 /// use sealwright::{InPieces, Isa, Pieces, SealError, mode::ocb::{TagLen, pieces_by_key}};
@@ -58,19 +59,20 @@ pub trait InPieces: Aead {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Pieces: Sealed + fmt::Debug + Send + Sync {
-    /// Encrypts the next piece of the text in place. GCM takes pieces of any length. In OCB a piece that is not whole blocks of 16 bytes
-    /// is the last one.
+    /// Encrypts the next piece of the text in place. GCM accepts pieces of any length. In OCB, a piece that does not
+    /// end with a whole block of 16 bytes must be the last.
     ///
     /// # Errors
-    /// [`SealError::TextTooLong`] for more than the mode may encrypt under a nonce, [`SealError::PartialBlock`] for a piece
-    /// that cannot follow; `piece` is then as it was, and the message too.
+    /// [`SealError::TextTooLong`] if the text exceeds what the mode can encrypt under one nonce,
+    /// [`SealError::PartialBlock`] for a piece after the last one; `piece` and the message are then unchanged.
     fn seal(&mut self, piece: &mut [u8]) -> Result<(), SealError>;
 
-    /// The tag of all that was sealed: what [`Aead::seal_in_place`] makes of the whole text.
+    /// The tag of everything sealed: the one that [`Aead::seal_in_place`] computes for the whole text.
     #[must_use = "without its tag nobody can open the message"]
     fn finish(self: Box<Self>) -> Tag;
 
-    /// The same message at the same place. Both may end alike; two texts under one nonce break GCM and OCB.
+    /// A copy of the message at its present position. Both copies may be finished with the same text; two different
+    /// texts under one nonce break GCM and OCB.
     fn duplicate(&self) -> Box<dyn Pieces>;
 }
 
@@ -80,7 +82,8 @@ impl Clone for Box<dyn Pieces> {
     }
 }
 
-/// A key in a box of its own: between an [`Arc`]'s counts and a key there would be padding, which takes along what was on the stack.
+/// A key in a box of its own: between an [`Arc`]'s counts and a key there would be padding, into which bytes of the
+/// stack are copied.
 pub(crate) struct Kept<A>(pub(crate) Box<A>);
 
 impl<A: fmt::Debug> fmt::Debug for Kept<A> {

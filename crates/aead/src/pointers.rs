@@ -1,4 +1,5 @@
-//! References, boxes and [`Arc`]s of a key are keys: what has an [`Aead`] of any type takes one that is chosen at run time, or shared.
+//! [`Aead`] for references, boxes and [`Arc`]s: code that takes an [`Aead`] of any type also accepts one that is chosen
+//! at run time, or shared.
 
 use alloc::{boxed::Box, vec::Vec};
 
@@ -9,7 +10,7 @@ use crate::{
     tag::Tag,
 };
 
-/// Every method, as modes have better ways than the trait's own.
+/// Every method is forwarded, because modes override the trait's defaults with faster ones.
 macro_rules! forward {
     ($pointer:ty) => {
         impl<A: Aead + ?Sized> Sealed for $pointer {}

@@ -1,4 +1,4 @@
-//! A key for messages that carry a random nonce each: the safe choice for a key that is stored.
+//! A key for messages that each carry a random nonce: the safe choice for a stored key.
 
 use alloc::{boxed::Box, vec::Vec};
 #[cfg(not(target_has_atomic = "64"))]
@@ -24,37 +24,39 @@ use crate::{
     wipe::wipe,
 };
 
-/// What a [`Counter`] counts in.
+/// The integer type of [`Counter`].
 #[cfg(not(target_has_atomic = "64"))]
 type Count = u32;
 #[cfg(target_has_atomic = "64")]
 type Count = u64;
 
-/// 2^`bits` messages, or as many as can be counted.
+/// 2^`bits` messages, or the most that a counter can count.
 const fn messages(bits: u32) -> Count {
     if bits < Count::BITS { 1 << bits } else { Count::MAX }
 }
 
-/// Blocks to each that a counter of blocks counts: 1, or as many as let it count all that any suite may take.
+/// Blocks per step of the block counter: 1, or as many as a counter of 32 bits needs to reach the limit of every suite.
 const UNIT: u64 = if Count::BITS < 64 { 1 << 17 } else { 1 };
 
-/// Seals each message under a fresh random nonce, which travels with it: nonce, ciphertext, tag. Any number of processes and
-/// threads may use one key at once.
+/// Seals each message under a fresh random nonce, which is stored in the message: nonce, ciphertext, tag. Any number of
+/// processes and threads may use one key at the same time.
 ///
 /// | | messages under one key in **all** processes together | key |
 /// |---|---|---|
 /// | [`RandomNonceKey::xaes_256_gcm`] | 2^77 of up to 16 KiB, 2^65 of up to 1 MiB, 2^33 of up to 64 GiB | 32 bytes |
 /// | `RandomNonceKey::xchacha20_poly1305` (feature `chacha`) | 2^80 | 32 bytes |
-/// | `RandomNonceKey::committing` (feature `commit`) | as XAES-256-GCM, in OCB a twelfth; no message opens under two keys | the suite's |
-/// | `RandomNonceKey::aes_256_gcm_siv` (feature `siv`) | 2^48 of up to 32 MiB, and nonces may come twice | 32 bytes |
-/// | [`RandomNonceKey::new`] | 2^32 (SP 800-38D, section 8.3); in GCM of up to 1.4 MiB, in OCB of 2^48 blocks in all | the suite's |
+/// | `RandomNonceKey::committing` (feature `commit`) | as XAES-256-GCM, a twelfth of that in OCB; no message opens under two keys | the suite's |
+/// | `RandomNonceKey::aes_256_gcm_siv` (feature `siv`) | 2^48 of up to 32 MiB, and nonces may repeat | 32 bytes |
+/// | [`RandomNonceKey::new`] | 2^32 (SP 800-38D, section 8.3); in GCM of up to 1.4 MiB, in OCB 2^48 blocks in total | the suite's |
 ///
-/// Within these, two messages have one nonce with a probability of at most 2^-32, and an attacker's odds of telling texts from random ones
-/// are no better, in OCB at its limit 2^-29. They are N l^2 / 2^129 for N messages of l blocks of 16 bytes, each under its own key of AES,
-/// and (N l)^2 / 2^129 under one key of GCM. One object refuses more than its 2^32 or 2^48 messages, and more than 2^48 blocks of OCB; it
-/// does not know what others sealed, and the lengths in GCM are the caller's to keep.
+/// Within these limits, a nonce repeats with a probability of at most 2^-32 (more often in AES-GCM-SIV, where it may), and
+/// an attacker distinguishes ciphertexts from random bytes with no more than that; in OCB, at its limit, with 2^-29. The
+/// bounds are N l^2 / 2^129 for N messages of l blocks of 16 bytes, each under its own AES key, and (N l)^2 / 2^129 under
+/// one GCM key. One object refuses to seal more than its 2^32 or 2^48 messages, and more than 2^48 blocks of OCB. It does
+/// not know what other objects sealed, and does not check the lengths of GCM messages: keep to both limits yourself.
 ///
-/// Processors without atomic numbers of 64 bits count to 2^32 - 1 only: there a key that has a limit ends at that, and one of OCB at half of it.
+/// On targets without 64-bit atomics, counters end at 2^32 - 1: a key that has a limit seals at most so many messages
+/// there, and an OCB key at most half as many.
 ///
 /// ```
 /// use sealwright::{Key, RandomNonceKey};
@@ -68,16 +70,16 @@ const UNIT: u64 = if Count::BITS < 64 { 1 << 17 } else { 1 };
 /// ```
 pub struct RandomNonceKey {
     aead: Box<dyn Aead>,
-    /// The most messages; none where nobody gets there.
+    /// The most messages, if there is a limit that can be reached.
     limit: Option<Count>,
     /// Messages so far.
     sealed: Counter,
-    /// What is left of the blocks that the key may process, by [`UNIT`], where the suite has such a limit.
+    /// Blocks that the key may still process, in steps of [`UNIT`], if the suite has such a limit.
     blocks: Option<Counter>,
 }
 
 impl RandomNonceKey {
-    /// XAES-256-GCM: nonces of 192 bits, so that random ones do not collide. **The recommended choice.**
+    /// XAES-256-GCM, whose nonces of 192 bits can be random without colliding. **The recommended choice.**
     pub fn xaes_256_gcm(key: &Key<32>) -> Self {
         Self::with(Box::new(Xaes256Gcm::new(Isa::best(), key.expose())), None)
     }
@@ -88,12 +90,12 @@ impl RandomNonceKey {
         Self::with(Box::new(XChaCha20Poly1305::new(key.expose())), None)
     }
 
-    /// AES-256-GCM-SIV (RFC 8452), with nonces of 96 bits: for formats that have it, and where random bytes may come twice, as after a
-    /// snapshot was restored. A nonce that comes twice shows whether two messages are equal, and nothing else.
+    /// AES-256-GCM-SIV (RFC 8452), with nonces of 96 bits: for formats that use it, and where random bytes may repeat,
+    /// as after restoring a snapshot. A repeated nonce reveals whether two messages are equal, and nothing else.
     ///
-    /// An attacker's advantage is at most 2^-32 for 2^48 messages of up to 32 MiB or 2^32 of up to 8 GiB, in all processes together, with
-    /// short associated data (RFC 8452, section 9). This object refuses to seal more than 2^48 messages; their lengths are the caller's
-    /// to keep.
+    /// An attacker's advantage is at most 2^-32 for 2^48 messages of up to 32 MiB or 2^32 of up to 8 GiB, in all
+    /// processes together, with short associated data (RFC 8452, section 9). This object refuses to seal more than 2^48
+    /// messages; it does not check their lengths.
     ///
     /// ```
     /// use sealwright::{Key, RandomNonceKey};
@@ -109,7 +111,8 @@ impl RandomNonceKey {
     }
 
     /// A suite that commits to its keys ([`Committing`](crate::committing::Committing)), with nonces of 192 bits: no
-    /// message opens under two keys, and no nonce comes twice in practice. Messages are 72 bytes longer than their texts.
+    /// message opens under two keys, and nonces do not repeat in practice. Messages are 72 bytes longer than their
+    /// texts.
     ///
     /// ```
     /// use sealwright::{Key, RandomNonceKey, Suite};
@@ -122,21 +125,22 @@ impl RandomNonceKey {
     /// ```
     ///
     /// # Errors
-    /// [`KeyLengthError`] unless the key is the suite's.
+    /// [`KeyLengthError`] unless the key has the suite's length.
     #[cfg(feature = "commit")]
     pub fn committing(suite: Suite, key: &[u8]) -> Result<Self, KeyLengthError> {
         Ok(Self::with(Box::new(Committing::new(suite, key)?), None))
     }
 
-    /// A suite with nonces of 96 bits. After 2^32 messages two nonces are equal with a probability of 2^-32, and one such
-    /// pair gives the hash key away: so this object refuses to seal more. In OCB it refuses more than 2^48 blocks of 16 bytes as well. It
-    /// cannot know what other objects and processes sealed under the key; count them together.
+    /// A suite with nonces of 96 bits. After 2^32 messages, two nonces are equal with a probability of 2^-32, and one
+    /// such pair reveals the GHASH key. This object therefore refuses to seal more, and in OCB also more than 2^48
+    /// blocks of 16 bytes. It does not know what other objects and processes sealed under the key: the limits hold for
+    /// all of them together.
     ///
-    /// Of 2^32 messages in GCM none should be longer than 1.4 MiB, which is not checked: 2^48.5 blocks under one key are told from random
-    /// ones with a probability of 2^-32, as no two of them are equal.
+    /// With 2^32 messages in GCM, none should be longer than 1.4 MiB, which is not checked: 2^48.5 blocks under one
+    /// key, no two of which are equal, are distinguished from random ones with a probability of 2^-32.
     ///
     /// # Errors
-    /// [`KeyLengthError`] unless the key is the suite's.
+    /// [`KeyLengthError`] unless the key has the suite's length.
     ///
     /// ```
     /// use sealwright::{RandomNonceKey, Suite};
@@ -155,29 +159,29 @@ impl RandomNonceKey {
         RandomNonceKey { aead, limit, sealed: Counter::new(0), blocks: None }
     }
 
-    /// Counts a message of so many bytes, unless the key is used up.
+    /// Counts a message with this many bytes of associated data and text, unless the key is exhausted.
     fn count(&self, ad: usize, text: usize) -> Result<(), SealError> {
         if let Some(left) = &self.blocks {
             let more = blocks(ad, text).div_ceil(UNIT) as Count;
             let counted = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(more));
             counted.map_err(|_| SealError::KeyExhausted)?;
         }
-        // Where there is no limit the counter stays at its end.
+        // Without a limit, the counter saturates.
         let counted = |sealed: Count| self.limit.is_none_or(|most| sealed < most).then(|| sealed.saturating_add(1));
         let counted = self.sealed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, counted);
         counted.map(drop).map_err(|_| SealError::KeyExhausted)
     }
 
-    /// Bytes that a message is longer than its text: nonce and tag.
+    /// By how many bytes a message is longer than its text: nonce and tag.
     pub fn overhead(&self) -> usize {
         self.aead.nonce_len() + self.aead.tag_len()
     }
 
-    /// The message: nonce, ciphertext of `text`, tag over both and `ad`.
+    /// Returns the message: nonce, ciphertext of `text`, and the tag over both and `ad`.
     ///
     /// # Errors
-    /// [`SealError::TextTooLong`] and [`SealError::AdTooLong`] as the mode has them; [`SealError::KeyExhausted`] at the
-    /// key's limit; [`SealError::NoRandomness`] if the operating system gives no random bytes.
+    /// [`SealError::TextTooLong`] and [`SealError::AdTooLong`] beyond the mode's limits; [`SealError::KeyExhausted`] at
+    /// the key's limit; [`SealError::NoRandomness`] if the operating system's random source fails.
     #[doc(alias("encrypt", "aad", "plaintext"))]
     pub fn seal(&self, ad: &[u8], text: &[u8]) -> Result<Vec<u8>, SealError> {
         let mut message = Vec::new();
@@ -200,7 +204,7 @@ impl RandomNonceKey {
     /// ```
     ///
     /// # Errors
-    /// Same as [`RandomNonceKey::seal`]; `out` is then as it was.
+    /// Same as [`RandomNonceKey::seal`]; `out` is then unchanged.
     #[doc(alias("encrypt", "append", "plaintext"))]
     pub fn seal_into(&self, ad: &[u8], text: &[u8], out: &mut Vec<u8>) -> Result<(), SealError> {
         self.count(ad.len(), text.len())?;
@@ -214,7 +218,7 @@ impl RandomNonceKey {
         sealed
     }
 
-    /// Writes the message to `message`, which has [`overhead`](Self::overhead) bytes more than the text.
+    /// Writes the message to `message`, which must be [`overhead`](Self::overhead) bytes longer than the text.
     ///
     /// ```
     /// use sealwright::{Key, RandomNonceKey};
@@ -227,7 +231,7 @@ impl RandomNonceKey {
     /// ```
     ///
     /// # Errors
-    /// Same as [`RandomNonceKey::seal`]; nothing of the text is then in `message`.
+    /// Same as [`RandomNonceKey::seal`]; `message` then contains nothing of the text.
     ///
     /// # Panics
     /// If `message` has another length.
@@ -242,7 +246,7 @@ impl RandomNonceKey {
         Ok(())
     }
 
-    /// Appends the message, or a part of it if it is refused.
+    /// Appends the message. If it is refused, a part of it may have been appended.
     fn append(&self, ad: &[u8], text: &[u8], out: &mut Vec<u8>) -> Result<(), SealError> {
         let start = out.len();
         out.resize(start + self.aead.nonce_len(), 0);
@@ -253,7 +257,7 @@ impl RandomNonceKey {
         self.aead.seal_message(nonce, ad, message)
     }
 
-    /// The text of a message, if it is authentic together with `ad`.
+    /// Returns the text of a message, if it is authentic together with `ad`.
     ///
     /// # Errors
     /// [`OpenError`] otherwise.
@@ -267,14 +271,14 @@ impl RandomNonceKey {
     /// Appends the text of a message to `out`.
     ///
     /// # Errors
-    /// [`OpenError`]; `out` is then as it was.
+    /// [`OpenError`]; `out` is then unchanged.
     #[doc(alias("decrypt", "append", "ciphertext"))]
     pub fn open_into(&self, ad: &[u8], message: &[u8], out: &mut Vec<u8>) -> Result<(), OpenError> {
         let (nonce, message) = message.split_at_checked(self.aead.nonce_len()).ok_or(OpenError)?;
         self.aead.open_into(nonce, ad, message, out)
     }
 
-    /// Writes the text of a message to `text`, which has [`overhead`](Self::overhead) bytes less.
+    /// Writes the text of a message to `text`, which must be [`overhead`](Self::overhead) bytes shorter.
     ///
     /// ```
     /// use sealwright::{Key, RandomNonceKey};
@@ -287,7 +291,7 @@ impl RandomNonceKey {
     /// ```
     ///
     /// # Errors
-    /// [`OpenError`]; nothing of a text is then in `text`.
+    /// [`OpenError`]; `text` then contains no plaintext.
     ///
     /// # Panics
     /// If `text` has another length.

@@ -1,5 +1,5 @@
-//! Unauthenticated AES and Serpent by length of key: ECB, CBC and CTR as other tools have them. Material for
-//! compatibility and for studies. To protect data, take a suite.
+//! Unauthenticated AES and Serpent, selected by key length: ECB, CBC and CTR as in other tools. For compatibility and
+//! for studies; to protect data, use a suite.
 //!
 //! ```
 //! use sealwright::{Isa, raw::{self, pkcs7_pad, pkcs7_unpad}};
@@ -35,7 +35,7 @@ use crate::{
     simd::{Block, Isa},
 };
 
-/// A block cipher under one key, in the modes that do not authenticate. `Debug` shows no secrets.
+/// A block cipher under one key, in modes that do not authenticate. `Debug` shows no secrets.
 ///
 /// ```
 /// use sealwright::{Isa, raw::{self, Raw}};
@@ -58,29 +58,30 @@ pub trait Raw: Sealed + fmt::Debug + Send + Sync {
     /// Encrypts each block separately.
     ///
     /// # Panics
-    /// Unless `text` is whole blocks.
+    /// If `text` is not whole blocks.
     fn ecb_encrypt(&self, text: &mut [u8]);
     /// Decrypts each block separately.
     ///
     /// # Panics
-    /// Unless `text` is whole blocks.
+    /// If `text` is not whole blocks.
     fn ecb_decrypt(&self, text: &mut [u8]);
-    /// Encrypts a chain of blocks; to go on, pass the last ciphertext block as `iv`.
+    /// Encrypts a chain of blocks. To continue the chain, pass the last ciphertext block as `iv`.
     ///
     /// # Panics
-    /// Unless `text` is whole blocks.
+    /// If `text` is not whole blocks.
     fn cbc_encrypt(&self, iv: &Block, text: &mut [u8]);
     /// Encrypts many chains of blocks side by side, several times as fast as one after the other.
     ///
     /// # Panics
-    /// Unless every text is whole blocks.
+    /// If one of the texts is not whole blocks.
     fn cbc_encrypt_many(&self, chains: &mut [Chain<'_>]);
-    /// Decrypts a chain of blocks; to go on, pass the last ciphertext block as `iv`.
+    /// Decrypts a chain of blocks. To continue the chain, pass the last ciphertext block as `iv`.
     ///
     /// # Panics
-    /// Unless `text` is whole blocks.
+    /// If `text` is not whole blocks.
     fn cbc_decrypt(&self, iv: &Block, text: &mut [u8]);
-    /// Encrypts or decrypts, counting from `counter` in 128 bits; to go on after whole blocks, [`advance`] it.
+    /// Encrypts or decrypts `text`, counting from `counter` in 128 bits. To continue after whole blocks, [`advance`]
+    /// the counter.
     fn ctr(&self, counter: &Block, text: &mut [u8]);
 }
 
@@ -132,7 +133,7 @@ impl<C: BlockCipher + Inverse> Raw for Cipher<C> {
 /// ```
 ///
 /// # Errors
-/// [`KeyLengthError`] for any other.
+/// [`KeyLengthError`] for any other length.
 pub fn aes(isa: Isa, key: &[u8]) -> Result<Box<dyn Raw>, KeyLengthError> {
     Ok(match Key::new(key)? {
         Key::Aes128(key) => Box::new(Cipher { isa, cipher: BothWays::<11>::new(isa, key), _stack: CleanStack }),
@@ -156,7 +157,7 @@ pub fn aes(isa: Isa, key: &[u8]) -> Result<Box<dyn Raw>, KeyLengthError> {
 /// ```
 ///
 /// # Errors
-/// [`KeyLengthError`] for any other.
+/// [`KeyLengthError`] for any other length.
 #[cfg(feature = "serpent")]
 pub fn serpent(isa: Isa, key: &[u8]) -> Result<Box<dyn Raw>, KeyLengthError> {
     Ok(Box::new(Cipher { isa, cipher: crate::block::serpent::Serpent::new(key)?, _stack: CleanStack }))

@@ -1,4 +1,4 @@
-//! Numbers of seedlen, 440 bits, as Hash_DRBG adds and hashes them: in words instead of bytes, and without a branch.
+//! Integers of seedlen, 440 bits, which Hash_DRBG adds and hashes: in words instead of bytes, and without branches.
 
 #[cfg(feature = "research")]
 use crate::simd::sha_constants::Digest;
@@ -14,7 +14,7 @@ pub(crate) type Number = [u64; 7];
 
 /// Bits of the highest word.
 const TOP: u64 = (1 << 56) - 1;
-/// The bit behind a message, where it begins a word.
+/// The padding bit of SHA-256, at the start of a word.
 const END: u64 = 1 << 63;
 
 /// The seed as a number.
@@ -66,7 +66,7 @@ pub(crate) fn update_message(v: &Number) -> Message {
     [(3 << 56) | v[6], v[5], v[4], v[3], v[2], v[1], v[0], END]
 }
 
-/// The message V, of 55 bytes, with its end and length.
+/// The message V, of 55 bytes, with SHA-256's padding and length.
 #[inline(always)]
 pub(crate) fn output_message(v: &Number) -> Message {
     let mut message = [0; 8];
@@ -78,8 +78,8 @@ pub(crate) fn output_message(v: &Number) -> Message {
     message
 }
 
-/// What [`Schedules::hash`](crate::simd::sha_lanes::Schedules::hash) takes for V, V + 1, and so on: V, and V with a carry out of its
-/// last 24 bits.
+/// The input of [`Schedules::hash`](crate::simd::sha_lanes::Schedules::hash) for V, V + 1, and so on: V, and V with a
+/// carry out of its last 24 bits.
 pub(crate) fn counting(v: &Number) -> [Message; 2] {
     [output_message(v), output_message(&sum(v, &[1 << 24, 0, 0, 0, 0, 0, 0]))]
 }

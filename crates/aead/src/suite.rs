@@ -1,4 +1,4 @@
-//! Suites by name: cipher, mode and lengths under one word.
+//! Suites by name: a cipher, a mode and their lengths.
 
 use alloc::boxed::Box;
 use core::{fmt, str::FromStr};
@@ -65,7 +65,7 @@ pub enum Suite {
     Serpent256Ocb,
 }
 
-/// No suite has this name.
+/// The given name is not that of a suite.
 ///
 /// ```
 /// use sealwright::Suite;
@@ -87,7 +87,7 @@ impl fmt::Display for UnknownSuiteError {
 }
 impl core::error::Error for UnknownSuiteError {}
 
-/// What a suite is, in one place.
+/// The properties of a suite.
 struct Facts {
     id: u8,
     name: &'static str,
@@ -96,7 +96,7 @@ struct Facts {
 }
 
 impl Suite {
-    /// Every suite that is built in, by number.
+    /// Every suite enabled in this build, ordered by number.
     pub const ALL: &'static [Suite] = &[
         #[cfg(feature = "gcm")]
         Suite::Aes128Gcm,
@@ -134,13 +134,13 @@ impl Suite {
         Facts { id, name, aead_name, key_len }
     }
 
-    /// The suite's number, which the preamble of a sealed file carries: that of the IANA registry of AEAD algorithms
-    /// (RFC 5116, RFC 7253, RFC 8439) where it has one, else one from 128 on.
+    /// The suite's number, as the preamble of a sealed file stores it: the one in IANA's registry of AEAD algorithms
+    /// (RFC 5116, RFC 7253, RFC 8439) if there is one, otherwise a number of 128 or more.
     pub fn id(self) -> u8 {
         self.facts().id
     }
 
-    /// The suite with this number, if it is built in.
+    /// The suite with this number, if it is enabled in this build.
     pub fn from_id(id: u8) -> Option<Suite> {
         Suite::ALL.iter().copied().find(|suite| suite.id() == id)
     }
@@ -150,7 +150,7 @@ impl Suite {
         self.facts().name
     }
 
-    /// The name of the AEAD in key derivations: that of IANA's registry where it has one.
+    /// The suite's name as it enters key derivations: the one in IANA's registry if there is one.
     pub fn aead_name(self) -> &'static str {
         self.facts().aead_name
     }
@@ -170,8 +170,8 @@ impl Suite {
         16
     }
 
-    /// The most blocks that one key may process, those of associated data and tags included, where the standard has a limit: in OCB 2^48
-    /// (RFC 7253, section 5).
+    /// The most blocks that one key may process, including those of associated data and tags, if the standard has a
+    /// limit: 2^48 in OCB (RFC 7253, section 5).
     pub(crate) fn most_blocks(self) -> Option<u64> {
         #[cfg(feature = "ocb")]
         if matches!(self, Suite::Aes128Ocb | Suite::Aes256Ocb) {
@@ -184,8 +184,8 @@ impl Suite {
         None
     }
 
-    /// This suite under `key`, at the best level of this machine. It takes nonces of [`Suite::nonce_len`] bytes only; the
-    /// modes themselves ([`mode`](crate::mode)) take every length of their standards.
+    /// This suite under `key`, at the best level of this machine. It accepts nonces of [`Suite::nonce_len`] bytes only;
+    /// the modes themselves ([`mode`](crate::mode)) accept every length that their standards allow.
     ///
     /// # Errors
     /// [`KeyLengthError`] unless the key has [`Suite::key_len`] bytes.
@@ -200,7 +200,7 @@ impl Suite {
     /// [`KeyLengthError`] unless the key has [`Suite::key_len`] bytes.
     #[inline(always)]
     pub fn aead_at(self, isa: Isa, key: &[u8]) -> Result<Box<dyn Aead>, KeyLengthError> {
-        // Inlined, so that a program that names a suite contains no other's code.
+        // Inlined, so that a program that names one suite does not contain the code of the others.
         match self {
             #[cfg(feature = "gcm")]
             Suite::Aes128Gcm => aes128_gcm(isa, key),
@@ -255,7 +255,7 @@ fn chacha20_poly1305(isa: Isa, key: &[u8]) -> Made {
 
 #[cfg(all(feature = "serpent", feature = "gcm"))]
 fn serpent256_gcm(isa: Isa, key: &[u8]) -> Made {
-    // It is moved, round keys and all.
+    // The key is moved here, round keys included.
     Ok(Box::new(Fixed(Gcm::<_, Clmul>::new(isa, Serpent::new(sized::<32>(key)?)?, gcm::TagLen::T16))))
 }
 
@@ -264,7 +264,7 @@ fn serpent256_ocb(isa: Isa, key: &[u8]) -> Made {
     Ok(Box::new(Fixed(Ocb::new(isa, Serpent::new(sized::<32>(key)?)?, ocb::TagLen::T16))))
 }
 
-/// A mode that takes the suites' nonces of 12 bytes and no others.
+/// A mode restricted to the suites' nonces of 12 bytes.
 struct Fixed<A>(A);
 
 #[cfg(feature = "gcm")]
@@ -275,14 +275,14 @@ where
 {
     let schedule = OnTheFly::<BYTES>::new(sized(key)?);
     let empty = Aes::with(Expanded::<KEYS>::empty());
-    // Memory first: the key is made where it stays.
+    // The memory is allocated first, so that the key is computed in place.
     let mut boxed = Box::write(Box::new_uninit(), Fixed(Gcm::<_, Clmul>::unfilled(isa, empty, gcm::TagLen::T16)));
     boxed.0.set_up(<Clmul>::GROUP, |aes| aes.round_keys_mut().expand(isa, &schedule));
     Ok(boxed)
 }
 
 impl<A: fmt::Debug> fmt::Debug for Fixed<A> {
-    /// As the mode has it, without secrets.
+    /// The mode's output, which contains no secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }

@@ -21,19 +21,19 @@ pub const MAX_TAG: usize = 48;
 #[must_use = "without its tag nobody can open the message"]
 pub struct Tag {
     bytes: [u8; MAX_TAG],
-    /// Never 0, so that a result with a tag in it has no more bytes, and none is moved to make one.
+    /// Never 0: with this niche, a `Result` with a tag in it is no larger than the tag, and none is moved to build one.
     len: NonZero<u8>,
 }
 const _: () = assert!(size_of::<Result<Tag, crate::SealError>>() == size_of::<Tag>());
 
-/// A length as a tag keeps it; 0 is no length of a tag.
+/// A length in the form that a tag stores; 0 is not a tag length.
 #[inline]
 fn kept(len: usize) -> NonZero<u8> {
     NonZero::new(len as u8).unwrap_or(NonZero::<u8>::MIN)
 }
 
 impl Tag {
-    /// A tag holding `bytes`, of which there are 1 to [`MAX_TAG`]; more are cut off.
+    /// A tag of `bytes`, of which there must be 1 to [`MAX_TAG`]; further bytes are cut off.
     pub(crate) fn new(bytes: &[u8]) -> Self {
         let len = bytes.len().min(MAX_TAG);
         let mut tag = Tag { bytes: [0; MAX_TAG], len: kept(len) };
@@ -49,15 +49,15 @@ impl Tag {
         Tag { bytes, len: kept(len.min(16)) }
     }
 
-    /// Whether `other` is this tag, of the same length and value, in constant time for a given length.
+    /// Whether `other` has the same length and value as this tag, in constant time for a given length.
     #[must_use = "a message whose tag does not match is forged"]
     pub fn matches(&self, other: &[u8]) -> bool {
         same(self.as_ref(), other)
     }
 }
 
-/// All 16 bytes of a tag as a number, which goes from a kernel to its caller in registers. An array goes through memory, and out of a
-/// result in pieces that the next load waits for.
+/// All 16 bytes of a tag as an integer, which a kernel returns to its caller in registers. An array would be returned
+/// through memory, and unpacked from a `Result` in pieces, so that the next load stalls.
 #[derive(Clone, Copy)]
 pub(crate) struct Whole(u128);
 
@@ -78,7 +78,7 @@ impl Whole {
         Tag::of_block(&self.block(), len)
     }
 
-    /// Writes as many bytes as `to` takes, at most 16.
+    /// Writes the first `to.len()` bytes, at most 16.
     #[inline(always)]
     pub(crate) fn write(self, to: &mut [u8]) {
         match <&mut Block>::try_from(&mut *to) {
@@ -87,7 +87,7 @@ impl Whole {
         }
     }
 
-    /// Whether the first `len` bytes are the tag `other`.
+    /// Whether `other` is equal to the first `len` bytes.
     #[inline(always)]
     pub(crate) fn matches(self, len: usize, other: &[u8]) -> bool {
         if len == 16 && other.len() == 16 {
@@ -104,7 +104,7 @@ pub(crate) fn same(ours: &[u8], theirs: &[u8]) -> bool {
     if ours.len() != theirs.len() {
         return false;
     }
-    // Whole blocks as numbers: a tag compared byte by byte took as long as a third of a short packet.
+    // Whole blocks are compared as integers: comparing a tag byte by byte took as long as a third of a short packet.
     let ((ours, ours_end), (theirs, theirs_end)) = (ours.as_chunks(), theirs.as_chunks());
     let number = |block: &Block| u128::from_ne_bytes(*block);
     let blocks = ours.iter().zip(theirs).fold(0, |differing, (a, b)| differing | (number(a) ^ number(b)));

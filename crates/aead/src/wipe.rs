@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 #[cfg(any(feature = "gcm", feature = "ocb"))]
 use crate::simd::Isa;
 
-/// Wipes the stack when a key is dropped, which has one as its last field. The modes have it; bare block ciphers do not, as their
-/// owner may have many of them: a mode of your own takes one.
+/// Wipes the stack when it is dropped: a type that holds a key has one as its last field. The modes have it; bare block
+/// ciphers do not, because their owner may have many of them. A mode of your own should have one.
 ///
 /// ```
 /// use sealwright::{Isa, block::{CleanStack, aes::Aes128}};
@@ -20,10 +20,11 @@ use crate::simd::Isa;
 /// # let _ = mode.cipher;
 /// ```
 ///
-/// What was in a register may be in a dead frame: compilers spill round keys, and a key that is moved to the heap was on the
-/// stack before. Without this, a test found some fifty round keys there after an AES-GCM key was dropped. Calls leave their frames
-/// below that of their caller, and so below that which drops the key: overwriting `BYTES` below it wipes them. The default is more
-/// than the frames of every kernel of one key take. Without the feature `std` it does nothing: the stack may be smaller than that.
+/// A secret that was in a register may also be in a dead stack frame: compilers spill round keys, and a key that is
+/// moved to the heap was on the stack before. Without this type, a test found about fifty round keys on the stack after
+/// an AES-GCM key was dropped. Callees' frames lie below the frame of their caller, and so below the one that drops the
+/// key: overwriting `BYTES` bytes below it wipes them. The default exceeds the frames of every kernel of one key.
+/// Without the feature `std` nothing is overwritten: the stack may be smaller than that.
 #[derive(Clone, Debug)]
 pub struct CleanStack<const BYTES: usize = { 16 << 10 }>;
 
@@ -35,24 +36,24 @@ impl<const BYTES: usize> Drop for CleanStack<BYTES> {
     }
 }
 
-/// The same by instruction-set level: kernels with AES instructions keep less than the default on the stack, and overwriting it
-/// all would take as long as sealing a few short messages.
+/// The same, sized by instruction-set level: kernels with AES instructions keep less than the default on the stack, and
+/// overwriting all of it would take as long as sealing a few short messages.
 #[cfg(any(feature = "gcm", feature = "ocb"))]
 #[derive(Clone, Debug)]
 pub(crate) struct CleanStackOf {
-    /// KiB to be overwritten, of which there are few numbers: so calls are of functions that exist.
+    /// KiB to overwrite. It takes few values, each of which has its own function.
     #[cfg_attr(not(feature = "std"), allow(dead_code))]
     kib: u8,
 }
 
 #[cfg(any(feature = "gcm", feature = "ocb"))]
 impl CleanStackOf {
-    /// For a key that is made by value: whoever moves it leaves copies, which lie deeper.
+    /// For a key that is constructed by value: moving it leaves copies, which lie deeper.
     pub(crate) fn moved() -> Self {
         CleanStackOf { kib: 16 }
     }
 
-    /// For a key that is made where it stays.
+    /// For a key that is constructed in place.
     #[cfg_attr(not(feature = "std"), allow(unused_variables))]
     pub(crate) fn in_place(isa: Isa) -> Self {
         #[cfg(feature = "std")]
@@ -62,7 +63,7 @@ impl CleanStackOf {
         CleanStackOf { kib }
     }
 
-    /// For the key of one message, which is made where it stays and whose owner wipes the stack when it is dropped.
+    /// For the key of one message, which is constructed in place and whose owner wipes the stack when dropped.
     #[cfg(feature = "gcm")]
     pub(crate) fn by_owner() -> Self {
         CleanStackOf { kib: 0 }
@@ -95,7 +96,7 @@ pub(crate) fn wipe(text: &mut [u8]) {
     zeroize::optimization_barrier(text);
 }
 
-/// Makes room for `more` bytes behind a secret text, without leaving the text in freed memory.
+/// Reserves `more` bytes behind a secret text without leaving the text in freed memory.
 pub(crate) fn room(text: &mut Vec<u8>, more: usize) {
     if text.capacity() - text.len() < more {
         let mut longer = Vec::with_capacity(text.len() + more);
@@ -105,7 +106,7 @@ pub(crate) fn room(text: &mut Vec<u8>, more: usize) {
     }
 }
 
-/// The same for texts that are appended one after the other: the room doubles, so that few copies are made.
+/// The same for texts that are appended one after the other: capacity doubles, so that few copies are made.
 pub(crate) fn grow(texts: &mut Vec<u8>, more: usize) {
     if texts.capacity() - texts.len() < more {
         room(texts, more.max(texts.len()));
@@ -114,8 +115,8 @@ pub(crate) fn grow(texts: &mut Vec<u8>, more: usize) {
 
 /// Implements `Zeroize`, `Drop` and `ZeroizeOnDrop` for a type by assigning zero to each of its secret fields.
 ///
-/// `zeroize` clears arrays of bytes by one volatile store a byte. An assignment becomes stores of whole registers, and the
-/// barrier keeps the compiler from leaving it out: a fifteenth of the time for a key of AES-GCM.
+/// `zeroize` clears arrays of bytes with one volatile store per byte. An assignment compiles to stores of whole
+/// registers, and the barrier keeps the compiler from removing it: it takes a fifteenth of the time for an AES-GCM key.
 macro_rules! wipe_on_drop {
     ($type:ident $(<const $n:ident>)? { $($field:tt: $zero:expr),* $(,)? }) => {
         impl $(<const $n: usize>)? zeroize::Zeroize for $type $(<$n>)? {

@@ -21,7 +21,7 @@ use crate::{
     wipe::CleanStack,
 };
 
-/// The longest text that goes side by side with others, in bytes.
+/// The longest text that is processed side by side with others, in bytes.
 const LONGEST: usize = 512;
 /// The longest associated data of such a message.
 const LONGEST_AD: usize = 16;
@@ -41,15 +41,15 @@ const FRAME: usize = 1 + LONGEST / 16;
 /// # Ok::<(), sealwright::BatchError>(())
 /// ```
 pub struct BatchMessage<'a> {
-    /// The key: 16 or 32 bytes, for AES-128-GCM or AES-256-GCM.
+    /// The key: 16 bytes for AES-128-GCM, 32 for AES-256-GCM.
     pub key: &'a [u8],
-    /// The nonce: never twice under one key.
+    /// The nonce. It must never be used twice under one key.
     pub nonce: [u8; 12],
     /// The associated data.
     pub ad: &'a [u8],
-    /// The text: plaintext on one side, ciphertext on the other.
+    /// The text: plaintext for [`Batch::seal`], ciphertext for [`Batch::open`].
     pub text: &'a mut [u8],
-    /// The tag, which sealing writes and opening reads.
+    /// The tag: written by [`Batch::seal`], read by [`Batch::open`].
     pub tag: [u8; 16],
 }
 
@@ -59,13 +59,15 @@ impl fmt::Debug for BatchMessage<'_> {
     }
 }
 
-/// Seals and opens batches of messages with AES-GCM, up to 32 at a time side by side in the lanes of registers. A key costs as much as a
-/// message, so that a key for each message costs little.
+/// Seals and opens batches of messages with AES-GCM, up to 32 messages at a time side by side in the lanes of
+/// registers. Round keys are computed in the lanes too, for every message: a different key for each message costs no
+/// more than one key for all.
 ///
-/// Side by side go messages of up to 512 bytes with up to 16 bytes of associated data; longer ones go one after the other.
+/// Messages of up to 512 bytes with up to 16 bytes of associated data are processed side by side, others one after the
+/// other.
 ///
-/// Between two calls it keeps no key and no text. What compilers left of them on the stack is wiped when it is dropped, which takes 48 KiB
-/// of it.
+/// Between calls, a batch keeps no key and no text. What compilers left of them on the stack is wiped when the batch is
+/// dropped, which needs 48 KiB of stack.
 ///
 /// ```
 /// use sealwright::{Batch, BatchMessage, Isa};
@@ -88,17 +90,18 @@ pub struct Batch {
     frames: Box<Frames>,
     single: Single,
     nonces: Nonces,
-    /// The short messages, those with keys of 16 bytes first. Kept, as the nonces are, for their memory alone.
+    /// The short messages, those with keys of 16 bytes first. Like the nonces, it is kept only to reuse its memory.
     order: Vec<usize>,
-    // Frames of builds for tests are the deepest: 33 KiB were seen.
+    // Test builds have the deepest frames: up to 33 KiB were observed.
     _stack: CleanStack<{ 48 << 10 }>,
 }
 
-/// Copies of the messages, in whole blocks. Plaintexts are wiped once they were handed out, all of it when dropped.
+/// Copies of the messages, in whole blocks. Plaintexts are wiped after they were copied out; everything is wiped on
+/// drop.
 struct Frames([[Block; FRAME]; PACKETS]);
 wipe_on_drop!(Frames { 0: [[[0; 16]; FRAME]; PACKETS] });
 
-/// Why a batch was refused. Nothing of it was sealed.
+/// Why a batch was refused. None of its messages was sealed.
 ///
 /// ```
 /// use sealwright::{Batch, BatchError, BatchMessage, Isa};
@@ -115,23 +118,23 @@ wipe_on_drop!(Frames { 0: [[[0; 16]; FRAME]; PACKETS] });
 pub enum BatchError {
     /// A key has a wrong length.
     Key {
-        /// The message, from 0.
+        /// The index of the message.
         message: usize,
-        /// The lengths.
+        /// The lengths: given, and allowed.
         error: KeyLengthError,
     },
     /// Two messages have the same key and the same nonce.
     NonceTwice {
-        /// The one message, from 0.
+        /// The index of one message.
         first: usize,
-        /// The other.
+        /// The index of the other.
         second: usize,
     },
-    /// A message has a length that GCM does not take.
+    /// GCM does not accept a message of this length.
     Length {
-        /// The message, from 0.
+        /// The index of the message.
         message: usize,
-        /// What is too long.
+        /// Which part is too long.
         error: SealError,
     },
 }
@@ -150,8 +153,8 @@ impl fmt::Display for BatchError {
 impl core::error::Error for BatchError {}
 
 impl Batch {
-    /// An empty batch. It takes some 30 KiB of memory, up to 6 KiB more once there was a longer message, and some 100 bytes for each message
-    /// of the largest batch. It serves any number of calls.
+    /// An empty batch, which can be used for any number of calls. It takes about 30 KiB of memory, up to 6 KiB more
+    /// after a longer message, and about 100 bytes for each message of the largest batch so far.
     pub fn new(isa: Isa) -> Self {
         Batch {
             isa,
@@ -167,8 +170,8 @@ impl Batch {
     /// Encrypts every text in place and writes the tags.
     ///
     /// # Errors
-    /// [`BatchError`] if a key or a text has a wrong length, or if two messages have the same key and nonce. All texts are
-    /// then as they were. Nonces of earlier batches are not remembered.
+    /// [`BatchError`] if a key or a text has a wrong length, or if two messages have the same key and nonce. All texts
+    /// are then unchanged. Nonces of earlier batches are not remembered.
     ///
     /// # Panics
     /// If there are more than 2^32 messages.
@@ -195,7 +198,8 @@ impl Batch {
         sealed
     }
 
-    /// Decrypts every text in place whose tag holds; the others are then all zero. One result for each message.
+    /// Decrypts in place every text whose tag is valid, and sets the others to zero. Returns one result for each
+    /// message.
     #[must_use]
     #[doc(alias("decrypt", "aad", "ciphertext"))]
     pub fn open(&mut self, messages: &mut [BatchMessage<'_>]) -> Vec<Result<(), OpenError>> {
@@ -223,7 +227,8 @@ impl Batch {
         results
     }
 
-    /// Sends all short messages through the lanes, which are wiped then, and hands each with its number, its tag and its text to `take`.
+    /// Runs all short messages through the lanes, which are then wiped, and passes each one's index, message, tag and
+    /// text to `take`.
     fn side_by_side(
         &mut self,
         messages: &mut [BatchMessage<'_>],
@@ -254,7 +259,7 @@ impl Batch {
                     let message = &mut messages[*i];
                     let text = &self.frames.0[packet][1..].as_flattened()[..message.text.len()];
                     take(*i, message, self.lanes.tag(packet), text);
-                    // What was sealed is no secret any more.
+                    // Ciphertext is no secret.
                     if !seal {
                         wipe_blocks(&mut self.frames.0[packet][1..], message.text.len());
                     }
@@ -265,7 +270,7 @@ impl Batch {
         self.order = order;
     }
 
-    /// Refuses keys and texts of wrong lengths, and a nonce that one key has twice.
+    /// Refuses keys and texts of wrong lengths, and a nonce that is used twice under one key.
     fn check(&mut self, messages: &[BatchMessage<'_>]) -> Result<(), BatchError> {
         for (i, message) in messages.iter().enumerate() {
             if ![16, 32].contains(&message.key.len()) {
@@ -279,7 +284,8 @@ impl Batch {
     }
 }
 
-/// Wipes the blocks of a text. The first four always, in a few stores: for a short text a call would take longer.
+/// Wipes the blocks of a text. The first four are always wiped, in a few stores: for a short text, a call would take
+/// longer.
 #[inline(always)]
 fn wipe_blocks(blocks: &mut [Block], len: usize) {
     let (few, more) = blocks.split_at_mut(4);
@@ -291,7 +297,7 @@ fn wipe_blocks(blocks: &mut [Block], len: usize) {
 }
 
 impl BatchMessage<'_> {
-    /// Whether it goes side by side with others.
+    /// Whether it is processed side by side with others.
     fn is_short(&self) -> bool {
         self.text.len() <= LONGEST && self.ad.len() <= LONGEST_AD && [16, 32].contains(&self.key.len())
     }
