@@ -1,4 +1,5 @@
-//! Cipher block chaining (SP 800-38A, 6.2), and PKCS#7 padding (RFC 5652, 6.3). No authentication: raw material.
+//! Cipher block chaining (SP 800-38A, 6.2), and PKCS#7 padding (RFC 5652, 6.3). It does not authenticate: a building
+//! block only.
 //!
 //! ```
 //! use sealwright::{Isa, block::aes::BothWays, mode::cbc::{self, PaddingError, pkcs7_pad, pkcs7_unpad}};
@@ -24,7 +25,7 @@ use crate::{
     wipe::room,
 };
 
-/// Encrypts whole blocks in place; each waits for the one before.
+/// Encrypts whole blocks in place, one after the other: each depends on the one before.
 ///
 /// ```
 /// use sealwright::{Isa, block::aes::Aes128, mode::cbc};
@@ -46,7 +47,7 @@ pub fn encrypt<C: BlockCipher>(isa: Isa, cipher: &C, iv: &Block, text: &mut [u8]
     isa.run(Encrypt { cipher, iv, text });
 }
 
-/// Decrypts whole blocks in place, many at once.
+/// Decrypts whole blocks in place, many in parallel.
 ///
 /// ```
 /// use sealwright::{Isa, block::aes::BothWays, mode::cbc};
@@ -90,10 +91,11 @@ impl<C: BlockCipher> Kernel for Encrypt<'_, C> {
 }
 
 impl<C: BlockCipher> Encrypt<'_, C> {
-    /// With rounds of AES alone from one block to the next: the text to come and the first round key are added with the last round key.
+    /// AES rounds only between one block and the next: the next text block and the first round key are xored into the
+    /// last round key.
     #[inline(always)]
     fn chained<S: Simd>(self, simd: S) {
-        // Not by `map`: a closure may be compiled without the instruction set.
+        // Not with `map`: its closure may be compiled without the instruction set.
         let mut keys = [simd.zero(); 15];
         for (round, key) in keys.iter_mut().enumerate().take(C::AES_ROUNDS + 1) {
             *key = self.cipher.round_key(simd, round);
@@ -154,7 +156,8 @@ fn decrypt_batch<C: Inverse, S: Simd, const W: usize>(simd: S, cipher: &C, iv: &
     cipher.decrypt(simd, &mut blocks);
     let mut last = [0; 16];
     last.copy_from_slice(&batch[batch.len() - 16..]);
-    // Each row's predecessor lies one block before it, still ciphertext while rows are written from the last.
+    // The predecessor of each row lies one block before it. Rows are written from the last, so that it is still
+    // ciphertext.
     for (i, x) in blocks.iter().enumerate().skip(1).rev() {
         let at = i * S::Reg::BYTES;
         (*x ^ simd.load(&batch[at - 16..])).store(&mut batch[at..]);
@@ -166,7 +169,7 @@ fn decrypt_batch<C: Inverse, S: Simd, const W: usize>(simd: S, cipher: &C, iv: &
     last
 }
 
-/// The padding is not PKCS#7's.
+/// The text does not end with PKCS#7 padding.
 ///
 /// ```
 /// use sealwright::mode::cbc::{PaddingError, pkcs7_unpad};
@@ -183,7 +186,7 @@ impl fmt::Display for PaddingError {
 }
 impl core::error::Error for PaddingError {}
 
-/// Appends 1 to 16 bytes, each telling how many. If `text` has no room for them it is moved, and the place where it was is wiped.
+/// Appends 1 to 16 bytes, each of which holds their number. If `text` must be reallocated, its old memory is wiped.
 ///
 /// ```
 /// use sealwright::mode::cbc::pkcs7_pad;
@@ -198,7 +201,7 @@ pub fn pkcs7_pad(text: &mut Vec<u8>) {
     text.resize(text.len() + n, n as u8);
 }
 
-/// The length of the text before its padding. Takes the same time for every padding of a length.
+/// The length of the text without its padding. For a given length, the time is the same whatever the padding.
 ///
 /// ```
 /// use sealwright::mode::cbc::pkcs7_unpad;
@@ -208,7 +211,7 @@ pub fn pkcs7_pad(text: &mut Vec<u8>) {
 /// ```
 ///
 /// # Errors
-/// [`PaddingError`]. To reveal this error to a peer without authentication makes a padding oracle.
+/// [`PaddingError`]. Revealing this error to a peer without authentication creates a padding oracle.
 pub fn pkcs7_unpad(text: &[u8]) -> Result<usize, PaddingError> {
     let Some(last) = text.last_chunk::<16>() else { return Err(PaddingError) };
     if !text.len().is_multiple_of(16) {

@@ -1,14 +1,14 @@
-//! CBC with HMAC-SHA-256, encrypt-then-MAC, composed as in RFC 7518, section 5.2: what CBC needs to protect as much as
-//! GCM.
+//! CBC with HMAC-SHA-256, encrypt-then-MAC, composed as in RFC 7518, section 5.2: CBC that protects as much as GCM.
 //!
-//! The key is MAC key || encryption key. The text, padded by PKCS#7, is encrypted under an unpredictable IV;
-//! the tag is the first bytes of HMAC-SHA-256 over A || IV || C || AL, AL being the bits of A as 64 bits, big endian.
-//! The tag is verified before a byte is decrypted, so that padding reveals nothing. See `docs/CBC_HMAC.md`.
+//! The key is MAC key || encryption key. The text, padded by PKCS#7, is encrypted under an unpredictable IV. The tag is
+//! the first bytes of HMAC-SHA-256 over A || IV || C || AL, where AL is the length of A in bits as a 64-bit big-endian
+//! number. The tag is verified before anything is decrypted, so that the padding reveals nothing. See
+//! `docs/CBC_HMAC.md`.
 //!
 //! | key | cipher | tag | |
 //! |---|---|---|---|
 //! | 32 bytes, 16 of them for the MAC | AES-128 | 16 bytes | A128CBC-HS256 of RFC 7518, 5.2.3 |
-//! | 64 bytes, 32 of them for the MAC | AES-256 | 32 bytes | the same composition, whole hash; beside AES-256-GCM in studies |
+//! | 64 bytes, 32 of them for the MAC | AES-256 | 32 bytes | the same composition with the whole hash; compared with AES-256-GCM in studies |
 //!
 //! ```
 //! use sealwright::{Isa, mode::cbc_hmac::A128CbcHs256};
@@ -41,10 +41,10 @@ use crate::{
     wipe::CleanStack,
 };
 
-/// AES-CBC of `KEYS` round keys with HMAC-SHA-256.
+/// AES-CBC with `KEYS` round keys, and HMAC-SHA-256.
 ///
-/// As an [`Aead`] it takes whole blocks, padded by the caller; [`CbcHmac::seal`] and [`CbcHmac::open`] take any text
-/// and pad it as the standard asks. The nonce is the IV: 16 bytes, random.
+/// As an [`Aead`] it accepts whole blocks, padded by the caller; [`CbcHmac::seal`] and [`CbcHmac::open`] accept any
+/// text and pad it as the standard requires. The nonce is the IV: 16 random bytes.
 ///
 /// ```
 /// use sealwright::{Isa, mode::cbc_hmac::Aes256CbcHmac};
@@ -67,11 +67,11 @@ pub struct CbcHmac<const KEYS: usize> {
 
 /// A128CBC-HS256 of RFC 7518.
 pub type A128CbcHs256 = CbcHmac<11>;
-/// AES-256-CBC with all of HMAC-SHA-256.
+/// AES-256-CBC with HMAC-SHA-256, not truncated.
 pub type Aes256CbcHmac = CbcHmac<15>;
 
 impl A128CbcHs256 {
-    /// Under 16 bytes of MAC key, then 16 of encryption key.
+    /// The key is 16 bytes of MAC key, then 16 of encryption key.
     pub fn new(isa: Isa, key: &[u8; 32]) -> Self {
         let (mac, cipher) = key.split_first_chunk::<16>().expect("32 bytes begin with 16");
         let cipher = cipher.try_into().expect("32 bytes less 16 are 16");
@@ -80,7 +80,7 @@ impl A128CbcHs256 {
 }
 
 impl Aes256CbcHmac {
-    /// Under 32 bytes of MAC key, then 32 of encryption key.
+    /// The key is 32 bytes of MAC key, then 32 of encryption key.
     pub fn new(isa: Isa, key: &[u8; 64]) -> Self {
         let (mac, cipher) = key.split_first_chunk::<32>().expect("64 bytes begin with 32");
         let cipher = cipher.try_into().expect("64 bytes less 32 are 32");
@@ -88,7 +88,7 @@ impl Aes256CbcHmac {
     }
 }
 
-/// The composition by length of key: 32 or 64 bytes.
+/// CBC with HMAC-SHA-256, selected by key length: 32 or 64 bytes.
 ///
 /// ```
 /// use sealwright::{Isa, mode::cbc_hmac};
@@ -99,7 +99,7 @@ impl Aes256CbcHmac {
 /// ```
 ///
 /// # Errors
-/// [`KeyLengthError`] for any other.
+/// [`KeyLengthError`] for any other length.
 pub fn by_key(isa: Isa, key: &[u8]) -> Result<Box<dyn Aead>, KeyLengthError> {
     if let Ok(key) = key.try_into() {
         return Ok(Box::new(A128CbcHs256::new(isa, key)));
@@ -119,7 +119,7 @@ impl<const KEYS: usize> CbcHmac<KEYS> {
     /// Pads `text` by 1 to 16 bytes and encrypts it.
     ///
     /// # Errors
-    /// [`SealError::NonceLength`] unless the IV has 16 bytes; `text` is then as it was.
+    /// [`SealError::NonceLength`] unless the IV has 16 bytes; `text` is then unchanged.
     pub fn seal(&self, iv: &[u8], ad: &[u8], text: &mut Vec<u8>) -> Result<Tag, SealError> {
         let length = text.len();
         pkcs7_pad(text);
@@ -130,13 +130,13 @@ impl<const KEYS: usize> CbcHmac<KEYS> {
         sealed
     }
 
-    /// Decrypts `text` if `tag` holds, and takes the padding off.
+    /// Decrypts `text` if `tag` is valid, and removes the padding.
     ///
     /// # Errors
     /// [`OpenError`] otherwise; `text` is then all zero.
     pub fn open(&self, iv: &[u8], ad: &[u8], text: &mut Vec<u8>, tag: &[u8]) -> Result<(), OpenError> {
         self.open_in_place(iv, ad, text, tag)?;
-        // Authentic padding that is wrong comes from a holder of the key, not from who tampers.
+        // Authenticated but wrong padding was made by a holder of the key, not by an attacker.
         match pkcs7_unpad(text) {
             Ok(length) => {
                 text.truncate(length);
@@ -148,7 +148,7 @@ impl<const KEYS: usize> CbcHmac<KEYS> {
 
     fn tag(&self, iv: &Block, ad: &[u8], ciphertext: &[u8]) -> Tag {
         let mut mac = self.mac.clone();
-        // Not `chain_update`, which moves the state each time.
+        // Not with `chain_update`, which would move the state each time.
         for part in [ad, iv, ciphertext, &(8 * ad.len() as u64).to_be_bytes()] {
             mac.update(part);
         }

@@ -1,11 +1,12 @@
-//! CBC encryption of many texts side by side. One text leaves most of the processor idle, because each block waits for the one before.
+//! CBC encryption of many texts side by side. A single text leaves most of the processor idle, because each block
+//! depends on the one before.
 
 use crate::{
     block::BlockCipher,
     simd::{Block, Isa, Kernel, Reg, Simd},
 };
 
-/// A text of [`encrypt`], and what its first block is chained to.
+/// A text for [`encrypt`], and the block that its first block is chained to.
 ///
 /// ```
 /// use sealwright::{Isa, block::aes::Aes128, mode::{cbc, cbc_many::{self, Chain}}};
@@ -18,9 +19,9 @@ use crate::{
 /// assert_eq!(one, alone);
 /// ```
 pub struct Chain<'a> {
-    /// The IV, or the last block of ciphertext before.
+    /// The IV, or the preceding block of ciphertext.
     pub iv: Block,
-    /// Whole blocks. [`encrypt`] takes the reference out and leaves an empty one.
+    /// The text, in whole blocks. [`encrypt`] takes the reference and leaves an empty slice.
     pub text: &'a mut [u8],
 }
 
@@ -30,7 +31,7 @@ impl core::fmt::Debug for Chain<'_> {
     }
 }
 
-/// Encrypts whole blocks of every text in place, up to 16 texts at a time side by side. Texts may differ in length.
+/// Encrypts whole blocks of every text in place, up to 16 texts side by side. Texts may differ in length.
 ///
 /// ```
 /// use sealwright::{Isa, block::aes::BothWays, mode::{cbc, cbc_many::{self, Chain}}};
@@ -49,20 +50,20 @@ impl core::fmt::Debug for Chain<'_> {
 pub fn encrypt<C: BlockCipher>(isa: Isa, cipher: &C, chains: &mut [Chain<'_>]) {
     assert!(chains.iter().all(|chain| chain.text.len().is_multiple_of(16)), "CBC takes whole blocks");
     let crowded = crowded(chains);
-    // Sixteen blocks of AES wait less for each other in eight registers than in four of twice the size.
+    // Sixteen AES blocks wait less for each other in eight registers than in four of twice the size.
     let isa = if C::AES_ROUNDS > 0 && !crowded { isa.without_wide() } else { isa };
     isa.run(Encrypt { cipher, chains, crowded });
 }
 
 /// The most texts side by side.
 const MOST: usize = 16;
-/// Rows of blocks that go without a look at the lengths.
+/// Rows of blocks that are processed without a check of the lengths.
 const ROWS: usize = 16;
-/// The same of what is left: as many as a line of memory has.
+/// The same for the rest: as many as there are blocks in a cache line.
 const FEW: usize = 4;
 
-/// Whether most texts begin in the same lines of a cache with 64 sets as the one in the middle, where sixteen take turns: they are then
-/// read and written by whole lines.
+/// Whether most texts begin in the same cache set as the one in the middle, in a cache of 64 sets, where sixteen texts
+/// evict each other: they are then read and written in whole cache lines.
 fn crowded(chains: &[Chain<'_>]) -> bool {
     let set = |chain: &Chain<'_>| chain.text.as_ptr().addr() / 64 % 64;
     let Some(first) = chains.get(chains.len() / 2).map(set) else { return false };
@@ -90,12 +91,12 @@ impl<'b, C: BlockCipher> Encrypt<'_, 'b, C> {
     #[inline(always)]
     fn side_by_side<S: Simd, const R: usize>(self, simd: S) {
         let lanes = const { R * S::Reg::BLOCKS };
-        // Of AES nothing else comes to wide registers.
+        // With AES, wide registers are used only for crowded texts.
         let whole = S::WIDE && (self.crowded || C::AES_ROUNDS > 0);
         let mut waiting = self.chains.iter_mut().filter(|chain| !chain.text.is_empty());
         let mut texts: [&'b mut [u8]; MOST] = Default::default();
         let mut last = [[0; 16]; MOST];
-        // What lanes without a text encrypt.
+        // Input of lanes that have no text.
         let mut nothing = [[[0; 16]; ROWS]; MOST];
         loop {
             for (text, last) in texts.iter_mut().zip(&mut last).take(lanes).filter(|(text, _)| text.is_empty()) {
@@ -113,7 +114,7 @@ impl<'b, C: BlockCipher> Encrypt<'_, 'b, C> {
                 }
                 blocks -= ROWS;
             }
-            // Of registers with one block it takes longer than row by row.
+            // With registers of one block, this takes longer than row by row.
             if const { S::Reg::BLOCKS > 1 } && blocks >= FEW {
                 let mut nothing = [[[0; 16]; FEW]; MOST];
                 while blocks >= FEW {
@@ -133,7 +134,8 @@ impl<'b, C: BlockCipher> Encrypt<'_, 'b, C> {
     }
 }
 
-/// Encrypts the next `N` blocks of every text. `WHOLE` lines of memory, four blocks, are read and written at once.
+/// Encrypts the next `N` blocks of every text. If `WHOLE`, whole cache lines, four blocks, are read and written at
+/// once.
 #[inline(always)]
 fn rows<C: BlockCipher, S: Simd, const R: usize, const N: usize, const WHOLE: bool>(
     simd: S,

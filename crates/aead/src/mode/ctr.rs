@@ -16,14 +16,14 @@ use crate::{
     simd::{Block, Isa, Kernel, Reg, Simd, unknown},
 };
 
-/// The counter blocks of GCM: the last 32 bits count, big endian, and wrap (inc32 of SP 800-38D, 6.2).
+/// The counter blocks of GCM: the last 32 bits are a big-endian counter, which wraps (inc32 of SP 800-38D, 6.2).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counter32<R> {
-    /// The next counter blocks, bytes reversed, one a lane.
+    /// The next counter blocks, with their bytes reversed, one per lane.
     next: R,
     /// The lowest byte of the first of them.
     low: u8,
-    /// All ones if that byte may not decide what is done: it is secret where a hash made the first counter block.
+    /// All ones if no branch may depend on that byte: it is secret if the first counter block was computed by a hash.
     hidden: u8,
 }
 
@@ -40,7 +40,8 @@ impl<R: Reg> Counter32<R> {
     pub(crate) fn new<S: Simd<Reg = R>>(simd: S, first: &Block, skip: u8, public: bool) -> Self {
         let lanes = simd.lane_numbers().add32(simd.splat_word(u32::from(skip)));
         let next = simd.splat(first).reverse_bytes().add32(lanes);
-        // A number that compilers do not know: they would look at the secret byte first, and then at whether they may.
+        // A number that the compiler cannot know. Otherwise it would test the secret byte first, and this condition
+        // afterwards.
         let hidden = if public { 0 } else { unknown(0xff) as u8 };
         Counter32 { next, low: first[15].wrapping_add(skip), hidden }
     }
@@ -50,7 +51,8 @@ impl<R: Reg> Counter32<R> {
     pub(crate) fn take<S: Simd<Reg = R>, const W: usize>(&mut self, simd: S) -> [R; W] {
         let mut blocks = [self.next.reverse_bytes(); W];
         if usize::from(self.low | self.hidden) + W * R::BLOCKS <= 256 {
-            // No carry leaves the last byte: three of four batches do without a shuffle for each register.
+            // Without a carry out of the last byte, which is the case in three of four batches, no register needs a
+            // shuffle.
             for (i, block) in blocks.iter_mut().enumerate().skip(1) {
                 *block = block.add32(simd.splat(&last_byte(i * R::BLOCKS)));
             }
@@ -65,7 +67,7 @@ impl<R: Reg> Counter32<R> {
     }
 }
 
-/// Adds `blocks` to a counter block, all 128 bits of it, big endian.
+/// Adds `blocks` to a counter block, a big-endian number of 128 bits.
 ///
 /// ```
 /// use sealwright::mode::ctr::advance;
@@ -94,7 +96,7 @@ pub fn advance(counter: &mut Block, blocks: u64) {
 /// assert_eq!(text[16_000..16_016], [0; 16]);
 /// ```
 pub fn apply<C: BlockCipher>(isa: Isa, cipher: &C, counter: &Block, text: &mut [u8]) {
-    // In kernels only 32 bits count: stop where they would carry.
+    // Kernels count in 32 bits only: stop where these would wrap.
     let mut counter = *counter;
     let mut text = text;
     while !text.is_empty() {
@@ -129,7 +131,8 @@ impl<C: BlockCipher> Kernel for Apply<'_, C> {
             }
         }
         let rest = batches.into_remainder();
-        // Four registers keep AES busy; what has no instructions for its rounds takes as long for a few registers as for all.
+        // Four registers keep the AES units busy. Without AES instructions, a few registers take as long as all of
+        // them.
         if rest.len() <= 4 * S::Reg::BYTES || (S::AES && C::AES_ROUNDS > 0) {
             for few in rest.chunks_mut(4 * S::Reg::BYTES) {
                 last::<S, C, 4>(simd, self.cipher, &mut counter, few);

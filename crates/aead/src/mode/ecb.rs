@@ -1,4 +1,4 @@
-//! Electronic codebook (SP 800-38A, 6.1), each block separately: for test vectors. Equal blocks have equal ciphertexts.
+//! Electronic codebook (SP 800-38A, 6.1): each block separately, for test vectors. Equal blocks have equal ciphertexts.
 
 use crate::{
     block::{BlockCipher, Inverse},
@@ -43,7 +43,7 @@ pub fn decrypt<C: Inverse>(isa: Isa, cipher: &C, text: &mut [u8]) {
     isa.run(Each { cipher: &Backward(cipher), text });
 }
 
-/// One direction of a cipher.
+/// One direction of a cipher, encryption or decryption.
 trait Direction {
     fn turn<S: Simd, const W: usize>(&self, simd: S, blocks: &mut [S::Reg; W]);
 }

@@ -1,14 +1,16 @@
 //! Galois Substitution Counter Mode (El-Fotouh and Diepold, "The Analysis of Galois Substitution Counter Mode", 2009): GCM for
 //! very many clients, each with a key of 32 bytes.
 //!
-//! The block cipher is AES2S ([`aes2s`]). The clients of a cluster share its key schedule; each client replaces two of the round
-//! keys with its own. A counter block is the nonce of 12 bytes (the paper's nonce of 4 and its IV of 8) and a counter of 32 bits,
-//! which is 1 for the tag's mask.
+//! The block cipher is AES2S ([`aes2s`]). The clients of a cluster share its key schedule; each client replaces two of
+//! the round keys with its own. A counter block is a nonce of 12 bytes (the paper's nonce of 4 and its IV of 8)
+//! followed by a counter of 32 bits, which is 1 for the block that masks the tag.
 //!
-//! * `ResearchOnlyCluster` (feature `research`) is the paper's, where clients share the GHASH key too. **Broken against members of the
-//!   cluster**: one packet of another client lets a member forge; 256 packets, or one known text of 8,160 bytes, yield its keys with AES-128.
-//! * [`Cluster`] is the hardened GSCM-H: K2 in the last round, and a GHASH key a client, the client's encryption of the
-//!   zero block. Members of a cluster are still weaker enemies than strangers: `docs/GSCM.md` gives the bounds.
+//! * `ResearchOnlyCluster` (feature `research`) is GSCM as printed in the paper, where clients also share the GHASH
+//!   key. **Broken against members of the cluster**: with one packet of another client a member can forge; 256 packets,
+//!   or one known text of 8,160 bytes, yield that client's keys with AES-128.
+//! * [`Cluster`] is the hardened GSCM-H: K2 replaces the last round key, and each client has a GHASH key of its own,
+//!   its encryption of the zero block. Even so, members of a cluster are better placed to attack than outsiders:
+//!   `docs/GSCM.md` gives the bounds.
 //!
 //! ```
 //! use sealwright::{Aead, Isa, block::{aes::Aes128, aes2s::SecondaryKeys}, ghash::Clmul, mode::gscm::Cluster};
@@ -50,13 +52,13 @@ use crate::{
     wipe::CleanStack,
 };
 
-/// Bytes of a nonce: the paper's nonce of 4, its IV of 8.
+/// Bytes of a nonce: the paper's nonce of 4 and its IV of 8.
 pub const NONCE: usize = 12;
 /// Bytes of a tag.
 pub const TAG: usize = 16;
 
-/// **Research only: broken against members of the cluster.** What the clients of a cluster share in one direction, as
-/// the paper has it: the key schedule and the GHASH key. (The paper calls them E_c and T_c1, or D_c and T_c2.)
+/// **Research only: broken against members of the cluster.** What the clients of a cluster share in one direction in
+/// the paper: the key schedule and the GHASH key. (The paper calls them E_c and T_c1, or D_c and T_c2.)
 ///
 /// ```
 /// use sealwright::{Aead, Isa, block::{aes::Aes128, aes2s::SecondaryKeys}, ghash::Clmul, mode::gscm::ResearchOnlyCluster};
@@ -77,7 +79,7 @@ pub struct ResearchOnlyCluster<const KEYS: usize, G> {
     _stack: CleanStack,
 }
 
-/// What the clients of a cluster of GSCM-H share in one direction: the schedule.
+/// What the clients of a GSCM-H cluster share in one direction: the key schedule.
 ///
 /// ```
 /// use sealwright::{Isa, block::{aes::Aes256, aes2s::SecondaryKeys}, ghash::{Clmul, Ghash}, mode::gscm::Cluster};
@@ -95,7 +97,7 @@ pub struct Cluster<const KEYS: usize> {
     _stack: CleanStack,
 }
 
-/// One client's GCM: the cipher `C`, which is AES2S with the client's keys, and a reference `G` to a GHASH key.
+/// One client's GCM: the cipher `C`, which is AES2S with the client's keys, and `G`, a reference to a GHASH key.
 ///
 /// ```
 /// use sealwright::{Aead, Isa, block::{aes::Aes128, aes2s::SecondaryKeys}, ghash::Clmul, mode::gscm::Cluster};
@@ -116,19 +118,19 @@ pub struct Client<C, G> {
     ghash: G,
 }
 
-/// **Research only: broken against members of the cluster.** A client as the paper has it, borrowed from its cluster and
+/// **Research only: broken against members of the cluster.** A client as in the paper, borrowing from its cluster and
 /// its record.
 #[cfg(feature = "research")]
 pub type ResearchOnlyGscm<'a, const KEYS: usize, G> = Client<Aes2s<'a, KEYS, AsPrinted>, &'a G>;
-/// A client of GSCM-H, borrowed from its cluster and its record.
+/// A client of GSCM-H, borrowing from its cluster and its record.
 pub type GscmH<'a, const KEYS: usize, G> = Client<Aes2s<'a, KEYS, LastRound>, &'a G>;
 
 #[cfg(feature = "research")]
 impl<const KEYS: usize, G: Ghash> ResearchOnlyCluster<KEYS, G> {
-    /// Bytes kept for a cluster and direction.
+    /// Bytes stored for a cluster in one direction.
     pub const STATE_BYTES: usize = size_of::<Aes<Expanded<KEYS>>>() + G::STATE_BYTES;
 
-    /// The cluster whose main key `schedule` expands.
+    /// The cluster whose main key was expanded to `schedule`.
     pub fn new(isa: Isa, schedule: Aes<Expanded<KEYS>>) -> Self {
         let ghash = gcm::hash_key(isa, &schedule);
         ResearchOnlyCluster { isa, schedule, ghash, _stack: CleanStack }
@@ -142,21 +144,21 @@ impl<const KEYS: usize, G: Ghash> ResearchOnlyCluster<KEYS, G> {
 }
 
 impl<const KEYS: usize> Cluster<KEYS> {
-    /// Bytes kept for a cluster and direction.
+    /// Bytes stored for a cluster in one direction.
     pub const STATE_BYTES: usize = size_of::<Aes<Expanded<KEYS>>>();
 
-    /// The cluster whose main key `schedule` expands.
+    /// The cluster whose main key was expanded to `schedule`.
     pub fn new(isa: Isa, schedule: Aes<Expanded<KEYS>>) -> Self {
         Cluster { isa, schedule, _stack: CleanStack }
     }
 
-    /// The GHASH key of the client with these keys. It can be kept, which takes `G::STATE_BYTES` of memory, or computed for each
-    /// packet, which takes time.
+    /// The GHASH key of the client with these keys. It can be stored, which takes `G::STATE_BYTES` of memory, or
+    /// recomputed for each packet, which takes time.
     pub fn hash_key<G: Ghash>(&self, keys: &SecondaryKeys) -> G {
         gcm::hash_key(self.isa, &self.schedule.substituted::<LastRound>(keys))
     }
 
-    /// The client with these keys, and their [`Cluster::hash_key`].
+    /// The client with these keys; `ghash` is their [`Cluster::hash_key`].
     #[inline]
     pub fn client<'a, G: Ghash>(&'a self, keys: &'a SecondaryKeys, ghash: &'a G) -> GscmH<'a, KEYS, G> {
         Client { isa: self.isa, cipher: self.schedule.substituted(keys), ghash }
@@ -204,8 +206,8 @@ where
     }
 }
 
-/// GSCM-H for one client alone, by length of the cluster's key: 16 or 32 bytes, or 24 with the feature `aes192`. Nothing is
-/// shared: all round keys and powers of h are the client's.
+/// GSCM-H for a single client, selected by the length of the cluster's key: 16 or 32 bytes, or 24 with the feature
+/// `aes192`. Nothing is shared: all round keys and powers of h belong to the client.
 ///
 /// ```
 /// use sealwright::{Isa, block::aes2s::SecondaryKeys, mode::gscm};
@@ -218,12 +220,12 @@ where
 /// ```
 ///
 /// # Errors
-/// [`KeyLengthError`] for any other.
+/// [`KeyLengthError`] for any other length.
 pub fn by_key(isa: Isa, key: &[u8], keys: &SecondaryKeys) -> Result<Box<dyn Aead>, KeyLengthError> {
     alone::<LastRound>(isa, key, keys)
 }
 
-/// **Research only: broken against members of the cluster.** GSCM as the paper has it, likewise.
+/// **Research only: broken against members of the cluster.** GSCM as in the paper, for a single client.
 ///
 /// ```
 /// use sealwright::{Isa, block::aes2s::SecondaryKeys, mode::gscm};
@@ -245,7 +247,7 @@ pub fn research_only_by_key(isa: Isa, key: &[u8], keys: &SecondaryKeys) -> Resul
 }
 
 fn alone<P: HashedBy>(isa: Isa, key: &[u8], keys: &SecondaryKeys) -> Result<Box<dyn Aead>, KeyLengthError> {
-    /// GCM's own kernel, with the cipher's round keys replaced in memory.
+    /// GCM's own kernel; the client's round keys are written into a copy of the schedule.
     fn client<const KEYS: usize, P: HashedBy>(
         isa: Isa,
         schedule: &Aes<Expanded<KEYS>>,
@@ -264,7 +266,7 @@ fn alone<P: HashedBy>(isa: Isa, key: &[u8], keys: &SecondaryKeys) -> Result<Box<
     })
 }
 
-/// A client whose keys are its own, with the stack that they were made on.
+/// A client that shares nothing, and the stack on which its keys were made.
 struct Alone<C> {
     client: Client<C, Box<Clmul>>,
     _stack: CleanStack,
@@ -295,9 +297,9 @@ impl<C: BlockCipher> Aead for Alone<C> {
     }
 }
 
-/// Whose GHASH key a form of GSCM takes.
+/// Which GHASH key a variant of GSCM uses.
 trait HashedBy: K2Position {
-    /// The cluster's, not the client's.
+    /// Whether it is the cluster's key rather than the client's.
     const CLUSTER: bool;
 }
 #[cfg(feature = "research")]

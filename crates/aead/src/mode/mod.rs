@@ -11,8 +11,8 @@
 //! # Ok::<(), sealwright::SealError>(())
 //! ```
 //!
-//! [`ctr`] and [`ecb`] are parts of other modes, for modes of your own, and always there. **They do not authenticate**; no more do
-//! `cbc` (features `cbc` and `raw`), `cbc_many` (`raw`) and `multi_buffer` (`sessions`).
+//! [`ctr`] and [`ecb`] are building blocks for modes of your own, and available without features. **They do not
+//! authenticate**; nor do `cbc` (features `cbc` and `raw`), `cbc_many` (`raw`) and `multi_buffer` (`sessions`).
 
 #[cfg(any(feature = "cbc", feature = "raw"))]
 pub mod cbc;

@@ -1,10 +1,10 @@
 //! XAES-256-GCM (C2SP): AES-256-GCM under a key derived for each nonce of 192 bits, so that nonces may be random.
 //!
-//! The first half of the nonce and the key give a message's key, by CMAC-AES-256 as the pseudorandom function of SP
-//! 800-108r1; the second half is the nonce of AES-256-GCM. Specification: <https://c2sp.org/XAES-256-GCM>. 2^80 messages
-//! with random nonces have a collision with a probability of 2^-32; before that comes the limit of AES under the messages' keys, N l^2 <= 2^97
-//! for N messages of l blocks: 2^77 of 16 KiB, 2^33 of 64 GiB. Not resistant to a nonce that is used twice, and not
-//! key-committing.
+//! The key and the first half of the nonce determine the message key, through CMAC-AES-256 as the pseudorandom function
+//! of SP 800-108r1; the second half is the nonce of AES-256-GCM. Specification: <https://c2sp.org/XAES-256-GCM>. With
+//! random nonces, 2^80 messages contain a collision with a probability of 2^-32. The limit of AES under the message
+//! keys comes sooner: N l^2 <= 2^97 for N messages of l blocks, which is 2^77 of 16 KiB or 2^33 of 64 GiB. Not
+//! resistant to nonce reuse, and not key-committing.
 
 use core::fmt;
 
@@ -62,7 +62,7 @@ impl Xaes256Gcm {
         Xaes256Gcm { isa, cipher, subkey, _stack: CleanStack }
     }
 
-    /// Makes `gcm` AES-256-GCM under the key of a message, for this message; returns the nonce for it.
+    /// Sets `gcm` to AES-256-GCM under the key of this message, prepared for its length; returns the nonce for it.
     fn derive<'a>(&self, nonce: &'a [u8; NONCE], ad: &[u8], text: &[u8], gcm: &mut Aes256Gcm) -> &'a [u8] {
         let (context, nonce) = nonce.split_at(12);
         let mut keys = [[0; 32]; 2];
@@ -72,7 +72,7 @@ impl Xaes256Gcm {
         nonce
     }
 
-    /// Without a key: its memory stays where it is, and is wiped at the end of the message.
+    /// AES-256-GCM without a key. Its memory stays in place and is wiped at the end of the message.
     #[inline(always)]
     fn empty(&self) -> Aes256Gcm {
         Aes256Gcm::of_message(self.isa, Aes256::with(Expanded::empty()))
@@ -112,8 +112,8 @@ impl Aead for Xaes256Gcm {
     }
 }
 
-/// Makes the key of a message: the CMACs of two blocks, each a counter from 1, `X` and the first half of the nonce. Behind the key there is
-/// room for what else comes out of a register.
+/// Computes the key of a message: the CMACs of two blocks, each of which consists of a counter from 1, `X` and the
+/// first half of the nonce. Behind the key there is room for the other lanes of a register.
 struct Derivation<'a> {
     cipher: &'a Aes256,
     subkey: &'a Subkey,

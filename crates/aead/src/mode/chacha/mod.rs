@@ -1,7 +1,7 @@
 //! ChaCha20-Poly1305 (RFC 8439) and XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03), for processors without AES instructions.
 //!
-//! One key serves 2^32 messages with random nonces of 96 bits at most, 2^80 with the 192 bits of XChaCha20. Neither commits to its key, and a nonce
-//! that serves twice reveals the xor of the texts and lets others forge.
+//! One key may be used for at most 2^32 messages with random nonces of 96 bits, and 2^80 with the 192 bits of
+//! XChaCha20. Neither commits to its key. A nonce that is used twice reveals the xor of the texts and allows forgeries.
 //!
 //! ```
 //! use sealwright::{Aead, mode::chacha::{ChaCha20Poly1305, XChaCha20Poly1305}};
@@ -42,17 +42,17 @@ pub const NONCE: usize = 12;
 /// Bytes of a nonce of XChaCha20-Poly1305.
 pub const LONG_NONCE: usize = 24;
 
-/// Texts from here on are worth the powers of r that lanes need, in bytes.
+/// From this length in bytes on, a text is worth computing the powers of r that lanes need.
 const LONG: usize = 512;
 
-/// The sum over what was hashed so far; from the first long part on in lanes.
+/// The hash so far; from the first long part on in lanes.
 struct Sum<R> {
     poly: Poly1305,
     lanes: Option<Lanes<R>>,
 }
 
 impl<R: Reg> Sum<R> {
-    /// The next part of the ciphertext: whole blocks, but for the last part.
+    /// Adds the next part of the ciphertext: whole blocks, except in the last part.
     #[inline(always)]
     fn add<S: Simd<Reg = R>>(&mut self, simd: S, part: &[u8], last: bool) {
         let group = poly1305::group::<S>();
@@ -63,7 +63,7 @@ impl<R: Reg> Sum<R> {
                 lanes.add(simd, groups);
                 rest = behind;
             } else if part.len() >= LONG || (!last && part.len() >= 2 * group) {
-                // What is no whole group goes before them: behind them there may be another part.
+                // Blocks that do not fill a group come before the groups, because another part may follow.
                 let (alone, groups) = part.split_at(part.len() / 16 * 16 % group);
                 self.poly.padded(simd, alone);
                 let (groups, behind) = groups.split_at(groups.len() / group * group);
@@ -81,7 +81,7 @@ impl<R: Reg> Sum<R> {
     }
 }
 
-/// One message, sealed or opened in place. Gives its tag.
+/// One message, sealed or opened in place. Returns its tag.
 struct Message<'a> {
     state: &'a State,
     ad: &'a [u8],
@@ -96,14 +96,15 @@ impl Kernel for Message<'_> {
     fn run<S: Simd, const W: usize>(self, simd: S) -> Block {
         let Message { state, ad, text, seals } = self;
         let len = text.len();
-        // The first block is the key of the tag.
+        // The first block is the one-time key of Poly1305.
         let mut stream = [[[0; 16]; 4]; MOST];
         let (mut counter, mut first) = (0, true);
         let none = Work { poly: &mut Poly1305::new(&[0; 16], &[0; 16]), hashed: &[] };
         let mut made = cipher::blocks(simd, state, counter, 1 + len.div_ceil(64), &mut stream, none);
         let mut sum = Sum { poly: Poly1305::new(&stream[0][0], &stream[0][1]), lanes: None };
         sum.poly.padded(simd, ad);
-        // Ciphertext before `rest` that is not hashed yet, where it is hashed while the next keystream is made.
+        // `waiting` is ciphertext before `rest` that is not hashed yet, if it is hashed while the next keystream is
+        // computed.
         let (mut rest, mut waiting) = (text, &[][..]);
         let alongside = !poly1305::has_lanes::<S>();
         while !rest.is_empty() {
@@ -131,7 +132,7 @@ impl Kernel for Message<'_> {
         if seals {
             sum.poly.padded(simd, waiting);
         }
-        // It begins with the key of the tag.
+        // The keystream begins with the one-time key of Poly1305.
         wipe(stream.as_flattened_mut().as_flattened_mut());
         sum.poly.tag(ad.len(), len)
     }
@@ -156,7 +157,7 @@ impl ChaCha20Poly1305 {
 }
 
 impl XChaCha20Poly1305 {
-    /// ChaCha20's under a key of the nonce's first 16 bytes, with its last eight.
+    /// The state of ChaCha20 under a key derived from the nonce's first 16 bytes, with its last eight as nonce.
     fn state(&self, nonce: &[u8; LONG_NONCE]) -> State {
         let (first, last) = nonce.split_first_chunk().expect("it is longer");
         let mut short = [0; NONCE];
@@ -177,7 +178,7 @@ macro_rules! aead {
         wipe_on_drop!($name { key: [0; 32] });
 
         impl $name {
-            /// Under a key of 32 bytes, at the best level of this machine.
+            /// The cipher under a key of 32 bytes, at the best level of this machine.
             pub fn new(key: &[u8; 32]) -> Self {
                 Self::at(Isa::best(), key)
             }

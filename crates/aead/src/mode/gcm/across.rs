@@ -1,7 +1,7 @@
-//! AES-GCM from one buffer to another: a long text is read from the one and written to the other, without a copy.
+//! AES-GCM from one buffer to another: a long text is read from one buffer and written to the other, without a copy.
 //!
-//! A kernel and a type of their own. A kernel in place that asked where its text is cost short messages up to a quarter of
-//! their speed; and in the type for all, these kernels would be in every program.
+//! The kernel and the type are separate. An in-place kernel with a check for a second buffer made short messages up to
+//! a quarter slower, and if the general type had these kernels, every program would contain them.
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -26,8 +26,8 @@ use crate::{
     tag::Tag,
 };
 
-/// As [`by_key`](super::by_key), for a program whose texts go from one buffer to another: [`Aead::seal_to`] and [`Aead::open_to`] read
-/// a long text where it is, and would otherwise copy it first. All else is the same.
+/// Like [`by_key`](super::by_key), for programs that seal from one buffer to another: [`Aead::seal_to`] and
+/// [`Aead::open_to`] read a long text in place instead of copying it first. Everything else is the same.
 ///
 /// ```
 /// use sealwright::{Isa, mode::gcm::{TagLen, across_by_key}};
@@ -42,7 +42,7 @@ use crate::{
 ///
 /// # Errors
 /// [`KeyLengthError`] unless the key has 16 or 32 bytes, or 24 with the feature `aes192`.
-// Compiled where it is called, and nowhere else.
+// Inlined, so that only programs that call it contain its code.
 #[inline]
 pub fn across_by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, KeyLengthError> {
     Ok(match Key::new(key)? {
@@ -110,10 +110,10 @@ impl<C: BlockCipher> Aead for Apart<C> {
     }
 }
 
-/// Shorter texts are copied, and sealed or opened in their new place.
+/// Shorter texts are copied first, then sealed or opened in place.
 const LONG: usize = 1024;
 
-/// Seals (or opens) `source`, a long text, to the text of `fused`; returns the tag, 16 bytes of it.
+/// Seals (or opens) `source`, a long text, into the text of `fused`; returns the tag, 16 bytes.
 struct Across<'a, C, G, const SEAL: bool> {
     fused: Fused<'a, C, G, SEAL>,
     source: &'a [u8],
@@ -125,7 +125,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Kernel for Across<'_, C, G, SEA
     #[inline(always)]
     fn run<S: Simd, const W: usize>(mut self, simd: S) -> Block {
         if !S::AES {
-            // A copy costs nothing beside AES in bit slices.
+            // A copy takes no time compared with bitsliced AES.
             self.fused.text.copy_from_slice(self.source);
             return (&mut self.fused).run::<S, W>(simd).block();
         }
@@ -147,7 +147,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Across<'_, C, G, SEAL> {
         let mut to_hash = source.len().div_ceil(16) + 1;
         fused.bulk::<S, W, true>(simd, &mut walk.hash, &mut walk.counter, source, 0..bulk, &mut to_hash);
         walk.at = bulk;
-        // The rest is less than a batch.
+        // The rest is shorter than a batch.
         fused.text[bulk..].copy_from_slice(&source[bulk..]);
         fused.rest(&mut walk, to_hash);
         Last { fused, walk, lengths: &lengths, first: &first }.tag()

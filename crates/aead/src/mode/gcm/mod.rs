@@ -1,14 +1,15 @@
-//! Galois/Counter Mode (SP 800-38D), with the nonces and tags of all lengths that the standard has.
+//! Galois/Counter Mode (SP 800-38D), with all lengths of nonces and tags that the standard allows.
 //!
 //! | limit | |
 //! |---|---|
 //! | text under one nonce | 2^36 - 32 bytes ([`MAX_TEXT`]); longer ones are refused |
 //! | associated data, nonce | 2^61 - 1 bytes ([`MAX_AD`]) |
 //! | messages under one key | 2^32 (SP 800-38D, 8.3), unless **every** nonce has 96 bits and is counted; see below |
-//! | a nonce that serves twice | reveals the xor of two texts and the hash key: others can forge |
+//! | a nonce used twice | reveals the xor of two texts and the GHASH key: others can forge |
 //!
-//! A key whose nonces are random, or any of which has another length than 96 bits, serves 2^32 messages in all: the caller counts them, or
-//! `RandomNonceKey` does. `Sealer` makes nonces of 96 bits by counting (8.2.1), and has no such limit.
+//! If nonces under a key are random, or any of them has a length other than 96 bits, the key may be used for 2^32
+//! messages in all: the caller counts them, or `RandomNonceKey` does. `Sealer` forms nonces of 96 bits by counting
+//! (8.2.1), and has no such limit.
 //!
 //! ```
 //! use sealwright::{Aead, Isa, mode::gcm::{TagLen, by_key}};
@@ -57,10 +58,10 @@ use crate::{
 
 /// The longest text, in bytes: 2^39 - 256 bits (SP 800-38D, 5.2.1.1).
 pub const MAX_TEXT: u64 = (1 << 36) - 32;
-/// The longest associated data or nonce, in bytes: 2^64 - 1 bits, whole bytes of it.
+/// The longest associated data or nonce, in bytes: 2^64 - 1 bits, rounded down to whole bytes.
 pub const MAX_AD: u64 = (1 << 61) - 1;
 
-/// GCM over the cipher `C`, hashing by the strategy `G`.
+/// GCM over the cipher `C`, with GHASH computed by the strategy `G`.
 ///
 /// ```
 /// use sealwright::{Aead, Isa, block::aes::Aes128, mode::gcm::{Aes128Gcm, TagLen}};
@@ -82,20 +83,20 @@ pub struct Gcm<C, G> {
     _stack: CleanStackOf,
 }
 
-/// Zero, in place of the padding behind keys of AES-128 and AES-256, which with the strategy fill whole cache lines but for 16 bytes. Padding
-/// would take whatever was on the stack along to the heap, round keys among it, and no wiping would reach it.
+/// Zeros in place of padding: with the strategy, keys of AES-128 and AES-256 fill whole cache lines except for 16
+/// bytes. Padding would copy stack contents, round keys among them, to the heap, where no wiping would reach them.
 type Rest = [u8; 16 - size_of::<usize>() - size_of::<Isa>() - size_of::<CleanStackOf>()];
 const _: () = assert!(size_of::<Aes128Gcm>() == size_of::<Aes128>() + size_of::<Clmul>() + 16);
 const _: () = assert!(size_of::<Aes256Gcm>() == size_of::<Aes256>() + size_of::<Clmul>() + 16);
 
-/// AES-128-GCM, hashing by carry-less multiplication.
+/// AES-128-GCM, with GHASH by carry-less multiplication.
 pub type Aes128Gcm = Gcm<Aes128, Clmul>;
 /// AES-192-GCM, likewise.
 pub type Aes192Gcm = Gcm<Aes192, Clmul>;
 /// AES-256-GCM, likewise.
 pub type Aes256Gcm = Gcm<Aes256, Clmul>;
 
-/// A full tag length of SP 800-38D, 5.2.1.2, in bytes.
+/// A tag length of SP 800-38D, 5.2.1.2, in bytes.
 ///
 /// ```
 /// use sealwright::{Isa, mode::gcm::{TagLen, by_key}};
@@ -119,8 +120,8 @@ pub enum TagLen {
     T12 = 12,
 }
 
-/// A short tag length, for uses that keep to the limits of SP 800-38D, appendix C: every forgery found makes the next
-/// easier, and about 2^(tag bits) tries suffice.
+/// A short tag length, only for uses within the limits of SP 800-38D, appendix C: every successful forgery makes the
+/// next one easier, and about 2^(tag bits) attempts suffice.
 ///
 /// ```
 /// use sealwright::{Isa, mode::gcm::{ShortTagLen, short_tag_by_key}};
@@ -139,7 +140,7 @@ pub enum ShortTagLen {
 }
 
 impl<C: BlockCipher, G: Ghash> Gcm<C, G> {
-    /// Bytes that a key takes: the cipher's and the strategy's.
+    /// Bytes of a key: the cipher's and the strategy's.
     pub const STATE_BYTES: usize = C::STATE_BYTES + G::STATE_BYTES;
 
     /// GCM with tags of `tag_len`.
@@ -164,14 +165,14 @@ impl<C: BlockCipher, G: Ghash> Gcm<C, G> {
 }
 
 impl<C: BlockCipher, const SLOTS: usize> Gcm<C, Clmul<SLOTS>> {
-    /// Without the powers of h, which [`Gcm::set_up`] computes once the key is where it stays: moving the table takes as long
-    /// as computing half of it.
+    /// Without the powers of h, which [`Gcm::set_up`] computes when the key is in its final place: moving the table
+    /// takes as long as computing half of it.
     #[inline]
     pub(crate) fn unfilled(isa: Isa, cipher: C, tag_len: TagLen) -> Self {
         Self::cleaned(isa, cipher, tag_len, CleanStackOf::in_place(isa))
     }
 
-    /// The same for the key of one message: its owner wipes the stack when it is dropped.
+    /// The same for the key of one message: its owner wipes the stack when dropped.
     #[inline(always)]
     pub(crate) fn of_message(isa: Isa, cipher: C) -> Self {
         Self::cleaned(isa, cipher, TagLen::T16, CleanStackOf::by_owner())
@@ -183,7 +184,8 @@ impl<C: BlockCipher, const SLOTS: usize> Gcm<C, Clmul<SLOTS>> {
         Gcm { isa, cipher, ghash, tag_len, _rest: Rest::default(), _stack: stack }
     }
 
-    /// Lets `expand` make the cipher's keys and computes the powers of h that hashes of so many blocks take, all in place.
+    /// Runs `expand` to make the cipher's keys, and computes the powers of h that a hash of `blocks` blocks needs, all
+    /// in place.
     #[inline]
     pub(crate) fn set_up(&mut self, blocks: usize, expand: impl FnOnce(&mut C)) {
         struct Powers<'a, C, const SLOTS: usize>(&'a C, &'a mut Clmul<SLOTS>, usize);
@@ -202,7 +204,7 @@ impl<C: BlockCipher, const SLOTS: usize> Gcm<C, Clmul<SLOTS>> {
 }
 
 impl<K: RoundKeys + Zeroize, const SLOTS: usize> Gcm<Aes<K>, Clmul<SLOTS>> {
-    /// Wipes the key, in memory that will have another.
+    /// Wipes the key, in memory that will hold another.
     pub(crate) fn clear(&mut self) {
         self.cipher.round_keys_mut().zeroize();
         self.ghash.zeroize();
@@ -212,9 +214,10 @@ impl<K: RoundKeys + Zeroize, const SLOTS: usize> Gcm<Aes<K>, Clmul<SLOTS>> {
 macro_rules! key_sizes {
     ($($bytes:literal $keys:literal),*) => {
         $(impl<const SLOTS: usize> Gcm<Aes<Expanded<$keys>>, Clmul<SLOTS>> {
-            /// Replaces the key, in the same memory: no memory is taken, wiped and freed.
+            /// Replaces the key in place, without allocating, wiping and freeing memory.
             ///
-            /// What kernels left of the key before on the stack is wiped when this is dropped, as everything there.
+            /// What kernels left of the previous key on the stack is wiped when this object is dropped, like everything
+            /// else there.
             ///
             /// ```
             /// use sealwright::{Aead, Isa, Suite, block::aes::Aes256, mode::gcm::{Aes256Gcm, TagLen}};
@@ -232,7 +235,8 @@ macro_rules! key_sizes {
                 self.rekey_for(key, SLOTS);
             }
 
-            /// The same for messages whose nonces have 96 bits, of at most so many [`hashed`] blocks: further powers of h stay as they were.
+            /// The same for messages whose nonces have 96 bits, of at most `blocks` [`hashed`] blocks: further powers
+            /// of h are left unchanged.
             #[inline]
             pub(crate) fn rekey_for(&mut self, key: &[u8; $bytes], blocks: usize) {
                 let isa = self.isa;
@@ -289,13 +293,14 @@ fn limits(nonce: u64, ad: u64, text: u64) -> Result<(), SealError> {
     }
 }
 
-/// The blocks that GHASH takes of a message under a nonce of 96 bits: those of associated data and text, and the lengths.
+/// The blocks that GHASH processes for a message under a nonce of 96 bits: associated data, text, and one for the
+/// lengths.
 #[inline(always)]
 pub(crate) fn hashed(ad: &[u8], text: &[u8]) -> usize {
     ad.len().div_ceil(16) + text.len().div_ceil(16) + 1
 }
 
-/// Seals (or opens) `text` in place under a cipher and a GHASH key that need not belong together; returns the tag.
+/// Seals (or opens) `text` in place under a cipher and a GHASH key that need not be derived from it; returns the tag.
 #[inline(always)]
 pub(super) fn fused<C: BlockCipher, G: Ghash, const SEAL: bool>(
     isa: Isa,
@@ -309,7 +314,7 @@ pub(super) fn fused<C: BlockCipher, G: Ghash, const SEAL: bool>(
     Ok(isa.run(&mut Fused::<C, G, SEAL> { cipher, ghash, nonce, ad, text }))
 }
 
-/// The GHASH key that belongs to a cipher: its encryption of the zero block.
+/// The GHASH key of a cipher: its encryption of the zero block.
 pub(super) fn hash_key<C: BlockCipher, G: Ghash>(isa: Isa, cipher: &C) -> G {
     let mut h = encrypt_block(isa, cipher, &[0; 16]);
     let ghash = G::new(isa, &h);
@@ -317,7 +322,7 @@ pub(super) fn hash_key<C: BlockCipher, G: Ghash>(isa: Isa, cipher: &C) -> G {
     ghash
 }
 
-/// AES-GCM by length of key: 16 or 32 bytes, or 24 with the feature `aes192`.
+/// AES-GCM, selected by key length: 16 or 32 bytes, or 24 with the feature `aes192`.
 ///
 /// ```
 /// use sealwright::{Isa, mode::gcm::{TagLen, by_key}};
@@ -328,12 +333,12 @@ pub(super) fn hash_key<C: BlockCipher, G: Ghash>(isa: Isa, cipher: &C) -> G {
 /// ```
 ///
 /// # Errors
-/// [`KeyLengthError`] for any other.
+/// [`KeyLengthError`] for any other length.
 pub fn by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, KeyLengthError> {
     with_tag_bytes(isa, key, tag_len as usize)
 }
 
-/// AES-GCM with short tags by length of key; see [`ShortTagLen`] before using it.
+/// AES-GCM with short tags, selected by key length; see [`ShortTagLen`] before using it.
 ///
 /// ```
 /// use sealwright::{Isa, mode::gcm::{ShortTagLen, short_tag_by_key}};
@@ -362,7 +367,7 @@ pub fn short_tag_by_key(isa: Isa, key: &[u8], tag_len: ShortTagLen) -> Result<Bo
 /// ```
 ///
 /// # Errors
-/// [`KeyLengthError`] for any other.
+/// [`KeyLengthError`] for any other length.
 #[cfg(feature = "serpent")]
 pub fn serpent_by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, KeyLengthError> {
     Ok(Box::new(Gcm::<_, Clmul>::new(isa, crate::block::serpent::Serpent::new(key)?, tag_len)))

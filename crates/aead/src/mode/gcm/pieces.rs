@@ -1,4 +1,4 @@
-//! AES-GCM by pieces: counter and hash are kept between them.
+//! AES-GCM in pieces: counter and hash are kept between them.
 
 use alloc::{boxed::Box, sync::Arc};
 use core::fmt;
@@ -23,7 +23,7 @@ use crate::{
     tag::{Tag, Whole},
 };
 
-/// As [`by_key`](super::by_key), for messages that are also sealed in pieces.
+/// Like [`by_key`](super::by_key), for keys whose messages may also be sealed in pieces.
 ///
 /// ```
 /// use sealwright::{Aead, InPieces, Isa, Pieces, mode::gcm::{TagLen, pieces_by_key}};
@@ -42,7 +42,7 @@ use crate::{
 ///
 /// # Errors
 /// [`KeyLengthError`] unless the key has 16 or 32 bytes, or 24 with the feature `aes192`.
-// Compiled where it is called, and nowhere else.
+// Inlined, so that only programs that call it contain its code.
 #[inline]
 pub fn pieces_by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Arc<dyn InPieces>, KeyLengthError> {
     Ok(match Key::new(key)? {
@@ -54,7 +54,8 @@ pub fn pieces_by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Arc<dyn In
 }
 
 impl<C: BlockCipher + 'static> Kept<Gcm<C, Clmul>> {
-    /// `expand` makes the cipher. A function of its own, so that what it leaves on the stack lies no deeper than what is wiped with the key.
+    /// `expand` makes the cipher. A separate function, so that what it leaves on the stack lies no deeper than what is
+    /// wiped with the key.
     #[inline(never)]
     fn of(isa: Isa, tag_len: TagLen, expand: impl FnOnce(Isa) -> C) -> Arc<dyn InPieces> {
         Arc::new(Kept(Box::new(Gcm::new(isa, expand(isa), tag_len))))
@@ -76,9 +77,9 @@ struct State {
     first: Block,
     /// The next counter block.
     counter: Block,
-    /// The hash of all blocks that are whole.
+    /// The hash of all complete blocks.
     hash: Block,
-    /// The keystream of a block that is not whole yet, and its ciphertext so far, then zeros.
+    /// The keystream of an incomplete block, and its ciphertext so far, followed by zeros.
     keystream: Block,
     ciphertext: Block,
 }
@@ -88,14 +89,15 @@ wipe_on_drop!(State { first: [0; 16], counter: [0; 16], hash: [0; 16], keystream
 struct Message<C> {
     key: Arc<Kept<Gcm<C, Clmul>>>,
     state: State,
-    /// Bytes of the nonce, of the associated data, and of the text so far. No padding, for the reason that [`Kept`] has.
+    /// Bytes of the nonce, of the associated data, and of the text so far. No padding, for the reason given at
+    /// [`Kept`].
     nonce: usize,
     ad: usize,
     text: u64,
 }
 
 impl<C> Message<C> {
-    /// Bytes of the block that is not whole yet.
+    /// Bytes of the incomplete block.
     fn within(&self) -> usize {
         (self.text % 16) as usize
     }
@@ -132,7 +134,7 @@ impl<C: BlockCipher + 'static> Pieces for Message<C> {
 
     fn finish(self: Box<Self>) -> Tag {
         let Gcm { isa, cipher, ghash, tag_len, .. } = &*self.key.0;
-        // A text may be longer than memory.
+        // In pieces, a text may be longer than the address space.
         let lengths = (u128::from_be_bytes(lengths(self.ad, 0)) | u128::from(8 * self.text)).to_be_bytes();
         isa.run(Finish { cipher, ghash, state: &self.state, partial: self.within() > 0, lengths }).tag(*tag_len)
     }
@@ -142,7 +144,7 @@ impl<C: BlockCipher + 'static> Pieces for Message<C> {
     }
 }
 
-/// A hash that goes on.
+/// A hash that continues from `hash`.
 #[inline(always)]
 fn resumed<'a, S: Simd>(simd: S, ghash: &'a Clmul, hash: &Block) -> Hash<'a, Clmul, S> {
     let mut resumed = Hash::new(simd, ghash);
@@ -169,7 +171,7 @@ impl Kernel for Begin<'_> {
     }
 }
 
-/// The counter `blocks` later (inc32 of SP 800-38D, 6.2).
+/// The counter after `blocks` more blocks (inc32 of SP 800-38D, 6.2).
 #[inline(always)]
 fn plus(counter: &Block, blocks: usize) -> Block {
     let counter = u128::from_be_bytes(*counter);
@@ -177,14 +179,14 @@ fn plus(counter: &Block, blocks: usize) -> Block {
     (counter >> 32 << 32 | u128::from(low)).to_be_bytes()
 }
 
-/// The next part of the text, from the beginning of a block on.
+/// The next part of the text, starting at a block boundary.
 struct Piece<'a, C> {
     cipher: &'a C,
     ghash: &'a Clmul,
     state: &'a mut State,
-    /// Whether the counter is no secret.
+    /// Whether the counter is not secret.
     public: bool,
-    /// Whether the block before is whole now and is to be hashed.
+    /// Whether the previous block is now complete and must be hashed.
     whole: bool,
     text: &'a mut [u8],
 }
@@ -197,14 +199,14 @@ impl<C: BlockCipher> Kernel for Piece<'_, C> {
         if S::AES {
             return self.sealed::<S, W>(simd);
         }
-        // One function for all sizes of key, as for whole texts.
+        // One function for all key sizes, as for whole texts.
         let cipher = self.cipher.sliced(simd);
         let Piece { ghash, state, public, whole, text, .. } = self;
         simd.outlined(Sliced(Piece { cipher: &cipher, ghash, state, public, whole, text }));
     }
 }
 
-/// The kernel as a function of its own.
+/// The kernel as a separate function.
 struct Sliced<'a, C>(Piece<'a, C>);
 
 impl<S: Simd, C: BlockCipher> Outlined<S> for Sliced<'_, C> {
@@ -263,7 +265,7 @@ impl<C: BlockCipher> Piece<'_, C> {
     }
 }
 
-/// The lengths, behind a last block that may not be whole, and the tag.
+/// Hashes a last block that may be incomplete, and the lengths; returns the tag.
 struct Finish<'a, C> {
     cipher: &'a C,
     ghash: &'a Clmul,

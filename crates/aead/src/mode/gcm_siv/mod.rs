@@ -1,9 +1,10 @@
-//! AES-GCM-SIV (RFC 8452): authenticated encryption that survives a nonce that is used twice.
+//! AES-GCM-SIV (RFC 8452): authenticated encryption that resists nonce misuse.
 //!
-//! The tag is computed from the text and is the start of the counter, so that two messages under one nonce reveal only
-//! whether they are equal. Sealing therefore passes over the text twice. Each nonce has its own keys for hash and cipher,
-//! derived from the key (section 4). The hash is POLYVAL: GHASH with the bytes of blocks reversed and a key times x
-//! (appendix A). Random nonces are fine for 2^32 messages and more, by the bounds of section 9.
+//! The tag is computed from the plaintext and serves as the initial counter block, so that two messages under one nonce
+//! reveal only whether they are equal. Sealing therefore makes two passes over the text. Each nonce has its own keys
+//! for hash and cipher, derived from the key (section 4). The hash is POLYVAL: GHASH with the bytes of each block
+//! reversed and the key multiplied by x (appendix A). By the bounds of section 9, random nonces are safe for 2^32
+//! messages and more.
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -46,7 +47,7 @@ pub const NONCE: usize = 12;
 #[derive(Clone)]
 pub struct GcmSiv<C> {
     isa: Isa,
-    /// Derives the keys of a message.
+    /// Derives the message keys.
     generator: C,
     _stack: CleanStack,
 }
@@ -57,20 +58,20 @@ pub type Aes128GcmSiv = GcmSiv<Aes128>;
 pub type Aes256GcmSiv = GcmSiv<Aes256>;
 
 impl Aes128GcmSiv {
-    /// Under a key of 16 bytes.
+    /// The key has 16 bytes.
     pub fn new(isa: Isa, key: &[u8; 16]) -> Self {
         GcmSiv { isa, generator: Aes128::new(isa, key), _stack: CleanStack }
     }
 }
 
 impl Aes256GcmSiv {
-    /// Under a key of 32 bytes.
+    /// The key has 32 bytes.
     pub fn new(isa: Isa, key: &[u8; 32]) -> Self {
         GcmSiv { isa, generator: Aes256::new(isa, key), _stack: CleanStack }
     }
 }
 
-/// AES-GCM-SIV by length of key: 16 or 32 bytes.
+/// AES-GCM-SIV, selected by key length: 16 or 32 bytes.
 ///
 /// ```
 /// use sealwright::{Isa, mode::gcm_siv};
@@ -84,7 +85,7 @@ impl Aes256GcmSiv {
 /// ```
 ///
 /// # Errors
-/// [`KeyLengthError`] for any other.
+/// [`KeyLengthError`] for any other length.
 pub fn by_key(isa: Isa, key: &[u8]) -> Result<Box<dyn Aead>, KeyLengthError> {
     if let Ok(key) = key.try_into() {
         return Ok(Box::new(Aes128GcmSiv::new(isa, key)));
@@ -105,7 +106,7 @@ impl<C: Derived> GcmSiv<C> {
         Ok(self.run::<true>(nonce, ad, text, &[0; 16]))
     }
 
-    /// Seals or opens in place; returns the tag that the message should have.
+    /// Seals or opens in place; returns the tag computed for the message.
     #[inline]
     fn run<const SEAL: bool>(&self, nonce: &[u8; NONCE], ad: &[u8], text: &mut [u8], tag: &Block) -> Block {
         let (isa, generator) = (self.isa, &self.generator);

@@ -1,13 +1,14 @@
-//! Packets of many clients side by side: one packet a lane, each under its own key.
+//! Packets of many clients side by side: one packet per lane, each under its own key.
 //!
-//! Packet `p` is lane `p` of every row: a register loaded from a row of keys holds the keys of as many packets. Texts are
-//! not copied. Row `r` of the texts is block `r` of every packet, and block 0 is the associated data.
+//! Packet `p` is lane `p` of every row: a register loaded from a row of keys holds one key for each of its lanes. Texts
+//! are not copied. Row `r` of the texts is block `r` of every packet; block 0 is the associated data.
 //!
-//! All texts end in the last row; a shorter packet starts in a later row. In the rows before, its lane hashes zero, and a
-//! GHASH that has taken only zero is still zero. So packets of different lengths need no different instructions.
+//! All texts end in the last row; a shorter packet starts in a later row. In the rows before, its lane hashes zeros,
+//! and GHASH of zeros is zero. So packets of different lengths need no different instructions.
 //!
-//! This is a building block without checks of its own: it **opens without comparing tags**, and takes the caller's nonces. No
-//! two packets of one key may have the same nonce, in one batch or in two. [`Batch`](crate::Batch) is the safe interface.
+//! This is a building block without checks: it **opens without comparing tags**, and uses the caller's nonces. No two
+//! packets under one key may have the same nonce, in the same batch or in two. [`Batch`](crate::Batch) is the safe
+//! interface.
 //!
 //! ```
 //! use sealwright::{Isa, mode::multi_buffer::{Frame, HashKeys, Keys, MultiBuffer}};
@@ -40,7 +41,7 @@ use row::Row;
 use super::multi_key::{NONCE, Schedule};
 use crate::simd::{Block, Isa};
 
-/// Where the round keys of the lanes come from.
+/// The source of the lanes' round keys.
 ///
 /// ```
 /// use sealwright::{Isa, mode::{multi_buffer::Keys, multi_key::Schedule}};
@@ -51,19 +52,20 @@ use crate::simd::{Block, Isa};
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Keys<'a> {
-    /// From each packet's key, of 16 bytes, in the first half.
+    /// Each packet's key, of 16 bytes, in the first half.
     Own16,
-    /// From each packet's key, of 32 bytes, in both halves.
+    /// Each packet's key, of 32 bytes, in both halves.
     Own32,
-    /// From each packet's round keys, 11 of them.
+    /// Each packet's 11 round keys.
     Kept11,
-    /// From each packet's round keys, 15 of them.
+    /// Each packet's 15 round keys.
     Kept15,
-    /// From a schedule that all share, but round key 0 and this one, which are each packet's halves: AES2S.
+    /// A schedule that all packets share, except that the halves of each packet's key replace round key 0 and the round
+    /// key with this number: AES2S.
     Shared(&'a Schedule, usize),
 }
 
-/// Where the GHASH keys of the lanes come from.
+/// The source of the lanes' GHASH keys.
 ///
 /// ```
 /// use sealwright::{Isa, mode::{multi_buffer::HashKeys, multi_key::Schedule}};
@@ -75,16 +77,16 @@ pub enum Keys<'a> {
 /// ```
 #[derive(Clone, Copy)]
 pub enum HashKeys<'a> {
-    /// Each lane encrypts the zero block.
+    /// Each lane computes its own, by encrypting the zero block.
     Made,
-    /// Each packet brought its own.
+    /// Each packet's own, as passed to [`MultiBuffer::hash_key`].
     Kept,
-    /// All packets share this one.
+    /// One key that all packets share.
     Shared(&'a Block),
 }
 
 impl fmt::Debug for HashKeys<'_> {
-    /// Without the key itself.
+    /// Does not show the key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             HashKeys::Made => "Made",
@@ -94,8 +96,8 @@ impl fmt::Debug for HashKeys<'_> {
     }
 }
 
-/// Packets and their keys, [`PACKETS`] of them at most. Wiped when dropped; keys of earlier batches may be in it until then, or until
-/// [`MultiBuffer::wipe`].
+/// Packets and their keys, at most [`PACKETS`] of them. Wiped when dropped; until then, or until [`MultiBuffer::wipe`],
+/// it may hold keys of earlier batches.
 ///
 /// ```
 /// use sealwright::mode::multi_buffer::{MultiBuffer, PACKETS};
@@ -109,11 +111,11 @@ impl fmt::Debug for HashKeys<'_> {
 /// assert_eq!(batch.count(), 0);
 /// ```
 pub struct MultiBuffer {
-    /// Packets there are.
+    /// The number of packets.
     count: usize,
-    /// The most packets of a batch since it was wiped, but for this one.
+    /// The most packets of an earlier batch since the last wipe.
     most_before: usize,
-    /// Whether one of them brought round keys.
+    /// Whether any packet brought round keys.
     has_rounds: bool,
     /// Blocks of the longest text.
     most: usize,
@@ -128,14 +130,15 @@ pub struct MultiBuffer {
 }
 wipe_on_drop!(MultiBuffer { rows: Rows::ZERO });
 
-/// Zero, in place of padding: that would take whatever is on the stack along to the heap, keys among it, and no wiping would reach it.
+/// Zeros in place of padding, which would copy stack contents, keys among them, to the heap, where no wiping would
+/// reach them.
 type Rest = [u8; 63 - (4 + 3 * PACKETS) * size_of::<usize>() % 64];
 const _: () = assert!(
     size_of::<MultiBuffer>()
         == size_of::<Rows>() + (4 + 3 * PACKETS) * size_of::<usize>() + size_of::<bool>() + size_of::<Rest>()
 );
 
-/// What the lanes take from memory, and where they leave their tags.
+/// What the lanes read from memory, and their tags.
 #[derive(Clone, Copy)]
 struct Rows {
     /// Both halves of each packet's key.
@@ -187,12 +190,12 @@ fn lengths(ad: usize, text: usize) -> Block {
     ((8 * ad as u128) << 64 | (8 * text as u128)).to_be_bytes()
 }
 
-/// A packet in its frame's buffer, as blocks: the associated data, one block, then the text. Enough bytes lie behind the
-/// text that its last block is whole.
+/// A packet in its frame's buffer, as blocks: one block of associated data, then the text. The last block of the text
+/// must be complete in the buffer.
 pub type Frame<'a> = &'a mut [Block];
 
 impl MultiBuffer {
-    /// Empty ones. They take some 10 KiB.
+    /// An empty batch. It takes about 10 KiB.
     pub fn boxed() -> Box<Self> {
         Box::new(MultiBuffer {
             count: 0,
@@ -208,15 +211,15 @@ impl MultiBuffer {
         })
     }
 
-    /// Starts over.
+    /// Starts a new batch.
     #[inline]
     pub fn start(&mut self) {
         self.most_before = self.most_before.max(self.count);
         self.count = 0;
     }
 
-    /// Wipes the keys and tags of this batch and of those before, and starts over. It touches only what was used: at most 2 KiB, or
-    /// 10 KiB where packets brought their round keys.
+    /// Wipes the keys and tags of this batch and of earlier ones, and starts a new one. It touches only what was used:
+    /// at most 2 KiB, or 10 KiB if packets brought their round keys.
     ///
     /// ```
     /// use sealwright::mode::multi_buffer::MultiBuffer;
@@ -236,33 +239,33 @@ impl MultiBuffer {
             row.0[..used].fill([0; 16]);
         }
         if used > 0 {
-            // Kernels write whole registers of them.
+            // Kernels write whole registers of tags.
             *tags = Row::ZERO;
         }
         zeroize::optimization_barrier(&self.rows);
         (self.count, self.most_before, self.has_rounds) = (0, 0, false);
     }
 
-    /// Packets there are.
+    /// The number of packets.
     #[inline]
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Takes a packet with 16 bytes of associated data and `len` of text: the next, counted from 0.
+    /// Adds a packet with 16 bytes of associated data and `len` bytes of text. Packets are numbered from 0.
     ///
     /// # Panics
-    /// If there are [`PACKETS`] already.
+    /// If there are already [`PACKETS`] packets.
     #[inline]
     pub fn push(&mut self, nonce: &[u8; NONCE], len: usize) {
         self.push_with(nonce, 16, len);
     }
 
-    /// Takes a packet with `ad` bytes of associated data, at most 16, which stand in block 0 of its frame with zero behind
-    /// them, and `len` bytes of text.
+    /// Adds a packet with `ad` bytes of associated data, at most 16, which are in block 0 of its frame followed by
+    /// zeros, and `len` bytes of text.
     ///
     /// # Panics
-    /// If there are [`PACKETS`] already, or more associated data than a block.
+    /// If there are already [`PACKETS`] packets, or more than 16 bytes of associated data.
     #[inline]
     pub fn push_with(&mut self, nonce: &[u8; NONCE], ad: usize, len: usize) {
         let packet = self.count;
@@ -274,7 +277,7 @@ impl MultiBuffer {
         self.rows.counters.0[packet][..NONCE].copy_from_slice(nonce);
     }
 
-    /// Both halves of a packet's key: of AES, or of AES2S.
+    /// Sets both halves of a packet's key, for AES or AES2S.
     #[inline]
     pub fn key(&mut self, packet: usize, halves: [&Block; 2]) {
         for (row, half) in self.rows.halves.iter_mut().zip(halves) {
@@ -282,12 +285,12 @@ impl MultiBuffer {
         }
     }
 
-    /// The first half of the keys of all packets, or the second: to be made in place.
+    /// The first or second half of the keys of all packets, to be filled in place.
     pub fn halves(&mut self, half: usize) -> &mut [Block] {
         &mut self.rows.halves[half].0[..self.count]
     }
 
-    /// The round keys of a packet.
+    /// Sets the round keys of a packet.
     #[inline]
     pub fn schedule(&mut self, packet: usize, blocks: &[Block]) {
         self.has_rounds = true;
@@ -296,7 +299,7 @@ impl MultiBuffer {
         }
     }
 
-    /// Puts the halves of a packet's key into its round keys, as round key 0 and this one: AES2S.
+    /// Copies the halves of a packet's key into its round keys, as round key 0 and round key `second`: AES2S.
     #[inline]
     pub fn substitute(&mut self, packet: usize, second: usize) {
         self.has_rounds = true;
@@ -305,19 +308,19 @@ impl MultiBuffer {
         }
     }
 
-    /// The GHASH key of a packet.
+    /// Sets the GHASH key of a packet.
     #[inline]
     pub fn hash_key(&mut self, packet: usize, h: &Block) {
         self.rows.h.0[packet] = *h;
     }
 
-    /// Seals all packets in their frames, or opens them **without having checked their tags**. Frames are in the order
-    /// in which packets were pushed; those behind them are not looked at, and taken out of `frames`.
+    /// Seals all packets in their frames, or opens them **without checking their tags**. Frames are in the order in
+    /// which packets were added; further frames are ignored, and removed from `frames`.
     ///
     /// # Panics
-    /// If a frame has not all blocks of its text.
+    /// If a frame lacks blocks of its text.
     pub fn run(&mut self, isa: Isa, frames: &mut [Frame<'_>; PACKETS], keys: Keys<'_>, hash: HashKeys<'_>, seal: bool) {
-        // Kernels take as many frames as a register has lanes, and would change those too.
+        // Kernels process as many frames as a register has lanes, and would change those too.
         frames[self.count..].fill_with(Frame::default);
         let even = self.measure(frames);
         let (source, long) = match keys {
@@ -336,7 +339,7 @@ impl MultiBuffer {
         }
     }
 
-    /// The mask of the last row and the lengths, if they are the same in all lanes; else rows for both are made.
+    /// The mask of the last row and the lengths, if they are the same in all lanes; otherwise fills the rows for both.
     fn measure(&mut self, frames: &[Frame<'_>; PACKETS]) -> Option<[Block; 2]> {
         let lens = &self.lens[..self.count];
         let len = lens.first().copied().unwrap_or_default();
@@ -361,7 +364,7 @@ impl MultiBuffer {
             self.latest = self.latest.max(first);
             self.rows.skew.0[packet][..4].copy_from_slice(&(first as u32).wrapping_neg().to_le_bytes());
             self.rows.lengths.0[packet] = lengths(self.ads[packet], len);
-            // An empty text's last row is its associated data.
+            // The last row of an empty text is its associated data.
             self.rows.keep.0[packet] = first_bytes(if len == 0 { 16 } else { len - 16 * (blocks - 1) });
         }
         None

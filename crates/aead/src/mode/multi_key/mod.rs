@@ -1,7 +1,7 @@
-//! GCM for keys that change with every packet, as a server of very many clients meets them.
+//! GCM with a key that changes with every packet, as in a server of very many clients.
 //!
-//! A [`Schedule`] is made (or copied from a client's record), serves one packet and is wiped. Only the few powers of h
-//! are computed that pay for themselves within a packet. The modes are GCM's and GSCM's own; the kernel is GCM's.
+//! A [`Schedule`] is made (or copied from a client's record), used for one packet and wiped. Only the few powers of h
+//! that save time within one packet are computed. The modes and the kernel are those of GCM and GSCM.
 //!
 //! ```
 //! use sealwright::{Isa, mode::multi_key::Schedule};
@@ -16,7 +16,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A nonce has [`NONCE`] bytes by its type. That none serves twice under one key is the caller's task.
+//! The type fixes the nonce's length at [`NONCE`] bytes. The caller must never use a nonce twice under one key.
 
 use core::fmt;
 
@@ -41,7 +41,8 @@ pub const NONCE: usize = 12;
 /// Bytes of a tag.
 pub const TAG: usize = 16;
 
-/// Whether two tags are the same, in constant time: of packets that were opened side by side, whose tags are compared apart.
+/// Whether two tags are equal, in constant time. For packets that were opened side by side, whose tags the caller
+/// compares.
 ///
 /// ```
 /// use sealwright::mode::multi_key::same_tag;
@@ -54,10 +55,10 @@ pub fn same_tag(ours: &Block, theirs: &Block) -> bool {
     same(ours, theirs)
 }
 
-/// 36 powers of h, and the padding: more cost a packet more time than they save it.
+/// 36 powers of h, and the padding: more powers would cost a packet more time than they save.
 type Powers = Clmul<44>;
 
-/// As many of them as this packet takes.
+/// As many of them as this packet needs.
 #[inline]
 fn powers(isa: Isa, h: &Block, ad: &[u8], text: &[u8]) -> Powers {
     let mut powers = Powers::empty();
@@ -65,7 +66,7 @@ fn powers(isa: Isa, h: &Block, ad: &[u8], text: &[u8]) -> Powers {
     powers
 }
 
-/// The round keys of AES-128 or AES-256 for a short while, not bound to any mode. Wiped when dropped.
+/// The round keys of AES-128 or AES-256 for a short time, not bound to a mode. Wiped when dropped.
 ///
 /// ```
 /// use sealwright::{Isa, mode::multi_key::Schedule};
@@ -93,7 +94,7 @@ impl fmt::Debug for Schedule {
     }
 }
 
-/// `$body` for the cipher of either size.
+/// `$body` for the cipher with the schedule's key size.
 macro_rules! either {
     ($schedule:expr, $cipher:ident => $body:expr) => {
         match &$schedule.0 {
@@ -107,7 +108,7 @@ impl Schedule {
     /// Expands a key of 16 or 32 bytes.
     ///
     /// # Errors
-    /// [`KeyLengthError`] for any other.
+    /// [`KeyLengthError`] for any other length.
     pub fn expand(isa: Isa, key: &[u8]) -> Result<Self, KeyLengthError> {
         match Key::new(key) {
             Ok(Key::Aes128(key)) => Ok(Schedule(Size::Short(Aes128::new(isa, key)))),
@@ -116,8 +117,8 @@ impl Schedule {
         }
     }
 
-    /// Puts another key of the same length in the place of this one. A schedule that is moved leaves copies behind; one that is made where it
-    /// stays does not.
+    /// Replaces the key by another of the same length, in place. A schedule that is moved leaves copies behind; one
+    /// that is rekeyed in place does not.
     ///
     /// ```
     /// use sealwright::{Isa, mode::multi_key::Schedule};
@@ -131,7 +132,7 @@ impl Schedule {
     /// ```
     ///
     /// # Errors
-    /// [`KeyLengthError`] for a key of another length; the schedule is then as it was.
+    /// [`KeyLengthError`] for a key of another length; the schedule is then unchanged.
     pub fn rekey(&mut self, isa: Isa, key: &[u8]) -> Result<(), KeyLengthError> {
         match (&mut self.0, Key::new(key)) {
             (Size::Short(cipher), Ok(Key::Aes128(key))) => {
@@ -144,10 +145,10 @@ impl Schedule {
         Ok(())
     }
 
-    /// Round keys that were expanded before: 11 or 15 of them.
+    /// A schedule of round keys that were expanded before: 11 or 15 of them.
     ///
     /// # Errors
-    /// [`KeyLengthError`], in bytes of round keys, for any other number.
+    /// [`KeyLengthError`], with lengths in bytes of round keys, for any other number.
     pub fn of(blocks: &[Block]) -> Result<Self, KeyLengthError> {
         if let Ok(blocks) = blocks.try_into() {
             return Ok(Schedule(Size::Short(Aes::with(Expanded::of(blocks)))));
@@ -158,15 +159,15 @@ impl Schedule {
         }
     }
 
-    /// The round keys, the first first.
+    /// The round keys, in the order of the rounds.
     pub fn blocks(&self) -> &[Block] {
         either!(self, cipher => cipher.round_keys().blocks())
     }
 
-    /// The same schedule with `key` in the place of round key `round`, as AES2S has it twice.
+    /// This schedule with `key` in place of round key `round`. AES2S replaces two of them.
     ///
     /// # Panics
-    /// If there is no such round.
+    /// If there is no round key with this number.
     #[must_use]
     pub fn replaced(mut self, round: usize, key: &Block) -> Self {
         match &mut self.0 {

@@ -1,9 +1,10 @@
-//! OCB3, the offset codebook mode of RFC 7253: authenticated encryption in one call of the cipher a block.
+//! OCB3, the offset codebook mode of RFC 7253: authenticated encryption with one cipher call per block.
 //!
-//! A text may have any length, a nonce 1 to 15 bytes. A nonce that serves twice under a key shows which blocks of the
-//! two texts are equal and lets them be spliced into forgeries; about 2^64 blocks under one key, with any nonces,
-//! do the same (RFC 7253, 5): so count nonces, and change keys long before. Nonces shorter than 6 bits, which the RFC
-//! allows and which break everything (Liénardy and Lafitte, 2023), cannot be said in bytes.
+//! A text may have any length, a nonce 1 to 15 bytes. A nonce that is used twice under a key reveals which blocks of
+//! the two texts are equal and lets an attacker splice them into forgeries. Encrypting about 2^64 blocks under one key,
+//! whatever the nonces, has the same effect (RFC 7253, 5): count nonces, and change keys long before. Nonces shorter
+//! than 6 bits, which the RFC allows and which break the mode (Liénardy and Lafitte, 2023), cannot be expressed in
+//! bytes.
 //!
 //! ```
 //! use sealwright::{Aead, Isa, mode::ocb::{TagLen, by_key}};
@@ -16,8 +17,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Built from: offsets by the Gray code (`offsets`), and one kernel for both directions (`kernel`). The key keeps L_*,
-//! L_$, L_0 to L_15 and the 64 offsets of an aligned run of blocks.
+//! The modules are `offsets`, which follow the Gray code, and `kernel`, one for both directions. A key stores L_*, L_$,
+//! L_0 to L_15 and the 64 offsets of an aligned run of blocks.
 
 mod kernel;
 mod offsets;
@@ -46,7 +47,7 @@ use crate::{
     wipe::CleanStackOf,
 };
 
-/// The blocks that one key should encrypt in all (RFC 7253, 5).
+/// The most blocks that one key should encrypt in all (RFC 7253, 5).
 pub(crate) const MAX_BLOCKS: u64 = 1 << 48;
 /// The longest text or associated data, in bytes: the 2^48 blocks that one key should encrypt in all (RFC 7253, 5).
 pub const MAX_BYTES: u64 = 16 * MAX_BLOCKS;
@@ -75,12 +76,13 @@ pub struct Ocb<C> {
     _stack: CleanStackOf,
 }
 
-/// Zero, in place of the padding behind keys of AES, as in [`Offsets`].
+/// Zeros in place of the padding behind AES keys, as in [`Offsets`].
 type Rest = [u8; 31 - size_of::<Isa>() - size_of::<CleanStackOf>()];
 const _: () = assert!(size_of::<Ocb<BothWays<11>>>() == size_of::<BothWays<11>>() + size_of::<Offsets>() + 32);
 const _: () = assert!(size_of::<Ocb<BothWays<15>>>() == size_of::<BothWays<15>>() + size_of::<Offsets>() + 32);
 
-/// A tag length of RFC 7253, in bytes. It goes into the nonce's block, so that keys do not mix lengths.
+/// A tag length of RFC 7253, in bytes. It is encoded in the nonce's block, so that tags of different lengths under one
+/// key are unrelated.
 ///
 /// ```
 /// use sealwright::{Isa, mode::ocb::{TagLen, by_key}};
@@ -96,7 +98,7 @@ pub enum TagLen {
     T16 = 16,
     /// 96 bits.
     T12 = 12,
-    /// 64 bits: a forger succeeds once in 2^64 tries.
+    /// 64 bits: each attempt at a forgery succeeds with probability 2^-64.
     T8 = 8,
 }
 
@@ -108,7 +110,7 @@ impl<C: BlockCipher + Inverse> Ocb<C> {
         Ocb { isa, cipher, offsets, tag_len, _rest: Rest::default(), _stack: CleanStackOf::moved() }
     }
 
-    /// The nonce's block (RFC 7253, 4.2): the tag's length in seven bits, zeros, a one, the nonce.
+    /// The nonce's block (RFC 7253, 4.2): the tag's length in seven bits, zeros, a one bit, the nonce.
     #[inline]
     fn nonce_block(&self, nonce: &[u8]) -> Option<Block> {
         let number = match *nonce {
@@ -141,7 +143,7 @@ impl<C: BlockCipher + Inverse> Ocb<C> {
 macro_rules! key_sizes {
     ($($bytes:literal $keys:literal),*) => {
         $(impl Ocb<BothWays<$keys>> {
-            /// Without a key, which [`Ocb::rekey`] makes where it stays.
+            /// Without a key, which [`Ocb::rekey`] expands in place.
             pub(crate) fn unfilled(isa: Isa, tag_len: TagLen) -> Self {
                 Ocb {
                     isa,
@@ -153,8 +155,8 @@ macro_rules! key_sizes {
                 }
             }
 
-            /// With a key that is made where it stays. A function of its own, so that what it leaves on the stack lies no deeper
-            /// than what is wiped with the key.
+            /// With a key that is expanded in place. A separate function, so that what it leaves on the stack lies no
+            /// deeper than what is wiped with the key.
             #[inline(never)]
             fn boxed(isa: Isa, key: &[u8; $bytes], tag_len: TagLen) -> Box<Self> {
                 let mut aead = Box::new(Self::unfilled(isa, tag_len));
@@ -162,9 +164,10 @@ macro_rules! key_sizes {
                 aead
             }
 
-            /// Replaces the key, in the same memory: no memory is taken, wiped and freed.
+            /// Replaces the key in place, without allocating, wiping and freeing memory.
             ///
-            /// What kernels left of the key before on the stack is wiped when this is dropped, as everything there.
+            /// What kernels left of the previous key on the stack is wiped when this object is dropped, like everything
+            /// else there.
             ///
             /// ```
             /// use sealwright::{Aead, Isa, Suite, block::aes::BothWays, mode::ocb::{Ocb, TagLen}};
@@ -235,7 +238,7 @@ impl<C: BlockCipher + Inverse> Aead for Ocb<C> {
     }
 }
 
-/// AES-OCB by length of key: 16 or 32 bytes, or 24 with the feature `aes192`.
+/// AES-OCB, selected by key length: 16 or 32 bytes, or 24 with the feature `aes192`.
 ///
 /// ```
 /// use sealwright::{Isa, SealError, mode::ocb::{TagLen, by_key}};
@@ -246,7 +249,7 @@ impl<C: BlockCipher + Inverse> Aead for Ocb<C> {
 /// ```
 ///
 /// # Errors
-/// [`KeyLengthError`] for any other.
+/// [`KeyLengthError`] for any other length.
 pub fn by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, KeyLengthError> {
     Ok(match Key::new(key)? {
         Key::Aes128(key) => Ocb::<BothWays<11>>::boxed(isa, key, tag_len),
@@ -268,7 +271,7 @@ pub fn by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, Ke
 /// ```
 ///
 /// # Errors
-/// [`KeyLengthError`] for any other.
+/// [`KeyLengthError`] for any other length.
 #[cfg(feature = "serpent")]
 pub fn serpent_by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Box<dyn Aead>, KeyLengthError> {
     Ok(Box::new(Ocb::new(isa, crate::block::serpent::Serpent::new(key)?, tag_len)))

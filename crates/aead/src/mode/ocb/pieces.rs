@@ -1,4 +1,4 @@
-//! AES-OCB by pieces: offset and checksum are kept between them.
+//! AES-OCB in pieces: offset and checksum are kept between them.
 
 use alloc::{boxed::Box, sync::Arc};
 use core::fmt;
@@ -22,7 +22,7 @@ use crate::{
     tag::{Tag, Whole},
 };
 
-/// As [`by_key`](super::by_key), for messages that are also sealed in pieces.
+/// Like [`by_key`](super::by_key), for keys whose messages may also be sealed in pieces.
 ///
 /// ```
 /// use sealwright::{Aead, InPieces, Isa, Pieces, mode::ocb::{TagLen, pieces_by_key}};
@@ -41,7 +41,7 @@ use crate::{
 ///
 /// # Errors
 /// [`KeyLengthError`] unless the key has 16 or 32 bytes, or 24 with the feature `aes192`.
-// Compiled where it is called, and nowhere else.
+// Inlined, so that only programs that call it contain its code.
 #[inline]
 pub fn pieces_by_key(isa: Isa, key: &[u8], tag_len: TagLen) -> Result<Arc<dyn InPieces>, KeyLengthError> {
     Ok(match Key::new(key)? {
@@ -62,7 +62,7 @@ impl<C: BlockCipher + Inverse + 'static> InPieces for Kept<Ocb<C>> {
     }
 }
 
-/// Blocks between two offsets that are kept.
+/// Blocks between two stored offsets.
 const RUN: usize = 64;
 
 /// What is kept between two pieces.
@@ -72,7 +72,7 @@ struct State {
     hash: Block,
     /// The offset of the last block whose number is a multiple of `RUN`.
     base: Block,
-    /// That of the last block.
+    /// The offset of the last block.
     offset: Block,
     checksum: Block,
 }
@@ -82,7 +82,7 @@ wipe_on_drop!(State { hash: [0; 16], base: [0; 16], offset: [0; 16], checksum: [
 struct Message<C> {
     key: Arc<Kept<Ocb<C>>>,
     state: State,
-    /// Bytes of text so far. No padding, for the reason that [`Kept`] has.
+    /// Bytes of text so far. No padding, for the reason given at [`Kept`].
     text: u64,
 }
 
@@ -98,7 +98,7 @@ impl<C: BlockCipher + Inverse + 'static> Pieces for Message<C> {
         if piece.is_empty() {
             return Ok(());
         }
-        // A block that is not whole was the last one.
+        // A piece that ended with a partial block was the last one.
         if !self.text.is_multiple_of(16) {
             return Err(SealError::PartialBlock);
         }
@@ -134,7 +134,7 @@ impl<C: BlockCipher + Inverse> Kernel for Begin<'_, C> {
     }
 }
 
-/// The next part of the text, behind so many blocks.
+/// The next part of the text, after `blocks` blocks.
 struct Piece<'a, C> {
     cipher: &'a C,
     offsets: &'a Offsets,
@@ -151,14 +151,14 @@ impl<C: BlockCipher + Inverse> Kernel for Piece<'_, C> {
         if S::AES {
             return self.sealed::<S, W>(simd);
         }
-        // One function for all sizes of key, as for whole texts.
+        // One function for all key sizes, as for whole texts.
         let cipher = self.cipher.sliced_both_ways(simd);
         let Piece { offsets, state, blocks, text, .. } = self;
         simd.outlined(Sliced(Piece { cipher: &cipher, offsets, state, blocks, text }));
     }
 }
 
-/// The kernel as a function of its own.
+/// The kernel as a separate function.
 struct Sliced<'a, C>(Piece<'a, C>);
 
 impl<S: Simd, C: BlockCipher + Inverse> Outlined<S> for Sliced<'_, C> {
@@ -197,7 +197,7 @@ impl<C: BlockCipher + Inverse> Piece<'_, C> {
         self.state.checksum = checksum.fold().first_block();
     }
 
-    /// Whole runs; returns the checksum of what they encrypt, to be folded.
+    /// Whole runs; returns the checksum of their plaintext, to be folded.
     #[inline(always)]
     fn runs<S: Simd, const W: usize>(&mut self, simd: S, text: &mut [u8]) -> S::Reg {
         let mut walk = Walk::from(simd, self.offsets, simd.splat(&self.state.base), self.blocks);
@@ -220,7 +220,7 @@ impl<C: BlockCipher + Inverse> Piece<'_, C> {
         for (i, text) in text.chunks(S::Reg::BYTES).enumerate() {
             let block = simd.load_partial(text);
             checksum = checksum ^ block;
-            // That of a run's last block is in no row.
+            // The offset of a run's last block is not in the table.
             let offset = base ^ self.offsets.row(simd, within + i * lanes);
             offsets[i] = offset.replace_lane((blocks - 1).wrapping_sub(i * lanes), simd.splat(&last));
             x[i] = block ^ offsets[i];
@@ -236,7 +236,7 @@ impl<C: BlockCipher + Inverse> Piece<'_, C> {
         checksum
     }
 
-    /// A last block that is not whole.
+    /// A last block that is incomplete.
     #[inline(always)]
     fn end<S: Simd>(&mut self, simd: S) -> S::Reg {
         let offset = simd.first(&self.state.offset) ^ simd.first(&self.offsets.star);

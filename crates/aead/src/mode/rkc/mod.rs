@@ -9,20 +9,20 @@
 //!
 //! Why it protects nothing:
 //!
-//! * T is a hash without a key, of public values and of the plaintext. Whoever knows the plaintext of a message can forge every
-//!   prefix of it, and whoever guesses a plaintext can check the guess.
-//! * S is sent in the open. All R_i are therefore public, and each K_i gives all others.
-//! * Two messages with the same S encrypt equal blocks at equal places to equal ciphertexts.
+//! * T is a hash without a key, of public values and of the plaintext. Anyone who knows the plaintext of a message can
+//!   forge every prefix of it, and anyone who guesses a plaintext can check the guess.
+//! * S is sent in the clear. All R_i are therefore public, and each K_i reveals all others.
+//! * Two messages with the same S encrypt equal blocks at the same position to equal ciphertexts.
 //!
-//! [`RkcHmac`] repairs the tag and nothing else. To protect data, take a [`Suite`](crate::Suite).
+//! [`RkcHmac`] repairs the tag and nothing else. To protect data, use a [`Suite`](crate::Suite).
 //!
-//! The paper leaves open how S seeds the DRBG and how the R_i are drawn, what happens to a partial block, and how long
-//! a message may be. Here, as RKC-R: S, 55 bytes and so exactly as long as the DRBG's V, *is* V, with C =
-//! Hash_df(0x00 || V) and a reseed counter of 1; each R_i is a Generate of 256 bits; texts are whole blocks, fewer than
-//! 2^32. [`Reading`] has the alternatives. There is no associated data.
+//! The paper does not say how S seeds the DRBG, how the R_i are drawn, what happens to a partial block, or how long a
+//! message may be. The reading implemented here is called RKC-R: S, which has 55 bytes like the DRBG's V, *is* V, with
+//! C = Hash_df(0x00 || V) and a reseed counter of 1; each R_i is a Generate of 256 bits; texts are whole blocks, fewer
+//! than 2^32. [`Reading`] offers the alternatives. There is no associated data.
 //!
-//! How it is made fast: two hash computations are always interleaved (`chain`), and the lanes of a register compute the key
-//! schedules of different keys (`block::multi_key`). `docs/RKC.md` has the details.
+//! For speed, two hash computations are always interleaved (`chain`), and the lanes of a register compute the key
+//! schedules of different keys (`block::multi_key`). See `docs/RKC.md`.
 //!
 //! ```
 //! use sealwright::{Isa, mode::rkc::{Draw, Offsets, Reading, Rkc, SeedUse}};
@@ -88,8 +88,8 @@ pub struct Rkc {
 }
 wipe_on_drop!(Rkc { key: [0; 4] });
 
-/// K_i xor K_0 for the first blocks of messages with one seed, computed before there is a key or a message: the paper's
-/// pre-processing. Like the seed it is public, and like the seed it is for one message.
+/// K_i xor K_0 for the first blocks of messages with one seed, which can be computed before the key and the message are
+/// known: the paper's pre-processing. Like the seed, the offsets are public, and for one message only.
 ///
 /// ```
 /// use sealwright::{Isa, mode::rkc::{Offsets, Reading}};
@@ -100,7 +100,7 @@ wipe_on_drop!(Rkc { key: [0; 4] });
 #[derive(Clone, Debug)]
 pub struct Offsets(Vec<Digest>);
 
-/// Where a message's offsets come from.
+/// The source of a message's offsets.
 enum Source<'a> {
     Chain { reading: Reading, seed: &'a Seed },
     Ahead(&'a [Digest]),
@@ -112,7 +112,7 @@ impl Rkc {
         Self::research_only_reading(isa, key, Reading::default())
     }
 
-    /// RKC as another reading has it.
+    /// RKC in another reading of the paper.
     pub fn research_only_reading(isa: Isa, key: &[u8; 32], reading: Reading) -> Self {
         let mut words = [0; 4];
         for (word, bytes) in words.iter_mut().zip(key.as_chunks::<8>().0) {
@@ -124,22 +124,22 @@ impl Rkc {
     /// Encrypts `text` in place and returns T.
     ///
     /// # Errors
-    /// Refuses a text that is not whole blocks, or has more than [`MAX_BLOCKS`]; it is then as it was.
+    /// If the text is not whole blocks, or has more than [`MAX_BLOCKS`]; it is then unchanged.
     pub fn seal(&self, seed: &Seed, text: &mut [u8]) -> Result<Tag, SealError> {
         whole_blocks(text.len() as u64)?;
         Ok(self.apply::<true>(Source::Chain { reading: self.reading, seed }, text, true))
     }
 
-    /// [`Rkc::seal`] with offsets computed before.
+    /// [`Rkc::seal`] with precomputed offsets.
     ///
     /// # Errors
-    /// Refuses a text that is not whole blocks, or has more than there are offsets; it is then as it was.
+    /// If the text is not whole blocks, or has more blocks than there are offsets; it is then unchanged.
     pub fn seal_ahead(&self, offsets: &Offsets, text: &mut [u8]) -> Result<Tag, SealError> {
         let source = offsets.source(text)?;
         Ok(self.apply::<true>(source, text, true))
     }
 
-    /// Encrypts `text` in place with offsets computed before, and makes no T: the confidentiality-only variant.
+    /// Encrypts `text` in place with precomputed offsets, without T: the variant for confidentiality only.
     ///
     /// # Errors
     /// Same as [`Rkc::seal_ahead`].
@@ -149,7 +149,7 @@ impl Rkc {
         Ok(())
     }
 
-    /// Decrypts `text` in place if `tag` is its T, which only the plaintext shows.
+    /// Decrypts `text` in place if `tag` is its T, which is computed from the plaintext.
     ///
     /// # Errors
     /// [`OpenError`] otherwise; `text` is then all zero.
@@ -161,7 +161,7 @@ impl Rkc {
         release(text, genuine)
     }
 
-    /// Encrypts or decrypts whole blocks; T is of nothing unless `tagged`.
+    /// Encrypts or decrypts whole blocks; unless `tagged`, T is that of an empty text.
     fn apply<const SEAL: bool>(&self, source: Source<'_>, text: &mut [u8], tagged: bool) -> Tag {
         let hash = self.isa.hash(Message::<SEAL> { isa: self.isa, key: &self.key, source, text, tagged });
         let mut tag = [0; 32];
@@ -183,14 +183,14 @@ impl Offsets {
         size_of_val(&self.0[..])
     }
 
-    /// These, if they are enough for `text`.
+    /// These offsets, if there are enough for `text`.
     fn source(&self, text: &[u8]) -> Result<Source<'_>, SealError> {
         whole_blocks(text.len() as u64)?;
         if text.len() / 16 > self.0.len() { Err(SealError::TextTooLong) } else { Ok(Source::Ahead(&self.0)) }
     }
 }
 
-/// One message through everything.
+/// One message in one pass.
 struct Message<'a, const SEAL: bool> {
     isa: Isa,
     key: &'a Digest,
@@ -231,7 +231,7 @@ impl<const SEAL: bool> Hashing for Message<'_, SEAL> {
     }
 }
 
-/// Offsets without a message.
+/// Offsets computed without a message.
 struct Ahead<'a> {
     reading: Reading,
     seed: &'a Seed,
@@ -250,7 +250,7 @@ impl Hashing for Ahead<'_> {
     }
 }
 
-/// Refuses texts, by their length in bytes, that are not whole blocks or have more than [`MAX_BLOCKS`].
+/// Refuses texts, given by length in bytes, that are not whole blocks or have more than [`MAX_BLOCKS`].
 fn whole_blocks(text: u64) -> Result<(), SealError> {
     if !text.is_multiple_of(16) {
         return Err(SealError::PartialBlock);
@@ -258,12 +258,12 @@ fn whole_blocks(text: u64) -> Result<(), SealError> {
     if text / 16 > MAX_BLOCKS { Err(SealError::TextTooLong) } else { Ok(()) }
 }
 
-/// The seed that an [`Aead`]'s nonce is.
+/// The nonce of an [`Aead`] as a seed.
 fn as_seed(nonce: &[u8]) -> Option<&Seed> {
     nonce.try_into().ok()
 }
 
-/// As an [`Aead`], RKC takes S as nonce and no associated data.
+/// As an [`Aead`], RKC takes S as the nonce and accepts no associated data.
 impl Sealed for Rkc {}
 impl Aead for Rkc {
     fn tag_len(&self) -> usize {

@@ -1,18 +1,18 @@
-//! What a message of RKC is made with, and how the paper is read where it leaves something open.
+//! The parameters of a message of RKC, and the possible readings of what the paper leaves open.
 
 use crate::drbg::SEED_BYTES;
 
-/// S: public, and another for every message under a key.
+/// S: public, and different for every message under a key.
 pub type Seed = [u8; SEED_BYTES];
 
 /// The most blocks in a message.
 pub const MAX_BLOCKS: u64 = (1 << 32) - 1;
 
-/// Blocks whose keys are made together.
+/// Blocks whose keys are computed together.
 pub(super) const BATCH: usize = 16;
 
-/// A reading of what the paper leaves open. The default is RKC-R; C_1 does not depend on `draw`, so that one block tells
-/// no two draws apart.
+/// A reading of what the paper leaves open. The default is RKC-R. C_1 does not depend on `draw`: one block cannot
+/// distinguish between the draws.
 ///
 /// ```
 /// use sealwright::mode::rkc::{Draw, Reading, SeedUse};
@@ -21,13 +21,13 @@ pub(super) const BATCH: usize = 16;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Reading {
-    /// What S becomes.
+    /// How S is used.
     pub seed: SeedUse,
     /// How the R_i are drawn.
     pub draw: Draw,
 }
 
-/// What the seed S becomes in Hash_DRBG.
+/// How the seed S enters Hash_DRBG.
 ///
 /// ```
 /// use sealwright::mode::rkc::{Draw, Reading, SeedUse};
@@ -57,6 +57,6 @@ pub enum Draw {
     /// One Generate of 256 bits for each block.
     #[default]
     Block,
-    /// One Generate for all blocks, as many bits as a request may have (2^19), then another.
+    /// One Generate for all blocks; after 2^19 bits, the most that a request may return, the next one.
     All,
 }
