@@ -1,9 +1,10 @@
-//! AES2S: AES with two round keys of a client's own in the place of the schedule's (El-Fotouh and Diepold, "The Analysis
-//! of Galois Substitution Counter Mode", 2009, table 1). Encryption only: counter mode needs no more.
+//! AES2S: AES in which two round keys of the schedule are replaced with a client's own (El-Fotouh and Diepold, "The
+//! Analysis of Galois Substitution Counter Mode", 2009, table 1). Encryption only, because counter mode needs no
+//! decryption.
 //!
-//! Many clients share one schedule; each keeps 32 bytes. Key K1 replaces round key 0. Which one K2 replaces is a type:
-//! `AsPrinted` (feature `research`) is the paper's, and **broken** where clients know the schedule; [`LastRound`] makes AES2S the whole AES
-//! between two secret keys. `docs/GSCM.md` explains why.
+//! Many clients share one schedule; each stores 32 bytes. Key K1 replaces round key 0. Which one K2 replaces is chosen
+//! by a type: `AsPrinted` (feature `research`) is the paper's choice, and **broken** if clients know the schedule.
+//! [`LastRound`] puts all of AES between two secret keys. `docs/GSCM.md` explains why.
 //!
 //! ```
 //! use sealwright::{Isa, block::{aes::Aes128, aes2s::{LastRound, SecondaryKeys}}, mode::ctr};
@@ -23,7 +24,7 @@ use crate::{
     simd::{Block, Isa, Reg, Simd},
 };
 
-/// A client's own part of AES2S: 32 bytes.
+/// A client's own keys of AES2S: 32 bytes.
 ///
 /// ```
 /// use sealwright::block::aes2s::SecondaryKeys;
@@ -33,9 +34,9 @@ use crate::{
 /// ```
 #[derive(Clone, Default)]
 pub struct SecondaryKeys {
-    /// K1, in the place of round key 0.
+    /// K1, which replaces round key 0.
     pub k1: Block,
-    /// K2, in the place that a [`K2Position`] names.
+    /// K2, which replaces the round key that a [`K2Position`] selects.
     pub k2: Block,
 }
 
@@ -55,12 +56,12 @@ impl fmt::Debug for SecondaryKeys {
 /// assert_eq!((LastRound::of_second(10), LastRound::of_second(14)), (10, 14));
 /// ```
 pub trait K2Position: Sealed + Copy + Send + Sync + 'static {
-    /// Its number, in a cipher of `rounds` rounds.
+    /// The number of that round key, in a cipher of `rounds` rounds.
     fn of_second(rounds: usize) -> usize;
 }
 
-/// **Research only.** As the paper has it: 5 of 10 rounds, 9 of 12 or 14. A client that knows the schedule finds K1 and K2
-/// behind 5 rounds from 256 blocks.
+/// **Research only.** The paper's choice: round key 5 of 10 rounds, 9 of 12 or 14. A client that knows the schedule
+/// recovers K1 and K2 from 256 blocks if K2 is in round 5.
 ///
 /// ```
 /// use sealwright::block::aes2s::{AsPrinted, K2Position};
@@ -71,7 +72,7 @@ pub trait K2Position: Sealed + Copy + Send + Sync + 'static {
 #[derive(Clone, Copy, Debug)]
 pub struct AsPrinted;
 
-/// The last round key: the hardened form, all of AES between K1 and K2.
+/// The last round key, which is the hardened form: all of AES lies between K1 and K2.
 ///
 /// ```
 /// use sealwright::{Isa, block::{aes::Aes256, aes2s::{LastRound, SecondaryKeys}}};
@@ -102,7 +103,7 @@ impl K2Position for LastRound {
     }
 }
 
-/// A schedule of `KEYS` round keys, two of them replaced.
+/// A schedule of `KEYS` round keys, with two of them replaced.
 ///
 /// ```
 /// use sealwright::block::{RoundKeys, aes2s::{LastRound, Substituted}};
@@ -126,7 +127,7 @@ impl<const KEYS: usize, P> fmt::Debug for Substituted<'_, KEYS, P> {
 impl<const KEYS: usize, P: K2Position> Sealed for Substituted<'_, KEYS, P> {}
 impl<const KEYS: usize, P: K2Position> RoundKeys for Substituted<'_, KEYS, P> {
     const ROUNDS: usize = KEYS - 1;
-    /// The client's part; the schedule is the cluster's.
+    /// Only the client's keys are counted; the schedule belongs to the cluster.
     const STATE_BYTES: usize = size_of::<SecondaryKeys>();
     type Carry<R: Reg> = ();
 
@@ -144,11 +145,11 @@ impl<const KEYS: usize, P: K2Position> RoundKeys for Substituted<'_, KEYS, P> {
     }
 }
 
-/// AES2S on a schedule of `KEYS` round keys. **Research only** as `AsPrinted`.
+/// AES2S on a schedule of `KEYS` round keys. **Research only** with `AsPrinted`.
 pub type Aes2s<'a, const KEYS: usize, P> = Aes<Substituted<'a, KEYS, P>>;
 
 impl<const KEYS: usize> Aes<Expanded<KEYS>> {
-    /// AES2S: this schedule, `client`'s keys in the places of round key 0 and of the one that `P` names.
+    /// AES2S: this schedule, with `client`'s keys in place of round key 0 and of the one that `P` selects.
     #[inline(always)]
     pub fn substituted<'a, P: K2Position>(&'a self, client: &'a SecondaryKeys) -> Aes2s<'a, KEYS, P> {
         Aes::with(Substituted { schedule: self.round_keys(), client, place: PhantomData })

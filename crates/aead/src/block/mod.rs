@@ -51,14 +51,14 @@ use crate::{
 /// assert_eq!((Aes128::STATE_BYTES, Aes256::STATE_BYTES), (176, 240));
 /// ```
 pub trait BlockCipher: Sealed + Send + Sync {
-    /// Bytes of key material that a client of this cipher keeps.
+    /// Bytes of key material that are stored per key or client of this cipher.
     const STATE_BYTES: usize;
-    /// This cipher as a level without AES instructions runs it: one type for all sizes of key.
+    /// The form in which a level without AES instructions runs this cipher: one type for all key sizes.
     type Sliced: BlockCipher;
-    /// Rounds of AES whose keys [`BlockCipher::round_key`] has at hand; 0 for other ciphers.
+    /// The number of AES rounds, if [`BlockCipher::round_key`] returns their keys; 0 for other ciphers.
     const AES_ROUNDS: usize = 0;
 
-    /// Round key `round` in every lane, where [`BlockCipher::AES_ROUNDS`] is not 0.
+    /// Round key `round` in every lane, if [`BlockCipher::AES_ROUNDS`] is not 0.
     #[inline(always)]
     fn round_key<S: Simd>(&self, simd: S, _round: usize) -> S::Reg {
         simd.zero()
@@ -67,8 +67,8 @@ pub trait BlockCipher: Sealed + Send + Sync {
     /// Prepares the cipher for a message at a level without AES instructions.
     fn sliced<S: Simd>(&self, simd: S) -> Self::Sliced;
 
-    /// Encrypts every block of `blocks`, doing the steps of `work` between the rounds, or as many as pay: the caller does
-    /// what is left.
+    /// Encrypts every block of `blocks`, and does steps of `work` between the rounds as long as that saves time: the
+    /// caller does the rest.
     fn encrypt_interleaved<S: Simd, const W: usize, B: Interleave<S>>(
         &self,
         simd: S,
@@ -108,7 +108,7 @@ pub trait BlockCipher: Sealed + Send + Sync {
 /// # }
 /// ```
 pub trait Inverse: BlockCipher {
-    /// This cipher in both directions as a level without AES instructions runs it.
+    /// The form in which a level without AES instructions runs this cipher in both directions.
     type SlicedBothWays: Inverse;
 
     /// Prepares both directions for a message at a level without AES instructions.
@@ -126,7 +126,7 @@ pub trait Inverse: BlockCipher {
     }
 }
 
-/// What is xored into each register of a batch before and after the cipher, as OCB does with its offsets.
+/// The masks that are xored into each register of a batch before and after the cipher. OCB's offsets are such masks.
 ///
 /// ```
 /// use sealwright::{Isa, block::{BlockCipher, Masks, aes::Aes128}, simd::{Block, Kernel, Reg, Simd}};
@@ -154,12 +154,12 @@ pub trait Inverse: BlockCipher {
 /// assert_ne!(isa.run(Masked(&cipher, [1; 16])), isa.run(Masked(&cipher, [2; 16])));
 /// ```
 pub trait Masks<S: Simd> {
-    /// The mask of register `i`, xor `key`: a cipher that xors a key at either end passes it here, so that mask and key
-    /// cost one operation.
+    /// The mask of register `i`, xor `key`: a cipher that xors a key at its start or end passes it here, so that mask
+    /// and key take one operation.
     fn with(&self, simd: S, i: usize, key: S::Reg) -> S::Reg;
 }
 
-/// No masks: keys alone.
+/// No masks: only the cipher's keys are xored.
 ///
 /// ```
 /// use sealwright::{Isa, block::{BlockCipher, NoMask, aes::Aes128}, simd::{Block, Kernel, Reg, Simd}};
@@ -197,7 +197,7 @@ pub(crate) fn mask<S: Simd, const W: usize, M: Masks<S>>(simd: S, blocks: &mut [
     }
 }
 
-/// Work to be done between the rounds of a cipher, in units that other execution ports can take meanwhile.
+/// Work to be interleaved with the rounds of a cipher, in steps that use other execution ports.
 ///
 /// ```
 /// use sealwright::{Isa, block::{BlockCipher, Interleave, aes::Aes128}, simd::{Kernel, Simd}};
@@ -224,12 +224,12 @@ pub(crate) fn mask<S: Simd, const W: usize, M: Masks<S>>(simd: S, blocks: &mut [
 /// assert!(isa.run(Places(&Aes128::new(isa, &[7; 16]))) <= 10);
 /// ```
 pub trait Interleave<S: Simd> {
-    /// Called after round `done` of `of`, constants once the rounds are unrolled. It may [`Simd::order_barrier`] some of `blocks`
-    /// to its own registers, so that it stays between these rounds.
+    /// Called after round `done` of `of`, which are constants once the rounds are unrolled. It may tie some of `blocks`
+    /// to its own registers with [`Simd::order_barrier`], so that it stays between these rounds.
     fn step(&mut self, simd: S, blocks: &mut [S::Reg], done: usize, of: usize);
 }
 
-/// No work beside the cipher.
+/// No work between the rounds.
 ///
 /// ```
 /// use sealwright::{Isa, block::{BlockCipher, NoInterleave, aes::Aes128}, simd::{Block, Kernel, Reg, Simd}};
@@ -255,7 +255,7 @@ impl<S: Simd> Interleave<S> for NoInterleave {
     fn step(&mut self, _: S, _: &mut [S::Reg], _: usize, _: usize) {}
 }
 
-/// The encryption of one block: the key of a hash, and what keys are derived from.
+/// The encryption of one block, for hash keys and key derivation.
 pub(crate) fn encrypt_block<C: BlockCipher>(isa: Isa, cipher: &C, block: &Block) -> Block {
     struct One<'a, C>(&'a C, &'a Block);
     impl<C: BlockCipher> Kernel for One<'_, C> {

@@ -1,5 +1,5 @@
-//! AES with another key in every lane, for modes that never use a key twice and for packets of many clients: the
-//! schedule runs in the lanes that the blocks stand in, so that a key costs as little as a few blocks.
+//! AES with a different key in every lane, for modes that use each key once and for packets of many clients. The key
+//! schedule runs in the same lanes as the blocks, so that a key costs as little as a few blocks.
 
 use super::{
     aes::{pack, rounds, unpack},
@@ -10,10 +10,10 @@ use crate::simd::{Reg, Simd, bitslice::Slices};
 /// Rounds of AES-256.
 const ROUNDS: usize = 14;
 
-/// The two halves of each lane's key; of each register of blocks one register of each half.
+/// The two halves of each lane's key: one register of each half for every register of blocks.
 pub(crate) type Keys<R, const W: usize> = [[R; W]; 2];
 
-/// Puts round key `round` in the place of the one before last, which it is made of (FIPS 197, 5.2).
+/// Computes round key `round` in place of the one before the previous, from which it is derived (FIPS 197, 5.2).
 #[inline(always)]
 fn advance<S: Simd, const W: usize>(simd: S, round: usize, keys: &mut Keys<S::Reg, W>) {
     if round < 2 {
@@ -29,7 +29,7 @@ fn advance<S: Simd, const W: usize>(simd: S, round: usize, keys: &mut Keys<S::Re
     }
 }
 
-/// [`sub_last_word`] of all registers, where there are no instructions for it in one go through the bit slices.
+/// [`sub_last_word`] of all registers; without AES instructions, in a single bitsliced pass.
 #[inline(always)]
 fn sub_last_words<S: Simd, const W: usize, const ROTATE: bool>(
     simd: S,
@@ -60,7 +60,7 @@ fn sub_last_words<S: Simd, const W: usize, const ROTATE: bool>(
     words
 }
 
-/// All round keys of every lane, each in its place: of AES-128 (11) from the first half, of AES-256 (15) from both.
+/// All round keys of every lane, each at its index: for AES-128 (11) from the first half, for AES-256 (15) from both.
 #[inline(always)]
 pub(crate) fn expand<S: Simd, const W: usize, const KEYS: usize>(
     simd: S,
@@ -78,8 +78,8 @@ pub(crate) fn expand<S: Simd, const W: usize, const KEYS: usize>(
     }
 }
 
-/// Round key `round` of every lane, each asked for in its turn from 1 on: of AES-128 (11 of them) the first of the `pair` is the one before,
-/// of AES-256 (15) they are the two before.
+/// Round key `round` of every lane; to be called in order from round 1 on. For AES-128 (11 keys), the first of `pair`
+/// is the previous round key; for AES-256 (15), `pair` is the previous two.
 #[inline(always)]
 pub(crate) fn next<S: Simd, const W: usize, const KEYS: usize>(
     simd: S,
@@ -97,27 +97,27 @@ pub(crate) fn next<S: Simd, const W: usize, const KEYS: usize>(
     pair[0]
 }
 
-/// All round keys of every lane, as the level encrypts with them.
+/// All round keys of every lane, in the form in which the level encrypts.
 pub(crate) struct LaneRounds<R, const W: usize, const KEYS: usize> {
     keys: [[R; W]; KEYS],
-    /// The same in bit slices, at a level without instructions for rounds: sliced once for all rows.
+    /// The same in bitsliced form, at a level without AES instructions: sliced once for all rows.
     sliced: [Option<Slices<W>>; KEYS],
 }
 
 impl<R: Reg, const W: usize, const KEYS: usize> LaneRounds<R, W, KEYS> {
-    /// No keys yet.
+    /// Without keys.
     #[inline(always)]
     pub(crate) fn empty<S: Simd<Reg = R>>(simd: S) -> Self {
         LaneRounds { keys: [[simd.zero(); W]; KEYS], sliced: [None; KEYS] }
     }
 
-    /// The round keys, to be set; then they must be [settled](Self::settle).
+    /// The round keys, to be written; call [`settle`](Self::settle) afterwards.
     #[inline(always)]
     pub(crate) fn keys_mut(&mut self) -> &mut [[R; W]; KEYS] {
         &mut self.keys
     }
 
-    /// Makes ready what rows are encrypted with, when all keys are there.
+    /// Prepares for encryption, after all keys were written.
     #[inline(always)]
     pub(crate) fn settle<S: Simd<Reg = R>>(&mut self, _: S) {
         if !S::AES {
@@ -127,7 +127,7 @@ impl<R: Reg, const W: usize, const KEYS: usize> LaneRounds<R, W, KEYS> {
         }
     }
 
-    /// Encrypts rows of blocks, each lane of them with that lane's round keys.
+    /// Encrypts rows of blocks, each lane with its own round keys.
     #[inline(always)]
     pub(crate) fn encrypt<S: Simd<Reg = R>, const ROWS: usize>(&self, simd: S, rows: &mut [[R; W]; ROWS]) {
         if !S::AES {
@@ -156,7 +156,7 @@ impl<R: Reg, const W: usize, const KEYS: usize> LaneRounds<R, W, KEYS> {
     }
 }
 
-/// One row, in bit slices.
+/// Encrypts one row, bitsliced.
 #[inline(never)]
 fn encrypt_row_sliced<S: Simd, const W: usize, const KEYS: usize>(
     simd: S,
@@ -177,7 +177,7 @@ fn encrypt_row_sliced<S: Simd, const W: usize, const KEYS: usize>(
     unpack(simd, &state, row);
 }
 
-/// Encrypts the block of every lane with the lane's key.
+/// Encrypts the block in every lane with that lane's key.
 #[inline(always)]
 pub(crate) fn encrypt<S: Simd, const W: usize>(simd: S, mut keys: Keys<S::Reg, W>, blocks: &mut [S::Reg; W]) {
     if !S::AES {
@@ -198,10 +198,10 @@ pub(crate) fn encrypt<S: Simd, const W: usize>(simd: S, mut keys: Keys<S::Reg, W
     }
 }
 
-/// Decrypts the block of every lane with the lane's key.
+/// Decrypts the block in every lane with that lane's key.
 #[inline(always)]
 pub(crate) fn decrypt<S: Simd, const W: usize>(simd: S, mut keys: Keys<S::Reg, W>, blocks: &mut [S::Reg; W]) {
-    // The last round key comes first, so all have to be there.
+    // Decryption starts with the last round key, so that all of them must be computed first.
     let mut all = [[simd.zero(); W]; ROUNDS + 1];
     all[0] = keys[0];
     rounds!(round < ROUNDS => {
@@ -226,7 +226,7 @@ pub(crate) fn decrypt<S: Simd, const W: usize>(simd: S, mut keys: Keys<S::Reg, W
     }
 }
 
-/// The whole cipher in bit slices.
+/// The whole cipher, bitsliced.
 #[inline(always)]
 fn encrypt_sliced<S: Simd, const W: usize>(simd: S, mut keys: Keys<S::Reg, W>, blocks: &mut [S::Reg; W]) {
     let mut state = pack(blocks);
@@ -243,7 +243,7 @@ fn encrypt_sliced<S: Simd, const W: usize>(simd: S, mut keys: Keys<S::Reg, W>, b
     unpack(simd, &state, blocks);
 }
 
-/// The whole inverse cipher (FIPS 197, 5.3) in bit slices.
+/// The whole inverse cipher (FIPS 197, 5.3), bitsliced.
 #[inline(always)]
 fn decrypt_sliced<S: Simd, const W: usize>(simd: S, keys: &[[S::Reg; W]; ROUNDS + 1], blocks: &mut [S::Reg; W]) {
     let mut state = pack(blocks);

@@ -1,4 +1,4 @@
-//! Where AES round keys come from: expanded once, or computed as the rounds go (FIPS 197, 5.2).
+//! The sources of AES round keys: expanded in advance, or computed during encryption (FIPS 197, 5.2).
 
 use core::fmt;
 
@@ -7,7 +7,7 @@ use crate::{
     simd::{Block, Isa, Kernel, Reg, Simd},
 };
 
-/// The round keys of one AES key, each in every lane.
+/// The round keys of one AES key, each replicated in every lane.
 ///
 /// ```
 /// use sealwright::block::{Expanded, OnTheFly, RoundKeys};
@@ -18,24 +18,24 @@ use crate::{
 /// assert_eq!(<OnTheFly<32>>::ROUNDS, 14);
 /// ```
 pub trait RoundKeys: Sealed + Send + Sync {
-    /// Rounds of the cipher: 10, 12 or 14.
+    /// Number of rounds: 10, 12 or 14.
     const ROUNDS: usize;
-    /// Bytes kept for a key.
+    /// Bytes stored for a key.
     const STATE_BYTES: usize;
-    /// What one round key needs of those before it.
+    /// The state from which the next round key is computed.
     type Carry<R: Reg>: Copy;
 
-    /// Whether round keys are in memory, for [`RoundKeys::at`].
+    /// Whether round keys are in memory, so that [`RoundKeys::at`] can be used.
     const AT_HAND: bool = false;
 
-    /// Round key `round`, in any order, where [`RoundKeys::AT_HAND`].
+    /// Round key `round`, in any order, if [`RoundKeys::AT_HAND`].
     #[inline(always)]
     fn at<S: Simd>(&self, simd: S, _round: usize) -> S::Reg {
         simd.zero()
     }
-    /// The carry before round key 0.
+    /// The state before round key 0.
     fn start<S: Simd>(&self, simd: S) -> Self::Carry<S::Reg>;
-    /// Round key `round`; asked in order from 0.
+    /// Round key `round`; to be called in order from 0.
     fn key<S: Simd>(&self, simd: S, round: usize, carry: &mut Self::Carry<S::Reg>) -> S::Reg;
 }
 
@@ -54,7 +54,7 @@ pub trait RoundKeys: Sealed + Send + Sync {
 pub struct Expanded<const KEYS: usize>([Block; KEYS]);
 wipe_on_drop!(Expanded<const KEYS> { 0: [[0; 16]; KEYS] });
 
-/// The key alone, of 16, 24 or 32 bytes; round keys are computed as the rounds go, in every lane.
+/// The key alone, of 16, 24 or 32 bytes; round keys are computed during encryption, in every lane.
 ///
 /// ```
 /// use sealwright::{Isa, block::aes::{Aes128, Aes128OnTheFly}, mode::ctr};
@@ -70,7 +70,7 @@ wipe_on_drop!(Expanded<const KEYS> { 0: [[0; 16]; KEYS] });
 pub struct OnTheFly<const BYTES: usize>([u8; BYTES]);
 wipe_on_drop!(OnTheFly<const BYTES> { 0: [0; BYTES] });
 
-/// Round keys of the equivalent inverse cipher (FIPS 197, 5.3.5), in the order of their use.
+/// Round keys of the equivalent inverse cipher (FIPS 197, 5.3.5), in the order in which they are used.
 ///
 /// ```
 /// # #[cfg(feature = "ocb")] {
@@ -121,12 +121,12 @@ impl<const KEYS: usize> RoundKeys for Expanded<KEYS> {
 }
 
 impl<const KEYS: usize> Expanded<KEYS> {
-    /// Round keys that were expanded before.
+    /// From round keys that were expanded before.
     pub(crate) fn of(blocks: &[Block; KEYS]) -> Self {
         Expanded(*blocks)
     }
 
-    /// The round keys, the first first.
+    /// The round keys, in order.
     pub(crate) fn blocks(&self) -> &[Block; KEYS] {
         &self.0
     }
@@ -136,13 +136,13 @@ impl<const KEYS: usize> Expanded<KEYS> {
         &mut self.0
     }
 
-    /// No keys yet: [`Expanded::expand`] computes them.
+    /// Without keys; [`Expanded::expand`] computes them.
     #[inline(always)]
     pub(crate) fn empty() -> Self {
         Expanded([[0; 16]; KEYS])
     }
 
-    /// Expands what `schedule` computes.
+    /// Expands the keys that `schedule` computes.
     pub(crate) fn new<K: RoundKeys>(isa: Isa, schedule: &K) -> Self {
         let mut keys = Self::empty();
         keys.expand(isa, schedule);
@@ -170,7 +170,7 @@ impl<const KEYS: usize> Expanded<KEYS> {
     }
 }
 
-/// Expands what `schedule` computes into `keys`.
+/// Writes the round keys that `schedule` computes into `keys`.
 #[inline(always)]
 fn fill<S: Simd, K: RoundKeys>(simd: S, schedule: &K, keys: &mut [Block]) {
     let mut carry = schedule.start(simd);
@@ -180,12 +180,12 @@ fn fill<S: Simd, K: RoundKeys>(simd: S, schedule: &K, keys: &mut [Block]) {
 }
 
 impl<const KEYS: usize> InverseKeys<KEYS> {
-    /// No keys yet: [`InverseKeys::invert`] computes them.
+    /// Without keys; [`InverseKeys::invert`] computes them.
     pub(crate) fn empty() -> Self {
         InverseKeys([[0; 16]; KEYS])
     }
 
-    /// The inverse cipher of `forward`.
+    /// The round keys of the inverse of `forward`.
     pub(crate) fn new(isa: Isa, forward: &Expanded<KEYS>) -> Self {
         let mut keys = Self::empty();
         keys.invert(isa, forward);
@@ -194,7 +194,7 @@ impl<const KEYS: usize> InverseKeys<KEYS> {
 
     /// The same in place.
     pub(crate) fn invert(&mut self, isa: Isa, forward: &Expanded<KEYS>) {
-        /// One kernel for all sizes of key.
+        /// One kernel for all key sizes.
         struct Invert<'a>(&'a [Block], &'a mut [Block]);
         impl Kernel for Invert<'_> {
             type Output = ();
@@ -218,7 +218,7 @@ impl<const KEYS: usize> InverseKeys<KEYS> {
 }
 
 impl<const BYTES: usize> OnTheFly<BYTES> {
-    /// Keeps the key as it is.
+    /// Stores the key unexpanded.
     pub(crate) fn new(key: &[u8; BYTES]) -> Self {
         OnTheFly(*key)
     }
@@ -236,7 +236,8 @@ impl<const BYTES: usize> OnTheFly<BYTES> {
 /// Round constant `i`, from 0: x^i in GF(2^8).
 pub(super) const RCON: [u8; 10] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];
 
-/// SubWord of the last word of each lane, rotated first if `ROTATE`, xor `constant`; in every word of the lane.
+/// SubWord of the last word of each lane, rotated first if `ROTATE`, xor `constant`; the result is in every word of the
+/// lane.
 #[inline(always)]
 pub(super) fn sub_last_word<S: Simd, const ROTATE: bool>(simd: S, key: S::Reg, constant: u8) -> S::Reg {
     let word = key.splat_last_word();
@@ -249,7 +250,7 @@ pub(super) fn sub_last_word<S: Simd, const ROTATE: bool>(simd: S, key: S::Reg, c
     word.aesenclast(simd.splat(&constants))
 }
 
-/// Each word xor all words before it in the lane.
+/// Each word xor all words before it in its lane.
 #[inline(always)]
 pub(super) fn prefix_xor<R: Reg>(key: R) -> R {
     let key = key ^ key.shift_up::<4>();
@@ -279,7 +280,7 @@ impl Sealed for OnTheFly<24> {}
 impl RoundKeys for OnTheFly<24> {
     const ROUNDS: usize = 12;
     const STATE_BYTES: usize = 24;
-    /// Six words of the schedule: the first four, and the last two in the high half over zero.
+    /// Six words of the schedule: the first four, and the last two in the high half, above zeros.
     type Carry<R: Reg> = [R; 2];
 
     #[inline(always)]
@@ -292,7 +293,7 @@ impl RoundKeys for OnTheFly<24> {
         if round == 0 {
             return four;
         }
-        // Three round keys are two steps of the schedule.
+        // Three round keys correspond to two steps of the schedule.
         if round % 3 != 2 {
             let step = round - 1 - round / 3;
             let next = prefix_xor(four) ^ sub_last_word::<S, true>(simd, two, RCON[step]);

@@ -1,6 +1,6 @@
-//! The ecosystem's traits, feature `rustcrypto`: [`aead::AeadInOut`] over our GCM and OCB, and [`cipher::BlockCipherEncrypt`]
-//! and [`cipher::BlockCipherDecrypt`] over our AES and Serpent, so that protocols written for RustCrypto's types take ours. The crates
-//! of these traits are here too: [`aead`] and [`cipher`].
+//! The RustCrypto traits (feature `rustcrypto`): [`aead::AeadInOut`] for this crate's GCM and OCB, and
+//! [`cipher::BlockCipherEncrypt`] and [`cipher::BlockCipherDecrypt`] for its AES and Serpent, so that protocols written
+//! for RustCrypto's types can use these instead. The crates of the traits are re-exported: [`aead`] and [`cipher`].
 //!
 //! | RustCrypto | here |
 //! |---|---|
@@ -9,11 +9,12 @@
 //! | `ocb3::Ocb3`, nonces of 6 to 15 bytes, tags of 8, 12 or 16 | [`Ocb3`] (feature `ocb`), nonces of 1 to 15 bytes |
 //! | `serpent::Serpent` | `Serpent` (feature `serpent`) |
 //!
-//! One thing differs from RustCrypto's types: after a tag that does
-//! not hold the buffer is all zero, where theirs may keep the ciphertext.
+//! There is one difference from RustCrypto's types: if a tag is not valid, the buffer is set to zero, where theirs may
+//! keep the ciphertext.
 //!
-//! All run at [`Isa::best`]. Keys are wiped when dropped. Nobody counts messages here: a key of GCM serves 2^32 at most, unless every nonce has
-//! 96 bits and is made by counting (SP 800-38D, 8.3), and one of OCB 2^48 blocks (RFC 7253, section 5).
+//! All types run at [`Isa::best`]. Keys are wiped when dropped. Messages are not counted: use a GCM key for at most
+//! 2^32, unless every nonce has 96 bits and comes from a counter (SP 800-38D, 8.3), and an OCB key for at most 2^48
+//! blocks (RFC 7253, section 5).
 //!
 //! ```
 //! use sealwright::compat::{Aes128, AesGcm, aead::{self, AeadInOut, KeyInit, consts::U16}};
@@ -57,7 +58,7 @@ use crate::{
     mode::ecb,
 };
 
-/// A cipher lent to a mode of the ecosystem, which hands over up to 64 blocks at a time: one batch of the widest level.
+/// A cipher as a RustCrypto mode uses it, up to 64 blocks at a time: one batch of the widest level.
 struct Backend<'a, C> {
     isa: Isa,
     cipher: &'a C,
@@ -107,7 +108,7 @@ impl<C: Inverse> BlockCipherDecBackend for Backend<'_, C> {
     }
 }
 
-/// A type of ours around the cipher `$inner`, with what every block cipher has.
+/// A type around the cipher `$inner`, with the traits that every block cipher has.
 macro_rules! block_cipher {
     ($(#[$doc:meta])* $name:ident, $inner:ty, $key_size:ident) => {
         $(#[$doc])*
@@ -163,7 +164,7 @@ macro_rules! decrypts {
     };
 }
 
-/// AES with one length of key: both directions, and each by itself.
+/// AES with one key length: in both directions, and in each alone.
 macro_rules! aes {
     ($bits:literal, $both:ident, $enc:ident, $dec:ident, $inner:ty, $keys:literal, $key_size:ident) => {
         block_cipher! {
@@ -209,8 +210,8 @@ aes!("256", Aes256, Aes256Enc, Aes256Dec, aes::Aes256, 15, U32);
 
 #[cfg(feature = "serpent")]
 block_cipher! {
-    /// Serpent in both directions. Like RustCrypto's type it has a key size of 16 bytes by its traits, and takes 16, 24 or 32 from a
-    /// slice (`new_from_slice`).
+    /// Serpent in both directions. Like RustCrypto's type it has a `KeySize` of 16 bytes, and accepts keys of 16, 24 or
+    /// 32 bytes from a slice (`new_from_slice`).
     Serpent, serpent::Serpent, U16
 }
 #[cfg(feature = "serpent")]

@@ -1,4 +1,4 @@
-//! GCM and OCB under the ecosystem's traits, for every cipher, nonce and tag.
+//! GCM and OCB with the RustCrypto traits, for every cipher, nonce length and tag length.
 
 use core::{fmt, marker::PhantomData};
 
@@ -31,7 +31,7 @@ use crate::{
     mode::ocb::{Ocb, TagLen},
 };
 
-/// A cipher that [`AesGcm`] may be made of.
+/// A cipher that can be used with [`AesGcm`].
 ///
 /// ```
 /// use sealwright::compat::{Aes128, AesGcm, GcmCipher, aead::{self, AeadCore, consts::U12}};
@@ -47,11 +47,11 @@ pub trait GcmCipher: KeySizeUser + Sealed {
     /// Expands a key.
     ///
     /// # Errors
-    /// [`InvalidLength`] for a length that the cipher does not take.
+    /// [`InvalidLength`] for a length that the cipher does not accept.
     fn forward(isa: Isa, key: &[u8]) -> Result<Self::Forward, InvalidLength>;
 }
 
-/// A cipher that [`Ocb3`] may be made of.
+/// A cipher that can be used with [`Ocb3`].
 ///
 /// ```
 /// use sealwright::compat::{Aes128, Ocb3, OcbCipher, aead::{self, AeadCore}};
@@ -68,7 +68,7 @@ pub trait OcbCipher: KeySizeUser + Sealed {
     /// Expands a key.
     ///
     /// # Errors
-    /// [`InvalidLength`] for a length that the cipher does not take.
+    /// [`InvalidLength`] for a length that the cipher does not accept.
     fn both_ways(isa: Isa, key: &[u8]) -> Result<Self::BothWays, InvalidLength>;
 }
 
@@ -143,7 +143,7 @@ pub trait OcbNonce: ArraySize {}
 #[cfg(feature = "ocb")]
 impl<N: ArraySize + NonZero + IsLess<U16, Output = True>> OcbNonce for N {}
 
-/// A tag length of GCM, in bytes: 12 to 16, or 4 and 8 for protocols that keep to the limits of SP 800-38D, appendix C.
+/// A tag length of GCM, in bytes: 12 to 16, or 4 and 8 for protocols within the limits of SP 800-38D, appendix C.
 ///
 /// ```
 /// use sealwright::compat::{Aes128, AesGcm, aead::{self, AeadInOut, KeyInit, consts::{U12, U13}}};
@@ -229,7 +229,8 @@ pub struct Ocb3<C: OcbCipher, N = U12, T = U16> {
     sizes: PhantomData<fn() -> (N, T)>,
 }
 
-/// Seals what is copied into a buffer's output. If it is refused, an output that is not the input is wiped: nobody wanted the plaintext there.
+/// Seals the text, which is first copied to the buffer's output. On failure, an output other than the input is wiped,
+/// so that it holds no plaintext.
 fn sealed(
     mut buffer: InOutBuf<'_, '_, u8>,
     seal: impl FnOnce(&mut [u8]) -> Result<Tag, SealError>,
@@ -244,7 +245,7 @@ fn sealed(
     })
 }
 
-/// The traits of a mode over the type of its key.
+/// The traits of a mode, for the type of its key.
 macro_rules! mode {
     ($name:ident, $cipher:ident, $nonce:ident, $tag:ident, |$isa:ident, $key:ident| $new:expr) => {
         impl<C: $cipher, N, T> Clone for $name<C, N, T> {
@@ -259,7 +260,7 @@ macro_rules! mode {
             }
         }
 
-        // Round keys and what is derived from them wipe themselves.
+        // Round keys and values derived from them wipe themselves.
         impl<C: $cipher, N, T> ZeroizeOnDrop for $name<C, N, T> {}
 
         impl<C: $cipher, N, T> KeySizeUser for $name<C, N, T> {
@@ -284,7 +285,8 @@ macro_rules! mode {
         }
 
         impl<C: $cipher, N: $nonce, T: $tag> AeadInOut for $name<C, N, T> {
-            /// As the trait has it; if the message is refused, an output of its own is wiped, which has the plaintext already.
+            /// As the trait specifies. If the message is refused, an output other than the input is wiped, because it
+            /// already holds the plaintext.
             fn encrypt_inout_detached(
                 &self,
                 nonce: &aead::Nonce<Self>,
@@ -295,7 +297,7 @@ macro_rules! mode {
                 aead::Tag::<Self>::try_from(tag.as_ref()).map_err(|_| aead::Error)
             }
 
-            /// As the trait has it; what `buffer` writes to is wiped if the tag does not hold.
+            /// As the trait specifies. If the tag is not valid, the output of `buffer` is wiped.
             fn decrypt_inout_detached(
                 &self,
                 nonce: &aead::Nonce<Self>,

@@ -1,4 +1,4 @@
-//! No table: 128 shifts and conditional xors a block, the papers' "0".
+//! GHASH without tables: 128 shifts and conditional xors per block. The papers call it "0".
 
 use core::fmt;
 

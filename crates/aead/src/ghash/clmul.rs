@@ -1,8 +1,8 @@
-//! Carry-less multiplication: many blocks times as many powers of h, one reduction a group.
+//! GHASH by carry-less multiplication: many blocks are multiplied by as many powers of h, with one reduction per group.
 //!
-//! Karatsuba: three products a block. The operand of the middle product, low half xor high half, is formed for two
-//! registers at once. Elements are kept byte-reversed, and powers multiplied by x, so that a product of reversed bits
-//! needs no further shift (Gueron and Kounavis, "Intel carry-less multiplication instruction", 2010).
+//! Karatsuba: three products per block. The operand of the middle product, low half xor high half, is formed for two
+//! registers at once. Elements are stored byte-reversed and powers multiplied by x, so that a product of bit-reversed
+//! operands needs no further shift (Gueron and Kounavis, "Intel carry-less multiplication instruction", 2010).
 
 use core::fmt;
 
@@ -12,11 +12,12 @@ use crate::{
     simd::{Block, Isa, Kernel, Outlined, Reg, Simd},
 };
 
-/// Zero powers behind the last one, which registers that are not full multiply their zero lanes with.
+/// Zeros after the last power: partially filled registers multiply their zero lanes by them.
 pub(super) const PAD: usize = 8;
 
-/// GHASH by carry-less multiplication, with `SLOTS` - 8 powers of h kept. More powers suit longer texts, fewer suit keys that
-/// serve one packet. `SLOTS` is at least 44 and a multiple of 4; anything else does not compile:
+/// GHASH by carry-less multiplication, with `SLOTS` - 8 precomputed powers of h. More powers suit longer texts, fewer
+/// suit keys that are used for one packet. `SLOTS` must be at least 44 and a multiple of 4; anything else does not
+/// compile:
 ///
 /// ```compile_fail
 /// use sealwright::{Isa, ghash::{Clmul, Ghash}};
@@ -25,9 +26,9 @@ pub(super) const PAD: usize = 8;
 #[derive(Clone)]
 #[repr(align(64))]
 pub struct Clmul<const SLOTS: usize = 76> {
-    /// h^(SLOTS - 8) down to h, then zero.
+    /// h^(SLOTS - 8) down to h, then zeros.
     powers: [Block; SLOTS],
-    /// Low xor high half of the power in the same slot, then that of the power one register on.
+    /// Low xor high half of the power in the same slot, then that of the power one register further.
     middles: [Block; SLOTS],
 }
 wipe_on_drop!(Clmul<const SLOTS> { powers: [[0; 16]; SLOTS], middles: [[0; 16]; SLOTS] });
@@ -38,7 +39,7 @@ impl<const SLOTS: usize> fmt::Debug for Clmul<SLOTS> {
     }
 }
 
-/// A hash under way: the hash of closed groups, and the products of the open one.
+/// A hash in progress: the hash of closed groups, and the products of the open group.
 #[derive(Clone, Copy, Debug)]
 pub struct Products<R> {
     hash: R,
@@ -47,7 +48,7 @@ pub struct Products<R> {
     high: R,
 }
 
-/// Powers of h from some slot on, and their middle operands.
+/// Powers of h from a certain slot on, and their middle operands.
 #[derive(Clone, Copy)]
 pub struct Powers<'a> {
     powers: &'a [Block],
@@ -83,19 +84,19 @@ pub(super) fn both_halves<R: Reg>(x: R, y: R) -> R {
     x.unpack_low(y) ^ x.unpack_high(y)
 }
 
-/// The kept form of `h`, times x, in every lane: what leaves a word by the shift enters the next, and what leaves the lane comes back as the
-/// polynomial.
+/// `h` in the stored form, times x, in every lane: a bit shifted out of one word enters the next, and a bit shifted out
+/// of the lane is replaced by the polynomial.
 #[inline(always)]
 pub(super) fn times_x<S: Simd>(simd: S, h: S::Reg) -> S::Reg {
     let turned = h.rotate32::<1>();
     let carries = turned & simd.splat_words(1);
     let polynomial = simd.splat(&POLYNOMIAL);
-    // All ones less one bit is 0 in the words of a lane that sheds one, all ones in the others.
+    // All ones plus the carry is 0 in the words of a lane with a carry, and all ones in the others.
     let kept = polynomial & carries.splat_last_word().add32(simd.splat_words(u32::MAX));
     turned ^ carries ^ carries.shift_up::<4>() ^ polynomial ^ kept
 }
 
-/// Adds two registers to a hash. Plain words take so many steps for it that it is a function of its own there.
+/// Adds two registers to a hash. In portable code this takes so many instructions that it is a separate function there.
 struct Pair<'a, S: Simd> {
     key: Powers<'a>,
     sum: &'a mut Products<S::Reg>,
@@ -109,7 +110,7 @@ impl<S: Simd> Outlined<S> for Pair<'_, S> {
     #[inline(always)]
     fn run(self, simd: S) {
         let Pair { key, sum, at, pair } = self;
-        // Not by `map`: a function passed to it may be compiled without the instruction set.
+        // Not with `map`: a function passed to it may be compiled without the instruction set.
         let (a, b) = (pair[0].reverse_bytes(), pair[1].reverse_bytes());
         let here = simd.load(key.powers[at..].as_flattened());
         let next = simd.load(key.powers[at + S::Reg::BLOCKS..].as_flattened());
@@ -145,7 +146,7 @@ impl<S: Simd> Outlined<S> for Single<'_, S> {
     }
 }
 
-/// A factor of many products, in every lane.
+/// A factor that is used for many products, in every lane.
 #[derive(Clone, Copy)]
 pub(super) struct Factor<R> {
     /// The element.
@@ -168,7 +169,7 @@ impl<R: Reg> Factor<R> {
     }
 }
 
-/// A product with a factor. A function of its own at the level of plain words, as [`Pair`] is.
+/// A product with a factor. A separate function in portable code, like [`Pair`].
 struct Product<R>(Factor<R>, R);
 
 impl<S: Simd> Outlined<S> for Product<S::Reg> {
@@ -183,7 +184,7 @@ impl<S: Simd> Outlined<S> for Product<S::Reg> {
     }
 }
 
-/// Each lane times x^-64. Outlined as [`Product`] is.
+/// Each lane times x^-64. A separate function, like [`Product`].
 struct Folded<R>(R);
 
 impl<S: Simd> Outlined<S> for Folded<S::Reg> {
@@ -204,18 +205,18 @@ impl<const SLOTS: usize> Clmul<SLOTS> {
     /// A table of zeros.
     #[inline(always)]
     pub(crate) fn empty() -> Self {
-        // Fewer powers than a batch has blocks would leave its first blocks without one.
+        // With fewer powers than blocks in a batch, the first blocks would have none.
         const { assert!(SLOTS >= 44 && SLOTS.is_multiple_of(4), "36 powers of h or more, and a multiple of four") };
         Self::zeros()
     }
 
-    /// The same, also for a few powers: for a hash that has no batches.
+    /// The same for a few powers, for a hash without batches.
     #[inline(always)]
     pub(crate) fn zeros() -> Self {
         Clmul { powers: [[0; 16]; SLOTS], middles: [[0; 16]; SLOTS] }
     }
 
-    /// Fills the table for the key `h`, for hashes of at most so many blocks.
+    /// Fills the table for the key `h`, for hashes of at most `blocks` blocks.
     pub(crate) fn refill(&mut self, isa: Isa, h: &Block, blocks: usize) {
         struct Of<'a, const SLOTS: usize>(&'a Block, &'a mut Clmul<SLOTS>, usize);
         impl<const SLOTS: usize> Kernel for Of<'_, SLOTS> {
@@ -228,19 +229,19 @@ impl<const SLOTS: usize> Clmul<SLOTS> {
         isa.run(Of(h, self, blocks));
     }
 
-    /// The same for the key `h` that stands in every lane.
+    /// The same for a key `h` that is in every lane.
     #[inline(always)]
     pub(crate) fn fill<S: Simd>(&mut self, simd: S, h: S::Reg, blocks: usize) {
         self.fill_kept(simd, times_x(simd, h.reverse_bytes()), blocks);
     }
 
-    /// The same for a key in the form in which powers are kept, which is that of POLYVAL's key.
+    /// The same for a key in the stored form, which is also the form of POLYVAL's key.
     #[inline(always)]
     pub(crate) fn fill_kept<S: Simd>(&mut self, simd: S, h: S::Reg, blocks: usize) {
         simd.outlined(Fill { h, wanted: blocks, powers: &mut self.powers, middles: &mut self.middles });
     }
 
-    /// A hash that goes on outside a group, from `hash` on.
+    /// A hash that continues from `hash`, with no group open.
     #[cfg(feature = "pieces")]
     #[inline(always)]
     pub(crate) fn resume<S: Simd>(&self, simd: S, hash: &Block) -> Products<S::Reg> {
@@ -320,7 +321,7 @@ impl<const SLOTS: usize> Ghash for Clmul<SLOTS> {
     #[inline(always)]
     fn finish_open<S: Simd>(simd: S, sum: &Products<S::Reg>) -> S::Reg {
         if S::AES {
-            // Lane by lane: one fold at the end instead of three before.
+            // In each lane separately: one fold at the end instead of three before.
             let middle = sum.middle ^ sum.low ^ sum.high;
             return reduce(simd, sum.low, middle, sum.high, S::Reg::BLOCKS).fold().reverse_bytes();
         }
@@ -330,8 +331,8 @@ impl<const SLOTS: usize> Ghash for Clmul<SLOTS> {
 
     #[inline(always)]
     fn close<S: Simd>(&self, simd: S, sum: &mut Products<S::Reg>, blocks: usize) {
-        // The hash so far counts as added to the group's first block. Its product comes last, so that nothing of the
-        // group waits for the group before.
+        // The hash so far is added to the group's first block. Its product is computed last, so that no other product
+        // of the group depends on the previous group.
         let power = simd.first(&self.powers[Self::GROUP - blocks]);
         let middle = simd.first(&self.middles[Self::GROUP - blocks]);
         let low = (sum.low ^ sum.hash.clmul_first::<0x00>(power, 1)).fold();

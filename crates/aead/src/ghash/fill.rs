@@ -3,8 +3,8 @@
 use super::clmul::{Factor, PAD, both_halves};
 use crate::simd::{Block, Outlined, Reg, Simd};
 
-/// Fills a table with the first `wanted` powers of the `h` in every lane, or all there is room for: twice as many each time up to sixteen, so
-/// that few products wait for each other.
+/// Fills a table with the first `wanted` powers of the `h` in every lane, or with as many as fit. Each step doubles
+/// their number, up to sixteen at once, so that few products depend on each other.
 pub(super) struct Fill<'a, R> {
     pub(super) h: R,
     pub(super) wanted: usize,
@@ -26,8 +26,8 @@ impl<S: Simd> Outlined<S> for Fill<'_, S::Reg> {
                 "the first register is written out"
             )
         };
-        // The first register, the highest power first. Not by way of memory, where parts that are stored and then loaded at once
-        // make the processor wait.
+        // The first register, with the highest power first. It is not assembled in memory, because loading a register
+        // whose parts were just stored stalls the processor.
         let mut last = h;
         if const { S::Reg::BLOCKS > 1 } {
             let square = Factor::new(simd, h).times(simd, h);
@@ -40,7 +40,7 @@ impl<S: Simd> Outlined<S> for Fill<'_, S::Reg> {
         both_halves(last, simd.zero()).store(middles[end - lanes..].as_flattened_mut());
         let (mut done, mut ready) = (lanes, lanes);
         while done < wanted {
-            // Each of the next powers is the one `ready` before, times h^ready.
+            // Each of the next powers is the one `ready` places earlier times h^ready.
             let stride = Factor::new(simd, simd.splat(&powers[end - ready]));
             for _ in 0..ready / lanes {
                 if done >= wanted {

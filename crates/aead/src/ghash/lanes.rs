@@ -1,9 +1,9 @@
-//! Another key h in every lane: for packets of many clients, one a lane.
+//! GHASH with a different key h in every lane, for packets of many clients, one per lane.
 
 use super::clmul::{Factor, both_halves, reduce, times_x};
 use crate::simd::{Reg, Simd};
 
-/// Another key h in every lane, for hashing one block after the other.
+/// A different key h in every lane, for hashing one block after the other.
 #[derive(Clone, Copy)]
 pub(crate) struct LaneKeys<R> {
     h: R,
@@ -11,14 +11,14 @@ pub(crate) struct LaneKeys<R> {
 }
 
 impl<R: Reg> LaneKeys<R> {
-    /// The keys whose blocks these are.
+    /// The keys, given as blocks.
     #[inline(always)]
     pub(crate) fn new<S: Simd<Reg = R>>(simd: S, h: R) -> Self {
         let h = times_x(simd, h.reverse_bytes());
         LaneKeys { h, middle: h ^ h.swap_halves() }
     }
 
-    /// The hash `sum`, bytes reversed, with one block more in every lane.
+    /// The hash `sum`, bytes reversed, after one more block in every lane.
     #[inline(always)]
     pub(crate) fn absorb<S: Simd<Reg = R>>(&self, simd: S, sum: R, block: R) -> R {
         let x = sum ^ block.reverse_bytes();
@@ -28,7 +28,7 @@ impl<R: Reg> LaneKeys<R> {
     }
 }
 
-/// Powers of h in every lane, for hashing four blocks with one reduction: for texts long enough to pay for the powers.
+/// Powers of h in every lane, for hashing four blocks with one reduction: worth computing for longer texts only.
 #[derive(Clone, Copy)]
 pub(crate) struct LanePowers<R> {
     /// h^4 down to h.
@@ -49,7 +49,7 @@ impl<R: Reg> LanePowers<R> {
         LanePowers { powers: [fourth, third, square, h], middles }
     }
 
-    /// The hash `sum`, bytes reversed, with four blocks more in every lane.
+    /// The hash `sum`, bytes reversed, after four more blocks in every lane.
     #[inline(always)]
     pub(crate) fn absorb<S: Simd<Reg = R>>(&self, simd: S, sum: R, [a, b, c, d]: [R; 4]) -> R {
         let [p, q, r, s] = self.powers;

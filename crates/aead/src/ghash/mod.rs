@@ -1,9 +1,10 @@
-//! GHASH (SP 800-38D, 6.4): the universal hash of GCM, by several strategies.
+//! GHASH (SP 800-38D, 6.4), the universal hash of GCM, computed by one of several strategies.
 //!
-//! The blocks X(1) .. X(n) hash to X(1) h^n + .. + X(n) h in GF(2^128). A strategy takes them in **groups** of at most
-//! [`Ghash::GROUP`]: it adds registers, each with the powers of h for its place before the group's end, and closes it.
+//! The hash of the blocks X(1) .. X(n) is X(1) h^n + .. + X(n) h in GF(2^128). A strategy processes them in **groups**
+//! of at most [`Ghash::GROUP`] blocks: it multiplies registers by the powers of h that belong to their distance from
+//! the end of the group, adds the products, and reduces them when the group is closed.
 //!
-//! [`Clmul`] is the strategy of every suite, in constant time. A strategy is a type parameter of
+//! [`Clmul`] is the constant-time strategy of every suite. The strategy is a type parameter of
 //! [`Gcm`](crate::mode::gcm::Gcm):
 //!
 //! ```
@@ -54,15 +55,15 @@ use crate::{
 /// assert_eq!(<Clmul>::STATE_BYTES, size_of_val(&key));
 /// ```
 pub trait Ghash: Sealed + Send + Sync + Sized {
-    /// Bytes kept for a key.
+    /// Bytes stored for a key.
     const STATE_BYTES: usize;
     /// Whether time and memory accesses are the same for every key and text.
     const CONSTANT_TIME: bool;
-    /// The most blocks of a group.
+    /// The most blocks in a group.
     const GROUP: usize;
-    /// A hash under way.
+    /// A hash in progress.
     type Sum<R: Reg>: Copy;
-    /// The part of the key that a run of blocks meets.
+    /// The part of the key by which a run of blocks is multiplied.
     type Key<'a>: Copy
     where
         Self: 'a;
@@ -70,12 +71,12 @@ pub trait Ghash: Sealed + Send + Sync + Sized {
     /// Prepares the key `h`, which is the encryption of the zero block.
     fn new(isa: Isa, h: &Block) -> Self;
 
-    /// The hash of nothing.
+    /// The hash of the empty string.
     fn start<S: Simd>(&self, simd: S) -> Self::Sum<S::Reg>;
-    /// The key for `count` blocks, of which the first stands `left` blocks before the group's end.
+    /// The key for `count` blocks, the first of which is `left` blocks before the end of the group.
     fn key(&self, left: usize, count: usize) -> Self::Key<'_>;
-    /// Adds the first `count` blocks of two registers, the blocks from `at` on of those that `key` is for. Lanes behind
-    /// them must be zero.
+    /// Adds the first `count` blocks of two registers, which are the blocks from `at` on of those that `key` is for.
+    /// Lanes after them must be zero.
     fn pair<S: Simd>(
         simd: S,
         key: Self::Key<'_>,
@@ -84,7 +85,7 @@ pub trait Ghash: Sealed + Send + Sync + Sized {
         pair: [S::Reg; 2],
         count: usize,
     );
-    /// Adds the first `count` blocks of one register, likewise.
+    /// The same for one register.
     fn single<S: Simd>(
         simd: S,
         key: Self::Key<'_>,
@@ -95,20 +96,22 @@ pub trait Ghash: Sealed + Send + Sync + Sized {
     );
     /// Ties registers of a cipher to the hash ([`Simd::order_barrier`]).
     fn order_barrier<S: Simd>(simd: S, sum: &mut Self::Sum<S::Reg>, blocks: [&mut S::Reg; 2]);
-    /// Exactly `count` slots of the key, for blocks of which the first stands `left` blocks before the group's end: at most eight behind
-    /// the end.
+    /// The key for exactly `count` blocks, the first of which is `left` blocks before the end of the group: the window
+    /// may extend at most eight blocks beyond the end.
     fn window(&self, left: usize, count: usize) -> Self::Key<'_>;
-    /// Lets the hash so far enter the open group of `blocks` blocks at its start: [`Ghash::finish_open`] then is the hash of all.
+    /// Adds the hash so far to the start of the open group of `blocks` blocks: [`Ghash::finish_open`] then returns the
+    /// hash of everything.
     fn enter<S: Simd>(&self, simd: S, sum: &mut Self::Sum<S::Reg>, blocks: usize);
-    /// Whether [`Ghash::turn`] serves groups of 64 blocks.
+    /// Whether [`Ghash::turn`] is implemented, for groups of 64 blocks.
     const LANES: bool = false;
-    /// Closes a group of 64 blocks, each lane by itself, and lets what it leaves enter the next at its start, of which `key` is.
+    /// Closes a group of 64 blocks in each lane separately, and adds the result to the start of the next group, which
+    /// `key` is for.
     #[inline(always)]
     fn turn<S: Simd>(_: S, _: Self::Key<'_>, _: &mut Self::Sum<S::Reg>) {}
-    /// The hash of the open group and of what entered it, in the first lane.
+    /// The hash of the open group and of what was added to it by [`Ghash::enter`], in the first lane.
     fn finish_open<S: Simd>(simd: S, sum: &Self::Sum<S::Reg>) -> S::Reg;
     /// Closes a group of `blocks` blocks.
     fn close<S: Simd>(&self, simd: S, sum: &mut Self::Sum<S::Reg>, blocks: usize);
-    /// The hash, outside a group, in the first lane.
+    /// The hash when no group is open, in the first lane.
     fn finish<S: Simd>(&self, simd: S, sum: &Self::Sum<S::Reg>) -> S::Reg;
 }

@@ -1,9 +1,9 @@
-//! Strategies that take one block after the other in plain code.
+//! Strategies that process one block at a time in plain code.
 
 use super::Ghash;
 use crate::simd::{Block, Reg};
 
-/// A strategy that takes one block after the other in plain code, wherever a whole text is at hand.
+/// A strategy that processes one block at a time in plain code, for callers that have the whole text.
 ///
 /// ```
 /// use sealwright::{Isa, ghash::{Bitwise, Ghash, Serial, Table4k_vartime}};
@@ -17,7 +17,7 @@ pub trait Serial: Ghash {
     /// `x` times h.
     fn times(&self, x: u128) -> u128;
 
-    /// The hash of `ad` and `text`, each filled up with zero to whole blocks, and of both lengths in bits.
+    /// The hash of `ad` and `text`, each padded with zeros to whole blocks, and of both lengths in bits.
     fn hash(&self, ad: &[u8], text: &[u8]) -> Block {
         let mut sum = 0;
         for part in [ad, text] {
@@ -36,7 +36,7 @@ pub trait Serial: Ghash {
     }
 }
 
-/// What [`Ghash`] asks, for strategies that take one block after the other: `$multiply(self, x)` is x times h.
+/// Implements [`Ghash`] for a strategy that processes one block at a time: `$multiply(self, x)` is x times h.
 macro_rules! serial {
     ($multiply:ident) => {
         const GROUP: usize = usize::MAX;
@@ -83,7 +83,7 @@ macro_rules! serial {
 }
 pub(super) use serial;
 
-/// The bytes of two registers; the second need not be stored where `count` blocks are all in the first.
+/// The bytes of two registers; the second is not stored if all `count` blocks are in the first.
 #[inline(always)]
 pub(super) fn blocks<R: Reg>(pair: [R; 2], count: usize) -> [u8; 128] {
     let mut bytes = [0; 128];
@@ -94,7 +94,7 @@ pub(super) fn blocks<R: Reg>(pair: [R; 2], count: usize) -> [u8; 128] {
     bytes
 }
 
-/// x times the polynomial variable: in GHASH's order of bits the first bit is the constant term.
+/// `element` times the polynomial variable: in GHASH's bit order the first bit is the constant term.
 #[inline(always)]
 pub(super) const fn times_x(element: u128) -> u128 {
     let carry = 0u128.wrapping_sub(element & 1);

@@ -1,5 +1,5 @@
-//! Tables of multiples of h, as software without carry-less multiplication uses them (Shoup 1996; the GCM
-//! specification, 4.1). Lookups depend on secrets: **variable time**, for studies only, as the names say.
+//! GHASH with tables of multiples of h, as in software without carry-less multiplication (Shoup 1996; the GCM
+//! specification, 4.1). Lookups depend on secrets: **variable time**, for studies only, as the suffix `_vartime` says.
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -15,7 +15,7 @@ use crate::{
     simd::{Block, Isa},
 };
 
-/// The multiples of `element` by every polynomial of the 2^bits first coefficients; `N` = 2^bits.
+/// The multiples of `element` by every polynomial in the first `bits` coefficients; `N` = 2^bits.
 fn multiples<const N: usize>(element: u128) -> [u128; N] {
     let mut row = [0; N];
     let (mut bit, mut power) = (N / 2, element);
@@ -36,7 +36,7 @@ fn shifted(element: u128, n: usize) -> u128 {
     (0..n).fold(element, |power, _| times_x(power))
 }
 
-/// What the `N` polynomials that leave at the end come back as, when an element is multiplied by x^bits.
+/// The reductions of the `N` polynomials that are shifted out when an element is multiplied by x^bits.
 const fn remainders<const N: usize>() -> [u128; N] {
     let mut table = [0; N];
     let mut i = 0;
@@ -105,7 +105,7 @@ macro_rules! table {
 }
 
 table! {
-    /// 256 bytes: the 16 multiples of h by four bits; 32 steps a block.
+    /// 256 bytes: the 16 multiples of h by four bits; 32 steps per block.
     Table256_vartime {
         row: [u128; 16] = multiples;
         fn times_h(&self, x: u128) -> u128 {
@@ -120,7 +120,7 @@ table! {
 }
 
 table! {
-    /// 4 KiB: the 256 multiples of h by eight bits; 16 steps a block.
+    /// 4 KiB: the 256 multiples of h by eight bits; 16 steps per block.
     Table4k_vartime {
         row: [u128; 256] = multiples;
         fn times_h(&self, x: u128) -> u128 {
@@ -135,7 +135,7 @@ table! {
 }
 
 table! {
-    /// 8 KiB: 16 multiples for each of the 32 places of four bits; no shifts.
+    /// 8 KiB: 16 multiples for each of the 32 positions of four bits; no shifts.
     Table8k_vartime {
         rows: [[u128; 16]; 32] = |h| core::array::from_fn(|place| multiples(shifted(h, 124 - 4 * place)));
         fn times_h(&self, x: u128) -> u128 {
@@ -145,7 +145,7 @@ table! {
 }
 
 table! {
-    /// 64 KiB: 256 multiples for each of the 16 places of eight bits; no shifts.
+    /// 64 KiB: 256 multiples for each of the 16 positions of eight bits; no shifts.
     Table64k_vartime {
         rows: [[u128; 256]; 16] = |h| core::array::from_fn(|place| multiples(shifted(h, 120 - 8 * place)));
         fn times_h(&self, x: u128) -> u128 {

@@ -1,10 +1,10 @@
-//! AES in bit slices, constant time: what a level without AES instructions computes with.
+//! Bitsliced AES in constant time, for levels without AES instructions.
 //!
-//! Slice `k` holds bit `k` of every byte of four blocks. The bit of byte `4c + r` (column `c`, row `r`) of block `b`
-//! stands at position `16r + 4c + b`, so that ShiftRows rotates 16-bit groups and MixColumns rotates whole slices.
-//! `N` groups of four blocks go side by side. A round is written for one group, in a loop over the groups that compilers
-//! turn into one over vectors. Only the portable level comes here, which needs no instructions enabled, so that rounds
-//! may stay functions of their own.
+//! Slice `k` holds bit `k` of every byte of four blocks. The bit of byte `4c + r` (column `c`, row `r`) of block `b` is
+//! at position `16r + 4c + b`, so that ShiftRows rotates 16-bit groups and MixColumns rotates whole slices. `N` groups
+//! of four blocks are processed side by side. A round is written for one group, in a loop over the groups which the
+//! compiler vectorises. Only the portable level uses this module. It needs no instruction set to be enabled, so that
+//! rounds may remain separate functions.
 
 /// The eight slices of `4 * N` blocks.
 #[derive(Clone, Copy)]
@@ -13,11 +13,11 @@ pub(crate) struct Slices<const N: usize>([[u64; N]; 8]);
 /// The eight slices of four blocks.
 type Group = [u64; 8];
 
-/// The slices of one block that stands in all four places of a group.
+/// The slices of one block, replicated in all four places of a group.
 #[derive(Clone, Copy)]
 pub(crate) struct Key(Group);
 
-/// Bytes of a column put into every second byte of a word.
+/// Puts the bytes of a column into every second byte of a word.
 #[inline(always)]
 fn spread(column: u32) -> u64 {
     let x = u64::from(column);
@@ -33,7 +33,7 @@ fn gather(word: u64) -> u32 {
     (x | (x >> 16)) as u32
 }
 
-/// Transposes bits: bit `k` of byte `j` of word `w` to bit `8j + w` of word `k`. Its own inverse.
+/// Transposes bits: bit `k` of byte `j` of word `w` moves to bit `8j + w` of word `k`. Its own inverse.
 #[inline(always)]
 fn transpose(words: &mut [u64; 8]) {
     const MASKS: [u64; 3] = [0x5555_5555_5555_5555, 0x3333_3333_3333_3333, 0x0f0f_0f0f_0f0f_0f0f];
@@ -58,7 +58,7 @@ impl Key {
         let column = |c: u32| (block >> (32 * c)) as u32;
         let mut slices = [0; 8];
         for (k, slice) in slices.iter_mut().enumerate() {
-            // Bit k of each byte of a row stands at the end of each of its four columns.
+            // Bit k of each byte of a row is at the end of each of its four columns.
             let bits = |c: u32| column(c) >> k & 0x0101_0101;
             *slice = 15 * (spread(bits(0) | (bits(1) << 4)) | (spread(bits(2) | (bits(3) << 4)) << 8));
         }
@@ -66,7 +66,7 @@ impl Key {
     }
 }
 
-/// Puts each group through a step.
+/// Applies a step to each group.
 macro_rules! each {
     ($self:ident, $x:ident => $step:expr) => {
         for i in 0..N {
@@ -200,7 +200,7 @@ fn plus(mut x: Group, y: Group) -> Group {
     x
 }
 
-/// The row below, or that `ROWS` below, in every row: rows are 16 bits apart.
+/// Each row replaced by the row `ROWS` below it: rows are 16 bits apart.
 #[inline(always)]
 fn rows_up<const ROWS: u32>(mut x: Group) -> Group {
     for x in &mut x {

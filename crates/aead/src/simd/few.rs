@@ -1,4 +1,4 @@
-//! Less than a block to and from memory, without a call and without touching a byte beyond it.
+//! Loads and stores of less than a block, without a call and without touching a byte beyond it.
 
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
@@ -11,11 +11,11 @@ fn part<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     part
 }
 
-/// All of `bytes`, at most 16, as a number, the first lowest.
+/// All of `bytes`, at most 16, as a little-endian number.
 #[inline(always)]
 pub(super) fn number(bytes: &[u8]) -> u128 {
     let n = bytes.len();
-    // Two loads that overlap: where they do, they agree.
+    // Two loads, which may overlap: overlapping bytes are the same.
     match n {
         16.. => u128::from_le_bytes(part(bytes, 0)),
         8.. => {
@@ -34,7 +34,7 @@ pub(super) fn number(bytes: &[u8]) -> u128 {
     }
 }
 
-/// Writes as many bytes of a number as `bytes` takes, at most 16, the lowest first.
+/// Writes the low bytes of a number to `bytes`, at most 16, in little-endian order.
 #[inline(always)]
 pub(super) fn write(number: u128, bytes: &mut [u8]) {
     let n = bytes.len();
@@ -59,7 +59,7 @@ pub(super) fn write(number: u128, bytes: &mut [u8]) {
     }
 }
 
-/// All of `bytes`, at most 16, and zero behind them.
+/// Loads all of `bytes`, at most 16, followed by zeros.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(super) fn load(bytes: &[u8]) -> __m128i {
@@ -72,7 +72,7 @@ pub(super) fn load(bytes: &[u8]) -> __m128i {
     unsafe { _mm_loadu_si128(number.as_ptr().cast()) }
 }
 
-/// Writes as much of a block as `bytes` takes.
+/// Writes the start of a block to `bytes`, as many bytes as it has.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(super) fn store(block: __m128i, bytes: &mut [u8]) {

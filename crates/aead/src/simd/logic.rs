@@ -1,10 +1,10 @@
-//! Any function of three bits, bit by bit: one instruction at the AVX-512 level, few gates elsewhere.
+//! Any bitwise function of three inputs: one instruction at the AVX-512 level, few gates elsewhere.
 
 use core::ops::{BitAnd, BitOr, BitXor, Not};
 
 use crate::sealed::Sealed;
 
-/// Words whose bits are computed with side by side.
+/// Words whose bits are processed in parallel.
 ///
 /// ```
 /// use sealwright::simd::Logic;
@@ -29,7 +29,7 @@ pub trait Logic:
 impl Sealed for u32 {}
 impl Logic for u32 {}
 
-/// What the input `BY` (0, 1, 2 for x, y, z) of a table chooses between: two tables of the other inputs.
+/// The two functions of the other inputs between which input `BY` (0, 1, 2 for x, y, z) of a table selects.
 const fn halves(table: i32, by: u32) -> [i32; 2] {
     let (mut halves, mut at) = ([0; 2], [0; 2]);
     let mut i = 0;
@@ -42,7 +42,7 @@ const fn halves(table: i32, by: u32) -> [i32; 2] {
     halves
 }
 
-/// Gates of a function of two bits. And-not is one.
+/// The number of gates of a function of two bits. And-not counts as one.
 const fn gates(table: i32) -> i32 {
     match table {
         0 | 10 | 12 | 15 => 0,
@@ -51,7 +51,7 @@ const fn gates(table: i32) -> i32 {
     }
 }
 
-/// The input whose choice takes the fewest gates, as [`choose`] makes it.
+/// The input to select by that takes the fewest gates in [`choose`].
 const fn cheapest_choice(table: i32) -> u32 {
     let (mut best, mut least) = (0, i32::MAX);
     let mut by = 0;
@@ -75,7 +75,7 @@ const fn cheapest_choice(table: i32) -> u32 {
     best
 }
 
-/// The input `x` chooses between two functions of `y` and `z`. All conditions are constants.
+/// Selects between two functions of `y` and `z` by `x`. All conditions are constants.
 #[inline(always)]
 fn choose<const TABLE: i32, const BY: u32, L: Logic>(x: L, y: L, z: L) -> L {
     const fn zero(table: i32, by: u32) -> i32 {
@@ -103,7 +103,7 @@ fn choose<const TABLE: i32, const BY: u32, L: Logic>(x: L, y: L, z: L) -> L {
     }
 }
 
-/// A function of two bits: what input `BY` of `TABLE` chooses when it is `OF`, or for 2 the difference of both.
+/// A function of two bits: the one that input `BY` of `TABLE` selects when it is `OF`; if `OF` is 2, the xor of both.
 #[inline(always)]
 fn two<const TABLE: i32, const BY: u32, const OF: usize, L: Logic>(y: L, z: L) -> L {
     const fn table(table: i32, by: u32, of: usize) -> i32 {

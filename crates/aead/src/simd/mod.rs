@@ -1,19 +1,21 @@
-//! Registers of 128-bit blocks, and the entry into each instruction-set level. **The only module with `unsafe`.**
+//! Registers of 128-bit blocks, and the entry points of the instruction-set levels. **The only module with `unsafe`.**
 //!
-//! A computation is written once as a [`Kernel`] over the traits [`Simd`] and [`Reg`]; [`Isa::run`] specialises it for
-//! the instruction set of this machine. Kernels are safe code:
+//! A computation is written once as a [`Kernel`] over the traits [`Simd`] and [`Reg`]; [`Isa::run`] compiles it for the
+//! instruction set of this machine. Kernels are safe code:
 //!
 //! * A [`Simd`] token is made only in this module, after the instructions were detected: [`Isa`] is opaque, and `Isa::run`
 //!   enters a level only with an `Isa` that detection returned.
 //! * A register can be made only from a token.
 //! * So the holder of a token or of a register has proof that the instructions exist, and every method is safe to call.
 //!
-//! What remains to be checked here is what the intrinsics themselves require: pointers in bounds. Every load and
-//! store asserts the length of its slice first; in kernels those lengths are constants and the checks vanish.
+//! What remains to be checked in this module is what the intrinsics themselves require: pointers in bounds. Every load
+//! and store first asserts the length of its slice; in kernels these lengths are constants, and the checks are
+//! optimised away.
 //!
 //! Rules for kernels: everything in [`Reg`] is `#[inline(always)]`, and kernels take **values, never closures**. A
-//! closure that fails to inline would be compiled without the instruction set, and every register operation in it would
-//! become a call (tried: 50 times slower). The release binary's symbol table is checked for such leftovers.
+//! closure that is not inlined would be compiled without the instruction set, and every register operation in it would
+//! become a call, which was 50 times slower when measured. A check searches the release binary's symbol table for such
+//! calls.
 //!
 //! ```
 //! use sealwright::simd::{Block, Isa, Kernel, Reg, Simd};
@@ -73,7 +75,7 @@ pub(crate) use unknown::{unknown, verdict};
 
 use crate::sealed::Sealed;
 
-/// A block of 16 bytes: what every cipher here takes, and one lane of a register.
+/// A block of 16 bytes: the block size of every cipher here, and one lane of a register.
 pub type Block = [u8; 16];
 
 /// 32 bytes of `0xff`, 32 of zero: a window at `32 - n` keeps `n` bytes.
@@ -88,7 +90,7 @@ static KEEP: [u8; 64] = {
     mask
 };
 
-/// Asks for the cache lines of `place`, without waiting for them.
+/// Prefetches the cache lines of `place`, without waiting for them.
 ///
 /// ```
 /// use sealwright::simd::prefetch;
@@ -143,11 +145,11 @@ pub fn prefetch<T>(place: &T) {
 pub trait Kernel {
     /// What it computes.
     type Output;
-    /// Computes with the registers of `simd`, best in batches of `W` of them.
+    /// Computes with the registers of `simd`, preferably in batches of `W` of them.
     fn run<S: Simd, const W: usize>(self, simd: S) -> Self::Output;
 }
 
-/// A part of kernels that is a function of its own ([`Simd::outlined`]).
+/// A part of a kernel that is compiled as a separate function ([`Simd::outlined`]).
 ///
 /// ```
 /// use sealwright::simd::{Isa, Kernel, Outlined, Reg, Simd};
@@ -178,24 +180,24 @@ pub trait Outlined<S: Simd> {
     fn run(self, simd: S) -> Self::Output;
 }
 
-/// A nonce of twelve bytes in front of a counter of zero.
+/// A counter block: a nonce of twelve bytes followed by a counter of zero.
 ///
-/// Read as three words of four bytes: nonces are put together of a prefix of four bytes and a counter of eight, or the other way round, and a
-/// processor that reads what was just written in other parts waits until it has reached the cache, and so for the end
-/// of the message before. The compiler would join the reads; volatile ones it leaves.
+/// The nonce is read as three words of four bytes. Nonces are assembled from a prefix of four bytes and a counter of
+/// eight, or the reverse, and a load that spans several recent stores stalls until these have reached the cache, and so
+/// until the message before is finished. The compiler would merge the loads, unless they are volatile.
 #[inline(always)]
 pub(crate) fn counter_zero(nonce: &[u8]) -> u128 {
     #[repr(C, packed)]
     #[derive(Clone, Copy)]
     struct Word(u32);
     let at = nonce[..12].as_ptr().cast::<Word>();
-    // SAFETY: there are twelve bytes, and `Word` may lie anywhere.
+    // SAFETY: there are twelve bytes, and `Word` has no alignment.
     let [a, b, c] = unsafe { [at.read_volatile(), at.add(1).read_volatile(), at.add(2).read_volatile()] };
     let [a, b, c] = [a, b, c].map(|word| u128::from(u32::from_le(word.0)));
     a | (b << 32) | (c << 64)
 }
 
-/// Proof that a set of instructions exists, and the maker of its registers.
+/// Proof that an instruction set exists, and the constructor of its registers.
 ///
 /// ```
 /// use sealwright::simd::{Isa, Kernel, Reg, Simd};
@@ -218,37 +220,39 @@ pub(crate) fn counter_zero(nonce: &[u8]) -> u128 {
 /// assert_eq!(blocks[16 * 19], 19);
 /// ```
 pub trait Simd: Sealed + Copy {
-    /// The register of this level.
+    /// The register type of this level.
     type Reg: Reg;
-    /// Whether this level has AES rounds as instructions. Without, a whole cipher in bit slices is faster than rounds.
+    /// Whether this level has instructions for AES rounds. If not, a whole bitsliced cipher is faster than single
+    /// rounds.
     const AES: bool;
-    /// Whether masks let parts of a register be read and written as fast as all of it.
+    /// Whether masked loads and stores of a part of a register are as fast as those of the whole.
     const MASKS: bool = false;
-    /// Whether it has 32 registers of four blocks.
+    /// Whether the level has 32 registers of four blocks.
     const WIDE: bool = false;
 
-    /// A barrier in the order of instructions that changes nothing: what computes these registers stays before it, what
-    /// reads them stays after it. Without it compilers move a whole cipher before the work that was written between its
-    /// rounds.
+    /// An order barrier, which computes nothing: instructions that compute these registers stay before it, and those
+    /// that read them stay after it. Without it, compilers move a whole cipher before the work that was written between
+    /// its rounds.
     fn order_barrier(self, x: [&mut Self::Reg; 2], y: [&mut Self::Reg; 3]);
     /// Runs a part of a kernel as a function that is not inlined: for large parts that many kernels share.
     fn outlined<P: Outlined<Self>>(self, part: P) -> P::Output;
-    /// Every bit zero.
+    /// A register of zeros.
     fn zero(self) -> Self::Reg;
-    /// The first [`Reg::BYTES`] of `bytes`, which must have as many.
+    /// Loads the first [`Reg::BYTES`] of `bytes`, which must have at least that many.
     fn load(self, bytes: &[u8]) -> Self::Reg;
-    /// All of `bytes`, at most [`Reg::BYTES`], and zero behind them.
+    /// Loads all of `bytes`, at most [`Reg::BYTES`], followed by zeros.
     fn load_partial(self, bytes: &[u8]) -> Self::Reg;
-    /// At most 16 bytes in the first lane, zero behind them. A masked load of a whole register would wait for stores beside these bytes.
+    /// Loads at most 16 bytes into the first lane, followed by zeros. A masked load of a whole register would wait for
+    /// stores to neighbouring bytes.
     #[inline(always)]
     fn load_block_partial(self, bytes: &[u8]) -> Self::Reg {
         self.load_partial(bytes)
     }
     /// One block in every lane.
     fn splat(self, block: &Block) -> Self::Reg;
-    /// Block `row` of as many frames as a register has lanes, one a lane.
+    /// Block `row` of as many frames as a register has lanes, one per lane.
     fn gather<const ROWS: usize>(self, frames: &[&mut [Block; ROWS]], row: usize) -> Self::Reg;
-    /// Four rows from `row` on, as [`gather`](Self::gather) takes each.
+    /// Four rows from `row` on, each as from [`gather`](Self::gather).
     #[inline(always)]
     fn gather4<const ROWS: usize>(self, frames: &[&mut [Block; ROWS]], row: usize) -> [Self::Reg; 4] {
         let mut rows = [self.zero(); 4];
@@ -263,7 +267,7 @@ pub trait Simd: Sealed + Copy {
     fn splat_word(self, n: u32) -> Self::Reg;
     /// The same 32-bit word everywhere.
     fn splat_words(self, word: u32) -> Self::Reg;
-    /// The lane's number as 32-bit word at the start of every lane, zero elsewhere.
+    /// The lane's index as a 32-bit word at the start of every lane, zero elsewhere.
     fn lane_numbers(self) -> Self::Reg;
 }
 
@@ -293,15 +297,15 @@ pub trait Reg: Logic {
     /// Bytes in a register.
     const BYTES: usize = Self::BLOCKS * 16;
 
-    /// Writes the first [`Reg::BYTES`] of `bytes`, which must have as many.
+    /// Writes the register to the first [`Reg::BYTES`] of `bytes`, which must have at least that many.
     fn store(self, bytes: &mut [u8]);
-    /// Writes as much of the register as `bytes` takes.
+    /// Writes the start of the register to `bytes`, as many bytes as it has.
     fn store_partial(self, bytes: &mut [u8]);
     /// Keeps the first `bytes` bytes of the register and zeroes the rest.
     fn keep(self, bytes: usize) -> Self;
-    /// Writes each lane to block `row` of its frame.
+    /// Writes each lane to block `row` of the corresponding frame.
     fn scatter<const ROWS: usize>(self, frames: &mut [&mut [Block; ROWS]], row: usize);
-    /// Writes four rows from `row` on, as [`scatter`](Self::scatter) writes each.
+    /// Writes four rows from `row` on, each like [`scatter`](Self::scatter).
     #[inline(always)]
     fn scatter4<const ROWS: usize>(rows: [Self; 4], frames: &mut [&mut [Block; ROWS]], row: usize) {
         for (i, register) in rows.into_iter().enumerate() {
@@ -310,13 +314,13 @@ pub trait Reg: Logic {
     }
     /// The block in the first lane.
     fn first_block(self) -> Block;
-    /// All lanes xored into the first; what the other lanes hold is not defined.
+    /// The xor of all lanes, in the first lane; the other lanes are unspecified.
     fn fold(self) -> Self;
-    /// The last lane taken from `other`.
+    /// This register with the last lane taken from `other`.
     fn replace_last(self, other: Self) -> Self;
-    /// The last lane as the first; what the other lanes hold is not defined.
+    /// The last lane, in the first lane; the other lanes are unspecified.
     fn last_lane(self) -> Self;
-    /// Lane `lane` taken from `other`; a lane that there is not changes nothing.
+    /// This register with lane `lane` taken from `other`; unchanged if there is no such lane.
     fn replace_lane(self, lane: usize, other: Self) -> Self;
 
     /// Adds 32-bit little-endian words.
@@ -325,11 +329,11 @@ pub trait Reg: Logic {
     fn add64(self, other: Self) -> Self;
     /// Multiplies the low 32 bits of each 64-bit half: a product of 64 bits.
     fn multiply32(self, other: Self) -> Self;
-    /// Shifts each 64-bit half down by `N` bits.
+    /// Shifts each 64-bit half right by `N` bits.
     fn shift_down64<const N: i32>(self) -> Self;
-    /// Moves each 32-bit word one place down in its lane, the first behind the last.
+    /// Rotates the 32-bit words of each lane by one place: each moves down, the first becomes the last.
     fn words_down(self) -> Self;
-    /// Moves each 32-bit word one place up in its lane, the last before the first.
+    /// Rotates the 32-bit words of each lane by one place: each moves up, the last becomes the first.
     #[inline(always)]
     fn words_up(self) -> Self {
         self.words_down().swap_halves()
@@ -342,17 +346,17 @@ pub trait Reg: Logic {
     fn unpack_low(self, other: Self) -> Self;
     /// The high halves of `self` and `other`, lane by lane.
     fn unpack_high(self, other: Self) -> Self;
-    /// The first two 32-bit words of `self` and of `other` in turn, lane by lane.
+    /// The first two 32-bit words of `self` and of `other`, alternating, lane by lane.
     fn unpack_low_words(self, other: Self) -> Self;
-    /// The last two 32-bit words of `self` and of `other` in turn, lane by lane.
+    /// The last two 32-bit words of `self` and of `other`, alternating, lane by lane.
     fn unpack_high_words(self, other: Self) -> Self;
-    /// Rotates each 32-bit word up by `N` bits.
+    /// Rotates each 32-bit word left by `N` bits.
     fn rotate32<const N: i32>(self) -> Self;
-    /// Shifts each 32-bit word up by `N` bits.
+    /// Shifts each 32-bit word left by `N` bits.
     fn shift32<const N: i32>(self) -> Self;
     /// Shifts each lane up by `N` bytes: byte `i` moves to `i + N`.
     fn shift_up<const N: i32>(self) -> Self;
-    /// The last 32-bit word of each lane in every word of the lane.
+    /// Copies the last 32-bit word of each lane to every word of the lane.
     fn splat_last_word(self) -> Self;
     /// Rotates each 32-bit word so that its second byte comes first (RotWord of FIPS 197).
     fn rotate_words(self) -> Self;
@@ -360,8 +364,7 @@ pub trait Reg: Logic {
     /// Carry-less product of one half of each lane with one half of the other's: `H` = 0x00 low, low; 0x11 high, high;
     /// 0x01 high half of `self`, low of `other`; 0x10 low half of `self`, high of `other`.
     fn clmul<const H: i32>(self, other: Self) -> Self;
-    /// The same where only the first `lanes` lanes can be other than zero: a level without the instruction leaves the rest
-    /// out.
+    /// The same if only the first `lanes` lanes can be nonzero: a level without the instruction skips the others.
     #[inline(always)]
     fn clmul_first<const H: i32>(self, other: Self, _lanes: usize) -> Self {
         self.clmul::<H>(other)

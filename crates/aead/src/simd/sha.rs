@@ -1,12 +1,13 @@
-//! SHA-256's compression function (FIPS 180-4, 6.2.2) over messages side by side: by instruction, or in plain Rust.
+//! SHA-256's compression function (FIPS 180-4, 6.2.2) for several messages side by side: with SHA instructions, or in
+//! plain Rust.
 //!
-//! One message is a chain: each of its rounds waits for the last. The instructions take their operands every second
-//! cycle and answer after four, so that two messages together take hardly longer than one. That gain needs both in one
-//! stream of instructions; a core does not find it across two calls.
+//! One message is a chain: each round depends on the one before. The instructions have a throughput of one in two
+//! cycles and a latency of four, so that two messages together take hardly longer than one. Both must be in one stream
+//! of instructions for that; the processor does not overlap two separate calls.
 
 pub(crate) use super::sha_constants::{Digest, Message};
 
-/// A computation over SHA-256, specialised for what hashes.
+/// A computation over SHA-256, compiled for one implementation of it.
 pub(crate) trait Hashing {
     /// What it computes.
     type Output;
@@ -14,13 +15,13 @@ pub(crate) trait Hashing {
     fn run<H: Sha256>(self, sha: H) -> Self::Output;
 }
 
-/// The compression function.
+/// An implementation of the compression function.
 pub(crate) trait Sha256: Copy {
-    /// A state between blocks.
+    /// The state between blocks.
     type State: Copy;
     /// The state before the first block.
     fn start(self) -> Self::State;
-    /// Takes one block into each of `N` states.
+    /// Processes one block for each of `N` states.
     fn compress<const N: usize>(self, states: &mut [Self::State; N], messages: &[Message; N]);
     /// The state as a hash.
     fn digest(self, state: Self::State) -> Digest;
@@ -39,7 +40,7 @@ mod instructions {
     #[derive(Clone, Copy)]
     pub(in crate::simd) struct Instructions(());
 
-    /// The words A, B, E, F and C, D, G, H, from the high end of each, as the instructions have them.
+    /// The words A, B, E, F and C, D, G, H, from the high end of each register, as the instructions require.
     #[derive(Clone, Copy)]
     pub(in crate::simd) struct Halves(__m128i, __m128i);
 
@@ -52,7 +53,7 @@ mod instructions {
         kernel.run(Instructions(()))
     }
 
-    /// Groups of four rounds from `$group`, once each, so that everything about a group is a constant.
+    /// Repeats the body for the groups of four rounds from `$group` on, so that everything about a group is a constant.
     macro_rules! groups {
         ($group:ident => $body:block) => {
             groups!($group => $body; 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
@@ -82,7 +83,7 @@ mod instructions {
                 let mut w = [[_mm_setzero_si128(); 4]; N];
                 for (w, message) in w.iter_mut().zip(messages) {
                     for (w, pair) in w.iter_mut().zip(message.as_chunks::<2>().0) {
-                        // Two words in 64 bits stand the wrong way round for a little-endian register.
+                        // In a little-endian register, the two words of a 64-bit number are in the wrong order.
                         *w = _mm_shuffle_epi32::<0xb1>(_mm_set_epi64x(pair[1] as i64, pair[0] as i64));
                     }
                 }
@@ -114,7 +115,7 @@ mod instructions {
         fn digest(self, Halves(abef, cdgh): Halves) -> Digest {
             // SAFETY: the token proves the instructions.
             unsafe {
-                // Of each register the high half is A, B or C, D, the low one E, F or G, H, first word higher.
+                // The high half of each register is A, B or C, D, the low half E, F or G, H, the first word higher.
                 let (ab, cd) = (_mm_extract_epi64::<1>(abef), _mm_extract_epi64::<1>(cdgh));
                 let (ef, gh) = (_mm_cvtsi128_si64(abef), _mm_cvtsi128_si64(cdgh));
                 [ab, cd, ef, gh].map(|pair| pair as u64)

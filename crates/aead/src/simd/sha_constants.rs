@@ -1,8 +1,8 @@
-//! SHA-256's constants (FIPS 180-4), and the form that messages and hashes have here.
+//! SHA-256's constants (FIPS 180-4), and the representation of messages and hashes.
 
-/// A message block: sixteen big-endian words, two in each.
+/// A message block: sixteen big-endian words, two in each number.
 pub(crate) type Message = [u64; 8];
-/// A hash: eight words, two in each.
+/// A hash: eight words, two in each number.
 #[cfg(feature = "research")]
 pub(crate) type Digest = [u64; 4];
 

@@ -1,7 +1,7 @@
-//! SHA-256 of sixteen messages side by side: a register of AVX-512 holds the same word of each. The messages are of one
-//! block, and they count: each is one more than the one before, as Hash_DRBG needs them.
+//! SHA-256 of sixteen messages side by side: an AVX-512 register holds the same word of each message. The messages are
+//! one block long, and consecutive: each is the one before plus one, as Hash_DRBG needs them.
 //!
-//! Rounds are written four at a time, in a loop. Sixteen at a time were 3 % faster, and four times the code.
+//! Rounds are written four at a time, in a loop. Sixteen at a time were 3 % faster, but took four times the code.
 
 #[cfg(target_arch = "x86_64")]
 use in_registers as work;
@@ -12,7 +12,7 @@ use nowhere::{self as work, Proof};
 use super::avx512::Avx512 as Proof;
 use super::sha_constants::Message;
 
-/// Messages side by side.
+/// The number of messages side by side.
 pub(crate) const LANES: usize = 16;
 /// One word of each message, little endian.
 type Row = [u8; 4 * LANES];
@@ -22,7 +22,7 @@ type Row = [u8; 4 * LANES];
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no level there has them"))]
 pub(crate) struct Lanes(pub(super) Proof);
 
-/// Where the words of sixteen message schedules are, the last sixteen of each, in groups of four.
+/// The last sixteen words of each of the sixteen message schedules, in groups of four.
 #[repr(align(64))]
 pub(crate) struct Schedules {
     words: [[Row; 4]; 4],
@@ -31,7 +31,7 @@ pub(crate) struct Schedules {
 wipe_on_drop!(Schedules { words: [[[0; 4 * LANES]; 4]; 4] });
 
 impl Lanes {
-    /// Room for the work on sixteen messages.
+    /// Working memory for sixteen messages.
     #[inline]
     pub(crate) fn schedules(self) -> Schedules {
         Schedules { words: [[[0; 4 * LANES]; 4]; 4], lanes: self }
@@ -39,8 +39,8 @@ impl Lanes {
 }
 
 impl Schedules {
-    /// Hashes sixteen numbers of 440 bits with their padding, from the one that `first` is of, each one more than the one
-    /// before. `carried` is `first` with a carry into all but the last 24 bits of the number.
+    /// Hashes sixteen consecutive numbers of 440 bits, each padded to a message; `first` is the message of the first
+    /// number. `carried` is `first` with a carry into all but the last 24 bits of the number.
     #[inline]
     pub(crate) fn hash(&mut self, first: &Message, carried: &Message, hashes: &mut [[u8; 32]; LANES]) {
         work::hash(self.lanes.0, &mut self.words, [first, carried], hashes);
@@ -58,10 +58,10 @@ mod in_registers {
         LANES, Message, Row,
     };
 
-    /// The word with the number's last bits.
+    /// The index of the word with the number's last bits.
     const LAST: usize = 13;
 
-    /// How much higher each number's last word is than the first's.
+    /// The difference between each number's last word and the first's.
     const COUNTS: Row = {
         let mut counts = [0; 4 * LANES];
         let mut lane = 0;
@@ -95,7 +95,8 @@ mod in_registers {
         x.ternary::<0x96>(y, z)
     }
 
-    /// Four rounds with the words of one group of the window, which become those of sixteen rounds later if `SCHEDULE`.
+    /// Four rounds with the words of one group of the window, which are then replaced by those of sixteen rounds later
+    /// if `SCHEDULE`.
     #[inline(always)]
     fn four_rounds<const SCHEDULE: bool>(simd: Avx512, state: &mut [X4; 8], words: &mut [[Row; 4]; 4], step: usize) {
         let constants = &K.as_chunks::<4>().0[step];
@@ -113,7 +114,7 @@ mod in_registers {
                 $h = s0.add32(majority).add32(first);
             };
         }
-        // Instead of moving eight variables, each round names them anew.
+        // Each round renames the eight variables instead of moving them.
         round!(0: a b c d e f g h);
         round!(1: h a b c d e f g);
         round!(2: g h a b c d e f);
@@ -146,14 +147,14 @@ mod in_registers {
         (message[i / 2] >> (32 * (1 - i % 2))) as u32
     }
 
-    /// The words of the messages, from the first number's on: those behind it differ in the last word, and where that carries,
-    /// in all before it.
+    /// Fills in the words of the messages, from the first number on: later ones differ from it in the last word, and in
+    /// all words before it if that one overflows.
     #[inline(always)]
     fn count(simd: Avx512, words: &mut [[Row; 4]; 4], [first, carried]: [&Message; 2]) {
-        // The number ends with the third byte of this word; the fourth is of the padding.
+        // The number ends with the third byte of this word; the fourth is padding.
         let last = simd.splat_words(word(first, LAST));
         let counted = last.add32(simd.load(&COUNTS));
-        // All ones where the high bit did not go from one to zero: there was no carry.
+        // All ones where the high bit did not change from one to zero, which means no carry.
         let kept = (last & !counted).shift_down32::<31>().add32(simd.splat_words(!0));
         for (i, row) in words.as_flattened_mut().iter_mut().enumerate() {
             let register = match i {
@@ -182,7 +183,7 @@ mod in_registers {
                 *register = simd.splat_words(word);
             }
             let start = state;
-            // Nothing needs the words that the last four steps would schedule.
+            // The words that the last four steps would compute are not needed.
             for step in 0..12 {
                 four_rounds::<true>(simd, &mut state, words, step);
             }
@@ -191,7 +192,7 @@ mod in_registers {
             }
             let mut rows = [simd.zero(); LANES];
             for i in 0..8 {
-                // Four words are one big-endian number.
+                // Four words form one big-endian number.
                 rows[i ^ 3] = state[i].add32(start[i]);
             }
             for (hash, register) in hashes.iter_mut().zip(transpose(rows)) {
@@ -220,12 +221,12 @@ mod in_registers {
     }
 }
 
-/// No level of this architecture has registers of sixteen words.
+/// This architecture has no level with registers of sixteen words.
 #[cfg(not(target_arch = "x86_64"))]
 mod nowhere {
     use super::{LANES, Message, Row};
 
-    /// There is none.
+    /// A type without values.
     #[derive(Clone, Copy)]
     pub(in crate::simd) enum Proof {}
 

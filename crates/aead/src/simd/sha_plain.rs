@@ -1,4 +1,4 @@
-//! The compression function of SHA-256 in plain Rust: what a level without SHA instructions computes with.
+//! The compression function of SHA-256 in plain Rust, for levels without SHA instructions.
 
 use super::{
     sha::{Digest, Hashing, Message, Sha256},
@@ -10,7 +10,7 @@ pub(super) fn run<H: Hashing>(kernel: H) -> H::Output {
     kernel.run(Plain)
 }
 
-/// Asks nothing of the machine.
+/// The implementation that needs no instruction set.
 #[derive(Clone, Copy)]
 struct Plain;
 

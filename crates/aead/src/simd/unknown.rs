@@ -1,11 +1,11 @@
-//! What compilers must not look into: numbers, and the one answer that a comparison of secrets gives away.
+//! Values that are opaque to the compiler: numbers, and the one result that a comparison of secrets reveals.
 
-/// The same number, of which compilers know nothing: so they cannot leave out what it took to compute, or branch before it is known. Unlike
-/// `core::hint::black_box` it stays in its register.
+/// Returns `number`, but opaque to the compiler, which can then neither skip computing it nor branch before it is
+/// known. Unlike `core::hint::black_box` it stays in a register.
 #[inline(always)]
 pub(crate) fn unknown(mut number: u64) -> u64 {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-    // SAFETY: no instruction is there.
+    // SAFETY: the `asm` contains no instruction.
     unsafe {
         core::arch::asm!("/* {} */", inout(reg) number, options(pure, nomem, nostack, preserves_flags));
     }
@@ -16,22 +16,23 @@ pub(crate) fn unknown(mut number: u64) -> u64 {
     number
 }
 
-/// The same answer, decided here: the one branch on what a comparison of secrets says, which everybody may know. Behind it the answer is
-/// defined on each way, so that the test of constant time passes over this function only (`crates/probes/verdict.supp`).
+/// Returns `genuine`, with the branch on it made here: the one branch on the result of a comparison of secrets, which
+/// is public. After it, the result is defined on both paths, so that the test for constant time exempts this function
+/// only (`crates/probes/verdict.supp`).
 ///
-/// Both ways make a number of which compilers know nothing. If one were a constant, its branch would lead to where the caller's leads, and
-/// valgrind takes two branches to one place for one, of the caller.
+/// Both paths produce a number that is opaque to the compiler. If one of them were a constant, the branch would be
+/// merged with the caller's, and valgrind would attribute it to the caller.
 #[inline(always)]
 pub(crate) fn verdict(genuine: bool) -> bool {
     let decided = if genuine { unknown(1) } else { unknown_otherwise(0) };
     decided == 1
 }
 
-/// As [`unknown`], and other code to compilers: they do not make one of both.
+/// Like [`unknown`], but different code to the compiler, which therefore does not merge the two.
 #[inline(always)]
 fn unknown_otherwise(mut number: u64) -> u64 {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-    // SAFETY: no instruction is there.
+    // SAFETY: the `asm` contains no instruction.
     unsafe {
         core::arch::asm!("/* not {} */", inout(reg) number, options(pure, nomem, nostack, preserves_flags));
     }

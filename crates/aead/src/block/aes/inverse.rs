@@ -31,7 +31,7 @@ impl<const KEYS: usize> ZeroizeOnDrop for BothWays<KEYS> {}
 
 #[cfg(feature = "ocb")]
 impl<const KEYS: usize> BothWays<KEYS> {
-    /// No keys yet: `rekey` expands one.
+    /// Without keys; `rekey` expands one.
     pub(crate) fn empty() -> Self {
         BothWays { forward: Aes::with(Expanded::empty()), inverse: InverseKeys::empty() }
     }
@@ -109,7 +109,7 @@ impl<const KEYS: usize> Inverse for BothWays<KEYS> {
     }
 }
 
-/// AES in bit slices, in both directions.
+/// Bitsliced AES in both directions.
 #[derive(Clone, Debug)]
 pub struct SlicedBothWays {
     forward: SlicedAes,

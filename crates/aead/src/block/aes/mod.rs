@@ -1,4 +1,4 @@
-//! AES (FIPS 197) for a batch of registers; where the round keys come from is a type.
+//! AES (FIPS 197) for a batch of registers; a type parameter says where the round keys come from.
 //!
 //! ```
 //! use sealwright::{Isa, block::aes::Aes128, mode::ctr};
@@ -51,11 +51,11 @@ pub type Aes128 = Aes<Expanded<11>>;
 pub type Aes192 = Aes<Expanded<13>>;
 /// AES-256, round keys in memory.
 pub type Aes256 = Aes<Expanded<15>>;
-/// AES-128, round keys computed as the rounds go.
+/// AES-128, round keys computed during encryption.
 pub type Aes128OnTheFly = Aes<OnTheFly<16>>;
-/// AES-192, round keys computed as the rounds go.
+/// AES-192, round keys computed during encryption.
 pub type Aes192OnTheFly = Aes<OnTheFly<24>>;
-/// AES-256, round keys computed as the rounds go.
+/// AES-256, round keys computed during encryption.
 pub type Aes256OnTheFly = Aes<OnTheFly<32>>;
 
 // The round keys wipe themselves.
@@ -64,7 +64,7 @@ impl<K: ZeroizeOnDrop> ZeroizeOnDrop for Aes<K> {}
 #[cfg(any(feature = "ocb", feature = "raw", feature = "cbc", feature = "rustcrypto"))]
 pub use inverse::BothWays;
 
-/// A key of AES, by its length.
+/// An AES key, classified by length.
 #[derive(Clone, Copy)]
 pub(crate) enum Key<'a> {
     Aes128(&'a [u8; 16]),
@@ -74,10 +74,10 @@ pub(crate) enum Key<'a> {
 }
 
 impl<'a> Key<'a> {
-    /// The key lengths that are built in.
+    /// The key lengths enabled in this build.
     const LENGTHS: &'static [usize] = if cfg!(feature = "aes192") { &[16, 24, 32] } else { &[16, 32] };
 
-    /// The one place where the length of an AES key is looked at.
+    /// The only place where the length of an AES key is checked.
     ///
     /// # Errors
     /// [`KeyLengthError`] unless `key` has 16 or 32 bytes, or 24 with the feature `aes192`.
@@ -103,7 +103,7 @@ macro_rules! key_sizes {
                 }
             }
             impl Aes<OnTheFly<$bytes>> {
-                /// Keeps `key` as it is.
+                /// Stores `key` unexpanded.
                 pub fn new(key: &[u8; $bytes]) -> Self {
                     Aes { keys: OnTheFly::new(key) }
                 }
@@ -113,8 +113,8 @@ macro_rules! key_sizes {
 }
 key_sizes!(16 11, 24 13, 32 15);
 
-/// The body once for each round from 1 to before `$end`, so that round numbers are constants, however the optimiser
-/// treats the loop.
+/// Repeats the body for each round from 1 to before `$end`, so that round numbers are constants, however the optimiser
+/// treats loops.
 macro_rules! rounds {
     ($round:ident < $end:expr => $body:block) => {
         rounds!($round < $end => $body; 1 2 3 4 5 6 7 8 9 10 11 12 13)
@@ -145,7 +145,7 @@ impl<K: RoundKeys> BlockCipher for Aes<K> {
     fn sliced<S: Simd>(&self, simd: S) -> SlicedAes {
         let mut sliced = SlicedAes::empty();
         let mut carry = self.keys.start(simd);
-        // Round numbers are constants for the schedules that are computed on the fly.
+        // Round numbers are constants, which schedules that are computed on the fly need.
         sliced.push(self.keys.key(simd, 0, &mut carry));
         rounds!(round < K::ROUNDS => { sliced.push(self.keys.key(simd, round, &mut carry)); });
         sliced.push(self.keys.key(simd, K::ROUNDS, &mut carry));
@@ -181,7 +181,7 @@ impl<K: RoundKeys> Aes<K> {
         &mut self.keys
     }
 
-    /// Where the round keys come from.
+    /// The source of the round keys.
     #[inline(always)]
     pub(crate) fn round_keys(&self) -> &K {
         &self.keys

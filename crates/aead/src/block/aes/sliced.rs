@@ -1,5 +1,5 @@
-//! AES at levels without AES instructions: the whole cipher in bit slices, and the size of the key a number. So such a
-//! level compiles each mode once for all sizes of key and all sources of round keys.
+//! Bitsliced AES for levels without AES instructions. The number of rounds is a run-time value, so that such a level
+//! compiles each mode once for all key sizes and all sources of round keys.
 
 use crate::{
     block::{BlockCipher, Interleave},
@@ -13,7 +13,7 @@ use crate::{
 /// The most round keys: those of AES-256.
 const MOST: usize = 15;
 
-/// AES in bit slices.
+/// Bitsliced AES.
 #[derive(Clone)]
 pub struct SlicedAes {
     keys: [Key; MOST],
@@ -29,18 +29,18 @@ impl core::fmt::Debug for SlicedAes {
 }
 
 impl SlicedAes {
-    /// No round keys yet.
+    /// Without round keys.
     pub(super) fn empty() -> Self {
         SlicedAes { keys: [Key::ZERO; MOST], count: 0 }
     }
 
-    /// Takes the next round key, which is the same in every lane.
+    /// Adds the next round key, which is the same in every lane.
     pub(super) fn push<R: Reg>(&mut self, key: R) {
         self.keys[self.count] = Key::new(&key.first_block());
         self.count += 1;
     }
 
-    /// The first round key, those between, and the last.
+    /// The first round key, the middle ones, and the last.
     fn parts(&self) -> (&Key, &[Key], &Key) {
         let [first, middle @ .., last] = &self.keys[..self.count] else { panic!("a cipher has several rounds") };
         (first, middle, last)
@@ -81,7 +81,8 @@ impl BlockCipher for SlicedAes {
         self.clone()
     }
 
-    /// Leaves all work to the caller: plain words are in memory anyway, so that nothing is gained between rounds.
+    /// Leaves all work to the caller: in portable code the state is in memory anyway, so that interleaving gains
+    /// nothing.
     #[inline(always)]
     fn encrypt_interleaved<S: Simd, const W: usize, B: Interleave<S>>(
         &self,
@@ -93,7 +94,7 @@ impl BlockCipher for SlicedAes {
     }
 }
 
-/// The four blocks of a register, as halves.
+/// The four blocks of a register, each as two halves.
 #[inline(always)]
 fn group<R: Reg>(register: R) -> [[u64; 2]; 4] {
     const { assert!(R::BLOCKS <= 4, "bit slices take four blocks a group") };

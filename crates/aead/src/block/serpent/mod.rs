@@ -1,8 +1,8 @@
-//! Serpent (Anderson, Biham and Knudsen, 1998) for a batch of registers, bit slices across blocks.
+//! Serpent (Anderson, Biham and Knudsen, 1998) for a batch of registers, bitsliced across blocks.
 //!
-//! Serpent computes with the 32-bit words of a block, bit by bit in its S-boxes. Four registers hold four words of as
-//! many blocks as their lanes have words, once transposed: a **group**. Groups go side by side, so that one computes while
-//! another waits. No table, no branch on data: constant time at every level.
+//! Serpent's S-boxes operate on the 32-bit words of a block bit by bit. After a transposition, four registers hold the
+//! four words of as many blocks as a register has words: a **group**. Several groups are computed side by side to hide
+//! latency. There are no tables and no branches on data: constant time at every level.
 
 mod boxes;
 mod rounds;
@@ -46,12 +46,12 @@ impl Serpent {
     /// Expands `key`, of 16, 24 or 32 bytes.
     ///
     /// # Errors
-    /// [`KeyLengthError`] for any other.
+    /// [`KeyLengthError`] for any other length.
     pub fn new(key: &[u8]) -> Result<Self, KeyLengthError> {
         if ![16, 24, 32].contains(&key.len()) {
             return Err(KeyLengthError::new(&[16, 24, 32], key.len()));
         }
-        // A short key is followed by one bit and zeros.
+        // A short key is padded with a one bit and zeros.
         let mut padded = [0; 32];
         padded[..key.len()].copy_from_slice(key);
         if let Some(next) = padded.get_mut(key.len()) {
@@ -63,7 +63,7 @@ impl Serpent {
         }
         for i in 8..words.len() {
             let word = words[i - 8] ^ words[i - 5] ^ words[i - 3] ^ words[i - 1];
-            // The golden ratio, and the word's number.
+            // The golden ratio, and the index of the word.
             words[i] = (word ^ 0x9e37_79b9 ^ (i - 8) as u32).rotate_left(11);
         }
         let mut keys = [[0; 4]; 33];
@@ -75,7 +75,7 @@ impl Serpent {
         Ok(Serpent { keys })
     }
 
-    /// All rounds, of a batch in as few groups as it fills.
+    /// All rounds for a batch, in as few groups as it fills.
     #[inline(always)]
     fn batch<S: Simd, const W: usize, const FORWARD: bool>(&self, simd: S, blocks: &mut [S::Reg; W]) {
         const { assert!(W <= 20, "five groups") }
@@ -101,7 +101,7 @@ impl Serpent {
         if S::AES {
             simd.outlined(Rounds::<S, G, FORWARD> { keys: &self.keys, groups: &mut groups });
         } else {
-            // Plain words wait in memory anyway: one function for every width.
+            // In portable code the words are in memory anyway: one function serves every width.
             for group in groups.as_chunks_mut().0 {
                 simd.outlined(Rounds::<S, 1, FORWARD> { keys: &self.keys, groups: group });
             }
@@ -121,8 +121,7 @@ impl BlockCipher for Serpent {
         self.clone()
     }
 
-    /// Leaves all work to the caller: the rounds fill the registers and every port, so that nothing fits between
-    /// them.
+    /// Leaves all work to the caller: the rounds use all registers and every port, so that interleaving gains nothing.
     #[inline(always)]
     fn encrypt_interleaved<S: Simd, const W: usize, B: Interleave<S>>(
         &self,
@@ -147,7 +146,7 @@ impl Inverse for Serpent {
     }
 }
 
-/// The words of four registers' lanes, or back.
+/// Transposes the words of four registers, lane by lane; its own inverse.
 #[inline(always)]
 fn transpose<R: Reg>([a, b, c, d]: [R; 4]) -> [R; 4] {
     let (low_ab, low_cd) = (a.unpack_low_words(b), c.unpack_low_words(d));

@@ -17,8 +17,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The modules are `offsets`, which follow the Gray code, and `kernel`, one for both directions. A key stores L_*, L_$,
-//! L_0 to L_15 and the 64 offsets of an aligned run of blocks.
+//! Module `offsets` computes the offsets by the Gray code; `kernel` is one kernel for both directions. A key stores
+//! L_*, L_$, L_0 to L_15 and the 64 offsets of an aligned run of blocks.
 
 mod kernel;
 mod offsets;

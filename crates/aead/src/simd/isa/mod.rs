@@ -1,4 +1,4 @@
-//! The instruction-set levels: which of them this machine has, and how a kernel runs at one.
+//! The instruction-set levels: which of them this machine has, and how a kernel is run at one.
 
 use alloc::vec::Vec;
 use core::{fmt, str::FromStr};
@@ -22,7 +22,7 @@ use super::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The environment variable `SEALWRIGHT_ISA` can lower what [`Isa::best`] answers, never raise it.
+/// The environment variable `SEALWRIGHT_ISA` can lower the level that [`Isa::best`] returns, never raise it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Isa(Level);
 
@@ -46,8 +46,7 @@ const LEVELS: &[Level] = &[Level::Portable, Level::Neon];
 #[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))))]
 const LEVELS: &[Level] = &[Level::Portable];
 
-/// Whether the machine has all these instruction sets: asked when the program runs, or without `std` known from its
-/// compilation.
+/// Whether the machine has all these instruction sets: detected at run time, or without `std` known at compile time.
 #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
 macro_rules! has {
     ($($feature:tt),*) => {{
@@ -61,21 +60,22 @@ macro_rules! has {
     }};
 }
 
-/// Instruction sets, a bit each.
+/// A set of instruction sets, one bit each.
 #[derive(Clone, Copy)]
 struct Sets(u16);
 
 impl Sets {
     const NONE: Sets = Sets(0);
 
-    /// Whether all of `others` are among them.
+    /// Whether it contains all of `others`.
     #[inline]
     fn have(self, others: Sets) -> bool {
         self.0 & others.0 == others.0
     }
 }
 
-/// Gives each instruction set its bit, says which of them this machine and its operating system have, and which each level needs.
+/// Assigns a bit to each instruction set, and defines which of them this machine and its operating system have and
+/// which each level needs.
 #[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
 macro_rules! sets {
     ($($set:ident = $feature:tt at $bit:literal),*; $($level:ident needs $($needed:ident)|*;)*) => {
@@ -90,7 +90,7 @@ macro_rules! sets {
         }
 
         impl Level {
-            /// The instruction sets that its registers use.
+            /// The instruction sets that the level's registers use.
             const fn needs(self) -> Sets {
                 match self {
                     Level::Portable => Sets::NONE,
@@ -110,7 +110,7 @@ sets! {
     Avx2 needs AES | PCLMULQDQ | SSSE3 | SSE41 | AVX2 | VAES | VPCLMULQDQ;
     Avx512 needs AES | PCLMULQDQ | SSSE3 | SSE41 | AVX2 | VAES | VPCLMULQDQ | AVX512F | AVX512BW | AVX512DQ | AVX512VL | BMI1 | BMI2;
 }
-// The system tells of `aes` and `pmull`; for the compiler `aes` is both.
+// The system reports `aes` and `pmull` separately; to the compiler, `aes` includes both.
 #[cfg(all(target_arch = "aarch64", target_endian = "little", feature = "std"))]
 sets! { NEON = "neon" at 0, AES = "aes" at 1, PMULL = "pmull" at 2; Neon needs NEON | AES | PMULL; }
 #[cfg(all(target_arch = "aarch64", target_endian = "little", not(feature = "std")))]
@@ -156,16 +156,16 @@ fn detect() -> Level {
 }
 
 impl Isa {
-    /// The names of all levels, those of other machines too.
+    /// The names of all levels, including those of other architectures.
     pub const NAMES: &'static [&'static str] = &["portable", "sse", "avx2", "avx512", "neon"];
 
-    /// The names of the levels of this kind of processor, whether or not this machine has them.
+    /// The names of the levels of this architecture, whether or not this machine has them.
     pub fn names() -> impl Iterator<Item = &'static str> {
         LEVELS.iter().map(|level| level.name())
     }
 
-    /// The best level here, or the one that `SEALWRIGHT_ISA` lowers it to. An unknown name lowers nothing. Without the
-    /// feature `std`: the best level that the program was compiled for.
+    /// The best level of this machine, or the one to which `SEALWRIGHT_ISA` lowers it. An unknown name has no effect.
+    /// Without the feature `std`: the best level that the program was compiled for.
     pub fn best() -> Isa {
         #[cfg(feature = "std")]
         {
@@ -180,7 +180,7 @@ impl Isa {
         Isa(detect())
     }
 
-    /// Every level from the slowest to [`Isa::best`].
+    /// Every level up to [`Isa::best`], the slowest first.
     pub fn available() -> Vec<Isa> {
         levels(Sets::here()).map(Isa).filter(|&isa| isa <= Isa::best()).collect()
     }
@@ -190,7 +190,8 @@ impl Isa {
         self.0.name()
     }
 
-    /// This level, or the one with registers of half the size below `avx512`, which every machine that has `avx512` has too.
+    /// This level; in place of `avx512`, the level below it with registers of half the size, which every machine with
+    /// `avx512` has.
     #[cfg(feature = "raw")]
     pub(crate) fn without_wide(self) -> Isa {
         match self.0 {
@@ -200,8 +201,8 @@ impl Isa {
         }
     }
 
-    /// Bytes, more than the frames of GCM's and OCB's kernels take: in an optimised build 9 KiB were seen at `portable`, 5 at `avx512`, 2 at `sse`
-    /// and `avx2`; in builds for tests, more than 4 at these two.
+    /// An upper bound in bytes on the stack frames of GCM's and OCB's kernels. In an optimised build, 9 KiB were
+    /// observed at `portable`, 5 at `avx512`, 2 at `sse` and `avx2`; in test builds, more than 4 at these two.
     #[cfg(all(any(feature = "gcm", feature = "ocb"), feature = "std"))]
     #[inline]
     pub(crate) fn kernel_frames(self) -> usize {
@@ -243,7 +244,7 @@ fn portable<K: Kernel>(kernel: K) -> K::Output {
 
 #[cfg(feature = "drbg")]
 impl Isa {
-    /// Sixteen hashes side by side, where the level has registers for them.
+    /// Sixteen hashes side by side, if the level has registers for them.
     #[inline]
     pub(crate) fn lanes(self) -> Option<Lanes> {
         #[cfg(target_arch = "x86_64")]
@@ -257,7 +258,7 @@ impl Isa {
 
 #[cfg(feature = "research")]
 impl Isa {
-    /// Runs `kernel` with the SHA instructions, where this machine has them and the level may use any.
+    /// Runs `kernel` with the SHA instructions, if this machine has them and the level may use them.
     #[inline]
     pub(crate) fn hash<K: Hashing>(self, kernel: K) -> K::Output {
         #[cfg(target_arch = "x86_64")]
@@ -281,7 +282,7 @@ impl fmt::Debug for Isa {
     }
 }
 
-/// The level is unknown, or this machine does not have it.
+/// There is no level with this name, or this machine does not have it.
 ///
 /// ```
 /// use sealwright::Isa;
