@@ -14,13 +14,13 @@ use sealwright::{KeyLengthError, OpenError, SealError, UnknownSuiteError};
 use sealwright_file::{self as file, Flaw, key::WRONG_LENGTH};
 use sealwright_stream::StreamError;
 
-/// What a function returns. Numbers keep their meaning; later versions may add some.
+/// The result of every function that can fail. Numbers keep their meaning; later versions may add more.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SealwrightError {
-    /// It worked.
+    /// Success.
     SealwrightOk = 0,
-    /// An argument is not what the function takes.
+    /// An argument is invalid.
     SealwrightErrorArgument = 1,
     /// No suite has this name.
     SealwrightErrorSuite = 2,
@@ -28,28 +28,28 @@ pub enum SealwrightError {
     SealwrightErrorNotAuthentic = 3,
     /// The stream or the file does not open with this key, or with this context or associated data.
     SealwrightErrorWrongKey = 4,
-    /// The key has a length that the suite does not take, or that none does.
+    /// The key does not have the length of the suite, or of any suite.
     SealwrightErrorKeyLength = 5,
-    /// The nonce has a length that the suite does not take.
+    /// The nonce does not have the suite's length.
     SealwrightErrorNonceLength = 6,
-    /// The text is longer than may be sealed.
+    /// The text is longer than the suite or the format allows.
     SealwrightErrorTooLong = 7,
-    /// The operating system refused to read or write.
+    /// The operating system reported an error when reading or writing.
     SealwrightErrorIo = 8,
-    /// The output exists, and was not to be replaced.
+    /// The output exists already, and SEALWRIGHT_FORCE was not given.
     SealwrightErrorExists = 9,
-    /// The operating system gave no random bytes.
+    /// The operating system's random source failed.
     SealwrightErrorRandom = 10,
-    /// The stream was finished, or an earlier error ended it, or it was begun before the process was forked.
+    /// The stream was finished, or ended by an earlier error, or the process was forked after the stream was begun.
     SealwrightErrorEnded = 11,
-    /// Any other.
+    /// Any other error.
     SealwrightErrorOther = 12,
-    /// A defect of the library. The objects of the call must not be used again.
+    /// A defect of the library. Objects that were passed to the call must not be used again.
     SealwrightErrorInternal = 13,
-    /// The file is of a kind that this library does not read, if it is genuine: it is signed, or its format version, suite, key source or
-    /// content is unknown here.
+    /// The file is of a kind that this library does not read: it is signed, or its format version, suite, key source or
+    /// content is unknown to this library. Whether it is genuine was not checked.
     SealwrightErrorUnsupported = 14,
-    /// There is no memory for what the call needs.
+    /// There is not enough memory for the call.
     SealwrightErrorMemory = 15,
 }
 
@@ -62,27 +62,27 @@ use SealwrightError::{
     SealwrightErrorWrongKey as WrongKey, SealwrightOk as Ok_,
 };
 
-/// Every error with its text.
+/// The text of every error number.
 const TEXTS: &[(SealwrightError, &CStr)] = &[
     (Ok_, c"no error"),
-    (Argument, c"an argument is not what the function takes"),
+    (Argument, c"invalid argument"),
     (Suite, c"unknown suite"),
     (NotAuthentic, c"not authentic"),
     (WrongKey, c"wrong key, or wrong associated data"),
-    (KeyLength, c"the key has a length that the suite does not take"),
-    (NonceLength, c"the nonce has a length that the suite does not take"),
-    (TooLong, c"longer than may be sealed"),
-    (Io, c"the operating system refused"),
+    (KeyLength, c"wrong key length"),
+    (NonceLength, c"wrong nonce length"),
+    (TooLong, c"too long to be sealed"),
+    (Io, c"the operating system reported an error"),
     (Exists, c"the output exists"),
-    (Random, c"the operating system gave no random bytes"),
+    (Random, c"the random source of the operating system failed"),
     (Ended, c"the stream has ended"),
     (Other, c"failed"),
-    (Internal, c"a defect of the library"),
+    (Internal, c"internal error: a defect of the library"),
     (Memory, c"no memory"),
-    (Unsupported, c"a kind of file that this library does not read"),
+    (Unsupported, c"a kind of file that this library does not support"),
 ];
 
-/// The text of an error's number. It is never NULL, and lives as long as the program.
+/// The text of an error number. It is never NULL and always valid.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwright_error_text(error: c_int) -> *const c_char {
     let text = TEXTS.iter().find(|(number, _)| *number as c_int == error).map_or(c"unknown error", |(_, text)| text);
@@ -97,18 +97,18 @@ pub extern "C" fn sealwright_version() -> *const c_char {
 }
 
 thread_local! {
-    /// What happened last in this thread.
+    /// The text of the last error in this thread.
     static LAST: RefCell<Option<CString>> = const { RefCell::new(None) };
 }
 
-/// What the last error in this thread was, in detail; NULL if there was none, or if the library's memory for
-/// the thread is gone, as in destructors at its end. It is valid until the thread calls the library again.
+/// The last error in the calling thread, in detail. NULL if there was none, or in destructors at the end of the thread,
+/// when the library's memory for it is already freed. The text is valid until the thread next calls the library.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwright_last_error() -> *const c_char {
     LAST.try_with(|last| last.borrow().as_ref().map_or(ptr::null(), |text| text.as_ptr())).unwrap_or(ptr::null())
 }
 
-/// An error on its way to the caller.
+/// An error that will be returned to the caller.
 pub(crate) struct Failed {
     number: SealwrightError,
     text: String,
@@ -136,17 +136,18 @@ impl Failed {
     }
 }
 
-/// Runs `work`; a panic is an error too.
+/// Runs `work` and turns a panic into an error.
 pub(crate) fn caught(work: impl FnOnce() -> Result<(), Failed>) -> Result<(), Failed> {
     // Objects of a call that panicked must not be used again, as the header says.
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(Failed::of(Internal, reason(&*panic))))
 }
 
-/// Runs `work`, and gives the caller the number of its error, and the thread its text.
+/// Runs `work`, returns the number of its error and stores the text for the thread.
 pub(crate) fn guard(work: impl FnOnce() -> Result<(), Failed>) -> c_int {
     let Err(failed) = caught(work) else { return Ok_ as c_int };
     let text = CString::new(failed.text.replace('\0', " ")).unwrap_or_default();
-    // In a destructor that runs after the thread's there is no place for it; the number is told all the same.
+    // In a destructor that runs after this thread-local was destroyed, the text cannot be stored. The number is
+    // returned all the same.
     let _ = LAST.try_with(|last| last.replace(Some(text)));
     failed.number()
 }
@@ -210,7 +211,8 @@ impl From<StreamError> for Failed {
 impl From<file::Error> for Failed {
     fn from(error: file::Error) -> Failed {
         let number = match &error {
-            // Its bytes are checked later than they are read: it may be genuine, and "not authentic" would be said of no forgery.
+            // These bytes are read before they are authenticated: the file may be genuine, so that "not authentic"
+            // could be wrong.
             file::Error::NotAuthentic(
                 flaw @ (Flaw::Version(_) | Flaw::Suite(_) | Flaw::KeySource(_) | Flaw::Content(_) | Flaw::Signed),
             ) => return Failed::of(Unsupported, flaw),
@@ -232,7 +234,7 @@ impl From<file::Error> for Failed {
 }
 
 impl From<io::Error> for Failed {
-    /// The error of a stream or a file that travelled inside, or the system's.
+    /// An error of a stream or a file that was wrapped in `io::Error`, or one of the operating system.
     fn from(error: io::Error) -> Failed {
         match error.downcast::<StreamError>() {
             Ok(stream) => stream.into(),

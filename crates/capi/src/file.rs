@@ -1,4 +1,4 @@
-//! Whole files, and the keys that they open with.
+//! Whole files, and the keys that seal and open them.
 
 use std::ffi::{c_char, c_int};
 
@@ -9,16 +9,17 @@ use crate::{
     pointer::{borrow, bytes, clear, free, give, path, text},
 };
 
-/// For sealwright_file_seal and sealwright_file_open: replace an output that exists.
+/// For sealwright_file_seal and sealwright_file_open: replace the output if it exists.
 pub const SEALWRIGHT_FORCE: u32 = 1;
-/// For sealwright_file_seal: write text, base64 in lines, larger by a third.
+/// For sealwright_file_seal: write the file as text, in lines of base64, which is larger by a third.
 pub const SEALWRIGHT_ARMOR: u32 = 2;
 
-/// A key of files: a raw one or a passphrase. Freed by sealwright_file_key_free, which wipes it.
+/// A key for files: a raw key or a passphrase. Freed by sealwright_file_key_free, which wipes it.
 #[allow(missing_debug_implementations, reason = "C sees a pointer")]
 pub struct SealwrightFileKey(pub(crate) Key);
 
-/// A raw key: random bytes, 16 or 32, as the suite takes. Another number of them is SEALWRIGHT_ERROR_KEY_LENGTH.
+/// Makes a file key from a raw key: 16 or 32 random bytes, depending on the suite. Any other length is
+/// SEALWRIGHT_ERROR_KEY_LENGTH.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_file_key_raw(
     key: *const u8,
@@ -29,7 +30,7 @@ pub unsafe extern "C" fn sealwright_file_key_raw(
     guard(|| unsafe {
         clear(result)?;
         let key = bytes(key, key_len, "the key")?;
-        // Told here rather than by the first file, as of all other keys.
+        // Checked here rather than with the first file, as for all other keys.
         if ![16, 32].contains(&key.len()) {
             return Err(Failed::key_length(key.len()));
         }
@@ -37,7 +38,7 @@ pub unsafe extern "C" fn sealwright_file_key_raw(
     })
 }
 
-/// A passphrase of `len` bytes.
+/// Makes a file key from a passphrase of `len` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_file_key_passphrase(
     passphrase: *const u8,
@@ -51,7 +52,7 @@ pub unsafe extern "C" fn sealwright_file_key_passphrase(
     })
 }
 
-/// The raw key in a key file, which only its owner may be able to read.
+/// Reads the raw key in a key file, which nobody but its owner may have permission to read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_file_key_read(path: *const c_char, result: *mut *mut SealwrightFileKey) -> c_int {
     // SAFETY: the header says what the pointers must be.
@@ -68,8 +69,8 @@ pub unsafe extern "C" fn sealwright_file_key_free(key: *mut SealwrightFileKey) {
     unsafe { free(key) }
 }
 
-/// Seals the file `from` to the file `to` on every core. `to` appears only when it is whole. `flags` are SEALWRIGHT_FORCE and
-/// SEALWRIGHT_ARMOR, or 0.
+/// Seals the file `from` to the file `to`, on all cores. `to` appears only when it is complete. `flags` is 0, or
+/// SEALWRIGHT_FORCE and SEALWRIGHT_ARMOR combined with |.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_file_seal(
     from: *const c_char,
@@ -86,7 +87,8 @@ pub unsafe extern "C" fn sealwright_file_seal(
         let (input, output) = ends(from, to, flags)?;
         let (key, suite) = (&borrow(key, "the key")?.0, text(suite, "the suite")?.parse()?);
         let ad = bytes(ad, ad_len, "the associated data")?;
-        // A pool for each file: the caller may fork between two of them, and threads do not come along.
+        // A thread pool for each file: the caller may fork between two of them, and a forked process has no threads of
+        // its parent.
         pooled(threads_for(input.len()), || {
             Sealing::new(key).suite(suite).ad(ad).armor(flags & SEALWRIGHT_ARMOR != 0).seal(input, output)
         })?;
@@ -94,8 +96,8 @@ pub unsafe extern "C" fn sealwright_file_seal(
     })
 }
 
-/// Opens the sealed file `from` to the file `to` on every core. `to` appears only when all of it is authentic. `flags` are
-/// SEALWRIGHT_FORCE, or 0.
+/// Opens the sealed file `from` to the file `to`, on all cores. `to` appears only when all of it is authentic. `flags`
+/// is 0 or SEALWRIGHT_FORCE.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_file_open(
     from: *const c_char,
@@ -115,12 +117,13 @@ pub unsafe extern "C" fn sealwright_file_open(
     })
 }
 
-/// Refuses other flags: a later version may mean something by them, and what is ignored now would change then.
+/// Refuses unknown flags: if they were ignored now, a later version that defines them would change what existing
+/// programs do.
 fn known(flags: u32, taken: u32, what: &str) -> Result<(), Failed> {
     if flags & !taken == 0 { Ok(()) } else { Err(Failed::argument(what)) }
 }
 
-/// Both ends of a job.
+/// The input and the output of a job.
 unsafe fn ends(from: *const c_char, to: *const c_char, flags: u32) -> Result<(Input, Output), Failed> {
     // SAFETY: the header says what the pointers must be.
     let (from, to) = unsafe { (path(from, "the input's path")?, path(to, "the output's path")?) };

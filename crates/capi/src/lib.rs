@@ -1,7 +1,7 @@
-//! The C interface. `include/sealwright.h` is made from this source by cbindgen, and `docs/C.md` describes it.
+//! The C interface. cbindgen generates `include/sealwright.h` from this source; `docs/C.md` describes it.
 //!
-//! No panic crosses the boundary: every function that computes goes through `guard`, which turns a panic into
-//! an error number. Unsafe code turns the pointers of callers into slices and boxes, in `pointer`.
+//! No panic crosses the boundary: every function that can panic runs in `guard`, which turns a panic into an error
+//! number. The unsafe code that turns callers' pointers into slices and boxes is in `pointer`.
 
 mod error;
 mod file;

@@ -12,20 +12,21 @@ use crate::{
     pointer::{apart, borrow, bytes, bytes_mut, clear, copy, free, give, text},
 };
 
-/// Bytes that a sealed message is longer than its text.
+/// By how many bytes a sealed message is longer than its text.
 pub const SEALWRIGHT_TAG_LEN: usize = 16;
-/// Bytes of a nonce.
+/// Length of a nonce in bytes.
 pub const SEALWRIGHT_NONCE_LEN: usize = 12;
 
 /// A suite under a key. Freed by sealwright_key_free, which wipes it.
 #[allow(missing_debug_implementations, reason = "C sees a pointer")]
 pub struct SealwrightKey(Box<dyn Aead>);
 
-/// A message of a batch.
+/// One message of a batch.
 #[repr(C)]
 #[allow(missing_debug_implementations, reason = "it is made of pointers")]
 pub struct SealwrightMessage {
-    /// SEALWRIGHT_NONCE_LEN bytes. Sealing, they are another message's in no batch under this key.
+    /// SEALWRIGHT_NONCE_LEN bytes. When sealing, no other message under this key may have the same nonce, in this batch
+    /// or any other.
     pub nonce: *const u8,
     /// Associated data: authenticated, not encrypted.
     pub ad: *const u8,
@@ -35,15 +36,15 @@ pub struct SealwrightMessage {
     pub input: *const u8,
     /// Its length in bytes.
     pub input_len: usize,
-    /// Where the result goes: SEALWRIGHT_TAG_LEN bytes more than the text, or less than the message. It may be `input`, but
-    /// not lie over `ad`.
+    /// Where the result is written: SEALWRIGHT_TAG_LEN bytes more than the text when sealing, as many less than the
+    /// message when opening. It may be `input`, but must not overlap `ad`.
     pub output: *mut u8,
-    /// Set by the call, also by one that is refused: 0, or the number of this message's error.
+    /// Set by the call, even if the whole batch is refused: 0, or this message's error number.
     pub error: c_int,
 }
 
-/// Makes a key of a suite: "aes-256-gcm", "aes-128-gcm", "aes-256-ocb", "aes-128-ocb", "serpent-256-gcm" or "serpent-256-ocb". The
-/// bytes of the key must be random; they are copied.
+/// Makes a key of a suite: "aes-256-gcm", "aes-128-gcm", "aes-256-ocb", "aes-128-ocb", "serpent-256-gcm" or
+/// "serpent-256-ocb". The bytes of the key must be random; they are copied. Free it with sealwright_key_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_key_new(
     suite: *const c_char,
@@ -66,9 +67,9 @@ pub unsafe extern "C" fn sealwright_key_free(key: *mut SealwrightKey) {
     unsafe { free(key) }
 }
 
-/// Seals `text`: writes text_len + SEALWRIGHT_TAG_LEN bytes to `message`, the ciphertext and the tag. `message` may be `text`, or overlap
-/// it, and the nonce; lying over the associated data, it is SEALWRIGHT_ERROR_ARGUMENT. The nonce of SEALWRIGHT_NONCE_LEN bytes must never
-/// be used twice with one key.
+/// Seals `text`: writes the ciphertext and the tag, text_len + SEALWRIGHT_TAG_LEN bytes, to `message`. `message` may be
+/// `text`, or overlap it or the nonce; if it overlaps the associated data, the call fails with
+/// SEALWRIGHT_ERROR_ARGUMENT. The nonce has SEALWRIGHT_NONCE_LEN bytes and must never be used twice with one key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_seal(
     key: *const SealwrightKey,
@@ -88,8 +89,9 @@ pub unsafe extern "C" fn sealwright_seal(
     })
 }
 
-/// Opens `message`, ciphertext and tag: writes message_len - SEALWRIGHT_TAG_LEN bytes to `text`, if it is authentic, and zeros otherwise.
-/// `text` may be `message`, or overlap it, and the nonce; lying over the associated data, it is SEALWRIGHT_ERROR_ARGUMENT.
+/// Opens `message`, ciphertext and tag: writes message_len - SEALWRIGHT_TAG_LEN bytes to `text`, which are the text if
+/// the message is authentic and zeros otherwise. `text` may be `message`, or overlap it or the nonce; if it overlaps
+/// the associated data, the call fails with SEALWRIGHT_ERROR_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_open(
     key: *const SealwrightKey,
@@ -109,9 +111,10 @@ pub unsafe extern "C" fn sealwright_open(
     })
 }
 
-/// Seals each of `messages`, one after the other, and sets its error. Returns the first error. If two of them have the same nonce, none is
-/// sealed, and each has SEALWRIGHT_ERROR_ARGUMENT; nor if there is no memory to compare them: each has SEALWRIGHT_ERROR_MEMORY then. An output
-/// must not lie over what a later message reads, except for its nonce.
+/// Seals each of `messages`, in order, and sets its error. Returns the first error. If two of them have the same nonce,
+/// none is sealed, and the error of each is SEALWRIGHT_ERROR_ARGUMENT. If there is no memory for this check, none is
+/// sealed either, and the error of each is SEALWRIGHT_ERROR_MEMORY. An output must not overlap what a later message
+/// reads, except its nonce.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_seal_batch(
     key: *const SealwrightKey,
@@ -122,9 +125,9 @@ pub unsafe extern "C" fn sealwright_seal_batch(
     unsafe { batch(key, messages, count, seal, true) }
 }
 
-/// Opens each of `messages`, one after the other, and sets its error: one that is not authentic stops no other. Returns the first error. An
-/// output must not lie over what a later message reads, except for its nonce. Without memory for the nonces none is opened:
-/// SEALWRIGHT_ERROR_MEMORY.
+/// Opens each of `messages`, in order, and sets its error. One that is not authentic does not stop the others. Returns
+/// the first error. An output must not overlap what a later message reads, except its nonce. If there is no memory to
+/// copy the nonces, none is opened, and the error of each is SEALWRIGHT_ERROR_MEMORY.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_open_batch(
     key: *const SealwrightKey,
@@ -137,7 +140,7 @@ pub unsafe extern "C" fn sealwright_open_batch(
 
 type Nonce = [u8; SEALWRIGHT_NONCE_LEN];
 
-/// What a message is put through.
+/// The operation on one message.
 type Work = unsafe fn(&SealwrightKey, &Nonce, &[u8], *const u8, usize, *mut u8) -> Result<(), Failed>;
 
 unsafe fn batch(
@@ -152,12 +155,12 @@ unsafe fn batch(
         if messages.is_null() && count > 0 {
             return Err(Failed::argument("the messages are NULL"));
         }
-        // No message of a batch that is refused has the 0 of an earlier one.
+        // Set first, so that after a refused batch no message still has the 0 of an earlier call.
         (0..count).for_each(|at| (*messages.add(at)).error = SealwrightError::SealwrightErrorArgument as c_int);
         let key = borrow(key, "the key")?;
         let nonces = nonces(messages, count, sealing)
             .inspect_err(|failed| (0..count).for_each(|at| (*messages.add(at)).error = failed.number()))?;
-        // Number and text are those of one message.
+        // The number that is returned and the stored text belong to the same message.
         let mut first = Ok(());
         for (at, nonce) in nonces.iter().enumerate() {
             let message = &mut *messages.add(at);
@@ -173,7 +176,7 @@ unsafe fn batch(
     })
 }
 
-/// All are read before any output is written: those that are compared are those that are used.
+/// All nonces are copied before any output is written, so that the nonces compared are the nonces used.
 unsafe fn nonces(
     messages: *const SealwrightMessage,
     count: usize,
@@ -199,7 +202,8 @@ fn come_twice(nonces: &[Option<Nonce>]) -> Result<bool, TryReserveError> {
     Ok(sorted.windows(2).any(|two| two[0] == two[1]))
 }
 
-/// A copy of the nonce, over which the output may lie. A wrong one is found before anything is written, and is no forgery.
+/// A copy of the nonce, which the output may overlap. A wrong length is found before anything is written, and is not
+/// reported as a forgery.
 fn taken(nonce: &[u8]) -> Result<Nonce, Failed> {
     nonce.try_into().map_err(|_| sealwright::SealError::NonceLength.into())
 }

@@ -1,4 +1,4 @@
-//! Pointers of callers as slices, texts and boxes.
+//! Callers' pointers as slices, strings and boxes.
 
 use std::{
     cell::{RefCell, RefMut},
@@ -20,7 +20,7 @@ pub(crate) unsafe fn bytes<'a>(start: *const u8, len: usize, what: &str) -> Resu
     Ok(if len == 0 { &[] } else { unsafe { slice::from_raw_parts(start, len) } })
 }
 
-/// The same to write to.
+/// The same for writing.
 ///
 /// # Safety
 /// The bytes must be initialised and writable, and nobody else may use them for `'a`.
@@ -43,7 +43,8 @@ pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, len: usize, what: &str) 
     Ok(())
 }
 
-/// That an output of `len` bytes at `output` leaves `input` as it is, which is read after the output was written to.
+/// Checks that an output of `len` bytes at `output` does not overlap `input`, which is still read after the output was
+/// written.
 pub(crate) fn apart(input: &[u8], output: *const u8, len: usize, what: &str) -> Result<(), Failed> {
     let (at, to) = (input.as_ptr() as usize, output as usize);
     if !input.is_empty() && len > 0 && at < to.saturating_add(len) && to < at.saturating_add(input.len()) {
@@ -59,10 +60,10 @@ fn check(null: bool, len: usize, what: &str) -> Result<(), Failed> {
     if isize::try_from(len).is_err() { Err(Failed::argument(&format!("{what} is longer than memory"))) } else { Ok(()) }
 }
 
-/// A text that ends with a zero.
+/// A zero-terminated string.
 ///
 /// # Safety
-/// It must be one, or null.
+/// It must be zero-terminated, or null.
 pub(crate) unsafe fn text<'a>(start: *const c_char, what: &str) -> Result<&'a str, Failed> {
     if start.is_null() {
         return Err(Failed::argument(&format!("{what} is NULL")));
@@ -71,10 +72,10 @@ pub(crate) unsafe fn text<'a>(start: *const c_char, what: &str) -> Result<&'a st
     unsafe { CStr::from_ptr(start) }.to_str().map_err(|_| Failed::argument(&format!("{what} is not UTF-8")))
 }
 
-/// A path that ends with a zero: the bytes that the system takes, of whatever encoding.
+/// A zero-terminated path: any bytes that the system accepts, in any encoding.
 ///
 /// # Safety
-/// It must be one, or null.
+/// It must be zero-terminated, or null.
 pub(crate) unsafe fn path<'a>(start: *const c_char, what: &str) -> Result<&'a Path, Failed> {
     if start.is_null() {
         return Err(Failed::argument(&format!("{what} is NULL")));
@@ -92,7 +93,7 @@ pub(crate) unsafe fn borrow<'a, T>(pointer: *const T, what: &str) -> Result<&'a 
     unsafe { pointer.as_ref() }.ok_or_else(|| Failed::argument(&format!("{what} is NULL")))
 }
 
-/// The same to change.
+/// The same, mutable.
 ///
 /// # Safety
 /// It must be null, or valid and used by nobody else, for `'a`.
@@ -101,7 +102,7 @@ pub(crate) unsafe fn borrow_mut<'a, T>(pointer: *mut T, what: &str) -> Result<&'
     unsafe { pointer.as_mut() }.ok_or_else(|| Failed::argument(&format!("{what} is NULL")))
 }
 
-/// An object to change whose calls run functions of the caller: these may use it again, while it is changed.
+/// Borrows, mutably, an object whose calls run functions of the caller, which may try to use it again meanwhile.
 pub(crate) fn entered<'a, T>(object: &'a RefCell<T>, what: &str) -> Result<RefMut<'a, T>, Failed> {
     let in_use = || {
         format!("{what} is in use: a function that it calls must not use or free it; do so when the call has returned")
@@ -109,7 +110,7 @@ pub(crate) fn entered<'a, T>(object: &'a RefCell<T>, what: &str) -> Result<RefMu
     object.try_borrow_mut().map_err(|_| Failed::argument(&in_use()))
 }
 
-/// Takes out what is in the place of a result, so that no caller uses it, or frees it again, after a call that failed.
+/// Sets the place of a result to null, so that no caller uses or frees its old value after a failed call.
 ///
 /// # Safety
 /// `place` must be null, or writable.
@@ -127,7 +128,8 @@ fn no_place() -> Failed {
 /// # Safety
 /// `place` must be null, or writable.
 pub(crate) unsafe fn give<T>(place: *mut *mut T, object: T) -> Result<(), Failed> {
-    // SAFETY: the caller's promise. The place is looked at before the object is given away, which would leave it to nobody.
+    // SAFETY: the caller's promise. The place is checked before the object is boxed, because otherwise it would be
+    // leaked.
     let place = unsafe { place.as_mut() }.ok_or_else(no_place)?;
     *place = Box::into_raw(Box::new(object));
     Ok(())

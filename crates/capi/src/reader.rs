@@ -1,4 +1,4 @@
-//! Sealed files that are read from anywhere.
+//! Sealed files with random access.
 
 use std::{
     ffi::{c_char, c_int},
@@ -13,11 +13,11 @@ use crate::{
     pointer::{borrow, borrow_mut, bytes, bytes_mut, clear, free, give, path},
 };
 
-/// A sealed file that is read from anywhere. Freed by sealwright_reader_free.
+/// A sealed file with random access. Freed by sealwright_reader_free.
 #[allow(missing_debug_implementations, reason = "C sees a pointer")]
 pub struct SealwrightReader(SealedReader<Positioned>);
 
-/// Opens a sealed file: checks the key, and proves the length.
+/// Opens a sealed file: checks the key and authenticates the length.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_reader_new(
     path: *const c_char,
@@ -42,8 +42,8 @@ pub unsafe extern "C" fn sealwright_reader_size(reader: *const SealwrightReader)
     unsafe { reader.as_ref() }.map_or(0, |reader| reader.0.len())
 }
 
-/// Puts at most `len` bytes of the text, from byte `at` on, to `buffer`, and how many to `got`: fewer only at the end. Every byte is
-/// authentic.
+/// Reads at most `len` bytes of the text, from byte `at` on, into `buffer` and puts their number into `got`. There are
+/// fewer than `len` only at the end of the text. Every byte is authentic.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_reader_read(
     reader: *mut SealwrightReader,
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn sealwright_reader_read(
     })
 }
 
-/// Frees a reader, and wipes what it holds.
+/// Frees a reader and wipes its memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_reader_free(reader: *mut SealwrightReader) {
     // SAFETY: the header says what the pointer must be.

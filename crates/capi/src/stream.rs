@@ -15,17 +15,19 @@ use crate::{
     pointer::{borrow, borrow_mut, bytes, bytes_mut, clear, entered, free, give, text},
 };
 
-/// Takes all `len` bytes of a sealed stream and returns 0, or anything else if it failed: then the stream has failed, as nobody knows how much
-/// of it was taken. It must return: an exception, or a longjmp, that left it would go through frames of the library, which is undefined. It
-/// must not use or free the stream that calls it: that would be SEALWRIGHT_ERROR_ARGUMENT, and nothing would be freed.
+/// A function of yours that writes a sealed stream. It must take all `len` bytes and return 0, or return any other
+/// number if it failed: the stream then fails, because it is unknown how many bytes were taken. It must return
+/// normally: an exception or a longjmp out of it would cross frames of the library, which is undefined behaviour. It
+/// must not use or free the stream that calls it: such a call returns SEALWRIGHT_ERROR_ARGUMENT, and nothing is freed.
 pub type SealwrightWrite = Option<unsafe extern "C" fn(state: *mut c_void, bytes: *const u8, len: usize) -> c_int>;
-/// Puts at most `len` bytes of a sealed stream to `bytes`, and how many to `got`: 0 at its end. Returns 0, or anything else if it failed: it
-/// must have taken nothing from the stream then, so that it can be called again. It must return, and leave the stream that calls it alone,
-/// as a function that writes must.
+/// A function of yours that reads a sealed stream. It must put at most `len` bytes into `bytes` and their number into
+/// `got`, 0 at the end of the stream, and return 0. If it failed, it must return any other number and have taken
+/// nothing from the stream, so that it can be called again. It must return normally, and must not use or free the
+/// stream that calls it, like a function that writes.
 pub type SealwrightRead =
     Option<unsafe extern "C" fn(state: *mut c_void, bytes: *mut u8, len: usize, got: *mut usize) -> c_int>;
 
-/// A function of the caller with its state.
+/// A function of the caller, and its state.
 struct Caller<F> {
     function: F,
     state: *mut c_void,
@@ -63,9 +65,9 @@ pub struct SealwrightSealer(RefCell<Sealing>);
 
 struct Sealing {
     sealer: Sealer<Caller<unsafe extern "C" fn(*mut c_void, *const u8, usize) -> c_int>>,
-    /// Whether a step failed: a text came in part only, or nobody knows how much of the stream was taken.
+    /// Whether a step failed: it is unknown how much of the text or of the stream was taken.
     failed: bool,
-    /// Whether its end was asked for.
+    /// Whether the caller asked for the end.
     ending: bool,
     /// The process that began it.
     maker: Maker,
@@ -77,9 +79,10 @@ pub struct SealwrightOpener(RefCell<OpenerOfCaller>);
 
 type OpenerOfCaller = Opener<Caller<unsafe extern "C" fn(*mut c_void, *mut u8, usize, *mut usize) -> c_int>>;
 
-/// Begins a stream under a random key, which may seal many streams. `context` is what both sides must agree on; it is not stored. The
-/// sealed stream goes to `write`, called with `state`. Only the process that began a stream can go on with it: one that was forked from it
-/// would seal another text under the same nonces.
+/// Begins a stream under a random key, which may seal many streams. `context` is data that both sides must agree on; it
+/// is not stored. The sealed stream is passed to `write`, which is called with `state`. Only the process that began a
+/// stream may continue it: a forked process would seal another text under the same nonces. Free the sealer with
+/// sealwright_sealer_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_sealer_new(
     suite: *const c_char,
@@ -103,7 +106,8 @@ pub unsafe extern "C" fn sealwright_sealer_new(
     })
 }
 
-/// Seals `len` bytes more. If `write` failed, the stream may have a part of them, and cannot go on nor be ended.
+/// Seals `len` more bytes. If `write` failed, some of them may have been written, and the stream can be neither
+/// continued nor ended.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_sealer_write(sealer: *mut SealwrightSealer, text: *const u8, len: usize) -> c_int {
     // SAFETY: the header says what the pointers must be.
@@ -121,8 +125,8 @@ pub unsafe extern "C" fn sealwright_sealer_write(sealer: *mut SealwrightSealer, 
     })
 }
 
-/// Ends the stream. Without this it counts as cut off. If `write` failed, the stream has failed, and nothing can end it: begin another.
-/// Nothing more can be sealed after the end; to write it again does nothing.
+/// Ends the stream. Without this call, the stream is refused as truncated. If `write` failed, the stream has failed and
+/// cannot be ended: begin another. After the end nothing more can be sealed; calling this function again does nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_sealer_finish(sealer: *mut SealwrightSealer) -> c_int {
     // SAFETY: the header says what the pointer must be.
@@ -136,31 +140,34 @@ pub unsafe extern "C" fn sealwright_sealer_finish(sealer: *mut SealwrightSealer)
     })
 }
 
-/// That no step failed: written again, a part of the stream would be there twice, and an end would make a part of the text look whole. And
-/// that the process was not forked meanwhile: parent and child would seal two texts under one nonce.
+/// Checks that no step failed: repeated, it would write a part of the stream twice, and an end would make a partial
+/// text look complete. Also checks that the process was not forked: parent and child would seal two texts under one
+/// nonce.
 fn whole(sealer: &Sealing) -> Result<(), Failed> {
     if sealer.maker.is_forked() {
         return Err(Failed::ended("the stream was begun by the process that this one was forked from; begin another"));
     }
     if sealer.failed {
-        return Err(Failed::ended("an earlier call failed, so that the stream cannot become whole; begin another"));
+        return Err(Failed::ended("an earlier call failed, so that the stream cannot be completed; begin another"));
     }
     Ok(())
 }
 
-/// Frees a sealer, and wipes what it holds. Called by the function that writes for it, it frees nothing, and sealwright_last_error says so.
+/// Frees a sealer and wipes its memory. If it is called by the stream's own `write`, nothing is freed, and
+/// sealwright_last_error says so.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_sealer_free(sealer: *mut SealwrightSealer) {
     // SAFETY: the header says what the pointer must be.
     guard(|| unsafe {
-        // What runs would go on with memory that is gone.
+        // A running call would continue with freed memory.
         sealer.as_ref().map(|sealer| entered(&sealer.0, "the sealer").map(drop)).transpose()?;
         free(sealer);
         Ok(())
     });
 }
 
-/// Begins to open a sealed stream, which comes from `read`, called with `state`. Reads its header and checks key and context.
+/// Begins to open a sealed stream, which is read from `read`, called with `state`. Reads the header and checks key and
+/// context. Free the opener with sealwright_opener_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_opener_new(
     suite: *const c_char,
@@ -178,7 +185,7 @@ pub unsafe extern "C" fn sealwright_opener_new(
         let suite: Suite = text(suite, "the suite")?.parse()?;
         let function = read.ok_or_else(|| Failed::argument("read is NULL"))?;
         let (key, context) = (bytes(key, key_len, "the key")?, bytes(context, context_len, "the context")?);
-        // Told before anything is read.
+        // Reported before anything is read.
         if key.len() != suite.key_len() {
             return Err(StreamError::KeyLength { suite, wanted: suite.key_len(), given: key.len() }.into());
         }
@@ -187,8 +194,8 @@ pub unsafe extern "C" fn sealwright_opener_new(
     })
 }
 
-/// Puts at most `len` bytes of authentic text, at least 1, to `text`, and how many to `got`: 0 at the end, which is proven then. Until then
-/// the stream may still turn out to be cut off.
+/// Puts between 1 and `len` bytes of authentic text into `text` and their number into `got`. 0 bytes mean the end of the
+/// stream, which is then authenticated; before that, it may still turn out to be truncated. `len` must not be 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_opener_read(
     opener: *mut SealwrightOpener,
@@ -198,10 +205,10 @@ pub unsafe extern "C" fn sealwright_opener_read(
 ) -> c_int {
     // SAFETY: the header says what the pointers must be.
     guard(|| unsafe {
-        // Not borrowed while `read` runs, which may have a call refused that tells its length there too.
+        // Not borrowed while `read` runs, because a refused call inside it may write its length there too.
         *borrow_mut(got, "got")? = 0;
         let mut opener = entered(&borrow(opener, "the opener")?.0, "the opener")?;
-        // To read nothing would look like the end.
+        // Reading 0 bytes would look like the end.
         if len == 0 {
             return Err(Failed::argument("there is no room for a text; offer at least 1 byte"));
         }
@@ -210,7 +217,8 @@ pub unsafe extern "C" fn sealwright_opener_read(
     })
 }
 
-/// Frees an opener, and wipes what it holds. Called by the function that reads for it, it frees nothing, and sealwright_last_error says so.
+/// Frees an opener and wipes its memory. If it is called by the stream's own `read`, nothing is freed, and
+/// sealwright_last_error says so.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_opener_free(opener: *mut SealwrightOpener) {
     // SAFETY: the header says what the pointer must be.
