@@ -1,4 +1,4 @@
-//! AEADs in the shapes of pyca/cryptography: `AESGCM(key).encrypt(nonce, data, associated_data)`.
+//! AEADs with the interface of pyca/cryptography: `AESGCM(key).encrypt(nonce, data, associated_data)`.
 
 use pyo3::{
     prelude::*,
@@ -37,14 +37,14 @@ macro_rules! aead {
                 Ok($name(Keyed { aead: new(key.bytes()).raised()?, nonces: $nonces, once: $once }))
             }
 
-            /// A new random key.
+            /// Returns a new random key.
             #[staticmethod]
             #[pyo3(signature = (bit_length))]
             fn generate_key(py: Python<'_>, bit_length: usize) -> PyResult<Bound<'_, PyBytes>> {
                 generate(py, bit_length, $bits)
             }
 
-            /// The ciphertext of `data` and the tag behind it. The nonce must never be used twice with one key.
+            /// Returns the ciphertext of `data` followed by the tag. A nonce must never be used twice with one key.
             #[pyo3(signature = (nonce, data, associated_data))]
             fn encrypt<'py>(
                 &self,
@@ -56,7 +56,8 @@ macro_rules! aead {
                 self.0.encrypt(py, nonce.bytes(), data.bytes(), or_empty(&associated_data))
             }
 
-            /// The text of `data`, ciphertext and tag, if it is authentic; otherwise raises `InvalidTag`.
+            /// Returns the text of `data`, which is ciphertext followed by the tag. Raises `InvalidTag` if it is not
+            /// authentic.
             #[pyo3(signature = (nonce, data, associated_data))]
             fn decrypt<'py>(
                 &self,
@@ -68,8 +69,8 @@ macro_rules! aead {
                 self.0.decrypt(py, nonce.bytes(), data.bytes(), or_empty(&associated_data))
             }
 
-            /// As `encrypt`, into `buf`, which must be 16 bytes longer than `data`. Returns the number of bytes written. `buf` may
-            /// lie over `data`.
+            /// Like `encrypt`, but writes to `buf`, which must be 16 bytes longer than `data`. Returns the number of
+            /// bytes written. `buf` may overlap `data`.
             #[pyo3(signature = (nonce, data, associated_data, buf))]
             fn encrypt_into(
                 &self,
@@ -82,8 +83,8 @@ macro_rules! aead {
                 self.0.encrypt_into(py, nonce.bytes(), data.memory(), or_empty(&associated_data), buf)
             }
 
-            /// As `decrypt`, into `buf`, which must be 16 bytes shorter than `data`. Returns the number of bytes written. What is
-            /// not authentic leaves zeros. `buf` may lie over `data`.
+            /// Like `decrypt`, but writes to `buf`, which must be 16 bytes shorter than `data`. Returns the number of
+            /// bytes written. If the message is not authentic, `buf` is filled with zeros. `buf` may overlap `data`.
             #[pyo3(signature = (nonce, data, associated_data, buf))]
             fn decrypt_into(
                 &self,
@@ -96,8 +97,9 @@ macro_rules! aead {
                 self.0.decrypt_into(py, nonce.bytes(), data.memory(), or_empty(&associated_data), buf)
             }
 
-            /// `encrypt` for each of `data`, in one call: as many nonces as messages; associated data for all or for each. A nonce
-            /// that comes twice raises `ValueError` before anything is encrypted, except in AES-GCM-SIV, which allows it.
+            /// Calls `encrypt` for each item of `data`. There must be as many nonces as messages; associated data is
+            /// given for all of them or for each. A nonce that occurs twice raises `ValueError` before anything is
+            /// encrypted, except in AES-GCM-SIV, which allows it.
             #[pyo3(signature = (nonces, data, associated_data=None))]
             fn encrypt_batch<'py>(
                 &self,
@@ -108,7 +110,8 @@ macro_rules! aead {
                 batch::encrypt(&self.0, nonces, data, associated_data)
             }
 
-            /// `decrypt` for each of `data`. A message that is not authentic gives `None` in its place, and the others their texts.
+            /// Calls `decrypt` for each item of `data`. The result has `None` in place of each message that is not
+            /// authentic.
             #[pyo3(signature = (nonces, data, associated_data=None))]
             fn decrypt_batch<'py>(
                 &self,
@@ -119,9 +122,9 @@ macro_rules! aead {
                 batch::decrypt(&self.0, nonces, data, associated_data)
             }
 
-            /// Encrypts messages of equal length that lie one after the other, as in an array of shape (n, length), into `buf` of
-            /// shape (n, length + 16), which must not lie over `data`. `nonces` has shape (n, nonce length), none twice, as in
-            /// `encrypt_batch`. Returns n.
+            /// Encrypts messages of equal length that are contiguous in memory, such as an array of shape (n, length),
+            /// into `buf` of shape (n, length + 16), which must not overlap `data`. `nonces` has shape (n, nonce
+            /// length), and no nonce may occur twice, as in `encrypt_batch`. Returns n.
             #[pyo3(signature = (nonces, data, associated_data, buf))]
             fn encrypt_rows(
                 &self,
@@ -134,8 +137,8 @@ macro_rules! aead {
                 batch::encrypt_rows(&self.0, py, &nonces, &data, &associated_data, buf)
             }
 
-            /// Decrypts what `encrypt_rows` made into `buf` of shape (n, length), which must not lie over `data`. Returns the
-            /// numbers of the rows that are not authentic: they are all zero.
+            /// Decrypts the output of `encrypt_rows` into `buf` of shape (n, length), which must not overlap `data`.
+            /// Returns the indices of the rows that are not authentic; these are filled with zeros.
             #[pyo3(signature = (nonces, data, associated_data, buf))]
             fn decrypt_rows(
                 &self,
@@ -152,23 +155,23 @@ macro_rules! aead {
 }
 
 aead! {
-    /// AES-GCM (NIST SP 800-38D) under a key of 128, 192 or 256 bits. Nonces of 8 to 128 bytes; take 12.
+    /// AES-GCM (NIST SP 800-38D) under a key of 128, 192 or 256 bits. Nonces have 8 to 128 bytes; use 12.
     AESGCM, 8..=128, true, &[128, 192, 256], |key| gcm::across_by_key(Isa::best(), key, gcm::TagLen::T16)
 }
 aead! {
-    /// AES-OCB3 (RFC 7253) under a key of 128, 192 or 256 bits. Nonces of 12 to 15 bytes.
+    /// AES-OCB3 (RFC 7253) under a key of 128, 192 or 256 bits. Nonces have 12 to 15 bytes.
     AESOCB3, 12..=15, true, &[128, 192, 256], |key| ocb::by_key(Isa::best(), key, ocb::TagLen::T16)
 }
 aead! {
-    /// AES-GCM-SIV (RFC 8452) under a key of 128 or 256 bits. A nonce of 12 bytes that comes twice shows only whether the
-    /// messages are equal.
+    /// AES-GCM-SIV (RFC 8452) under a key of 128 or 256 bits. Nonces have 12 bytes; a repeated nonce reveals only
+    /// whether the messages are equal.
     AESGCMSIV, 12..=12, false, &[128, 256], |key| gcm_siv::by_key(Isa::best(), key)
 }
 aead! {
-    /// XAES-256-GCM (C2SP) under a key of 256 bits. Nonces of 24 bytes, which may be random.
+    /// XAES-256-GCM (C2SP) under a key of 256 bits. Nonces have 24 bytes and may be random.
     XAES256GCM, 24..=24, true, &[256], |key| match key.try_into() {
         Ok(key) => Ok(Box::new(Xaes256Gcm::new(Isa::best(), key))),
-        // The length that AES-256 refuses in the same words.
+        // AES-256 refuses the length with the same error message.
         Err(_) => Err(sealwright::Suite::Aes256Gcm.aead(key).err().unwrap_or_else(|| unreachable!("no other length fits"))),
     }
 }

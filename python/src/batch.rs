@@ -34,7 +34,8 @@ impl<'py> Batch<'py> {
 
     fn ads(&self) -> PyResult<Ads<'_>> {
         let Some(ads) = &self.ads else { return Ok(Ads::All(Input::Bytes(Memory::of(&[])))) };
-        // One buffer is meant for all. One that cannot be taken, as its bytes do not lie together, must not serve by its items.
+        // A buffer is meant for all messages. If it cannot be used, because it is not contiguous, it must not be taken
+        // as a sequence of items.
         if dimensions(ads).is_some() {
             return Ok(Ads::All(ads.extract()?));
         }
@@ -44,8 +45,9 @@ impl<'py> Batch<'py> {
     }
 }
 
-/// What is in a sequence, which must not be one buffer, whose items are bytes. Those of an array of rows are rows. What is no sequence may
-/// make its items one by one, in one buffer that it fills again and again: there would be as many messages with the last one's bytes.
+/// The items of a sequence. A single buffer is refused, because its items are bytes; an array of rows has its rows as
+/// items. An iterator is refused, because it may yield one buffer that it overwrites each time, and all messages would
+/// then have the last one's bytes.
 fn items<'py>(all: &Bound<'py, PyAny>, what: &str) -> PyResult<Vec<Bound<'py, PyAny>>> {
     if all.is_instance_of::<PyString>() || dimensions(all).is_some_and(|dimensions| dimensions < 2) {
         return Err(PyTypeError::new_err(format!("{what} must be a sequence of bytes-like objects, not one")));
@@ -65,7 +67,7 @@ fn equal(what: &str, given: usize, wanted: usize) -> PyResult<()> {
     Err(PyValueError::new_err(format!("there are {given} {what} for {wanted} messages")))
 }
 
-/// The bytes of a batch, which stay in place as long as this: what is in them is worked on without the interpreter lock.
+/// The bytes of a batch, kept in place while they are processed without the interpreter lock.
 struct Views<'a> {
     nonces: Vec<Input<'a>>,
     data: Vec<Input<'a>>,
@@ -103,7 +105,7 @@ fn extracted<'a, 'py, T: FromPyObject<'a, 'py, Error = PyErr>>(all: &'a [Bound<'
     Ok(each)
 }
 
-/// How many bytes there are to work on.
+/// The number of bytes to process.
 fn size(parts: &[Parts<'_>]) -> usize {
     parts.iter().fold(0, |size, (_, ad, data)| size.saturating_add(ad.len() + data.len()))
 }

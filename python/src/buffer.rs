@@ -1,5 +1,5 @@
-//! Memory of Python's as slices: inputs that are read in place, new `bytes` that are written before anybody has them, buffers
-//! to write to.
+//! Python's memory as slices: inputs that are read in place, new `bytes` objects that are filled before anybody else
+//! has them, and buffers for output.
 
 use std::{
     ffi::{CStr, c_int},
@@ -20,29 +20,30 @@ use crate::error::too_long;
 /// The longest input, as in pyca/cryptography.
 const LONGEST: usize = i32::MAX as usize;
 
-/// From here on, inputs are worked on without the interpreter lock, so that other threads run. Giving it up and taking it back
-/// costs about as much as sealing 2 KiB.
+/// Longer inputs are processed without the interpreter lock, so that other threads can run. Releasing and re-acquiring
+/// it costs about as much as sealing 2 KiB.
 pub(crate) const DETACH: usize = 32 << 10;
 
 /// A view of an object with the buffer protocol; released on drop.
 pub(crate) struct View(Box<ffi::Py_buffer>);
 
-/// Fields of a structure are named between colons; `O` elsewhere is the address of an object.
+/// Fields of a structure are named between colons; `O` outside of names is an object's address.
 fn has_objects(format: &[u8]) -> bool {
     format.split(|byte| *byte == b':').step_by(2).any(|kinds| kinds.contains(&b'O'))
 }
 
 impl View {
-    /// A view of bytes that lie together. Those of arrays of objects are addresses, which are no data, and which nobody may write.
+    /// A view of contiguous bytes. Arrays of objects are refused: they contain addresses, which are not data and must
+    /// not be overwritten.
     fn of_bytes(object: Borrowed<'_, '_, PyAny>, access: c_int) -> PyResult<View> {
-        // These have no other kind of bytes.
+        // A `bytearray` can contain nothing but bytes.
         if object.is_instance_of::<PyByteArray>() {
             return View::of(object, access);
         }
         let objects = match View::of(object, access | ffi::PyBUF_ND | ffi::PyBUF_FORMAT) {
             Ok(view) if !has_objects(view.format()) => return Ok(view),
             Ok(_) => true,
-            // numpy has no format for times, and views of classes with one need not tell it.
+            // numpy has no format for times, and views of classes with one need not report it.
             Err(_) => object
                 .getattr(intern!(object.py(), "dtype"))
                 .and_then(|dtype| dtype.getattr(intern!(object.py(), "hasobject"))?.is_truthy())
@@ -70,7 +71,7 @@ impl View {
     }
 
     fn start(&self) -> *mut u8 {
-        // The view of nothing may be null.
+        // An empty view may have a null pointer.
         if self.0.buf.is_null() { std::ptr::dangling_mut() } else { self.0.buf.cast() }
     }
 
@@ -86,7 +87,8 @@ impl Drop for View {
     }
 }
 
-/// Where the bytes of an input are. An output may lie over them, so that they are no slice: what a slice has must not change.
+/// The location of an input's bytes. It is no slice, because an output may overlap it, and a slice's contents must not
+/// change.
 #[derive(Clone, Copy)]
 pub(crate) struct Memory<'a> {
     start: *const u8,
@@ -99,9 +101,10 @@ impl<'a> Memory<'a> {
         Memory { start: bytes.as_ptr(), len: bytes.len(), of: PhantomData }
     }
 
-    /// The bytes, for as long as nothing is written over them.
+    /// The bytes, valid while nothing is written over them.
     pub(crate) fn bytes(self) -> &'a [u8] {
-        // SAFETY: they are in place for 'a. Who writes to an output asks before whether it lies over them, and reads them no more then.
+        // SAFETY: they are in place for 'a. Code that writes to an output first checks whether it overlaps them, and
+        // does not read them afterwards.
         unsafe { std::slice::from_raw_parts(self.start, self.len) }
     }
 
@@ -109,14 +112,14 @@ impl<'a> Memory<'a> {
         self.len
     }
 
-    /// The first `len` bytes, of which there are so many or fewer.
+    /// The first `len` bytes, or all if there are fewer.
     pub(crate) fn first(self, len: usize) -> Memory<'a> {
         Memory { len: len.min(self.len), ..self }
     }
 }
 
-/// Bytes that are only read: of a `bytes` object, or of any other with contiguous memory. Another thread must not write to them
-/// meanwhile; Python code sees to that, as with every function that takes buffers.
+/// Bytes that are only read: of a `bytes` object, or of any other with contiguous memory. Another thread must not write
+/// to them meanwhile; the Python program must see to that, as with every function that takes buffers.
 pub(crate) enum Input<'a> {
     Bytes(Memory<'a>),
     View(View),
@@ -126,7 +129,7 @@ impl Input<'_> {
     pub(crate) fn memory(&self) -> Memory<'_> {
         match self {
             Input::Bytes(memory) => *memory,
-            // The exporter keeps so many bytes in place until the view is released.
+            // The exporter keeps this many bytes in place until the view is released.
             Input::View(view) => Memory { start: view.start(), len: view.len(), of: PhantomData },
         }
     }
@@ -136,19 +139,19 @@ impl Input<'_> {
     }
 }
 
-/// How many dimensions the one buffer has that an object is; `None` for what is none, and for an array of objects, which is a sequence
-/// of them.
+/// The number of dimensions of an object that is one buffer; `None` for an object that is no buffer, and for an array
+/// of objects, which is a sequence of buffers.
 pub(crate) fn dimensions(object: &Bound<'_, PyAny>) -> Option<usize> {
     // SAFETY: the object is alive and attached.
     if unsafe { ffi::PyObject_CheckBuffer(object.as_ptr()) } == 0 {
         return None;
     }
-    // One that does not even say how it lies is none to look into.
+    // A buffer that does not even describe its layout is not examined further.
     let Ok(view) = View::of(object.as_borrowed(), ffi::PyBUF_FULL_RO) else { return Some(1) };
     if view.format() == b"O" { None } else { Some(usize::try_from(view.0.ndim).unwrap_or_default()) }
 }
 
-/// Whether it has its items by number, as lists, tuples and arrays of rows have, and sets and what is gone through once have not.
+/// Whether its items can be accessed by index, as in lists, tuples and arrays of rows, but not in sets and iterators.
 pub(crate) fn is_sequence(object: &Bound<'_, PyAny>) -> bool {
     // SAFETY: the object is alive and attached.
     unsafe { ffi::PySequence_Check(object.as_ptr()) != 0 }
@@ -172,7 +175,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Input<'a> {
     }
 }
 
-/// Associated data: `None` is the same as none.
+/// Associated data; `None` means empty.
 pub(crate) fn or_empty<'b>(ad: &'b Option<Input<'_>>) -> &'b [u8] {
     ad.as_ref().map_or(&[], Input::bytes)
 }
@@ -198,8 +201,8 @@ impl Output {
         Err(PyValueError::new_err(format!("the buffer must be {len} bytes long, and it has {}", self.0.len())))
     }
 
-    /// Writes `front` to the start, whether or not it overlaps, and returns all of the buffer for `apart`, inputs that must lie
-    /// elsewhere, each with what it is called.
+    /// Writes `front` to the start, even if it overlaps, and returns the whole buffer. `apart` are inputs that must not
+    /// overlap the buffer, each with its name.
     ///
     /// # Errors
     /// If `front` is longer than the buffer, or one of `apart` overlaps with it.
@@ -227,7 +230,8 @@ impl Output {
 
     /// The memory, to read or write.
     pub(crate) fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: the exporter keeps so many bytes in place until the view is released, and nobody else uses them during the call.
+        // SAFETY: the exporter keeps this many bytes in place until the view is released, and nobody else uses them
+        // during the call.
         unsafe { std::slice::from_raw_parts_mut(self.0.start(), self.0.len()) }
     }
 
@@ -236,8 +240,7 @@ impl Output {
     }
 }
 
-/// A new `bytes` object of `len` bytes, which `fill` gets before anybody else can see them, and which it writes without reading
-/// them before.
+/// A new `bytes` object of `len` bytes, which `fill` writes, without reading them, before anybody else has the object.
 #[inline]
 pub(crate) fn written_bytes<'py, E: Into<PyErr>>(
     py: Python<'py>,
@@ -246,14 +249,14 @@ pub(crate) fn written_bytes<'py, E: Into<PyErr>>(
 ) -> PyResult<Bound<'py, PyBytes>> {
     let (object, bytes) = unwritten(py, len)?;
     if let Err(error) = fill(bytes) {
-        // A text may be there.
+        // They may contain plaintext.
         wipe(bytes);
         return Err(error.into());
     }
     Ok(object)
 }
 
-/// A new `bytes` object and its bytes, which are to be written before the object is handed on.
+/// A new `bytes` object and its bytes, which must be written before the object is passed on.
 #[inline]
 fn unwritten<'a, 'py>(py: Python<'py>, len: usize) -> PyResult<(Bound<'py, PyBytes>, &'a mut [u8])> {
     // SAFETY: without a text to copy, Python gives a new object with room for `len` bytes, or null and an exception (the one empty
@@ -286,28 +289,28 @@ pub(crate) fn written_each<'py, E: Into<PyErr>>(
     Ok(objects)
 }
 
-/// Room for as many as the caller chose, who is told if there is none.
+/// Memory for as many items as the caller chose; raises `MemoryError` if there is not enough.
 pub(crate) fn room<T>(count: usize) -> PyResult<Vec<T>> {
     let mut room = Vec::new();
     room.try_reserve_exact(count).map_err(|error| PyMemoryError::new_err(error.to_string()))?;
     Ok(room)
 }
 
-/// A copy of bytes, of which the caller chose how many there are.
+/// A copy of bytes, whose number the caller chose.
 pub(crate) fn copied(bytes: &[u8]) -> PyResult<Vec<u8>> {
     let mut copy = room(bytes.len())?;
     copy.extend_from_slice(bytes);
     Ok(copy)
 }
 
-/// Sets bytes to zero that nobody reads any more.
+/// Zeroes bytes that are no longer read.
 pub(crate) fn wipe(bytes: &mut [u8]) {
     bytes.fill(0);
-    // That nobody reads them is no reason to leave that out.
+    // Keeps the compiler from removing the stores.
     hint::black_box(bytes);
 }
 
-/// Text, which is wiped. It must not grow: memory that grew would leave a copy behind.
+/// Text that is wiped when dropped. It must not grow, because reallocation would leave a copy behind.
 #[derive(Default)]
 pub(crate) struct Text(pub(crate) Vec<u8>);
 
@@ -317,7 +320,7 @@ impl Drop for Text {
     }
 }
 
-/// Runs `work` without the interpreter lock if it is on many bytes.
+/// Runs `work`, without the interpreter lock if there are many bytes.
 #[inline]
 pub(crate) fn detached<T: Send>(py: Python<'_>, bytes: usize, work: impl FnOnce() -> T + Send) -> T {
     if bytes < DETACH { work() } else { py.detach(work) }

@@ -1,4 +1,4 @@
-//! Keys that see to their nonces themselves.
+//! Keys that manage their own nonces.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,19 +12,19 @@ use crate::{
     process::Counted,
 };
 
-/// The suite of this name.
+/// The suite with this name.
 pub(crate) fn suite(name: &str) -> PyResult<Suite> {
     name.parse::<Suite>().raised()
 }
 
-/// The IV of a connection; none is all zero.
+/// The IV of a connection; all zeros if none is given.
 fn iv(iv: Option<Input<'_>>) -> PyResult<[u8; 12]> {
     let Some(iv) = iv else { return Ok([0; 12]) };
     let given = iv.bytes().len();
     iv.bytes().try_into().map_err(|_| PyValueError::new_err(format!("the iv has {given} bytes; it must have 12")))
 }
 
-/// What counts messages, and how many there were: that is told also while a long one is under way.
+/// A counting object and its counter, which can be read even while a long message is in progress.
 struct Counting<T> {
     state: Counted<T>,
     count: AtomicU64,
@@ -35,7 +35,7 @@ impl<T: Send> Counting<T> {
         Counting { state: Counted::new(state), count: AtomicU64::new(start) }
     }
 
-    /// Runs `work`, which counts on to what it returns.
+    /// Runs `work`, which returns the new count.
     fn with<E: Into<Raised> + Send>(
         &self,
         py: Python<'_>,
@@ -57,14 +57,14 @@ impl<T: Send> Counting<T> {
     }
 }
 
-/// Seals messages in order under a key that serves this sealer only, once: nonces are counted, as TLS 1.3 and QUIC do. A forked child
-/// cannot use it.
+/// Seals messages in order, with nonces from a counter as in TLS 1.3 and QUIC. The key must be used by this sealer
+/// only, and by that only once. It cannot be used in a forked child.
 #[pyclass(frozen, module = "sealwright")]
 pub(crate) struct Sealer(Counting<sealwright::Sealer>);
 
 #[pymethods]
 impl Sealer {
-    /// `start` is the number of the first message, for a counter that is kept with the key.
+    /// `start` is the number of the first message, for a counter that is stored with the key.
     #[new]
     #[pyo3(signature = (suite, key, iv=None, *, start=0))]
     fn new(suite: &str, key: Input<'_>, iv: Option<Input<'_>>, start: u64) -> PyResult<Self> {
@@ -72,7 +72,7 @@ impl Sealer {
         Ok(Sealer(Counting::new(sealer.starting_at(start), start)))
     }
 
-    /// The ciphertext of `data` and the tag behind it, under the next nonce.
+    /// Returns the ciphertext of `data` followed by the tag, under the next nonce.
     #[pyo3(signature = (data, associated_data=None))]
     fn seal<'py>(
         &self,
@@ -103,7 +103,7 @@ impl Sealer {
     }
 }
 
-/// Opens the messages of a `Sealer`, in their order. A forked child cannot use it.
+/// Opens the messages of a `Sealer`, in order. It cannot be used in a forked child.
 #[pyclass(frozen, module = "sealwright")]
 pub(crate) struct Opener(Counting<sealwright::Opener>);
 
@@ -116,7 +116,7 @@ impl Opener {
         Ok(Opener(Counting::new(opener.starting_at(start), start)))
     }
 
-    /// The text of the next message. One that is not authentic raises `InvalidTag` and does not count.
+    /// Returns the text of the next message. A message that is not authentic raises `InvalidTag` and is not counted.
     #[pyo3(signature = (data, associated_data=None))]
     fn open<'py>(
         &self,
@@ -146,13 +146,14 @@ impl Opener {
     }
 }
 
-/// A key for messages that carry a random nonce each: the safe choice for a key that is stored.
+/// A key for messages that each carry a random nonce: the safe choice for a stored key.
 #[pyclass(frozen, module = "sealwright")]
 pub(crate) struct RandomNonceKey(sealwright::RandomNonceKey);
 
 #[pymethods]
 impl RandomNonceKey {
-    /// Without a suite: XAES-256-GCM, under 32 bytes, for as many messages as you like. With one: 2**32 messages at most.
+    /// Without a suite: XAES-256-GCM with a key of 32 bytes, for more messages than anyone can seal. With a suite: at
+    /// most 2**32 messages.
     #[new]
     #[pyo3(signature = (key, suite=None))]
     fn new(key: Input<'_>, suite: Option<&str>) -> PyResult<Self> {
@@ -166,7 +167,7 @@ impl RandomNonceKey {
         Ok(RandomNonceKey(sealwright::RandomNonceKey::xaes_256_gcm(&key)))
     }
 
-    /// A message: nonce, ciphertext, tag.
+    /// Returns a message: nonce, ciphertext, tag.
     #[pyo3(signature = (data, associated_data=None))]
     fn seal<'py>(
         &self,
@@ -180,7 +181,7 @@ impl RandomNonceKey {
         written_bytes(py, data.len() + self.overhead(), seal)
     }
 
-    /// The text of a message that `seal` made, here or elsewhere.
+    /// Returns the text of a message that `seal` made, with this object or another of the same key.
     #[pyo3(signature = (data, associated_data=None))]
     fn open<'py>(
         &self,

@@ -1,4 +1,4 @@
-//! Errors of the library as exceptions.
+//! The library's errors as Python exceptions.
 
 use pyo3::{
     create_exception,
@@ -35,12 +35,12 @@ create_exception!(
     "A file does not open with the keys given, or with the associated data given."
 );
 
-/// An input that no method takes.
+/// The error for an input that every method refuses.
 pub(crate) fn too_long() -> PyErr {
     PyOverflowError::new_err("data and associated data may have at most 2**31 - 1 bytes; files may be longer")
 }
 
-/// An error of the library on its way to Python.
+/// An error of the library, to be raised in Python.
 pub(crate) struct Raised(PyErr);
 
 impl From<Raised> for PyErr {
@@ -97,12 +97,12 @@ impl From<file::Error> for Raised {
             None => error.to_string(),
         };
         Raised(match error {
-            // An exception that a file object of Python's raised comes back as it was.
+            // An exception raised by a Python file object is raised again unchanged.
             file::Error::Io { source, .. } if source.get_ref().is_some_and(|inner| inner.is::<PyErr>()) => {
                 source.into()
             }
             file::Error::Io { source, .. } => match source.raw_os_error() {
-                // With its number, Python chooses the class: FileNotFoundError, PermissionError.
+                // From the number, Python selects the class: FileNotFoundError, PermissionError.
                 Some(number) => PyOSError::new_err((number, text.replace(&format!(" (os error {number})"), ""))),
                 None => std::io::Error::new(source.kind(), text).into(),
             },
@@ -123,7 +123,7 @@ impl From<file::Error> for Raised {
     }
 }
 
-/// What to do about it, in Python's words: the library's hints name options of the command line.
+/// A hint in terms of the Python interface: the library's hints name command-line options.
 fn hint(error: &file::Error) -> Option<&'static str> {
     Some(match error {
         file::Error::Exists(_) => "force=True replaces it",
@@ -143,7 +143,7 @@ fn hint(error: &file::Error) -> Option<&'static str> {
     })
 }
 
-/// Turns errors of the library into exceptions: `work().raised()?`.
+/// Converts errors of the library to exceptions: `work().raised()?`.
 pub(crate) trait OrRaise<T> {
     fn raised(self) -> PyResult<T>;
 }

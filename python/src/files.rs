@@ -1,4 +1,4 @@
-//! Whole files: sealed, opened, verified, looked at.
+//! Whole files: seal, open, verify, inspect.
 
 use pyo3::{
     prelude::*,
@@ -19,8 +19,8 @@ pub(crate) fn suites(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     PyList::new(py, Suite::ALL.iter().map(|suite| suite.name()))
 }
 
-/// Seals all of `source` to `target`, each a path or a binary file object. A file at a path appears only when it is whole.
-/// Returns the lengths of text and sealed file.
+/// Seals all of `source` to `target`. Each is a path or a binary file object. A file at a path appears only when it is
+/// complete. Returns the lengths of the text and of the sealed file.
 #[pyfunction]
 #[pyo3(signature = (source, target, *, key=None, recipients=None, suite="aes-256-gcm", associated_data=None, armor=false,
     costs=None, force=false))]
@@ -41,9 +41,9 @@ pub(crate) fn seal(
     lengths(&job::run(source.py(), from, |input, interrupt| sealing.run(input, output, interrupt))?)
 }
 
-/// Opens all of `source` to `target`, each a path or a binary file object. A file at a path appears only when all of it is
-/// authentic; a file object has been given a text that may be cut short until this function returns. Returns the lengths of text
-/// and sealed file.
+/// Opens all of `source` to `target`. Each is a path or a binary file object. A file at a path appears only when all of
+/// it is authentic. A file object receives authentic text as it is opened, which may still be truncated until this
+/// function returns. Returns the lengths of the text and of the sealed file.
 #[pyfunction]
 #[pyo3(signature = (source, target, *, key, associated_data=None, max_memory_kib=None, force=false))]
 pub(crate) fn open(
@@ -59,7 +59,7 @@ pub(crate) fn open(
     lengths(&job::run(source.py(), from, |input, interrupt| open.opening(interrupt).open(input, output))?)
 }
 
-/// Opens all of `source` and keeps nothing of it.
+/// Opens all of `source` without writing it anywhere. Returns the lengths of the text and of the sealed file.
 #[pyfunction]
 #[pyo3(signature = (source, *, key, associated_data=None, max_memory_kib=None))]
 pub(crate) fn verify(
@@ -77,8 +77,9 @@ fn lengths(summary: &Summary) -> PyResult<(u64, u64)> {
     Ok((summary.text, summary.sealed))
 }
 
-/// The length of the text in a file of `sealed_bytes` bytes that begins with `head`, which has the preamble: as the length tells,
-/// not proven. `None` if no text makes a file of this length, or if the file is armored, padded or signed.
+/// The length of the text in a file of `sealed_bytes` bytes that begins with `head`, which must contain the preamble.
+/// It is computed from the length and not authenticated. `None` if no text gives a file of this length, or if the file
+/// is armored, padded or signed.
 #[pyfunction]
 pub(crate) fn text_bytes(head: buffer::Input<'_>, sealed_bytes: u64) -> PyResult<Option<u64>> {
     let head = head.bytes();
@@ -91,7 +92,7 @@ pub(crate) fn text_bytes(head: buffer::Input<'_>, sealed_bytes: u64) -> PyResult
     Ok(body.and_then(|body| chunk::plain_len(body).ok()))
 }
 
-/// What opens a file with this source of its key.
+/// What opens a file with this key source.
 pub(crate) fn opens_with(source: &KeySource) -> &'static str {
     match source {
         KeySource::Raw => "key",
@@ -101,11 +102,11 @@ pub(crate) fn opens_with(source: &KeySource) -> &'static str {
     }
 }
 
-/// What a sealed file tells without a key, none of it proven: `suite`, `opens_with`, and for a path `text_bytes` and
-/// `sealed_bytes`. A file object that can seek is then where it was.
+/// What a sealed file reveals without a key, none of it authenticated: `version`, `suite`, `opens_with`, and for a path
+/// `text_bytes` and `sealed_bytes`. The position of a seekable file object is restored.
 #[pyfunction]
 pub(crate) fn inspect<'py>(source: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
-    // Who looks at a file object may want to open it then.
+    // A caller who inspects a file object may want to open it next.
     let place = if source.hasattr("seek")? { source.call_method0("tell").ok() } else { None };
     let input = job::input(source)?;
     let found = source.py().detach(|| sealwright_file::inspect(input)).raised();

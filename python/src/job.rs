@@ -1,4 +1,4 @@
-//! What files are sealed and opened with, and jobs that an interrupt stops.
+//! Arguments for sealing and opening files, and jobs that can be interrupted.
 
 use std::{
     fs,
@@ -30,7 +30,7 @@ use crate::{
     python_file::{Asked, PythonFile, Request, Within},
 };
 
-/// How often a thread that waits looks for signals.
+/// How often a waiting thread checks for signals.
 const SIGNALS: Duration = Duration::from_millis(50);
 
 /// How a file is sealed.
@@ -98,7 +98,7 @@ impl Open {
         Ok(Open { keys: keys::keys(key)?, ad: copied(ad)?, ceiling })
     }
 
-    /// Whether to open may take seconds.
+    /// Whether opening may take seconds.
     pub(crate) fn stretches(&self) -> bool {
         self.keys.iter().any(|key| key.kind() == "a passphrase")
     }
@@ -112,7 +112,7 @@ fn work(interrupt: &Interrupt) -> Work {
     Work { interrupt: interrupt.clone(), ..Work::default() }
 }
 
-/// A path, or a binary file object to read from, in the thread that is here.
+/// A path, or a binary file object to be read in the calling thread.
 pub(crate) fn input(source: &Bound<'_, PyAny>) -> PyResult<Input> {
     if source.hasattr("read")? {
         return Ok(Input::reader(PythonFile::new(source), name(source)));
@@ -123,7 +123,7 @@ pub(crate) fn input(source: &Bound<'_, PyAny>) -> PyResult<Input> {
 /// What a job reads.
 pub(crate) struct Source {
     input: Input,
-    /// A file object, and what the job asks of it.
+    /// A file object, and the requests of the job.
     file: Option<PythonFile>,
     ask: Sender<Request>,
     asked: Receiver<Request>,
@@ -144,7 +144,7 @@ pub(crate) fn output(target: &Bound<'_, PyAny>, force: bool) -> PyResult<Output>
     watched(target, force).map(|(output, _)| output)
 }
 
-/// The same, and which thread is in a call of the file object's.
+/// The same, and which thread is in a call of the file object.
 pub(crate) fn watched(target: &Bound<'_, PyAny>, force: bool) -> PyResult<(Output, Within)> {
     if target.hasattr("write")? {
         let file = PythonFile::new(target);
@@ -155,8 +155,8 @@ pub(crate) fn watched(target: &Bound<'_, PyAny>, force: bool) -> PyResult<(Outpu
     Ok((output, Within::default()))
 }
 
-/// The path that is `given`, as `open` opens it: without the interpreter lock, as the other end of a named pipe may be a thread of this
-/// program. Until somebody has that end, opening waits: another thread does it, and Ctrl-C leaves that behind.
+/// Opens the path that is `given`, without the interpreter lock, because the other end of a named pipe may be a thread
+/// of this program. Opening waits until somebody opens that end: it is done by another thread, which Ctrl-C abandons.
 pub(crate) fn opened<T: Send + 'static>(
     given: &Bound<'_, PyAny>,
     open: impl FnOnce(&Path) -> Result<T, file::Error> + Send + 'static,
@@ -171,7 +171,7 @@ pub(crate) fn opened<T: Send + 'static>(
     })
 }
 
-/// Runs `work`, which needs no interpreter, in another thread, which Ctrl-C leaves behind.
+/// Runs `work`, which does not need the interpreter, in another thread, which Ctrl-C abandons.
 pub(crate) fn left_by_signals<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> Result<T, file::Error> + Send + 'static,
@@ -193,15 +193,16 @@ fn awaited<T: Send + 'static>(work: impl FnOnce() -> Result<T, file::Error> + Se
     }
 }
 
-/// What errors call a file object.
+/// The name of a file object in error messages.
 fn name(file: &Bound<'_, PyAny>) -> String {
     let name = file.getattr("name").and_then(|name| name.extract());
     name.unwrap_or_else(|_| "the file object".into())
 }
 
-/// Runs `work` on `source`, on every core and without the interpreter lock. This thread meanwhile reads the source, if it is a file
-/// object, and looks for signals: Ctrl-C stops the work, which leaves nothing behind, and is raised when it has ended. File objects that are
-/// written to are the work's: were they called here as well, a `read` that waits would hold up what was written before.
+/// Runs `work` on `source`, on all cores and without the interpreter lock. Meanwhile this thread reads the source, if
+/// it is a file object, and checks for signals: Ctrl-C stops the work, which leaves nothing behind, and is raised when
+/// the work has ended. File objects that are written to are called by the work itself: if they were called here too, a
+/// waiting `read` would delay data that is ready to be written.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     source: Source,
@@ -212,12 +213,12 @@ pub(crate) fn run<T: Send>(
     let interrupt = Interrupt::default();
     let mut signal = Ok(());
     let done = py.detach(|| {
-        // Moved here: two threads cannot share it.
+        // Moved here, because two threads cannot share it.
         let asked = asked;
         thread::scope(|scope| {
             let interrupt = &interrupt;
             let worker = scope.spawn(move || {
-                // There is nothing to be asked any more when this ends.
+                // When this ends, there are no further requests.
                 let _ask = ask;
                 pooled(threads, || work(input, interrupt))
             });

@@ -13,22 +13,22 @@ use crate::{
 /// A tag of every mode here, in bytes.
 pub(crate) const TAG: usize = 16;
 
-/// What inputs are called that the output must not lie over.
+/// The name, in error messages, of an input that the output must not overlap.
 pub(crate) const NONCE: &str = "the nonce";
 pub(crate) const AD: &str = "the associated data";
 
 /// A key of one of the classes below.
 pub(crate) struct Keyed {
     pub(crate) aead: Box<dyn Aead>,
-    /// Lengths of nonces in bytes, as pyca/cryptography bounds them: no shorter ones than are safe to choose.
+    /// Permitted nonce lengths in bytes, the same as in pyca/cryptography: none that is too short to be safe.
     pub(crate) nonces: RangeInclusive<usize>,
-    /// Whether a nonce that comes twice breaks more than it shows that two messages are equal.
+    /// Whether a repeated nonce does more harm than revealing that two messages are equal.
     pub(crate) once: bool,
 }
 
 impl Keyed {
     /// # Errors
-    /// Unless the mode takes nonces of `len` bytes.
+    /// If the mode does not accept nonces of `len` bytes.
     #[inline]
     pub(crate) fn nonce(&self, len: usize) -> PyResult<()> {
         if self.nonces.contains(&len) {
@@ -40,7 +40,7 @@ impl Keyed {
     }
 
     /// # Errors
-    /// If one of `nonces` comes twice, where it must not.
+    /// If one of `nonces` occurs twice and must not.
     pub(crate) fn each_once<'a>(&self, nonces: impl ExactSizeIterator<Item = &'a [u8]>) -> PyResult<()> {
         if !self.once {
             return Ok(());
@@ -57,7 +57,7 @@ impl Keyed {
         }
     }
 
-    /// Encrypts `text` to `message`, with the tag behind it; without a text, the one that is at the start of `message`.
+    /// Encrypts `text` into `message` and appends the tag; without `text`, encrypts the start of `message` in place.
     #[inline]
     pub(crate) fn seal(&self, nonce: &[u8], ad: &[u8], text: Option<&[u8]>, message: &mut [u8]) -> Result<(), Raised> {
         let Some(text) = text else { return Ok(self.aead.seal_message(nonce, ad, message)?) };
@@ -130,7 +130,7 @@ impl Keyed {
             detached(py, len + ad.len(), || self.aead.open_to(nonce, ad, ciphertext, tag, text)).raised()?;
             return Ok(len);
         }
-        // The buffer lies over the data, and maybe over the tag.
+        // The buffer overlaps the data, and possibly the tag.
         let mut kept = [0; TAG];
         kept.copy_from_slice(split(data.bytes())?.1);
         let text = buf.begin(data.first(len), &[(nonce, NONCE), (ad, AD)])?;
@@ -144,7 +144,7 @@ pub(crate) fn split(message: &[u8]) -> PyResult<(&[u8], &[u8])> {
     message.len().checked_sub(TAG).map(|len| message.split_at(len)).ok_or(sealwright::OpenError).raised()
 }
 
-/// A new key of `bits` bits, if `allowed` has that.
+/// A new key of `bits` bits, if `allowed` contains that number.
 pub(crate) fn generate<'py>(py: Python<'py>, bits: usize, allowed: &[usize]) -> PyResult<Bound<'py, PyBytes>> {
     if !allowed.contains(&bits) {
         let allowed: Vec<String> = allowed.iter().map(usize::to_string).collect();

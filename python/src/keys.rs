@@ -15,8 +15,8 @@ use crate::{
     error::OrRaise,
 };
 
-/// What seals and opens files: a raw key, a passphrase, or the secret keys of an identity file. A passphrase is stretched once for
-/// all files that one `Key` seals.
+/// What seals and opens files: a raw key, a passphrase, or the secret keys of an identity file. A passphrase is
+/// stretched only once for all files that one `Key` seals.
 #[pyclass(frozen, module = "sealwright")]
 pub(crate) struct Key(Arc<Vec<file::Key>>);
 
@@ -28,7 +28,7 @@ impl Key {
 
 #[pymethods]
 impl Key {
-    /// A raw key, uniformly random: 16 or 32 bytes, as the suite takes.
+    /// A raw key, uniformly random: 16 or 32 bytes, depending on the suite.
     #[staticmethod]
     fn raw(key: Input<'_>) -> PyResult<Key> {
         let given = key.bytes().len();
@@ -38,7 +38,7 @@ impl Key {
         Ok(Key::of(file::Key::raw(key.bytes())))
     }
 
-    /// A passphrase: text, or the bytes that were typed.
+    /// A passphrase: text, or bytes as typed.
     #[staticmethod]
     fn passphrase(passphrase: &Bound<'_, PyAny>) -> PyResult<Key> {
         let bytes = match passphrase.cast::<PyString>() {
@@ -50,25 +50,25 @@ impl Key {
         Ok(Key::of(file::Key::passphrase(bytes).raised()?))
     }
 
-    /// The secret key of a pair. It opens, and does not seal: pass its `public_key` to `recipients`.
+    /// The secret key of a pair. It opens files and cannot seal: pass its `public_key` to `recipients`.
     #[staticmethod]
     fn pair(secret: &SecretKey) -> Key {
         Key::of(file::Key::pair(secret.0.clone()))
     }
 
-    /// A fresh raw key.
+    /// Generates a raw key.
     #[staticmethod]
     #[pyo3(signature = (suite="aes-256-gcm"))]
     fn generate(suite: &str) -> PyResult<Key> {
         Ok(Key::of(file::Key::generate(self::suite(suite)?).raised()?))
     }
 
-    /// The key in a key file, or all keys in an identity file. Only its owner may be able to read it. An identity file that is
-    /// sealed is opened with `passphrase`.
+    /// Reads the key in a key file, or all keys in an identity file. Nobody but its owner may have permission to read
+    /// the file. A sealed identity file is opened with `passphrase`.
     #[staticmethod]
     #[pyo3(signature = (path, *, passphrase=None))]
     fn read(py: Python<'_>, path: PathBuf, passphrase: Option<Input<'_>>) -> PyResult<Key> {
-        // As a key it is wiped, also where it is not asked for.
+        // As a key it is wiped, even if it is not needed.
         let passphrase = file::Key::passphrase(or_empty(&passphrase));
         let ask = || passphrase;
         let keys = py.detach(|| file::read_identities::<file::Error>(&path, ask)).raised()?;
@@ -92,7 +92,7 @@ impl Key {
     }
 }
 
-/// The keys of a function's argument: a `Key`, a `SecretKey`, or the bytes of a raw key.
+/// The keys in an argument: a `Key`, a `SecretKey`, or the bytes of a raw key.
 pub(crate) fn keys(given: &Bound<'_, PyAny>) -> PyResult<Arc<Vec<file::Key>>> {
     if let Ok(key) = given.cast::<Key>() {
         return Ok(Arc::clone(&key.get().0));
@@ -106,7 +106,7 @@ pub(crate) fn keys(given: &Bound<'_, PyAny>) -> PyResult<Arc<Vec<file::Key>>> {
     if given.is_none() {
         return Err(none_given("key"));
     }
-    // What has bytes, but not together, says so itself.
+    // A buffer that is not contiguous gets its own error message.
     if dimensions(given).is_none() {
         let kind = given.get_type().name().map_or_else(|_| "this".into(), |name| name.to_string());
         return Err(PyTypeError::new_err(format!(
@@ -118,12 +118,12 @@ pub(crate) fn keys(given: &Bound<'_, PyAny>) -> PyResult<Arc<Vec<file::Key>>> {
 
 const WANTED: &str = "key must be a Key, a SecretKey or bytes of 16 or 32";
 
-/// What a function needs was not passed: `what`.
+/// The error for a missing argument: `what`.
 pub(crate) fn none_given(what: &str) -> PyErr {
     PyTypeError::new_err(format!("{WANTED}, and none was passed (hint: pass {what})"))
 }
 
-/// The bytes of a text. Python's own exception about a text that is none would hold all of it.
+/// The text as UTF-8. Python's own exception for an invalid string would contain all of it.
 fn utf8<'a>(text: &'a Bound<'_, PyString>, otherwise: &'static str) -> PyResult<Cow<'a, str>> {
     text.to_cow().map_err(|_| PyValueError::new_err(otherwise))
 }
@@ -138,36 +138,36 @@ pub(crate) struct SecretKey(file::SecretKey);
 
 #[pymethods]
 impl SecretKey {
-    /// Reads the text of a secret key: `SEAL-SECRET-KEY-1...`.
+    /// Parses the text of a secret key: `SEAL-SECRET-KEY-1...`.
     #[new]
     fn new(text: &Bound<'_, PyString>) -> PyResult<SecretKey> {
         Ok(SecretKey(key_text(text)?.parse().raised()?))
     }
 
-    /// A new pair.
+    /// Generates a key pair.
     #[staticmethod]
     fn generate() -> PyResult<SecretKey> {
         Ok(SecretKey(file::SecretKey::generate().raised()?))
     }
 
-    /// What others seal files with.
+    /// The public key, with which others seal files for this one.
     #[getter]
     fn public_key(&self) -> PublicKey {
         PublicKey(self.0.public_key())
     }
 
-    /// The secret text. Whoever has it opens the files.
+    /// The secret key as text. Anyone who has it can open the files.
     fn to_text<'py>(&self, py: Python<'py>) -> Bound<'py, PyString> {
         PyString::new(py, &self.0.to_text())
     }
 
-    /// Writes an identity file that only its owner may read: `Key.read` reads it.
+    /// Writes an identity file that only its owner may read; `Key.read` reads it.
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         never_replaced(py.detach(|| self.0.write_file(&path)))
     }
 }
 
-/// A key that is there is kept: `write` has no `force`, which the hint for other files names.
+/// An existing key is never replaced: `write` has no `force`, which the hint for other files names.
 fn never_replaced(written: Result<(), file::Error>) -> PyResult<()> {
     if let Err(error @ file::Error::Exists(_)) = &written {
         let why = "a key is never replaced, as what it sealed could not be opened any more";
@@ -183,13 +183,13 @@ pub(crate) struct PublicKey(file::PublicKey);
 
 #[pymethods]
 impl PublicKey {
-    /// Reads the text of a public key: `seal1...`.
+    /// Parses the text of a public key: `seal1...`.
     #[new]
     fn new(text: &Bound<'_, PyString>) -> PyResult<PublicKey> {
         Ok(PublicKey(key_text(text)?.parse().raised()?))
     }
 
-    /// The public keys in a recipients file, one a line.
+    /// Reads the public keys in a recipients file, one per line.
     #[staticmethod]
     fn read(py: Python<'_>, path: PathBuf) -> PyResult<Vec<PublicKey>> {
         let keys = py.detach(|| file::read_recipients(&path)).raised()?;
@@ -202,7 +202,7 @@ impl PublicKey {
     }
 
     fn __hash__(&self) -> u64 {
-        // The first bytes of a public key are as good as random.
+        // The first bytes of a public key are effectively random.
         self.0.to_bytes().first_chunk().copied().map_or(0, u64::from_le_bytes)
     }
 
@@ -215,7 +215,7 @@ impl PublicKey {
     }
 }
 
-/// Whom a file is sealed for: public keys, or their texts.
+/// The recipients of a file: public keys, or their texts.
 pub(crate) fn recipients(given: &Bound<'_, PyAny>) -> PyResult<Vec<Recipient>> {
     if given.is_instance_of::<PyString>() || given.cast::<PublicKey>().is_ok() {
         return Err(PyTypeError::new_err("recipients must be a sequence of public keys, not one"));

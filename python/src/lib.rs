@@ -1,7 +1,7 @@
-//! The extension module of the Python package `sealwright`. What it offers is described in `package/sealwright/_sealwright.pyi`, and
-//! in `docs/PYTHON.md`.
+//! The extension module of the Python package `sealwright`. Its interface is described in
+//! `package/sealwright/_sealwright.pyi` and in `docs/PYTHON.md`.
 //!
-//! Unsafe code stands in [`buffer`] alone, where memory that Python owns becomes slices.
+//! Unsafe code is confined to [`buffer`], which turns memory that Python owns into slices.
 
 mod aead;
 mod batch;
@@ -21,7 +21,7 @@ mod writer;
 
 use pyo3::prelude::*;
 
-// Nothing in the module relies on the interpreter lock: classes are frozen, or hold a mutex.
+// Nothing in the module relies on the interpreter lock: classes are frozen, or contain a mutex.
 #[pymodule(gil_used = false)]
 mod _sealwright {
     use super::*;

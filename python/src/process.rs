@@ -1,4 +1,5 @@
-//! What belongs to the process that made it: a forked child has a copy, but neither the threads nor a claim to the nonces that come next.
+//! Objects that belong to the process that made them: a forked child has a copy, but not the threads, and must not use
+//! the next nonces.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -18,7 +19,7 @@ impl Maker {
         self.0.is_forked()
     }
 
-    /// A number that is no other process's of those that are forked from each other; never 0.
+    /// A number, never 0, that differs between all processes forked from each other.
     pub(crate) fn number(&self) -> u64 {
         self.0.number()
     }
@@ -30,8 +31,8 @@ impl Maker {
     }
 }
 
-/// A state that counts, for one thread at a time of one process. Parent and child would count on from the same number, and seal two texts
-/// under one nonce.
+/// A counting state for one thread of one process at a time. Parent and child would continue from the same number and
+/// seal two texts under one nonce.
 pub(crate) struct Counted<T> {
     state: Mutex<T>,
     maker: Maker,
@@ -43,14 +44,14 @@ impl<T> Counted<T> {
     }
 
     /// # Errors
-    /// In a forked child, where the mutex may be locked for ever: it is not touched there.
+    /// In a forked child, where the mutex may be locked for ever; it is not touched there.
     pub(crate) fn refuse_forked(&self) -> PyResult<()> {
         self.maker.refuse_forked(
             "this was made by the process that this one was forked from, which counts its messages; make one with another key here",
         )
     }
 
-    /// Nobody waits for the mutex with the interpreter lock: another thread may have it for a long call.
+    /// The mutex is awaited without the interpreter lock, because another thread may hold it for a long call.
     ///
     /// # Errors
     /// In a forked child.
@@ -61,7 +62,8 @@ impl<T> Counted<T> {
 }
 
 impl<T: Send> Counted<T> {
-    /// Runs `work`, without the interpreter lock if it is on many bytes. The mutex is let go before that lock is taken back.
+    /// Runs `work`, without the interpreter lock if there are many bytes. The mutex is released before that lock is
+    /// taken back.
     ///
     /// # Errors
     /// In a forked child.

@@ -1,4 +1,4 @@
-//! File objects of Python's as `Read`, `Write` and `Seek`.
+//! Python's file objects as `Read`, `Write` and `Seek`.
 
 use std::{
     io::{self, Read, Seek, SeekFrom, Write},
@@ -19,19 +19,20 @@ use pyo3::{
 
 use crate::buffer::{Input, Text, copied};
 
-/// A binary file object. Exceptions that it raises travel inside `io::Error`, and are raised again where Python called us.
+/// A binary file object. Exceptions that it raises are carried inside `io::Error` and raised again in the calling
+/// thread.
 pub(crate) struct PythonFile {
     file: Py<PyAny>,
-    /// Who is in a call of its `write` or `flush`.
+    /// The thread that is in a call of its `write` or `flush`.
     within: Within,
 }
 
-/// Which thread is in a call of a file object's, if any is.
+/// Which thread, if any, is in a call of a file object.
 #[derive(Clone, Default)]
 pub(crate) struct Within(Arc<AtomicUsize>);
 
 impl Within {
-    /// A number that each thread has its own of; never 0.
+    /// A number that is unique to each thread; never 0.
     fn this() -> usize {
         thread_local! {
             static PLACE: u8 = const { 0 };
@@ -39,12 +40,12 @@ impl Within {
         PLACE.with(|place| ptr::from_ref(place).addr())
     }
 
-    /// Whether this thread is.
+    /// Whether the current thread is.
     pub(crate) fn is_here(&self) -> bool {
         self.0.load(Ordering::Relaxed) == Self::this()
     }
 
-    /// Calls `work`, which is such a call.
+    /// Runs `work`, which calls the file object.
     fn call<T>(&self, work: impl FnOnce(Python<'_>) -> PyResult<T>) -> io::Result<T> {
         self.0.store(Self::this(), Ordering::Relaxed);
         let done = call(work);
@@ -53,20 +54,20 @@ impl Within {
     }
 }
 
-/// Whether `None` from its `write` means that nothing was written, as `io.RawIOBase` has it.
+/// Whether `None` from its `write` means that nothing was written, as in `io.RawIOBase`.
 fn is_raw(file: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = file.py();
     file.is_instance(&py.import(intern!(py, "io"))?.getattr(intern!(py, "RawIOBase"))?)
 }
 
-/// What Python's own buffers raise over a file that does not block. Trying again at once would keep a core busy.
+/// The exception that Python's own buffers raise for a non-blocking file. Retrying at once would keep a core busy.
 fn blocked(py: Python<'_>, text: &'static str) -> PyErr {
     let number = py.import(intern!(py, "errno")).and_then(|errno| errno.getattr(intern!(py, "EAGAIN")));
     number.map_or_else(|error| error, |number| PyBlockingIOError::new_err((number.unbind(), text)))
 }
 
-/// Calls Python. To us an exception has no kind: what is called interrupted would be tried again, for ever if the file always raises
-/// `InterruptedError`.
+/// Calls Python. An exception gets no error kind here: `Interrupted` would be retried, for ever if the file always
+/// raises `InterruptedError`.
 fn call<T>(work: impl FnOnce(Python<'_>) -> PyResult<T>) -> io::Result<T> {
     Python::attach(work).map_err(io::Error::other)
 }
@@ -80,7 +81,7 @@ impl PythonFile {
         self.within.clone()
     }
 
-    /// Hands at most `most` bytes that it read to `take`.
+    /// Passes at most `most` bytes, read from the file, to `take`.
     fn read_to<T>(&self, py: Python<'_>, most: usize, take: impl FnOnce(&[u8]) -> T) -> PyResult<T> {
         let got = self.file.bind(py).call_method1(intern!(py, "read"), (most,))?;
         if got.is_none() {
@@ -94,10 +95,10 @@ impl PythonFile {
         Ok(take(got))
     }
 
-    /// Does what another thread asked for.
+    /// Does what another thread requested.
     pub(crate) fn answer(&self, request: &Request) {
         let got = call(|py| self.read_to(py, request.most, copied).and_then(|got| Ok(Text(got?))));
-        // Who asked may have ended.
+        // The requesting thread may have ended.
         let _ = request.answer.send(got);
     }
 }
@@ -121,13 +122,14 @@ impl Write for PythonFile {
             match wrote {
                 Some(wrote) => match usize::try_from(wrote) {
                     Ok(wrote) if wrote <= bytes.len() => Ok(wrote),
-                    // What it took is unknown.
+                    // How much it wrote is unknown.
                     _ => Err(PyOSError::new_err(format!(
                         "write() of the file object returned {wrote}, and not how much it took, between 0 and {}",
                         bytes.len()
                     ))),
                 },
-                // A raw file says so that it took nothing. Others take all, and some tell nothing.
+                // For a raw file, `None` means that it wrote nothing. Other files write everything, and some return
+                // nothing.
                 None if is_raw(file)? => {
                     Err(blocked(py, "write() took nothing (hint: os.set_blocking makes a file wait)"))
                 }
@@ -158,26 +160,26 @@ impl Seek for PythonFile {
         call(|py| {
             let file = self.file.bind(py);
             let at: Option<u64> = file.call_method1(intern!(py, "seek"), (by, whence))?.extract()?;
-            // That of an mmap tells nothing before Python 3.13.
+            // `seek` of an mmap returns nothing before Python 3.13.
             at.map_or_else(|| file.call_method0(intern!(py, "tell"))?.extract(), Ok)
         })
     }
 }
 
-/// A `read` that a job asks for.
+/// A `read` that a job requests.
 pub(crate) struct Request {
     most: usize,
     answer: SyncSender<io::Result<Text>>,
 }
 
 impl Request {
-    /// Instead of an answer: the job is to stop.
+    /// Answers with an error: the job must stop.
     pub(crate) fn refuse(&self) {
         let _ = self.answer.send(Err(io::Error::other("interrupted")));
     }
 }
 
-/// A file object as a job reads it: by the thread that called us, as Ctrl-C ends a `read` that waits only there.
+/// A file object as a job reads it: through the calling thread, because Ctrl-C interrupts a waiting `read` only there.
 pub(crate) struct Asked(pub(crate) Sender<Request>);
 
 impl Read for Asked {

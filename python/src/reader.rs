@@ -1,4 +1,4 @@
-//! A sealed file that is read from anywhere.
+//! Sealed files with random access.
 
 use std::{
     cell::RefCell,
@@ -27,15 +27,15 @@ use crate::{
     python_file::PythonFile,
 };
 
-/// The longest header, and what follows until the text.
+/// The longest header, with what follows it before the text.
 const HEAD: u64 = 80 << 10;
 
 /// What a sealed file is read from.
 trait Source: Read + Seek + Send {}
 impl<T: Read + Seek + Send> Source for T {}
 
-/// Whose turn it is, so that threads read one after the other. A mutex alone would hold up a forked child for ever, if a thread of its
-/// parent had it: nobody there lets it go.
+/// Serialises the reads of several threads. A mutex alone could block a forked child for ever: if a thread of its
+/// parent held it, nobody in the child would release it.
 #[derive(Default)]
 struct Turns(AtomicU64);
 
@@ -43,12 +43,12 @@ struct Turns(AtomicU64);
 struct Turn<'a>(&'a Turns);
 
 thread_local! {
-    /// Whose turns this thread has.
+    /// The turns that this thread holds.
     static TAKEN: RefCell<Vec<*const Turns>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Turns {
-    /// Waits for it; or says why that would be for ever.
+    /// Waits for the turn, or returns the reason why that would never end.
     fn take(&self) -> Result<Turn<'_>, &'static str> {
         if TAKEN.with_borrow(|taken| taken.contains(&ptr::from_ref(self))) {
             return Err(
@@ -75,14 +75,14 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// The text of a sealed file, from anywhere: what `SealedFile` reads with. Each chunk of 16 KiB is authenticated before a byte of
-/// it is given out, and the length is proven first.
+/// Random access to the text of a sealed file, as `SealedFile` uses it. The length is authenticated when the file is
+/// opened, and each chunk of 16 KiB before any byte of it is returned.
 #[pyclass(frozen, module = "sealwright")]
 pub(crate) struct SealedReader {
-    /// Locked by who has the turn.
+    /// Locked by the holder of the turn.
     reader: Mutex<file::SealedReader<Box<dyn Source>>>,
     turns: Turns,
-    /// Who may read: of a file object, one process, as it has one place for both.
+    /// The process that may read. A file object is restricted to one, because a child shares its file position.
     maker: Option<Maker>,
     len: u64,
     suite: &'static str,
@@ -110,17 +110,17 @@ impl SealedReader {
         };
         let stretches = open.stretches();
         if maker.is_some() && stretches {
-            // A file object is read by the thread that called us, and no other. What the key is stretched to, it keeps.
+            // A file object is read only by the thread that called. The stretched key is kept.
             let head = py.detach(|| head(&mut from)).map_err(of_file).raised()?;
             let again = Open::new(key, ad, max_memory_kib)?;
             job::left_by_signals(py, move || {
-                // Whether it opens is told by the whole file.
+                // Whether the key opens the file is decided when the whole file is opened.
                 drop(file::SealedReader::new(Cursor::new(head), &again.opening(&Interrupt::default())));
                 Ok(())
             })?;
         }
         let read = move || file::SealedReader::new(from, &open.opening(&Interrupt::default()));
-        // To stretch a passphrase takes seconds.
+        // Stretching a passphrase takes seconds.
         let reader =
             if maker.is_none() && stretches { job::left_by_signals(py, read)? } else { py.detach(read).raised()? };
         let (len, preamble) = (reader.len(), reader.preamble());
@@ -131,7 +131,7 @@ impl SealedReader {
         Ok(SealedReader { reader, turns, maker, len, suite, padded, opens_with, slots })
     }
 
-    /// Fills `buf` from byte `at` of the text on; returns how many bytes there were.
+    /// Fills `buf` with the text from byte `at` on; returns the number of bytes.
     fn read_at(&self, py: Python<'_>, at: u64, mut buf: Output) -> PyResult<usize> {
         if at.checked_add(buf.len() as u64).is_none() {
             return Err(PyValueError::new_err("a place that no file has"));
@@ -140,7 +140,8 @@ impl SealedReader {
             maker.refuse_forked("the file object has one place for the parent and this process; open it anew here")?;
         }
         let buffer = buf.bytes();
-        // The turn ends before the interpreter lock is taken back: who waits for one never has the other.
+        // The turn ends before the interpreter lock is taken back, so that no thread waits for the lock while it has
+        // the turn.
         let read = || {
             let _turn = match self.turns.take() {
                 Ok(turn) => turn,
@@ -162,12 +163,12 @@ impl SealedReader {
         py.detach(read).map_err(of_file).raised()?.map_err(PyRuntimeError::new_err)
     }
 
-    /// The length of the text, proven.
+    /// The authenticated length of the text.
     fn __len__(&self) -> PyResult<usize> {
         Ok(usize::try_from(self.len)?)
     }
 
-    /// The length of the text, proven.
+    /// The authenticated length of the text.
     #[getter]
     fn size(&self) -> u64 {
         self.len
@@ -179,26 +180,26 @@ impl SealedReader {
         self.suite
     }
 
-    /// What opens it: "key", "passphrase" or "recipients".
+    /// What opens the file: "key", "passphrase" or "recipients".
     #[getter]
     fn opens_with(&self) -> &'static str {
         self.opens_with
     }
 
-    /// How many slots it has, each of which opens with a key of its own; 0 without recipients.
+    /// The number of slots, each of which one recipient's key opens; 0 without recipients.
     #[getter]
     fn slots(&self) -> usize {
         self.slots
     }
 
-    /// Whether the file's length hides that of the text.
+    /// Whether the file is padded, so that its length hides that of the text.
     #[getter]
     fn padded(&self) -> bool {
         self.padded
     }
 }
 
-/// Where a file says which passphrases open it (docs/FORMAT.md), and no more than that.
+/// The part of a file that says which passphrases open it (docs/FORMAT.md), and no more.
 fn head(from: &mut dyn Source) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     from.seek(SeekFrom::Start(0))?;

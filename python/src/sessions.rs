@@ -1,4 +1,4 @@
-//! Sessions of very many clients, and their other ends.
+//! Sessions of very many clients: the server's end and the client's.
 
 use std::sync::MutexGuard;
 
@@ -38,24 +38,24 @@ impl From<UnknownSchemeError> for Raised {
 /// An address and data.
 type Content<'py> = (u32, Bound<'py, PyBytes>);
 
-/// What is in a frame that is open.
+/// The content of an opened frame.
 fn content<'py>(py: Python<'py>, frame: &[u8]) -> PyResult<Content<'py>> {
     address_and_data(py, frame).ok_or(SessionError::Short).raised()
 }
 
-/// None, if a client sealed less than an address.
+/// `None` if a client sealed less than an address.
 fn address_and_data<'py>(py: Python<'py>, frame: &[u8]) -> Option<Content<'py>> {
     let (address, data) = frame::address(frame::payload(frame))?;
     Some((address, PyBytes::new(py, data)))
 }
 
-/// A copy to open in place, which is wiped.
+/// A copy to open in place; it is wiped.
 fn copied(frame: &Input<'_>) -> PyResult<Text> {
     let frame = frame.bytes();
     if frame.len() > frame::MAX_FRAME { Err(SessionError::Oversize).raised() } else { Ok(Text(frame.to_vec())) }
 }
 
-/// That `spec` protects, or that whoever calls knows that it does not.
+/// Refuses a scheme that does not protect, unless the caller accepts that.
 fn allow(spec: Spec, research: bool) -> PyResult<()> {
     if research || !spec.research_only() {
         return Ok(());
@@ -64,7 +64,7 @@ fn allow(spec: Spec, research: bool) -> PyResult<()> {
     Err(PyValueError::new_err(text))
 }
 
-/// A server's end of very many sessions, each in a slot. A forked child cannot use it.
+/// The server's end of very many sessions, each in a slot. It cannot be used in a forked child.
 #[pyclass(frozen, module = "sealwright")]
 pub(crate) struct Sessions(Counted<Box<dyn sealwright_session::Sessions>>);
 
@@ -76,7 +76,8 @@ impl Sessions {
 
 #[pymethods]
 impl Sessions {
-    /// Room for `slots` clients, whose keys are kept as `scheme` says. One that is for research only needs `research=True`.
+    /// A table with `slots` slots; `scheme` selects how keys are stored. A scheme for research only requires
+    /// `research=True`.
     #[new]
     #[pyo3(signature = (scheme="gcm-on64", *, slots, research=false))]
     fn new(scheme: &str, slots: u32, research: bool) -> PyResult<Self> {
@@ -85,8 +86,9 @@ impl Sessions {
         Ok(Sessions(Counted::new(table(Plan::new(spec, slots)).raised()?)))
     }
 
-    /// Puts a client into a slot, or gives the one that is there new keys. Returns the grant, which holds the keys: send it to the
-    /// client through TLS only. `material` is 88 bytes of a key exchange that never serve twice; otherwise keys are random.
+    /// Admits a client to a slot, or gives the client in it new keys. Returns the grant, which contains the keys: send
+    /// it to the client through TLS only. `material` is 88 bytes from a key exchange, which must never be used twice;
+    /// without it, keys are random.
     #[pyo3(signature = (slot, session=None, *, material=None))]
     fn admit<'py>(
         &self,
@@ -106,14 +108,14 @@ impl Sessions {
         Ok(PyBytes::new(py, grant.to_bytes().as_ref()))
     }
 
-    /// Opens a frame that a client sealed: whom it is for, and the data.
+    /// Opens a frame that a client sealed. Returns the session that it is addressed to, and the data.
     fn open<'py>(&self, py: Python<'py>, slot: u32, frame: Input<'_>) -> PyResult<Content<'py>> {
         let mut frame = copied(&frame)?;
         self.table(py)?.open(slot, &mut frame.0).raised()?;
         content(py, &frame.0)
     }
 
-    /// A frame for the client in a slot, with data from `address`.
+    /// Seals a frame for the client in a slot, with data from the session `address`.
     #[pyo3(signature = (slot, address, data, *, session=None))]
     fn seal<'py>(
         &self,
@@ -126,13 +128,14 @@ impl Sessions {
         if data.bytes().len() > frame::MAX_PAYLOAD - frame::ADDRESS {
             return Err(SessionError::Oversize).raised();
         }
-        // A text, if it is refused.
+        // If sealing is refused, it is plaintext.
         let mut frame = Text(frame::unsealed(address, data.bytes()));
         self.table(py)?.seal(slot, session.unwrap_or(slot), &mut frame.0).raised()?;
         Ok(PyBytes::new(py, &frame.0))
     }
 
-    /// `open` for each of `frames`, in one call and faster than one by one. A frame that is refused gives `None`.
+    /// Calls `open` for each of `frames`, faster than one by one. The result has `None` in place of each frame that is
+    /// refused.
     fn open_batch<'py>(
         &self,
         py: Python<'py>,
@@ -152,7 +155,7 @@ impl Sessions {
             jobs.push(FrameJob::new(place.clone(), *slot, *slot));
             places.push(place);
         }
-        // The texts are there afterwards.
+        // It holds plaintext afterwards.
         let mut buffer = Text(Vec::with_capacity(end));
         self.0.with(py, usize::MAX, |table| {
             frames.iter().for_each(|frame| buffer.0.extend_from_slice(frame));
@@ -162,30 +165,30 @@ impl Sessions {
         Ok(each.map(|(job, place)| job.done().then(|| address_and_data(py, &buffer.0[place])).flatten()).collect())
     }
 
-    /// Forgets the session in a slot and wipes its keys.
+    /// Removes the session in a slot and wipes its keys.
     fn remove(&self, py: Python<'_>, slot: u32) -> PyResult<()> {
         self.table(py)?.remove(slot);
         Ok(())
     }
 
-    /// Forgets a session whose client must not be trusted any more; returns the slots of those who shared keys with it, which are
-    /// forgotten too.
+    /// Removes a session whose client is no longer trusted. Returns the slots of the clients that shared keys with it,
+    /// which are removed too.
     fn revoke(&self, py: Python<'_>, slot: u32) -> PyResult<Vec<u32>> {
         Ok(self.table(py)?.revoke(slot))
     }
 
-    /// How many of 2**32 blocks the keys of a slot have left; `None` if it is empty.
+    /// How many of 2**32 blocks the keys of a slot may still encrypt; `None` if the slot is empty.
     fn blocks_left(&self, py: Python<'_>, slot: u32) -> PyResult<Option<u64>> {
         Ok(self.table(py)?.blocks_left(slot))
     }
 
-    /// How many slots are used.
+    /// The number of slots in use.
     #[getter]
     fn live(&self, py: Python<'_>) -> PyResult<u32> {
         Ok(self.table(py)?.live())
     }
 
-    /// How many slots there are.
+    /// The number of slots.
     #[getter]
     fn slots(&self, py: Python<'_>) -> PyResult<u32> {
         Ok(self.table(py)?.slots())
@@ -211,7 +214,7 @@ impl Sessions {
     }
 }
 
-/// A client's end of one session. A forked child cannot use it.
+/// A client's end of one session. It cannot be used in a forked child.
 #[pyclass(frozen, module = "sealwright")]
 pub(crate) struct SessionClient(Counted<sealwright_session::Client>);
 
@@ -223,7 +226,8 @@ impl SessionClient {
 
 #[pymethods]
 impl SessionClient {
-    /// From a grant, which must serve one client, once. One of a scheme that is for research only needs `research=True`.
+    /// Made from a grant, which must be used for one client only, and once. A scheme for research only requires
+    /// `research=True`.
     #[new]
     #[pyo3(signature = (grant, *, research=false))]
     fn new(grant: Input<'_>, research: bool) -> PyResult<Self> {
@@ -234,13 +238,13 @@ impl SessionClient {
         Ok(SessionClient(Counted::new(sealwright_session::Client::new(grant))))
     }
 
-    /// A frame with data for the client `to`.
+    /// Seals a frame with data for the session `to`.
     fn seal<'py>(&self, py: Python<'py>, to: u32, data: Input<'_>) -> PyResult<Bound<'py, PyBytes>> {
         let frame = self.client(py)?.seal(to, data.bytes()).raised()?;
         Ok(PyBytes::new(py, &frame))
     }
 
-    /// Opens a frame: whom it is from, and the data.
+    /// Opens a frame. Returns the session that it comes from, and the data.
     fn open<'py>(&self, py: Python<'py>, frame: Input<'_>) -> PyResult<Content<'py>> {
         let mut frame = copied(&frame)?;
         self.client(py)?.open(&mut frame.0).map(drop).raised()?;
@@ -253,7 +257,7 @@ impl SessionClient {
         Ok(self.client(py)?.session())
     }
 
-    /// How many of 2**32 blocks the keys have left.
+    /// How many of 2**32 blocks the keys may still encrypt.
     #[getter]
     fn blocks_left(&self, py: Python<'_>) -> PyResult<u64> {
         Ok(self.client(py)?.blocks_left())

@@ -1,4 +1,5 @@
-//! The simulator of sealed buses: runs as JSON, traces as rows. `package/sealwright/smp.py` makes dictionaries of them.
+//! The simulator of sealed buses: results as JSON, traces as rows. `package/sealwright/smp.py` turns them into
+//! dictionaries.
 
 use std::{
     fs,
@@ -28,13 +29,13 @@ fn bad(error: impl ToString) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// What the processors run, as far as it is said: a kernel, its size and whether its arrays are aligned; or a trace by its prefix, and the
-/// windows of it.
+/// What the processors run, as far as it is given: a kernel, its size and whether its arrays are aligned; or the prefix
+/// of a trace, and its windows.
 type Work = (Option<String>, Option<u32>, Option<bool>, Option<PathBuf>, Option<String>);
 
-/// That over the workload of a settings file.
+/// `Work` applied over the workload of a settings file.
 fn over(file: WorkloadSettings, (kernel, size, align, trace, windows): Work) -> PyResult<WorkloadSettings> {
-    // Another program takes nothing from the file's
+    // If another program is given, nothing of the file's workload is used.
     let file = if kernel.is_some() || trace.is_some() { WorkloadSettings::default() } else { file };
     let windows = windows.map(|words| words.parse()).transpose().map_err(bad)?;
     Ok(WorkloadSettings {
@@ -46,7 +47,8 @@ fn over(file: WorkloadSettings, (kernel, size, align, trace, windows): Work) -> 
     })
 }
 
-/// The whole simulation as settings: a preset, then a file's text, then words of the form `a.b=c`, then what is run.
+/// The settings of a simulation: a preset, then the text of a file, then words of the form `a.b=c`, then the workload,
+/// each overriding the former.
 fn gather(text: &str, preset: Option<&str>, words: &[String], work: Work) -> PyResult<Settings> {
     let known = |name: &str| bad(format!("there is no preset {name:?}: {}", PRESETS.join(", ")));
     let base = preset.map(|name| Config::preset(name).ok_or_else(|| known(name))).transpose()?;
@@ -77,8 +79,9 @@ fn not_run(error: RunError) -> PyErr {
     }
 }
 
-/// Runs one simulation; the result as JSON. `text` is TOML, `words` are of the form `a.b=c` and stand over it. After every million
-/// references, `progress` is called with references, cycles and seconds; what it raises ends the run, as Ctrl-C does.
+/// Runs one simulation and returns its result as JSON. `text` is TOML; `words` have the form `a.b=c` and override it.
+/// After every million references, `progress` is called with references, cycles and seconds; an exception that it
+/// raises ends the run, as Ctrl-C does.
 #[pyfunction]
 #[pyo3(signature = (text, preset, words, work, check, attacks, progress))]
 #[allow(clippy::too_many_arguments, reason = "those of `smp.run`")]
@@ -93,7 +96,7 @@ pub(crate) fn smp_run(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let settings = gather(text, preset, &words, work)?;
-    // A trace is looked through before it is run
+    // A trace is scanned before it is run.
     let mut simulation = py.detach(|| settings.simulation()).map_err(unusable)?;
     simulation.check = check || !attacks.is_empty();
     simulation.attackers = attacks.iter().map(|(name, at)| attacker(name, *at)).collect::<PyResult<_>>()?;
@@ -107,7 +110,7 @@ pub(crate) fn smp_run(
             progress.call1(py, (now.references, now.cycles, now.seconds)).map(drop)
         });
         if let Err(raised) = called {
-            // The simulator knows no other way out. It holds nothing that outlives the run.
+            // The simulator cannot be stopped in another way. It holds nothing that outlives the run.
             std::panic::resume_unwind(Box::new(raised));
         }
     };
@@ -120,7 +123,7 @@ pub(crate) fn smp_run(
             Err(panic) => std::panic::resume_unwind(panic),
         },
     };
-    // A trace is read once more, for its digest
+    // A trace is read once more, for its digest.
     py.detach(|| simulation.json(&report)).map(|json| json.to_string()).map_err(failed)
 }
 
@@ -136,7 +139,7 @@ pub(crate) fn smp_names() -> (Vec<&'static str>, Vec<&'static str>) {
     (Kernel::NAMES.to_vec(), Attack::every().map(Attack::name).collect())
 }
 
-/// Kinds of records by name, with the code of those that synchronise.
+/// Record kinds by name, with the code of those that synchronise.
 const KINDS: &[(&str, Operation, u64)] = &[
     ("load", Operation::Load, 0),
     ("store", Operation::Store, 0),
@@ -150,13 +153,14 @@ const KINDS: &[(&str, Operation, u64)] = &[
     ("region-end", Operation::RegionEnd, 15),
 ];
 
-/// A record that was read.
+/// A record as read.
 type Row = (&'static str, u64, u32, u64);
 
-/// A record: its kind, its address or object, its bytes, and the instructions since the one before.
+/// A record to write: its kind, its address or object, its bytes, and the instructions since the record before.
 type Record = (String, u64, u32, u64);
 
-/// The records of each thread of a trace, of any format, if all are not more than `most`; those that cross a line of `line` bytes are two.
+/// The records of each thread of a trace in any format, if there are no more than `most` in all. A record that crosses
+/// a line of `line` bytes is split.
 #[pyfunction]
 pub(crate) fn smp_read(py: Python<'_>, prefix: PathBuf, line: usize, most: usize) -> PyResult<Vec<Vec<Row>>> {
     if !(16..=128).contains(&line) {
@@ -188,7 +192,7 @@ pub(crate) fn smp_read(py: Python<'_>, prefix: PathBuf, line: usize, most: usize
     py.detach(read).map_err(failed)
 }
 
-/// SHA-256 of the format and of all bytes of a trace, in hex.
+/// SHA-256 of the format and all bytes of a trace, in hexadecimal.
 #[pyfunction]
 pub(crate) fn smp_digest(py: Python<'_>, prefix: PathBuf) -> PyResult<String> {
     py.detach(|| Trace::find(&prefix)?.digest()).map_err(failed)
@@ -212,7 +216,7 @@ pub(crate) fn smp_write(path: PathBuf, records: Vec<Record>) -> PyResult<()> {
                 writer.refer(gap, name == "store", place, bytes.ilog2())
             }
             Some((_, kind, code)) if *kind != Operation::Fetch => {
-                // A barrier may say how many threads it is for.
+                // A barrier may state the number of its threads.
                 if *kind == Operation::Barrier && bytes > 0 { writer.count(bytes.into()) } else { Ok(()) }
                     .and_then(|()| writer.meet(gap, *code, place))
             }
@@ -222,13 +226,13 @@ pub(crate) fn smp_write(path: PathBuf, records: Vec<Record>) -> PyResult<()> {
     }
     let mut file = fs::File::create_new(&path).map_err(|error| named(&path, error))?;
     file.write_all(&writer.into_inner()).map_err(|error| {
-        // Cut between two records, it would be a shorter trace
+        // If it were kept, a file cut between two records would be a valid shorter trace.
         let _ = fs::remove_file(&path);
         named(&path, error)
     })
 }
 
-/// An error of the operating system with the file that it is about, as Python's own functions raise it.
+/// An error of the operating system with the name of the file, as Python's own functions raise it.
 fn named(path: &Path, error: io::Error) -> PyErr {
     let Some(number) = error.raw_os_error() else { return error.into() };
     let text = error.to_string();

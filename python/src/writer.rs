@@ -1,4 +1,4 @@
-//! A sealed file that is written bit by bit.
+//! A sealed file that is written piece by piece.
 
 use std::{
     io::{self, Read},
@@ -25,18 +25,19 @@ use crate::{
     python_file::Within,
 };
 
-/// Bytes that are handed over at once: small writes are gathered.
+/// Bytes that are passed on at once: small writes are collected.
 const PIECE: usize = 64 * 1024;
-/// Pieces that may wait.
+/// The most pieces in the queue.
 const WAITING: usize = 4;
 
-/// With room for all of it, so that it does not grow.
+/// With its full capacity, so that it never grows.
 fn piece() -> Text {
     Text(Vec::with_capacity(PIECE))
 }
 
-/// The text that was written, on its way to the thread that seals it: within the process, as the end of a pipe would only come when
-/// every child that was forked meanwhile has ended. The text ends with its sender; one that is abandoned fails, so that no file appears.
+/// The written text, on its way to the thread that seals it. It is passed within the process, because the end of a pipe
+/// would arrive only after every child forked meanwhile has ended. The text ends when the sender is dropped; an
+/// abandoned one fails, so that no file appears.
 struct Written {
     pieces: Receiver<Text>,
     piece: Text,
@@ -60,22 +61,23 @@ impl Read for Written {
     }
 }
 
-/// Seals what is written to it: what `SealedFile` writes with. `finish` makes the file; without it none appears.
+/// Seals what is written to it, as `SealedFile` uses it. `finish` makes the file; without it none appears.
 #[pyclass(frozen, module = "sealwright")]
 pub(crate) struct SealedWriter {
     state: Mutex<State>,
     abandoned: Arc<AtomicBool>,
-    /// Which thread is in a call of the target's, for which the thread that seals waits, and so whoever ends the file.
+    /// The thread that is in a call of the target. The sealing thread waits for that call, and so does whoever ends the
+    /// file.
     within: Within,
-    /// Whether the target ended it, which it cannot.
+    /// Whether the target tried to end the file, which it cannot.
     refused: AtomicBool,
-    /// In a child there is no thread, and a lock may be held for ever.
+    /// The process that made it: a forked child has no sealing thread, and a lock may be held there for ever.
     maker: Maker,
 }
 
 struct State {
     text: Option<SyncSender<Text>>,
-    /// Written, and not handed over yet.
+    /// Text that was written but not passed on yet.
     piece: Text,
     sealing: Option<JoinHandle<Result<file::Summary, file::Error>>>,
     /// Why there is no file, once that is known.
@@ -85,7 +87,7 @@ struct State {
 /// The thread that seals has ended.
 struct Gone;
 
-/// Why there is no file: for a reason that is told now, or that was told before. No call after that may look as if there were one.
+/// Why there is no file: for a reason reported now, or reported before. No later call may look as if there were one.
 enum NoFile {
     Now(file::Error),
     Still(String),
@@ -119,14 +121,14 @@ impl State {
 }
 
 impl SealedWriter {
-    /// Ends the text and waits for the file; none, if there was an end before.
+    /// Ends the text and waits for the file; `None` if it ended before.
     fn end(&self) -> Result<Option<file::Summary>, NoFile> {
         let mut state = self.state();
         let piece = mem::take(&mut state.piece);
         if let Some(text) = state.text.take()
             && !piece.0.is_empty()
         {
-            // A thread that ended early has an error, which says more.
+            // If the thread ended early, its error says more.
             let _ = text.send(piece);
         }
         let Some(sealing) = state.sealing.take() else {
@@ -148,7 +150,8 @@ impl SealedWriter {
         }
     }
 
-    /// The thread that seals waits for its target, and would be waited for.
+    /// Refuses a call by the target: the sealing thread waits for the target, and this call would wait for the sealing
+    /// thread.
     fn refuse_own_target(&self) -> PyResult<()> {
         if !self.within.is_here() {
             return Ok(());
@@ -161,7 +164,8 @@ impl SealedWriter {
         self.maker.refuse_forked("the file is written by the process that this one was forked from")
     }
 
-    /// Only without the interpreter lock: who holds the mutex may wait for the thread that seals, which may need the interpreter.
+    /// Called only without the interpreter lock: the holder of the mutex may wait for the sealing thread, which may
+    /// need the interpreter.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -189,7 +193,7 @@ impl SealedWriter {
         let abandoned = Arc::new(AtomicBool::new(false));
         let text = Written { pieces, piece: Text::default(), at: 0, abandoned: Arc::clone(&abandoned) };
         let input = Input::reader(text, "the text");
-        // One thread: many files may be open at once, and each waits for its text.
+        // One thread each: many files may be open at once, and each waits for its text.
         let run = move || pooled(1, || seal.run(input, output, &Interrupt::default()));
         let sealing = std::thread::Builder::new().name("sealwright".into()).spawn(run)?;
         let state = State { text: Some(sender), piece: piece(), sealing: Some(sealing), failed: None };
@@ -197,12 +201,12 @@ impl SealedWriter {
         Ok(SealedWriter { state: Mutex::new(state), abandoned, within, refused, maker: Maker::this() })
     }
 
-    /// Seals more text.
+    /// Seals more text. Returns its length.
     fn write(&self, py: Python<'_>, data: buffer::Input<'_>) -> PyResult<usize> {
         self.refuse_forked()?;
         self.refuse_own_target()?;
         let bytes = data.bytes();
-        // The thread that seals may need the interpreter, to write to a file object.
+        // The sealing thread may need the interpreter, to write to a file object.
         let written = py.detach(|| {
             let mut state = self.state();
             let ended = state.failed.is_some() || self.refused.load(Ordering::Acquire);
@@ -219,7 +223,8 @@ impl SealedWriter {
         }
     }
 
-    /// Ends the text; the sealed file is whole and in its place when this returns. Returns the lengths of text and sealed file.
+    /// Ends the text. When this returns, the sealed file is complete and in its place. Returns the lengths of the text
+    /// and of the sealed file.
     fn finish(&self, py: Python<'_>) -> PyResult<Option<(u64, u64)>> {
         self.refuse_forked()?;
         self.refuse_end_by_target()?;
@@ -227,28 +232,28 @@ impl SealedWriter {
         Ok(done.map(|summary| (summary.text, summary.sealed)))
     }
 
-    /// Raises `RuntimeError` if the target ends the file that is written to it, in a call of the target's. None is made then.
+    /// Raises `RuntimeError` if the target itself, in one of its methods, tries to end the file. No file is made then.
     fn refuse_end_by_target(&self) -> PyResult<()> {
         let refused = self.refuse_own_target();
         self.refused.fetch_or(refused.is_err(), Ordering::Release);
         refused
     }
 
-    /// Leaves no file behind. In a forked child it does nothing: the file is its parent's.
+    /// Ends without making a file. In a forked child it does nothing: the file belongs to the parent.
     fn abandon(&self, py: Python<'_>) -> PyResult<()> {
         if self.maker.is_forked() {
             return Ok(());
         }
         self.refuse_end_by_target()?;
         self.abandoned.store(true, Ordering::Release);
-        // That there is none is what was asked for.
+        // An error means that there is no file, as requested.
         let _ = py.detach(|| self.end());
         Ok(())
     }
 }
 
-/// An object that is forgotten makes no file that looks whole. Nobody waits for the thread: it may need the interpreter lock, which
-/// is held here.
+/// A dropped object leaves no file that looks complete. It does not wait for the sealing thread, which may need the
+/// interpreter lock that is held here.
 impl Drop for SealedWriter {
     fn drop(&mut self) {
         self.abandoned.store(true, Ordering::Release);
