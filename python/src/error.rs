@@ -14,13 +14,13 @@ create_exception!(
     sealwright,
     Error,
     PyException,
-    "What is particular to Sealwright; the base of its other exceptions."
+    "The base class of Sealwright's own exceptions."
 );
 create_exception!(
     sealwright,
     InvalidTag,
     Error,
-    "A message or a file is not authentic: it, its nonce or its associated data is not what was sealed under this key."
+    "A message or a file is not authentic: it, its nonce or its associated data differs from what was sealed under this key."
 );
 create_exception!(
     sealwright,
@@ -32,7 +32,7 @@ create_exception!(
     sealwright,
     WrongKey,
     Error,
-    "A file does not open with the keys given, or with the associated data given."
+    "A file does not open with the given keys, or with the given associated data."
 );
 
 /// The error for an input that every method refuses.

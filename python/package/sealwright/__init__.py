@@ -1,14 +1,14 @@
 """Sealwright: authenticated encryption of messages and files.
 
-AEADs have the shapes of pyca/cryptography::
+The AEAD classes have the interface of pyca/cryptography::
 
     from sealwright import AESGCM
 
     key = AESGCM.generate_key(bit_length=256)
     message = AESGCM(key).encrypt(nonce, b"text", b"associated data")
 
-`RandomNonceKey` chooses the nonces itself, and is the safe choice for a key that is stored. `Sealer` and `Opener` count them.
-`seal`, `open` and `SealedFile` work on files of any size. See docs/PYTHON.md of the repository.
+`RandomNonceKey` draws its own nonces, and is the safe choice for a stored key. `Sealer` and `Opener` count them. `seal`, `open` and
+`SealedFile` work on files of any size. See docs/PYTHON.md of the repository.
 """
 
 from ._sealwright import (

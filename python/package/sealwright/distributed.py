@@ -1,4 +1,4 @@
-"""Whole stores sealed, opened and rekeyed, and sweeps of the simulator, by as many workers as there are.
+"""Seal, open and rekey whole stores, and sweep the simulator, with any number of workers.
 
     from concurrent.futures import ProcessPoolExecutor
     from sealwright import distributed
@@ -8,10 +8,10 @@
             "s3://bucket/plain", "s3://bucket/sealed", executor=executor, key=key, manifest="run.jsonl"
         )
 
-Any `concurrent.futures.Executor` does the work; that of Dask, `Client(...).get_executor(retries=3)`, does it on many machines. Each file is
-a task of its own. A target appears only when it is whole, and the manifest names it only then: a run that was stopped, or that lost
-workers, goes on where it was when it is started again with its manifest. A run without one does everything again. The key travels to the
-workers with each task: let the executor's connections be encrypted, or pass a function that gets the key where the worker is.
+Any `concurrent.futures.Executor` can be used; that of Dask, `Client(...).get_executor(retries=3)`, runs on many machines. Each file is
+one task. A target appears only when it is complete, and only then does the manifest name it: a run that was stopped, or that lost
+workers, resumes when it is started again with its manifest. Without a manifest, everything is done again. The key is sent to the workers
+with each task: make sure that the executor's connections are encrypted, or pass a function that obtains the key on the worker.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ _ENDING = ".seal"
 
 @dataclass(frozen=True)
 class _Store:
-    """How a filesystem is made. Not the filesystem itself, as not each of them serves several threads; nor its URL, as that of one that
-    is chained to others does not name these. Passwords are not shown: executors log tasks."""
+    """How to make a filesystem. It is not the filesystem itself, because not every one can be used by several threads; nor its URL, because
+    that of a chained filesystem does not name the others. Passwords are not shown, because executors log tasks."""
 
     kind: type
     arguments: tuple[Any, ...] = field(repr=False)
@@ -59,7 +59,7 @@ class _Store:
 
 @dataclass(frozen=True)
 class _Task:
-    """One file, for a worker: everything in it can be pickled. Keys are not shown."""
+    """One file, for a worker. Everything in it can be pickled; keys are not shown."""
 
     source: str
     target: str
@@ -70,18 +70,21 @@ class _Task:
 
 
 def seal_store(source: str, target: str, *, executor: Executor, **options: Any) -> Report:
-    """Seals every file below the URL `source` to the URL `target`, under its name and `.seal`.
+    """Seals every file below the URL `source` to the URL `target`, under its name with `.seal` appended.
 
-    `key` or `recipients`, `suite`, `costs` and `associated_data` are those of `sealwright.seal`; keys must be bytes and recipients texts,
-    or a function without arguments that returns one of them, called where the worker is. `source_options` and `target_options` are
-    fsspec's. The target must not lie in the source, as what is sealed would be sealed again by the next run. `manifest` is a local file
-    that records what is done: what it names is skipped, unless the source has changed since, or its store tells the length alone. It
-    is for one source, one target and one key; without it every file is sealed, and replaces what is there. `progress` is called with a
-    `Report` after each file. `in_flight` is how many tasks wait or run at once, 64 if not given: at least twice the number of workers.
-    Files whose work raises an exception are in the report; the others are not stopped by them. So are folders that cannot be listed,
-    what is no regular file, such as a named pipe, and files whose names are no paths below the target: with an empty part, `.` or
-    `..`, as objects of a store can have them, or with `::`, which chains URLs. A link counts as what it leads to, unless that is a
-    folder.
+    `key` or `recipients`, `suite`, `costs` and `associated_data` are those of `sealwright.seal`. Keys must be bytes and recipients
+    strings, or a function without arguments that returns them and is called on the worker. `source_options` and `target_options` are
+    passed to fsspec. The target must not lie below the source, because the next run would seal the sealed files again.
+
+    `manifest` is a local file that records what is done. Files in it are skipped, unless the source has changed since or its store
+    reports nothing but lengths. It is for one source, one target and one key. Without it every file is sealed and replaces an existing
+    one. `progress` is called with a `Report` after each file. `in_flight` is the number of tasks that wait or run at once, 64 if not
+    given; use at least twice the number of workers.
+
+    A file whose task raises an exception is listed in the report and does not stop the others. The report also lists folders that cannot
+    be listed, files that are not regular, such as named pipes, and files whose names are not paths below the target: names with an empty
+    part, `.` or `..`, which objects of a store can have, or with `::`, which chains URLs. A link counts as the file that it leads to; a
+    link to a folder is listed in the report.
     """
     places, keys = _split("seal_store", options, _PLACES, _SEALING)
     _check("seal_store", keys, "key", "recipients")
@@ -89,22 +92,26 @@ def seal_store(source: str, target: str, *, executor: Executor, **options: Any) 
 
 
 def open_store(source: str, target: str, *, executor: Executor, **options: Any) -> Report:
-    """Opens every file below `source` whose name ends in `.seal`, to `target` without that ending. Arguments as of `seal_store`, but
-    of those of sealed files `key`, `associated_data` and `max_memory_kib`, as of `sealwright.open`."""
+    """Opens every file below `source` whose name ends in `.seal`, to `target` without that ending. Arguments are those of `seal_store`,
+    except that those for sealed files are `key`, `associated_data` and `max_memory_kib`, as in `sealwright.open`."""
     places, keys = _split("open_store", options, _PLACES, ("key", *_OPENING))
     _check("open_store", keys, "key")
     return _run(source, target, executor, keys, None, **places)
 
 
 def rekey_store(store: str, *, executor: Executor, key: Any, new: dict[str, Any], **options: Any) -> Report:
-    """Seals every file below `store` whose name ends in `.seal`, and that `key` opens, anew with the arguments `new`, such as `{"key":
-    other}`, in its place. Its suite and its associated data stay, unless `new` names others. Whoever has a copy of a file and the old
-    key can still open that. A file that opens with the new key already, and whose suite, kind of key and number of recipients are
-    those of `new`, is left alone; but one for recipients that the old key opens too is sealed again, as it may be for others. With
-    `{"recipients": ...}` alone that cannot be known, so that a file whose worker died before it could tell is in `failed` next time,
-    unless `new` also has one of their secret keys as `key`. A file that is padded is in `failed`, as it would tell the length of its
-    text then. Other arguments are `associated_data` and `max_memory_kib`, which open the files, and those of `seal_store` that are not
-    of sealed files, with `store_options` for fsspec's.
+    """Seals again, in place, every file below `store` whose name ends in `.seal` and that `key` opens, with the arguments `new`, such as
+    `{"key": other}`. Suite and associated data stay the same, unless `new` gives others. Anyone with a copy of an old file and the old
+    key can still open that copy.
+
+    A file is left alone if the new key opens it already and its suite, kind of key and number of recipients are those of `new`. However,
+    a file for recipients that the old key opens too is sealed again, because it may be for other recipients. With `{"recipients": ...}`
+    alone, it cannot be known whether a file is done: a file whose worker died before it reported is in `failed` of the next run, unless
+    `new` also contains one of the recipients' secret keys as `key`. A padded file is in `failed`, because sealing it again would reveal
+    the length of its text.
+
+    Other arguments are `associated_data` and `max_memory_kib`, which open the files, and those of `seal_store` that do not concern sealed
+    files, with `store_options` for fsspec.
     """
     places, keys = _split("rekey_store", options, ("store_options", *_OURS), _OPENING, "in new")
     # A file that the new key opens is read.
@@ -124,7 +131,7 @@ _OPENING = ("associated_data", "max_memory_kib")
 def _split(
     call: str, options: dict[str, Any], ours: tuple[str, ...], keys: tuple[str, ...], elsewhere: str = ""
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Arguments of the run, and those of sealed files. Others may belong `elsewhere`."""
+    """Separates the arguments of the run from those for sealed files. Others may belong `elsewhere`."""
     for name in options:
         if name not in ours and name not in keys:
             near = get_close_matches(name, ours + keys, 1)
@@ -139,7 +146,7 @@ def _split(
 
 
 def _check(call: str, keys: dict[str, Any], *names: str) -> None:
-    """One error before the first task, instead of one for each."""
+    """Reports wrong arguments once, before the first task, instead of once per file."""
     if all(keys.get(name) is None for name in names):
         raise ValueError(f"{call} has no {' and no '.join(names)} (hint: pass {' or '.join(names)})")
 
@@ -151,7 +158,7 @@ def _goal(name: str, opening: Optional[dict[str, Any]], sealing: Optional[dict[s
 
 
 def _leads_astray(name: str) -> bool:
-    """Whether a file of this name would not lie below the target, or not alone. Who can write to the source chose it."""
+    """Whether a file of this name would lie outside the target, or collide with others. Names are chosen by whoever can write to the source."""
     parts = name.split("/")
     # Some stores take both strokes.
     return "::" in name or not {"", ".", ".."}.isdisjoint(parts) or ".." in re.split(r"[/\\]", name)
@@ -242,7 +249,7 @@ def _name(path: str, top: str) -> str:
 
 
 def _of_a_file(fs: Any, path: str, info: dict[str, Any]) -> dict[str, Any]:
-    """What the store tells of a file, also where it listed a link, which does not change when the file does."""
+    """What the store reports about a file. If it listed a link, the file is asked for, because the link does not change when the file does."""
     if not info or info.get("islink") or info.get("type") == "link":
         info = dict(fs.info(path))
     if info.get("type") == "directory":
@@ -258,8 +265,8 @@ def _sealed(fs: Any, keys: dict[str, Any]) -> SealedFileSystem:
 
 
 def _work(task: _Task) -> tuple[int, bool, Optional[str]]:
-    """Runs where the worker is: one file. Returns the length of the text, whether there was anything to do, and the mark of a file that is
-    source and target."""
+    """Processes one file, on the worker. Returns the length of the text, whether there was anything to do, and the mark of a file that is
+    both source and target."""
     from_fs, from_path = task.source_store.opened(), task.source
     to_fs, to_path = task.target_store.opened(), task.target
     if task.opening is None or task.sealing is None:
@@ -284,7 +291,7 @@ def _work(task: _Task) -> tuple[int, bool, Optional[str]]:
 
 
 def _is_as(reader: Any, sealing: dict[str, Any]) -> bool:
-    """Whether a file is sealed as the arguments say, as far as it tells: not for whom, nor under which of its keys."""
+    """Whether a file is sealed as the arguments say, as far as the file reveals it, which is not for whom or under which of the keys."""
     if sealing.get("suite") not in (None, reader.suite):
         return False
     if sealing.get("recipients") is None:
@@ -295,7 +302,7 @@ def _is_as(reader: Any, sealing: dict[str, Any]) -> bool:
 
 
 def _opens_too(fs: Any, path: str, opening: dict[str, Any], reader: Any) -> bool:
-    """Whether the old key opens a file for recipients, which may be the old ones then: one of them may be among the new."""
+    """Whether the old key opens a file for recipients. It may then be for the old ones, one of whom may also be among the new."""
     if reader.opens_with != "recipients":
         return False
     with suppress(WrongKey, ValueError), _sealed(fs, opening).open(path, "rb"):
@@ -304,7 +311,7 @@ def _opens_too(fs: Any, path: str, opening: dict[str, Any], reader: Any) -> bool
 
 
 def _mark_now(fs: Any, path: str) -> Optional[str]:
-    """The mark with which the next run will find a file. Without one, that run looks at the file."""
+    """The mark by which the next run recognises a file. Without a mark, that run examines the file."""
     with suppress(Exception):
         fs.invalidate_cache(path)
         # Stores may tell the time otherwise when they are asked for one file.
@@ -323,7 +330,7 @@ _TIMES = ("mtime", "LastModified", "Last-Modified", "last_modified", "modify", "
 
 
 def _mark(fs: Any, path: str, info: dict[str, Any]) -> str:
-    """What changes when a file does; empty where the store tells its length alone, or less."""
+    """What changes when a file changes; empty if the store reports nothing but its length, or less."""
     info = _of_a_file(fs, path, info)
     told = _told(info)
     if told is None:

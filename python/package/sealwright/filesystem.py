@@ -1,4 +1,4 @@
-"""The fsspec filesystem `seal::`: sealed files on any store, read by range and written.
+"""The fsspec filesystem `seal::`: sealed files on any store, written, and read by range.
 
     import fsspec, pandas, sealwright
 
@@ -6,8 +6,8 @@
     frame.to_parquet("seal::s3://bucket/table.parquet", storage_options={"seal": {"key": key}})
     pandas.read_parquet("seal::s3://bucket/table.parquet", storage_options={"seal": {"key": key}})
 
-fsspec finds it by the package's entry point. `SealedFileSystem` wraps another filesystem: names, directories and removals are its own;
-contents are sealed when written and opened when read. Sizes are those of the texts.
+fsspec finds it by the package's entry point. `SealedFileSystem` wraps another filesystem. Names, directories and removals are those of
+that filesystem; contents are sealed when written and opened when read. Sizes are those of the texts.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ _FSSPECS = {"use_listings_cache", "listings_expiry_time", "max_paths", "asynchro
 
 
 def _preamble(head: bytes | Exception) -> int:
-    """How long the preamble is of a file that begins so; 0 for other files."""
+    """The length of the preamble of a file that begins with these bytes; 0 if it is not a sealed file."""
     if not isinstance(head, bytes) or not head.startswith(_MAGIC) or len(head) < 16:
         return 0
     return min(16 + int.from_bytes(head[12:16], "big"), _LONGEST)
 
 
 def _length(info: dict[str, Any]) -> int:
-    """That of the text, or of the file if the former is not known."""
+    """The length of the text, or of the file if that of the text is unknown."""
     return int((info.get("sealed_size") or 0) if info.get("size") is None else info["size"])
 
 
 def _without_keys(options: Any, protocol: Any) -> Any:
-    """What a filesystem of this protocol is made of, without passwords and the keys of sealed files, at whatever depth."""
+    """The arguments of a filesystem of this protocol, without passwords and keys of sealed files at any depth."""
     if isinstance(options, (list, tuple)):
         return [_without_keys(each, None) for each in options]
     if not isinstance(options, dict):
@@ -68,7 +68,7 @@ def _without_keys(options: Any, protocol: Any) -> Any:
 
 
 class _Shown:
-    """What a tree is drawn of: fsspec's own cannot draw a file without a length."""
+    """The entries from which a tree is drawn: fsspec cannot draw a file without a length."""
 
     tree = AbstractFileSystem.tree
 
@@ -82,9 +82,9 @@ class _Shown:
 class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
     """Sealed files in another filesystem.
 
-    `key` opens them, and seals them unless there are `recipients`. `suite`, `associated_data`, `costs` and `max_memory_kib` are those of
-    `sealwright.seal` and `sealwright.open`. The filesystem below is `fs`, or the one that `target_protocol` and `target_options` name;
-    without either, local files.
+    `key` opens the files, and seals them unless there are `recipients`. `suite`, `associated_data`, `costs` and `max_memory_kib` are
+    those of `sealwright.seal` and `sealwright.open`. The underlying filesystem is `fs`, or the one that `target_protocol` and
+    `target_options` select; without either, the local one.
     """
 
     protocol = "seal"
@@ -129,7 +129,7 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         return self._own_token or self._fs_token_
 
     def to_dict(self, *, include_password: bool = True) -> dict[str, Any]:
-        """As fsspec's; a key is a password."""
+        """Like fsspec's; a key is treated as a password."""
         if include_password:
             return dict(super().to_dict(include_password=True))
         told = inspect.signature(SealedFileSystem.__init__).bind(self, *self.storage_args, **self.storage_options).arguments
@@ -170,8 +170,8 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         compression: str | None = None,
         **kwargs: Any,
     ) -> Any:
-        """As fsspec's. What is compressed is in its place when what it returns is closed. `block_size`, `cache_type` and `cache_options`
-        are for reading, and those of the store below."""
+        """Like fsspec's. With `compression`, the file is in its place when the returned object is closed. `block_size`, `cache_type` and
+        `cache_options` apply to reading, and are those of the underlying store."""
         compression = get_compression(self._below(path), compression)
         if compression is None or "b" not in mode or "r" in mode:
             return super().open(path, mode, block_size, cache_options, compression, **kwargs)
@@ -218,7 +218,7 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
             yield root, folders, self._named(files) if kwargs.get("detail") else files
 
     def du(self, path: str, total: bool = True, maxdepth: int | None = None, withdirs: bool = False, **kwargs: Any) -> Any:
-        """As fsspec's. A file whose text has no known length counts with its own."""
+        """Like fsspec's. A file whose text has an unknown length counts with its own length."""
         found = self.find(path, maxdepth=maxdepth, withdirs=withdirs, detail=True, **kwargs)
         if withdirs and self.isdir(path):
             top = self.info(path)
@@ -227,15 +227,16 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         return sum(sizes.values()) if total else sizes
 
     def tree(self, *args: Any, **kwargs: Any) -> str:
-        """As fsspec's. A file whose text has no known length is shown with its own."""
+        """Like fsspec's. A file whose text has an unknown length is shown with its own length."""
         return str(_Shown(self).tree(*args, **kwargs))
 
     def _named(self, found: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
         return dict(zip(found, self._with_text_sizes(list(found.values()))))
 
     def _with_text_sizes(self, infos: list[dict[str, Any]], strict: bool = False) -> list[dict[str, Any]]:
-        """The sizes of the texts, as the files' lengths tell: they are proven when a file is opened. None for other files, and where the
-        store does not tell the length. One file that cannot be read does not hide the others, unless `strict`."""
+        """Replaces sizes by those of the texts, computed from the files' lengths: they are authenticated only when a file is opened. The
+        size is None for files that are not sealed, and where the store reports no length. One unreadable file does not hide the others,
+        unless `strict`."""
         files = {info["name"] for info in infos if self._is_of_a_file(info)}
         sealed = {info["name"]: info["size"] for info in infos if info["name"] in files and info.get("size")}
         heads = self._heads({name: min(_HEAD, size) for name, size in sealed.items()})
@@ -260,7 +261,7 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         return info.get("type") == "file"
 
     def _heads(self, lengths: dict[str, int]) -> dict[str, bytes | Exception]:
-        """The first bytes of files, or why they cannot be read: all at once, where the store can."""
+        """The first bytes of each file, or the reason why it cannot be read; concurrently, if the store can."""
         names = list(lengths)
         return dict(zip(names, first_bytes(self.fs, names, list(lengths.values()))))
 
@@ -302,7 +303,7 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         remove(self.fs, paths, recursive, maxdepth)
 
     def mv(self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None, **kwargs: Any) -> None:
-        """As fsspec's, of the sealed bytes. A name that is there is taken for itself, and nothing is removed that was not moved."""
+        """Like fsspec's, on the sealed bytes. An existing name is never taken as a pattern, and nothing is removed that was not moved."""
         one = isinstance(path1, (str, os.PathLike))
         sources = [self._below(each) for each in ([path1] if one else path1)]
         if isinstance(path2, (list, tuple)):
@@ -313,7 +314,7 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         move(self.fs, sources, goals, recursive, maxdepth)
 
     def expand_path(self, path: Any, recursive: bool = False, maxdepth: int | None = None, **kwargs: Any) -> list[str]:
-        """As fsspec's, but a name that is there is taken for itself."""
+        """Like fsspec's, but an existing name is never taken as a pattern."""
         names = [self._strip_protocol(each) for each in ([path] if isinstance(path, (str, os.PathLike)) else path)]
         there = [name for name in names if has_magic(name) and self.lexists(name)]
         found = set(there)
@@ -328,22 +329,22 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         return sorted(found)
 
     def _literally(self, path1: Any, path2: Any, isdir: Callable[[str], bool]) -> tuple[Any, Any]:
-        """Lists, which fsspec does not expand, where the name of one file looks like a pattern."""
+        """Converts names to lists, which fsspec does not expand, if the name of a file looks like a pattern."""
         if not isinstance(path1, str) or not isinstance(path2, str) or not has_magic(path1) or not self.isfile(path1):
             return path1, path2
         within = path2.endswith("/") or isdir(path2)
         return [path1], [f"{path2.rstrip('/')}/{path1.rpartition('/')[2]}" if within else path2]
 
     def copy(self, path1: Any, path2: Any, *args: Any, **kwargs: Any) -> None:
-        """As fsspec's, of the sealed bytes. A name that is there is taken for itself."""
+        """Like fsspec's, on the sealed bytes. An existing name is never taken as a pattern."""
         super().copy(*self._literally(path1, path2, self.isdir), *args, **kwargs)
 
     def get(self, rpath: Any, lpath: Any, *args: Any, **kwargs: Any) -> None:
-        """As fsspec's. A name that is there is taken for itself."""
+        """Like fsspec's. An existing name is never taken as a pattern."""
         super().get(*self._literally(rpath, lpath, os.path.isdir), *args, **kwargs)
 
     def get_file(self, rpath: str, lpath: Any = None, callback: Any = DEFAULT_CALLBACK, outfile: Any = None, **kwargs: Any) -> None:
-        """As fsspec's. A local file takes its place when it is whole and authentic. A link is followed."""
+        """Like fsspec's. The local file appears in its place only when it is complete and authentic. A link is followed."""
         path = None if outfile is not None or isfilelike(lpath) else os.path.realpath(lpath)
         # What is no regular file, such as a device, is written to.
         if path is None or os.path.exists(path) and not os.path.isfile(path) or self.isdir(rpath):
@@ -356,7 +357,7 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
     def cat_ranges(
         self, paths: list[str], starts: Any, ends: Any, max_gap: int | None = None, on_error: str = "return", **kwargs: Any
     ) -> list[Any]:
-        """As fsspec's. Each file is opened once."""
+        """Like fsspec's. Each file is opened only once."""
         if max_gap is not None:
             raise NotImplementedError("max_gap (hint: leave it out)")
         return ranges(lambda path: self.open(path, "rb", **kwargs), paths, starts, ends, on_error)

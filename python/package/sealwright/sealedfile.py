@@ -36,8 +36,8 @@ os.register_at_fork(after_in_child=_forked)
 
 
 def _ended() -> None:
-    """Gives up what is open when the interpreter ends. Later, no thread can write to a file object of Python's any more. A file at a path
-    needs none of these: a handler that was there before this one may still close it."""
+    """Gives up the files that are open when the interpreter ends, because later no thread can write to a Python file object. A file at a
+    path is left alone: an exit handler that was registered before this one may still close it."""
     left = [file for file in list(_open) if file._unfinished() and (file._theirs or file._needs_python())]
     # What wraps one that got nothing yet may have something for it.
     told = [file for file in left if not file.closed and not file._excused]
@@ -55,13 +55,13 @@ atexit.register(_ended)
 
 
 def missed(name: object, source: object, warn: Callable[..., None] = warnings.warn) -> None:
-    """Tells of a file that was written to and that nobody closed, also while modules are being cleared."""
+    """Warns of a file that was written to and never closed, even while modules are being cleared."""
     what = f"{name}: no file was made, as nobody closed it (hint: close it, or use it in a with statement)"
     warn(what, ResourceWarning, stacklevel=3, source=source)
 
 
 def _refuse(mode: str, without_effect: dict[str, object]) -> None:
-    """`without_effect` has the arguments that this mode does not take, and that must be None."""
+    """Raises an error if one of the arguments in `without_effect`, which this mode does not accept, is not None."""
     for name, value in without_effect.items():
         if value is not None:
             other = "reading" if mode[0] in "wx" else "writing"
@@ -71,16 +71,16 @@ def _refuse(mode: str, without_effect: dict[str, object]) -> None:
 class SealedFile(io.BufferedIOBase):
     """A sealed file as a binary file object.
 
-    Mode ``"rb"`` reads the text from anywhere: `seek` costs nothing, and only the chunks of 16 KiB that are read are opened. The
-    length is proven when the file is opened, and every byte is authentic before it is given out.
+    Mode ``"rb"`` reads the text with random access: `seek` is free, and only the chunks of 16 KiB that are read are opened. The length is
+    authenticated when the file is opened, and every byte before it is returned.
 
-    Mode ``"wb"`` seals what is written. ``close`` makes the file; if the body of a ``with`` statement raises an exception, or the
-    object is forgotten before it is closed, no file appears; a `ResourceWarning` tells of one that was forgotten. That holds as well for
-    an `io.TextIOWrapper` around it. ``finish`` makes the file whatever exception is under way. ``"xb"`` does the same as ``"wb"`` and
+    Mode ``"wb"`` seals what is written. ``close`` completes the file. If the body of a ``with`` statement raises an exception, or if the
+    object is garbage-collected before it is closed, no file appears; in the latter case there is a `ResourceWarning`. The same holds for
+    an `io.TextIOWrapper` around it. ``finish`` completes the file even while an exception is being handled. ``"xb"`` is ``"wb"``, but
     refuses to replace a file.
 
-    `file` is a path, or a binary file object: for reading one with `read` and `seek`, for writing one with `write`. A file object is
-    not closed, and what was written to it stays there.
+    `file` is a path or a binary file object, which needs `read` and `seek` for reading and `write` for writing. A file object is not
+    closed, and what was written to it stays there.
 
     The other arguments are those of `sealwright.seal` and `sealwright.open`. A `SealedFile` cannot be copied or pickled.
     """
@@ -162,7 +162,7 @@ class SealedFile(io.BufferedIOBase):
 
     @property
     def size(self) -> int:
-        """The length of the text in bytes, proven."""
+        """The authenticated length of the text in bytes."""
         return self._reading().size
 
     def readinto(self, buffer: Buffer, /) -> int:
@@ -186,7 +186,7 @@ class SealedFile(io.BufferedIOBase):
         return self.read(_CHUNK if size is None or size < 0 else size)
 
     def peek(self, size: int = 0, /) -> bytes:
-        """The rest of the chunk at hand, without moving on: `readline` uses it."""
+        """Returns the rest of the current chunk without advancing the position; `readline` uses it."""
         with self._lock:
             at = self._at
             try:
@@ -234,11 +234,11 @@ class SealedFile(io.BufferedIOBase):
             return done
 
     def _unfinished(self) -> bool:
-        """Whether there is something to give up."""
+        """Whether there is an unfinished file to give up."""
         return self._writer is not None
 
     def _needs_python(self) -> bool:
-        """Whether it is written, or waits, where there must be an interpreter, or where nobody may wait for it."""
+        """Whether giving it up needs the interpreter, or may block."""
         if self._target is not None:
             return True
         try:
@@ -247,8 +247,8 @@ class SealedFile(io.BufferedIOBase):
             return False
 
     def _end(self, until: float) -> bool:
-        """Gives up what is written, as the interpreter ends; whether it could be waited for. It stays open: so whoever writes to it or
-        closes it later is told, also by what wraps it."""
+        """Gives up an unfinished file when the interpreter ends; returns whether its end could be awaited. The object stays open, so that
+        code that writes to it or closes it later gets an error, also through a wrapper."""
         writer, self._writer, self._over = self._writer, None, True
         stopped = self._target is not None and self._target.stop(until)
         # One that is only let go ends no file either, and nobody waits for its thread.
@@ -261,7 +261,7 @@ class SealedFile(io.BufferedIOBase):
         return Error(f"{what} (hint: close it sooner, or import sealwright before you register what closes it with atexit)")
 
     def discard(self) -> None:
-        """Closes a file that was written to, and leaves nothing behind at its path."""
+        """Closes a file that was opened for writing, without leaving anything at its path."""
         if self._writer is not None:
             # Before anything is different: a target cannot do this while it is written to.
             self._writer.abandon()
@@ -269,20 +269,20 @@ class SealedFile(io.BufferedIOBase):
         super().close()
 
     def _let_go(self) -> None:
-        """Gives up what is written, as nobody has it any more, and waits for nothing: this may be called while garbage is collected, in a
-        thread that holds what a write of the target waits for. The thread that seals ends as its text does."""
+        """Gives up a file to which there is no reference left, without waiting: this may be called during garbage collection, in a thread
+        that holds what the target's `write` waits for. The sealing thread ends when its text does."""
         self._writer = self._before = None
         self._forgotten = self._gone = True
         if self._target is not None:
             self._target.let_go(self._cleanup())
 
     def _cleanup(self) -> Callable[[], object]:
-        """What is to be done with the target when nothing is being written to it any more."""
+        """What to do with the target once nothing is being written to it."""
         return lambda: None
 
     def _given_up(self) -> bool:
-        """Whether `close`, which asks, is called because of an exception that came while the file was written, or of no reference being
-        left to what wraps it."""
+        """Whether the calling `close` runs because of an exception that was raised while the file was written, or because the last reference
+        to a wrapper is gone."""
         if self._writer is None or self._forgotten:
             # When modules are being cleared, there is no `sys` any more.
             return self._writer is not None
@@ -333,7 +333,7 @@ class SealedFile(io.BufferedIOBase):
             super().close()
 
     def finish(self) -> None:
-        """Makes the file and closes it, whatever exception is under way: `close` does not while one leaves a `with` statement."""
+        """Completes the file and closes it, even while an exception is being handled; `close` does not while one leaves a `with` statement."""
         if not self.closed and not self.writable():
             raise io.UnsupportedOperation("not writable")
         if self.closed and not self._made:

@@ -1,13 +1,13 @@
-"""The simulator of multiprocessors whose cache-to-cache transfers are sealed: runs, traces, statistics as tables.
+"""The simulator of multiprocessors whose cache-to-cache transfers are sealed: runs, traces, and statistics as tables.
 
     from sealwright import smp
 
     result = smp.run({"workload": {"kernel": "fft", "size": 10}, "scheme": {"name": "gcm"}, "machine": {"processors": 4}})
     result["stats"]["cycles"]
 
-Settings are those of `sealwright-lab smp run` (docs/BUS.md), as dictionaries within each other or as `{"scheme.name": "gcm"}`. `workload`
-stands beside them: a kernel (`kernel`, `size`, `align`), or a recorded program (`trace`, the prefix of its files, and `windows` of it); and
-`preset`, the name of a machine to start from. The same settings give the same cycles, bit for bit.
+Settings are those of `sealwright-lab smp run` (docs/BUS.md), as nested dictionaries or as `{"scheme.name": "gcm"}`. Two more keys are
+accepted: `workload`, which is a kernel (`kernel`, `size`, `align`) or a recorded program (`trace`, the prefix of its files, and `windows`
+of it); and `preset`, the name of a machine to start from. The same settings give the same cycles, bit for bit.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def flat(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """As Python has it: numpy's numbers and arrays are numbers and lists."""
+    """As plain Python values: numpy's numbers and arrays become numbers and lists."""
     if isinstance(value, (list, tuple)):
         return [_plain(each) for each in value]
     if isinstance(value, os.PathLike):
@@ -52,7 +52,7 @@ def _plain(value: Any) -> Any:
 
 
 def grid(base: Mapping[str, Any], vary: Mapping[str, Iterable[Any]]) -> Iterator[dict[str, Any]]:
-    """Every combination of settings: `base`, and over it one value of each of `vary`, as `smp sweep` does."""
+    """Every combination of settings: `base`, overridden by one value of each entry of `vary`, as `smp sweep` does."""
     names = list(vary)
     for values in itertools.product(*(list(vary[name]) for name in names)):
         yield {**flat(base), **dict(zip(names, values))}
@@ -67,17 +67,18 @@ def run(
     progress: Optional[Callable[[int, int, float], object]] = None,
 ) -> dict[str, Any]:
     """Runs one simulation and returns its result: `workload`, `config` (all settings), `outcome`, `failure`, `result` (whether the kernel
-    computed what it should), `wrong_reads`, `lost_lines`, `struck`, `strikes`, `seconds`, and `stats`.
+    computed the correct result), `wrong_reads`, `lost_lines`, `struck`, `strikes`, `seconds`, and `stats`.
 
-    `failure` says why the numbers are not those of a program that ran to its end and computed what it should: an alarm, nodes that wait for
-    ever, a wrong result, fewer references than `machine.warm_up`. It is `None` where they are.
+    `failure` says why the numbers are not those of a program that ran to its end and computed the correct result: an alarm, nodes that
+    wait for ever, a wrong result, fewer references than `machine.warm_up`. Otherwise it is `None`.
 
-    `toml` are settings in a file's text, as `smp settings` prints them, over which `config` stands; a `preset` in the text goes before one in
-    `config`. A trace says how many processors there are, and settings that say otherwise are an error. With `check`, every value that is read
-    is checked, which is slow.
-    `attack` is one of `ATTACKS` and the number of the transfer from which on it strikes, or several such pairs; `strikes` says what
-    came of each. The first alarm ends the run. `progress` is called with references, cycles and seconds after every million references;
-    what it raises ends the run. The interpreter lock is released meanwhile.
+    `toml` is the text of a settings file, as `smp settings` prints it; `config` overrides it. A `preset` in the text takes precedence
+    over one in `config`. A trace determines the number of processors, and settings that contradict it are an error. With `check`, every
+    value that is read is checked, which is slow.
+
+    `attack` is one of `ATTACKS` and the number of the transfer from which on it strikes, or several such pairs; `strikes` holds the
+    outcome of each. The first alarm ends the run. `progress` is called with references, cycles and seconds after every million
+    references; an exception that it raises ends the run. The interpreter lock is released meanwhile.
     """
     settings = flat(config)
     work = {name.removeprefix("workload."): settings.pop(name) for name in list(settings) if name.split(".")[0] == "workload"}
@@ -100,7 +101,7 @@ def _attacks(attack: Union[Attack, Sequence[Attack], None]) -> list[Attack]:
 
 
 def _workload(work: dict[str, Any], file: bool) -> Any:
-    """What is run, as far as `work` says; a `file` may say the rest."""
+    """The workload, as far as `work` gives it; the rest may come from a `file`."""
     known = ("kernel", "size", "align", "trace", "windows")
     if "workload" in work:
         work.setdefault("kernel", work.pop("workload"))
@@ -123,7 +124,7 @@ def _word(name: str, value: Any) -> str:
 
 
 def leaves(tree: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Names such as `bus.busy`, and values, of all numbers and words in statistics."""
+    """The names, such as `bus.busy`, and values of all numbers and strings in the statistics."""
     if isinstance(tree, Mapping):
         for name, value in tree.items():
             yield from leaves(value, f"{path}.{name}" if path else name)
@@ -135,8 +136,8 @@ def leaves(tree: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def frame(results: Iterable[Mapping[str, Any]]) -> Any:
-    """A pandas DataFrame with a row for each result of `run`. Its columns are those of the settings in which results differ, the workload's,
-    `failure` (of numbers that are no result), and all statistics but those of single nodes (`nodes`)."""
+    """A pandas DataFrame with a row for each result of `run`. Its columns are the settings in which results differ, the workload, `failure`
+    (set if the numbers are not a valid result), and all statistics except those of single nodes (`nodes`)."""
     import pandas
 
     rows, settings, results = [], [], list(results)
@@ -163,13 +164,13 @@ def nodes(result: Mapping[str, Any]) -> Any:
 
 
 def read_trace(prefix: str | os.PathLike[str], *, line: int = 64, most: int = 100_000_000) -> list[list[Record]]:
-    """The records of each thread of a trace, in any format that `smp run` takes. An access that crosses a line of `line` bytes (16 to
-    128) is two. All are kept in memory: a trace of more than `most` is an error."""
+    """Reads the records of each thread of a trace, in any format that `smp run` accepts. An access that crosses a line of `line` bytes (16
+    to 128) is split into two records. All records are kept in memory: a trace with more than `most` is an error."""
     return _native.smp_read(os.fspath(prefix), line, most)
 
 
 def trace_frame(prefix: str | os.PathLike[str], *, line: int = 64, most: int = 100_000_000) -> Any:
-    """The same as a pandas DataFrame with the columns thread, kind, address, bytes and gap."""
+    """Like `read_trace`, as a pandas DataFrame with the columns thread, kind, address, bytes and gap."""
     import pandas
 
     rows = [(number, *record) for number, thread in enumerate(read_trace(prefix, line=line, most=most)) for record in thread]
@@ -177,8 +178,8 @@ def trace_frame(prefix: str | os.PathLike[str], *, line: int = 64, most: int = 1
 
 
 def write_trace(prefix: str | os.PathLike[str], threads: Iterable[Iterable[Sequence[Any]]]) -> list[str]:
-    """Writes a trace: the files `prefix.0.smpt`, `prefix.1.smpt` and so on, one for each of `threads`, an iterable of `Record`.
-    Returns their names. No file is replaced; those written are removed if one cannot be."""
+    """Writes a trace: the files `prefix.0.smpt`, `prefix.1.smpt` and so on, one for each of `threads`, which are iterables of `Record`.
+    Returns their names. No existing file is replaced; if one file cannot be written, those already written are removed."""
     written: list[str] = []
     try:
         for number, records in enumerate(threads):

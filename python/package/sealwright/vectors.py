@@ -1,9 +1,9 @@
-"""Test vectors in Wycheproof's JSON, through the calls of this package, in both directions.
+"""Test vectors in Wycheproof's JSON, run in both directions through the public calls of this package.
 
     python -m sealwright.vectors vectors/aes_gcm.json
 
-`sealwright vectors check` of the command line knows more algorithms and formats; this one shows that the package as installed computes
-what it should.
+`sealwright vectors check` on the command line supports more algorithms and formats; this module shows that the installed package computes
+correct results.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ CLASSES: dict[str, Any] = {"AES-GCM": AESGCM, "AES-GCM-SIV": AESGCMSIV, "AES-OCB
 
 
 class Report(NamedTuple):
-    """How many tests passed, which failed, and how many have parameters that the classes do not take."""
+    """How many tests passed, which failed, and how many were skipped because the classes do not accept their parameters."""
 
     passed: int
     failed: list[str]
     skipped: int
 
 
-#: Lengths of nonces that a mode has, and that its class does not take: they are no test of what is computed.
+#: Nonce lengths that the mode allows but its class does not accept: such tests are skipped.
 _UNTAKEN: dict[str, tuple[range, ...]] = {"AES-GCM": (range(1, 8), range(129, 1 << 61)), "AES-OCB": (range(1, 12),)}
 
 _skip = "skipped"
 
 
 def check(path: str | os.PathLike[str]) -> Report:
-    """Runs every test in a file. A file that is no document of Wycheproof's raises `ValueError`, which says where."""
+    """Runs every test in a file. Raises `ValueError`, which names the place, if the file is not a Wycheproof document."""
     name = os.fspath(path)
     document = _document(path, name)
     algorithm = document.get("algorithm")
@@ -75,7 +75,7 @@ def _document(path: str | os.PathLike[str], name: str) -> dict[str, Any]:
 
 
 def _once(members: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object. Of two members with one name, readers take one or the other."""
+    """An object without duplicate members: of two with one name, readers would disagree on which one counts."""
     found: dict[str, Any] = {}
     for name, value in members:
         if name in found:
@@ -95,7 +95,7 @@ def _bytes(test: dict[str, Any], name: str) -> bytes:
 
 
 def _run(cls: Any, algorithm: str, group: dict[str, Any], test: dict[str, Any]) -> str | None:
-    """What is wrong, or None; `_skip` for parameters that the mode has and the class does not take."""
+    """What is wrong, or None; `_skip` for parameters that the mode allows but the class does not accept."""
     result = test.get("result")
     if result not in ("valid", "invalid", "acceptable"):
         raise ValueError(f"result is {result!r}, not valid, invalid or acceptable")
@@ -128,7 +128,7 @@ def _run(cls: Any, algorithm: str, group: dict[str, Any], test: dict[str, Any]) 
 
 
 def main(paths: list[str]) -> int:
-    """Checks files and prints what came of it: the exit code."""
+    """Checks files and prints the results. Returns the exit code."""
     if not paths:
         print("usage: python -m sealwright.vectors FILE...", file=sys.stderr)
         return 2
