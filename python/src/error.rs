@@ -10,12 +10,7 @@ use pyo3::{
 use sealwright::{KeyLengthError, OpenError, SealError, UnknownSuiteError};
 use sealwright_file as file;
 
-create_exception!(
-    sealwright,
-    Error,
-    PyException,
-    "The base class of Sealwright's own exceptions."
-);
+create_exception!(sealwright, Error, PyException, "The base class of Sealwright's own exceptions.");
 create_exception!(
     sealwright,
     InvalidTag,

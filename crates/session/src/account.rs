@@ -1,16 +1,16 @@
-//! The paper's bytes per client (table 2), and the formula that gives every one of them.
+//! The paper's bytes per client (table 2), and the formula that yields each of them.
 
 use crate::spec::{SchemeKind, Spec};
 
-/// Gladman's context of GCM without keys and tables, both directions: counter, encrypted counter, hash of header and of
-/// text, h, four numbers of 4 bytes, and 4 bytes of state in its AES.
+/// Gladman's context of GCM without keys and tables, in both directions: counter, encrypted counter, hash of header and
+/// of text, h, four numbers of 4 bytes, and 4 bytes of AES state.
 const CONTEXTS: usize = 2 * (5 * 16 + 4 * 4 + 4);
 
-/// What the paper prints for a scheme of its own; none for others.
+/// The number that the paper prints for one of its schemes; none for other schemes.
 ///
 /// * GCM-Pre(x): two contexts, two schedules of 10 or 14 rounds, two tables of x bytes.
-/// * GCM-On(x): two contexts, each key twice (as it is, and as the rounds change it), two tables.
-/// * GSCM(x): 128, whatever x.
+/// * GCM-On(x): two contexts, each key twice (unchanged, and as modified during the rounds), two tables.
+/// * GSCM(x): 128, for every x.
 ///
 /// ```
 /// use sealwright_session::{Spec, paper_bytes};

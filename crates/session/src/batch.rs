@@ -1,7 +1,8 @@
-//! Many frames at once: records are fetched ahead, packets go through the cipher side by side.
+//! Many frames at once: records are prefetched, and packets are processed side by side.
 //!
-//! The answers are those of one frame after the other. When all tags of a batch are known, its frames are judged in their
-//! order: the window first, as the frames before it left it, then the tag. So a batch may hold a number twice.
+//! The results are those of processing the frames one after the other. When all tags of a batch are known, its frames
+//! are checked in order: first against the replay window, as the frames before left it, then the tag. So a batch may
+//! contain a packet number twice.
 
 use sealwright::mode::{
     multi_buffer::{Frame, MultiBuffer, PACKETS},
@@ -64,7 +65,7 @@ impl<S: Scheme> Table<S> {
         }
     }
 
-    /// Asks for what one end of these records needs.
+    /// Prefetches the parts of these records that one end needs.
     fn fetch(&mut self, jobs: &[FrameJob], end: End) {
         let records = self.records.all_mut();
         for record in jobs.iter().filter_map(|job| records.get(job.slot as usize)) {
@@ -72,8 +73,8 @@ impl<S: Scheme> Table<S> {
         }
     }
 
-    /// Opens or seals frames of similar lengths: each is staged as soon as its header was looked at, and one record of the
-    /// next batch is asked for with each.
+    /// Opens or seals frames of similar lengths: each is staged as soon as its header was checked, and with each, one
+    /// record of the next batch is prefetched.
     fn together(&mut self, buffer: &mut [u8], jobs: &mut [FrameJob], next: &[FrameJob], end: End) {
         let Table { scheme, records, pasts, lanes: Some(lanes), .. } = self else { return };
         let (records, pasts) = (records.all_mut(), pasts.as_mut().map_or(&mut [][..], |pasts| pasts.all_mut()));
@@ -120,7 +121,7 @@ impl<S: Scheme> Table<S> {
         }
     }
 
-    /// Opens or seals frames of any lengths, similar ones together.
+    /// Opens or seals frames of any lengths, in groups of similar length.
     fn sorted(&mut self, buffer: &mut [u8], jobs: &mut [FrameJob], end: End) {
         let Table { scheme, records, pasts, lanes: Some(lanes), .. } = self else { return };
         let (records, pasts) = (records.all_mut(), pasts.as_mut().map_or(&mut [][..], |pasts| pasts.all_mut()));
@@ -168,7 +169,7 @@ impl<S: Scheme> Table<S> {
     }
 }
 
-/// Looks at a frame's header, or writes it.
+/// Checks a frame's header, or writes it.
 #[inline(always)]
 fn admitted<S: Scheme>(
     scheme: &S,
@@ -191,7 +192,7 @@ fn admitted<S: Scheme>(
     Ok(Ticket { n, nonce, len, genuine: false })
 }
 
-/// Notes an opened frame; wipes it if a frame before it had its number, or if its tag does not match.
+/// Records an opened frame; wipes it if a frame before it had the same number, or if its tag does not match.
 #[inline(always)]
 fn accept<R: Record>(
     (records, pasts): (&mut [R], &mut [Past]),
@@ -213,7 +214,7 @@ fn accept<R: Record>(
     job.outcome = Some(outcome);
 }
 
-/// The least and the most bytes of text, if all frames lie in the buffer one behind the other.
+/// The shortest and the longest text in bytes, if all frames are contiguous in the buffer.
 fn lengths(buffer: &[u8], jobs: &[FrameJob]) -> Option<(usize, usize)> {
     let (mut at, mut shortest, mut longest) = (0, usize::MAX, 0);
     for job in jobs {
@@ -226,8 +227,8 @@ fn lengths(buffer: &[u8], jobs: &[FrameJob]) -> Option<(usize, usize)> {
     (at <= buffer.len()).then_some((shortest, longest))
 }
 
-/// The frames that were not refused, the longest first, and how many they are. As words, not bytes: the search of generated code takes
-/// what a byte indexes for a table that a secret indexes.
+/// The frames that were not refused, the longest first, and their number. As words, not bytes: the check of generated
+/// code treats a table indexed by a byte as one indexed by a secret.
 fn by_length(jobs: &[FrameJob], tickets: &[Ticket; PACKETS]) -> ([u32; PACKETS], usize) {
     let (mut order, mut count, mut sorted) = ([0; PACKETS], 0, true);
     for (i, (job, ticket)) in jobs.iter().zip(tickets).enumerate() {
@@ -243,19 +244,20 @@ fn by_length(jobs: &[FrameJob], tickets: &[Ticket; PACKETS]) -> ([u32; PACKETS],
     (order, count)
 }
 
-/// Whether a text goes well with a longer one.
+/// Whether a text is processed together with a longer one.
 fn alike(len: usize, longest: usize) -> bool {
     2 * len + 128 >= longest
 }
 
-/// Whether so many packets side by side take less time than one after the other: each alone needs its keys made, as long
-/// as some 400 blocks take there; lanes need what a few packets need, and for each block what all lanes need.
+/// Whether this many packets take less time side by side than one after the other. One by one, each needs its key
+/// set-up, which takes as long as about 400 blocks in the lanes; the lanes need the time of a few packets, and for each
+/// block that of all lanes.
 fn pays(packets: usize, len: usize) -> bool {
     let blocks = len.div_ceil(16);
     packets * (400 + blocks) >= 130 + 20 * blocks
 }
 
-/// Packets of similar lengths through the lanes.
+/// Processes packets of similar lengths in the lanes.
 #[expect(clippy::too_many_arguments, reason = "the parts of a table that a batch needs")]
 fn side_by_side<S: Scheme>(
     scheme: &S,
@@ -276,7 +278,7 @@ fn side_by_side<S: Scheme>(
         scheme.stage(job.slot, record, end, lanes, packet);
         slots[packet] = job.slot;
     }
-    // Each frame's blocks apart from the others', in the order of the lanes.
+    // The blocks of each frame, in the order of the lanes.
     let mut apart: [Frame<'_>; PACKETS] = core::array::from_fn(|_| Default::default());
     let (mut rest, mut at) = (&mut *buffer, 0);
     for (frame, job) in apart.iter_mut().zip(jobs) {

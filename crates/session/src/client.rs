@@ -1,4 +1,4 @@
-//! A client's end of one session, as an object.
+//! The client's end of one session.
 
 use core::fmt;
 
@@ -17,13 +17,13 @@ use crate::{
     spec::SchemeKind,
 };
 
-/// The keys of a direction. In boxes: whoever moves a client, as a vector that grows does, would leave copies behind.
+/// The keys of a direction. In boxes, because moving a client, as a growing vector does, would leave copies behind.
 enum Keys {
     /// None: in the clear.
     Clear,
-    /// AES-GCM as everybody has it, with the powers of its GHASH key.
+    /// Standard AES-GCM, with the powers of its GHASH key.
     Own(Box<dyn Aead>),
-    /// The round keys of a cluster, of which two are this client's, and the GHASH key.
+    /// The round keys of a cluster, two of which are replaced by this client's, and the GHASH key.
     Replaced(Box<(Schedule, Block)>),
 }
 
@@ -52,7 +52,7 @@ impl Keys {
         Keys::Replaced(Box::new((schedule, h)))
     }
 
-    /// Seals a packet; returns the tag, which is zero in the clear.
+    /// Seals a packet; returns the tag, which is zero without encryption.
     fn seal(&self, isa: Isa, packet: Packet<'_>) -> Block {
         match self {
             Keys::Clear => [0; 16],
@@ -100,7 +100,7 @@ impl DirectionKeys {
     }
 }
 
-/// A client's end of a session: seals what goes to others through the relay, opens what comes from them.
+/// The client's end of a session: seals data for other clients, sent through the relay, and opens data from them.
 ///
 /// ```
 /// use sealwright_session::{Client, Material, Plan, Spec, frame, table};
@@ -139,11 +139,11 @@ impl fmt::Debug for Client {
 }
 
 impl Client {
-    /// Bytes of the ring of numbers seen: a window of 8,184 packets.
+    /// Bytes of the replay ring: a window of 8,184 packets.
     const RING: usize = 1024;
 
-    /// A new session. It takes the grant: two clients of one would seal under the same nonces. So would a forked process, and one that was
-    /// restored from a snapshot, of itself or of its virtual machine.
+    /// A new session. It consumes the grant, because two clients made from one would use the same nonces. So would a
+    /// forked process, and one restored from a snapshot of itself or of its virtual machine.
     pub fn new(grant: Grant) -> Self {
         Self::at(Isa::best(), grant)
     }
@@ -179,12 +179,12 @@ impl Client {
         self.session
     }
 
-    /// How many of 2^32 blocks the keys have left, the lesser number of both directions.
+    /// How many of 2^32 blocks the keys may still encrypt, in the direction that has fewer left.
     pub fn blocks_left(&self) -> u64 {
         u64::from(u32::MAX - self.up.blocks.max(self.down.blocks))
     }
 
-    /// A frame with data for the client `to`.
+    /// Seals data for the client `to`; returns the frame.
     ///
     /// # Errors
     /// [`SessionError::Oversize`], [`SessionError::Exhausted`].
@@ -193,7 +193,7 @@ impl Client {
         if data.len() > frame::MAX_PAYLOAD - frame::ADDRESS {
             return Err(SessionError::Oversize);
         }
-        // Before there is a frame, so that no copy of the data is left of one that is refused.
+        // Checked before the frame is made, so that a refused frame leaves no copy of the data.
         let up = &mut self.up;
         up.blocks = up.blocks.checked_add(blocks(frame::ADDRESS + data.len())).ok_or(SessionError::Exhausted)?;
         let mut frame = frame::unsealed(to, data);
@@ -206,10 +206,10 @@ impl Client {
         Ok(frame)
     }
 
-    /// Opens a frame in place: whom it is from, and the data.
+    /// Opens a frame in place; returns the sender's session and the data.
     ///
     /// # Errors
-    /// [`SessionError`]; no payload can then be read from it.
+    /// [`SessionError`]; the plaintext is then not in the frame.
     #[doc(alias("decrypt", "ciphertext"))]
     pub fn open<'a>(&mut self, frame: &'a mut [u8]) -> Result<(u32, &'a [u8]), SessionError> {
         let (ad, text, tag) = frame::parts(frame)?;
@@ -238,7 +238,7 @@ impl Client {
         self.highest = self.seen.mark(self.highest, n);
         let text = HEADER..frame.len() - frame::TAG;
         if text.len() < frame::ADDRESS {
-            // Genuine, but not a frame of a relay: what was opened of it is not handed out.
+            // Authentic, but not a frame from a relay: its plaintext is not returned.
             frame[text].fill(0);
             return Err(SessionError::Short);
         }

@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 
-/// Why a frame, or a client, was refused. Nothing that was sealed can be read from the payload of such a frame: it is wiped, or as it
-/// arrived, and then whoever sent it chose what stands there.
+/// Why a frame or a client was refused. The payload of a refused frame contains no plaintext: it is wiped, or still in
+/// the form in which it arrived and so chosen by its sender.
 ///
 /// ```
 /// use sealwright_session::{Client, Material, Plan, SessionError, table};
@@ -19,45 +19,45 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum SessionError {
-    /// Too short for a frame, or not as long as its header says.
+    /// Too short for a frame, or its length differs from the one in its header.
     #[error("the frame is cut short")]
     Short,
     /// Longer than [`MAX_FRAME`](crate::frame::MAX_FRAME).
     #[error("the frame is longer than a frame may be")]
     Oversize,
-    /// The header is not one of this version.
+    /// The header does not belong to this version.
     #[error("the bytes are not a frame")]
     Malformed,
-    /// No session has this slot.
+    /// The slot has no session.
     #[error("there is no such session")]
     Unknown,
-    /// Of another epoch: sealed before the session got its present keys.
+    /// It belongs to another epoch: it was sealed before the session got its present keys.
     #[error("the frame was sealed under the session's old keys")]
     Stale,
-    /// Its number was seen before, or is too old to tell.
+    /// Its number was received before, or is older than the replay window.
     #[error("the frame was seen before")]
     Replayed,
     /// The tag does not match.
     #[error("the frame is not authentic")]
     Forged,
-    /// The key has encrypted 2^32 blocks, of a client of a great cluster fewer ([`Plan::cluster`](crate::Plan::cluster)), or the slot has
-    /// used all its epochs.
+    /// The key has encrypted its limit of 2^32 blocks (fewer in a large cluster, see
+    /// [`Plan::cluster`](crate::Plan::cluster)), or the slot has used all its epochs.
     #[error("the session's keys are used up")]
     Exhausted,
     /// The main keys of the session's cluster have encrypted 2^48 blocks: [`revoke`](crate::Sessions::revoke) gives it
-    /// others.
+    /// new ones.
     #[error("the keys that the session's cluster shares are used up")]
     WornCluster,
-    /// The system has no more memory.
+    /// The operating system has no more memory.
     #[error("the system has no more memory")]
     NoMemory,
-    /// The system gives no random bytes.
+    /// The operating system's random source failed.
     #[error("the system gives no random bytes")]
     NoRandom,
 }
 
 impl SessionError {
-    /// All reasons.
+    /// All variants.
     pub const ALL: &[SessionError] = &[
         SessionError::Short,
         SessionError::Oversize,
@@ -72,7 +72,7 @@ impl SessionError {
         SessionError::NoRandom,
     ];
 
-    /// One word, for the name of a counter.
+    /// The error as one word, for the name of a counter.
     pub fn name(self) -> &'static str {
         match self {
             SessionError::Short => "short",

@@ -1,4 +1,4 @@
-//! From a [`Plan`] to a table of its scheme.
+//! Makes a table of the scheme that a [`Plan`] selects.
 
 use crate::{
     error::SessionError,

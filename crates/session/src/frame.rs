@@ -1,17 +1,18 @@
-//! Frames: what travels between a client and a server.
+//! Frames: what is sent between a client and a server.
 //!
 //! ```text
 //!  0         1            2       4           8                16
 //!  | ver kind | flags phase | len   | session   | seq            | payload                  | tag 16 |
 //!  '----------- header, associated data: one block of GHASH -----'---- sealed: len bytes ---'--------'
 //! ```
-//! Numbers are big endian. `ver` is 1 and stands in the high half of its byte, `kind` in the low; `flags` is 0. The phase
-//! is the low four bits of the session's epoch: it tells frames under old keys from forged ones. `len` counts the payload. A
-//! stream is frames one behind the other; a frame has at most [`MAX_FRAME`] bytes and is sealed as a whole.
+//! Numbers are big endian. `ver` is 1 and occupies the high half of its byte, `kind` the low half; `flags` is 0. The
+//! phase is the low four bits of the session's epoch, which distinguishes frames under old keys from forged ones. `len`
+//! is the length of the payload. A stream is a sequence of frames; a frame has at most [`MAX_FRAME`] bytes and is
+//! sealed as a whole.
 //!
-//! A table of sessions takes any payload. With [`Client`](crate::Client) and [`unsealed`] it begins with the number of a
-//! session, 4 bytes: where the data goes, or on the way to a client where it came from. The crate `sealwright-relay` has
-//! addresses of 8 bytes there instead.
+//! A table of sessions accepts any payload. With [`Client`](crate::Client) and [`unsealed`] it begins with the number
+//! of a session, 4 bytes: the recipient's, or on the way to a client the sender's. The crate `sealwright-relay` uses
+//! addresses of 8 bytes instead.
 //!
 //! ```
 //! use sealwright_session::frame;
@@ -25,21 +26,21 @@ use thiserror::Error;
 
 use crate::error::SessionError;
 
-/// Bytes of a header.
+/// Length of a header in bytes.
 pub const HEADER: usize = 16;
-/// Bytes of a tag.
+/// Length of a tag in bytes.
 pub const TAG: usize = 16;
-/// Bytes of the session's number in front of the data, in what [`unsealed`] makes and [`address`] reads.
+/// Length of the session number before the data, which [`unsealed`] writes and [`address`] reads.
 pub const ADDRESS: usize = 4;
-/// The most bytes of a frame.
+/// The longest frame in bytes.
 pub const MAX_FRAME: usize = 65_535;
-/// The most bytes of a payload: address and data.
+/// The longest payload in bytes: address and data.
 pub const MAX_PAYLOAD: usize = MAX_FRAME - HEADER - TAG;
 
-/// The version that this is.
+/// The version of the format.
 const VERSION: u8 = 1;
 
-/// What a frame is for.
+/// The purpose of a frame.
 ///
 /// ```
 /// use sealwright_session::{Client, Material, Plan, frame::{self, FrameKind}, table};
@@ -68,19 +69,19 @@ pub enum FrameKind {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// What the frame is for.
+    /// The purpose of the frame.
     pub kind: FrameKind,
     /// The low four bits of the session's epoch.
     pub phase: u8,
-    /// Bytes of the payload, at most [`MAX_PAYLOAD`].
+    /// Length of the payload in bytes, at most [`MAX_PAYLOAD`].
     pub len: u16,
-    /// Whose frame it is: of the client that sent it, or that is to have it.
+    /// The session of the client that sent the frame or will receive it.
     pub session: u32,
-    /// The packet's number, from which its nonce is made.
+    /// The packet's number, which determines its nonce.
     pub seq: u64,
 }
 
-/// Why bytes are not a header. Nothing that follows them in a stream can be understood.
+/// Why bytes are not a header. The rest of the stream can then not be parsed.
 ///
 /// ```
 /// use sealwright_session::frame::{Header, HeaderError};
@@ -93,10 +94,10 @@ pub enum HeaderError {
     /// Another version of the format.
     #[error("the frame has an unknown version")]
     Version,
-    /// A kind that this version does not have.
+    /// A kind that this version does not define.
     #[error("the frame is of an unknown kind")]
     Kind,
-    /// Flags that this version does not have.
+    /// Flags that this version does not define.
     #[error("the frame has unknown flags")]
     Flags,
     /// A payload longer than [`MAX_PAYLOAD`].
@@ -105,7 +106,7 @@ pub enum HeaderError {
 }
 
 impl Header {
-    /// Reads a header that anybody may have made.
+    /// Parses a header, which is not authenticated.
     ///
     /// # Errors
     /// [`HeaderError`] says what is wrong with it.
@@ -138,14 +139,14 @@ impl Header {
         (u128::from(high) << 64 | u128::from(self.seq)).to_be_bytes()
     }
 
-    /// Bytes of the whole frame.
+    /// Length of the whole frame in bytes.
     pub fn frame_len(&self) -> usize {
         HEADER + usize::from(self.len) + TAG
     }
 }
 
-/// The header of the frame at the start of a stream, or nothing if its header is not there yet. The frame itself is
-/// there when the stream has its [`Header::frame_len`] bytes.
+/// The header of the frame at the start of a stream, or `None` if the header is not complete yet. The frame is complete
+/// when the stream has [`Header::frame_len`] bytes.
 ///
 /// ```
 /// use sealwright_session::frame::{self, FrameKind, Header};
@@ -168,7 +169,7 @@ pub fn first(stream: &[u8]) -> Result<Option<Header>, HeaderError> {
     stream.first_chunk().map(Header::read).transpose()
 }
 
-/// The payload of a whole frame: opened or sealed, as the frame is. Empty if the frame is too short.
+/// The payload of a complete frame, sealed or opened as the frame is. Empty if the frame is too short.
 ///
 /// ```
 /// use sealwright_session::frame;
@@ -180,7 +181,7 @@ pub fn payload(frame: &[u8]) -> &[u8] {
     frame.get(HEADER..frame.len().saturating_sub(TAG)).unwrap_or_default()
 }
 
-/// The session's number in front of a payload, and the data.
+/// Splits a payload into the session number at its start and the data.
 ///
 /// ```
 /// use sealwright_session::frame;
@@ -192,7 +193,7 @@ pub fn address(payload: &[u8]) -> Option<(u32, &[u8])> {
     payload.split_first_chunk().map(|(address, data)| (u32::from_be_bytes(*address), data))
 }
 
-/// A frame with room for header and tag around address and data, to be sealed.
+/// A frame that contains address and data, with room for header and tag, ready to be sealed.
 ///
 /// ```
 /// use sealwright_session::{Material, Plan, frame, table};
@@ -205,7 +206,7 @@ pub fn address(payload: &[u8]) -> Option<(u32, &[u8])> {
 /// ```
 ///
 /// # Panics
-/// If the data is longer than a frame can take.
+/// If the data is longer than a frame can hold.
 pub fn unsealed(address: u32, data: &[u8]) -> Vec<u8> {
     assert!(data.len() <= MAX_PAYLOAD - ADDRESS, "a frame takes {} bytes of data", MAX_PAYLOAD - ADDRESS);
     let mut frame = Vec::with_capacity(HEADER + ADDRESS + data.len() + TAG);

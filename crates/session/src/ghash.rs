@@ -48,10 +48,10 @@ impl Table {
     }
 }
 
-/// How one packet is hashed. It cannot be printed: it has keys.
+/// How one packet is hashed. It has no `Debug`, because it contains keys.
 #[derive(Clone, Copy)]
 pub(crate) enum Hash<'a> {
-    /// By carry-less multiplication; h is the cipher's encryption of zero.
+    /// By carry-less multiplication, where h is the cipher's encryption of the zero block.
     Own,
     /// By carry-less multiplication, with this h.
     WithKey(&'a Block),
@@ -64,7 +64,7 @@ pub(crate) enum Hash<'a> {
 }
 
 impl<'a> Hash<'a> {
-    /// The strategy for a kept `h` and its table.
+    /// The strategy for a stored `h` and its table.
     #[cfg(feature = "research")]
     pub(crate) fn of(strategy: Strategy, h: &'a Block, table: Option<&'a Table>) -> Self {
         match (strategy, table) {
@@ -79,7 +79,7 @@ impl<'a> Hash<'a> {
         Hash::WithKey(h)
     }
 
-    /// Whether GHASH is computed separately from the cipher, and not in GCM's kernel.
+    /// Whether GHASH is computed separately from the cipher rather than in GCM's kernel.
     #[cfg(feature = "research")]
     pub(crate) fn is_separate(&self) -> bool {
         matches!(self, Hash::Bitwise(_) | Hash::Table(_))

@@ -1,4 +1,4 @@
-//! What a client is told of its session.
+//! What the server sends to a new client.
 
 use core::fmt;
 
@@ -12,7 +12,8 @@ use crate::{
 
 hidden!(Grant);
 
-/// What a client is told of its session: all it needs to seal and open. It holds the keys: send it through TLS only.
+/// What the server sends to a new client: everything that it needs to seal and open. It contains the keys: send it
+/// through TLS only.
 ///
 /// ```
 /// use sealwright_session::{Client, Grant, Material, Plan, table};
@@ -28,7 +29,7 @@ pub struct Grant {
     pub(crate) spec: Spec,
     pub(crate) session: u32,
     pub(crate) epoch: u16,
-    /// In a box: what is moved by value, through a queue say, leaves copies behind.
+    /// In a box, because moving it by value, for example through a queue, leaves copies behind.
     pub(crate) flows: Box<[Flow; 2]>,
 }
 
@@ -36,7 +37,7 @@ pub struct Grant {
 impl ZeroizeOnDrop for Grant {}
 
 impl Grant {
-    /// Bytes of a grant.
+    /// Length of a grant in bytes.
     pub const LEN: usize = 8 + 2 * 76;
 
     /// The number of the session.
@@ -44,7 +45,7 @@ impl Grant {
         self.session
     }
 
-    /// How many times the session's keys were made anew.
+    /// How many times the session's keys were replaced.
     pub fn epoch(&self) -> u16 {
         self.epoch
     }
@@ -54,10 +55,10 @@ impl Grant {
         self.spec
     }
 
-    /// The grant's bytes, for the client alone. They are read once and are never stored: who reads them twice has two clients that seal
-    /// under the same nonces.
+    /// The grant's bytes, for this client only. Read them once and never store them: two clients made from them would
+    /// use the same nonces.
     pub fn to_bytes(&self) -> Zeroizing<[u8; Self::LEN]> {
-        // A key exchange left the material on the stack, below who sends the grant now.
+        // A key exchange left the material on the stack, below the frame of the code that now sends the grant.
         let _stack: CleanStack = CleanStack;
         let mut bytes = Zeroizing::new([0; Self::LEN]);
         bytes[..2].copy_from_slice(&self.spec.id().to_be_bytes());
@@ -72,8 +73,8 @@ impl Grant {
         bytes
     }
 
-    /// Reads a grant and wipes the bytes, so that no second client is made of them; none if it is of a scheme unknown here, or if its
-    /// packets' numbers would wrap before its keys are used up.
+    /// Parses a grant and wipes the bytes, so that no second client is made from them. `None` if the scheme is unknown
+    /// to this build, or if packet numbers would wrap before the keys are exhausted.
     pub fn from_bytes(bytes: &mut [u8; Self::LEN]) -> Option<Self> {
         let grant = Self::read(bytes);
         bytes.zeroize();
@@ -95,7 +96,7 @@ impl Grant {
             base.copy_from_slice(&bytes[68..]);
             flow.base = u64::from_be_bytes(base);
         }
-        // A key has 2^32 blocks, and a packet one at least.
+        // A key encrypts at most 2^32 blocks, and a packet has at least one.
         let counts = |flow: &Flow| flow.base.checked_add(u64::from(u32::MAX)).is_some();
         grant.flows.iter().all(counts).then_some(grant)
     }

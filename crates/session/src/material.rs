@@ -1,4 +1,4 @@
-//! Where keys come from: what a client and the server agree on, and what the server alone knows.
+//! The sources of keys: what client and server agree on, and what only the server knows.
 
 use core::fmt;
 
@@ -20,7 +20,7 @@ impl Direction {
     pub(crate) const BOTH: [Direction; 2] = [Direction::Up, Direction::Down];
 }
 
-/// Which end of its sessions a table holds.
+/// Which end of its sessions a table represents.
 ///
 /// ```
 /// use sealwright_session::{Plan, Side};
@@ -31,15 +31,15 @@ impl Direction {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Side {
-    /// The server's.
+    /// The server's end.
     #[default]
     Server,
-    /// The clients', as a load generator needs it.
+    /// The clients' ends, for a load generator.
     Client,
 }
 
 impl Side {
-    /// The direction of what this end receives, and of what it sends.
+    /// The directions in which this end receives and sends.
     pub(crate) fn directions(self) -> [Direction; 2] {
         match self {
             Side::Server => [Direction::Up, Direction::Down],
@@ -48,9 +48,10 @@ impl Side {
     }
 }
 
-/// What both ends of a session make their keys of: random, or from a key exchange that both took part in. Wiped.
+/// The secret from which both ends of a session derive their keys: random, or from a key exchange between them. Wiped
+/// when dropped.
 ///
-/// Per direction 32 bytes of key, 8 of IV, 4 of nonce; a scheme takes what it needs.
+/// For each direction 32 bytes of key, 8 of IV and 4 of nonce; a scheme uses what it needs.
 ///
 /// ```
 /// use sealwright_session::Material;
@@ -61,7 +62,7 @@ impl Side {
 /// # Ok::<(), sealwright_session::SessionError>(())
 /// ```
 #[derive(Clone)]
-// In a box: what is moved by value, through a queue say, leaves copies behind.
+// In a box, because moving it by value, for example through a queue, leaves copies behind.
 pub struct Material(Box<[u8; Material::LEN]>);
 
 impl Drop for Material {
@@ -72,20 +73,20 @@ impl Drop for Material {
 impl ZeroizeOnDrop for Material {}
 
 impl Material {
-    /// Bytes of it.
+    /// Its length in bytes.
     pub const LEN: usize = 88;
 
-    /// Fresh from the operating system.
+    /// New material from the operating system's random source.
     ///
     /// # Errors
-    /// [`SessionError::NoRandom`] if it has none.
+    /// [`SessionError::NoRandom`] if the random source fails.
     pub fn random() -> Result<Self, SessionError> {
         let mut material = Material(Box::new([0; Self::LEN]));
         getrandom::fill(&mut *material.0).map_err(|_| SessionError::NoRandom)?;
         Ok(material)
     }
 
-    /// What a key exchange gave, such as the exporter of TLS (RFC 8446, 7.5). It must never serve twice.
+    /// The output of a key exchange, such as the exporter of TLS (RFC 8446, 7.5). It must never be used twice.
     pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Self {
         let mut material = Material(Box::new([0; Self::LEN]));
         material.0.copy_from_slice(bytes);
@@ -97,7 +98,7 @@ impl Material {
         &self.0[32 * direction as usize..][..32]
     }
 
-    /// The IV of one direction. Its highest bit is clear, so that it never wraps while a key lasts.
+    /// The IV of one direction. Its highest bit is zero, so that it never wraps during the life of a key.
     pub(crate) fn iv(&self, direction: Direction) -> u64 {
         let mut iv = [0; 8];
         iv.copy_from_slice(&self.0[64 + 8 * direction as usize..][..8]);
@@ -112,7 +113,7 @@ impl Material {
     }
 }
 
-/// The secret of a server, of which it derives what its clients need not bring along. Wiped.
+/// The secret of a server, from which it derives keys that clients do not contribute. Wiped when dropped.
 ///
 /// ```
 /// use sealwright_session::{Plan, Secret, table};
@@ -122,7 +123,7 @@ impl Material {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-// In a box for the reason that `Material` has.
+// In a box, like `Material`.
 pub struct Secret(Box<[u8; 32]>);
 
 impl Drop for Secret {
@@ -133,17 +134,17 @@ impl Drop for Secret {
 impl ZeroizeOnDrop for Secret {}
 
 impl Secret {
-    /// Fresh from the operating system.
+    /// A new secret from the operating system's random source.
     ///
     /// # Errors
-    /// [`SessionError::NoRandom`] if it has none.
+    /// [`SessionError::NoRandom`] if the random source fails.
     pub fn random() -> Result<Self, SessionError> {
         let mut secret = Secret(Box::new([0; 32]));
         getrandom::fill(&mut *secret.0).map_err(|_| SessionError::NoRandom)?;
         Ok(secret)
     }
 
-    /// A known one: for a load generator in the place of the clients of a table.
+    /// A known secret: for a load generator that acts as the clients of a table.
     pub fn from_bytes(mut bytes: [u8; 32]) -> Self {
         let secret = Secret(Box::new(bytes));
         bytes.zeroize();
@@ -168,7 +169,7 @@ macro_rules! hidden {
 pub(crate) use hidden;
 hidden!(Material, Secret, Flow);
 
-/// The counter block that key number `j` of a client is the encryption of (the paper's counter mode, 2.3).
+/// The counter block whose encryption is key number `j` of a client (the paper's counter mode, 2.3).
 pub(crate) fn counter(purpose: u8, of: u32, epoch: u32, direction: Direction, j: u8) -> Block {
     let mut block = [0; 16];
     block[0] = purpose;
@@ -179,23 +180,23 @@ pub(crate) fn counter(purpose: u8, of: u32, epoch: u32, direction: Direction, j:
     block
 }
 
-/// What the keys of counter mode are for, so that no two uses meet.
+/// The purposes of keys made by counter mode, so that no two of them use the same counter block.
 pub(crate) mod purpose {
     pub(crate) const DERIVED: u8 = 1;
     pub(crate) const SECONDARY: u8 = 2;
     pub(crate) const CLUSTER: u8 = 3;
 }
 
-/// One direction of a session, as both of its ends know it.
+/// One direction of a session, as known to both ends.
 #[derive(Clone, Default)]
 pub(crate) struct Flow {
-    /// The key, or the cluster's main key; 16 bytes of it, or all.
+    /// The key, or the cluster's main key: 16 bytes of it, or all 32.
     pub(crate) key: [u8; 32],
     /// K1 and K2 of AES2S.
     pub(crate) secondary: [Block; 2],
     /// The first 4 bytes of each nonce.
     pub(crate) prefix: [u8; 4],
-    /// The number before the first packet's.
+    /// The number of the packet before the first.
     pub(crate) base: u64,
 }
 

@@ -13,13 +13,13 @@ pub(crate) struct Packet<'a> {
     pub(crate) text: &'a mut [u8],
 }
 
-/// The keys for it.
+/// Its keys.
 pub(crate) struct Keyed<'a> {
     pub(crate) schedule: Schedule,
     pub(crate) hash: Hash<'a>,
 }
 
-/// Blocks that the cipher encrypts for a text of `len` bytes: those of the text, and the tag's mask.
+/// Blocks that the cipher encrypts for a text of `len` bytes: those of the text, and one to mask the tag.
 #[inline]
 pub(crate) fn blocks(len: usize) -> u32 {
     len.div_ceil(16) as u32 + 1
@@ -60,7 +60,7 @@ impl Keyed<'_> {
     }
 }
 
-/// GCM as the paper computes it, by counter mode and then GHASH: tables do not fit into the fused kernel.
+/// GCM as the paper computes it, counter mode followed by GHASH: the fused kernel does not support tables.
 #[cfg(feature = "research")]
 impl Keyed<'_> {
     fn seal_in_two_passes(&self, isa: Isa, packet: Packet<'_>) -> Block {

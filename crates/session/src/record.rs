@@ -1,5 +1,5 @@
-//! What a table keeps for one client: whole cache lines, or half of one. Plain bytes, so that records can lie in huge
-//! pages, be fetched ahead and be wiped.
+//! What a table stores for one client: whole cache lines, or half of one. Records are plain bytes, so that they can be
+//! placed in huge pages, prefetched and wiped.
 
 use bytemuck::{Pod, Zeroable};
 use sealwright::{Block, simd::prefetch};
@@ -9,10 +9,10 @@ use crate::{
     replay::{Past, Ring, RingWithPast},
 };
 
-/// The most blocks that a key may encrypt, less one: 2^32 is the paper's limit (6.4).
+/// The most blocks that a key may encrypt, minus one: 2^32 is the paper's limit (6.4).
 pub(crate) const LIMIT: u32 = u32::MAX;
 
-/// Blocks, 4 MiB, that the other end of a session is taken to have sealed last without any of it having arrived.
+/// Blocks, 4 MiB, that the other end is assumed to have sent last and that may all have been lost.
 const UNDER_WAY: u32 = 1 << 18;
 
 /// One of the two ends of a record.
@@ -22,17 +22,17 @@ pub(crate) enum End {
     Send = 1,
 }
 
-/// Whether a client is here, and which of its keys.
+/// Whether the slot has a client, and the epoch of its keys.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 pub(crate) struct Life {
-    /// How many times this slot's keys were made. Keys of an epoch are never used in another.
+    /// How many times this slot's keys were made. Keys of one epoch are never used in another.
     pub(crate) epoch: u16,
-    /// 1 if the session may be used.
+    /// 1 if the session is in use.
     pub(crate) live: u16,
 }
 
-/// What was received: in a window of 8 (`N` - 1) packets each number once; with a past, in one of 1,024 more.
+/// The received packets: each number in a window of 8 (`N` - 1) packets once; with a past, in a window of 1,024 more.
 macro_rules! received {
     ($name:ident, $n:literal) => {
         #[repr(C)]
@@ -80,15 +80,15 @@ received!(Received16, 16);
 
 /// What was received under a key.
 pub(crate) trait Receive: Pod {
-    /// Nothing yet.
+    /// The initial state: nothing received.
     fn new() -> Self;
-    /// Whether packet `n` of so many blocks may be opened.
+    /// Whether packet `n` with this many blocks may be opened.
     fn check(&self, past: Option<&Past>, n: u32, blocks: u32) -> Result<(), SessionError>;
-    /// Notes packet `n`, which was genuine.
+    /// Records packet `n`, which was authentic.
     fn accept(&mut self, past: Option<&mut Past>, n: u32, blocks: u32);
-    /// Blocks that the key has encrypted, and those withheld from it.
+    /// Blocks that the key has encrypted, including those withheld.
     fn blocks(&self) -> u32;
-    /// Leaves the key, which has received nothing yet, so many blocks less.
+    /// Reduces by `blocks` what the key, which has not received anything yet, may still encrypt.
     fn withhold(&mut self, blocks: u32);
 }
 
@@ -101,11 +101,11 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
-    /// The number of the next packet, which has so many blocks.
+    /// The number of the next packet, which has `blocks` blocks.
     #[inline]
     pub(crate) fn next(&mut self, blocks: u32) -> Result<u32, SessionError> {
         let after = self.blocks.checked_add(blocks).ok_or(SessionError::Exhausted)?;
-        // A packet has a block at least, so that packets cannot outnumber blocks.
+        // A packet has at least one block, so that there are never more packets than blocks.
         self.packets += 1;
         self.blocks = after;
         Ok(self.packets)
@@ -116,49 +116,50 @@ impl Sent {
     }
 }
 
-/// What every record has.
+/// The interface of every record.
 pub(crate) trait Record: Pod {
-    /// Its part for what is received.
+    /// The part for received packets.
     type Rx: Receive;
 
-    /// Whether it is used, where receiving looks.
+    /// Whether it is in use: the copy next to the receiving part.
     fn life(&self) -> Life;
-    /// Whether it is used, where sending looks.
+    /// Whether it is in use: the copy next to the sending part.
     fn life_of_sent(&self) -> Life;
     fn received(&self) -> &Self::Rx;
     fn received_mut(&mut self) -> &mut Self::Rx;
     fn sent(&self) -> &Sent;
     fn sent_mut(&mut self) -> &mut Sent;
-    /// Nothing received or sent yet; wipes all but the epoch.
+    /// Resets it to nothing received or sent; wipes everything but the epoch.
     fn restart(&mut self, life: Life);
 
-    /// Leaves the keys, which were not used yet, no more than so many blocks.
+    /// Limits the keys, which were not used yet, to `blocks` blocks.
     fn allow(&mut self, blocks: u32) {
         self.received_mut().withhold(LIMIT - blocks);
         self.sent_mut().blocks = LIMIT - blocks;
     }
 
-    /// Asks for what an end needs of it, without waiting.
+    /// Prefetches the part that an end needs.
     #[inline]
     fn fetch(&self, _: End) {
         prefetch(self);
     }
 
-    /// Blocks that its keys, which may encrypt no more than `allowance`, have encrypted, the greater number of both directions. What was
-    /// received is what arrived: as much again counts as lost on its way, and a little as still on it.
+    /// An estimate of the blocks that its keys have encrypted, the larger of the two directions; they may encrypt at
+    /// most `allowance`. Only what arrived is known for the receiving direction: as much again is assumed to be lost,
+    /// and a little more to be in transit.
     fn encrypted(&self, allowance: u32) -> u64 {
         let [received, sent] = [self.received().blocks(), self.sent().blocks()].map(|n| n - (LIMIT - allowance));
         let sealed = received.saturating_mul(2).saturating_add(UNDER_WAY).min(allowance);
         sent.max(sealed).into()
     }
 
-    /// Blocks left under its keys, the lesser number of both.
+    /// Blocks that the keys may still encrypt, the smaller number of both directions.
     fn blocks_left(&self) -> u64 {
         u64::from(LIMIT - self.received().blocks().max(self.sent().blocks()))
     }
 }
 
-/// [`Record`] by its fields.
+/// Implements [`Record`] by field names.
 macro_rules! record {
     ($($type:ident: $rx:ident, $life:ident, $sent_life:ident $(, |$record:ident, $end:ident| $fetch:block)?;)*) => {
         $(impl Record for $type {
@@ -202,7 +203,7 @@ macro_rules! record {
     };
 }
 
-/// Numbers alone: no key is kept. Half a cache line.
+/// Counters only; no key is stored. Half a cache line.
 #[repr(C, align(32))]
 #[derive(Clone, Copy, Pod, Zeroable)]
 pub(crate) struct Numbers {
@@ -212,7 +213,7 @@ pub(crate) struct Numbers {
     reserved: [u8; 4],
 }
 
-/// Both keys of AES-128. One cache line.
+/// Two AES-128 keys, one for each direction. One cache line.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Pod, Zeroable)]
 pub(crate) struct Keys16 {
@@ -223,7 +224,7 @@ pub(crate) struct Keys16 {
     reserved: [u8; 4],
 }
 
-/// Both keys of AES-256. Two cache lines.
+/// Two AES-256 keys, one for each direction. Two cache lines.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Pod, Zeroable)]
 pub(crate) struct Keys32 {
@@ -234,7 +235,7 @@ pub(crate) struct Keys32 {
     reserved: [u8; 28],
 }
 
-/// Secondary keys of AES2S: a line for what is received, a line for what is sent.
+/// Secondary keys of AES2S: one cache line for receiving, one for sending.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Pod, Zeroable)]
 pub(crate) struct Secondary {
@@ -251,7 +252,7 @@ pub(crate) struct Secondary {
     reserved: [u8; 8],
 }
 
-/// The paper's records for GCM: nonces and IVs, keys as `$key`, GHASH keys.
+/// The paper's records for GCM: nonces and IVs, keys of type `$key`, GHASH keys.
 macro_rules! paper {
     ($($(#[$doc:meta])* $name:ident: [$key:ty; 2], $reserved:literal;)*) => {
         $(
@@ -274,11 +275,11 @@ macro_rules! paper {
 paper! {
     /// GCM-On with 128-bit keys. Two cache lines.
     On16: [[u8; 16]; 2], 4;
-    /// GCM-On with 256-bit keys. Three.
+    /// GCM-On with 256-bit keys. Three cache lines.
     On32: [[u8; 32]; 2], 36;
-    /// GCM-Pre with 128-bit keys: 11 round keys a direction. Seven.
+    /// GCM-Pre with 128-bit keys: 11 round keys for each direction. Seven cache lines.
     Pre16: [[Block; 11]; 2], 4;
-    /// GCM-Pre with 256-bit keys: 15 round keys a direction. Nine.
+    /// GCM-Pre with 256-bit keys: 15 round keys for each direction. Nine cache lines.
     Pre32: [[Block; 15]; 2], 4;
 }
 

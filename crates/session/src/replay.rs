@@ -1,29 +1,29 @@
-//! Which packets were seen: a ring of bits (RFC 6479), here with blocks of a byte, so that a window of 56 packets takes
-//! eight bytes. Blocks that leave the ring can be kept in a [`Past`], which is looked at for late packets alone, and written
-//! once in eight packets.
+//! Replay windows: a ring of bits (RFC 6479), here with blocks of one byte, so that a window of 56 packets takes eight
+//! bytes. Blocks that leave the ring can be kept in a [`Past`], which is consulted for late packets only, and written
+//! once per eight packets.
 
-/// The packets that were seen of a stream numbered from 1: the ring's `N` bytes stand for the `8 (N - 1)` numbers up to
-/// the highest, and for those beyond it in the same byte. Older ones count as seen.
+/// The packets received of a stream numbered from 1. The ring's `N` bytes represent the `8 (N - 1)` numbers up to the
+/// highest, and those after it in the same byte. Older numbers count as received.
 pub(crate) trait Ring {
-    /// Nothing seen but number 0.
+    /// Only number 0 was received.
     fn new() -> Self;
-    /// Whether packet `n` is new, the highest number seen being `highest`.
+    /// Whether packet `n` is new, where `highest` is the highest number received.
     fn is_new(&self, highest: u32, n: u32) -> bool;
-    /// Marks packet `n`, which is new, and returns the highest number seen.
+    /// Marks packet `n`, which is new, and returns the highest number received.
     fn mark(&mut self, highest: u32, n: u32) -> u32;
 }
 
-/// Blocks that left a ring, 1,024 numbers. What is in it before the first block leaves does not matter.
+/// The blocks that left a ring, 1,024 numbers. Its contents before the first block leaves do not matter.
 pub(crate) type Past = [u8; PAST];
 
-/// Bytes of a past.
+/// Length of a past in bytes.
 const PAST: usize = 128;
 
-/// A ring of `N` bytes and the past behind it: a window of `8 (N - 1 + PAST)` numbers.
+/// A ring of `N` bytes with a past: a window of `8 (N - 1 + PAST)` numbers.
 pub(crate) trait RingWithPast<const N: usize>: Ring {
-    /// [`Ring::is_new`].
+    /// Like [`Ring::is_new`].
     fn is_new_or_past(&self, past: &Past, highest: u32, n: u32) -> bool;
-    /// [`Ring::mark`].
+    /// Like [`Ring::mark`].
     fn mark_with_past(&mut self, past: &mut Past, highest: u32, n: u32) -> u32;
 }
 
@@ -48,7 +48,7 @@ impl<const N: usize> RingWithPast<N> for [u8; N] {
             past[to as usize % PAST] |= 1 << (n % 8);
             return highest;
         }
-        // The blocks that leave the ring, the last one first; those that never were in it hold nothing
+        // The blocks that leave the ring, the last one first; those that were never in it are zero
         for step in 0..to.saturating_sub(from).min(PAST as u32) {
             let Some(block) = to.checked_sub(N as u32 + step) else { break };
             past[block as usize % PAST] = if block > from { 0 } else { self[block as usize % N] };
@@ -79,7 +79,7 @@ impl<const N: usize> Ring for [u8; N] {
     #[inline]
     fn mark(&mut self, highest: u32, n: u32) -> u32 {
         if n > highest {
-            // What lies between the two is not seen yet.
+            // The numbers between the two were not received yet.
             let blocks = (n / 8 - highest / 8).min(N as u32);
             for i in 0..blocks {
                 self[((n / 8 - i) as usize) % N] = 0;

@@ -1,4 +1,4 @@
-//! What a scheme is: where the keys of a client come from, and what of them is kept.
+//! The interface of a scheme: where the keys of a client come from, and which of them are stored.
 
 use core::ops::Range;
 
@@ -16,7 +16,7 @@ use crate::{
 
 pub(crate) const INVARIANT: &str = "keys have 16 or 32 bytes, schedules 11 or 15 round keys";
 
-/// Which client, and which of its keys.
+/// A client, and the epoch of its keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KeyId {
     pub(crate) slot: u32,
@@ -31,7 +31,7 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// Numbers that no two epochs share.
+    /// The numbering that belongs to an epoch; no two epochs share a number.
     #[inline]
     pub(crate) fn of_epoch(epoch: u16) -> Stream {
         Stream { prefix: [0; 4], base: u64::from(epoch) << 32 }
@@ -47,18 +47,18 @@ impl Stream {
     }
 }
 
-/// A way to keep the secrets of many sessions.
+/// A way to store the secrets of many sessions.
 pub(crate) trait Scheme: Send {
-    /// What is kept for a client.
+    /// What is stored for a client.
     type Client: Record;
 
-    /// The level that it computes at.
+    /// The instruction-set level that it uses.
     fn isa(&self) -> Isa;
 
-    /// Fills in both directions of a new client, up and down, as the client is told them.
+    /// Fills in both directions of a new client, up and down, as they are sent to the client.
     fn flows(&mut self, id: KeyId, material: &Material, flows: &mut [Flow; 2]) -> Result<(), SessionError>;
 
-    /// Keeps what is received and what is sent in a record.
+    /// Stores in a record what is needed to receive and to send.
     fn keep(&mut self, id: KeyId, client: &mut Self::Client, flows: [&Flow; 2]);
 
     /// How packets are numbered.
@@ -72,41 +72,41 @@ pub(crate) trait Scheme: Send {
         self.keyed(slot, client, End::Send).seal(self.isa(), packet)
     }
 
-    /// Opens a packet; else its text is wiped.
+    /// Opens a packet; if the tag does not match, its text is wiped.
     fn open(&self, slot: u32, client: &Self::Client, packet: Packet<'_>, tag: &Block) -> bool {
         self.keyed(slot, client, End::Receive).open(self.isa(), packet, tag)
     }
 
-    /// Whether it makes keys of slot and epoch: then no epoch of a slot may come again.
+    /// Whether it derives keys from slot and epoch, so that no epoch of a slot may repeat.
     fn keys_by_epoch(&self) -> bool {
         false
     }
 
-    /// Whether its packets can go side by side.
+    /// Whether its packets can be processed side by side.
     fn side_by_side(&self) -> bool {
         false
     }
 
-    /// The most blocks that the keys of a client may encrypt, less one.
+    /// The most blocks that a client's keys may encrypt, minus one.
     fn allowance(&self) -> u32 {
         LIMIT
     }
 
-    /// Puts the keys for a packet into its lane.
+    /// Copies the keys for a packet into its lane.
     fn stage(&self, _slot: u32, _client: &Self::Client, _end: End, _lanes: &mut MultiBuffer, _packet: usize) {}
 
-    /// Seals or opens what was staged, of the clients in these slots; tags are not checked.
+    /// Seals or opens the staged packets, which belong to the clients in these slots; tags are not checked.
     fn run(&self, _slots: &[u32], _end: End, _lanes: &mut MultiBuffer, _frames: &mut [Frame<'_>; PACKETS]) {}
 
-    /// Forgets what it kept beside the record of a client whose keys encrypted so many blocks.
+    /// Removes what it stores outside the record for a client whose keys encrypted `blocks` blocks.
     fn remove(&mut self, _slot: u32, _blocks: u64) {}
 
-    /// Forgets the keys that a client shared with others; returns their slots.
+    /// Removes the keys that a client shared with others; returns the slots of them all.
     fn revoke(&mut self, _slot: u32) -> Range<u32> {
         0..0
     }
 
-    /// Bytes on the heap for clients, all of them.
+    /// Heap memory for all clients, in bytes.
     fn heap_bytes(&self) -> u64 {
         0
     }

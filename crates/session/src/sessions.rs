@@ -1,4 +1,4 @@
-//! What a server asks of a table of sessions, whatever the scheme.
+//! The interface of a table of sessions, whatever the scheme.
 
 use core::{fmt, ops::Range};
 
@@ -11,7 +11,7 @@ use crate::{
     spec::Spec,
 };
 
-/// A frame in a buffer, to be opened or sealed with others.
+/// A frame in a buffer, to be opened or sealed together with others.
 ///
 /// ```
 /// use sealwright_session::{Client, FrameJob, Material, Plan, table};
@@ -34,11 +34,11 @@ pub struct FrameJob {
     pub start: usize,
     /// Where it ends.
     pub end: usize,
-    /// Whose keys.
+    /// The slot whose keys are used.
     pub slot: u32,
     /// The session's number, for the header that sealing writes.
     pub session: u32,
-    /// What became of it; none before.
+    /// The result; `None` before the call.
     pub outcome: Option<Result<(), SessionError>>,
 }
 
@@ -48,13 +48,13 @@ impl FrameJob {
         FrameJob { start: frame.start, end: frame.end, slot, session, outcome: None }
     }
 
-    /// Whether it was opened, or sealed.
+    /// Whether it was opened or sealed successfully.
     pub fn done(&self) -> bool {
         self.outcome == Some(Ok(()))
     }
 }
 
-/// What a table shall be.
+/// The parameters of a table.
 ///
 /// ```
 /// use sealwright::Isa;
@@ -70,27 +70,30 @@ pub struct Plan {
     pub spec: Spec,
     /// Maximum number of sessions.
     pub slots: u32,
-    /// Which end of them the table holds.
+    /// Which end of the sessions the table represents.
     pub side: Side,
-    /// What keys are derived from that clients do not bring along; none for a random one, which is what a server wants. Two tables of the same secret
-    /// and scheme that admit the same clients in the same order are each other's ends. A secret must not serve twice on one
-    /// side, as after a restart if it was stored: the same keys would come again, with the same nonces.
+    /// The secret from which keys are derived that clients do not contribute; `None` for a random one, which is right
+    /// for a server. Two tables with the same secret and scheme, for opposite sides, that admit the same clients in the
+    /// same order are each other's ends. A secret must not be used twice on one side, for example after a restart: the
+    /// same keys would return, with the same nonces.
     pub secret: Option<Secret>,
-    /// The most clients of a cluster: slots `n c` to `n c + n - 1` are cluster `c`. Clients of a cluster of more than [`Plan::CLUSTER`] have
-    /// fewer blocks each, so that all have 2^48 together; only the table knows how many, and a client counts 2^32.
+    /// The number of clients of a cluster: slots `n c` to `n c + n - 1` are cluster `c`. In clusters of more than
+    /// [`Plan::CLUSTER`], each client may encrypt fewer than 2^32 blocks, so that all of them together encrypt at most
+    /// 2^48. Only the table knows this limit: a client counts to 2^32.
     pub cluster: u32,
-    /// The level to compute at.
+    /// The instruction-set level to use.
     pub isa: Isa,
-    /// Whether late packets are told from replayed ones in a window of 1,080 packets at least, for 128 bytes more a
-    /// client; else in one of 56 at least.
+    /// Whether the replay window covers at least 1,080 packets, which takes 128 more bytes per client, rather than at
+    /// least 56.
     pub wide_window: bool,
 }
 
 impl Plan {
-    /// Clients of a cluster, unless the plan says otherwise: a budget of 2^48 blocks under its main keys.
+    /// The default number of clients of a cluster, for which 2^32 blocks each are the budget of 2^48 blocks under the
+    /// main keys.
     pub const CLUSTER: u32 = 1 << 16;
 
-    /// A server's table of so many sessions, at the best level.
+    /// A server's table with this many slots, at the best level.
     pub fn new(spec: Spec, slots: u32) -> Self {
         Plan {
             spec,
@@ -104,7 +107,7 @@ impl Plan {
     }
 }
 
-/// Where a table's memory goes, in bytes.
+/// A table's memory in bytes, by purpose.
 ///
 /// ```
 /// use sealwright_session::{Material, Plan, table};
@@ -120,41 +123,43 @@ impl Plan {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
-    /// Of one record, the wide replay window included.
+    /// One record, including a wide replay window.
     pub record: usize,
-    /// How many records there are room for.
+    /// The number of slots.
     pub slots: u32,
-    /// How many are used.
+    /// The number of slots in use.
     pub live: u32,
-    /// Of all records, used or not. The system gives them when they are first used.
+    /// All records, used or not. The operating system provides the memory when it is first used.
     pub reserved: u64,
-    /// On the heap for clients: tables, and the list of them.
+    /// Heap memory for clients: GHASH tables, and the list of them.
     pub heap: u64,
-    /// Shared by clients: clusters, masters.
+    /// Memory that clients share: clusters, master keys.
     pub shared: u64,
 }
 
 impl Memory {
-    /// What one of the clients costs: its record, and its part of the heap and of what is shared.
+    /// The memory per client in use: its record, and its share of the heap and of shared memory.
     pub fn bytes_per_client(&self) -> f64 {
         self.record as f64 + (self.heap + self.shared) as f64 / f64::from(self.live.max(1))
     }
 }
 
-/// What keeps [`Sessions`] from being implemented outside this crate, so that it may grow.
+/// Keeps [`Sessions`] from being implemented outside this crate, so that methods can be added.
 #[allow(unreachable_pub, reason = "it bounds a public trait")]
 pub(crate) mod sealed {
     pub trait Sealed {}
 }
 
-/// A table of sessions, each in a slot. Who has a session's number knows its slot.
+/// A table of sessions, each in a slot. The caller maps session numbers to slots.
 ///
-/// A process that is forked, or that goes on from a snapshot of itself or of its virtual machine, has a copy of the table, and must not seal
-/// with it: both would use the same nonces. It admits its clients anew, into a table of its own.
+/// A process that was forked, or restored from a snapshot of itself or of its virtual machine, holds a copy of the
+/// table and must not seal with it, because both would use the same nonces. It must admit its clients again, into a
+/// table of its own.
 ///
-/// Dropping a table, and [`remove`](Self::remove), overwrite what is left of keys on the stack: that takes up to 48 KiB of it.
+/// Dropping a table, and [`remove`](Self::remove), overwrite remnants of keys on the stack, which needs up to 48 KiB of
+/// stack.
 ///
-/// This trait is sealed: methods may be added to it. `Debug` shows no secrets.
+/// This trait is sealed: later versions may add methods. `Debug` shows no secrets.
 ///
 /// ```
 /// use sealwright_session::{Client, Material, SessionError, Sessions, Plan, table};
@@ -175,60 +180,62 @@ pub trait Sessions: sealed::Sealed + fmt::Debug + Send {
     /// The scheme.
     fn spec(&self) -> Spec;
 
-    /// How many slots there are.
+    /// The number of slots.
     fn slots(&self) -> u32;
 
-    /// How many of them are used.
+    /// The number of slots in use.
     fn live(&self) -> u32;
 
-    /// Puts a client into a slot, or gives the one that is there new keys: its epoch goes up by one, its numbers start
-    /// over, its old keys are wiped. `session` is noted in the grant alone.
+    /// Admits a client to a slot, or gives the client in it new keys: the epoch is incremented, packet numbers start
+    /// again, and the old keys are wiped. `session` is only stored in the grant.
     ///
     /// # Errors
-    /// [`SessionError::Unknown`] if there is no such slot; [`SessionError::Exhausted`] after 65,535 epochs of the slot, where keys are made
-    /// of its number and epoch (`gcm-derived`, `gscm-h`, `gscm(x)`); [`SessionError::WornCluster`] after 2^48 blocks of its cluster (then
-    /// [`revoke`](Self::revoke) gives the cluster new keys); [`SessionError::NoRandom`].
+    /// [`SessionError::Unknown`] if there is no such slot; [`SessionError::Exhausted`] after 65,535 epochs of the slot,
+    /// in schemes that derive keys from slot and epoch (`gcm-derived`, `gscm-h`, `gscm(x)`);
+    /// [`SessionError::WornCluster`] after 2^48 blocks of its cluster (then [`revoke`](Self::revoke) gives the cluster
+    /// new keys); [`SessionError::NoRandom`].
     fn admit(&mut self, slot: u32, session: u32, material: &Material) -> Result<Grant, SessionError>;
 
-    /// The epoch of the keys of a slot, as its grant has it; none if it is empty.
+    /// The epoch of the keys in a slot, as stated in its grant; `None` if the slot is empty.
     fn epoch(&self, slot: u32) -> Option<u16>;
 
-    /// Forgets a session and wipes its keys: in the table, and what packets left of them on the stack of this thread. What other threads
-    /// that used the table have on theirs stays.
+    /// Removes a session and wipes its keys, in the table and where packets left them on the stack of this thread. The
+    /// stacks of other threads that used the table are not wiped.
     fn remove(&mut self, slot: u32);
 
-    /// Forgets a session whose client must not be trusted any more. Where clients share keys, all who shared this
-    /// one's are forgotten too, and their slots returned: they need to be admitted anew, under new keys.
+    /// Removes a session whose client is no longer trusted. If clients share keys, all that shared keys with this one
+    /// are removed too, and their slots returned: they must be admitted again, under new keys.
     fn revoke(&mut self, slot: u32) -> Vec<u32>;
 
-    /// Opens a whole frame in place. What it was sealed for must be checked by whoever knows the session's slot.
+    /// Opens a complete frame in place. The caller, who maps sessions to slots, must check what the frame is for.
     ///
     /// # Errors
-    /// [`SessionError`]; no payload can then be read from it.
+    /// [`SessionError`]; the plaintext is then not in the frame.
     fn open(&mut self, slot: u32, frame: &mut [u8]) -> Result<(), SessionError>;
 
-    /// Seals a frame in place whose payload is there: writes the header, for the session's number, and the tag.
+    /// Seals a frame in place, whose payload is already in it: writes the header, with the session's number, and the
+    /// tag.
     ///
     /// # Errors
-    /// [`SessionError`]; the frame is as it was.
+    /// [`SessionError`]; the frame is then unchanged.
     fn seal(&mut self, slot: u32, session: u32, frame: &mut [u8]) -> Result<(), SessionError>;
 
-    /// Asks for a record, so that it is there when it is needed: many of these at once wait for memory together.
+    /// Prefetches a record: several prefetches wait for memory at the same time.
     fn touch(&self, slot: u32);
 
-    /// Opens many frames, anywhere in one buffer, faster than one by one. Each job has its outcome afterwards. Of
-    /// frames of one session, the first comes first.
+    /// Opens many frames, anywhere in one buffer, faster than one by one, and sets the outcome of each job. Frames of
+    /// one session must be in the order in which they are to be opened.
     fn open_all(&mut self, buffer: &mut [u8], jobs: &mut [FrameJob]);
 
-    /// Seals many frames likewise.
+    /// Seals many frames in the same way.
     fn seal_all(&mut self, buffer: &mut [u8], jobs: &mut [FrameJob]);
 
-    /// How many of 2^32 blocks, or of the fewer that a client of a great cluster has, the keys of a slot have left, the lesser number
-    /// of both directions; none if it is empty. Admit the client anew well before they end. What the other end sealed and never arrived
-    /// is not known here: that end may have fewer left.
+    /// How many blocks the keys of a slot may still encrypt, of 2^32 or of the lower limit in a large cluster, in the
+    /// direction that has fewer left; `None` if the slot is empty. Admit the client again well before the limit.
+    /// Packets of the other end that never arrived are not known here: that end may have fewer blocks left.
     fn blocks_left(&self, slot: u32) -> Option<u64>;
 
-    /// Where the memory goes.
+    /// The memory of the table.
     fn memory(&self) -> Memory;
 }
 

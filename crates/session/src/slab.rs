@@ -1,4 +1,4 @@
-//! Records side by side, in huge pages where the system gives them: a record at random then costs one miss, not two.
+//! An array of records, in huge pages if the system provides them: a random access then costs one miss instead of two.
 
 use core::marker::PhantomData;
 
@@ -8,14 +8,14 @@ use zeroize::Zeroize;
 
 use crate::error::SessionError;
 
-/// Bytes that are wiped together.
+/// Bytes that are wiped at once.
 const REGION: usize = 64 << 10;
 
-/// A fixed number of records, zero at first. Memory is taken when a record is first written. Wiped.
+/// A fixed number of records, initially zero. Memory is taken when a record is first written. Wiped when dropped.
 pub(crate) struct Slab<R> {
     memory: MmapMut,
     records: u32,
-    /// A bit for each region: whether a record in it was written. What was not is not touched, nor does the system give it memory.
+    /// One bit per region: whether a record in it was written. Other regions are not touched, and take no memory.
     written: Box<[u64]>,
     record: PhantomData<fn() -> R>,
 }
@@ -25,19 +25,19 @@ impl<R: Pod> Slab<R> {
     pub(crate) fn new(records: u32) -> Result<Self, SessionError> {
         let bytes = size_of::<R>().checked_mul(records.max(1) as usize).ok_or(SessionError::NoMemory)?;
         let memory = MmapMut::map_anon(bytes).map_err(|_| SessionError::NoMemory)?;
-        // Where the system does not give huge pages, small ones do.
+        // If the system does not provide huge pages, small ones are used.
         #[cfg(target_os = "linux")]
         let _ = memory.advise(memmap2::Advice::HugePage);
         let written = vec![0; bytes.div_ceil(REGION).div_ceil(64)].into();
         Ok(Slab { memory, records, written, record: PhantomData })
     }
 
-    /// How many records there are.
+    /// The number of records.
     pub(crate) fn len(&self) -> u32 {
         self.records
     }
 
-    /// Bytes of them all, written or not.
+    /// Bytes of all records, written or not.
     pub(crate) fn bytes(&self) -> u64 {
         self.memory.len() as u64
     }
@@ -60,14 +60,14 @@ impl<R: Pod> Slab<R> {
         Some(bytemuck::from_bytes_mut(&mut self.memory[at..at + size_of::<R>()]))
     }
 
-    /// All records, for who looks at many.
+    /// All records, for loops over many of them.
     #[inline(always)]
     pub(crate) fn all_mut(&mut self) -> &mut [R] {
         let bytes = self.records as usize * size_of::<R>();
         bytemuck::cast_slice_mut(&mut self.memory[..bytes])
     }
 
-    /// Notes that a record will be written.
+    /// Records that a record will be written.
     pub(crate) fn claim(&mut self, slot: u32) {
         let at = slot as usize * size_of::<R>();
         for region in at / REGION..=(at + size_of::<R>().max(1) - 1) / REGION {
@@ -80,7 +80,7 @@ impl<R> Drop for Slab<R> {
     fn drop(&mut self) {
         for (at, region) in self.memory.chunks_mut(REGION).enumerate() {
             if self.written[at / 64] >> (at % 64) & 1 == 1 {
-                // In words: byte by byte it takes eight times as long
+                // In words: byte by byte takes eight times as long
                 let (head, words, tail) = bytemuck::pod_align_to_mut::<u8, u64>(region);
                 head.zeroize();
                 words.zeroize();

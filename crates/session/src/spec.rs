@@ -1,11 +1,11 @@
-//! The schemes by name.
+//! Schemes by name.
 
 use core::{fmt, str::FromStr};
 
 use thiserror::Error;
 
-/// How GHASH is computed, named by the bytes that its table takes. Those of the paper exist with the feature `research`
-/// only: tables are looked up by secrets, and their time depends on them.
+/// How GHASH is computed, named by the bytes of its table. Those of the paper require the feature `research`: table
+/// look-ups are indexed by secrets, so that their time depends on them.
 ///
 /// ```
 /// use sealwright_session::Strategy;
@@ -30,12 +30,12 @@ pub enum Strategy {
     /// 64 KiB.
     #[cfg(feature = "research")]
     T64k = 4,
-    /// By carry-less multiplication, an instruction that the paper's machine did not have.
+    /// By carry-less multiplication, for which the paper's machine had no instruction.
     Clmul = 5,
 }
 
 impl Strategy {
-    /// All of them.
+    /// All strategies.
     pub const ALL: &[Strategy] = &[
         #[cfg(feature = "research")]
         Strategy::Zero,
@@ -50,7 +50,7 @@ impl Strategy {
         Strategy::Clmul,
     ];
 
-    /// The x of the paper's names.
+    /// The x in the paper's names.
     pub fn name(self) -> &'static str {
         match self {
             #[cfg(feature = "research")]
@@ -67,7 +67,7 @@ impl Strategy {
         }
     }
 
-    /// Bytes of a table, one direction.
+    /// Bytes of a table, for one direction.
     pub fn table_bytes(self) -> usize {
         match self {
             #[cfg(feature = "research")]
@@ -85,7 +85,7 @@ impl Strategy {
     }
 }
 
-/// A way to keep the secrets of a session.
+/// A way to store the secrets of a session.
 ///
 /// ```
 /// use sealwright_session::{SchemeKind, Spec};
@@ -96,18 +96,18 @@ impl Strategy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SchemeKind {
-    /// No encryption and no tag: the paper's NoCrypto, to measure what the others cost.
+    /// Neither encryption nor tags: the paper's NoCrypto, for comparison.
     Clear,
-    /// The paper's GCM-Pre(x): round keys and table kept for each client.
+    /// The paper's GCM-Pre(x): round keys and table are stored for each client.
     GcmPre(Strategy),
-    /// The paper's GCM-On(x): round keys made for each packet, the table kept.
+    /// The paper's GCM-On(x): round keys are computed for each packet, the table is stored.
     GcmOn(Strategy),
-    /// The paper's GSCM(x). **Research only: broken against members of the cluster.** With the feature `research`.
+    /// The paper's GSCM(x). **Research only: broken against members of the cluster.** Requires the feature `research`.
     #[cfg(feature = "research")]
     Gscm(Strategy),
-    /// GSCM hardened: K2 in the last round, one GHASH key for each client.
+    /// Hardened GSCM: K2 in the last round, and a GHASH key for each client.
     GscmH,
-    /// GCM with nothing kept but the keys: one cache line for each client.
+    /// GCM that stores nothing but the keys: one cache line for each client.
     GcmOn64,
     /// GCM with keys derived for each packet from the server's secret: half a cache line for each client.
     GcmDerived,
@@ -117,7 +117,7 @@ impl SchemeKind {
     /// The name without its key length, the number in grants, and the strategy.
     fn parts(self) -> (&'static str, u16, Option<Strategy>) {
         match self {
-            // Not zero: a grant that nobody filled would be one in the clear
+            // Not zero: otherwise a zeroed grant would be one without encryption
             SchemeKind::Clear => ("clear", 7, None),
             SchemeKind::GcmPre(x) => ("gcm-pre", 1, Some(x)),
             SchemeKind::GcmOn(x) => ("gcm-on", 2, Some(x)),
@@ -129,13 +129,13 @@ impl SchemeKind {
         }
     }
 
-    /// How GHASH is computed, in the schemes that leave a choice.
+    /// How GHASH is computed, in schemes where it can be chosen.
     pub fn strategy(self) -> Option<Strategy> {
         self.parts().2
     }
 
-    /// Whether it is GSCM as its paper prints it, which is broken: members of a cluster can forge each other's frames. It is there with
-    /// the feature `research` alone.
+    /// Whether it is GSCM as printed in its paper, which is broken: members of a cluster can forge each other's frames.
+    /// It requires the feature `research`.
     ///
     /// ```
     /// use sealwright_session::{SchemeKind, Spec};
@@ -155,7 +155,7 @@ impl SchemeKind {
     }
 }
 
-/// A scheme and the length of its keys.
+/// A scheme and its key length.
 ///
 /// ```
 /// use sealwright_session::Spec;
@@ -168,12 +168,12 @@ impl SchemeKind {
 pub struct Spec {
     /// The scheme.
     pub kind: SchemeKind,
-    /// Whether keys have 256 bits; else they have 128. Without encryption there are none, and this says nothing.
+    /// Whether keys have 256 bits rather than 128. Without encryption there are no keys, and this has no effect.
     pub long: bool,
 }
 
 impl Spec {
-    /// Every scheme of this build, with either length of key.
+    /// Every scheme in this build, with both key lengths.
     pub fn all() -> Vec<Spec> {
         let with = |kind: fn(Strategy) -> SchemeKind| Strategy::ALL.iter().copied().map(kind);
         let kinds = [SchemeKind::Clear].into_iter().chain(with(SchemeKind::GcmPre)).chain(with(SchemeKind::GcmOn));
@@ -186,7 +186,7 @@ impl Spec {
             .collect()
     }
 
-    /// The one of [`Spec::all`] that it is.
+    /// The equivalent element of [`Spec::all`].
     pub(crate) fn of_all(self) -> Spec {
         Spec { long: self.long && self.kind != SchemeKind::Clear, ..self }
     }
@@ -196,13 +196,14 @@ impl Spec {
         if self.of_all().long { 32 } else { 16 }
     }
 
-    /// Rounds of AES.
+    /// The number of AES rounds.
     pub(crate) fn rounds(self) -> usize {
         if self.long { 14 } else { 10 }
     }
 
-    /// Whether the scheme is for measurements alone, so that a server must refuse it unless it is told otherwise: known to be broken
-    /// (`gscm`), without encryption (`clear`), with GHASH by a table, whose time depends on secrets, or bit by bit, which is slow.
+    /// Whether the scheme is for measurements only, so that a server must refuse it unless told otherwise: known to be
+    /// broken (`gscm`), without encryption (`clear`), or with GHASH by tables, whose time depends on secrets, or bit by
+    /// bit, which is slow.
     ///
     /// ```
     /// use sealwright_session::Spec;
@@ -220,7 +221,7 @@ impl Spec {
         self.kind.as_printed() || self.kind == SchemeKind::GscmH
     }
 
-    /// The round key that the second secondary key replaces, in AES2S; none in AES.
+    /// The round key that the second secondary key replaces, in AES2S; `None` for AES.
     pub(crate) fn second(self) -> Option<usize> {
         match self.kind {
             kind if kind.as_printed() => Some(if self.long { 9 } else { 5 }),
@@ -240,7 +241,7 @@ impl Spec {
         u16::from(self.of_all().long) << 15 | number << 8 | strategy.map_or(0, |x| x as u16)
     }
 
-    /// The scheme of a number.
+    /// The scheme with this number.
     pub(crate) fn from_id(id: u16) -> Option<Spec> {
         Spec::all().into_iter().find(|spec| spec.id() == id)
     }
@@ -257,7 +258,7 @@ impl fmt::Display for Spec {
     }
 }
 
-/// No scheme of this build has this name.
+/// This build has no scheme with the given name.
 ///
 /// ```
 /// use sealwright_session::Spec;
@@ -285,7 +286,7 @@ pub struct UnknownSchemeError;
 impl FromStr for Spec {
     type Err = UnknownSchemeError;
 
-    /// Reads a name. `gcm-pre`, `gcm-on` and `gscm` alone mean those with `clmul`.
+    /// Parses a name. `gcm-pre`, `gcm-on` and `gscm` without a strategy mean those with `clmul`.
     fn from_str(name: &str) -> Result<Spec, UnknownSchemeError> {
         let (short, end) = name.strip_suffix("-256").map_or((name, ""), |short| (short, "-256"));
         let whole = match short {

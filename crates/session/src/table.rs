@@ -15,15 +15,15 @@ use crate::{
     slab::Slab,
 };
 
-/// Below who calls a table.
+/// The stack below the caller of a table.
 type Stack = CleanStack<{ 48 << 10 }>;
 
-/// What may have left keys in lanes and on the stack.
+/// Operations that may have left keys in the lanes and on the stack.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Traces {
     #[default]
     None,
-    /// A client was admitted: there are no batches' frames.
+    /// A client was admitted; there are no frames of batches on the stack.
     OfAdmission,
     OfPackets,
 }
@@ -31,16 +31,17 @@ pub(crate) enum Traces {
 pub(crate) struct Table<S: Scheme> {
     pub(crate) scheme: S,
     pub(crate) records: Slab<S::Client>,
-    /// The wider part of the replay windows, or none. It needs neither a beginning nor wiping.
-    // In a box: room that holds nothing is moved as it is, with what the stack had there, of other sessions say.
+    /// The wider part of the replay windows, if there is one. It needs neither initialising nor wiping.
+    // In a box: an empty `Option` is moved with whatever the stack held in its place, for example keys of other
+    // sessions.
     pub(crate) pasts: Option<Box<Slab<Past>>>,
-    /// Where packets go side by side, if the scheme lets them.
+    /// The lanes, if the scheme processes packets side by side.
     pub(crate) lanes: Option<Box<MultiBuffer>>,
     pub(crate) plan: Plan,
     pub(crate) live: u32,
-    /// What was done since lanes and stack were wiped.
+    /// What was done since lanes and stack were last wiped.
     pub(crate) traces: Traces,
-    /// Batches keep more on it than one key does.
+    /// Batches leave more on the stack than one key does.
     _stack: Stack,
 }
 
@@ -81,8 +82,8 @@ impl<S: Scheme> Table<S> {
         Ok(())
     }
 
-    /// Wipes a record and all that is kept beside it. Keys that packets left behind are not told apart: all of them are wiped, which
-    /// takes the time of a few packets, and those that come next make theirs anew.
+    /// Wipes a record and everything stored for it elsewhere. Keys that packets left behind cannot be told apart: all
+    /// of them are wiped, which takes the time of a few packets, and later packets compute theirs again.
     pub(crate) fn forget(&mut self, slot: u32) {
         let Some(record) = self.records.at_mut(slot) else { return };
         let life = record.life();
@@ -114,7 +115,7 @@ impl<S: Scheme> fmt::Debug for Table<S> {
     }
 }
 
-/// The number, in its stream, of the packet that a header announces for a record; the nonce.
+/// The number, in its stream, of the packet that a header announces, and the nonce.
 #[inline(always)]
 pub(crate) fn expected<S: Scheme>(
     scheme: &S,
@@ -140,7 +141,7 @@ pub(crate) fn expected<S: Scheme>(
     Ok((n, stream.nonce(header.seq)))
 }
 
-/// The next packet to be sent of a record: its header, its number in its stream, and the nonce.
+/// The next packet to send: its header, its number in its stream, and the nonce.
 #[inline(always)]
 pub(crate) fn next<S: Scheme>(
     scheme: &S,

@@ -1,4 +1,4 @@
-//! No encryption and no tag, but all the rest: frames, numbers, records. What the other schemes are compared with.
+//! Neither encryption nor tags, but everything else: frames, numbers, records. The other schemes are compared with it.
 
 use sealwright::{Block, Isa};
 
@@ -37,7 +37,7 @@ impl Scheme for Clear {
         unreachable!("nothing is encrypted")
     }
 
-    /// Frames go through a batch as those of the other schemes do. Nothing runs, so that tags stay zero.
+    /// Frames take the same path as those of the other schemes. Nothing is computed, so that tags stay zero.
     fn side_by_side(&self) -> bool {
         true
     }

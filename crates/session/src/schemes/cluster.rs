@@ -1,5 +1,5 @@
-//! Clusters: what the clients of GSCM share. Two main keys, one for each direction (CEK and CDK of the paper, seen from the
-//! server), and a users' key, CUK, whose counter mode gives every client its secondary keys (2.3).
+//! Clusters: what the clients of GSCM share. Two main keys, one for each direction (the paper's CEK and CDK, from the
+//! server's point of view), and a users' key, CUK, from which counter mode derives every client's secondary keys (2.3).
 
 use sealwright::{Block, Isa, block::CleanStack, mode::multi_key::Schedule};
 use zeroize::{Zeroize, Zeroizing};
@@ -18,7 +18,7 @@ pub(crate) struct Shared {
     pub(crate) schedule: Schedule,
     pub(crate) h: Block,
     table: Option<Table>,
-    /// The main key, which clients are told.
+    /// The main key, which is sent to clients.
     pub(crate) key: Zeroizing<[u8; 32]>,
 }
 
@@ -29,7 +29,7 @@ impl Drop for Shared {
 }
 
 impl Shared {
-    /// Under no key yet.
+    /// Without keys.
     fn empty(isa: Isa, spec: Spec) -> Self {
         let schedule = Schedule::expand(isa, &[0; 32][..spec.key_len()]).expect(INVARIANT);
         Shared { schedule, h: [0; 16], table: None, key: Zeroizing::default() }
@@ -47,13 +47,14 @@ impl Shared {
     }
 }
 
-/// Blocks of clients that are gone, after which a cluster's main keys serve no newcomer: those that are there may double
-/// them, however many they are. 2^49 blocks under one key keep strangers' odds below 2^-31.
+/// When clients that have left encrypted this many blocks, a cluster's main keys are used for no new client: the
+/// present clients may double the number, however many they are. 2^49 blocks under one key keep the odds of outsiders
+/// below 2^-31.
 const BUDGET: u64 = 1 << 48;
 
-/// The keys of one cluster. Clients that know the main keys are all alike to it: it is one domain of trust.
+/// The keys of one cluster. Clients that know the main keys are equal in its view: it is one domain of trust.
 pub(crate) struct Cluster {
-    /// Blocks of clients that are gone, and of keys that were replaced.
+    /// Blocks of clients that have left, and of keys that were replaced.
     spent: u64,
     /// Up, down.
     pub(crate) directions: [Shared; 2],
@@ -61,8 +62,8 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Under no keys yet: what is moved takes along, in its padding, what lies on the stack, and no wiping would reach it. So it is made
-    /// over a clean stack, and its keys where it stays.
+    /// Without keys. Padding of a moved value contains stack contents, which no wiping would reach: it is therefore
+    /// made on a clean stack, and its keys are computed in place.
     fn boxed(isa: Isa, spec: Spec) -> Box<Self> {
         #[inline(never)]
         fn below(isa: Isa, spec: Spec) -> Box<Cluster> {
@@ -81,15 +82,16 @@ impl Cluster {
     }
 }
 
-/// The clusters of a table: slots `n c` to `n c + n - 1` are cluster `c`. A cluster has keys when its first client comes.
+/// The clusters of a table: slots `n c` to `n c + n - 1` are cluster `c`. The keys of a cluster are made when its first
+/// client is admitted.
 pub(crate) struct Clusters {
     isa: Isa,
     spec: Spec,
     strategy: Strategy,
-    /// The most clients of one.
+    /// The number of clients of one cluster.
     most: u32,
     clusters: Vec<Option<Box<Cluster>>>,
-    /// Where main keys come from: counter mode under a known secret, or the system's random bytes.
+    /// The source of main keys: counter mode under a known secret, or the operating system's random source.
     secret: Option<Schedule>,
     /// How many times keys were made.
     made: u32,
@@ -109,13 +111,13 @@ impl Clusters {
         Clusters { isa, spec, strategy, most, clusters, secret: secret.map(|secret| secret.schedule(isa)), made: 0 }
     }
 
-    /// Blocks of each client that a cluster is full of, so that all together have no more than the budget: 2^32 where they are 65,536
-    /// at most.
+    /// The limit of blocks for each client of a full cluster, so that all together do not exceed the budget: 2^32 for
+    /// at most 65,536 clients.
     pub(crate) fn allowance(&self) -> u32 {
         u32::try_from(BUDGET / u64::from(self.most)).unwrap_or(LIMIT)
     }
 
-    /// The cluster of a slot, and the slot's number in it.
+    /// The cluster of a slot, and the slot's index in it.
     #[inline]
     pub(crate) fn place(&self, slot: u32) -> (usize, u32) {
         ((slot / self.most) as usize, slot % self.most)
@@ -129,7 +131,7 @@ impl Clusters {
             .expect("a client's cluster has keys as long as the client is there")
     }
 
-    /// The cluster of a slot to be admitted.
+    /// The cluster of a slot that is about to be admitted.
     pub(crate) fn join(&mut self, id: KeyId) -> Result<&Cluster, SessionError> {
         let (at, _) = self.place(id.slot);
         if self.clusters[at].is_none() {
@@ -141,7 +143,7 @@ impl Clusters {
         if cluster.spent >= BUDGET { Err(SessionError::WornCluster) } else { Ok(cluster) }
     }
 
-    /// Notes blocks that a client's keys encrypted, before they are forgotten.
+    /// Adds blocks that a client's keys encrypted, before the keys are removed.
     pub(crate) fn spend(&mut self, slot: u32, blocks: u64) {
         let (at, _) = self.place(slot);
         if let Some(Some(cluster)) = self.clusters.get_mut(at) {
@@ -149,7 +151,7 @@ impl Clusters {
         }
     }
 
-    /// Blocks noted of a slot's cluster.
+    /// The blocks added for a slot's cluster.
     #[cfg(test)]
     pub(crate) fn spent(&self, slot: u32) -> u64 {
         self.of(slot).spent
@@ -162,7 +164,7 @@ impl Clusters {
         first..first.saturating_add(self.most)
     }
 
-    /// Wipes the keys of the cluster of a slot; which slots it has. Who comes next comes under new ones.
+    /// Wipes the keys of a slot's cluster and returns the cluster's slots. New clients will get new keys.
     pub(crate) fn forget(&mut self, slot: u32) -> core::ops::Range<u32> {
         let (at, _) = self.place(slot);
         let Some(cluster) = self.clusters.get_mut(at) else { return 0..0 };

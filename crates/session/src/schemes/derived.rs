@@ -1,5 +1,5 @@
-//! GCM whose keys are not kept at all: they are the server's secret in counter mode, made anew for each packet. Half a
-//! cache line a client. Whoever learns the server's secret knows every session's keys, past ones too.
+//! GCM that stores no keys: they are derived from the server's secret in counter mode, again for each packet. Half a
+//! cache line per client. Anyone who learns the server's secret knows the keys of every session, including past ones.
 
 use sealwright::{
     Block, Isa,

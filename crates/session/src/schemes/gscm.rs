@@ -1,8 +1,8 @@
-//! GSCM: clients share the schedule of their cluster and keep two secondary keys a direction.
+//! GSCM: clients share the schedule of their cluster and store two secondary keys for each direction.
 //!
-//! `gscm(x)` is the paper's (3.2), **for research only**: whoever is in the cluster forges what others are sent, and with
-//! 128-bit keys finds their keys. `gscm-h` puts the second key into the last round and gives each client a GHASH key of
-//! its own, made for each packet. One cache line for what is received, one for what is sent.
+//! `gscm(x)` is the paper's (3.2), **for research only**: members of the cluster can forge what is sent to others, and
+//! with 128-bit keys find their keys. `gscm-h` puts the second key into the last round and gives each client a GHASH
+//! key of its own, computed for each packet. One cache line for receiving, one for sending.
 
 use core::ops::Range;
 
@@ -27,7 +27,7 @@ pub(crate) struct Gscm {
     isa: Isa,
     spec: Spec,
     side: Side,
-    /// None for `gscm-h`.
+    /// `None` for `gscm-h`.
     strategy: Option<Strategy>,
     /// The round key that K2 replaces.
     second: usize,
@@ -42,13 +42,13 @@ impl Gscm {
         Gscm { isa, spec, side, strategy, second: spec.second().expect(INVARIANT), clusters }
     }
 
-    /// What a client shares with its cluster, of one end.
+    /// What a client shares with its cluster, for one end.
     #[inline]
     fn shared(&self, slot: u32, end: End) -> &Shared {
         &self.clusters.of(slot).directions[self.side.directions()[end as usize] as usize]
     }
 
-    /// The secondary keys of a client, of one end.
+    /// The secondary keys of a client, for one end.
     #[inline]
     fn secondary(client: &Secondary, end: End) -> &[Block; 2] {
         match end {

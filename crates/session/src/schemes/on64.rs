@@ -1,5 +1,5 @@
-//! GCM of which nothing is kept but keys and numbers: round keys and GHASH key are made for each packet, nonces are the
-//! epoch and the packet's number. A cache line a client.
+//! GCM that stores nothing but keys and numbers: round keys and GHASH key are computed for each packet, nonces consist
+//! of the epoch and the packet's number. One cache line per client.
 
 use core::marker::PhantomData;
 
@@ -21,7 +21,7 @@ use crate::{
     spec::Spec,
 };
 
-/// A record of two keys.
+/// A record of two keys, one for each direction.
 pub(crate) trait Keys: Record {
     fn key(&self, end: usize) -> &[u8];
     fn key_mut(&mut self, end: usize) -> &mut [u8];

@@ -1,5 +1,5 @@
-//! GCM as the paper has it: GCM-Pre(x) keeps round keys (2.5), GCM-On(x) makes them for each packet (2.6). Both keep h
-//! and, where x is not 0, tables of its multiples; IVs and nonces start at random and are each client's own (2.2).
+//! GCM as in the paper: GCM-Pre(x) stores round keys (2.5), GCM-On(x) computes them for each packet (2.6). Both store h
+//! and, unless x is 0, tables of its multiples; IVs and nonces start at random and are different for each client (2.2).
 
 use core::marker::PhantomData;
 
@@ -21,7 +21,7 @@ use crate::{
     spec::{Spec, Strategy},
 };
 
-/// What distinguishes the paper's two schemes for GCM, and two lengths of key: what stands in the record.
+/// What distinguishes the paper's two schemes for GCM and their two key lengths: the contents of the record.
 pub(crate) trait PaperRecord: Record {
     fn keep(&mut self, end: usize, flow: &Flow, key: &[u8], schedule: &Schedule, h: Block);
     fn schedule(&self, isa: Isa, end: usize) -> Schedule;

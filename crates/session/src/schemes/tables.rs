@@ -1,4 +1,4 @@
-//! Tables of the clients' GHASH keys, beside the records.
+//! Tables of the clients' GHASH keys, stored outside the records.
 
 use sealwright::{Block, Isa};
 
@@ -8,13 +8,13 @@ use crate::{
     spec::Strategy,
 };
 
-/// What is received, what is sent.
+/// For receiving and for sending.
 type Pair = Box<[Table; 2]>;
 
 pub(crate) struct Tables {
     isa: Isa,
     strategy: Strategy,
-    /// By slot; none at all for a strategy without tables.
+    /// Indexed by slot; empty for a strategy without tables.
     pairs: Vec<Option<Pair>>,
     held: u64,
 }
