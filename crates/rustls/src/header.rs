@@ -1,5 +1,5 @@
-//! Header protection of QUIC (RFC 9001, 5.4): the first byte and the packet number are masked by AES of a sample of the
-//! sealed payload.
+//! Header protection of QUIC (RFC 9001, 5.4): the first byte and the packet number are masked with the AES encryption
+//! of a sample of the sealed payload.
 
 use rustls::{Error, crypto::cipher::AeadKey, quic::HeaderProtectionKey};
 use sealwright::{
@@ -11,12 +11,12 @@ use sealwright::{
     simd::{Kernel, Reg, Simd},
 };
 
-/// Bytes of a sample: one block.
+/// Length of a sample in bytes: one block.
 const SAMPLE: usize = 16;
 /// The first bit of a long header.
 const LONG: u8 = 0x80;
 
-/// The key of one direction's headers. It stays when the packets' keys are updated.
+/// The key that protects the headers of one direction. It does not change when the packet keys are updated.
 pub(crate) struct HeaderKey {
     isa: Isa,
     cipher: Cipher,
@@ -29,7 +29,7 @@ enum Cipher {
 }
 
 impl HeaderKey {
-    /// By the length of the key: 16 or 32 bytes.
+    /// The cipher is selected by the key's length: 16 or 32 bytes.
     pub(crate) fn new(key: &AeadKey) -> Self {
         let isa = Isa::best();
         let cipher = match key.as_ref().try_into() {
@@ -50,8 +50,8 @@ impl HeaderKey {
         }
     }
 
-    /// Masks a header, or unmasks it if `masked`: xor either way, but the length of the packet number stands in bits that
-    /// are masked themselves.
+    /// Masks a header, or unmasks it if `masked`. Both are an xor, but the length of the packet number is in bits of
+    /// the first byte that are themselves masked.
     fn apply(&self, sample: &[u8], first: &mut u8, number: &mut [u8], masked: bool) -> Result<(), Error> {
         let sample = sample.try_into().map_err(|_| Error::General("sample of invalid length".into()))?;
         let [mask, numbers @ ..] = self.mask(sample);
@@ -81,7 +81,7 @@ impl HeaderProtectionKey for HeaderKey {
     }
 }
 
-/// AES of one block.
+/// The AES encryption of one block.
 struct One<'a, C> {
     aes: &'a C,
     block: &'a Block,

@@ -11,14 +11,15 @@ mod tls13;
 
 use rustls::crypto::CryptoProvider;
 
-/// `base` with its AES-GCM suites replaced: records and QUIC packets are then protected by Sealwright, at the best
-/// instruction-set level of the machine.
+/// Returns `base` with its AES-GCM suites replaced: records and QUIC packets are then protected by Sealwright, at the
+/// best instruction-set level of the machine.
 ///
-/// Everything else stays the base's: the other suites and the order of all of them, key exchange, signatures, hashes, key
-/// derivation, random numbers, and the limits of each suite. The provider is not a FIPS module, whatever the base is.
+/// Everything else stays that of the base: the other suites and the order of all of them, key exchange, signatures,
+/// hashes, key derivation, random numbers, and the limits of each suite. The provider is not a FIPS module, even if the
+/// base is one.
 ///
-/// rustls wants suites that live as long as the program, so the first call for a suite of the base allocates its
-/// replacement for good; later calls find it again.
+/// rustls requires suites with a `'static` lifetime, so the first call for a suite of the base allocates its
+/// replacement and never frees it; later calls reuse it.
 ///
 /// ```
 /// use std::sync::Arc;

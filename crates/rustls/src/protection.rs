@@ -1,4 +1,4 @@
-//! A key of AES-GCM together with the secret that its nonces come from.
+//! An AES-GCM key, and the IV from which its nonces are made.
 
 use rustls::{
     ConnectionTrafficSecrets, Error,
@@ -17,15 +17,15 @@ pub(crate) struct Protection {
 }
 
 impl Protection {
-    /// rustls hands over keys and IVs of the lengths that it was told.
+    /// rustls passes keys and IVs of the lengths that the suite states.
     pub(crate) fn new(suite: Suite, key: &AeadKey, iv: &[u8]) -> Self {
         let mut own = Zeroizing::new([0; NONCE_LEN]);
         own.copy_from_slice(iv);
         Protection { aead: suite.aead(key.as_ref()).expect("a key of the length that rustls was told"), iv: own }
     }
 
-    /// The nonce of message `number`: the IV xor the number (RFC 8446, 5.3; RFC 9001, 5.3). With several paths the
-    /// path's number stands before it (draft-ietf-quic-multipath, 2.4).
+    /// The nonce of message `number`: the IV xor the number (RFC 8446, 5.3; RFC 9001, 5.3). In multipath QUIC, the
+    /// path's number precedes it (draft-ietf-quic-multipath, 2.4).
     pub(crate) fn nonce(&self, path: u32, number: u64) -> [u8; NONCE_LEN] {
         let mut nonce = *self.iv;
         let count = path.to_be_bytes().into_iter().chain(number.to_be_bytes());
@@ -33,7 +33,7 @@ impl Protection {
         nonce
     }
 
-    /// Seals the text at the front of `message`; the tag takes the rest.
+    /// Seals the text at the start of `message` and writes the tag into the rest.
     pub(crate) fn seal_message(&self, nonce: &[u8; NONCE_LEN], ad: &[u8], message: &mut [u8]) -> Result<(), Error> {
         self.aead.seal_message(nonce, ad, message).map_err(|_| Error::EncryptError)
     }
@@ -42,7 +42,7 @@ impl Protection {
         self.aead.seal_in_place(nonce, ad, text).map_err(|_| Error::EncryptError)
     }
 
-    /// Opens `message`, ciphertext and tag, in place; the length of the text.
+    /// Opens `message`, ciphertext followed by the tag, in place; returns the length of the text.
     pub(crate) fn open(&self, nonce: &[u8; NONCE_LEN], ad: &[u8], message: &mut [u8]) -> Result<usize, Error> {
         let (text, tag) = message.split_last_chunk_mut::<TAG>().ok_or(Error::DecryptError)?;
         self.aead.open_in_place(nonce, ad, text, tag).map_err(|_| Error::DecryptError)?;
@@ -50,7 +50,7 @@ impl Protection {
     }
 }
 
-/// Keys for a kernel that takes over the records.
+/// The keys, for a kernel that takes over the records.
 pub(crate) fn secrets(
     suite: Suite,
     key: AeadKey,

@@ -1,4 +1,4 @@
-//! Packets of QUIC (RFC 9001, 5.3): the header is authenticated, the payload sealed.
+//! QUIC packets (RFC 9001, 5.3): the header is authenticated, the payload sealed.
 
 use rustls::{
     Error,
@@ -12,12 +12,12 @@ use crate::{
     protection::{Protection, TAG},
 };
 
-/// Packets that one key of AES-GCM may seal (RFC 9001, 6.6, for packets of any size).
+/// The most packets that one AES-GCM key may seal (RFC 9001, 6.6, for packets of any size).
 const CONFIDENTIALITY: u64 = 1 << 23;
-/// Forgeries after which a key of AES-GCM must not be used any more (RFC 9001, 6.6).
+/// The number of forgeries after which an AES-GCM key must no longer be used (RFC 9001, 6.6).
 const INTEGRITY: u64 = 1 << 52;
 
-/// Packets under AES-GCM.
+/// Packet protection with AES-GCM.
 pub(crate) struct Packets(pub(crate) Suite);
 
 impl Algorithm for Packets {

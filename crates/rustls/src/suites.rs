@@ -1,4 +1,4 @@
-//! Suites of another provider with our protection in the place of theirs.
+//! Another provider's suites with this crate's protection.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,13 +7,14 @@ use sealwright::Suite;
 
 use crate::{quic, tls13};
 
-/// Each suite that was replaced, and its replacement: rustls keeps suites for the whole program, so none is made twice.
+/// Each replaced suite and its replacement. They are never freed, because rustls requires `'static` suites, so none is
+/// made twice.
 static REPLACED: Mutex<Vec<(SupportedCipherSuite, SupportedCipherSuite)>> = Mutex::new(Vec::new());
 
-/// `suite` protected by us if it is one of AES-GCM, otherwise itself.
+/// `suite` with this crate's protection if it uses AES-GCM, otherwise `suite` itself.
 pub(crate) fn replace(suite: SupportedCipherSuite) -> SupportedCipherSuite {
     let Some(aead) = aead(suite.suite()) else { return suite };
-    // The table is whole between any two statements, so a panic elsewhere leaves nothing to fear.
+    // The table is consistent between any two statements, so a panic elsewhere does no harm.
     let mut replaced = REPLACED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, ours)) = replaced.iter().find(|(theirs, ours)| same(*theirs, suite) || same(*ours, suite)) {
         return *ours;
@@ -22,7 +23,7 @@ pub(crate) fn replace(suite: SupportedCipherSuite) -> SupportedCipherSuite {
         SupportedCipherSuite::Tls13(theirs) => SupportedCipherSuite::Tls13(tls13(theirs, aead)),
         #[cfg(feature = "tls12")]
         SupportedCipherSuite::Tls12(theirs) => SupportedCipherSuite::Tls12(tls12(theirs, aead)),
-        // Another crate turned on TLS 1.2 in rustls, nobody did here.
+        // TLS 1.2 was enabled in rustls by another crate, but not in this one.
         #[cfg(not(feature = "tls12"))]
         #[allow(unreachable_patterns)]
         other => return other,
@@ -31,7 +32,7 @@ pub(crate) fn replace(suite: SupportedCipherSuite) -> SupportedCipherSuite {
     ours
 }
 
-/// Whether both are one object in memory; rustls' own comparison looks at their numbers alone.
+/// Whether both are the same object; rustls compares only their numbers.
 fn same(a: SupportedCipherSuite, b: SupportedCipherSuite) -> bool {
     match (a, b) {
         (SupportedCipherSuite::Tls13(a), SupportedCipherSuite::Tls13(b)) => std::ptr::eq(a, b),
@@ -42,7 +43,7 @@ fn same(a: SupportedCipherSuite, b: SupportedCipherSuite) -> bool {
     }
 }
 
-/// The AES-GCM of a TLS suite, if it has one that is built in.
+/// The AES-GCM suite of a TLS suite, if it has one and this build supports it.
 fn aead(suite: CipherSuite) -> Option<Suite> {
     match suite {
         CipherSuite::TLS13_AES_128_GCM_SHA256

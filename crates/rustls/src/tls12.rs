@@ -1,4 +1,4 @@
-//! Records of AES-GCM in TLS 1.2 (RFC 5288): half of the nonce travels in front of the text.
+//! TLS 1.2 records with AES-GCM (RFC 5288): the explicit part of the nonce precedes the text.
 
 use rustls::{
     ConnectionTrafficSecrets, Error,
@@ -13,14 +13,14 @@ use zeroize::Zeroizing;
 
 use crate::protection::{Protection, TAG};
 
-/// Bytes of the nonce that both ends derive.
+/// Bytes of the nonce that both ends derive and do not send.
 const FIXED: usize = 4;
-/// Bytes of the nonce in each record.
+/// Bytes of the nonce that each record contains.
 const EXPLICIT: usize = NONCE_LEN - FIXED;
 /// The longest text of a record (RFC 5246, 6.2.1).
 const LONGEST: usize = 1 << 14;
 
-/// Records under AES-GCM.
+/// Record protection with AES-GCM.
 pub(crate) struct Records(pub(crate) Suite);
 
 impl Tls12AeadAlgorithm for Records {
@@ -46,7 +46,7 @@ impl Tls12AeadAlgorithm for Records {
     }
 }
 
-/// The parts of an IV put together. Both come of the key block; the first record shows the second one.
+/// An IV assembled from its parts. Both come from the key block; the second one is visible in the first record.
 fn iv(fixed: &[u8], rest: &[u8]) -> Zeroizing<[u8; NONCE_LEN]> {
     let mut iv = Zeroizing::new([0; NONCE_LEN]);
     iv[..FIXED].copy_from_slice(fixed);
@@ -54,8 +54,8 @@ fn iv(fixed: &[u8], rest: &[u8]) -> Zeroizing<[u8; NONCE_LEN]> {
     iv
 }
 
-/// The sending direction. Explicit nonces are a start from the key block xor the record's number: they never repeat, and
-/// who has not seen the first does not learn from them how many records came before.
+/// The sending direction. Explicit nonces are an initial value from the key block xor the record's number: they never
+/// repeat, and an observer who has not seen the first one cannot tell how many records came before.
 struct Sender(Protection);
 
 impl MessageEncrypter for Sender {
@@ -76,7 +76,7 @@ impl MessageEncrypter for Sender {
     }
 }
 
-/// The receiving direction: its IV ends in zeros, to which the explicit nonce of a record is added.
+/// The receiving direction: its IV ends in zeros, which are replaced by the explicit nonce of a record.
 struct Receiver(Protection);
 
 impl MessageDecrypter for Receiver {

@@ -1,4 +1,4 @@
-//! Records of TLS 1.3 (RFC 8446, 5.2): the type of the content is sealed behind it.
+//! TLS 1.3 records (RFC 8446, 5.2): the content type is sealed after the content.
 
 use rustls::{
     ConnectionTrafficSecrets, ContentType, Error, ProtocolVersion,
@@ -12,7 +12,7 @@ use sealwright::Suite;
 
 use crate::protection::{Protection, TAG};
 
-/// Records under AES-GCM.
+/// Record protection with AES-GCM.
 pub(crate) struct Records(pub(crate) Suite);
 
 impl Tls13AeadAlgorithm for Records {
@@ -44,7 +44,7 @@ impl MessageEncrypter for Direction {
         record.extend_from_slice(&message.typ.to_array());
         record.extend_from_slice(&[0; TAG]);
         self.0.seal_message(&self.0.nonce(0, number), &make_tls13_aad(len), record.as_mut())?;
-        // Every sealed record looks like application data of TLS 1.2.
+        // Every sealed record is disguised as application data of TLS 1.2.
         Ok(OutboundOpaqueMessage::new(ContentType::ApplicationData, ProtocolVersion::TLSv1_2, record))
     }
 

@@ -1,11 +1,11 @@
-//! One test case, whatever file it came from.
+//! One test case, independent of the file format.
 
 use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::hex;
 
-/// What is wrong with a case: it cannot be read, or the library computes something else.
+/// What is wrong with a case: it cannot be parsed, or the library's result differs.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct CaseError(String);
@@ -22,14 +22,14 @@ impl From<&str> for CaseError {
     }
 }
 
-/// What a vector says of itself.
+/// The result that a vector expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
-    /// Must be accepted, with exactly these values.
+    /// Accepted, with exactly these values.
     Valid,
-    /// Must be refused.
+    /// Refused.
     Invalid,
-    /// May be refused; if accepted, with these values.
+    /// Refused, or accepted with exactly these values.
     Acceptable,
 }
 
@@ -40,7 +40,7 @@ pub struct Case {
     pub alg: String,
     /// The key.
     pub key: Vec<u8>,
-    /// The nonce, or the IV or first counter block of modes that have one.
+    /// The nonce, the IV or the first counter block, depending on the mode.
     pub nonce: Vec<u8>,
     /// Associated data.
     pub ad: Vec<u8>,
@@ -50,20 +50,20 @@ pub struct Case {
     pub ct: Vec<u8>,
     /// The tag.
     pub tag: Vec<u8>,
-    /// The tag length that the key is configured for, in bits.
+    /// The tag length for which the key is configured, in bits.
     pub tag_bits: usize,
-    /// Accepted or refused.
+    /// Whether the case must be accepted or refused.
     pub expected: Expected,
-    /// What the vector is about.
+    /// The vector's comment.
     pub comment: String,
-    /// Line or test number.
+    /// The line or test number.
     pub place: String,
-    /// Every field as it stood, for algorithms with fields of their own.
+    /// All fields of the test as read, for algorithms with fields of their own.
     pub fields: Map<String, Value>,
 }
 
 impl Case {
-    /// A case of an algorithm that no family has.
+    /// A case of an algorithm that no family supports.
     pub(crate) fn unknown(alg: String, place: String) -> Case {
         let nothing = Vec::new;
         Case {
@@ -82,16 +82,16 @@ impl Case {
         }
     }
 
-    /// A field of hexadecimal digits that only some algorithms have.
+    /// A hexadecimal field that only some algorithms have.
     ///
     /// # Errors
-    /// Says which field is missing or is not hexadecimal.
+    /// States which field is missing or is not hexadecimal.
     pub fn bytes(&self, name: &str) -> Result<Vec<u8>, CaseError> {
         let digits = self.fields.get(name).and_then(Value::as_str).ok_or_else(|| format!("no field {name}"))?;
         hex::decode(digits).ok_or_else(|| format!("{name} is not an even number of hexadecimal digits").into())
     }
 
-    /// A field of text that only some algorithms have.
+    /// A text field that only some algorithms have.
     pub fn text(&self, name: &str) -> &str {
         self.fields.get(name).and_then(Value::as_str).unwrap_or_default()
     }

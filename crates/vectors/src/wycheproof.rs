@@ -7,7 +7,7 @@ use crate::{Case, VectorFileError, fields};
 /// Calls `each` with every test of a document.
 pub(crate) fn read(file: &str, document: &Value, each: &mut dyn FnMut(Case)) -> Result<(), VectorFileError> {
     let bad = |place: String, what: &str| VectorFileError { file: file.into(), place, what: what.into() };
-    // Some documents name no algorithm; no family has the nameless one.
+    // Some documents name no algorithm, and no family supports a nameless one.
     let alg = document.get("algorithm").and_then(Value::as_str).unwrap_or("unnamed");
     let groups = document.get("testGroups").and_then(Value::as_array);
     let groups = groups.ok_or_else(|| bad(String::new(), "no testGroups, and not JSON Lines either"))?;
@@ -26,7 +26,7 @@ pub(crate) fn read(file: &str, document: &Value, each: &mut dyn FnMut(Case)) -> 
             read += 1;
         }
     }
-    // What was cut out of a document, or is not read as a test, would not be missed
+    // Otherwise it would go unnoticed if tests were removed from a document, or not recognised as tests
     let said = document.get("numberOfTests").filter(|said| !said.is_null());
     if let Some(said) = said.filter(|said| said.as_u64() != Some(read)) {
         let said: String = said.to_string().chars().take(40).collect();

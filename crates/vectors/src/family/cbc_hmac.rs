@@ -43,7 +43,7 @@ impl Family for CbcHmac {
     }
 }
 
-/// Both ways with padding; what is valid also without, where whatever is changed must be noticed.
+/// Checks both directions with padding; valid cases also without, where every change must be detected.
 fn check<const KEYS: usize>(case: &Case, cbc: &cbc_hmac::CbcHmac<KEYS>) -> Result<(), CaseError> {
     let mut text = case.ct.clone();
     let opened = cbc.open(&case.nonce, &case.ad, &mut text, &case.tag);

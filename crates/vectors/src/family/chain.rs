@@ -1,5 +1,5 @@
-//! NIST's Monte Carlo chains (AESAVS, 6.4), over any cipher: a thousand encryptions, each of what came of the ones
-//! before. In ECB that is NESSIE's "iterated 1000 times" too.
+//! NIST's Monte Carlo chains (AESAVS, 6.4), over any cipher: a thousand encryptions, each of the output of earlier
+//! ones. In ECB mode this is also NESSIE's "iterated 1000 times".
 
 use sealwright::{Block, Isa, raw};
 
@@ -12,10 +12,10 @@ use crate::{Case, CaseError, Expected};
 
 pub(super) struct MonteCarlo;
 
-/// Links of a chain.
+/// The number of encryptions in a chain.
 const LINKS: usize = 1000;
 
-/// The cipher in a name, and whether the chain is CBC's.
+/// The cipher in a name, and whether the chain is in CBC mode.
 fn parts(alg: &str) -> Option<(Make, bool)> {
     let (cipher, mode) = super::raw::cipher(alg)?;
     match mode {
@@ -48,7 +48,7 @@ impl Family for MonteCarlo {
     }
 }
 
-/// The block that a chain starts with, the IV of CBC, and the block at its end.
+/// The first block, the IV for CBC, and the expected last block.
 fn blocks(case: &Case, cbc: bool) -> Result<(Block, Block, Block), CaseError> {
     let block = |bytes: &[u8]| Block::try_from(bytes).map_err(|_| "a chain takes one block".to_owned());
     let (msg, ct) = (block(&case.msg)?, block(&case.ct)?);
@@ -60,10 +60,10 @@ fn blocks(case: &Case, cbc: bool) -> Result<(Block, Block, Block), CaseError> {
     }
 }
 
-/// The block at the end of the chain.
+/// Computes the last block of the chain.
 fn chain(case: &Case, cbc: bool, cipher: &dyn raw::Raw, start: Block, mut iv: Block) -> Block {
     let encrypt = case.text("op") == "ENCRYPT";
-    // In CBC a link takes the output of the link before the last; of the first two, the start and the IV.
+    // In CBC, the input is the output of the encryption before the previous one; at first the start block, then the IV.
     let (mut input, mut before) = (start, iv);
     for _ in 0..LINKS {
         let mut output = input;

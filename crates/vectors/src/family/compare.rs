@@ -1,4 +1,4 @@
-//! What families share: comparing what a vector has with what the library computes.
+//! Functions for all families, which compare a vector with the library's results.
 
 use sealwright::Aead;
 use sha2::{Digest, Sha256};
@@ -17,12 +17,12 @@ pub(crate) fn judge(result: Result<(), CaseError>) -> Outcome {
     }
 }
 
-/// A key or a length that is refused: what an invalid case asks for, and what an acceptable one allows.
+/// The outcome for a refused key or length: an invalid case requires it, an acceptable one allows it.
 pub(crate) fn refusal(case: &Case, what: CaseError) -> Result<(), CaseError> {
     if case.expected == Expected::Valid { Err(what) } else { Ok(()) }
 }
 
-/// Whether two texts are equal, or what they are.
+/// Checks that two byte strings are equal; the error shows both.
 pub(crate) fn equal(name: &str, ours: &[u8], theirs: &[u8]) -> Result<(), CaseError> {
     if ours == theirs {
         return Ok(());
@@ -30,7 +30,7 @@ pub(crate) fn equal(name: &str, ours: &[u8], theirs: &[u8]) -> Result<(), CaseEr
     Err(format!("{name} {} instead of {}", hex::brief(ours), hex::brief(theirs)).into())
 }
 
-/// Whether `ours` is the field `name`, or has the hash in `name_sha256` where that field is null.
+/// Checks that `ours` is the field `name`, or has the hash in `name_sha256` if that field is null.
 pub(crate) fn said(case: &Case, name: &str, ours: &[u8]) -> Result<(), CaseError> {
     if case.fields.get(name).is_some_and(|value| !value.is_null()) {
         return equal(name, ours, &case.bytes(name)?);
@@ -39,8 +39,8 @@ pub(crate) fn said(case: &Case, name: &str, ours: &[u8]) -> Result<(), CaseError
     equal(&hash, &Sha256::digest(ours), &case.bytes(&hash)?)
 }
 
-/// A case of an AEAD, both ways: sealing gives the ciphertext and tag, opening the text; a forgery is refused and leaves
-/// nothing.
+/// An AEAD case in both directions: sealing gives the ciphertext and tag, opening the plaintext; a forgery is refused
+/// and leaves no plaintext.
 pub(crate) fn aead(case: &Case, aead: &dyn Aead) -> Result<(), CaseError> {
     let mut text = case.ct.clone();
     let opened = aead.open_in_place(&case.nonce, &case.ad, &mut text, &case.tag);
@@ -67,7 +67,8 @@ pub(crate) fn aead(case: &Case, aead: &dyn Aead) -> Result<(), CaseError> {
     forgeries(case, aead)
 }
 
-/// What published vectors seldom try: an authentic case with one thing changed must be refused, and leave nothing.
+/// Changes one part of an authentic case at a time: each must be refused and leave no plaintext. Published vectors
+/// seldom test this.
 fn forgeries(case: &Case, aead: &dyn Aead) -> Result<(), CaseError> {
     let Case { nonce, ad, ct, tag, .. } = case;
     let refused = |what: &str, nonce: &[u8], ad: &[u8], ct: &[u8], tag: &[u8]| -> Result<(), CaseError> {

@@ -1,28 +1,28 @@
-//! What a family of algorithms is, and what comes of a case.
+//! The interface of a family of algorithms, and the outcome of a case.
 
 use sealwright::Isa;
 
 use crate::case::{Case, CaseError};
 
-/// Algorithms that are tested in one way.
+/// Algorithms that are tested in the same way.
 pub trait Family: Sync {
-    /// Whether the family has the algorithm of this name.
+    /// Whether the family supports the algorithm of this name.
     fn has(&self, alg: &str) -> bool;
-    /// Fields without which a case of `alg` says nothing; `nonce` may also be called `iv`.
+    /// Fields that a case of `alg` requires; `nonce` may also be called `iv`.
     fn needs(&self, _alg: &str) -> &'static [&'static str] {
         &[]
     }
-    /// Runs one case at one level. A case that must be refused passes only if it is.
+    /// Runs one case at one level. A case that must be refused passes only if it is refused.
     fn run(&self, case: &Case, isa: Isa) -> Outcome;
 }
 
-/// What came of a case.
+/// The outcome of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// As the vector says.
+    /// The result is the expected one.
     Passed,
-    /// Not as the vector says; what differs.
+    /// The result differs; the error says how.
     Failed(CaseError),
-    /// The algorithm or its parameters are not built.
+    /// This build does not support the algorithm or its parameters.
     Skipped,
 }

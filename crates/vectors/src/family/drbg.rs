@@ -1,6 +1,6 @@
-//! Hash_DRBG: `ops` in order, each a `generate` of `bytes` with additional input `add` or a `reseed`; `out` is what the
-//! last one generates. A generate that carries its own `entropy` asks for prediction resistance. Where `out` is null,
-//! `out_sha256` stands for it.
+//! Hash_DRBG. `ops` are performed in order; each is a `generate` of `bytes` bytes with additional input `add`, or a
+//! `reseed`. `out` is the output of the last generate. A generate with its own `entropy` requests prediction
+//! resistance. If `out` is null, `out_sha256` is its hash.
 
 use sealwright::{
     Isa,
@@ -18,9 +18,9 @@ pub(super) struct Drbg;
 
 /// Why a case has no output.
 enum Without {
-    /// The generator refused, as the standard has it.
+    /// The generator refused, as the standard requires.
     Refused(DrbgError),
-    /// The case asks for nothing that a generator could answer or refuse.
+    /// The case does not request anything that a generator could answer or refuse.
     Unclear(CaseError),
 }
 
@@ -33,7 +33,7 @@ impl Family for Drbg {
         &["entropy", "nonce", "ops"]
     }
 
-    /// The generator takes the best level by itself.
+    /// The generator selects the best level itself.
     fn run(&self, case: &Case, _: Isa) -> Outcome {
         judge(match (case.expected, ops(case)) {
             (_, Err(Without::Unclear(what))) => Err(what),
@@ -45,7 +45,7 @@ impl Family for Drbg {
     }
 }
 
-/// What the last generate returns.
+/// The output of the last generate.
 fn ops(case: &Case) -> Result<Vec<u8>, Without> {
     let unclear = |what: &str| Without::Unclear(what.into());
     let entropy = case.bytes("entropy").map_err(Without::Unclear)?;
@@ -75,10 +75,10 @@ fn ops(case: &Case) -> Result<Vec<u8>, Without> {
     out.ok_or_else(|| unclear("nothing is generated"))
 }
 
-/// Bytes that a generate asks for.
+/// The number of bytes that a generate requests.
 fn requested(op: &Map<String, Value>) -> Result<usize, Without> {
     let bytes = op.get("bytes").and_then(Value::as_u64);
-    // One byte too many is refused like any larger number, which a hostile file may not make us reserve.
+    // One byte too many is refused like any larger number. A hostile file must not make us allocate more.
     let bytes = bytes.map(|bytes| bytes.min(MAX_REQUEST as u64 + 1) as usize);
     bytes.ok_or_else(|| Without::Unclear("a generate without a number of bytes".into()))
 }

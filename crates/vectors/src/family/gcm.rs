@@ -33,7 +33,7 @@ impl Family for Gcm {
             96 => make(isa, &case.key, TagLen::T12),
             64 if !serpent => short_tag_by_key(isa, &case.key, ShortTagLen::T8),
             32 if !serpent => short_tag_by_key(isa, &case.key, ShortTagLen::T4),
-            // No key can be made for such a tag: a refusal, which only a valid case would mind.
+            // No key can be made for such a tag length: the case is refused, which is wrong for a valid case only.
             _ if case.expected == Expected::Invalid => return Outcome::Passed,
             _ => return Outcome::Skipped,
         };

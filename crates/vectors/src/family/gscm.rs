@@ -1,4 +1,4 @@
-//! AES2S and GSCM, as the paper has them (broken, research only) and hardened.
+//! AES2S and GSCM, as in the paper (broken, research only) and hardened.
 
 use sealwright::{
     Block, Isa,
@@ -46,7 +46,7 @@ fn secondary(case: &Case, name: &str) -> Result<Block, CaseError> {
     Block::try_from(&bytes[..]).map_err(|_| format!("{name} of {} bytes", bytes.len()).into())
 }
 
-/// What came of a case; an error if a key has a length that is refused.
+/// Runs a case; an error if the key's length is refused.
 fn one(case: &Case, isa: Isa, keys: &SecondaryKeys) -> Result<Outcome, CaseError> {
     let client = match &case.alg[..] {
         "AES2S-ECB" => return schedule::<AsPrinted>(case, isa, keys),
@@ -75,7 +75,7 @@ fn schedule<P: K2Position>(case: &Case, isa: Isa, keys: &SecondaryKeys) -> Resul
     }
 }
 
-/// Whole blocks, encrypted: AES2S is nowhere decrypted.
+/// Encrypts whole blocks: AES2S is never used for decryption.
 fn blocks<P: K2Position, const KEYS: usize>(
     case: &Case,
     isa: Isa,

@@ -1,4 +1,4 @@
-//! Families of algorithms, one a file.
+//! Families of algorithms, one per file.
 
 mod cbc_hmac;
 #[cfg(feature = "chacha")]
@@ -37,7 +37,7 @@ const FAMILIES: &[&dyn Family] = &[
     &rkc::RandomKeyChaining,
 ];
 
-/// The family that has `alg`.
+/// The family that supports `alg`.
 pub(crate) fn of(alg: &str) -> Option<&'static dyn Family> {
     FAMILIES.iter().copied().find(|family| family.has(alg))
 }

@@ -1,4 +1,4 @@
-//! OCB3 (RFC 7253), every tag length: single cases, the RFC's iterated test, and one long text.
+//! OCB3 (RFC 7253) with every tag length: single cases, the RFC's iterated test, and one long text.
 
 use sealwright::{
     Aead, Isa, KeyLengthError,
@@ -14,10 +14,10 @@ use crate::{Case, CaseError, Expected};
 
 pub(super) struct Ocb;
 
-/// Makes OCB over the cipher of a name's first part.
+/// Makes OCB over the cipher in the first part of a name.
 type Make = fn(Isa, &[u8], TagLen) -> Result<Box<dyn Aead>, KeyLengthError>;
 
-/// What is done with a key.
+/// The kinds of tests.
 #[derive(Clone, Copy)]
 enum Test {
     /// One text.
@@ -62,7 +62,7 @@ impl Family for Ocb {
             128 => TagLen::T16,
             96 => TagLen::T12,
             64 => TagLen::T8,
-            // No key can be made for such a tag: a refusal, which only a valid case would mind.
+            // No key can be made for such a tag length: the case is refused, which is wrong for a valid case only.
             _ if refused => return Outcome::Passed,
             _ => return Outcome::Skipped,
         };
@@ -79,7 +79,7 @@ impl Family for Ocb {
     }
 }
 
-/// The text followed by its tag.
+/// Returns the ciphertext followed by the tag.
 fn seal(ocb: &dyn Aead, nonce: &[u8], ad: &[u8], text: &[u8]) -> Result<Vec<u8>, CaseError> {
     let mut sealed = text.to_vec();
     let tag = ocb.seal_in_place(nonce, ad, &mut sealed).map_err(|error| format!("not sealed: {error}"))?;
@@ -90,8 +90,8 @@ fn seal(ocb: &dyn Aead, nonce: &[u8], ad: &[u8], text: &[u8]) -> Result<Vec<u8>,
     Ok(sealed)
 }
 
-/// Seals zeros of each length to 127 as text and associated data, as text alone, and as associated data alone, under
-/// nonces 1 to 384, and then all of that as associated data.
+/// Seals zeros of each length up to 127 as text and associated data, as text alone, and as associated data alone, under
+/// nonces 1 to 384; then all the results as associated data.
 fn iterated(case: &Case, ocb: &dyn Aead) -> Result<(), CaseError> {
     let nonce = |number: usize| {
         let mut nonce = [0; 12];
@@ -108,7 +108,8 @@ fn iterated(case: &Case, ocb: &dyn Aead) -> Result<(), CaseError> {
     equal("output", &seal(ocb, &nonce(385), &all, &[])?, &case.tag)
 }
 
-/// Seals 2 MiB and 32 bytes: at 0, 16, 32, .. the first 16 bytes of the SHA-1 of this place, as 32 bits little endian.
+/// Seals 2 MiB and 32 bytes: at each offset 0, 16, 32, .. the first 16 bytes of the SHA-1 of the offset, as a 32-bit
+/// little-endian number.
 fn long(case: &Case, ocb: &dyn Aead) -> Result<(), CaseError> {
     let place = |at: u32| Sha1::digest(at.to_le_bytes());
     let text: Vec<u8> = (0..(2 << 20) + 32).step_by(16).flat_map(|at| place(at)[..16].to_vec()).collect();

@@ -13,10 +13,10 @@ use crate::{Case, CaseError, Expected};
 
 pub(super) struct Raw;
 
-/// Makes the cipher of a name's first part.
+/// Makes the cipher in the first part of a name.
 pub(super) type Make = fn(Isa, &[u8]) -> Result<Box<dyn raw::Raw>, KeyLengthError>;
 
-/// The cipher of a name's first part, and the rest.
+/// The cipher in the first part of a name, and the rest of the name.
 pub(super) fn cipher(alg: &str) -> Option<(Make, &str)> {
     let (cipher, rest) = alg.split_once('-')?;
     match cipher {
@@ -29,7 +29,7 @@ pub(super) fn cipher(alg: &str) -> Option<(Make, &str)> {
 /// The cipher and the mode in a name.
 fn parts(alg: &str) -> Option<(Make, &str)> {
     let (make, mode) = cipher(alg)?;
-    // Wycheproof names the padding by the older standard that PKCS#7 extends.
+    // Wycheproof uses the name of the older standard that PKCS#7 extends.
     let mode = if mode == "CBC-PKCS5" { "CBC-PKCS7" } else { mode };
     ["ECB", "CBC", "CBC-PKCS7", "CTR"].contains(&mode).then_some((make, mode))
 }
@@ -53,7 +53,7 @@ impl Family for Raw {
         let decrypted = decrypt(case, mode, &*cipher);
         match (case.expected, encrypted, decrypted) {
             (Expected::Valid, Err(what), _) | (Expected::Valid, _, Err(what)) => Outcome::Failed(what),
-            // Nothing but a length or the padding can be refused: these modes do not authenticate.
+            // Only a length or the padding can be refused, because these modes do not authenticate.
             (Expected::Invalid, Ok(_), Ok(_)) => Outcome::Failed("accepted, but must be refused".into()),
             (_, Ok(ct), Ok(msg)) => {
                 judge(equal("ciphertext", &ct, &case.ct).and_then(|()| equal("plaintext", &msg, &case.msg)))
@@ -75,7 +75,7 @@ fn whole_blocks(text: &[u8]) -> Result<(), CaseError> {
     }
 }
 
-/// The ciphertext, or why there is none.
+/// The ciphertext, or the reason for a refusal.
 fn encrypt(case: &Case, mode: &str, cipher: &dyn raw::Raw) -> Result<Vec<u8>, CaseError> {
     let mut text = case.msg.clone();
     if mode == "CTR" {
@@ -93,7 +93,7 @@ fn encrypt(case: &Case, mode: &str, cipher: &dyn raw::Raw) -> Result<Vec<u8>, Ca
     Ok(text)
 }
 
-/// The plaintext, or why there is none.
+/// The plaintext, or the reason for a refusal.
 fn decrypt(case: &Case, mode: &str, cipher: &dyn raw::Raw) -> Result<Vec<u8>, CaseError> {
     let mut text = case.ct.clone();
     if mode == "CTR" {

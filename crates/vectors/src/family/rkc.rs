@@ -1,5 +1,5 @@
-//! RKC, in the reading that the case names: `seed` v or df, `draw` block or all; what it does not name is RKC-R's. `ct` may
-//! stand as `ct_sha256`.
+//! RKC, in the reading that the case states: `seed` is v or df, `draw` is block or all; defaults are those of RKC-R.
+//! `ct` may be given by its hash, `ct_sha256`.
 
 use sealwright::{
     Aead, Isa,
@@ -31,7 +31,7 @@ impl Family for RandomKeyChaining {
         };
         let refused = case.expected != Expected::Valid;
         match case.key[..].try_into() {
-            // T is all of SHA-256.
+            // T is the whole SHA-256.
             Ok(_) if case.tag_bits != 256 => {
                 if refused {
                     Outcome::Passed
@@ -68,10 +68,11 @@ fn check(case: &Case, rkc: &Rkc) -> Result<(), CaseError> {
     let mut case = case.clone();
     case.nonce = case.bytes("seed")?;
     if case.fields.get("ct").is_some_and(|ct| !ct.is_null()) {
-        // The tag of no text is the same under every key and seed, so that hardly anything about it can be forged.
+        // The tag of an empty text is the same under every key and seed, so that hardly anything about it can be
+        // forged.
         return if case.ct.is_empty() { nothing(&case, rkc) } else { aead(&case, rkc) };
     }
-    // The ciphertext is known by its hash: only our own can be opened.
+    // Only the hash of the ciphertext is known: the one computed here is opened.
     let mut ciphertext = case.msg.clone();
     let sealed = rkc.seal_in_place(&case.nonce, &case.ad, &mut ciphertext).map_err(|error| error.to_string().into());
     let same = sealed.and_then(|_| said(&case, "ct", &ciphertext));
@@ -83,7 +84,7 @@ fn check(case: &Case, rkc: &Rkc) -> Result<(), CaseError> {
     aead(&case, rkc)
 }
 
-/// A message without a block.
+/// A message of no blocks.
 fn nothing(case: &Case, rkc: &Rkc) -> Result<(), CaseError> {
     let opened = rkc.open_in_place(&case.nonce, &case.ad, &mut [], &case.tag).is_ok();
     let mut text = case.msg.clone();
