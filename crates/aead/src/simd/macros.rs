@@ -1,4 +1,4 @@
-//! What the levels with registers share in form, not in instructions.
+//! What the levels with vector registers have in common, apart from the instructions.
 
 /// Bitwise operators of a register type, each one intrinsic.
 macro_rules! operators {
@@ -64,17 +64,18 @@ macro_rules! store {
     };
 }
 
-/// `order_barrier` of a level: an empty statement that takes and gives the registers.
+/// `order_barrier` of a level: an empty `asm` statement with the registers as operands.
 #[cfg(target_arch = "x86_64")]
 macro_rules! order_barrier {
     ($reg:ident, $class:ident, $features:literal) => {
         #[inline(always)]
         fn order_barrier(self, [a, b]: [&mut $reg; 2], [c, d, e]: [&mut $reg; 3]) {
-            // Not `inline(always)`, which goes with no features; small enough to be inlined where they are enabled.
+            // Not `inline(always)`, which cannot be combined with target features; small enough to be inlined where
+            // these are enabled.
             #[inline]
             #[target_feature(enable = $features)]
             fn tied(a: &mut $reg, b: &mut $reg, c: &mut $reg, d: &mut $reg, e: &mut $reg) {
-                // SAFETY: no instruction is there.
+                // SAFETY: the `asm` contains no instruction.
                 unsafe {
                     core::arch::asm!(
                         "/* {} {} {} {} {} */",
@@ -89,7 +90,7 @@ macro_rules! order_barrier {
     };
 }
 
-/// What a token does whose register holds one block: `run` and `outlined` stand before it.
+/// Methods of a token whose register holds one block; `run` and `outlined` precede it.
 macro_rules! one_block_token {
     ($reg:ident) => {
         #[inline(always)]
@@ -123,7 +124,7 @@ macro_rules! one_block_token {
     };
 }
 
-/// What a register of one block does with memory and lanes.
+/// Memory and lane operations of a register of one block.
 macro_rules! one_block_register {
     ($token:ident, $reg:ident) => {
         const BLOCKS: usize = 1;

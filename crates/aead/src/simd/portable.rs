@@ -1,13 +1,13 @@
-//! Plain Rust, constant time where the multiplication of integers is, on any machine: the reference for the other levels. Four blocks a register, so that AES in
-//! bit slices has four blocks to slice. What is more than a few gates a word is a function of its own: such a register is
-//! in memory anyway, and kernels of eight of them compile in half the time.
+//! Plain Rust, in constant time if integer multiplication is, on any machine: the reference for the other levels. A
+//! register has four blocks, which bitsliced AES needs. Operations of more than a few gates per word are separate
+//! functions: such a register is in memory anyway, and kernels with eight of them compile in half the time.
 
 use core::ops::{BitAnd, BitOr, BitXor, Not};
 
 use super::{Block, Logic, Outlined, Reg, Simd, bitslice::Slices};
 use crate::sealed::Sealed;
 
-/// Asks nothing of the machine.
+/// The token, which requires no instruction set.
 #[derive(Clone, Copy)]
 pub(super) struct Portable(());
 
@@ -17,7 +17,7 @@ impl Portable {
     }
 }
 
-/// Four blocks, each as low and high half, little endian.
+/// Four blocks, each as its low and high half, little endian.
 #[derive(Clone, Copy)]
 pub(super) struct P4([[u64; 2]; 4]);
 
@@ -154,8 +154,8 @@ impl Not for P4 {
     }
 }
 
-/// The carry-less product of two words. Integer products of every fourth bit leave three bits of room for carries, which
-/// the masks then drop. That is enough for 15 terms, so the last four bits of `x` are added separately.
+/// The carry-less product of two words. Integer products of every fourth bit leave three bits of room for carries,
+/// which the masks then remove. That is enough for 15 terms, so the last four bits of `x` are added separately.
 #[inline(always)]
 fn clmul(x: u64, y: u64) -> [u64; 2] {
     const EVERY_FOURTH: u128 = 0x1111_1111_1111_1111_1111_1111_1111_1111;
@@ -185,7 +185,7 @@ fn clmul_lanes(x: &[u64; 4], y: &[u64; 4], lanes: usize) -> [[u64; 2]; 4] {
     products
 }
 
-/// The low words of both.
+/// The low 32-bit words of both, the one of `y` above.
 #[inline(always)]
 fn interleave(x: u64, y: u64) -> u64 {
     u64::from(x as u32) | (y << 32)

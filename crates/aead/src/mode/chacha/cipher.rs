@@ -1,10 +1,11 @@
-//! ChaCha20 (RFC 8439, section 2): blocks in two forms. `sets` keeps the four rows of a state in a register each, one state a lane,
-//! and is done soonest; `many` keeps a word of many states in a register, and takes the least time a block.
+//! ChaCha20 (RFC 8439, section 2) in two layouts. `sets` keeps the four rows of a state in one register each, one state
+//! per lane, and has the lower latency; `many` keeps one word of many states in a register, and has the higher
+//! throughput.
 
 use super::poly1305::Poly1305;
 use crate::simd::{Block, Reg, Simd};
 
-/// Most blocks that are made at once.
+/// The most blocks that are computed at once.
 pub(super) const MOST: usize = 16;
 
 /// A key and a nonce: the four rows of a state. The counter, which is the first word of the last row, is zero.
@@ -24,7 +25,7 @@ impl State {
     }
 }
 
-/// Four quarter rounds side by side, each of the words of one column.
+/// Four quarter rounds side by side, each on the words of one column.
 #[inline(always)]
 fn quarter_rounds<R: Reg>(a: &mut R, b: &mut R, c: &mut R, d: &mut R) {
     *a = a.add32(*b);
@@ -37,7 +38,7 @@ fn quarter_rounds<R: Reg>(a: &mut R, b: &mut R, c: &mut R, d: &mut R) {
     *b = (*b ^ *c).rotate32::<7>();
 }
 
-/// Twenty rounds of `SETS` registers of states, a register for each row.
+/// Twenty rounds on `SETS` sets of states, with one register for each row.
 #[inline(always)]
 fn rounds<R: Reg, const SETS: usize>(sets: &mut [[R; 4]; SETS]) {
     for _ in 0..10 {
@@ -112,14 +113,14 @@ fn plain(state: &State, counter: u32, out: &mut [Block; 4]) {
     }
 }
 
-/// Ciphertext that is hashed between the rounds: words and registers are different parts of a processor.
+/// Ciphertext that is hashed between the rounds: scalar and vector instructions use different execution units.
 pub(super) struct Work<'a> {
     pub(super) poly: &'a mut Poly1305,
     pub(super) hashed: &'a [u8],
 }
 
 impl Work<'_> {
-    /// The tenth part of as much as [`many`] makes.
+    /// Hashes a tenth of the number of blocks that [`many`] computes.
     #[inline(always)]
     fn step<S: Simd>(&mut self) {
         let (now, behind) = self.hashed.split_at(self.hashed.len().min(16 * (2 * S::Reg::BLOCKS)));
@@ -129,14 +130,15 @@ impl Work<'_> {
         }
     }
 
-    /// All that is left.
+    /// Hashes all that is left.
     #[inline(always)]
     fn end<S: Simd>(&mut self, simd: S) {
         self.poly.padded(simd, self.hashed);
     }
 }
 
-/// At least `wanted` blocks from block `counter` on, or as many as are made at once; their number.
+/// Computes at least `wanted` blocks from block `counter` on, or as many as can be computed at once; returns their
+/// number.
 #[inline(always)]
 pub(super) fn blocks<S: Simd>(
     simd: S,
@@ -166,13 +168,13 @@ pub(super) fn blocks<S: Simd>(
     made
 }
 
-/// The blocks that [`many`] makes at this level.
+/// The number of blocks that [`many`] computes at this level.
 #[inline(always)]
 pub(super) const fn at_once<S: Simd>() -> usize {
     4 * S::Reg::BLOCKS
 }
 
-/// Each word of a state in a register of its own, but for the counter: `numbers`.
+/// Each word of a state in a register of its own; the counter is taken from `numbers`.
 #[inline(always)]
 fn spread<S: Simd>(simd: S, state: &State, numbers: S::Reg) -> [S::Reg; 16] {
     let mut words = [numbers; 16];
@@ -184,11 +186,11 @@ fn spread<S: Simd>(simd: S, state: &State, numbers: S::Reg) -> [S::Reg; 16] {
     words
 }
 
-/// As many blocks as a register has words, from block `counter` on.
+/// Computes as many blocks as a register has words, from block `counter` on.
 #[inline(always)]
 fn many<S: Simd>(simd: S, state: &State, counter: u32, out: &mut [[Block; 4]; MOST], work: &mut Work<'_>) {
     let blocks = S::Reg::BLOCKS;
-    // The numbers of the blocks, so that those of one word lie together.
+    // The block numbers, ordered so that the words of one lane are adjacent.
     let mut numbers = [0; 4 * MOST];
     for word in 0..4 * blocks {
         numbers[4 * word] = (blocks * (word % 4) + word / 4) as u8;
@@ -212,7 +214,7 @@ fn many<S: Simd>(simd: S, state: &State, counter: u32, out: &mut [[Block; 4]; MO
     for (register, start) in now.iter_mut().zip(spread(simd, state, numbers)) {
         *register = register.add32(start);
     }
-    // Four words of one state lie in four registers; they become one row of it.
+    // Four words of one state are in four registers; they become one row of it.
     for row in now.as_chunks_mut::<4>().0 {
         let [a, b, c, d] = *row;
         let (low, high) = (a.unpack_low_words(b), a.unpack_high_words(b));
@@ -225,7 +227,7 @@ fn many<S: Simd>(simd: S, state: &State, counter: u32, out: &mut [[Block; 4]; MO
     }
 }
 
-/// HChaCha20 (draft-irtf-cfrg-xchacha-03, section 2.2): the key that `key` and the first 16 bytes of a nonce make.
+/// HChaCha20 (draft-irtf-cfrg-xchacha-03, section 2.2): derives a key from `key` and the first 16 bytes of a nonce.
 #[inline(always)]
 pub(super) fn derived<S: Simd>(simd: S, key: &[u8; 32], nonce: &Block) -> [u8; 32] {
     let state = State::with_row(key, *nonce);

@@ -1,11 +1,11 @@
-//! Poly1305 (RFC 8439, section 2.5), a polynomial at r modulo 2^130 - 5: block by block with two words a number, or in registers, many
-//! blocks side by side, with five limbs of 26 bits a number.
+//! Poly1305 (RFC 8439, section 2.5), a polynomial in r modulo 2^130 - 5: block by block with two words per number, or
+//! in registers, many blocks side by side, with five limbs of 26 bits per number.
 
 use crate::simd::{Block, Reg, Simd};
 
 /// The bits of a limb.
 const LIMB: u64 = (1 << 26) - 1;
-/// Most blocks side by side.
+/// The most blocks side by side.
 const LANES: usize = 8;
 
 /// The sum so far, and the key.
@@ -35,7 +35,7 @@ fn limbs([low, middle, high]: [u64; 3]) -> [u64; 5] {
     ]
 }
 
-/// Sums of products that do not overflow, in builds that check for it without a branch on what they are.
+/// A sum of products that do not overflow. Builds with overflow checks then have no branch that depends on the values.
 #[inline(always)]
 fn dot<const N: usize>(x: [u64; N], y: [u64; N]) -> u64 {
     let mut sum = 0u64;
@@ -45,7 +45,7 @@ fn dot<const N: usize>(x: [u64; N], y: [u64; N]) -> u64 {
     sum
 }
 
-/// The same of words: a sum of less than 2^128.
+/// The same for words: a sum of less than 2^128.
 #[inline(always)]
 fn wide<const N: usize>(x: [u64; N], y: [u64; N]) -> u128 {
     let mut sum = 0u128;
@@ -86,7 +86,7 @@ impl Poly1305 {
         Poly1305 { h: [0; 3], r: [low & 0x0fff_fffc_0fff_ffff, high & 0x0fff_fffc_0fff_fffc], s: words(s) }
     }
 
-    /// Adds a number, and multiplies by r.
+    /// Adds a number and multiplies the sum by r.
     #[inline(always)]
     fn add(&mut self, [low, middle, high]: [u64; 3]) {
         let [r0, r1] = self.r;
@@ -95,7 +95,7 @@ impl Poly1305 {
         let sum = u128::from(self.h[1]).wrapping_add(u128::from(middle)).wrapping_add(sum >> 64);
         let h1 = sum as u64;
         let h2 = self.h[2].wrapping_add(high).wrapping_add((sum >> 64) as u64);
-        // r1 is a multiple of four: 2^130 is 5, so 2^128 times r1 is 5/4 of it.
+        // r1 is a multiple of four. 2^130 is congruent to 5, so 2^128 times r1 is 5/4 of r1.
         let s1 = r1.wrapping_add(r1 >> 2);
         let d0 = wide([h0, h1], [r0, s1]);
         let d1 = wide([h0, h1, h2], [r1, r0, s1]).wrapping_add(d0 >> 64);
@@ -105,7 +105,7 @@ impl Poly1305 {
         self.h = [sum as u64, next as u64, (d2 & 3).wrapping_add((next >> 64) as u64)];
     }
 
-    /// Whole blocks.
+    /// Adds whole blocks.
     #[inline(always)]
     pub(super) fn whole(&mut self, bytes: &[u8]) {
         for block in bytes.as_chunks().0 {
@@ -114,7 +114,7 @@ impl Poly1305 {
         }
     }
 
-    /// Whole blocks, and zeros behind the last one if it is not whole.
+    /// Adds whole blocks and, if there is a partial last one, that block padded with zeros.
     #[inline(always)]
     pub(super) fn padded<S: Simd>(&mut self, simd: S, bytes: &[u8]) {
         let (blocks, rest) = bytes.as_chunks::<16>();
@@ -125,12 +125,12 @@ impl Poly1305 {
         }
     }
 
-    /// The tag, after the lengths of associated data and text.
+    /// Adds the lengths of associated data and text, and returns the tag.
     #[inline(always)]
     pub(super) fn tag(mut self, ad: usize, text: usize) -> Block {
         self.add([ad as u64, text as u64, 1]);
         let [h0, h1, h2] = self.h;
-        // Less 2^130 - 5, if that is not negative.
+        // Subtracts 2^130 - 5, unless the result would be negative.
         let sum = u128::from(h0).wrapping_add(5);
         let next = u128::from(h1).wrapping_add(sum >> 64);
         let all = 0u64.wrapping_sub(h2.wrapping_add((next >> 64) as u64) >> 2);
@@ -141,14 +141,14 @@ impl Poly1305 {
     }
 }
 
-/// Sums of polynomials side by side, one in each 64-bit half of a register.
+/// Polynomials evaluated side by side, one in each 64-bit half of a register.
 pub(super) struct Lanes<R> {
     h: [R; 5],
-    /// r to the power of the number of lanes, and of twice as many; each once more, five times as much.
+    /// r to the power of the number of lanes, and of twice that number; each also multiplied by five.
     powers: [[[R; 5]; 2]; 2],
 }
 
-/// Whether a level has registers that are worth it.
+/// Whether a level has registers for which this is worthwhile.
 #[inline(always)]
 pub(super) const fn has_lanes<S: Simd>() -> bool {
     S::WIDE
@@ -207,7 +207,7 @@ fn sum<R: Reg>(mut x: [R; 5], y: [R; 5]) -> [R; 5] {
     x
 }
 
-/// Limbs of little more than 26 bits: two carries at a time.
+/// Reduces limbs to little more than 26 bits, with two carries in parallel.
 #[inline(always)]
 fn carried<S: Simd>(simd: S, [a, b, c, d, e]: [S::Reg; 5]) -> [S::Reg; 5] {
     let (mask, five) = (words_of(simd, LIMB), words_of(simd, 5));
@@ -222,7 +222,7 @@ fn carried<S: Simd>(simd: S, [a, b, c, d, e]: [S::Reg; 5]) -> [S::Reg; 5] {
 }
 
 impl<R: Reg> Lanes<R> {
-    /// Goes on from `poly` with the first group.
+    /// Continues from `poly` with the first group.
     #[inline(always)]
     pub(super) fn new<S: Simd<Reg = R>>(simd: S, poly: &Poly1305, group: &[u8]) -> Self {
         let mut power = limbs([poly.r[0], poly.r[1], 0]);
@@ -244,7 +244,7 @@ impl<R: Reg> Lanes<R> {
         Lanes { h, powers }
     }
 
-    /// Whole groups.
+    /// Adds whole groups.
     #[inline(always)]
     pub(super) fn add<S: Simd<Reg = R>>(&mut self, simd: S, groups: &[u8]) {
         let mut pairs = groups.chunks_exact(2 * group::<S>());
@@ -259,7 +259,7 @@ impl<R: Reg> Lanes<R> {
         }
     }
 
-    /// Adds the sums of all lanes to what `poly` becomes.
+    /// Adds up all lanes, as the new value of `poly`.
     #[inline(always)]
     pub(super) fn join(self, poly: &mut Poly1305) {
         let mut rows = [[0; 8 * LANES]; 5];

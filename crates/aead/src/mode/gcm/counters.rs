@@ -1,11 +1,12 @@
-//! Counter blocks of long texts: one xor with a table for four of them.
+//! Counter blocks of long texts, computed by one xor with a table for every four blocks.
 
 use crate::simd::{Block, Reg, Simd};
 
 /// Registers of half a batch.
 pub(super) const HALF: usize = 8;
 
-/// Counter block `i` of a message has the number `i` + 2: its last byte, and the carry out of it is added by [`Counters::carry`].
+/// Counter block `i` of a message has the number `i` + 2. This is its last byte; [`Counters::carry`] adds the carry out
+/// of it.
 #[repr(C, align(64))]
 struct Numbers([Block; 256]);
 static NUMBERS: Numbers = {
@@ -18,19 +19,19 @@ static NUMBERS: Numbers = {
     Numbers(numbers)
 };
 
-/// The counter blocks of a message with a nonce of 96 bits, the first round key added.
+/// The counter blocks of a message with a nonce of 96 bits, already xored with the first round key.
 pub(super) struct Counters<R> {
     /// Nonce and higher bytes of the counter, xor the round key.
     pub(super) base: R,
-    /// How many blocks of the table were taken.
+    /// How many blocks of the table are used.
     pub(super) at: usize,
     /// The higher bytes.
     pub(super) high: u32,
-    /// The first counter block, the first round key added, goes along with the last half, behind the text: in the last lane
-    /// of so many registers.
+    /// The first counter block, xored with the first round key. It accompanies the last half, after the text: in the
+    /// last lane of the first `last` registers.
     pub(super) first: R,
     pub(super) last: usize,
-    /// Halves before that one.
+    /// The number of halves before that one.
     pub(super) left: usize,
 }
 
@@ -60,7 +61,7 @@ impl<R: Reg> Counters<R> {
         blocks
     }
 
-    /// The last byte has wrapped, in the last two blocks of the table first.
+    /// Adds the carry after the last byte has wrapped, which happens first in the last two blocks of the table.
     #[inline(always)]
     fn carry<S: Simd<Reg = R>>(&mut self, simd: S, last: &mut R) {
         let changed = (self.high ^ self.high.wrapping_add(1)) << 8;

@@ -1,4 +1,4 @@
-//! GHASH in groups, as the kernels of GCM and of GCM-SIV drive it.
+//! GHASH in groups, as used by the kernels of GCM and GCM-SIV.
 
 use crate::{
     ghash::Ghash,
@@ -10,9 +10,9 @@ pub(in crate::mode) struct Hash<'a, G: Ghash, S: Simd> {
     pub(super) simd: S,
     pub(super) ghash: &'a G,
     pub(in crate::mode) sum: G::Sum<S::Reg>,
-    /// Blocks of the group.
+    /// Blocks in the group.
     group: usize,
-    /// Blocks that are still to come before it closes.
+    /// Blocks still missing in the group.
     pub(super) left: usize,
 }
 
@@ -34,13 +34,13 @@ impl<'a, G: Ghash, S: Simd> Hash<'a, G, S> {
         self.ghash.close(self.simd, &mut self.sum, self.group);
     }
 
-    /// Lets the hash so far enter the open group, which then ends the hash.
+    /// Adds the hash so far to the open group, which then ends the hash.
     #[inline(always)]
     pub(super) fn enter_open(&mut self) {
         self.ghash.enter(self.simd, &mut self.sum, self.group);
     }
 
-    /// Adds two registers, of which the first `count` blocks count.
+    /// Adds two registers, of which only the first `count` blocks are used.
     #[inline(always)]
     pub(in crate::mode) fn pair(&mut self, pair: [S::Reg; 2], count: usize) {
         G::pair(self.simd, self.ghash.key(self.left, count), &mut self.sum, 0, pair, count);
@@ -54,10 +54,10 @@ impl<'a, G: Ghash, S: Simd> Hash<'a, G, S> {
         self.left -= count;
     }
 
-    /// Adds bytes within a group, the last block filled up with zero. `REVERSED` turns the bytes of each block round.
+    /// Adds bytes within a group; the last block is padded with zeros. `REVERSED` reverses the bytes of each block.
     #[inline(always)]
     pub(in crate::mode) fn bytes<const REVERSED: bool>(&mut self, bytes: &[u8]) {
-        // Whole registers are loaded without a mask: with one, Zen 5 does not fetch ahead from memory.
+        // Whole registers are loaded without a mask, because Zen 5 does not prefetch for masked loads.
         let mut pairs = bytes.chunks_exact(2 * S::Reg::BYTES);
         for pair in &mut pairs {
             let (low, high) = pair.split_at(S::Reg::BYTES);
@@ -74,8 +74,8 @@ impl<'a, G: Ghash, S: Simd> Hash<'a, G, S> {
         }
     }
 
-    /// Opens a group before a batch, if none is open: `to_hash` blocks are still to come, this batch among them. The
-    /// last group takes all there is; the others end with a batch.
+    /// Opens a group before a batch, if none is open. `to_hash` blocks remain, including this batch. The last group
+    /// takes all that remain; the others end with a batch.
     #[inline(always)]
     pub(in crate::mode) fn enter<const W: usize>(&mut self, to_hash: usize) {
         if self.left == 0 {
@@ -103,7 +103,7 @@ impl<'a, G: Ghash, S: Simd> Hash<'a, G, S> {
     }
 }
 
-/// `register`, the bytes of each block turned round if `REVERSED`.
+/// `register`, with the bytes of each block reversed if `REVERSED`.
 #[inline(always)]
 fn turned<R: Reg, const REVERSED: bool>(register: R) -> R {
     if REVERSED { register.reverse_bytes() } else { register }

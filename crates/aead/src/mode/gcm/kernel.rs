@@ -1,9 +1,10 @@
 //! The fused kernel of GCM: counter mode and GHASH in one pass over the text.
 //!
-//! A batch of `W` registers is in the cipher while another is hashed between its rounds: sealing hashes the batch
-//! before, whose ciphertext is known; opening hashes the same one before it is overwritten. What is left at the end, which is all
-//! of a short text, goes through one last batch of just enough registers. It encrypts the first counter block too, and is hashed
-//! together with the lengths, in a short text with the associated data too, so that GHASH reduces once for a short packet.
+//! One batch of `W` registers is encrypted while another is hashed between its rounds. Sealing hashes the previous
+//! batch, whose ciphertext is known; opening hashes the current one before it is overwritten. The rest of the text,
+//! which may be all of it, is processed in a last batch of just enough registers. That batch also encrypts the first
+//! counter block. It is hashed together with the lengths, and for a short text with the associated data too, so that a
+//! short packet needs a single reduction of GHASH.
 
 use core::ops::Range;
 
@@ -16,7 +17,7 @@ use crate::{
     tag::Whole,
 };
 
-/// Seals (or opens) `text` in place; returns the tag, 16 bytes of it.
+/// Seals (or opens) `text` in place; returns the tag, 16 bytes.
 pub(super) struct Fused<'a, C, G, const SEAL: bool> {
     pub(super) cipher: &'a C,
     pub(super) ghash: &'a G,
@@ -25,8 +26,8 @@ pub(super) struct Fused<'a, C, G, const SEAL: bool> {
     pub(super) text: &'a mut [u8],
 }
 
-/// By reference: so nothing is copied where a part is a function of its own. A wide read of a copy would wait for the words just
-/// written.
+/// Implemented for a reference, so that nothing is copied for parts that are separate functions. A wide load from a
+/// copy would stall on the stores that wrote it.
 impl<C: BlockCipher, G: Ghash, const SEAL: bool> Kernel for &mut Fused<'_, C, G, SEAL> {
     type Output = Whole;
 
@@ -39,15 +40,15 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Kernel for &mut Fused<'_, C, G,
         if S::AES {
             return Whole::of(self.reborrow().sized::<S, W>(simd));
         }
-        // One function for all ciphers of a kind: plain words take so many instructions that compiling them for each size
-        // of key took most of the time.
+        // One function for all ciphers of a kind: the kernel is so long in portable code that compiling it for each key
+        // size took most of the build time.
         let cipher = self.cipher.sliced(simd);
         let Fused { ghash, nonce, ad, text, .. } = self.reborrow();
         Whole::of(simd.outlined(Sliced(Fused::<_, _, SEAL> { cipher: &cipher, ghash, nonce, ad, text })))
     }
 }
 
-/// The kernel as a function of its own.
+/// The kernel as a separate function.
 struct Sliced<'a, C, G, const SEAL: bool>(Fused<'a, C, G, SEAL>);
 
 impl<S: Simd, C: BlockCipher, G: Ghash, const SEAL: bool> Outlined<S> for Sliced<'_, C, G, SEAL> {
@@ -59,7 +60,7 @@ impl<S: Simd, C: BlockCipher, G: Ghash, const SEAL: bool> Outlined<S> for Sliced
     }
 }
 
-/// The kernel for messages that are not short, as a function of its own.
+/// The kernel for longer messages, as a separate function.
 struct Longer<'a, 'b, C, G, const SEAL: bool, const W: usize>(&'b mut Fused<'a, C, G, SEAL>);
 
 impl<S: Simd, C: BlockCipher, G: Ghash, const SEAL: bool, const W: usize> Outlined<S>
@@ -82,12 +83,12 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
     /// The whole text, in batches of `W` registers or fewer.
     #[inline(always)]
     fn sized<S: Simd, const W: usize>(self, simd: S) -> Block {
-        // No batch may be longer than a group: few powers of h want short ones.
+        // No batch may be longer than a group: a key with few powers of h needs short batches.
         if const { W * S::Reg::BLOCKS + 3 <= G::GROUP } { self.whole::<S, W>(simd) } else { self.whole::<S, 8>(simd) }
     }
 }
 
-/// Texts from so many bytes on go through batches of the level's width, others through halves of it.
+/// Texts of at least this many bytes are processed in batches of the level's width, others in batches of half of it.
 const LONG: usize = 2048;
 
 impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
@@ -106,7 +107,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
         };
         let short = const { S::Reg::BLOCKS * widest(S::Reg::BLOCKS, S::AES) };
         if to_hash <= short && ad_blocks + to_hash <= G::GROUP {
-            // One group for everything.
+            // One group covers everything.
             walk.hash.open(ad_blocks + to_hash);
             walk.hash.bytes::<false>(self.ad);
         } else {
@@ -117,7 +118,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
             self.long::<S, W>(&mut walk, &mut to_hash);
             self.rest(&mut walk, to_hash);
         }
-        // One place for all lengths: this is most of the code.
+        // A single call for all lengths, because this is most of the code.
         Last { fused: self, walk, lengths: &lengths, first: &first }.tag()
     }
 
@@ -126,14 +127,14 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
     fn long<S: Simd, const W: usize>(&mut self, walk: &mut Walk<'_, G, S>, to_hash: &mut usize) {
         let len = self.text.len();
         let batch = const { W * S::Reg::BYTES };
-        // Where others go staggered, only nonces of other lengths come here.
+        // If long texts are staggered, only those with other nonce lengths get here.
         if const { W > 8 && !Self::staggers::<S, W>() } && len >= LONG {
             walk.at = len / batch * batch;
             self.bulk::<S, W, false>(walk.simd, &mut walk.hash, &mut walk.counter, &[], 0..walk.at, to_hash);
         }
     }
 
-    /// Batches of eight registers, of four where they are plain words; then all is ready for the last one.
+    /// Batches of eight registers, or of four in portable code; what remains is for the last batch.
     #[inline(always)]
     pub(super) fn rest<S: Simd>(&mut self, walk: &mut Walk<'_, G, S>, to_hash: usize) {
         if const { S::AES } { self.batches::<S, 8>(walk, to_hash) } else { self.batches::<S, 4>(walk, to_hash) }
@@ -152,7 +153,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
     }
 }
 
-/// How far a message is.
+/// The progress within a message.
 pub(super) struct Walk<'a, G: Ghash, S: Simd> {
     pub(super) simd: S,
     pub(super) hash: Hash<'a, G, S>,
@@ -160,7 +161,7 @@ pub(super) struct Walk<'a, G: Ghash, S: Simd> {
     pub(super) at: usize,
 }
 
-/// J0 of SP 800-38D, 7.1: the nonce and 1, or the hash of a nonce that has not 96 bits.
+/// J0 of SP 800-38D, 7.1: the nonce followed by 1, or for a nonce of another length than 96 bits its hash.
 #[inline(always)]
 pub(super) fn first_counter<S: Simd, G: Ghash>(simd: S, ghash: &G, nonce: &[u8]) -> Block {
     if nonce.len() == 12 {
@@ -180,7 +181,7 @@ pub(super) fn lengths(ad: usize, text: usize) -> Block {
     ((ad as u128 * 8) << 64 | (text as u128 * 8)).to_be_bytes()
 }
 
-/// A batch hashed between the rounds of a cipher.
+/// A batch that is hashed between the rounds of a cipher.
 struct Hashing<'a, 'b, G: Ghash + 'b, S: Simd> {
     simd: S,
     key: G::Key<'b>,
@@ -209,7 +210,7 @@ impl<'a, 'b, G: Ghash, S: Simd> Hashing<'a, 'b, G, S> {
         self.done += 1;
     }
 
-    /// The pairs that were not hashed between rounds.
+    /// Hashes the pairs that were not hashed between rounds.
     #[inline(always)]
     fn rest(mut self) {
         while self.done < self.pairs {
@@ -231,8 +232,9 @@ impl<G: Ghash, S: Simd> Interleave<S> for Hashing<'_, '_, G, S> {
 }
 
 impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
-    /// A part of the text, in whole batches. When sealing, all are hashed too. `to_hash` blocks were still to be hashed before it.
-    /// If `ACROSS`, the text is read from `source` and written to `self.text`; else it is in `self.text`.
+    /// A part of the text, in whole batches. When sealing, all of them are hashed too. `to_hash` is the number of
+    /// blocks left to hash when this part begins. If `ACROSS`, the text is read from `source` and written to
+    /// `self.text`; otherwise it is processed in `self.text`.
     #[inline(always)]
     pub(super) fn bulk<S: Simd, const W: usize, const ACROSS: bool>(
         &mut self,
@@ -278,7 +280,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
     }
 }
 
-/// Xors the keystream into a batch, or with as much of `source` to there.
+/// Xors the keystream into a batch; with a `source`, sets the batch to `source` xor the keystream.
 #[inline(always)]
 fn apply<S: Simd, const W: usize>(simd: S, keystream: &[S::Reg; W], source: Option<&[u8]>, batch: &mut [u8]) {
     let row = S::Reg::BYTES;
@@ -288,7 +290,7 @@ fn apply<S: Simd, const W: usize>(simd: S, keystream: &[S::Reg; W], source: Opti
     }
 }
 
-/// The most registers of a last batch, where registers have `blocks` blocks.
+/// The most registers in a last batch, for registers of `blocks` blocks.
 const fn widest(blocks: usize, aes: bool) -> usize {
     match (blocks, aes) {
         (4, true) => 10,
@@ -297,8 +299,8 @@ const fn widest(blocks: usize, aes: bool) -> usize {
     }
 }
 
-/// What is left of the text, and the lengths, in a group that is open for them. The first counter block is in the last lane of the batch,
-/// where no text is: so there is a lane for the lengths behind the text.
+/// The rest of the text and the lengths, in a group that is open for them. The first counter block is in the last lane
+/// of the batch, which has no text: so there is always a lane for the lengths after the text.
 pub(super) struct Last<'a, 'b, C, G: Ghash, S: Simd, const SEAL: bool> {
     pub(super) fused: Fused<'a, C, G, SEAL>,
     pub(super) walk: Walk<'b, G, S>,
@@ -306,7 +308,7 @@ pub(super) struct Last<'a, 'b, C, G: Ghash, S: Simd, const SEAL: bool> {
     pub(super) first: &'b Block,
 }
 
-/// The batch of the first of these widths that is wide enough.
+/// Selects the first of these batch widths that is wide enough.
 macro_rules! widths {
     ($last:ident, $registers:ident: $widest:literal) => {
         $last.batch::<$widest>()
@@ -317,15 +319,15 @@ macro_rules! widths {
 }
 
 impl<C: BlockCipher, G: Ghash, S: Simd, const SEAL: bool> Last<'_, '_, C, G, S, SEAL> {
-    /// Whether few texts come here: widths are far apart then.
+    /// Whether widths are far apart, because few texts get here.
     const FAR: bool = Fused::<C, G, SEAL>::has_short::<S>() && S::MASKS;
 
     #[inline(always)]
     pub(super) fn tag(self) -> Block {
         let registers = (self.fused.text.len() - self.walk.at + 16).div_ceil(S::Reg::BYTES);
-        // Conditions that are constants keep other levels' from being compiled.
+        // The conditions are constants, so that only this level's widths are compiled.
         if const { Self::FAR } {
-            // Only what has more associated data, or another nonce, than most comes here.
+            // Only messages with more associated data than usual, or with other nonce lengths, get here.
             widths!(self, registers: 4 10)
         } else if const { !G::LANES } {
             // Strategies that are slow, or for small keys.
@@ -349,7 +351,7 @@ impl<C: BlockCipher, G: Ghash, S: Simd, const SEAL: bool> Last<'_, '_, C, G, S, 
         let mut ciphertext = [simd.zero(); W];
         for (i, key) in keystream.iter().enumerate() {
             let now = text.get_mut(i * row..).unwrap_or_default();
-            // The last register has no more than the lengths' lane less than a whole one.
+            // The last register holds text at most in all lanes but that of the lengths.
             ciphertext[i] = if i + 1 < W && now.len() >= row {
                 let old = simd.load(now);
                 let new = old ^ *key;
@@ -365,7 +367,7 @@ impl<C: BlockCipher, G: Ghash, S: Simd, const SEAL: bool> Last<'_, '_, C, G, S, 
             }
         }
         let lengths = simd.splat(self.lengths);
-        // Where widths differ by two at most, the lengths are in one of the last two registers.
+        // If widths differ by at most two, the lengths are in one of the last two registers.
         let far = const { Self::FAR };
         for (i, x) in ciphertext.iter_mut().enumerate().skip(if far { 0 } else { W.saturating_sub(2) }) {
             *x = x.replace_lane((left - 1).wrapping_sub(i * lanes), lengths);

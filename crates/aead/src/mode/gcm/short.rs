@@ -1,7 +1,8 @@
-//! Short messages at the levels of wide registers: the associated data in one register, the text in up to ten.
+//! Short messages at levels with wide registers: associated data in one register, text in up to ten.
 //!
-//! What costs time here is the number of instructions, because a processor works on the next message as far as it sees ahead.
-//! So there are no batches, no groups and no counter under way: each width is straight code, with masks in a function without the others' frame.
+//! The time depends on the number of instructions here, because the processor starts on the next message as soon as it
+//! sees it in its window. So there are no batches, no groups and no running counter: the code for each width is
+//! straight-line, and with masks each is a function with a frame of its own.
 
 use super::kernel::{Fused, lengths};
 use crate::{
@@ -10,13 +11,13 @@ use crate::{
     simd::{Block, Logic, Outlined, Reg, Simd, counter_zero},
 };
 
-/// Registers of the longest text, with the first counter block.
+/// The registers of the longest text, including the first counter block.
 const fn most_registers<S: Simd>() -> usize {
     if S::MASKS { 14 } else { 9 }
 }
 
-/// The last bytes of the counter blocks of `W` registers of up to four blocks, under a nonce of 96 bits: those of the text, from 2 on,
-/// and in the last lane that of the tag, 1.
+/// The last bytes of the counter blocks of `W` registers of up to four blocks, under a nonce of 96 bits: from 2 on for
+/// the text, and 1, for the tag, in the last lane.
 #[repr(C, align(64))]
 struct Numbers<const W: usize>([[Block; 4]; W]);
 
@@ -33,7 +34,7 @@ impl<const W: usize> Numbers<W> {
 }
 
 impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
-    /// Whether short messages go this way with this cipher, hash and level.
+    /// Whether this path is used for short messages with this cipher, hash and level.
     pub(super) const fn has_short<S: Simd>() -> bool {
         S::AES && S::Reg::BLOCKS > 1 && G::LANES
     }
@@ -45,7 +46,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
         self.nonce.len() == 12 && self.ad.len() <= S::Reg::BYTES && self.text.len() <= most
     }
 
-    /// A short message; returns the tag, 16 bytes of it.
+    /// A short message; returns the tag, 16 bytes.
     #[inline(always)]
     pub(super) fn short<S: Simd>(&mut self, simd: S) -> Block {
         if const { S::MASKS } {
@@ -55,8 +56,8 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
             let sum = self.hashed_ad(simd);
             return self.of_width(simd, &mut simd.zero(), sum);
         }
-        // Less than a block takes branches: one place for all widths. Written so that the compiler knows that these are 16
-        // bytes at most.
+        // A partial block needs branches, which are written once for all widths. The expressions let the compiler see
+        // that these are at most 16 bytes.
         let len = self.text.len();
         let end = len.saturating_sub(1) / 16 * 16;
         let end = end..len.min(end + 16);
@@ -69,8 +70,9 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
         tag
     }
 
-    /// The code for as many registers as the text has. Without masks, `last` is the last block of the text in the first lane: it is read
-    /// before and written behind this, unless the text ends with a whole register.
+    /// Selects the code for the number of registers of the text. Without masks, `last` is the last block of the text,
+    /// in the first lane: it is loaded before this call and stored after it, unless the text ends with a whole
+    /// register.
     #[inline(always)]
     fn of_width<S: Simd>(&mut self, simd: S, last: &mut S::Reg, sum: G::Sum<S::Reg>) -> Block {
         match self.text.len().div_ceil(16) / S::Reg::BLOCKS {
@@ -87,7 +89,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
         }
     }
 
-    /// The hash with the associated data: once for all widths.
+    /// Hashes the associated data, once for all widths.
     #[inline(always)]
     fn hashed_ad<S: Simd>(&self, simd: S) -> G::Sum<S::Reg> {
         let mut sum = self.ghash.start(simd);
@@ -100,21 +102,22 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
         sum
     }
 
-    /// A text that with the first counter block fills `W` registers, the last of them in part.
+    /// A text that together with the first counter block fills `W` registers, the last of them possibly in part.
     #[inline(always)]
     fn few<S: Simd, const W: usize>(self, simd: S, last: &mut S::Reg, mut sum: G::Sum<S::Reg>) -> Block {
         let Fused { cipher, ghash, nonce, ad, mut text } = self;
-        // A text of no bytes may have no address either; see `behind`.
+        // An empty text may have an invalid address; see `behind`.
         let mut nowhere = [0];
         if W == 1 && text.is_empty() {
             text = &mut nowhere[..0];
         }
         let (row, lanes, blocks) = (S::Reg::BYTES, const { S::Reg::BLOCKS }, text.len().div_ceil(16));
         let keystream = keystream::<S, C, W>(simd, cipher, nonce);
-        // All is read before anything is written: a read beside what was just written would wait for it. All but the last two
-        // registers are full; the lengths are behind the text before the keystream is known.
+        // Everything is loaded before anything is stored, because a load next to a recent store would stall. All but
+        // the last two registers are full. The lengths are placed after the text before the keystream is known.
         let (ones, lengths) = (simd.splat_words(!0), simd.splat(&lengths(ad.len(), text.len())));
-        // Without masks there are two lanes: the last block is alone in the last register, or behind another in the one before.
+        // Without masks there are two lanes: the last block is alone in the last register, or the second in the
+        // register before.
         let alone = const { !S::MASKS } && blocks % 2 == 1;
         let whole = const { !S::MASKS } && (alone || text.len().is_multiple_of(row));
         let mut ciphertext = [simd.zero(); W];
@@ -124,7 +127,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
                 simd.load(&text[at..])
             } else if const { S::MASKS } {
                 let read = simd.load_partial(behind(text, at));
-                // So many whole registers of blocks come before, and so many blocks in this one.
+                // Blocks in this register, after the whole registers before it.
                 if i + 1 == W { read.replace_lane(blocks % lanes, lengths) } else { read }
             } else if i + 2 == W {
                 let mut first = [0; 16];
@@ -183,7 +186,7 @@ fn keystream<S: Simd, C: BlockCipher, const W: usize>(simd: S, cipher: &C, nonce
     keystream
 }
 
-/// The longer ones of the short messages, in a function with a frame of its own.
+/// The longer of the short messages, in a function with a frame of its own.
 struct More<'a, 'b, C, G, const SEAL: bool>(&'b mut Fused<'a, C, G, SEAL>);
 
 impl<S: Simd, C: BlockCipher, G: Ghash, const SEAL: bool> Outlined<S> for More<'_, '_, C, G, SEAL> {
@@ -197,7 +200,7 @@ impl<S: Simd, C: BlockCipher, G: Ghash, const SEAL: bool> Outlined<S> for More<'
 }
 
 impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
-    /// The same, of one or two registers less; each is read, written and hashed in its turn.
+    /// The same with one or two registers less; each is loaded, stored and hashed in turn.
     #[inline(always)]
     fn more<S: Simd, const W: usize>(self, simd: S) -> Block {
         let mut sum = self.hashed_ad(simd);
@@ -220,7 +223,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
                 G::pair(simd, key, &mut sum, 2 * i * lanes, if SEAL { new } else { old }, 2 * lanes);
             } else {
                 if i + 2 == W / 2 {
-                    // All of it is read before it is written, as above.
+                    // All of it is loaded before it is stored, as above.
                     for (j, old) in tail.iter_mut().enumerate() {
                         *old = simd.load_partial(behind(text, at + j * row));
                     }
@@ -241,13 +244,13 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
     }
 }
 
-/// What is left of a text from `at` on. Where that is nothing it is a place in memory all the same: processors are slow to leave out
-/// bytes of addresses that there are not.
+/// The rest of a text from `at` on. An empty rest still has a valid address, because masked accesses are slow if the
+/// skipped bytes lie at unmapped addresses.
 #[inline(always)]
 fn behind(text: &mut [u8], at: usize) -> &mut [u8] {
     let at = text.len().min(at);
     &mut text[at..]
 }
 
-/// As [`Logic::ternary`](crate::simd::Logic::ternary) has it: x and y, xor z.
+/// The table for [`Logic::ternary`](crate::simd::Logic::ternary): x and y, xor z.
 const KEEP_XOR: i32 = 0x6a;

@@ -1,8 +1,10 @@
-//! Long texts at a level of 32 wide registers: half a batch is in the last rounds of the cipher while the other half is in its first and a
-//! third is hashed. So the units for AES never wait for the end of a batch, as they do where all of it goes round by round.
+//! Long texts at a level with 32 wide registers: one half of a batch is in the last rounds of the cipher while the
+//! other half is in its first rounds and a third half is hashed. So the AES units never wait for the end of a batch, as
+//! they do if all of it is processed round by round.
 //!
-//! Everything that is no round is cut down, because it takes turns from the rounds: a counter block is one xor with a table,
-//! which whitens it too; the text is xored into the last round key; and GHASH is reduced in every lane by itself.
+//! All instructions other than rounds are minimised, because they compete with rounds for execution ports: a counter
+//! block is one xor with a table, which includes the first round key; the text is xored into the last round key; and
+//! GHASH is reduced in each lane separately.
 
 use super::{
     counters::{Counters, HALF},
@@ -15,12 +17,12 @@ use crate::{
     simd::{Block, Reg, Simd},
 };
 
-/// Blocks of a batch, which is a group of the hash.
+/// Blocks in a batch, which is also a group of the hash.
 const BATCH: usize = 64;
-/// So many blocks of associated data are hashed with the first group.
+/// Up to this many blocks of associated data are hashed with the first group.
 const FEW: usize = 3;
 
-/// What goes on beside the halves.
+/// The hash, which is computed between the rounds.
 struct Pipeline<'a, C, G: Ghash + 'a, S: Simd> {
     simd: S,
     cipher: &'a C,
@@ -29,7 +31,7 @@ struct Pipeline<'a, C, G: Ghash + 'a, S: Simd> {
 }
 
 impl<C: BlockCipher, G: Ghash, S: Simd> Pipeline<'_, C, G, S> {
-    /// Pair `i` of half a batch, the first or the second of a group.
+    /// Hashes pair `i` of half a batch, the first or second half of a group.
     #[inline(always)]
     fn hash(&mut self, half: &[u8], second: bool, i: usize) {
         let (row, lanes) = (S::Reg::BYTES, S::Reg::BLOCKS);
@@ -46,8 +48,8 @@ impl<C: BlockCipher, G: Ghash, S: Simd> Pipeline<'_, C, G, S> {
         }
     }
 
-    /// The last rounds of one half, whose text is `now`, the first rounds of another, and the hash of a third, `known`, if
-    /// there is one.
+    /// The last rounds of one half, whose text is `now`, interleaved with the first rounds of another, and with the
+    /// hash of a third, `known`, if there is one.
     #[inline(always)]
     fn step<const HASH: bool>(
         &mut self,
@@ -73,7 +75,7 @@ impl<C: BlockCipher, G: Ghash, S: Simd> Pipeline<'_, C, G, S> {
         });
     }
 
-    /// The same where of the other half only so many registers are needed.
+    /// The same if only some registers of the other half are needed.
     #[inline(always)]
     fn last_step(
         &mut self,
@@ -113,7 +115,7 @@ impl<C: BlockCipher, G: Ghash, S: Simd> Pipeline<'_, C, G, S> {
         }
     }
 
-    /// A round of the first `count` registers of half a batch, an even number.
+    /// One round of the first `count` registers of half a batch; `count` is even.
     #[inline(always)]
     fn some(&mut self, half: &mut [S::Reg; HALF], count: usize, key: S::Reg) {
         let [a, b, c, d, e, f, g, h] = half;
@@ -135,7 +137,7 @@ impl<C: BlockCipher, G: Ghash, S: Simd> Pipeline<'_, C, G, S> {
         G::order_barrier(self.simd, &mut self.sum, [x, y]);
     }
 
-    /// The part of the hash that goes with round `s` of the second half of the rounds; `pairs` are done.
+    /// The part of the hash that belongs to round `s` of the second half of the rounds; `pairs` are already hashed.
     #[inline(always)]
     fn between(&mut self, known: &[u8], second: bool, pairs: &mut usize, s: usize) {
         let known = &known[..HALF * S::Reg::BYTES];
@@ -161,28 +163,29 @@ impl<C: BlockCipher, G: Ghash, S: Simd> Pipeline<'_, C, G, S> {
     }
 }
 
-/// The halves of a text in the rounds.
+/// The halves of a text that are being encrypted.
 struct Halves<R> {
     a: [R; HALF],
     b: [R; HALF],
-    /// Registers of the last half that are needed, an even number.
+    /// The number of registers of the last half that are needed; even.
     last: usize,
 }
 
 impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
-    /// Whether this cipher, hash and level go staggered.
+    /// Whether long texts are staggered with this cipher, hash and level.
     pub(super) const fn staggers<S: Simd, const W: usize>() -> bool {
         S::AES && C::AES_ROUNDS > 0 && G::LANES && W == 2 * HALF && S::Reg::BLOCKS * W == BATCH
     }
 
-    /// A text of half a batch at least, under a nonce of 96 bits; returns the tag, 16 bytes of it.
+    /// A text of at least half a batch, under a nonce of 96 bits; returns the tag, 16 bytes.
     #[inline(always)]
     pub(super) fn staggered<S: Simd>(self, mut hash: Hash<'_, G, S>, first: &Block, lengths: &Block) -> Block {
         let (simd, ghash, cipher, half) = (hash.simd, hash.ghash, self.cipher, const { HALF * S::Reg::BYTES });
         let count = self.text.len() / half;
         let (whole, rest) = self.text.split_at_mut(half * count);
         let blocks = rest.len().div_ceil(16);
-        // What is behind the last whole half, with the lengths; and with that half, where it is the first of a group.
+        // The blocks after the last whole half, including the lengths; if that half is the first of a group, it is
+        // included too.
         let last_group = if count % 2 == 1 { HALF * S::Reg::BLOCKS + blocks + 1 } else { blocks + 1 };
         let start = if count == 1 { last_group } else { BATCH };
         if self.ad.len() <= FEW * 16 {
@@ -197,7 +200,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
         let nonce = u128::from_le_bytes(*first) & ((1 << 96) - 1);
         let base = simd.splat(&nonce.to_le_bytes()) ^ cipher.round_key(simd, 0);
         let first = simd.splat(first) ^ cipher.round_key(simd, 0);
-        // The last half, with the first counter block behind the text if there is a lane free.
+        // The last half, with the first counter block after the text if there is a free lane.
         let free = blocks < HALF * S::Reg::BLOCKS;
         let last = if free { (blocks + 1).div_ceil(S::Reg::BLOCKS).next_multiple_of(2) } else { HALF };
         let mut counters = Counters { base, at: 0, high: 0, first, last: if free { last } else { 0 }, left: count };
@@ -230,7 +233,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
     }
 }
 
-/// Hashes what is behind the last half, and the lengths.
+/// Hashes what follows the last half, and the lengths.
 #[inline(always)]
 fn line_end<G: Ghash, S: Simd>(
     hash: Hash<'_, G, S>,
@@ -259,7 +262,7 @@ fn line_end<G: Ghash, S: Simd>(
 }
 
 impl<'a, C: BlockCipher, G: Ghash, S: Simd> Pipeline<'a, C, G, S> {
-    /// Encrypts whole halves; all but the last are hashed. Leaves the half behind them, in the middle of its rounds, in `b`.
+    /// Encrypts whole halves and hashes all but the last. Leaves the next half in `b`, in the middle of its rounds.
     #[inline(always)]
     fn seal(
         &mut self,
@@ -305,7 +308,7 @@ impl<'a, C: BlockCipher, G: Ghash, S: Simd> Pipeline<'a, C, G, S> {
         }
     }
 
-    /// Decrypts whole halves and hashes them before. Leaves the half behind them, in the middle of its rounds, in `b`.
+    /// Hashes and decrypts whole halves. Leaves the next half in `b`, in the middle of its rounds.
     #[inline(always)]
     fn open(
         &mut self,
@@ -346,8 +349,8 @@ impl<'a, C: BlockCipher, G: Ghash, S: Simd> Pipeline<'a, C, G, S> {
         self.last_step(a, (b, *last), &mut text[half * at..], None, false);
     }
 
-    /// The last rounds of the last half, whose text `now` is shorter than it, and the hash of the one before. Returns the
-    /// ciphertext, and the first counter block encrypted, in the last lane, if it went along.
+    /// The last rounds of the last half, whose text `now` is shorter than a half, and the hash of the half before.
+    /// Returns the ciphertext, and the encrypted first counter block in the last lane if that half contained it.
     #[inline(always)]
     fn last<const HASH: bool, const SEAL: bool>(
         &mut self,

@@ -1,4 +1,4 @@
-//! The kernels of GCM-SIV: all of a short message in one, or its parts one after the other.
+//! The kernels of GCM-SIV: a short message in one kernel, a longer one in several.
 
 use super::NONCE;
 use crate::{
@@ -15,10 +15,10 @@ use crate::{
 
 /// A cipher whose key is derived for each message.
 pub(super) trait Derived: BlockCipher + Sized {
-    /// Blocks of a key.
+    /// Blocks in a key.
     const BLOCKS: usize;
     fn empty() -> Self;
-    /// Takes its key from the front of `key`.
+    /// Sets its key to the first bytes of `key`.
     fn expand<S: Simd>(&mut self, simd: S, key: &[u8; 32]);
 }
 
@@ -46,7 +46,7 @@ impl Derived for Aes256 {
     }
 }
 
-/// The keys of one message, made where they stay: what is moved leaves copies.
+/// The keys of one message, computed in place, because moving them leaves copies.
 pub(super) struct Keys<C, const SLOTS: usize> {
     pub(super) hash: Clmul<SLOTS>,
     pub(super) cipher: C,
@@ -54,7 +54,7 @@ pub(super) struct Keys<C, const SLOTS: usize> {
 
 /// Slots for 36 powers of h, which take half the time of the usual 68.
 const MANY: usize = 44;
-/// Slots for 16 powers, for a short message: to clear and to wipe more would be a tenth of its time.
+/// Slots for 16 powers, for a short message: clearing and wiping more would take a tenth of its time.
 const FEW: usize = 24;
 
 impl<C: Derived, const SLOTS: usize> Keys<C, SLOTS> {
@@ -64,7 +64,7 @@ impl<C: Derived, const SLOTS: usize> Keys<C, SLOTS> {
     }
 }
 
-/// What is sealed or opened.
+/// A message to be sealed or opened.
 pub(super) struct Message<'a> {
     pub(super) nonce: &'a [u8; NONCE],
     pub(super) ad: &'a [u8],
@@ -72,30 +72,30 @@ pub(super) struct Message<'a> {
 }
 
 impl Message<'_> {
-    /// Blocks of its hash, with that of the lengths.
+    /// The blocks of its hash, including the one for the lengths.
     #[inline(always)]
     fn blocks(&self) -> usize {
         self.ad.len().div_ceil(16) + self.text.len().div_ceil(16) + 1
     }
 
-    /// Whether one kernel does it all.
+    /// Whether it is processed by one kernel.
     #[inline(always)]
     pub(super) fn is_short(&self) -> bool {
         self.blocks() <= Clmul::<FEW>::GROUP
     }
 
-    /// Blocks of associated data or of text, whichever are more.
+    /// The number of blocks in associated data or text, whichever is larger.
     pub(super) fn longest_part(&self) -> usize {
         self.ad.len().max(self.text.len()).div_ceil(16).max(1)
     }
 }
 
-/// All of a short message: one reduction ends its hash, what one part makes is at hand for the next, and keys are cleared and wiped by whole
-/// registers.
+/// A short message in one kernel: its hash is reduced once, results stay in registers, and keys are cleared and wiped
+/// in whole registers.
 pub(super) struct Short<'a, C, const SEAL: bool> {
     pub(super) generator: &'a C,
     pub(super) message: Message<'a>,
-    /// That of a message to open.
+    /// The tag of a message to be opened.
     pub(super) tag: &'a Block,
 }
 
@@ -127,12 +127,12 @@ impl<C: Derived, const SEAL: bool> Kernel for Short<'_, C, SEAL> {
     }
 }
 
-/// Makes the keys of a message (RFC 8452, section 4): of the encryptions of a number and the nonce each, the first halves. Two of them are
-/// POLYVAL's key, the others that of the cipher.
+/// Derives the keys of a message (RFC 8452, section 4) from the encryptions of several numbers, each with the nonce:
+/// their first halves are concatenated. The first two form POLYVAL's key, the others the cipher's.
 pub(super) struct Derivation<'a, C, const SLOTS: usize> {
     pub(super) generator: &'a C,
     pub(super) nonce: &'a [u8; NONCE],
-    /// The most blocks of a group of the hash.
+    /// The most blocks in a group of the hash.
     pub(super) blocks: usize,
     pub(super) keys: &'a mut Keys<C, SLOTS>,
 }
@@ -149,7 +149,8 @@ impl<C: Derived, const SLOTS: usize> Kernel for Derivation<'_, C, SLOTS> {
 impl<C: Derived, const SLOTS: usize> Derivation<'_, C, SLOTS> {
     #[inline(always)]
     fn derive<S: Simd>(self, simd: S) {
-        // As many lanes as POLYVAL's key and the cipher's have blocks. Conditions that are constants: each level has one of these.
+        // One lane for each block of POLYVAL's key and the cipher's. The conditions are constants: each level has one
+        // of these.
         if const { C::BLOCKS < S::Reg::BLOCKS } {
             self.pairs::<S, 2>(simd)
         } else if const { C::BLOCKS < 2 * S::Reg::BLOCKS } {
@@ -159,7 +160,8 @@ impl<C: Derived, const SLOTS: usize> Derivation<'_, C, SLOTS> {
         }
     }
 
-    /// In `N` registers, the even numbers in one of each pair and the odd ones in the other: so halves meet in their lanes.
+    /// In `N` registers, with even numbers in one of each pair and odd ones in the other, so that the halves to be
+    /// joined are in the same lanes.
     #[inline(always)]
     fn pairs<S: Simd, const N: usize>(self, simd: S) {
         let even =
@@ -186,7 +188,8 @@ impl<C: Derived, const SLOTS: usize> Derivation<'_, C, SLOTS> {
     }
 }
 
-/// The tag of a plaintext: POLYVAL of associated data, text and both lengths, each filled up with zero to whole blocks.
+/// The tag of a plaintext: POLYVAL of associated data and text, each padded with zeros to whole blocks, and both
+/// lengths.
 pub(super) struct TagOf<'a, C> {
     pub(super) keys: &'a Keys<C, MANY>,
     pub(super) nonce: &'a [u8; NONCE],
@@ -199,14 +202,14 @@ impl<C: BlockCipher> Kernel for TagOf<'_, C> {
 
     #[inline(always)]
     fn run<S: Simd, const W: usize>(self, simd: S) -> Whole {
-        /// Blocks between reductions: whole registers of every level.
+        /// Blocks between reductions: whole registers at every level.
         const GROUP: usize = Clmul::<MANY>::GROUP / 8 * 8;
         let TagOf { keys, nonce, ad, text } = self;
         let mut hash = Hash::new(simd, &keys.hash);
         for part in [ad, text] {
             for group in part.chunks(16 * GROUP) {
                 hash.open(group.len().div_ceil(16));
-                // GHASH reverses the bytes of each block; POLYVAL takes them as they are.
+                // GHASH reverses the bytes of each block; POLYVAL does not.
                 hash.bytes::<true>(group);
                 hash.close();
             }
@@ -218,14 +221,14 @@ impl<C: BlockCipher> Kernel for TagOf<'_, C> {
     }
 }
 
-/// The last block of a hash: the lengths in bits, turned round as all its blocks are.
+/// The last block of a hash: the lengths in bits, byte-reversed like all of its blocks.
 #[inline(always)]
 fn lengths<S: Simd>(simd: S, ad: &[u8], text: &[u8]) -> S::Reg {
     let bits = |part: &[u8]| 8 * part.len() as u128;
     simd.first(&(bits(ad) | bits(text) << 64).to_le_bytes()).reverse_bytes()
 }
 
-/// The tag to a hash: that xor the nonce, encrypted without its last bit.
+/// The tag for a hash: the hash xor the nonce, with the last bit cleared, encrypted.
 #[inline(always)]
 fn tag_of<S: Simd, C: BlockCipher, const SLOTS: usize>(
     simd: S,
@@ -240,7 +243,7 @@ fn tag_of<S: Simd, C: BlockCipher, const SLOTS: usize>(
     tag[0].first_block()
 }
 
-/// Counter mode from a tag on, whose first 32 bits count, little endian, and wrap.
+/// Counter mode that starts from a tag, whose first 32 bits are a little-endian counter that wraps.
 pub(super) struct Ctr<'a, C> {
     pub(super) cipher: &'a C,
     pub(super) tag: &'a Block,
@@ -272,7 +275,7 @@ impl<C: BlockCipher> Ctr<'_, C> {
         simd.splat(&counter).add32(simd.lane_numbers())
     }
 
-    /// A text of less than a batch.
+    /// A text shorter than a batch.
     #[inline(always)]
     fn few<S: Simd>(self, simd: S) {
         let counter = self.counter(simd);
@@ -280,7 +283,7 @@ impl<C: BlockCipher> Ctr<'_, C> {
     }
 }
 
-/// A text of any length: four registers at a time, or the one that it fits into.
+/// A text of any length: four registers at a time, or a single one if it fits into that.
 #[inline(always)]
 fn rest<S: Simd, C: BlockCipher>(simd: S, cipher: &C, mut counter: S::Reg, text: &mut [u8]) {
     if text.len() <= S::Reg::BYTES {
@@ -291,7 +294,7 @@ fn rest<S: Simd, C: BlockCipher>(simd: S, cipher: &C, mut counter: S::Reg, text:
     }
 }
 
-/// Text of at most `N` registers xor keystream.
+/// Xors at most `N` registers of text with keystream.
 #[inline(always)]
 fn apply<S: Simd, const N: usize>(simd: S, keystream: [S::Reg; N], text: &mut [u8]) {
     for (key, text) in keystream.iter().zip(text.chunks_mut(S::Reg::BYTES)) {

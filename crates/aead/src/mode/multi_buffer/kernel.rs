@@ -1,4 +1,4 @@
-//! The kernel: keys made or loaded, then row after row through the cipher and GHASH, a packet a lane.
+//! The kernel: computes or loads keys, then processes row after row with the cipher and GHASH, one packet per lane.
 
 use super::{Frame, HashKeys, MultiBuffer, PACKETS, row::WIDTH};
 use crate::{
@@ -24,7 +24,7 @@ pub(super) struct Run<'a, 'b, const KEYS: usize> {
     pub(super) seal: bool,
 }
 
-/// A register of each packet's blocks, as many packets as [`WIDTH`] registers hold.
+/// One block of each packet, in [`WIDTH`] registers with one packet per lane.
 pub(super) type Across<S> = [<S as Simd>::Reg; WIDTH];
 
 /// Round keys of as many packets.
@@ -44,7 +44,7 @@ impl<const KEYS: usize> Kernel for Run<'_, '_, KEYS> {
                 *key = [simd.splat(block); WIDTH];
             }
         }
-        // Zeroed once, before registers hold anything: the call would spill them all.
+        // Zeroed once, before registers are in use, because the call would spill them all.
         let mut spare = [[[0; 16]; SPARE]; MOST];
         for at in (0..self.lanes.count).step_by(WIDTH * S::Reg::BLOCKS) {
             self.schedule(simd, at, keys.keys_mut());
@@ -54,7 +54,7 @@ impl<const KEYS: usize> Kernel for Run<'_, '_, KEYS> {
     }
 }
 
-/// Rows behind the head from which on powers of h are worth their time.
+/// From this number of rows after the head on, computing powers of h saves time.
 const POWERS_FROM: usize = 12;
 
 impl<const KEYS: usize> Run<'_, '_, KEYS> {
@@ -141,7 +141,7 @@ impl<const KEYS: usize> Run<'_, '_, KEYS> {
             (true, 3..) => group.head::<4, 3>(spare),
             _ => group.ad(spare),
         };
-        // One after the other, as long as some packets have not started.
+        // One row at a time, as long as some packets have not started.
         while row <= group.latest && row <= group.last {
             row += group.rows::<1>(spare, row);
         }
@@ -168,25 +168,25 @@ impl<const KEYS: usize> Run<'_, '_, KEYS> {
     }
 }
 
-/// Packets on their way through their rows.
+/// A group of packets, and the position in their rows.
 struct Group<'a, 'b, S: Simd, const KEYS: usize> {
     simd: S,
     keys: &'a Rounds<S, KEYS>,
     frames: &'a mut [Frame<'b>],
     first: &'a [usize],
-    /// Counter blocks 0, bytes reversed.
+    /// Counter blocks 0, with their bytes reversed.
     counters: Across<S>,
     hashes: [LaneKeys<S::Reg>; WIDTH],
     sums: Across<S>,
-    /// The last row that is some packet's first.
+    /// The last row in which a packet starts.
     latest: usize,
-    /// The last row, and what of it is text.
+    /// The last row, and which bytes of it are text.
     last: usize,
     keep: Across<S>,
     seal: bool,
 }
 
-/// Packets of the widest group.
+/// The most packets in a group, at the widest level.
 const MOST: usize = 4 * WIDTH;
 
 /// `ROWS` blocks of each packet of a group.
@@ -195,8 +195,8 @@ type Blocks<'a, const ROWS: usize> = [&'a mut [Block; ROWS]; MOST];
 /// Rows of [`Spare`].
 const SPARE: usize = 4;
 
-/// What lanes take where their packet has no block. Where it starts later this stays zero: no keystream is added to it.
-/// Lanes without a packet leave anything, which nobody reads: they are the last of the last group.
+/// The blocks of lanes whose packet has no block in a row. For a packet that starts later they stay zero, because no keystream is added to
+/// them. Lanes without a packet, which are the last of the last group, leave arbitrary values, which are never read.
 type Spare = [[Block; SPARE]; MOST];
 
 /// `ROWS` of the spare blocks of each lane.
@@ -206,7 +206,8 @@ fn first_rows<const ROWS: usize>(spare: &mut Spare) -> Blocks<'_, ROWS> {
     spare.each_mut().map(|rows| rows.first_chunk_mut().expect("fewer rows"))
 }
 
-/// The frames' blocks from `row` on; where a packet has none, of the spare ones. `unknown`, as compilers gather places in vectors.
+/// The frames' blocks from `row` on, or spare blocks for a packet that has none. `unknown` keeps compilers from collecting addresses in
+/// vectors.
 #[inline(always)]
 fn blocks<'a, const ROWS: usize>(
     frames: &'a mut [Frame<'_>],
@@ -225,11 +226,11 @@ fn blocks<'a, const ROWS: usize>(
     blocks
 }
 
-/// Rows of text for which the frames are looked up at once.
+/// Rows of text for which the frames' addresses are computed at once.
 const STRETCH: usize = 16;
 
 impl<S: Simd, const KEYS: usize> Group<'_, '_, S, KEYS> {
-    /// The first `ROWS` rows where all packets have them: associated data, and `TEXT` of text, one less.
+    /// The first `ROWS` rows, if all packets have them: associated data, and `TEXT` rows of text, one less.
     #[inline(always)]
     fn head<const ROWS: usize, const TEXT: usize>(&mut self, spare: &mut Spare) -> usize {
         let simd = self.simd;
@@ -279,7 +280,7 @@ impl<S: Simd, const KEYS: usize> Group<'_, '_, S, KEYS> {
         stream
     }
 
-    /// Encrypts or decrypts text rows and hashes them; they stand in the blocks from `from` on.
+    /// Encrypts or decrypts rows of text and hashes them; they are in the blocks from `from` on.
     #[inline(always)]
     fn texts<const ROWS: usize, const BLOCKS: usize>(
         &mut self,
@@ -305,7 +306,7 @@ impl<S: Simd, const KEYS: usize> Group<'_, '_, S, KEYS> {
         }
     }
 
-    /// Encrypts or decrypts block `at` of each packet; the ciphertext.
+    /// Encrypts or decrypts block `at` of each packet; returns the ciphertext.
     #[inline(always)]
     fn exchange<const BLOCKS: usize>(
         &self,
@@ -338,7 +339,7 @@ impl<S: Simd, const KEYS: usize> Group<'_, '_, S, KEYS> {
         ROWS
     }
 
-    /// Whole rows of text from `row` on, four at a time, with one reduction of the hash for each four; the row behind them.
+    /// Whole rows of text from `row` on, four at a time, with one reduction of the hash per four rows; returns the next row.
     #[inline(always)]
     fn long(&mut self, mut row: usize) -> usize {
         let mut powers = [LanePowers::new(self.simd, &self.hashes[0]); WIDTH];
@@ -378,7 +379,7 @@ impl<S: Simd, const KEYS: usize> Group<'_, '_, S, KEYS> {
     }
 }
 
-/// Keystream, but nothing for packets whose text starts later.
+/// Clears the keystream of packets whose text starts later.
 #[inline(always)]
 fn clip<S: Simd>(simd: S, first: &[usize], row: usize, keys: &mut Across<S>) {
     let mut masks = [[[0; 16]; 1]; MOST];
@@ -391,7 +392,7 @@ fn clip<S: Simd>(simd: S, first: &[usize], row: usize, keys: &mut Across<S>) {
     }
 }
 
-/// One block more in every lane.
+/// Hashes one more block in every lane.
 #[inline(always)]
 pub(super) fn absorb<S: Simd>(simd: S, hashes: &[LaneKeys<S::Reg>; WIDTH], sums: &mut Across<S>, blocks: &Across<S>) {
     for i in 0..WIDTH {

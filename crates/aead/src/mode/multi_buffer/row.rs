@@ -2,10 +2,10 @@
 
 use crate::simd::{Block, Reg, Simd};
 
-/// Packets that fit side by side.
+/// The most packets that are processed side by side.
 pub const PACKETS: usize = 32;
 
-/// Registers of a row that go through the cipher together.
+/// Registers of a row that are encrypted together.
 pub(super) const WIDTH: usize = 4;
 
 /// One block of every packet.

@@ -1,4 +1,5 @@
-//! Short texts, all of one length: a round key goes to all blocks of its packets as soon as it is made, and never through memory.
+//! Short texts of one length: each round key is applied to all blocks of its packets as soon as it is computed, and is
+//! never stored.
 
 use super::{
     HashKeys,
@@ -11,11 +12,13 @@ use crate::{
     simd::{Block, Outlined, Reg, Simd},
 };
 
-/// The longest of these texts, in blocks: with the tag's mask, the GHASH key and the round keys they fill 32 registers.
+/// The longest such text, in blocks: together with the block that masks the tag, the GHASH key and the round keys it
+/// fills 32 registers.
 const LONGEST: usize = 3;
 
 impl<const KEYS: usize> Run<'_, '_, KEYS> {
-    /// Seals or opens all packets if they are short, of one length, and make their own GHASH keys; else nothing is done.
+    /// Seals or opens all packets if they are short, have one length and compute their own GHASH keys; otherwise does
+    /// nothing. Returns whether it did.
     #[inline(always)]
     pub(super) fn short<S: Simd>(&mut self, simd: S) -> bool {
         let blocks = self.lanes.most;
@@ -39,8 +42,9 @@ impl<const KEYS: usize> Run<'_, '_, KEYS> {
     }
 }
 
-/// The packets from `at` on, under keys of their `OWN` or that they share. `BLOCKS` are those of a frame, the associated data and the
-/// text. `ROWS` is one more: the tag's mask, a row for each block of text, the GHASH key.
+/// The packets from `at` on, under keys of their own (`OWN`) or a shared schedule. `BLOCKS` is the number of blocks in
+/// a frame, associated data and text. `ROWS` is one more: the block that masks the tag, one row for each block of text,
+/// the GHASH key.
 struct Short<'r, 'a, 'b, const KEYS: usize, const OWN: bool, const ROWS: usize, const BLOCKS: usize> {
     run: &'r mut Run<'a, 'b, KEYS>,
     at: usize,
@@ -76,7 +80,7 @@ impl<S: Simd, const KEYS: usize, const OWN: bool, const ROWS: usize, const BLOCK
             for (new, row) in new[1..].iter_mut().zip(&rows[1..]) {
                 *new = *new ^ row[i];
             }
-            // What lies behind the text stays there, and is not hashed.
+            // Bytes after the text are left unchanged and not hashed.
             new[BLOCKS - 1] = old[BLOCKS - 1] ^ rows[BLOCKS - 1][i] & keep;
             write(new, frames);
             for (known, block) in known.iter_mut().zip(if run.seal { new } else { old }) {
@@ -98,7 +102,7 @@ impl<S: Simd, const KEYS: usize, const OWN: bool, const ROWS: usize, const BLOCK
 impl<const KEYS: usize, const OWN: bool, const ROWS: usize, const BLOCKS: usize>
     Short<'_, '_, '_, KEYS, OWN, ROWS, BLOCKS>
 {
-    /// Makes the tags' masks, the keystream and the GHASH keys.
+    /// Computes the blocks that mask the tags, the keystream and the GHASH keys.
     #[inline(always)]
     fn encrypt<S: Simd>(&self, simd: S, rows: &mut [Across<S>; ROWS]) {
         let from = &self.run.lanes.rows;
@@ -135,7 +139,8 @@ impl<const KEYS: usize, const OWN: bool, const ROWS: usize, const BLOCKS: usize>
     }
 }
 
-/// All blocks of as many frames as a register has lanes; a register holds one of each. Where they are four, each frame's in one go.
+/// Loads all blocks of as many frames as a register has lanes; a register holds one of each. If there are four blocks,
+/// each frame is loaded at once.
 #[inline(always)]
 fn read<S: Simd, const BLOCKS: usize>(simd: S, frames: &[&mut [Block; BLOCKS]]) -> [S::Reg; BLOCKS] {
     let mut blocks = [simd.zero(); BLOCKS];
@@ -149,7 +154,7 @@ fn read<S: Simd, const BLOCKS: usize>(simd: S, frames: &[&mut [Block; BLOCKS]]) 
     blocks
 }
 
-/// Writes them back: the text, and the associated data as it was.
+/// Stores them: the text, and the associated data unchanged.
 #[inline(always)]
 fn write<R: Reg, const BLOCKS: usize>(blocks: [R; BLOCKS], frames: &mut [&mut [Block; BLOCKS]]) {
     if let Some(&blocks) = blocks.first_chunk()
@@ -162,8 +167,8 @@ fn write<R: Reg, const BLOCKS: usize>(blocks: [R; BLOCKS], frames: &mut [&mut [B
     }
 }
 
-/// A round of all blocks, each row of them with the same keys. All of it is done before the next: else compilers take one block through
-/// many rounds, and round keys wait in memory for the others.
+/// One round of all blocks, each row with the same keys. A barrier follows each round: otherwise compilers take one
+/// block through many rounds and spill the round keys for the others.
 #[inline(always)]
 fn round<S: Simd, const ROWS: usize>(simd: S, rows: &mut [Across<S>; ROWS], keys: Across<S>) {
     for (i, key) in keys.into_iter().enumerate() {
@@ -181,7 +186,7 @@ fn round<S: Simd, const ROWS: usize>(simd: S, rows: &mut [Across<S>; ROWS], keys
     }
 }
 
-/// Their last round.
+/// The last round of all blocks.
 #[inline(always)]
 fn last_round<R: Reg, const ROWS: usize>(rows: &mut [[R; WIDTH]; ROWS], keys: [R; WIDTH]) {
     for row in rows {

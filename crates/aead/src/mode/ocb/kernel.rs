@@ -1,8 +1,8 @@
 //! The fused kernel of OCB: offsets, cipher and checksum in one pass over the text.
 //!
-//! The end of the associated data goes through the cipher beside the nonce. What is left of the text at the end goes
-//! through one last batch of just enough registers, with the pad of a last block that is not full and, when sealing,
-//! the tag, which depends on the plaintext alone. So a short packet waits for the cipher twice.
+//! The end of the associated data is encrypted together with the nonce. The rest of the text at the end is processed in
+//! one last batch of just enough registers, with the pad of a partial last block and, when sealing, the tag, which
+//! depends on the plaintext only. So a short packet has the cipher's latency only twice.
 
 use super::offsets::{Offsets, Walk};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     tag::Whole,
 };
 
-/// Seals (or opens) `text` in place; returns the tag, 16 bytes of it.
+/// Seals (or opens) `text` in place; returns the tag, 16 bytes.
 pub(super) struct Fused<'a, C, const SEAL: bool> {
     pub(super) cipher: &'a C,
     pub(super) offsets: &'a Offsets,
@@ -20,7 +20,7 @@ pub(super) struct Fused<'a, C, const SEAL: bool> {
     pub(super) nonce: Block,
     pub(super) ad: &'a [u8],
     pub(super) text: &'a mut [u8],
-    /// Where the text comes from if it is not in `text` already; as long as that.
+    /// The source of the text, of the same length, if it is not in `text` already.
     pub(super) source: Option<&'a [u8]>,
 }
 
@@ -32,14 +32,14 @@ impl<C: BlockCipher + Inverse, const SEAL: bool> Kernel for Fused<'_, C, SEAL> {
         if S::AES {
             return Whole::of(self.whole::<S, W>(simd));
         }
-        // One function for all ciphers of a kind, as GCM has it.
+        // One function for all ciphers of a kind, as in GCM.
         let cipher = self.cipher.sliced_both_ways(simd);
         let Fused { offsets, nonce, ad, text, source, .. } = self;
         Whole::of(simd.outlined(Sliced(Fused::<_, SEAL> { cipher: &cipher, offsets, nonce, ad, text, source })))
     }
 }
 
-/// The kernel as a function of its own.
+/// The kernel as a separate function.
 struct Sliced<'a, C, const SEAL: bool>(Fused<'a, C, SEAL>);
 
 impl<S: Simd, C: BlockCipher + Inverse, const SEAL: bool> Outlined<S> for Sliced<'_, C, SEAL> {
@@ -59,7 +59,7 @@ impl<C: BlockCipher + Inverse, const SEAL: bool> Fused<'_, C, SEAL> {
         let mut walk = Walk::new(simd, self.offsets, simd.splat(&first));
         let (checksum, at) = self.bulk::<S, W>(simd, &mut walk);
         let last = Last { fused: self, simd, walk, checksum, at };
-        // Conditions that are constants keep batches wider than the level's from being compiled.
+        // The conditions are constants, so that batches wider than the level's are not compiled.
         let registers = (last.fused.text.len() - at).div_ceil(S::Reg::BYTES);
         let tag = if registers <= 2 {
             last.batch::<2, 4>()
@@ -78,20 +78,20 @@ impl<C: BlockCipher + Inverse, const SEAL: bool> Fused<'_, C, SEAL> {
     }
 }
 
-/// A bit behind the end: a register's window `n` bytes before the middle has it after `n` bytes.
+/// One bit after a given length: a window that starts `n` bytes before the middle has the bit after `n` bytes.
 static END: [u8; 128] = {
     let mut bytes = [0; 128];
     bytes[64] = 0x80;
     bytes
 };
 
-/// The bit that follows a text in its last register, if the last block is not full.
+/// The padding bit after a text in its last register, if the last block is partial.
 #[inline(always)]
 pub(super) fn end_bit<S: Simd>(simd: S, len: usize) -> S::Reg {
     if len.is_multiple_of(16) { simd.zero() } else { simd.load(&END[64 - len % S::Reg::BYTES..]) }
 }
 
-/// What register `i` takes of `len` bytes: as many as it has, or fewer at the end, or none behind it.
+/// The range of `len` bytes that register `i` holds: a whole register, fewer bytes at the end, none after it.
 #[inline(always)]
 fn part<R: Reg>(len: usize, i: usize) -> core::ops::Range<usize> {
     (i * R::BYTES).min(len)..((i + 1) * R::BYTES).min(len)
@@ -124,7 +124,8 @@ impl<C: BlockCipher + Inverse, const SEAL: bool> Fused<'_, C, SEAL> {
                 sum = sum ^ x;
             }
         }
-        // Whole registers but the last, which goes beside the nonce and may be full, or not, or empty.
+        // The rest: whole registers, and a last one, which is encrypted together with the nonce and may be full,
+        // partial or empty.
         let rest = batches.remainder();
         let whole = rest.len().saturating_sub(1) / row;
         for at in (0..whole).step_by(4) {
@@ -144,7 +145,7 @@ impl<C: BlockCipher + Inverse, const SEAL: bool> Fused<'_, C, SEAL> {
         let mut x = [simd.zero(), simd.first(&nonce)];
         let bytes = &rest[whole * row..];
         if !bytes.is_empty() {
-            // Blocks that are not full meet L_* instead of the offset that would be next.
+            // A partial block is xored with L_* instead of the next offset.
             let block = simd.load_partial(bytes);
             let last = walk.after(rest.len() / 16) ^ simd.splat(&self.offsets.star);
             let padded = block ^ end_bit(simd, bytes.len()) ^ last;
@@ -187,7 +188,7 @@ impl<C: BlockCipher + Inverse, const SEAL: bool> Fused<'_, C, SEAL> {
     }
 }
 
-/// The text from `at` on, less than a batch of it, and the tag.
+/// The text from `at` on, less than a batch, and the tag.
 struct Last<'a, 'b, C, S: Simd, const SEAL: bool> {
     fused: Fused<'a, C, SEAL>,
     simd: S,
@@ -230,7 +231,7 @@ impl<C: BlockCipher + Inverse, S: Simd, const SEAL: bool> Last<'_, '_, C, S, SEA
             cipher.encrypt(simd, &mut x);
         } else {
             let mut pad = [last];
-            // Nothing is xored with it otherwise; a cipher without instructions of its own takes long for one block.
+            // Needed for a partial block only; without cipher instructions, one block takes long.
             if !len.is_multiple_of(16) {
                 cipher.encrypt(simd, &mut pad);
             }
@@ -244,7 +245,7 @@ impl<C: BlockCipher + Inverse, S: Simd, const SEAL: bool> Last<'_, '_, C, S, SEA
             }
             let mut new = x[i] ^ self.walk.row(i);
             if text.len() < S::Reg::BYTES {
-                // The blocks that are whole went through the cipher; the rest is xored with the pad.
+                // The whole blocks were encrypted; the rest is xored with the pad.
                 let padded = simd.load_partial(input(source, at + i * S::Reg::BYTES, text)) ^ x[T];
                 new = ((new ^ padded).keep(text.len() / 16 * 16) ^ padded).keep(text.len());
             }

@@ -1,8 +1,8 @@
-//! The offsets of OCB: the key's part of them, and the walk through a text.
+//! OCB's offsets: the values stored with a key, and the sequence along a text.
 //!
-//! Block i of a text has the offset before it xor L_ntz(i), where ntz counts the zero bits at the end of i: so offsets
-//! follow the Gray code. After a multiple of 64 blocks the next 63 offsets differ from the one reached by the same
-//! values each time. [`Offsets`] keeps these values, so that a whole register of offsets costs one xor.
+//! The offset of block i is that of the block before xor L_ntz(i), where ntz counts trailing zero bits: offsets follow
+//! the Gray code. After every multiple of 64 blocks, the next 63 offsets differ from the one reached by the same values
+//! each time. [`Offsets`] stores these values, so that a whole register of offsets takes one xor.
 
 use core::fmt;
 
@@ -11,20 +11,20 @@ use crate::{
     simd::{Block, Isa, Reg, Simd},
 };
 
-/// What a key's offsets are made of (RFC 7253, 4.1).
+/// The values from which a key's offsets are computed (RFC 7253, 4.1).
 #[derive(Clone)]
 #[repr(align(64))]
 pub(super) struct Offsets {
-    /// At i - 1: the offset of block i, relative to where counting began.
+    /// At i - 1: the offset of block i, relative to the start of the run.
     rows: [Block; 64],
     /// L_0, L_1, ...
     counted: [Block; 16],
-    /// L_*, for a last block that is not full.
+    /// L_*, for a partial last block.
     pub(super) star: Block,
     /// L_$, for the tag.
     pub(super) dollar: Block,
-    /// Zero, in place of padding: that would take whatever was on the stack along to the heap, round keys among it, and no wiping
-    /// would reach it.
+    /// Zeros in place of padding, which would copy stack contents, round keys among them, to the heap, where no wiping
+    /// would reach them.
     rest: [Block; 2],
 }
 wipe_on_drop!(Offsets {
@@ -42,7 +42,7 @@ impl fmt::Debug for Offsets {
     }
 }
 
-/// Times x in GF(2^128), first bit highest.
+/// Multiplies by x in GF(2^128), the first bit being the highest.
 fn double(block: &Block) -> Block {
     let x = u128::from_be_bytes(*block);
     let carry = 0u128.wrapping_sub(x >> 127);
@@ -54,11 +54,11 @@ fn xor(x: &Block, y: &Block) -> Block {
 }
 
 impl Offsets {
-    /// None yet: [`Offsets::fill`] computes them.
+    /// Not computed yet; [`Offsets::fill`] does that.
     pub(super) const EMPTY: Offsets =
         Offsets { rows: [[0; 16]; 64], counted: [[0; 16]; 16], star: [0; 16], dollar: [0; 16], rest: [[0; 16]; 2] };
 
-    /// Computes those of the key of `cipher`.
+    /// Computes the values for the key of `cipher`.
     pub(super) fn fill<C: BlockCipher>(&mut self, isa: Isa, cipher: &C) {
         self.star = encrypt_block(isa, cipher, &[0; 16]);
         self.dollar = double(&self.star);
@@ -67,7 +67,8 @@ impl Offsets {
             l = double(&l);
             *counted = l;
         }
-        // The Gray code's second half of each power of two mirrors the first: so no value waits for the one before it.
+        // The second half of each power of two mirrors the first in the Gray code: so no value depends on the one
+        // before it.
         for bit in 0..6 {
             let half = 1 << bit;
             for i in half..2 * half {
@@ -87,7 +88,8 @@ impl Offsets {
         }
     }
 
-    /// The offset of block `n` of a text: `base` is that of the last block before it whose number is a multiple of 64.
+    /// The offset of block `n` of a text; `base` is the offset of the last block before it whose number is a multiple
+    /// of 64.
     #[cfg(feature = "pieces")]
     #[inline(always)]
     pub(super) fn of(&self, base: &Block, n: u64) -> Block {
@@ -97,38 +99,38 @@ impl Offsets {
         }
     }
 
-    /// The rows from `at` on, as many as there are, relative to where counting began.
+    /// The rows from `at` on, as many as fit in a register, relative to the start of the run.
     #[cfg(feature = "pieces")]
     #[inline(always)]
     pub(super) fn row<S: Simd>(&self, simd: S, at: usize) -> S::Reg {
         simd.load_partial(self.rows[at..(at + S::Reg::BLOCKS).min(64)].as_flattened())
     }
 
-    /// L_`n` where `n` is larger than any kept: once in 2^16 blocks or more.
+    /// L_`n` for an `n` that is not stored: needed once in at least 2^16 blocks.
     #[cold]
     fn far(&self, n: u32) -> Block {
         (15..n).fold(self.counted[15], |l, _| double(&l))
     }
 }
 
-/// The offsets along a text or associated data, a batch after the other.
+/// The offsets along a text or associated data, batch by batch.
 pub(super) struct Walk<'a, S: Simd> {
     simd: S,
     offsets: &'a Offsets,
-    /// The offset of the last block of the batch before, in every lane.
+    /// The offset of the last block of the previous batch, in every lane.
     base: S::Reg,
-    /// Blocks in all batches before.
+    /// The number of blocks in all previous batches.
     blocks: u64,
 }
 
 impl<'a, S: Simd> Walk<'a, S> {
-    /// From the offset `base` on, which is in every lane.
+    /// Starts from the offset `base`, which is in every lane.
     #[inline(always)]
     pub(super) fn new(simd: S, offsets: &'a Offsets, base: S::Reg) -> Self {
         Walk { simd, offsets, base, blocks: 0 }
     }
 
-    /// From behind so many blocks on, a multiple of 64. `base` is the offset of the last of them, in every lane.
+    /// Starts after `blocks` blocks, a multiple of 64. `base` is the offset of the last of them, in every lane.
     #[cfg(feature = "pieces")]
     #[inline(always)]
     pub(super) fn from(simd: S, offsets: &'a Offsets, base: S::Reg, blocks: u64) -> Self {
@@ -142,7 +144,7 @@ impl<'a, S: Simd> Walk<'a, S> {
         let base = self.base;
         let size = W * S::Reg::BLOCKS;
         self.blocks += size as u64;
-        // The batch's last offset: that of the block before it, xor L of the number of blocks.
+        // The batch's last offset: the offset before it, xor L_n for the number of blocks.
         let (before, counted) =
             (self.offsets.l(size.trailing_zeros() - 1), self.offsets.l(self.blocks.trailing_zeros()));
         self.base = base ^ self.simd.splat(&before) ^ self.simd.splat(&counted);
@@ -151,13 +153,13 @@ impl<'a, S: Simd> Walk<'a, S> {
         Batch { rows, base, last: last.replace_last(self.base) }
     }
 
-    /// The offsets of register `i` after the last batch, where less than a batch follows.
+    /// The offsets of register `i` after the last batch, if less than a batch follows.
     #[inline(always)]
     pub(super) fn row(&self, i: usize) -> S::Reg {
         self.base ^ self.simd.load(self.offsets.rows[i * S::Reg::BLOCKS..].as_flattened())
     }
 
-    /// The offset of the block `blocks` after the last batch, in every lane.
+    /// The offset of the block that is `blocks` after the last batch, in every lane.
     #[inline(always)]
     pub(super) fn after(&self, blocks: usize) -> S::Reg {
         match blocks.checked_sub(1) {

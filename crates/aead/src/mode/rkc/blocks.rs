@@ -6,7 +6,7 @@ use crate::{
     simd::{Block, Kernel, Reg, Simd, sha::Digest},
 };
 
-/// The keys of a batch, first and second halves separately, and its X.
+/// The keys of a batch, first and second halves separately, and its X values.
 #[repr(align(64))]
 pub(super) struct Batch {
     halves: [[Block; BATCH]; 2],
@@ -36,7 +36,7 @@ pub(super) struct Blocks<'a, const SEAL: bool> {
     pub(super) text: &'a mut [u8],
 }
 
-/// Registers that go through the cipher together.
+/// Registers that are encrypted together.
 const WIDTH: usize = 4;
 
 impl<const SEAL: bool> Kernel for Blocks<'_, SEAL> {

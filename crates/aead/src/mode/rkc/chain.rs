@@ -14,24 +14,24 @@ use crate::{
     simd::sha::{Digest, Message, Sha256},
 };
 
-/// What follows a message of 56 bytes: its length in bits.
+/// The padding after a message of 56 bytes: its length in bits.
 pub(super) const AFTER_UPDATE: Message = [0, 0, 0, 0, 0, 0, 0, 8 * 56];
 /// Outputs of 256 bits in the longest request.
 const OUTPUTS: u64 = MAX_REQUEST as u64 / 32;
 
-/// The outputs for one message, and their sums.
+/// The outputs for one message, and the running xor of them.
 pub(super) struct Chain {
     v: Number,
     c: Number,
-    /// The reseed counter: requests answered, and one.
+    /// The reseed counter: one more than the requests so far.
     counter: u64,
     /// R_1 xor … xor R_i.
     offset: Digest,
-    /// Outputs that one request gives.
+    /// Outputs per request.
     per_request: u64,
-    /// Outputs of this request that were taken.
+    /// Outputs of this request that were used.
     taken: u64,
-    /// Outputs still to come for this message: the chain does not go further than they need.
+    /// Outputs still needed for this message: the chain is not continued beyond them.
     left: u64,
 }
 wipe_on_drop!(Chain { v: [0; 7], c: [0; 7], offset: [0; 4] });
@@ -39,7 +39,7 @@ wipe_on_drop!(Chain { v: [0; 7], c: [0; 7], offset: [0; 4] });
 /// Hash_df(V, 440), or Hash_df(0x00 || V, 440) if `ZERO` (SP 800-90A, 10.3.1): both its hashes side by side.
 #[inline(always)]
 fn hash_df<H: Sha256, const ZERO: bool>(sha: H, v: &Number) -> Number {
-    // V stands behind a counter, four bytes of length and perhaps a zero.
+    // V follows a counter, four bytes of length and possibly a zero.
     let behind = if ZERO { 24 } else { 32 };
     let mut first = [[0; 8]; 2];
     for (counter, message) in first.iter_mut().enumerate() {
@@ -63,7 +63,7 @@ fn hash_df<H: Sha256, const ZERO: bool>(sha: H, v: &Number) -> Number {
     number
 }
 
-/// V and C as a message with this seed begins with them.
+/// V and C at the start of a message with this seed.
 #[inline(always)]
 pub(super) fn instantiate<H: Sha256>(sha: H, reading: Reading, seed: &Seed) -> (Number, Number) {
     let mut v = number(seed);
@@ -74,7 +74,7 @@ pub(super) fn instantiate<H: Sha256>(sha: H, reading: Reading, seed: &Seed) -> (
 }
 
 impl Chain {
-    /// For a message of so many blocks.
+    /// For a message of `blocks` blocks.
     #[inline(always)]
     pub(super) fn new<H: Sha256>(sha: H, reading: Reading, seed: &Seed, blocks: u64) -> Chain {
         let (v, c) = instantiate(sha, reading, seed);
@@ -103,7 +103,7 @@ impl Chain {
         }
     }
 
-    /// The offset after this output.
+    /// The next offset, which includes this output.
     #[inline(always)]
     fn add(&mut self, output: Digest) -> Digest {
         for (sum, output) in self.offset.iter_mut().zip(output) {
@@ -127,17 +127,17 @@ impl Chain {
         self.add(sha.digest(states[1]))
     }
 
-    /// The second half of the update, interleaved with a block of the tag if one waits.
+    /// The second half of the update, interleaved with a block of the tag if one is waiting.
     #[inline(always)]
     fn finish_update<H: Sha256>(&mut self, sha: H, half: H::State, tag: &mut TagHash<H>) {
-        // All of the sum but the hash is there while the hash is not.
+        // The rest of the sum is computed while the hash is still in progress.
         let rest = sum(&sum(&self.v, &self.c), &[self.counter, 0, 0, 0, 0, 0, 0]);
         self.counter += 1;
         let hash = tag.interleave(sha, half, &AFTER_UPDATE);
         self.v = sum(&rest, &widened(sha.digest(hash)));
     }
 
-    /// `N` outputs of a long request, hashes of V + 0, V + 1, …; both or neither of a pair are left of a request.
+    /// `N` outputs of a long request, hashes of V + 0, V + 1, …; a request has an even number of them left.
     #[inline(always)]
     fn outputs<H: Sha256, const N: usize>(&mut self, sha: H, tag: &mut TagHash<H>) -> [Digest; N] {
         if self.taken == self.per_request {

@@ -1,4 +1,4 @@
-//! RKC with a tag that deserves the name: 10* padding, then HMAC-SHA-256 over everything, under a key of its own.
+//! RKC with a real authentication tag: 10* padding, then HMAC-SHA-256 over everything, under a separate key.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -17,11 +17,12 @@ use crate::{
     wipe::room,
 };
 
-/// **Research only.** RKC-R's encryption, then HMAC-SHA-256 over S || len(A) || A || len(C) || C, lengths in bytes as 64
-/// bits, big endian; RKC's own T is not made. The tag holds, and associated data has a place; a seed used twice still
-/// shows equal blocks at equal places, and one block's key still gives every other's.
+/// **Research only.** RKC-R's encryption, then HMAC-SHA-256 over S || len(A) || A || len(C) || C, with lengths in bytes
+/// as 64-bit big-endian numbers; RKC's own T is not computed. The tag is unforgeable, and associated data is supported.
+/// However, a seed that is used twice still reveals equal blocks at the same position, and one block's key still
+/// reveals all others.
 ///
-/// As an [`Aead`] it takes whole blocks; [`RkcHmac::seal`] and [`RkcHmac::open`] take any text and pad it.
+/// As an [`Aead`] it accepts whole blocks; [`RkcHmac::seal`] and [`RkcHmac::open`] accept any text and pad it.
 ///
 /// ```
 /// use sealwright::{Isa, mode::rkc::RkcHmac};
@@ -39,13 +40,13 @@ pub struct RkcHmac {
 }
 
 impl RkcHmac {
-    /// Under two keys that must have nothing to do with each other.
+    /// RKC with HMAC under two independent keys.
     pub fn research_only(isa: Isa, key: &[u8; 32], mac_key: &[u8; 32]) -> Self {
         let mac = Hmac::new_from_slice(mac_key).expect("HMAC takes keys of every length");
         RkcHmac { rkc: Rkc::research_only_reading(isa, key, Reading::default()), mac }
     }
 
-    /// Pads `text` to whole blocks with one bit and zeros, 1 to 16 bytes, and encrypts it.
+    /// Pads `text` to whole blocks with a one bit and zeros, 1 to 16 bytes, and encrypts it.
     ///
     /// # Errors
     /// Same as [`Rkc::seal`].
@@ -61,13 +62,13 @@ impl RkcHmac {
         sealed
     }
 
-    /// Decrypts `text` if `tag` holds, and takes the padding off.
+    /// Decrypts `text` if `tag` is valid, and removes the padding.
     ///
     /// # Errors
     /// [`OpenError`] otherwise; `text` is then all zero.
     pub fn open(&self, seed: &Seed, ad: &[u8], text: &mut Vec<u8>, tag: &[u8]) -> Result<(), OpenError> {
         self.open_in_place(seed, ad, text, tag)?;
-        // What is authentic was padded by a holder of the key: nothing is told by the time this takes.
+        // An authentic text was padded by a holder of the key: the time of this reveals nothing.
         match text.iter().rposition(|&byte| byte != 0) {
             Some(end) if text[end] == 0x80 && text.len() - end <= 16 => {
                 text.truncate(end);

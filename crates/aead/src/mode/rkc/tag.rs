@@ -6,29 +6,29 @@ use crate::simd::sha::{Digest, Message, Sha256};
 /// Hash blocks in a batch.
 const WAITING: usize = BATCH / 4;
 
-/// The tag of one message so far.
+/// The tag of one message, in progress.
 pub(super) struct TagHash<H: Sha256> {
     state: H::State,
-    /// Hash blocks of the last batch, from `next` to before `end` not hashed yet.
+    /// Hash blocks of the last batch; those from `next` to before `end` are not hashed yet.
     waiting: [Message; WAITING],
     next: usize,
     end: usize,
-    /// What the last batch left over, and how much of it.
+    /// The rest of the last batch, and its length.
     tail: [u8; 64],
     tail_len: usize,
-    /// Bytes taken in.
+    /// Bytes added so far.
     bytes: u64,
 }
 
 impl<H: Sha256> TagHash<H> {
-    /// Of nothing yet.
+    /// The hash of an empty message.
     #[inline(always)]
     pub(super) fn new(sha: H) -> Self {
         let waiting = [[0; 8]; WAITING];
         TagHash { state: sha.start(), waiting, next: 0, end: 0, tail: [0; 64], tail_len: 0, bytes: 0 }
     }
 
-    /// Compresses `message` into another chain, and a waiting hash block into this one, interleaved.
+    /// Compresses `message` into another chain, interleaved with a waiting hash block of this one.
     #[inline(always)]
     pub(super) fn interleave(&mut self, sha: H, other: H::State, message: &Message) -> H::State {
         if self.next == self.end {
@@ -43,7 +43,7 @@ impl<H: Sha256> TagHash<H> {
         states[0]
     }
 
-    /// Takes in the X of a batch of blocks; only the last batch may be shorter than [`BATCH`].
+    /// Adds the X values of a batch of blocks; only the last batch may be shorter than [`BATCH`].
     #[inline(always)]
     pub(super) fn take(&mut self, sha: H, x: &[u8]) {
         self.settle(sha);
@@ -57,7 +57,7 @@ impl<H: Sha256> TagHash<H> {
         self.bytes += x.len() as u64;
     }
 
-    /// Hashes what still waits.
+    /// Hashes the blocks that still wait.
     #[inline(always)]
     fn settle(&mut self, sha: H) {
         let mut states = [self.state];
@@ -68,7 +68,7 @@ impl<H: Sha256> TagHash<H> {
         self.state = states[0];
     }
 
-    /// The tag. X are whole blocks, so that end and length fit behind the tail.
+    /// Returns the tag. X is a multiple of 16 bytes, so that padding and length fit after the tail.
     #[inline(always)]
     pub(super) fn finish(mut self, sha: H) -> Digest {
         self.settle(sha);
@@ -81,7 +81,7 @@ impl<H: Sha256> TagHash<H> {
     }
 }
 
-/// Bytes as a hash takes them.
+/// Bytes as words of the hash.
 #[inline(always)]
 fn words(block: &[u8; 64]) -> Message {
     let mut message = [0; 8];

@@ -1,4 +1,4 @@
-//! A whole message as it travels: S || C || T.
+//! A whole message as transmitted: S || C || T.
 
 use alloc::vec::Vec;
 
@@ -25,10 +25,10 @@ impl Rkc {
         Ok(wire)
     }
 
-    /// The plaintext of S || C || T.
+    /// Returns the plaintext of S || C || T.
     ///
     /// # Errors
-    /// [`OpenError`] unless T is the plaintext's.
+    /// [`OpenError`] unless T matches the plaintext.
     pub fn open_wire(&self, wire: &[u8]) -> Result<Vec<u8>, OpenError> {
         let (seed, rest) = wire.split_first_chunk().ok_or(OpenError)?;
         let (ciphertext, tag) = rest.split_last_chunk::<TAG>().ok_or(OpenError)?;
