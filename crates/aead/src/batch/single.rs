@@ -1,4 +1,4 @@
-//! The messages of a batch that go one after the other.
+//! The messages of a batch that are processed one after the other.
 
 use alloc::boxed::Box;
 
@@ -13,7 +13,7 @@ use crate::{
     simd::Isa,
 };
 
-/// A key of either size, made when there is a message for it: then each message's takes its place.
+/// A key of each size, made when a message first needs one; later messages rekey it in place.
 #[derive(Default)]
 pub(super) struct Single {
     aes128: Option<Box<Aes128Gcm>>,
@@ -21,7 +21,7 @@ pub(super) struct Single {
 }
 
 impl Single {
-    /// AES-GCM under `key`, for this message.
+    /// AES-GCM under `key`, prepared for this message.
     ///
     /// # Errors
     /// [`KeyLengthError`] unless the key has 16 or 32 bytes.

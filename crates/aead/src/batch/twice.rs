@@ -1,4 +1,4 @@
-//! Whether a key has one nonce twice.
+//! Checks whether a nonce is used twice under one key.
 
 use alloc::vec::Vec;
 
@@ -7,7 +7,7 @@ use subtle::{Choice, ConditionallySelectable};
 use super::BatchMessage;
 use crate::simd::{unknown, verdict};
 
-/// Room for the nonces of a batch and for the keys that have one nonce. Keys are in it during a call only.
+/// Memory for the nonces of a batch and for keys that have a nonce in common. It holds keys only during a call.
 #[derive(Default)]
 pub(super) struct Nonces {
     order: Vec<u128>,
@@ -15,15 +15,16 @@ pub(super) struct Nonces {
 }
 
 impl Nonces {
-    /// The first message with a key and nonce that a later one has too, and the next such one.
+    /// The first message whose key and nonce a later message has too, and the next such message.
     ///
-    /// The time depends on the nonces and on how long the keys are. Keys of messages with equal nonces, all of them where each connection
-    /// counts from 0, are compared each with each; many are ordered, in a network of comparisons that is the same for all keys.
+    /// The time depends on the nonces and on the lengths of keys. Keys of messages with equal nonces (which are all
+    /// messages, if each connection counts from 0) are compared in pairs if they are few; otherwise they are sorted by
+    /// a network of comparisons that is the same for all keys.
     ///
     /// # Panics
     /// If there are more than 2^32 messages.
     pub(super) fn twice(&mut self, messages: &[BatchMessage<'_>]) -> Option<(usize, usize)> {
-        // Those of one connection, which counts.
+        // Common case: one connection, which counts.
         if messages.iter().map(above).is_sorted_by(|a, b| a < b) {
             return None;
         }
@@ -35,7 +36,7 @@ impl Nonces {
         for same in self.order.chunk_by(|a, b| a >> 32 == b >> 32).filter(|same| same.len() > 1) {
             for len in [16, 32] {
                 let numbers = same.iter().map(|nonce| *nonce as u32 as usize);
-                // Room first: keys do not move, and leave nothing behind.
+                // Reserved first, so that keys are not moved and leave no copies.
                 self.entries.reserve(same.len());
                 self.entries
                     .extend(numbers.filter(|i| messages[*i].key.len() == len).map(|i| Entry::new(messages[i].key, i)));
@@ -55,14 +56,14 @@ impl Nonces {
     }
 }
 
-/// A message's nonce as a number, the last byte lowest, with room for the number of the message below.
+/// A message's nonce as a number, the last byte lowest, with room below it for the message's index.
 fn above(message: &BatchMessage<'_>) -> u128 {
     let mut nonce = [0; 16];
     nonce[..12].copy_from_slice(&message.nonce);
     u128::from_be_bytes(nonce)
 }
 
-/// A key of 16 or 32 bytes as words, the least significant last, and below them the number of its message.
+/// A key of 16 or 32 bytes as words, the least significant last, followed by the index of its message.
 #[derive(Clone, Copy)]
 struct Entry([u64; 5]);
 
@@ -80,19 +81,19 @@ impl Entry {
         self.0[4] as usize
     }
 
-    /// The bits in which the keys differ, of all words.
+    /// The bits in which the keys differ, combined over all words.
     #[inline]
     fn differing(&self, other: &Self) -> u64 {
         let [[a, b, c, d, _], [e, f, g, h, _]] = [self.0, other.0];
         (a ^ e) | (b ^ f) | (c ^ g) | (d ^ h)
     }
 
-    /// In a time that says nothing but the answer.
+    /// Constant time: it reveals nothing but the result.
     fn same_key(&self, other: &Self) -> bool {
         verdict(unknown(self.differing(other)) == 0)
     }
 
-    /// Whether it is less, by the borrow of its difference.
+    /// Whether it is less, determined by the borrow of the subtraction.
     #[inline]
     fn less(&self, other: &Self) -> Choice {
         let mut borrow = false;
@@ -104,15 +105,15 @@ impl Entry {
     }
 }
 
-/// So many keys are compared each with each: it takes less time than ordering them.
+/// Up to this many keys, comparing all pairs is faster than sorting.
 const FEW: usize = 128;
 
-/// Whether no two keys are the same, in a time that says nothing but the answer.
+/// Whether all keys differ, in constant time: it reveals nothing but the result.
 fn all_differ(entries: &[Entry]) -> bool {
     let mut all = u64::MAX;
     for (i, a) in entries.iter().enumerate() {
         for b in &entries[..i] {
-            // The first bit of a number or of its negative is set, but for 0.
+            // The highest bit of a number or of its negative is set, unless the number is 0.
             let differing = a.differing(b);
             all &= differing | differing.wrapping_neg();
         }
@@ -120,8 +121,8 @@ fn all_differ(entries: &[Entry]) -> bool {
     verdict(unknown(all >> 63) == 1)
 }
 
-/// Orders entries: Batcher's merging network for any number of them (Knuth, "The Art of Computer Programming", volume 3, 5.2.2,
-/// algorithm M).
+/// Sorts entries, with Batcher's merge-exchange network for any number of them (Knuth, "The Art of Computer
+/// Programming", volume 3, 5.2.2, algorithm M).
 fn sort(entries: &mut [Entry]) {
     let n = entries.len();
     let mut run = 1;
@@ -130,7 +131,7 @@ fn sort(entries: &mut [Entry]) {
         while step > 0 {
             for start in (step % run..n - step).step_by(2 * step) {
                 for i in start..(start + step).min(n - step) {
-                    // Whether both are in one pair of runs, whose lengths are powers of two.
+                    // Whether both are in the same pair of runs, whose lengths are powers of two.
                     if i ^ (i + step) < 2 * run {
                         exchange(entries, i, i + step);
                     }
@@ -142,7 +143,7 @@ fn sort(entries: &mut [Entry]) {
     }
 }
 
-/// Puts the lesser of two entries first.
+/// Puts the smaller of two entries first.
 #[inline]
 fn exchange(entries: &mut [Entry], i: usize, j: usize) {
     let [mut a, mut b] = [entries[i], entries[j]];

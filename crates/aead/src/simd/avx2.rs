@@ -188,7 +188,8 @@ impl Reg for X2 {
         aesenclast(self, key) = _mm256_aesenclast_epi128(self.0, key.0);
         aesdec(self, key) = _mm256_aesdec_epi128(self.0, key.0);
         aesdeclast(self, key) = _mm256_aesdeclast_epi128(self.0, key.0);
-        // No wide InvMixColumns exists: a last round forward undoes all of an inverse round but InvMixColumns.
+        // There is no wide InvMixColumns: a last encryption round undoes everything in a decryption round except
+        // InvMixColumns.
         aesimc(self) = {
             let zero = _mm256_setzero_si256();
             _mm256_aesdec_epi128(_mm256_aesenclast_epi128(self.0, zero), zero)

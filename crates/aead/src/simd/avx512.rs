@@ -41,7 +41,7 @@ fn first_bytes(bytes: usize) -> __mmask64 {
 }
 
 impl Avx512 {
-    /// The proof that this level is there.
+    /// The proof that the machine has this level.
     ///
     /// # Safety
     /// Same as [`run`].
@@ -124,7 +124,7 @@ impl Simd for Avx512 {
             _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
         })
     }
-    /// Whole registers of a frame each, transposed: one instruction reads what four would.
+    /// Loads whole registers, one per frame, and transposes them: one instruction loads what would take four.
     #[inline(always)]
     fn gather4<const ROWS: usize>(self, frames: &[&mut [Block; ROWS]], row: usize) -> [X4; 4] {
         let mut registers = [self.zero(); 4];
@@ -168,7 +168,7 @@ impl Logic for X4 {
 
 #[cfg(feature = "drbg")]
 impl X4 {
-    /// Shifts each 32-bit word down by `N` bits.
+    /// Shifts each 32-bit word right by `N` bits.
     #[inline(always)]
     pub(super) fn shift_down32<const N: u32>(self) -> X4 {
         // SAFETY: a register proves the level.
@@ -267,7 +267,8 @@ impl Reg for X4 {
         aesenclast(self, key) = _mm512_aesenclast_epi128(self.0, key.0);
         aesdec(self, key) = _mm512_aesdec_epi128(self.0, key.0);
         aesdeclast(self, key) = _mm512_aesdeclast_epi128(self.0, key.0);
-        // No wide InvMixColumns exists: a last round forward undoes all of an inverse round but InvMixColumns.
+        // There is no wide InvMixColumns: a last encryption round undoes everything in a decryption round except
+        // InvMixColumns.
         aesimc(self) = {
             let zero = _mm512_setzero_si512();
             _mm512_aesdec_epi128(_mm512_aesenclast_epi128(self.0, zero), zero)

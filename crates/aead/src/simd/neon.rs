@@ -34,8 +34,8 @@ impl Simd for Neon {
     type Reg = X1;
     const AES: bool = true;
 
-    /// Ties nothing: the instruction of a round adds the key of the round before, and what stands between them would cost
-    /// an addition of its own.
+    /// No barrier: the instruction for a round adds the key of the previous round, and an instruction in between would
+    /// require a separate addition.
     #[inline(always)]
     fn order_barrier(self, _: [&mut X1; 2], _: [&mut X1; 3]) {}
 
@@ -80,7 +80,7 @@ macro_rules! halves {
     ($intrinsic:ident($($x:expr),*)) => { vreinterpretq_u8_u64($intrinsic($(vreinterpretq_u64_u8($x)),*)) };
 }
 
-/// The bytes of a block from the last to the first.
+/// The indices of a block's bytes, from the last to the first.
 static REVERSED: Block = [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0];
 
 impl Reg for X1 {
@@ -99,7 +99,7 @@ impl Reg for X1 {
     }
     #[inline(always)]
     fn shift_up<const N: i32>(self) -> X1 {
-        /// The last bytes of zero, and behind them the first of `x`.
+        /// The last bytes of zero, followed by the first of `x`.
         macro_rules! window {
             ($($n:literal $rest:literal),*) => {
                 match N {
@@ -126,7 +126,7 @@ impl Reg for X1 {
         }
     }
 
-    // The instructions of AES add a key first. They are given zero, and the key is added after them; the compiler knows
+    // The AES instructions add a key first. They are passed zero, and the key is added afterwards; the compiler knows
     // that the next round can add it.
     methods! { X1:
         add32(self, other) = words!(vaddq_u32(self.0, other.0));

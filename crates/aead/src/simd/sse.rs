@@ -34,7 +34,8 @@ impl Simd for Sse {
     type Reg = X1;
     const AES: bool = true;
 
-    /// Ties nothing: eight blocks, three sums and a key fill the sixteen registers, and any order fixed here spills.
+    /// No barrier: eight blocks, three sums and a key occupy all sixteen registers, so that any fixed order causes
+    /// spills.
     #[inline(always)]
     fn order_barrier(self, _: [&mut X1; 2], _: [&mut X1; 3]) {}
 

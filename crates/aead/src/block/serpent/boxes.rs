@@ -1,10 +1,10 @@
 //! The S-boxes of Serpent and their inverses as circuits of seven or eight gates of three inputs.
 //!
-//! Words a to d hold bits 0 to 3 of the input, of as many blocks as they have bits. A gate's constant is its truth table
-//! ([`Logic::ternary`]). The circuits come from a random search over gates of three inputs: the fewest of them, among
-//! those the fewest gates of two inputs where an instruction set has no others (15 to 17 a box), among those the
-//! shortest way through. The tests hold them against the designers' tables (Anderson, Biham and Knudsen, "Serpent: A
-//! Proposal for the Advanced Encryption Standard", 1998).
+//! Words a to d hold bits 0 to 3 of the input, for as many blocks as they have bits. A gate's constant is its truth
+//! table ([`Logic::ternary`]). The circuits were found by a random search over circuits of three-input gates: those
+//! with the fewest gates, among these the ones with the fewest two-input gates for instruction sets without three-input
+//! gates (15 to 17 per box), among these the ones with the shortest critical path. The tests compare them with the
+//! designers' tables (Anderson, Biham and Knudsen, "Serpent: A Proposal for the Advanced Encryption Standard", 1998).
 
 use crate::simd::Logic;
 
@@ -205,7 +205,7 @@ pub(super) fn inverse_s7<L: Logic>([a, b, c, d]: [L; 4]) -> [L; 4] {
     [g, i, k, l]
 }
 
-/// S-box `number`, from 0 to 7.
+/// Computes S-box `number`, from 0 to 7.
 pub(super) fn by_number(number: usize, words: [u32; 4]) -> [u32; 4] {
     [s0, s1, s2, s3, s4, s5, s6, s7][number](words)
 }

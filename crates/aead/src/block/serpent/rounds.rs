@@ -1,16 +1,16 @@
-//! The 32 rounds of Serpent over groups of registers, both ways, as a function of its own: it is large, and every mode
-//! shares it.
+//! The 32 rounds of Serpent over groups of registers, in both directions, as a separate function, because they are
+//! large and shared by every mode.
 
 use super::{boxes::*, transpose};
 use crate::simd::{Outlined, Reg, Simd};
 
-/// All rounds over `G` groups of four registers in place, forward or backward.
+/// All rounds over `G` groups of four registers in place, encrypting or decrypting.
 pub(super) struct Rounds<'a, S: Simd, const G: usize, const FORWARD: bool> {
     pub(super) keys: &'a [[u32; 4]; 33],
     pub(super) groups: &'a mut [[S::Reg; 4]; G],
 }
 
-/// The body once for each group: the optimiser does not unroll loops this large.
+/// Repeats the body for each group, because the optimiser does not unroll loops of this size.
 macro_rules! each {
     ($g:ident < $end:ident => $body:block) => { each!($g < $end => $body; 0 1 2 3 4) };
     ($g:ident < $end:ident => $body:block; $($n:literal)*) => {
@@ -89,7 +89,7 @@ fn add<R: Reg>([a, b, c, d]: [R; 4], key: [R; 4]) -> [R; 4] {
     [a ^ key[0], b ^ key[1], c ^ key[2], d ^ key[3]]
 }
 
-/// The exclusive or of three.
+/// The xor of three.
 #[inline(always)]
 fn sum<R: Reg>(a: R, b: R, c: R) -> R {
     a.ternary::<0x96>(b, c)

@@ -160,7 +160,8 @@ pub(super) const fn group<S: Simd>() -> usize {
     2 * S::Reg::BYTES
 }
 
-/// The blocks of a group as limbs, the bit behind each block set. A register's halves are one of its first half and one of its second in turn.
+/// The blocks of a group as limbs, each with the padding bit set. In each register, the blocks of the group's first and
+/// second half alternate.
 #[inline(always)]
 fn load<S: Simd>(simd: S, group: &[u8]) -> [S::Reg; 5] {
     let (a, b) = (simd.load(group), simd.load(&group[S::Reg::BYTES..]));

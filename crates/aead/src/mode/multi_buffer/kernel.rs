@@ -206,8 +206,7 @@ fn first_rows<const ROWS: usize>(spare: &mut Spare) -> Blocks<'_, ROWS> {
     spare.each_mut().map(|rows| rows.first_chunk_mut().expect("fewer rows"))
 }
 
-/// The frames' blocks from `row` on, or spare blocks for a packet that has none. `unknown` keeps compilers from collecting addresses in
-/// vectors.
+/// The frames' blocks from `row` on, or spare blocks for a packet that has none. `unknown` prevents vectors of addresses.
 #[inline(always)]
 fn blocks<'a, const ROWS: usize>(
     frames: &'a mut [Frame<'_>],
