@@ -1,4 +1,4 @@
-"""Whether something is closed because an exception leaves a `with` statement."""
+"""Detects whether something is closed because an exception leaves a `with` statement."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _LEAVES = opcode.opmap.get("WITH_EXCEPT_START")  # What calls `__exit__` with an
 
 
 def _left(frame: FrameType | None, came: BaseException) -> int:
-    """How many `with` statements `came` leaves that `frame` runs in: where such a statement is, it calls its `__exit__`. In a clause of
-    `except` or `finally`, the exception is where that clause is. One that is raised again by a bare `raise` stays where it was."""
+    """How many `with` statements around `frame` the exception `came` is leaving: such a statement is then calling its `__exit__`. In an
+    `except` or `finally` clause, the exception is located at that clause. One that a bare `raise` re-raises keeps its location."""
     there, count = came.__traceback__.tb_frame if came.__traceback__ else None, 0
     while frame is not None:
         count += frame.f_lasti >= 0 and frame.f_code.co_code[frame.f_lasti] == _LEAVES
@@ -25,7 +25,7 @@ def _left(frame: FrameType | None, came: BaseException) -> int:
 
 
 class Before:
-    """What was under way when a file was opened, which says nothing about what is written."""
+    """The exception that was being handled when a file was opened, which says nothing about what is written to the file."""
 
     def __init__(self) -> None:
         self._came = sys.exc_info()[1]
@@ -33,7 +33,7 @@ class Before:
         self._left = _left(sys._getframe(1), self._came) if self._came else 0
 
     def leaves(self) -> bool:
-        """Whether an exception leaves a `with` statement now, and did not then."""
+        """Whether an exception is leaving a `with` statement now that was not doing so then."""
         came = sys.exc_info()[1]
         if came is None:
             return False

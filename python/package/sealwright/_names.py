@@ -1,4 +1,4 @@
-"""Files and folders of a store by their names, none of which is taken for a pattern: removed and moved."""
+"""Removes and moves files and folders of a store by name; no existing name is taken as a pattern."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ._store import behind
 
 
 def remove(fs: Any, paths: list[str], recursive: bool, maxdepth: Optional[int]) -> None:
-    """Removes what has these names."""
+    """Removes everything with these names."""
     fs, paths = behind(fs, paths)
     if not isinstance(fs, ArrowFSWrapper) and not any(map(has_magic, paths)):
         fs.rm(paths[0] if len(paths) == 1 else paths, recursive=recursive, maxdepth=maxdepth)
@@ -36,7 +36,7 @@ def remove(fs: Any, paths: list[str], recursive: bool, maxdepth: Optional[int]) 
 
 
 def goals_of(fs: Any, sources: list[str], goal: str, within: bool, recursive: bool) -> tuple[list[str], list[str]]:
-    """What is to move, and to where: to `goal`, or `within` that folder. A name that is not there may be a pattern for others."""
+    """What is to be moved, and where to: to `goal`, or into that folder if `within`. A name that does not exist may be a pattern for others."""
     into = goal.rstrip("/") + "/"
     moved: list[tuple[str, str]] = []
     for source in sources:
@@ -50,7 +50,7 @@ def goals_of(fs: Any, sources: list[str], goal: str, within: bool, recursive: bo
 
 
 def _matches(fs: Any, pattern: str, recursive: bool) -> list[tuple[str, str]]:
-    """What a pattern stands for, and its name below the folder that all of that lies in."""
+    """The matches of a pattern, each with its name relative to the folder that contains them all."""
     found = fs.glob(pattern, detail=True)
     folders = tuple(f"{name}/" for name in found if found[name].get("type") == "directory")
     # Without `recursive`, fsspec's patterns stand for files only. With it, what is in a folder moves with that.
@@ -62,7 +62,7 @@ def _matches(fs: Any, pattern: str, recursive: bool) -> list[tuple[str, str]]:
 
 
 def move(fs: Any, sources: list[str], goals: list[str], recursive: bool, maxdepth: Optional[int]) -> None:
-    """Moves each of `sources` to its goal. Nothing is removed that is not at its goal, and no folder is replaced."""
+    """Moves each of `sources` to its goal. A source is removed only when it is complete at its goal, and no folder is replaced."""
     if len(sources) != len(goals):
         raise ValueError(f"{len(sources)} names cannot be moved to {len(goals)}")
     store, sources = behind(fs, sources)
@@ -94,12 +94,12 @@ def move(fs: Any, sources: list[str], goals: list[str], recursive: bool, maxdept
 
 
 def _is_literal(fs: Any) -> bool:
-    """Whether its `rm` and `mv` take names for what they are, also of folders."""
+    """Whether its `rm` and `mv` take names literally, also those of folders."""
     return isinstance(fs, (ArrowFSWrapper, LocalFileSystem))
 
 
 def _leads_to(fs: Any, source: str, goal: str) -> bool:
-    """Whether `source` is a link to `goal`: in its place, it would lead to itself, and the file would be gone."""
+    """Whether `source` is a link to `goal`: moved there, it would point to itself, and the file would be lost."""
     local = isinstance(fs, LocalFileSystem) or (isinstance(fs, ArrowFSWrapper) and fs.fs.type_name == "local")
     if not local or not os.path.islink(source) or not os.path.exists(source) or not os.path.exists(goal):
         return False
@@ -118,7 +118,7 @@ def _move_folder(fs: Any, source: str, goal: str, maxdepth: Optional[int]) -> No
 
 
 def _remove_all(fs: Any, found: dict[str, dict[str, Any]]) -> None:
-    """Removes these files, and those of the folders that are empty then."""
+    """Removes these files, and those of the folders that are then empty."""
     # What is in a folder comes before it.
     for name in sorted(found, reverse=True):
         if found[name].get("type") != "directory":

@@ -1,4 +1,4 @@
-"""Files of a store as sealed files are read from: little more leaves the store than what is read."""
+"""Files of a store as the source of sealed files: little more is fetched from the store than is read."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _BLOCKS = 3  # How many places are held, so that whoever reads at them in turn g
 
 
 def opened(fs: Any, path: str, options: dict[str, Any]) -> Any:
-    """A file of the store to read. `block_size`, `cache_type` and `cache_options` among `options` say how it is read ahead; without them,
-    as `Ahead` does, where each read is a request."""
+    """Opens a file of the store for reading. `block_size`, `cache_type` and `cache_options` in `options` select fsspec's read-ahead; without
+    them, `Ahead` is used, in which each read is one request."""
     options = {name: value for name, value in options.items() if value is not None}
     # The length of the text, and parts of it that who asks has already, are not those of the sealed file.
     options.pop("size", None)
@@ -36,7 +36,7 @@ def opened(fs: Any, path: str, options: dict[str, Any]) -> Any:
 
 @dataclass(eq=False)
 class _Block:
-    """Bytes that are held, and how far was read ahead for them."""
+    """Bytes in memory, and how far was read ahead for them."""
 
     start: int
     held: bytes
@@ -48,9 +48,9 @@ class _Block:
 
 
 class Ahead:
-    """A file for which each read is a request. At a new place 64 KiB are read ahead, and four times as much each time that reading goes on
-    from there, up to 16 MiB; also where it goes on at a few places in turn. The stores' own way reads megabytes ahead wherever one byte is
-    read, 50 of them from S3."""
+    """A file for which each read is one request. At a new position, 64 KiB are read ahead, and four times as much each time reading
+    continues from there, up to 16 MiB; also if it continues at a few positions in turn. fsspec's stores read ahead by megabytes wherever
+    one byte is read, 50 of them from S3."""
 
     def __init__(self, file: Any, name: str) -> None:
         self.name, self._file, self._size = name, file, int(file.size)
@@ -83,7 +83,7 @@ class Ahead:
         return got
 
     def _fetched(self, old: Optional[_Block], end: int) -> _Block:
-        """What is at hand up to `end` at least. It takes the place of the `old` block, from which reading goes on."""
+        """Fetches bytes up to at least `end`. The new block replaces the `old` one, from which reading continues."""
         ahead, known = (min(4 * old.ahead, _MOST), old.held[self._at - old.start :]) if old else (_LEAST, b"")
         self._file.seek(self._at + len(known))
         fresh = self._file.read(min(max(end, self._at + ahead), self._size) - self._at - len(known))
@@ -99,7 +99,8 @@ class Ahead:
 
 
 def ranges(opens: Callable[[str], Any], paths: list[str], starts: Any, ends: Any, on_error: str) -> list[Any]:
-    """So much of each file, or the exception unless `on_error` is to raise it. A file is opened once for all that is read from it."""
+    """The given range of each file, or the exception if `on_error` is "return"; otherwise the exception is raised. A file is opened once for
+    all its ranges."""
     starts, ends = (each if isinstance(each, list) else [each] * len(paths) for each in (starts, ends))
     if not len(starts) == len(ends) == len(paths):
         raise ValueError("there must be a start and an end for each path")
@@ -121,7 +122,7 @@ def ranges(opens: Callable[[str], Any], paths: list[str], starts: Any, ends: Any
 
 
 def _part(file: Any, start: int | None, end: int | None, on_error: str) -> Any:
-    """As of a slice."""
+    """One range, with the bounds of a slice."""
     start, end, _ = slice(start, end).indices(file.size)
     try:
         file.seek(start)

@@ -1,4 +1,4 @@
-"""Sealed files over files of a store."""
+"""Sealed files in files of a store."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ os.register_at_fork(after_in_child=_forked)
 
 
 class Sealed(SealedFile):
-    """A sealed file over a file of the store, which it closes."""
+    """A sealed file in a file of the store. Closing it closes that file."""
 
     def __init__(
         self, below: Any, mode: str, options: dict[str, Any], autocommit: bool = True, put: Callable[[], object] | None = None
     ) -> None:
-        """`put` puts it in its place, in another way than its own `commit`."""
+        """`put` replaces the `commit` of the underlying file."""
         self._put = put
         # None when there is nothing left to do with it.
         self._below, self._autocommit, self._process = below, autocommit, (os.getpid(), _process)
@@ -75,7 +75,7 @@ class Sealed(SealedFile):
             self._below = self._put = None
 
     def give_up(self) -> None:
-        """From now on, `close` is `discard`."""
+        """From now on, `close` acts like `discard`."""
         self._forgotten = True
 
     def discard(self) -> None:
@@ -122,8 +122,8 @@ _PART = 16 * 1024 * 1024
 
 
 def copy_whole(reader: Any, writer: Any, told: Callable[[int], object] | None = None) -> int:
-    """Copies all of `reader` to what `begin` gave or to a `Sealed`, which takes its place at the end, or leaves nothing. `told` is called
-    with the length of each part."""
+    """Copies all of `reader` to a file from `begin` or to a `Sealed`, which is put in its place at the end, or removed on failure. `told` is
+    called with the length of each part."""
     copied = 0
     try:
         while part := reader.read(_PART):
@@ -142,7 +142,7 @@ def copy_whole(reader: Any, writer: Any, told: Callable[[int], object] | None = 
 
 
 class Together(Transaction):  # type: ignore[misc]
-    """A transaction that ends also where a file cannot be put in its place: that of fsspec does so since 2026.7."""
+    """A transaction that also ends if a file cannot be put in its place, as that of fsspec does since 2026.7."""
 
     fs: Any
 
@@ -160,7 +160,7 @@ class Together(Transaction):  # type: ignore[misc]
 
 
 class Compressed(io.BufferedIOBase):
-    """What compresses into a sealed file, which is closed with it, whether or not the former closes what it writes to."""
+    """A compressor that writes to a sealed file, and closes it even if the compressor does not close its target itself."""
 
     def __init__(self, packed: Any, sealed: Sealed) -> None:
         self._packed, self._sealed, self._at = packed, sealed, 0
@@ -196,7 +196,7 @@ class Compressed(io.BufferedIOBase):
         self._sealed.close()
 
     def finish(self) -> None:
-        """Makes the file whatever exception is under way, as `SealedFile.finish`."""
+        """Completes the file even while an exception is being handled, like `SealedFile.finish`."""
         # Some, as zstandard's, close what they write to.
         self._sealed._wanted = True
         self.close()
@@ -204,7 +204,7 @@ class Compressed(io.BufferedIOBase):
         self._sealed.finish()
 
     def discard(self) -> None:
-        """Leaves nothing behind, as `SealedFile.discard`."""
+        """Leaves no file behind, like `SealedFile.discard`."""
         # Some, as zstandard's, close what they write to, which must not make the file.
         self._sealed.give_up()
         try:

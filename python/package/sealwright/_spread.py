@@ -1,4 +1,4 @@
-"""What runs on executors have in common: tasks in flight, a manifest of what is done, a report."""
+"""Common parts of runs on executors: tasks in flight, a manifest of what is done, a report."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ IN_FLIGHT = 64
 
 @dataclass
 class Report:
-    """What came of a run: what was done now, what had been done before, and what failed and why. Bytes are those of texts."""
+    """The outcome of a run: what was done now, what had been done before, and what failed and why. Bytes are those of the texts."""
 
     done: int = 0
     text_bytes: int = 0
@@ -28,12 +28,12 @@ class Report:
 
 
 class Manifest:
-    """A local file with a line of JSON for all that is done. What it names is done whatever happens afterwards."""
+    """A local file with a line of JSON for each completed task. A task that it names is done, whatever happens afterwards."""
 
     def __init__(
         self, path: Optional[str | os.PathLike[str]], fields: Mapping[str, type], run: Optional[Mapping[str, str]] = None
     ) -> None:
-        """`fields` are those that each line has, and of which kind. `run` says what run it is of, in a line before them."""
+        """`fields` are the required members of each line, with their types. `run` identifies the run, in a line before the others."""
         self._path = path
         # Those of stores name files that others may not list.
         self._mode = 0o666 if run is None else 0o600
@@ -60,7 +60,7 @@ class Manifest:
             self._ahead = []
 
     def _begins(self, line: bytes, fields: Mapping[str, type]) -> bool:
-        """Whether a crash can have left this of the first line."""
+        """Whether this could be what a crash left of the first line."""
         if self._ahead:
             return json.dumps(self._ahead[0]).encode().startswith(line)
         start = f'{{"{next(iter(fields))}": '.encode()
@@ -88,7 +88,7 @@ class Manifest:
 
 
 def without_secrets(url: str) -> str:
-    """A URL of HTTP without a user, a password and a query, which may be a signature. In other stores' names these are parts of a name."""
+    """An HTTP URL without user, password and query, which may be a signature. In names of other stores, these are parts of the name."""
     found = _HTTP.fullmatch(url)
     return url if found is None else f"{found[1]}{found[2]}"
 
@@ -97,7 +97,7 @@ _HTTP = re.compile(r"(https?://)(?:[^/?#]*@)?([^?#]*).*", re.DOTALL)
 
 
 def _is_of(line: bytes, run: Mapping[str, str], path: str) -> bool:
-    """Whether the first line says of which run a manifest is. It must be this one."""
+    """Whether the first line identifies the run of a manifest. If it does, it must be this run."""
     try:
         # Older ones have passwords in their places.
         found = {name: without_secrets(value) for name, value in json.loads(line)["run"].items()}
@@ -132,10 +132,11 @@ def spread(
     progress: Optional[Callable[[Report], None]],
     in_flight: int,
 ) -> Report:
-    """Runs each of `tasks`, a name with a function and its arguments, and calls `settle` with the name, the result and why it failed.
+    """Runs each of `tasks`, which are a name, a function and its arguments, and calls `settle` with the name, the result and the reason of a
+    failure.
 
-    Functions must be such that a second run does no harm. An exception that a function raises is its failure. One that comes from the
-    executor, such as Dask's for a result that was lost with its worker, says nothing about the task: it is given to the executor again.
+    Running a function a second time must do no harm. An exception that a function raises is a failure of the task. An exception from the
+    executor, such as Dask's for a result that was lost with its worker, says nothing about the task, which is submitted again.
     """
     begun = time.monotonic()
     waiting: dict[Future[Any], tuple[Any, int, tuple[Any, ...]]] = {}
@@ -170,7 +171,7 @@ def spread(
 
 
 def _attempt(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Optional[str]]:
-    """Runs where the worker is."""
+    """Runs on the worker."""
     try:
         return function(*arguments), None
     except Exception as error:

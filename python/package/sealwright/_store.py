@@ -1,4 +1,4 @@
-"""Files that a store of fsspec's gets whole, or not at all."""
+"""Files that appear in an fsspec store complete or not at all."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fsspec.spec import AbstractBufferedFile, AbstractFileSystem
 
 
 def begin(fs: Any, path: str) -> Any:
-    """A file of the store to `write` to. Once it is closed, `commit` puts it in its place; before that, `forget` leaves nothing of it."""
+    """A file of the store to `write` to. After it is closed, `commit` puts it in its place; until then, `forget` removes every trace of it."""
     # The `_open` of these is nobody's: what is written to the file that it gives goes nowhere.
     fs, (path,) = behind(fs, [str(fs._strip_protocol(path))])
     # One that caches blocks hands on what is written.
@@ -49,7 +49,7 @@ def begin(fs: Any, path: str) -> Any:
 
 
 def put_new(fs: Any, path: str, file: Any) -> None:
-    """Commits a file that `begin` gave, unless its name was taken meanwhile. Only local file systems do both in one step."""
+    """Commits a file from `begin`, unless its name has been taken meanwhile. Only local file systems do both in one step."""
     if isinstance(file, _Local):
         file.commit(new=True)
         return
@@ -62,7 +62,7 @@ def put_new(fs: Any, path: str, file: Any) -> None:
 
 
 def forget(file: Any) -> None:
-    """Leaves nothing of a file that `begin` gave and that was not committed."""
+    """Removes every trace of a file from `begin` that was not committed."""
     if isinstance(file, _Draft):
         file.discard()
     elif isinstance(file, AbstractBufferedFile):
@@ -78,7 +78,7 @@ def forget(file: Any) -> None:
 
 
 def first_bytes(fs: Any, paths: list[str], lengths: list[int]) -> list[Any]:
-    """So many bytes of each file, or the exception: all at once, where the store can."""
+    """The first bytes of each file, up to the given number, or the exception; concurrently, if the store can."""
     # Older ones of `dir::` cannot read ranges of a store that is not asynchronous.
     fs, paths = behind(fs, paths)
     # To look at files brings none of them into a cache.
@@ -90,8 +90,8 @@ def first_bytes(fs: Any, paths: list[str], lengths: list[int]) -> list[Any]:
 
 
 def files_below(fs: Any, top: str) -> tuple[dict[str, dict[str, Any]], dict[str, Exception]]:
-    """What there is below `top`, or `top` itself, and why folders cannot be listed. fsspec's own `find` leaves these out. Of a file that
-    is not in a list, nothing is told."""
+    """The files below `top`, or `top` itself, and why folders cannot be listed, which fsspec's own `find` ignores. For a file that no
+    listing contains, the information is empty."""
     ours = getattr(fs.find, "__func__", None) is AbstractFileSystem.find or getattr(type(fs), "_find", None) is AsyncFileSystem._find
     found: dict[str, dict[str, Any]] = {}
     failed: dict[str, Exception] = {}
@@ -123,14 +123,14 @@ def files_below(fs: Any, top: str) -> tuple[dict[str, dict[str, Any]], dict[str,
 
 
 def behind(fs: Any, paths: list[str]) -> tuple[Any, list[str]]:
-    """The store that another one stands for, and the paths there."""
+    """The store that is wrapped by another, and the paths in it."""
     while isinstance(fs, (DirFileSystem, AsyncFileSystemWrapper)):
         fs, paths = (fs.fs, fs._join(paths)) if isinstance(fs, DirFileSystem) else (fs.sync_fs, paths)
     return fs, paths
 
 
 def _in_memory(fs: MemoryFileSystem, path: str) -> MemoryFile:
-    """What its `_open` gives, which would have replaced the old file already."""
+    """Equivalent to its `_open`, which would already replace the old file."""
     path = fs._strip_protocol(path)
     if path in fs.pseudo_dirs:
         raise IsADirectoryError(path)
@@ -143,7 +143,7 @@ def _in_memory(fs: MemoryFileSystem, path: str) -> MemoryFile:
 
 
 def _hidden(path: str) -> str:
-    """Another name in the same folder."""
+    """A temporary name in the same folder."""
     folder, stroke, name = path.rpartition("/")
     # A name may have 255 bytes. Not every store takes a part of a character.
     name = name.encode(errors="ignore")[:240].decode(errors="ignore")
@@ -151,7 +151,7 @@ def _hidden(path: str) -> str:
 
 
 class _Draft:
-    """What is no file of the store's own. It may be forgotten twice."""
+    """A file that is not of a class of the store. `forget` may be called twice."""
 
     def write(self, data: Any) -> int:
         raise NotImplementedError
@@ -167,10 +167,11 @@ class _Draft:
 
 
 class _Local(_Draft):
-    """A local file: in the folder of its target, without a name where the file system can, and named when the disk has it.
+    """A local file. It is created in the folder of its target, without a name if the file system supports that, and gets its name when its
+    contents are on the disk.
 
-    fsspec's own is written in the folder for temporary files. From another device it is copied over its target, which is lost where that
-    fails; and of what is killed, the text stays there.
+    fsspec's own is created in the folder for temporary files. If that is on another device, it is copied over its target, which is lost
+    if the copy fails; and if the process is killed, the text stays there.
     """
 
     def __init__(self, fs: LocalFileSystem, path: str) -> None:
@@ -243,7 +244,7 @@ class _Local(_Draft):
                 os.close(folder)
 
     def _take_name(self, hidden: str) -> None:
-        """Renames it, but replaces nothing."""
+        """Renames it without replacing an existing file."""
         try:
             os.link(hidden, self.name, follow_symlinks=False)
         except OSError as error:
@@ -268,7 +269,7 @@ class _Local(_Draft):
 
 
 def _unnamed(folder: str, mode: int) -> Optional[int]:
-    """A file without a name, if the file system makes such files and they can be named later."""
+    """A file without a name, if the file system supports such files and naming them later."""
     try:
         file = os.open(folder, os.O_TMPFILE | os.O_WRONLY, mode)
     except (AttributeError, OSError):
@@ -280,7 +281,7 @@ def _unnamed(folder: str, mode: int) -> Optional[int]:
 
 
 def _resemble(file: int, old: os.stat_result) -> None:
-    """Who may read the old file may read the new one, as far as the system allows; and nobody else."""
+    """Gives the new file the owner, group and permissions of the old one, as far as the system allows, and access to nobody else."""
     mode = stat.S_IMODE(old.st_mode) & 0o777
     try:
         os.fchown(file, -1, old.st_gid)
@@ -295,7 +296,7 @@ def _resemble(file: int, old: os.stat_result) -> None:
 
 
 class _Renamed(_Draft):
-    """A file of a store that has a target as soon as it is opened: written under another name, and renamed."""
+    """A file of a store in which files exist as soon as they are opened: it is written under another name, and renamed."""
 
     def __init__(self, fs: Any, path: str) -> None:
         self.name, self._fs, self._hidden = path, fs, _hidden(path)
@@ -321,7 +322,7 @@ class _Renamed(_Draft):
 
 
 class _AtOnce(_Draft):
-    """A file of a store that knows no `commit`: closing it is that, and it is removed to forget it."""
+    """A file of a store without `commit`: closing commits it, and `forget` removes it."""
 
     def __init__(self, fs: Any, path: str, file: Any) -> None:
         self.name, self._fs, self._file, self._there = path, fs, file, True

@@ -1,4 +1,4 @@
-"""What a `SealedFile` takes bytes from, and what it writes to."""
+"""The sources and targets of a `SealedFile`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def bytes_of(data: Buffer) -> Iterator[memoryview]:
-    """The bytes of a buffer, which lie together and are no addresses of objects."""
+    """The bytes of a buffer, which must be contiguous and not addresses of objects."""
     with memoryview(data) as view:
         # The names of fields stand between colons.
         if "O" in "".join(view.format.split(":")[::2]):
@@ -63,7 +63,7 @@ class Target:
             self._settle()
 
     def _settle(self) -> None:
-        """Does what is to be done at last, unless another thread is writing, which does it then."""
+        """Runs the pending `after` calls, unless another thread is writing, which will then run them."""
         while self._after and self._idle.acquire(blocking=False):
             try:
                 # Two threads may have come here.
@@ -75,14 +75,14 @@ class Target:
                 self._idle.release()
 
     def let_go(self, after: Callable[[], object]) -> None:
-        """Nothing is written any more but what is being written now, and `after` is called when it is: here, or in the thread that writes.
-        Nobody waits."""
+        """Stops writing, except for a write in progress, and calls `after` when that has ended: here, or in the writing thread. Does not
+        wait."""
         self._stopped = True
         self._after.append(after)
         self._settle()
 
     def stop(self, until: float) -> bool:
-        """Whether nothing is being written any more: not so if a write hangs, as to a pipe that nobody reads."""
+        """Stops writing, and returns whether no write is in progress any more: it is if a write hangs, as to a pipe that nobody reads."""
         self._stopped = True
         idle = self._idle.acquire(timeout=max(until - time.monotonic(), 0))
         if idle:

@@ -18,30 +18,30 @@ from ._spread import IN_FLIGHT, Manifest, Report, spread, why
 
 @dataclass
 class Sweep(Report):
-    """What came of a sweep: besides the counts, the result of each of the settings in their order, `None` for those that failed."""
+    """The outcome of a sweep: besides the counts, the result for each of the settings in their order, `None` for those that failed."""
 
     results: list[Optional[dict[str, Any]]] = field(default_factory=list)
 
     def frame(self) -> Any:
-        """A pandas DataFrame: a row a result, settings and statistics as columns."""
+        """A pandas DataFrame with a row for each result, and settings and statistics as columns."""
         return smp.frame(result for result in self.results if result is not None)
 
 
 def _name(config: Mapping[str, Any]) -> str:
-    """Settings as one text, the same for the same settings."""
+    """Settings as one string, the same for the same settings."""
     return json.dumps(smp.flat(config), sort_keys=True)
 
 
 @functools.cache
 def _build() -> str:
-    """SHA-256 of the simulator that is installed: two builds of one version may simulate differently."""
+    """SHA-256 of the installed simulator: two builds of one version may simulate differently."""
     with open(_native.__file__, "rb") as file:
         return hashlib.sha256(file.read()).hexdigest()
 
 
 def _origins(settings: Iterable[tuple[str, Mapping[str, Any]]], failed: dict[str, str]) -> dict[str, dict[str, Any]]:
-    """What results depend on besides their settings: the simulator, and the bytes of the trace. Those of a trace that cannot be read
-    have failed."""
+    """What results depend on besides their settings: the simulator, and the bytes of the trace. Settings whose trace cannot be read have
+    failed."""
     origins: dict[str, dict[str, Any]] = {}
     digests: dict[str, str] = {}
     for name, config in settings:
@@ -64,15 +64,16 @@ def sweep(
     in_flight: int = IN_FLIGHT,
     batch: int = 1,
 ) -> Sweep:
-    """Runs `smp.run` for each of `configs`, such as those of `smp.grid`, `batch` of them in a task.
+    """Runs `smp.run` for each of `configs`, such as those of `smp.grid`, `batch` of them per task.
 
-    `manifest` is a local file that keeps each result: settings that are in it are not run again, so that a sweep which was stopped goes
-    on where it was. What another build of this package gave, or a trace of other bytes, is run again; a trace has to be where the sweep
-    is started, too, and the same wherever workers are. Results do not depend on where they were computed, but for their `seconds`.
-    Settings that are there twice are run once. Settings that make no machine, and runs that fail, those with a `failure` among them, are in
-    the report, and stop no others.
-    `progress` is called with the report after each task. A `batch` of short runs saves the executor's time for a task: choose one that
-    takes a second or so.
+    `manifest` is a local file that stores each result. Settings that are in it are not run again, so that a sweep that was stopped
+    continues where it was. They are run again if the result came from another build of this package, or from a trace of other bytes. A
+    trace must also be present where the sweep is started, and must be the same on all workers. Results do not depend on where they were
+    computed, except for their `seconds`.
+
+    Settings that occur twice are run once. Invalid settings, and runs that fail, including those with a `failure`, are listed in the
+    report and do not stop the others. `progress` is called with the report after each task. A `batch` of short runs reduces the
+    executor's overhead per task: choose one that takes about a second.
     """
     kept = Manifest(manifest, {"name": str, "result": dict})
     report = Sweep()
@@ -115,7 +116,7 @@ def sweep(
 
 
 def _work(configs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Runs where the worker is."""
+    """Runs on the worker."""
     came = []
     for config in configs:
         try:
