@@ -89,7 +89,7 @@ static void reasons(const char *name)
     CHECK(EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, 16, tag) <= 0 && reason("no tag before"));
     CHECK(EVP_EncryptFinal_ex(ctx, out, &m) > 0 && EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, 16, tag) > 0);
     CHECK(EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, 4, out) <= 0 && reason("12 to 16"));
-    CHECK(EVP_EncryptUpdate(ctx, out, &n, text, 48) <= 0 && reason("has served"));
+    CHECK(EVP_EncryptUpdate(ctx, out, &n, text, 48) <= 0 && reason("already used"));
     CHECK(EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_IVLEN, 24, NULL) <= 0 && reason("IVs of GCM"));
     CHECK(EVP_DecryptInit_ex2(ctx, NULL, key, iv, NULL) && EVP_DecryptUpdate(ctx, out, &n, sealed, 48) <= 0 && reason("the tag must"));
     CHECK(EVP_DecryptFinal_ex(ctx, out, &n) <= 0 && reason("the tag must"));

@@ -1,11 +1,12 @@
-//! Associated data, which are kept until the text comes: the kernels take them whole.
+//! Associated data, which are collected until the text arrives, because the kernels need them as a whole.
 
 use std::{collections::TryReserveError, ops::Deref, sync::Arc};
 
-/// The next message gets memory of up to so many bytes; more of it is freed.
+/// Up to this many bytes of memory are kept for the next message; a larger buffer is freed.
 const KEPT: usize = 4096;
 
-/// A clone shares them until it gets more: to copy a context takes no memory for them, and so cannot fail for want of it.
+/// A clone shares the data until it gets more: copying a context allocates no memory for them, and so cannot fail for
+/// lack of it.
 #[derive(Clone, Default)]
 pub(super) struct Ad(Arc<Vec<u8>>);
 
@@ -17,7 +18,7 @@ impl Deref for Ad {
 }
 
 impl Ad {
-    /// A program decides how many there are, and must not be ended if there is no memory for them.
+    /// The program decides how long they are, and must not be aborted if there is not enough memory.
     pub(super) fn add(&mut self, more: &[u8]) -> Result<(), TryReserveError> {
         if let Some(own) = Arc::get_mut(&mut self.0) {
             own.try_reserve(more.len())?;

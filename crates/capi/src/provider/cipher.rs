@@ -1,4 +1,4 @@
-//! A message on its way through OpenSSL's steps: init, associated data, text, final. Records of TLS 1.2 are in `records`.
+//! A message in OpenSSL's steps: init, associated data, text, final. TLS 1.2 records are in `records`.
 
 use std::{mem, sync::Arc};
 
@@ -14,34 +14,34 @@ use super::{
     reasons::{Core, Reason},
 };
 
-/// Bytes of the associated data of a record of TLS 1.2.
+/// Length of the associated data of a TLS 1.2 record.
 pub(super) const AD: usize = 13;
 
-/// Which mode under which length of key.
+/// A mode and a key length.
 #[derive(Clone, Copy)]
 pub(super) struct Algorithm {
     pub(super) gcm: bool,
     pub(super) key_len: usize,
 }
 
-/// A text of at most so many bytes is sealed at once, though more of it may come: most often it does not, and to begin a message in pieces
-/// takes as long as sealing a few hundred bytes.
+/// A text of at most this many bytes is sealed at once, though more of it may follow: usually it does not, and
+/// beginning a message in pieces takes as long as sealing a few hundred bytes.
 const WHOLE: usize = 2048;
 
-/// How far a message is.
+/// The progress of a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
-    /// It needs a new nonce: there was none yet, the one before has served, or a step failed.
+    /// A new nonce is needed: none was set, the last one was used, or a step failed.
     NoNonce,
-    /// Nonce and, maybe, associated data are there.
+    /// The nonce is set, and possibly associated data.
     Ready,
-    /// Text came.
+    /// Text was processed.
     Text,
-    /// It has ended.
+    /// The message has ended.
     Ended,
 }
 
-/// The state of one EVP_CIPHER_CTX. A clone goes on as the other does.
+/// The state of one EVP_CIPHER_CTX. A clone continues independently from the same state.
 #[derive(Clone)]
 pub(super) struct Cipher {
     pub(super) algorithm: Algorithm,
@@ -49,35 +49,35 @@ pub(super) struct Cipher {
     pub(super) key: Option<(Key<32>, Arc<dyn InPieces>)>,
     pub(super) sealing: bool,
     pub(super) state: State,
-    /// The nonce of the message. Protocols keep a part of it secret, so it is wiped as this is.
+    /// The nonce of the message. Protocols keep a part of it secret, so it is wiped when dropped.
     nonce: Zeroizing<[u8; 16]>,
-    /// The nonce that was set, or the one that comes next where nonces are counted.
+    /// The nonce that was set, or the next one if nonces are counted.
     pub(super) iv: Zeroizing<[u8; 16]>,
     pub(super) iv_len: usize,
-    /// Whether there is one of this length.
+    /// Whether a nonce of this length is set.
     pub(super) has_iv: bool,
-    /// Whether nonces are counted, from a fixed part on.
+    /// Whether nonces are counted, after a fixed part.
     pub(super) counted: bool,
-    /// Sealing: the tag of what came. Opening: the one to expect.
+    /// When sealing, the tag of the text so far; when opening, the expected tag.
     pub(super) tag: [u8; 16],
-    /// Bytes of a tag: OCB's, or those to expect under GCM.
+    /// Length of the tag: OCB's, or the expected one's in GCM.
     pub(super) tag_len: usize,
-    /// Opening: whether the tag to expect was set.
+    /// When opening: whether the expected tag was set.
     pub(super) expected: bool,
     ad: Ad,
-    /// Sealing: the text, if it was sealed as a whole but more may come.
+    /// When sealing: the text, if it was sealed at once but more may follow.
     text: Zeroizing<Vec<u8>>,
-    /// Sealing: the message, once it comes in pieces.
+    /// When sealing: the message, if it is in pieces.
     pieces: Option<Box<dyn Pieces>>,
-    /// OCB: the end of the text, of a block that is not whole; sealing, before it is encrypted.
+    /// OCB: the end of the text, a partial block; when sealing, not yet encrypted.
     held: Held,
-    /// OCB, sealing: whether a last block was given out that is not whole.
+    /// OCB, when sealing: whether a partial last block was output.
     closed: bool,
-    /// Opening: whether the text is authentic, once it came.
+    /// When opening: whether the text is authentic, once it was processed.
     genuine: bool,
-    /// Opening: whether more came behind the first piece of the text.
+    /// When opening: whether more text followed the first piece.
     in_many: bool,
-    /// Associated data of the record of TLS 1.2 that comes next.
+    /// Associated data of the next TLS 1.2 record.
     pub(super) record: Option<[u8; AD]>,
 }
 
@@ -108,11 +108,11 @@ impl Cipher {
         }
     }
 
-    /// A key, for tags of the length that is set: those of OCB depend on it.
+    /// The key, prepared for tags of the length that is set: OCB depends on it.
     pub(super) fn prepared(&self, key: &[u8]) -> Option<(Key<32>, Arc<dyn InPieces>)> {
         let aead = match (self.algorithm.gcm, self.tag_len) {
             _ if key.len() != self.algorithm.key_len => return None,
-            // Shorter tags of GCM are the front of the whole one.
+            // A shorter tag of GCM is a prefix of the full one.
             (true, _) => gcm::pieces_by_key(Isa::best(), key, gcm::TagLen::T16),
             (false, 16) => ocb::pieces_by_key(Isa::best(), key, ocb::TagLen::T16),
             (false, 12) => ocb::pieces_by_key(Isa::best(), key, ocb::TagLen::T12),
@@ -130,12 +130,12 @@ impl Cipher {
         self.key.as_ref().map(|(_, aead)| &**aead as &dyn Aead)
     }
 
-    /// Begins a message, whose key and nonce may come in calls of their own; `set_up` follows.
+    /// Begins a message. Key and nonce may be set in separate calls; `set_up` follows.
     pub(super) fn begin(&mut self, sealing: bool) {
-        // To open, the tag to expect may be set between two calls.
+        // When opening, the expected tag may be set between two calls.
         self.expected &= !sealing;
         self.sealing = sealing;
-        // One that has begun is not another's beginning.
+        // A message in progress is not the start of another one, which needs a new nonce.
         if self.has_begun() {
             self.state = State::NoNonce;
         }
@@ -150,9 +150,9 @@ impl Cipher {
         (self.closed, self.genuine, self.in_many) = (false, false, false);
     }
 
-    /// Keeps the memory, for the next message. A text is put where nothing is, so that memory that grows moves none of it.
+    /// Keeps the memory for the next message. A text is written to empty memory only, so that growing moves nothing.
     fn wipe_text(&mut self) {
-        // Not if there is none: to fill no bytes of a vector without memory takes 60 ns with AVX-512, since its address is none.
+        // Not if it is empty: filling zero bytes at a dangling address takes 60 ns with AVX-512.
         if !self.text.is_empty() {
             self.text.fill(0);
             optimization_barrier(&self.text[..]);
@@ -175,7 +175,7 @@ impl Cipher {
         key.is_none() || self.key.is_some()
     }
 
-    /// After a step that failed, nothing of the message can be used; nor can the key before, if another was given.
+    /// After a failed step, nothing of the message can be used; nor can the old key, if another was given.
     pub(super) fn fail(&mut self, with_key: bool) -> bool {
         self.state = State::NoNonce;
         self.forget();
@@ -185,13 +185,14 @@ impl Cipher {
         false
     }
 
-    /// A step that is not done. A text that misses a piece gets no tag, and none holds for it.
+    /// A refused step. A text that lacks a piece gets no tag, and no tag is valid for it.
     pub(super) fn refuse(&mut self) -> bool {
         self.state == State::Text && self.fail(false)
     }
 
-    /// `len` bytes of text that are not taken, for which `due` zeros go out. To open, what comes behind a first piece is let pass all the same:
-    /// `BIO_f_cipher`, and so `openssl cms`, takes a failure here for the end of the text, and then nobody asks `end` whether it is authentic.
+    /// `len` bytes of text that are not processed, for which `due` zeros are output. When opening, text after a first
+    /// piece is accepted all the same: `BIO_f_cipher`, and so `openssl cms`, treats a failure here as the end of the
+    /// text, and then nobody asks `end` whether it is authentic.
     pub(super) fn miss(&mut self, len: usize, due: usize) -> bool {
         if self.sealing {
             return self.refuse();
@@ -203,7 +204,7 @@ impl Cipher {
         self.state == State::Text
     }
 
-    /// A new message, whose nonce is `iv`.
+    /// Begins a new message under the nonce `iv`.
     pub(super) fn renew(&mut self) {
         self.forget();
         *self.nonce = *self.iv;
@@ -214,12 +215,13 @@ impl Cipher {
         matches!(self.state, State::Text | State::Ended) || !self.ad.is_empty()
     }
 
-    /// That the nonce may change: not while a message is on its way.
+    /// Whether the nonce may be changed, which is so only between messages.
     pub(super) fn between_messages(&self) -> bool {
         self.key.is_some() && (self.state == State::Ended || !self.has_begun())
     }
 
-    /// Where they come too early or too late, the message is not the one that was meant. One that has ended stays as it is.
+    /// Adds associated data. If they come too early or too late, the message fails, because it is not the intended one.
+    /// A message that has ended is unchanged.
     pub(super) fn add_ad(&mut self, ad: &[u8]) -> bool {
         let in_time = self.state == State::Ready && self.key.is_some();
         if in_time && self.ad.add(ad).is_ok() {
@@ -229,39 +231,40 @@ impl Cipher {
         self.state != State::Ended && self.fail(false)
     }
 
-    /// How many bytes are given out when `len` bytes of text come: OCB keeps back a block that is not whole, as the text may go on.
+    /// How many bytes are output for `len` bytes of text: OCB holds back a partial block, because the text may
+    /// continue.
     pub(super) fn due(&self, len: usize) -> Option<usize> {
         let all = self.held.len().checked_add(len)?;
         Some(if self.algorithm.gcm { all } else { all - all % 16 })
     }
 
-    /// What is kept back if `due` bytes are given out, and `rest` is what comes behind them.
+    /// What is held back if `due` bytes are output and `rest` follows them.
     pub(super) fn kept_back(&self, due: usize, rest: &[u8]) -> Held {
         Held::of(if due == 0 { &self.held[..] } else { &[] }, rest)
     }
 
-    /// How many bytes of what came are still to be given out.
+    /// How many bytes of the text so far are still to be output.
     pub(super) fn left(&self) -> usize {
         self.held.len()
     }
 
-    /// Why no text may come, if it may not.
+    /// Why no text is accepted, if it is not.
     pub(super) fn refuses_text(&self) -> Option<Reason> {
         match self.state {
             _ if self.key.is_none() => Some(Reason::NoKey),
-            // Nothing is given out that is not authentic: the tag must be known, and the text come whole.
+            // Only authentic text is output: the tag must be known, and the text must be passed in one piece.
             State::Ready => (!self.sealing && !self.expected).then_some(Reason::LateTag),
             State::Text if !self.sealing => Some(Reason::Pieces),
-            // Behind a block that is not whole and was given out, nothing can come.
+            // Nothing can follow a partial block that was output.
             State::Text => self.closed.then_some(Reason::Behind),
             State::NoNonce | State::Ended => Some(Reason::NoIv),
         }
     }
 
-    /// Seals or opens a piece of text. Its front is in `out`, behind what was kept back before, to be replaced by what is given out; `end` is
-    /// the rest, less than a block.
+    /// Seals or opens a piece of text. `out` holds its start, after what was held back before, and receives the output;
+    /// `end` is the rest, less than a block.
     pub(super) fn add(&mut self, out: &mut [u8], end: Held) -> bool {
-        // Whatever happens below, the nonce has served.
+        // Whatever happens below, the nonce is used.
         let state = mem::replace(&mut self.state, State::NoNonce);
         self.held = end;
         let done = if self.sealing { self.seal(state, out) } else { self.open(out) };
@@ -283,7 +286,7 @@ impl Cipher {
         self.in_pieces()?.seal(out).ok()
     }
 
-    /// The message in pieces. If all of it so far was sealed as a whole, it goes through once more.
+    /// The message in pieces. If all of it so far was sealed at once, it is sealed again in pieces.
     fn in_pieces(&mut self) -> Option<&mut Box<dyn Pieces>> {
         if self.pieces.is_none() {
             let (_, key) = self.key.as_ref()?;
@@ -295,7 +298,7 @@ impl Cipher {
         self.pieces.as_mut()
     }
 
-    /// That the text is not authentic is told by `end`, as programs expect; it is all zero.
+    /// `end` reports that the text is not authentic, as programs expect; the text is all zero.
     fn open(&mut self, out: &mut [u8]) -> Option<()> {
         let (gcm, nonce, tag) = (self.algorithm.gcm, &self.nonce[..self.iv_len], &self.tag[..self.tag_len]);
         let (_, aead) = self.key.as_ref()?;
@@ -317,13 +320,13 @@ impl Cipher {
         Some(())
     }
 
-    /// Gives out what was kept back.
+    /// Outputs what was held back.
     pub(super) fn give(&mut self, out: &mut [u8]) {
         out.copy_from_slice(&self.held);
         self.held = Held::default();
     }
 
-    /// What was kept back is the end of the text: from here on `held` is what is to be given out.
+    /// What was held back is the end of the text: from here on, `held` is what remains to be output.
     pub(super) fn close(&mut self) -> bool {
         let mut held = mem::take(&mut self.held);
         let sealed = held.is_empty() || !self.sealing || self.in_pieces().is_some_and(|to| to.seal(&mut held).is_ok());
@@ -339,7 +342,7 @@ impl Cipher {
         self.tag[..tag.as_ref().len()].copy_from_slice(tag.as_ref());
     }
 
-    /// Ends the message: whether its tag is made, or holds. Then `left` bytes are to be given out.
+    /// Ends the message; returns whether its tag was computed, or is valid. Then `left` bytes remain to be output.
     pub(super) fn end(&mut self) -> bool {
         if self.state == State::Ready {
             if let Some(reason) = self.refuses_text() {
@@ -359,19 +362,20 @@ impl Cipher {
         if self.in_many {
             self.core.tell(Reason::Pieces);
         }
-        // It is one message's.
+        // The expected tag is for one message only.
         let opened = !self.sealing && mem::take(&mut self.expected) && self.genuine;
         self.sealing || opened || self.fail(false)
     }
 }
 
-/// Opens `text` in place if its tag holds. GCM makes whole tags: a shorter one is the front of one.
+/// Opens `text` in place if its tag is valid. GCM computes full tags: a shorter one is a prefix.
 fn open(aead: &dyn InPieces, gcm: bool, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> bool {
     if aead.tag_len() == tag.len() {
         return aead.open_in_place(nonce, ad, text, tag).is_ok();
     }
-    // Counter mode is its own inverse. Sealing the ciphertext gives the text; sealing that gives the ciphertext, with the whole tag; and
-    // if that holds, the text again. A copy instead would want memory.
+    // Counter mode is its own inverse. Sealing the ciphertext gives the plaintext. Sealing that gives the ciphertext
+    // with the full tag and, if the tag is valid, it is sealed once more to get the plaintext again. A copy instead
+    // would need memory.
     let mut seal = || aead.seal_in_place(nonce, ad, text);
     let holds = |whole: Tag| whole.as_ref().iter().zip(tag).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0;
     let genuine = gcm && seal().is_ok() && seal().is_ok_and(holds) && seal().is_ok();

@@ -1,4 +1,4 @@
-//! What is kept back of a text, since more may come.
+//! The end of a text that is held back because more may follow.
 
 use std::ops::{Deref, DerefMut};
 
@@ -25,7 +25,7 @@ impl DerefMut for Held {
 }
 
 impl Held {
-    /// What stands in `front` and behind that in `back`, together less than a block.
+    /// The concatenation of `front` and `back`, together less than a block.
     pub(super) fn of(front: &[u8], back: &[u8]) -> Held {
         let mut held = Held::default();
         held.bytes[..front.len()].copy_from_slice(front);

@@ -1,8 +1,9 @@
-//! The OpenSSL provider: AES-GCM and AES-OCB through EVP, so that programs that use OpenSSL 3 use these kernels without change.
+//! The OpenSSL provider: AES-GCM and AES-OCB through EVP, so that programs that use OpenSSL 3 use these kernels without
+//! changes.
 //!
-//! OpenSSL loads the library, calls `OSSL_provider_init`, and gets tables of functions (provider(7), provider-cipher(7)). Numbers and
-//! names are those of `openssl/core_dispatch.h` and `openssl/core_names.h`. Nothing here calls OpenSSL, but for what tells it why a step
-//! was refused.
+//! OpenSSL loads the library, calls `OSSL_provider_init`, and receives tables of functions (provider(7),
+//! provider-cipher(7)). Numbers and names are those of `openssl/core_dispatch.h` and `openssl/core_names.h`. The
+//! provider calls no functions of OpenSSL, except those that report why a step was refused.
 
 mod ad;
 mod cipher;

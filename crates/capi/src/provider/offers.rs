@@ -1,4 +1,4 @@
-//! What the provider says of itself, and the algorithms that it offers.
+//! The provider's description of itself, and the algorithms that it offers.
 
 use std::{
     ffi::{CStr, c_char, c_int, c_void},
@@ -85,10 +85,10 @@ static PROVIDER: [Dispatch; 6] = [
     END,
 ];
 
-/// What OpenSSL calls when it loads the provider.
+/// Called by OpenSSL when it loads the provider.
 ///
 /// # Safety
-/// OpenSSL alone calls it.
+/// Only OpenSSL may call it.
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, reason = "OpenSSL's name")]
 pub unsafe extern "C" fn OSSL_provider_init(

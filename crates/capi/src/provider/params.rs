@@ -1,11 +1,12 @@
-//! What passes between OpenSSL and a provider: OSSL_PARAM of `openssl/core.h`, named values, and OSSL_DISPATCH, numbered functions.
+//! The parameters that OpenSSL and a provider exchange: OSSL_PARAM of `openssl/core.h`, named values, and
+//! OSSL_DISPATCH, numbered functions.
 
 use std::{
     ffi::{CStr, c_char, c_int, c_uint, c_void},
     iter, ptr, slice,
 };
 
-/// A named value; a list of them ends with one that has no key.
+/// A named value; a list of them ends with one without a key.
 #[repr(C)]
 pub(super) struct Param {
     key: *const c_char,
@@ -20,7 +21,7 @@ unsafe impl Sync for Param {}
 
 pub(super) type Function = unsafe extern "C" fn();
 
-/// A function by its number; a table of them ends with 0.
+/// A function with its number; a table of them ends with 0.
 #[allow(missing_debug_implementations, reason = "it is a pointer")]
 #[repr(C)]
 pub struct Dispatch {
@@ -39,7 +40,7 @@ const UTF8_PTR: c_uint = 6;
 const OCTETS_PTR: c_uint = 7;
 
 impl Param {
-    /// Says that there is such a value, in a list of what can be asked for or set.
+    /// Declares a value in a list of parameters that can be queried or set.
     const fn named(key: &'static CStr, data_type: c_uint) -> Param {
         Param { key: key.as_ptr(), data_type, data: ptr::null_mut(), data_size: 0, return_size: 0 }
     }
@@ -64,12 +65,12 @@ impl Param {
         unsafe { CStr::from_ptr(self.key) }.to_bytes()
     }
 
-    /// Whether the caller gives no bytes: it asks for a length, or has only a length to tell.
+    /// Whether the caller gives no memory: it asks for a length, or passes only a length.
     pub(super) fn asks(&self) -> bool {
         self.data.is_null() && self.data_type == OCTETS
     }
 
-    /// Answers with a number, of as many bytes as the caller likes, if it fits into them.
+    /// Answers with a number in the width that the caller requests, if it fits.
     pub(super) fn set_number(&mut self, value: usize) -> bool {
         if !self.is_number() {
             return false;
@@ -95,13 +96,13 @@ impl Param {
         [SIGNED, UNSIGNED].contains(&self.data_type)
     }
 
-    /// Where the byte of a number is, counted from the lowest.
+    /// The address of a byte of a number, counted from the lowest.
     fn place(&self, at: usize) -> *mut u8 {
         let at = if cfg!(target_endian = "big") { self.data_size - 1 - at } else { at };
         self.data.cast::<u8>().wrapping_add(at)
     }
 
-    /// Answers with bytes, or where they are: these stay there as long as the context.
+    /// Answers with bytes, or with their address: they stay in place as long as the context.
     pub(super) fn set_bytes(&mut self, bytes: &[u8]) -> bool {
         match self.data_type {
             OCTETS => self.copy_out(bytes),
@@ -110,7 +111,7 @@ impl Param {
         }
     }
 
-    /// Answers with bytes for which the caller has room, though it says 0: OpenSSL means a whole nonce by it.
+    /// Answers with bytes for which the caller has room, although it states 0, by which OpenSSL means a whole nonce.
     pub(super) fn set_whole(&mut self, bytes: &[u8]) -> bool {
         if self.data_type != OCTETS || self.data.is_null() || self.data_size != 0 {
             return false;
@@ -121,10 +122,10 @@ impl Param {
         set
     }
 
-    /// Answers with a constant text, or where it is.
+    /// Answers with a constant string, or with its address.
     pub(super) fn set_text(&mut self, text: &'static CStr) -> bool {
         match self.data_type {
-            // The zero behind it is not counted.
+            // The terminating zero is not counted.
             UTF8 => {
                 self.copy_out(text.to_bytes_with_nul()) && {
                     self.return_size -= 1;
@@ -155,12 +156,12 @@ impl Param {
         true
     }
 
-    /// Bytes that the caller offers or gives, or the length that it tells.
+    /// The number of bytes that the caller provides or passes, or the length that it states.
     pub(super) fn len(&self) -> usize {
         self.data_size
     }
 
-    /// The number given, of however many bytes; `None` if it is less than zero, or too large for a length.
+    /// The number passed, in any width; `None` if it is negative, or too large for a length.
     pub(super) fn get_number(&self) -> Option<usize> {
         if self.data.is_null() || self.data_size == 0 || !self.is_number() {
             return None;
@@ -175,12 +176,12 @@ impl Param {
             .try_fold(0_usize, |number, at| number.checked_mul(256).map(|number| number + usize::from(byte(at))))
     }
 
-    /// The bytes given; `None` if there is only a length.
+    /// The bytes passed; `None` if only a length was passed.
     pub(super) fn get_bytes(&self) -> Option<&[u8]> {
         self.get_front(self.data_size)
     }
 
-    /// The first `len` of the bytes given. OpenSSL says -1 for some lengths that both sides know.
+    /// The first `len` of the bytes passed. OpenSSL states -1 for some lengths that both sides know.
     pub(super) fn get_front(&self, len: usize) -> Option<&[u8]> {
         if self.data_type != OCTETS || self.data.is_null() || len > self.data_size || len > isize::MAX as usize {
             return None;
@@ -190,28 +191,28 @@ impl Param {
     }
 }
 
-/// Calls `each` with every value of a list to answer in, as long as it returns true; returns whether it always did.
+/// Calls `each` with every value of a list of queries, as long as it returns true; returns whether it always did.
 ///
 /// # Safety
-/// `list` must be null, or a list that ends, and that nobody else uses.
+/// `list` must be null, or a terminated list that nobody else uses.
 pub(super) unsafe fn every(list: *mut Param, mut each: impl FnMut(&mut Param) -> bool) -> bool {
     // SAFETY: the caller's promise.
     unsafe { places(list).all(|at| each(&mut *at.cast_mut())) }
 }
 
-/// The same of a list to read: that of a caller may be a constant, which must not be borrowed to change.
+/// The same for a list of settings: a caller's list may be constant, and must not be borrowed mutably.
 ///
 /// # Safety
-/// `list` must be null, or a list that ends.
+/// `list` must be null, or a terminated list.
 pub(super) unsafe fn every_given(list: *const Param, mut each: impl FnMut(&Param) -> bool) -> bool {
     // SAFETY: the caller's promise.
     unsafe { places(list).all(|at| each(&*at)) }
 }
 
-/// Where the values of a list are.
+/// The addresses of a list's values.
 ///
 /// # Safety
-/// `list` must be null, or a list that ends.
+/// `list` must be null, or a terminated list.
 unsafe fn places(list: *const Param) -> impl Iterator<Item = *const Param> {
     let mut at = list;
     iter::from_fn(move || {

@@ -1,5 +1,6 @@
-//! Why a step is refused, for OpenSSL's queue of errors. It is told of steps that a program should take in another way. A text that is
-//! not authentic leaves nothing there, nor does it with OpenSSL's own ciphers: libssl takes what is in the queue for a failed connection.
+//! Why a step is refused, for OpenSSL's error queue. It is reported for steps that a program should do differently. A
+//! text that is not authentic leaves no error there, as with OpenSSL's own ciphers, because libssl treats errors in the
+//! queue as a failed connection.
 
 use std::{
     ffi::{CStr, c_char, c_int, c_uint, c_void},
@@ -8,7 +9,7 @@ use std::{
 
 use super::params::{Dispatch, Function};
 
-/// What a program did.
+/// The program's mistake.
 #[derive(Clone, Copy)]
 pub(super) enum Reason {
     NoKey = 1,
@@ -41,24 +42,24 @@ const fn item(reason: Reason, text: &'static CStr) -> Item {
 
 static TEXTS: [Item; 13] = [
     item(Reason::NoKey, c"no key is set"),
-    item(Reason::NoIv, c"no IV is set, or it has served a message; initialise with another"),
+    item(Reason::NoIv, c"no IV is set, or it was already used; initialise with another"),
     item(Reason::IvLen, c"IVs of GCM have 1 to 16 bytes, those of OCB 1 to 15"),
     item(Reason::TagLen, c"tags of GCM have 12 to 16 bytes, those of OCB 8, 12 or 16 as was set"),
     item(Reason::NoTag, c"there is no tag before EVP_EncryptFinal_ex"),
     item(Reason::LateTag, c"the tag must be set before the text to decrypt comes"),
     item(Reason::Pieces, c"the text to decrypt came in several pieces; pass it in one"),
-    item(Reason::Behind, c"text came behind a last block that was not whole"),
+    item(Reason::Behind, c"text came after a partial last block"),
     item(Reason::Ad, c"associated data come after key and IV, and before the text"),
     item(
         Reason::Memory,
         c"no memory: associated data, and some texts to decrypt, are kept whole; pass less, or use provider=default",
     ),
-    item(Reason::Number, c"lengths are integers from 0 to SIZE_MAX, in as many bytes as hold them"),
-    item(Reason::KeyLen, c"keys have the length in the name of their cipher; fetch another cipher for others"),
+    item(Reason::Number, c"lengths are integers from 0 to SIZE_MAX, of any width that holds them"),
+    item(Reason::KeyLen, c"the key length is the one in the cipher's name; fetch another cipher for another length"),
     Item { number: 0, text: ptr::null() },
 ];
 
-/// Gives OpenSSL the texts, when it loads the provider.
+/// Gives OpenSSL the texts when it loads the provider.
 pub(super) unsafe extern "C" fn texts(_: *mut c_void) -> *const Item {
     TEXTS.as_ptr()
 }
@@ -69,7 +70,7 @@ const SET: c_int = 7;
 type New = unsafe extern "C" fn(*const c_void);
 type Set = unsafe extern "C" fn(*const c_void, u32, *const c_char, *mut c_void);
 
-/// Whom refusals are told to: the functions of OpenSSL, and what it knows the provider by.
+/// Where refusals are reported: OpenSSL's functions, and its handle of the provider.
 #[derive(Clone, Copy)]
 pub(super) struct Core {
     handle: *const c_void,
@@ -79,7 +80,7 @@ pub(super) struct Core {
 
 impl Core {
     /// # Safety
-    /// `functions` must be null, or OpenSSL's list of functions, which ends.
+    /// `functions` must be null, or OpenSSL's terminated list of functions.
     pub(super) unsafe fn of(handle: *const c_void, mut functions: *const Dispatch) -> Core {
         let mut core = Core { handle, new: None, set: None };
         // SAFETY: the list ends with the number 0, behind which nothing is looked at; each function is what its number says.
@@ -99,7 +100,8 @@ impl Core {
 
     pub(super) fn tell(&self, reason: Reason) {
         let (Some(new), Some(set)) = (self.new, self.set) else { return };
-        // Without a format there are no arguments. What stands for their list may be copied all the same, where it is a structure.
+        // Without a format there are no arguments. What is passed as their list may still be copied, if `va_list` is a
+        // structure.
         let mut none = [0_u64; 8];
         // SAFETY: they are OpenSSL's functions, called with its handle; the longest `va_list` has 32 bytes.
         unsafe {

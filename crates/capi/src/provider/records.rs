@@ -1,5 +1,5 @@
-//! Nonces that are counted: those of records of TLS 1.2, each of which is sealed or opened in one step, and of programs like OpenSSH,
-//! which ask for one after the other.
+//! Counted nonces: those of TLS 1.2 records, each of which is sealed or opened in one step, and those of programs like
+//! OpenSSH, which request one after the other.
 
 use sealwright::Key;
 use zeroize::Zeroizing;
@@ -9,12 +9,12 @@ use super::{
     params::Param,
 };
 
-/// Bytes of the nonce's fixed part, and of the part that is counted, which a record carries.
+/// Length of the nonce's fixed part, and of the counted part, which a record contains.
 const FIXED: usize = 4;
 const COUNTED: usize = 8;
 
 impl Cipher {
-    /// A record of TLS 1.2 in `record`: the explicit nonce, the text, the tag. Returns the length of what is in it then.
+    /// Processes a TLS 1.2 record in `record`: explicit nonce, text, tag. Returns the length of the result in it.
     pub(super) fn tls_record(&mut self, record: &mut [u8]) -> Option<usize> {
         let ad = self.record.take()?;
         let text_len = record.len().checked_sub(COUNTED + 16)?;
@@ -27,7 +27,7 @@ impl Cipher {
         }
         let nonce = Zeroizing::new(<[u8; 12]>::try_from(&self.iv[..12]).ok()?);
         if self.sealing {
-            // Counted first: no nonce comes twice, whatever happens below.
+            // Counted first: no nonce repeats, whatever happens below.
             self.count();
             tag.copy_from_slice(self.aead()?.seal_in_place(&nonce[..], &ad, text).ok()?.as_ref());
             return Some(record.len());
@@ -45,12 +45,13 @@ impl Cipher {
         }
     }
 
-    /// Whether nonces can be counted: those of 12 bytes, under GCM.
+    /// Whether nonces can be counted: GCM with nonces of 12 bytes.
     fn counts(&self) -> bool {
         self.algorithm.gcm && self.iv_len == FIXED + COUNTED
     }
 
-    /// The associated data of a record, whose last two bytes are the length of what comes: it becomes that of the text.
+    /// Sets the associated data of a record, whose last two bytes are the length of its payload; they are replaced by
+    /// the length of the text.
     pub(super) fn set_record(&mut self, mut ad: [u8; AD]) -> bool {
         let len = usize::from(u16::from_be_bytes([ad[11], ad[12]]));
         let around = if self.sealing { COUNTED } else { COUNTED + 16 };
@@ -61,7 +62,8 @@ impl Cipher {
         ready
     }
 
-    /// The fixed part of the nonce; sealing, the other part begins anywhere and counts. Or a whole nonce to count from.
+    /// Sets the fixed part of the nonce; when sealing, the other part starts at a random number and is counted.
+    /// Alternatively, sets a whole nonce to count from.
     pub(super) fn set_fixed(&mut self, param: &Param) -> bool {
         if !self.counts() {
             return false;
@@ -77,12 +79,13 @@ impl Cipher {
             self.iv[FIXED..12].copy_from_slice(start.expose());
         }
         (self.has_iv, self.counted) = (true, true);
-        // A nonce that was set before is gone; this one is the first that is counted.
+        // A nonce that was set before is discarded; this is the first counted one.
         self.fail(false);
         true
     }
 
-    /// The next message has the next nonce, of which the caller gets the end, as many bytes as it offers; all of it if it says 0.
+    /// The next message uses the next nonce. The caller receives the last bytes of it, as many as it has room for; all
+    /// of it if it states 0.
     pub(super) fn next_nonce(&mut self, param: &mut Param) -> bool {
         if !self.counts() || !self.counted || !self.between_messages() {
             return false;
@@ -99,7 +102,7 @@ impl Cipher {
         true
     }
 
-    /// Opening: the next message has this nonce, behind the fixed part.
+    /// When opening: the next message uses this nonce after the fixed part.
     pub(super) fn set_invocation(&mut self, invocation: &[u8]) -> bool {
         if !self.counts() || !self.counted || self.sealing || !self.between_messages() || invocation.len() > 12 {
             return false;

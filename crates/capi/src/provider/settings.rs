@@ -1,4 +1,4 @@
-//! What can be asked of a context, and set in it.
+//! The parameters of a context: queries and settings.
 
 use super::{
     cipher::{Cipher, State},
@@ -6,7 +6,7 @@ use super::{
     reasons::Reason,
 };
 
-/// Bytes of a tag of GCM: forgeries of shorter ones come too easily.
+/// The shortest tag of GCM, in bytes: shorter ones are too easy to forge.
 const LEAST_TAG: usize = 12;
 
 impl Cipher {
@@ -18,7 +18,8 @@ impl Cipher {
             b"tlsaadpad" => self.told(param, 16),
             b"iv" | b"updated-iv" => self.has_iv && param.set_bytes(&self.iv[..self.iv_len]),
             b"tag" if !self.sealing || self.state != State::Ended => self.refused(Reason::NoTag),
-            // A shorter tag of GCM is the front of the whole one, and opens if it is long enough; those of OCB have their length.
+            // A shorter tag of GCM is a prefix of the full one, and opens if it is long enough; tags of OCB have the
+            // length that is set.
             b"tag" => {
                 let whole = if self.algorithm.gcm { 16 } else { self.tag_len };
                 let least = if self.algorithm.gcm { LEAST_TAG } else { whole };
@@ -70,7 +71,7 @@ impl Cipher {
     fn set_tag(&mut self, param: &Param) -> bool {
         let len = param.len();
         let Some(tag) = param.get_bytes() else {
-            // The length alone: the key is prepared for it again. A message that has begun keeps its own.
+            // A length without a tag: the key is prepared for it again. A message that has begun keeps its length.
             let fits = !self.algorithm.gcm && param.asks() && [8, 12, 16].contains(&len);
             if !fits || len == self.tag_len {
                 return fits;
@@ -90,7 +91,7 @@ impl Cipher {
         if !fits {
             return self.refused(Reason::TagLen);
         }
-        // The text was opened by the tag that was there.
+        // The text was opened with the tag that was set before.
         if self.sealing || self.state == State::Text {
             return false;
         }

@@ -1,4 +1,4 @@
-//! The tables of functions, and the functions in them: pointers of OpenSSL become references, and a panic becomes a failure.
+//! The function tables, and the functions in them: OpenSSL's pointers become references, and a panic becomes a failure.
 
 use std::{
     ffi::{c_int, c_uchar, c_void},
@@ -12,7 +12,7 @@ use super::{
     reasons::Core,
 };
 
-/// A function for a table, whatever its type: OpenSSL knows by its number.
+/// An entry for a function of any type: OpenSSL identifies it by number.
 macro_rules! entry {
     ($id:expr, $function:expr, $type:ty) => {
         Dispatch {
@@ -34,17 +34,17 @@ type Final = unsafe extern "C" fn(Context, *mut c_uchar, *mut usize, usize) -> c
 type Get = unsafe extern "C" fn(Context, *mut Param) -> c_int;
 type Set = unsafe extern "C" fn(Context, *const Param) -> c_int;
 type OfList = unsafe extern "C" fn(*mut Param) -> c_int;
-/// What can be asked of a provider or a cipher, and of a context or set in it.
+/// Lists the parameters that can be queried of a provider, cipher or context, or set in a context.
 pub(super) type List = unsafe extern "C" fn(*mut c_void) -> *const Param;
 type ContextList = unsafe extern "C" fn(*mut c_void, *mut c_void) -> *const Param;
 
-/// Runs `work`; a panic is a failure.
+/// Runs `work` and turns a panic into a failure.
 pub(super) fn guarded(work: impl FnOnce() -> bool) -> c_int {
     c_int::from(catch_unwind(AssertUnwindSafe(work)).unwrap_or(false))
 }
 
 /// # Safety
-/// `start` must be null, or so many bytes.
+/// `start` must be null, or point to `len` bytes.
 unsafe fn given<'a>(start: *const c_uchar, len: usize) -> Option<&'a [u8]> {
     // SAFETY: the caller's promise.
     (!start.is_null()).then(|| unsafe { slice::from_raw_parts(start, len) })
@@ -62,7 +62,7 @@ unsafe extern "C" fn init<const SEALING: bool>(
     guarded(|| unsafe {
         let cipher = &mut *context;
         cipher.begin(SEALING);
-        // A length of the IV comes before the IV.
+        // The length of the IV must be set before the IV.
         let set = every_given(params, |param| cipher.set(param));
         set && cipher.set_up(given(key, key_len), given(iv, iv_len)) || cipher.fail(!key.is_null())
     })
@@ -97,7 +97,7 @@ unsafe extern "C" fn update(
             ptr::copy(input, out, len);
             let record = slice::from_raw_parts_mut(out, len);
             let done = cipher.tls_record(record);
-            // One that is refused may still be the text.
+            // A refused record may still contain plaintext.
             done.map_or_else(|| record.fill(0), |len| *written = len);
             return done.is_some();
         }
@@ -115,7 +115,8 @@ unsafe extern "C" fn update(
             }
             return passed;
         }
-        // All of the input is read before any output is written: what is kept back, and then the rest, to where it goes.
+        // All input is read before any output is written: first what was held back, then the rest, is copied to the
+        // output.
         let here = len.min(due.saturating_sub(held));
         let end = cipher.kept_back(due, slice::from_raw_parts(input.add(here), len - here));
         if due > 0 {
@@ -146,7 +147,8 @@ unsafe extern "C" fn end(context: Context, out: *mut c_uchar, written: *mut usiz
     })
 }
 
-/// All at once, as `EVP_Cipher` does: a record, associated data, a text, or the end. Of a text nothing is kept back.
+/// Everything in one call, like `EVP_Cipher`: a record, associated data, a text, or the end. Nothing of the text is
+/// held back.
 unsafe extern "C" fn one_shot(
     context: Context,
     out: *mut c_uchar,
@@ -166,7 +168,7 @@ unsafe extern "C" fn one_shot(
         guarded(|| {
             let cipher = &mut *context;
             let left = if out.is_null() { 0 } else { cipher.left() };
-            // No message is under way if its nonce was taken from it.
+            // If its nonce was invalidated, no message is in progress.
             if left > room - *written || left > 0 && cipher.state != State::Text {
                 return cipher.fail(false);
             }
