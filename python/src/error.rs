@@ -15,7 +15,7 @@ create_exception!(
     sealwright,
     InvalidTag,
     Error,
-    "A message or a file is not authentic: it, its nonce or its associated data differs from what was sealed under this key."
+    "A message or file is not authentic: its bytes, nonce or associated data are not those sealed under this key."
 );
 create_exception!(
     sealwright,
