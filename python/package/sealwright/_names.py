@@ -22,7 +22,7 @@ def remove(fs: Any, paths: list[str], recursive: bool, maxdepth: Optional[int]) 
     if not isinstance(fs, ArrowFSWrapper) and not any(map(has_magic, paths)):
         fs.rm(paths[0] if len(paths) == 1 else paths, recursive=recursive, maxdepth=maxdepth)
         return
-    # Arrow's take no list. The `rm` of most other stores would remove what a name stands for as a pattern.
+    # Arrow's filesystems accept no list. The `rm` of most other stores would treat a name as a pattern and remove its matches.
     for path in paths:
         if not recursive:
             fs.rm_file(path)
@@ -41,7 +41,7 @@ def goals_of(fs: Any, sources: list[str], goal: str, within: bool, recursive: bo
     moved: list[tuple[str, str]] = []
     for source in sources:
         if has_magic(source) and not fs.lexists(source):
-            # What two patterns stand for moves once.
+            # A file that matches two patterns is moved once.
             there = {name for name, _ in moved}
             moved += [(name, into + rest) for name, rest in _matches(fs, source, recursive) if name not in there]
         else:
@@ -53,7 +53,7 @@ def _matches(fs: Any, pattern: str, recursive: bool) -> list[tuple[str, str]]:
     """The matches of a pattern, each with its name relative to the folder that contains them all."""
     found = fs.glob(pattern, detail=True)
     folders = tuple(f"{name}/" for name in found if found[name].get("type") == "directory")
-    # Without `recursive`, fsspec's patterns stand for files only. With it, what is in a folder moves with that.
+    # Without `recursive`, fsspec's patterns match files only. With it, the contents of a folder move with the folder.
     sources = [name for name in found if (not name.startswith(folders) if recursive else f"{name}/" not in folders)]
     if not sources:
         raise FileNotFoundError(pattern)
@@ -119,12 +119,12 @@ def _move_folder(fs: Any, source: str, goal: str, maxdepth: Optional[int]) -> No
 
 def _remove_all(fs: Any, found: dict[str, dict[str, Any]]) -> None:
     """Removes these files, and those of the folders that are then empty."""
-    # What is in a folder comes before it.
+    # The contents of a folder come before the folder.
     for name in sorted(found, reverse=True):
         if found[name].get("type") != "directory":
             fs.rm_file(name)
             continue
-        # Where folders are but names, this one is gone. Arrow's `rmdir` would also remove what is too deep.
+        # If folders are only prefixes of names, this one is gone already. Arrow's `rmdir` would also remove files below `maxdepth`.
         with suppress(OSError):
             if not fs.ls(name, detail=False):
                 fs.rmdir(name)

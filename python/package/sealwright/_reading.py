@@ -12,7 +12,7 @@ from fsspec.spec import AbstractBufferedFile
 
 from ._store import behind
 
-# How far is read ahead: at a place that is new, and at most where reading goes on.
+# How far is read ahead: at a new position, and at most if reading continues.
 _LEAST = 64 * 1024
 _MOST = 16 * 1024 * 1024
 _BLOCKS = 3  # How many places are held, so that whoever reads at them in turn goes on.
@@ -22,12 +22,12 @@ def opened(fs: Any, path: str, options: dict[str, Any]) -> Any:
     """Opens a file of the store for reading. `block_size`, `cache_type` and `cache_options` in `options` select fsspec's read-ahead; without
     them, `Ahead` is used, in which each read is one request."""
     options = {name: value for name, value in options.items() if value is not None}
-    # The length of the text, and parts of it that who asks has already, are not those of the sealed file.
+    # The caller's length and known parts are those of the text, not of the sealed file.
     options.pop("size", None)
     if options.get("cache_type") == "parts":
         del options["cache_type"]
         options.pop("cache_options", None)
-    # A store that keeps what it reads has its own way.
+    # A caching store has its own read-ahead.
     if not options.keys().isdisjoint(("block_size", "cache_type", "cache_options")) or isinstance(behind(fs, [])[0], CachingFileSystem):
         return fs.open(path, "rb", **options)
     file = fs.open(path, "rb", cache_type="none", **options)
@@ -55,7 +55,7 @@ class Ahead:
     def __init__(self, file: Any, name: str) -> None:
         self.name, self._file, self._size = name, file, int(file.size)
         self._at = 0
-        # What is held: the start, which is read again when a file is open, and what was read last.
+        # Bytes in memory: the start, which is read again once the file is open, and the most recently read ones.
         self._head: Optional[_Block] = None
         self._blocks: list[_Block] = []
 
@@ -75,7 +75,7 @@ class Ahead:
         if block is None or end > block.end:
             block = self._fetched(block, end)
         if block in self._blocks:
-            # The last one is that which was used last.
+            # Ordered by use, the most recent last.
             self._blocks.remove(block)
             self._blocks.append(block)
         got = block.held[self._at - block.start : end - block.start]

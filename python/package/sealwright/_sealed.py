@@ -56,7 +56,7 @@ class Sealed(SealedFile):
                 self.commit()
         except BaseException:
             self._made = False
-            # The reason why there is no file is told, not what else went wrong then.
+            # The original error is raised, not one from cleaning up.
             with suppress(Exception):
                 self._forget()
             raise
@@ -69,7 +69,7 @@ class Sealed(SealedFile):
         if not self.closed:
             self.discard()
             raise Error(f"{self.name}: no file was made, as the transaction ended before it was closed (hint: close it within)")
-        # None is there of one that was discarded.
+        # There is none for a file that was discarded.
         if self._whole and self._below is not None:
             self._below.commit() if self._put is None else self._put()
             self._below = self._put = None
@@ -102,7 +102,7 @@ class Sealed(SealedFile):
 
     def __del__(self) -> None:
         super().__del__()
-        # One that was closed for a transaction, or with `autocommit=False`, and that nobody can put in its place any more.
+        # It was closed for a transaction, or with `autocommit=False`, and nobody can commit it any more.
         if getattr(self, "_below", None) is not None and self._writes:
             with suppress(Exception):
                 self._forget()
@@ -134,7 +134,7 @@ def copy_whole(reader: Any, writer: Any, told: Callable[[int], object] | None = 
         writer.close()
         writer.commit()
     except BaseException:
-        # The reason why there is no target is told, not what else went wrong then.
+        # The original error is raised, not one from cleaning up.
         with suppress(Exception):
             writer.discard() if isinstance(writer, SealedFile) else forget(writer)
         raise
@@ -152,7 +152,7 @@ class Together(Transaction):  # type: ignore[misc]
                 self.files[0].commit() if commit else self.files[0].discard()
                 self.files.popleft()
         finally:
-            # The first one is that which failed.
+            # The first one is the one that failed.
             while self.files:
                 with suppress(Exception):
                     self.files.popleft().discard()
@@ -175,7 +175,7 @@ class Compressed(io.BufferedIOBase):
         return wrote
 
     def tell(self) -> int:
-        # Not all that compress can tell.
+        # Not all compressors have `tell`.
         if self.closed:
             raise ValueError("I/O operation on closed file")
         return self._at
@@ -197,18 +197,18 @@ class Compressed(io.BufferedIOBase):
 
     def finish(self) -> None:
         """Completes the file even while an exception is being handled, like `SealedFile.finish`."""
-        # Some, as zstandard's, close what they write to.
+        # Some, such as zstandard's, close their target.
         self._sealed._wanted = True
         self.close()
-        # It says whether there is one.
+        # It determines whether there is a file.
         self._sealed.finish()
 
     def discard(self) -> None:
         """Leaves no file behind, like `SealedFile.discard`."""
-        # Some, as zstandard's, close what they write to, which must not make the file.
+        # Some, such as zstandard's, close their target, which must not complete the file.
         self._sealed.give_up()
         try:
-            # It would write what is left when it is forgotten, and zipfile's would say that it cannot.
+            # When garbage-collected, it would write the rest of its data, and zipfile's would print an error.
             with suppress(Exception):
                 self._packed.close()
         finally:
@@ -226,7 +226,7 @@ class Compressed(io.BufferedIOBase):
 
     def __del__(self) -> None:
         if not self.closed:
-            # Its thread may wait for what this one holds, and what compresses would write to it.
+            # The sealing thread may wait for a lock that this thread holds, and the compressor would write to it.
             if self._sealed._writer is not None:
                 self._sealed._let_go()
             self.discard()

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
-# Tasks that wait or run at once, unless the caller says: a run of any length takes little memory where it is started.
+# The default number of tasks that wait or run at once: a run of any length takes little memory on the machine that starts it.
 IN_FLIGHT = 64
 
 
@@ -35,12 +35,12 @@ class Manifest:
     ) -> None:
         """`fields` are the required members of each line, with their types. `run` identifies the run, in a line before the others."""
         self._path = path
-        # Those of stores name files that others may not list.
+        # Manifests of stores contain names of files that other users may not be permitted to list.
         self._mode = 0o666 if run is None else 0o600
-        # What goes in front of the first line.
+        # Written before the first line.
         self._ahead: list[dict[str, Any]] = [] if run is None else [{"run": dict(run)}]
         self.lines: list[dict[str, Any]] = []
-        # How long it is, and how long without a last line that a crash cut off, which is taken away when there is one to follow.
+        # Its length, and its length without a last line that a crash truncated, which is removed before the next line is written.
         self._found = self._whole = 0
         if path is None or not os.path.exists(path):
             return
@@ -80,7 +80,7 @@ class Manifest:
                 file.flush()
                 os.fsync(file.fileno())
             except BaseException:
-                # What follows must not become one line with a part of this one.
+                # The next line must not be joined with a part of this one.
                 with suppress(OSError):
                     os.ftruncate(file.fileno(), end)
                 raise
@@ -99,7 +99,7 @@ _HTTP = re.compile(r"(https?://)(?:[^/?#]*@)?([^?#]*).*", re.DOTALL)
 def _is_of(line: bytes, run: Mapping[str, str], path: str) -> bool:
     """Whether the first line identifies the run of a manifest. If it does, it must be this run."""
     try:
-        # Older ones have passwords in their places.
+        # Older manifests contain URLs with passwords.
         found = {name: without_secrets(value) for name, value in json.loads(line)["run"].items()}
         if found == run:
             return True
@@ -120,7 +120,7 @@ def _line(line: bytes, fields: Mapping[str, type], place: str) -> dict[str, Any]
     return found
 
 
-# How often a task is given to the executor that lost it.
+# How many times a task is submitted if the executor loses it.
 ATTEMPTS = 4
 
 
@@ -154,7 +154,7 @@ def spread(
                             waiting[executor.submit(_attempt, *call)] = name, attempt + 1, call
                             continue
                         except RuntimeError:
-                            # The executor as a whole has broken down or was shut down.
+                            # The executor is broken or was shut down.
                             pass
                 settle(name, result, failed)
                 report.seconds = time.monotonic() - begun

@@ -22,9 +22,9 @@ from fsspec.spec import AbstractBufferedFile, AbstractFileSystem
 
 def begin(fs: Any, path: str) -> Any:
     """A file of the store to `write` to. After it is closed, `commit` puts it in its place; until then, `forget` removes every trace of it."""
-    # The `_open` of these is nobody's: what is written to the file that it gives goes nowhere.
+    # The `_open` of wrapping filesystems is the inherited stub: data written to its file is lost.
     fs, (path,) = behind(fs, [str(fs._strip_protocol(path))])
-    # One that caches blocks hands on what is written.
+    # A block-caching filesystem passes writes on.
     while type(fs)._open is CachingFileSystem._open:
         fs, (path,) = behind(fs.fs, [path])
     if type(fs)._open is MemoryFileSystem._open:
@@ -42,7 +42,7 @@ def begin(fs: Any, path: str) -> Any:
         return file
     if not hasattr(file, "commit"):
         return _AtOnce(fs, path, file)
-    # fsspec's caches do not hand it on: closing the file, also to forget it, would upload it.
+    # fsspec's caches do not pass on `autocommit`: closing the file, even to forget it, would upload it.
     if getattr(file, "autocommit", False):
         file.autocommit = False
     return file
@@ -53,7 +53,7 @@ def put_new(fs: Any, path: str, file: Any) -> None:
     if isinstance(file, _Local):
         file.commit(new=True)
         return
-    # One that is there as soon as it is opened would find itself.
+    # A file that exists as soon as it is opened would find itself.
     if not isinstance(file, _AtOnce):
         fs.invalidate_cache(path)
         if fs.exists(path):
@@ -66,11 +66,11 @@ def forget(file: Any) -> None:
     if isinstance(file, _Draft):
         file.discard()
     elif isinstance(file, AbstractBufferedFile):
-        # Closing it would upload what there is.
+        # Closing it would upload the partial file.
         file.discard()
         file.closed = True
     else:
-        # What could not be written cannot be closed either, as on a full disk.
+        # If writing failed, closing fails too, for example on a full disk.
         try:
             file.close()
         finally:
@@ -79,12 +79,12 @@ def forget(file: Any) -> None:
 
 def first_bytes(fs: Any, paths: list[str], lengths: list[int]) -> list[Any]:
     """The first bytes of each file, up to the given number, or the exception; concurrently, if the store can."""
-    # Older ones of `dir::` cannot read ranges of a store that is not asynchronous.
+    # Older versions of `dir::` cannot read ranges of a synchronous store.
     fs, paths = behind(fs, paths)
-    # To look at files brings none of them into a cache.
+    # Examining files must not bring them into a cache.
     while isinstance(fs, CachingFileSystem):
         fs, paths = behind(fs.fs, paths)
-    # Without being told so, fsspec opens Arrow's in a way that these ranges cannot be read.
+    # Without this option, fsspec opens Arrow's files as not seekable, and ranges cannot be read.
     options = {"seekable": True} if isinstance(fs, ArrowFSWrapper) else {}
     return list(fs.cat_ranges(paths, [None] * len(paths), lengths, **options)) if paths else []
 
@@ -101,7 +101,7 @@ def files_below(fs: Any, top: str) -> tuple[dict[str, dict[str, Any]], dict[str,
         try:
             listed = fs.ls(folder, detail=True)
         except Exception as error:
-            # Not all that a store raises is an OSError, such as what HTTP answers.
+            # Stores also raise other exceptions than OSError, for example for HTTP responses.
             failed[folder] = error
             continue
         for info in listed:
@@ -112,7 +112,7 @@ def files_below(fs: Any, top: str) -> tuple[dict[str, dict[str, Any]], dict[str,
                 folders.append(name)
     if not ours:
         found = fs.find(top, detail=True)
-    # Not every store lists one that is a file.
+    # Not every store lists `top` if it is a file.
     if not found and fs.isfile(top):
         return {top: {}}, {}
     if top in failed:
@@ -145,7 +145,7 @@ def _in_memory(fs: MemoryFileSystem, path: str) -> MemoryFile:
 def _hidden(path: str) -> str:
     """A temporary name in the same folder."""
     folder, stroke, name = path.rpartition("/")
-    # A name may have 255 bytes. Not every store takes a part of a character.
+    # A name may have 255 bytes. Not every store accepts a truncated character.
     name = name.encode(errors="ignore")[:240].decode(errors="ignore")
     return f"{folder}{stroke}.{name}.{secrets.token_hex(4)}"
 
@@ -179,7 +179,7 @@ class _Local(_Draft):
         self._hidden: Optional[str] = None
         if fs.auto_mkdir:
             os.makedirs(fs._parent(path), exist_ok=True)
-        # A link is replaced, not followed: who can write to the folder could have put it there, to have another file replaced.
+        # A link is replaced, not followed: anyone who can write to the folder could have made it, so that another file is replaced.
         try:
             old: Optional[os.stat_result] = os.lstat(path)
         except FileNotFoundError:
@@ -189,7 +189,7 @@ class _Local(_Draft):
         if old is not None and not (stat.S_ISREG(old.st_mode) or stat.S_ISLNK(old.st_mode)):
             raise OSError(errno.EINVAL, "no regular file", path)
         kept = old is not None and stat.S_ISREG(old.st_mode)
-        # One that replaces another is its owner's until it has the group.
+        # A file that replaces another is accessible to its owner only until its group is set.
         mode = 0o600 if kept else 0o666
         file = _unnamed(os.path.dirname(path), mode)
         if file is None:
@@ -224,7 +224,7 @@ class _Local(_Draft):
         if self._hidden is None:
             return
         folder = None
-        # One that may be written to, but not listed, cannot be synced.
+        # A folder that may be written to, but not listed, cannot be synced.
         with suppress(PermissionError):
             folder = os.open(os.path.dirname(self.name), os.O_RDONLY)
         try:
@@ -255,7 +255,7 @@ class _Local(_Draft):
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), self.name) from None
             os.replace(hidden, self.name)
             return
-        # Its other name is no harm, where it cannot be taken away.
+        # If the temporary name cannot be removed, it does no harm.
         with suppress(OSError):
             os.remove(hidden)
 
@@ -286,11 +286,11 @@ def _resemble(file: int, old: os.stat_result) -> None:
     try:
         os.fchown(file, -1, old.st_gid)
     except OSError:
-        # The group is another one then, and who is in the old one is among the others.
+        # The group differs then, and members of the old group are among the others.
         mode &= 0o700 | mode >> 3 & 0o007
     with suppress(OSError):
         os.fchmod(file, mode)
-    # At last: whoever gave it away may not change its mode.
+    # Last, because after giving a file away one may not change its mode.
     with suppress(OSError):
         os.fchown(file, old.st_uid, -1)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def bytes_of(data: Buffer) -> Iterator[memoryview]:
     """The bytes of a buffer, which must be contiguous and not addresses of objects."""
     with memoryview(data) as view:
-        # The names of fields stand between colons.
+        # Field names are between colons.
         if "O" in "".join(view.format.split(":")[::2]):
             raise TypeError("an array of objects has no bytes of its own, but addresses (hint: convert it)")
         if not view.c_contiguous:
@@ -33,12 +33,12 @@ class Target:
 
     def __init__(self, file: _Writable) -> None:
         self._file, self._idle, self._stopped = file, threading.Lock(), False
-        # What is to be done when nothing is being written any more: one call at most.
+        # The call to make when nothing is being written any more; at most one.
         self._after: list[Callable[[], object]] = []
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        # Where `write` returns None, it matters whether the file is a raw one.
+        # If `write` returns None, its meaning depends on whether the file is a raw one.
         return type(self._file)
 
     @property
@@ -66,7 +66,7 @@ class Target:
         """Runs the pending `after` calls, unless another thread is writing, which will then run them."""
         while self._after and self._idle.acquire(blocking=False):
             try:
-                # Two threads may have come here.
+                # Two threads may get here.
                 with suppress(IndexError):
                     after = self._after.pop()
                     with suppress(Exception):

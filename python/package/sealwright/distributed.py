@@ -114,7 +114,7 @@ def rekey_store(store: str, *, executor: Executor, key: Any, new: dict[str, Any]
     files, with `store_options` for fsspec.
     """
     places, keys = _split("rekey_store", options, ("store_options", *_OURS), _OPENING, "in new")
-    # A file that the new key opens is read.
+    # A file that the new key opens is only read.
     _split("rekey_store: new", new, (), (*_SEALING, "max_memory_kib"), "beside new")
     _check("rekey_store", {"key": key}, "key")
     _check("rekey_store: new", new, "key", "recipients")
@@ -160,7 +160,7 @@ def _goal(name: str, opening: Optional[dict[str, Any]], sealing: Optional[dict[s
 def _leads_astray(name: str) -> bool:
     """Whether a file of this name would lie outside the target, or collide with others. Names are chosen by whoever can write to the source."""
     parts = name.split("/")
-    # Some stores take both strokes.
+    # Some stores accept both slashes.
     return "::" in name or not {"", ".", ".."}.isdisjoint(parts) or ".." in re.split(r"[/\\]", name)
 
 
@@ -188,7 +188,7 @@ def _run(
     report, done = Report(), Manifest(manifest, {"name": str, "mark": str}, run)
     stores = _Store.of(from_fs), _Store.of(to_fs)
     from_fs.invalidate_cache()
-    # Now: where there is nothing, nothing is begun.
+    # Listed first: if there is nothing, nothing is started.
     found, unlisted = files_below(from_fs, from_path)
     report.failed.update((f"{_name(path, from_path)}/", why(error)) for path, error in unlisted.items())
     known = {line["name"]: line["mark"] for line in done.lines}
@@ -244,7 +244,7 @@ def _lies_in(fs: Any, path: str, other_fs: Any, other: str) -> bool:
 
 
 def _name(path: str, top: str) -> str:
-    # A source that is one file is named by whoever calls, perhaps with a signature.
+    # If the source is a single file, its name is the caller's URL, possibly with a signature.
     return path[len(top) :].removeprefix("/") or os.path.basename(without_secrets(path))
 
 
@@ -254,7 +254,7 @@ def _of_a_file(fs: Any, path: str, info: dict[str, Any]) -> dict[str, Any]:
         info = dict(fs.info(path))
     if info.get("type") == "directory":
         raise ValueError("a link to a folder, which is not followed (hint: name that folder as a source of its own)")
-    # Whoever opens a named pipe may wait for ever.
+    # Opening a named pipe may block for ever.
     if info.get("type") == "other":
         raise ValueError("no regular file")
     return info
@@ -277,7 +277,7 @@ def _work(task: _Task) -> tuple[int, bool, Optional[str]]:
         with from_fs.open(from_path, "rb") as reader:
             return copy_whole(reader, _begun(to_fs, to_path)), True, None
     sealing = {"associated_data": task.opening.get("associated_data"), **task.sealing}
-    # The target is the source, which opens with the new key if it was done before. Recipients open nothing.
+    # The target is the source, which the new key opens if it was done before. Recipients' public keys open nothing.
     if sealing.get("key") is not None:
         with suppress(WrongKey, ValueError), _sealed(to_fs, sealing).open(to_path, "rb") as file:
             if _is_as(file._reader, task.sealing) and not _opens_too(from_fs, from_path, task.opening, file._reader):
@@ -297,7 +297,7 @@ def _is_as(reader: Any, sealing: dict[str, Any]) -> bool:
     if sealing.get("recipients") is None:
         return bool(reader.opens_with != "recipients")
     given = sealing["recipients"]
-    # Each worker calls a function for itself.
+    # A function is called on each worker.
     return bool(reader.opens_with == "recipients" and reader.slots == len(list(given() if callable(given) else given)))
 
 
@@ -314,7 +314,7 @@ def _mark_now(fs: Any, path: str) -> Optional[str]:
     """The mark by which the next run recognises a file. Without a mark, that run examines the file."""
     with suppress(Exception):
         fs.invalidate_cache(path)
-        # Stores may tell the time otherwise when they are asked for one file.
+        # Stores may report the time in another form for a single file.
         return _mark(fs, path, fs.find(path, detail=True).get(path, {}))
     return None
 
@@ -334,7 +334,7 @@ def _mark(fs: Any, path: str, info: dict[str, Any]) -> str:
     info = _of_a_file(fs, path, info)
     told = _told(info)
     if told is None:
-        # Lists may tell less than who is asked for one file, as HTTP's do.
+        # Listings may contain less than the information about a single file, as for HTTP.
         with suppress(Exception):
             info = {**info, **fs.info(path)}
             told = _told(info)

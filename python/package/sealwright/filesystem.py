@@ -38,7 +38,7 @@ from ._store import begin, first_bytes, put_new
 _HEAD = 64
 _LONGEST = 64 * 1024 + 16
 _MAGIC = b"\x89SEAL\r\n\x1a"
-# What fsspec itself takes for every filesystem.
+# Arguments that fsspec accepts for every filesystem.
 _FSSPECS = {"use_listings_cache", "listings_expiry_time", "max_paths", "asynchronous", "loop", "batch_size", "add_docs", "add_aliases"}
 
 
@@ -60,7 +60,7 @@ def _without_keys(options: Any, protocol: Any) -> Any:
         return [_without_keys(each, None) for each in options]
     if not isinstance(options, dict):
         return options
-    # As `to_dict` has it, the protocol is among them.
+    # In `to_dict`, the protocol is one of them.
     protocol = options.get("protocol", protocol)
     left_out = {"password", "key", "args"} if protocol == "seal" else {"password"}
     below = {"target_options": options.get("target_protocol"), "remote_options": options.get("remote_protocol")}
@@ -106,7 +106,7 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         **kwargs: Any,
     ) -> None:
         for name, value in kwargs.items():
-            # What a call has for several protocols comes to each of them.
+            # Arguments for several protocols of a chain are passed to each of them.
             if name not in _FSSPECS and not (isinstance(value, dict) and name in available_protocols()):
                 what = "those of the store below belong into target_options, or beside 'seal' under the name of its protocol"
                 raise TypeError(f"seal:: takes no option {name!r} (hint: {what})")
@@ -136,7 +136,7 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         options = {**told.pop("kwargs", {}), **told}
         del options["self"]
         options.pop("key", None)
-        # fsspec would ask the filesystem below for its password, and those below that.
+        # fsspec would ask the underlying filesystem for its password, and those below it.
         if options.get("fs") is not None:
             options["fs"] = options["fs"].to_dict(include_password=False)
         options = _without_keys(options, None)
@@ -190,7 +190,7 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
             raise ValueError(f"mode must be 'rb', 'wb' or 'xb', not {mode!r}: a sealed file is written as a whole")
         if mode == "xb" and self.fs.exists(path):
             raise FileExistsError(path)
-        # The store gets the file in its place when it is complete, and forgets one that is abandoned.
+        # The store puts the file in its place when it is complete, and removes an abandoned one.
         below = begin(self.fs, path)
         put = partial(put_new, self.fs, path, below) if mode == "xb" else None
         return Sealed(below, mode, self._writing, autocommit, put)
@@ -208,7 +208,7 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         return self._named(found) if detail else found
 
     def glob(self, path: str, maxdepth: int | None = None, **kwargs: Any) -> Any:
-        # A stroke at the end asks for folders.
+        # A trailing slash asks for folders.
         below = self._below(path) + ("/" if str(path).endswith("/") else "")
         found = self.fs.glob(below, maxdepth=maxdepth, **kwargs)
         return self._named(found) if kwargs.get("detail") else found
@@ -254,7 +254,7 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         return told
 
     def _is_of_a_file(self, info: dict[str, Any]) -> bool:
-        # Lists of local files name links as what they are, with the length of what they lead to.
+        # Listings of local files report links as links, but with the length of their targets.
         if info.get("islink") and info.get("type") != "file":
             with suppress(OSError):
                 return bool(self.fs.info(info["name"])["type"] == "file")
@@ -265,7 +265,7 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         names = list(lengths)
         return dict(zip(names, first_bytes(self.fs, names, list(lengths.values()))))
 
-    # Names and directories are those of the filesystem below.
+    # Names and directories are those of the underlying filesystem.
 
     def exists(self, path: str, **kwargs: Any) -> bool:
         return bool(self.fs.exists(self._below(path), **kwargs))
@@ -346,7 +346,7 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
     def get_file(self, rpath: str, lpath: Any = None, callback: Any = DEFAULT_CALLBACK, outfile: Any = None, **kwargs: Any) -> None:
         """Like fsspec's. The local file appears in its place only when it is complete and authentic. A link is followed."""
         path = None if outfile is not None or isfilelike(lpath) else os.path.realpath(lpath)
-        # What is no regular file, such as a device, is written to.
+        # A file that is not regular, such as a device, is written to directly.
         if path is None or os.path.exists(path) and not os.path.isfile(path) or self.isdir(rpath):
             super().get_file(rpath, lpath, callback=callback, outfile=outfile, **kwargs)
             return

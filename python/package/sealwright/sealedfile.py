@@ -27,7 +27,7 @@ _open: weakref.WeakSet[SealedFile] = weakref.WeakSet()
 
 
 def _forked() -> None:
-    # Another thread of the parent may have held a lock; and what the parent writes, nobody misses in a child.
+    # Another thread of the parent may have held a lock; and files of the parent are not missed in a child.
     for file in _open:
         file._lock, file._excused, file._theirs = threading.RLock(), True, True
 
@@ -39,14 +39,14 @@ def _ended() -> None:
     """Gives up the files that are open when the interpreter ends, because later no thread can write to a Python file object. A file at a
     path is left alone: an exit handler that was registered before this one may still close it."""
     left = [file for file in list(_open) if file._unfinished() and (file._theirs or file._needs_python())]
-    # What wraps one that got nothing yet may have something for it.
+    # A wrapper may still have data for a file that has received nothing yet.
     told = [file for file in left if not file.closed and not file._excused]
     until = time.monotonic() + _PATIENCE
     for file in left:
         file._excused = True
         with suppress(Exception):
             file.discard() if file._theirs else file._end(until)
-    # At last, as a warning may be an error.
+    # Last, because a warning may be turned into an error.
     for file in told:
         missed(file.name, file)
 
@@ -124,7 +124,7 @@ class SealedFile(io.BufferedIOBase):
         elif mode in ("wb", "w", "xb", "x"):
             _refuse(mode, {"max_memory_kib": max_memory_kib})
             self._before = Before()
-            # What has `write` is a file object to the writer.
+            # The writer treats an object with `write` as a file object.
             self._target = Target(file) if hasattr(file, "write") else None  # type: ignore[arg-type]
             self._writer = SealedWriter(
                 self._target or file,  # type: ignore[arg-type]
@@ -141,7 +141,7 @@ class SealedFile(io.BufferedIOBase):
         _open.add(self)
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        # The first of two that is forgotten would end the file of both.
+        # The first of two copies to be garbage-collected would end the file of both.
         raise TypeError("cannot copy or pickle a SealedFile (hint: open the file anew where it is needed)")
 
     def _reading(self) -> SealedReader:
@@ -214,7 +214,7 @@ class SealedFile(io.BufferedIOBase):
         if self.closed:
             raise ValueError("I/O operation on closed file")
         if self._gone or self._over and self._forgotten:
-            # What wraps it and is forgotten too hands on what it has.
+            # A wrapper that is garbage-collected too flushes its data, which is ignored.
             return memoryview(data).nbytes
         if self._over:
             raise self._too_late()
@@ -222,7 +222,7 @@ class SealedFile(io.BufferedIOBase):
             raise io.UnsupportedOperation("not writable")
         with bytes_of(data) as parts:
             done = 0
-            # A call takes less than 2 GiB.
+            # A call accepts less than 2 GiB.
             while done < len(parts):
                 try:
                     done += self._writer.write(parts[done : done + (1 << 30)])
@@ -251,7 +251,7 @@ class SealedFile(io.BufferedIOBase):
         code that writes to it or closes it later gets an error, also through a wrapper."""
         writer, self._writer, self._over = self._writer, None, True
         stopped = self._target is not None and self._target.stop(until)
-        # One that is only let go ends no file either, and nobody waits for its thread.
+        # A writer that is only dropped makes no file either, and its thread is not waited for.
         if writer is not None and stopped:
             writer.abandon()
         return stopped
@@ -263,7 +263,7 @@ class SealedFile(io.BufferedIOBase):
     def discard(self) -> None:
         """Closes a file that was opened for writing, without leaving anything at its path."""
         if self._writer is not None:
-            # Before anything is different: a target cannot do this while it is written to.
+            # Checked before anything is changed: a target cannot do this while it is being written to.
             self._writer.abandon()
         self._writer = self._before = None
         super().close()
@@ -289,7 +289,7 @@ class SealedFile(io.BufferedIOBase):
         return not self._wanted and self._before is not None and self._before.leaves()
 
     def _dealloc_warn(self, source: object) -> None:
-        # What wraps a file calls this before it closes it, where nobody did.
+        # A wrapper calls this before it closes the file, if nobody did.
         self._forgotten = True
         if self._writer is not None and not self._excused:
             self._missed(self.name, source)
@@ -348,7 +348,7 @@ class SealedFile(io.BufferedIOBase):
             self.close()
 
     def __del__(self) -> None:
-        # Forgotten is not closed: a file that was not written to its end must not look whole.
+        # Garbage collection does not close: a file that was not written to its end must not look complete.
         try:
             written = not self.closed and self._writer is not None and self._at > 0 and not self._excused
             if not self.closed and self._writer is not None and self._needs_python():

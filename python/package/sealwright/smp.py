@@ -86,7 +86,7 @@ def run(
     preset = settings.pop("preset", None)
     words = [f"{name}={_word(name, value)}" for name, value in settings.items()]
     result: dict[str, Any] = json.loads(_native.smp_run(toml, preset, words, workload, check, _attacks(attack), progress))
-    # What is in `config` can be run again.
+    # `config` can be passed to another run.
     result["config"].pop("attacks", None)
     told = result["config"].pop("workload", {})
     told.pop("digest", None)
@@ -152,7 +152,7 @@ def frame(results: Iterable[Mapping[str, Any]]) -> Any:
     heads = pandas.DataFrame([{name: config.get(name) for name in shown} for config in settings], columns=shown)
     heads["failure"] = pandas.Series([result.get("failure") for result in results], dtype=object)
     table = pandas.DataFrame(rows)
-    # The statistics name some settings too.
+    # The statistics contain some settings too.
     return pandas.concat([heads, table[[name for name in table.columns if name not in shown]]], axis=1)
 
 

@@ -82,7 +82,7 @@ def sweep(
         try:
             settings.append((_name(config), config))
         except Exception as error:
-            # What has no name makes no machine either.
+            # Settings without a name are invalid anyway.
             settings.append((repr(config), {}))
             report.failed[repr(config)] = why(error)
     origins = {} if manifest is None else _origins((each for each in settings if each[0] not in report.failed), report.failed)
@@ -121,7 +121,7 @@ def _work(configs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for config in configs:
         try:
             result = smp.run(config)
-            # Numbers up to an alarm, or of a program that waits for ever, are no result.
+            # Numbers up to an alarm, or of a program that waits for ever, are not a result.
             came.append(result if result["failure"] is None else {"failed": result["failure"]})
         except Exception as error:
             came.append({"failed": why(error)})
