@@ -1,4 +1,5 @@
-//! Short messages at levels with wide registers: associated data in one register, text in up to ten.
+//! Short messages at levels with wide registers: associated data in one register, text and first counter block in up to
+//! 14, or 9 without masks.
 //!
 //! The time depends on the number of instructions here, because the processor starts on the next message as soon as it
 //! sees it in its window. So there are no batches, no groups and no running counter: the code for each width is
