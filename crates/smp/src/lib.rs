@@ -1,8 +1,8 @@
 //! A shared-memory multiprocessor whose cache-to-cache transfers are encrypted on the bus, simulated cycle by cycle.
 //!
 //! * [`Machine`]: in-order processors whose misses may overlap, split first-level and unified second-level caches, MOSI
-//! snooping ([`mosi`], one table), a split or atomic bus, or a ring or mesh of links with directories ([`topology`]),
-//! and memory. Lines hold real bytes. Runs are deterministic: the same input gives the same cycles.
+//!   snooping ([`mosi`], one table), a split or atomic bus, or a ring or mesh of links with directories ([`topology`]),
+//!   and memory. Lines hold real bytes. Runs are deterministic: the same input gives the same cycles.
 //! * [`scheme`]: protection of transfers between nodes: AES-GCM with precomputed pads, chained masks, protected links.
 //! * [`attack`]: attackers on the bus and in memory.
 //! * [`kernel`] and [`trace`]: the workloads; [`mod@record`] records traces. [`run`]: a run from settings to results.
