@@ -209,10 +209,7 @@ const char *sealwright_last_error(void);
  * Makes a key of a suite: "aes-256-gcm", "aes-128-gcm", "aes-256-ocb", "aes-128-ocb", "serpent-256-gcm" or
  * "serpent-256-ocb". The bytes of the key must be random; they are copied. Free it with sealwright_key_free.
  */
-int sealwright_key_new(const char *suite,
-                       const uint8_t *key,
-                       size_t key_len,
-                       sealwright_key **result);
+int sealwright_key_new(const char *suite, const uint8_t *key, size_t key_len, sealwright_key **result);
 
 /**
  * Frees and wipes a key.
@@ -253,18 +250,14 @@ int sealwright_open(const sealwright_key *key,
  * sealed either, and the error of each is SEALWRIGHT_ERROR_MEMORY. An output must not overlap what a later message
  * reads, except its nonce.
  */
-int sealwright_seal_batch(const sealwright_key *key,
-                          sealwright_message *messages,
-                          size_t count);
+int sealwright_seal_batch(const sealwright_key *key, sealwright_message *messages, size_t count);
 
 /**
  * Opens each of `messages`, in order, and sets its error. One that is not authentic does not stop the others. Returns
  * the first error. An output must not overlap what a later message reads, except its nonce. If there is no memory to
  * copy the nonces, none is opened, and the error of each is SEALWRIGHT_ERROR_MEMORY.
  */
-int sealwright_open_batch(const sealwright_key *key,
-                          sealwright_message *messages,
-                          size_t count);
+int sealwright_open_batch(const sealwright_key *key, sealwright_message *messages, size_t count);
 
 /**
  * Begins a stream under a random key, which may seal many streams. `context` is data that both sides must agree on; it
@@ -316,10 +309,7 @@ int sealwright_opener_new(const char *suite,
  * Puts between 1 and `len` bytes of authentic text into `text` and their number into `got`. 0 bytes mean the end of the
  * stream, which is then authenticated; before that, it may still turn out to be truncated. `len` must not be 0.
  */
-int sealwright_opener_read(sealwright_opener *opener,
-                           uint8_t *text,
-                           size_t len,
-                           size_t *got);
+int sealwright_opener_read(sealwright_opener *opener, uint8_t *text, size_t len, size_t *got);
 
 /**
  * Frees an opener and wipes its memory. If it is called by the stream's own `read`, nothing is freed, and
@@ -389,11 +379,7 @@ uint64_t sealwright_reader_size(const sealwright_reader *reader);
  * Reads at most `len` bytes of the text, from byte `at` on, into `buffer` and puts their number into `got`. There are
  * fewer than `len` only at the end of the text. Every byte is authentic.
  */
-int sealwright_reader_read(sealwright_reader *reader,
-                           uint64_t at,
-                           uint8_t *buffer,
-                           size_t len,
-                           size_t *got);
+int sealwright_reader_read(sealwright_reader *reader, uint64_t at, uint8_t *buffer, size_t len, size_t *got);
 
 /**
  * Frees a reader and wipes its memory.

@@ -110,7 +110,7 @@ fn lines_end_where_openssl_ends_them() {
             let said = sandbox.sh(&script);
             if refused {
                 assert!(
-                    said.code == 1 && said.err.contains("takes the first") && said.err.contains("\nhint: "),
+                    said.code == 1 && said.err.contains("reads only the first") && said.err.contains("\nhint: "),
                     "{}",
                     said.err
                 );
@@ -154,7 +154,11 @@ fn silent_repairs_and_open_secrets_are_refused() {
     let sandbox = Sandbox::new();
     sandbox.write("a", "text");
     sandbox.write("secret", "x\n");
-    sandbox.fails(&format!("enc -aes-256-cbc -K 00 -iv {IV} -in a -out b"), 2, "64 are needed\nhint: openssl enc pads");
+    sandbox.fails(
+        &format!("enc -aes-256-cbc -K 00 -iv {IV} -in a -out b"),
+        2,
+        "64 are needed\nhint: openssl enc silently pads",
+    );
     sandbox.fails(&format!("enc -aes-256-cbc -K {KEY}00 -iv {IV} -in a -out b"), 2, "64 are needed");
     sandbox.fails(&format!("enc -aes-256-cbc -K {KEY} -in a -out b"), 2, "aes-256-cbc needs -iv");
     sandbox.fails(
@@ -181,7 +185,7 @@ fn silent_repairs_and_open_secrets_are_refused() {
     sandbox.fails(
         "enc -aes-256-ecb -pbkdf2 -pass file:secret -in a -out b",
         2,
-        "only decrypts what exists\nhint: use seal",
+        "is supported for decryption only\nhint: use seal",
     );
     assert_eq!(sandbox.names(), ["a", "secret"]);
     sandbox.ok("enc -aes-256-cbc -pbkdf2 -pass file:secret -in a -out b");
@@ -304,7 +308,7 @@ fn other_ciphers() {
         let words = format!("-{cipher} -pbkdf2 -pass file:secret");
         let said = sandbox.sh(&format!("openssl enc -e {words} <a | sealwright enc -d {words} | cmp - a"));
         assert_eq!((said.code, said.err.as_str()), (0, ""), "{cipher}");
-        sandbox.fails(&format!("enc -e {words} -in a -out b"), 2, "only decrypts what exists");
+        sandbox.fails(&format!("enc -e {words} -in a -out b"), 2, "is supported for decryption only");
     }
     for cipher in ["chacha20", "aes-192-cfb", "aes-128-ofb"] {
         each_reads_the_other(&sandbox, &format!("-{cipher} -pbkdf2 -pass file:secret"));

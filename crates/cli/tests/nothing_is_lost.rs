@@ -163,7 +163,7 @@ fn checks_come_before_the_passphrase() {
         ("seal -p missing", 1, "missing: No such file or directory"),
         ("seal -p a -o here", 1, "here: exists already"),
         ("seal -p a -o d", 1, "d: is a directory"),
-        ("seal -p a -o new/", 1, "new/: cannot be written: it names a directory"),
+        ("seal -p a -o new/", 1, "new/: cannot be written: it ends with a slash, but there is no such directory"),
         ("seal -p a -o dangling", 1, "dangling: cannot be written: it is a symbolic link to a file"),
         ("seal -p a -o nowhere/x", 1, "nowhere/x: cannot create: No such file or directory"),
         (&format!("seal -p a -o {long}"), 1, "File name too long"),

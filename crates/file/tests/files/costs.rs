@@ -38,7 +38,7 @@ fn the_ceiling_is_a_choice() {
     let error = done.unwrap_err().to_string();
     assert_eq!(
         error,
-        "the passphrase would cost 2 MiB, 1 passes, 1 lanes; at most 2047 KiB, 16 passes, 64 lanes is allowed"
+        "the passphrase would cost 2 MiB, 1 passes, 1 lanes, but at most 2047 KiB, 16 passes, 64 lanes is allowed"
     );
     assert_eq!(opened_by(&Opening::new(&other()).ceiling(Ceiling::memory(2048)), &sealed).0, b"text");
 }
