@@ -1,4 +1,4 @@
-//! Notes the compiler's version and the optimisation level, so that results can carry them.
+//! Passes the compiler's version and the optimisation level to the crate, so that results can record them.
 
 use std::{env, process::Command};
 

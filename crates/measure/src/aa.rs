@@ -1,5 +1,5 @@
-//! A test of the instrument on itself: two copies of the same code, each with memory of its own. Their ratio is 1, and an interval
-//! that excludes 1 is wrong.
+//! The A/A test of the instrument: it compares two copies of the same code, each with memory of its own. The true
+//! ratio is 1, so an interval that excludes 1 is an error.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,11 +23,13 @@ pub struct Outcome {
     pub width: f64,
 }
 
-/// The limits: 7 % of the tests may exclude 1, and 1 % may exclude it by more than 2 %.
+/// The acceptance limits: at most 7 % of the tests may exclude 1, and at most 1 % may exclude everything within 2 % of
+/// 1.
 pub const MOST: [f64; 2] = [0.07, 0.01];
 
-/// Tests of `per_trial` starts each, drawn from `starts` without replacement; each start is the ratios of its rounds. Fewer starts
-/// than two tests need are refused with `None`.
+/// Runs `trials` tests, each on `per_trial` starts that are drawn from `starts` without replacement. Each element of
+/// `starts` holds the ratios of the rounds of one start. Returns `None` if `per_trial` is less than two or there are
+/// fewer starts than two tests need.
 pub fn test(starts: &[Vec<f64>], trials: usize, per_trial: usize, seed: u64) -> Option<Outcome> {
     if per_trial < 2 || starts.len() < 2 * per_trial || trials == 0 {
         return None;
@@ -83,7 +85,7 @@ mod tests {
         assert_eq!(test(&starts[..3], 300, 8, 1), None);
     }
 
-    /// The real thing in small: sums over two buffers, which move with each start.
+    /// A small version of the real test: sums over two buffers that are moved for each start.
     #[test]
     fn the_same_code_twice_is_the_same() {
         let mut random = Random::new(3);
@@ -105,7 +107,8 @@ mod tests {
             let samples = |name: &str| found.trial(name).unwrap().samples.clone();
             samples("a").iter().zip(samples("b")).map(|(a, b)| a / b).collect::<Vec<f64>>()
         };
-        // In full, on a quiet machine, the bound is MOST; a test among others gets more room, and a second time.
+        // The limit for a full test on a quiet machine is MOST. Here other tests run at the same time, so the limits
+        // are wider and the test may be repeated once
         let mut found = Vec::new();
         let right = (0..2).any(|_| {
             let starts: Vec<Vec<f64>> = (0..60).map(|_| start(&mut random)).collect();

@@ -131,7 +131,7 @@ pub fn run_child(command: &mut Command) -> io::Result<ChildTime> {
     use wait4::Wait4;
     let start = Instant::now();
     let mut child = command.spawn()?;
-    // If a piped stdin stayed open, a filter would wait forever
+    // A filter would wait forever for the end of an open standard input
     drop(child.stdin.take());
     let used = child.wait4()?;
     Ok(ChildTime {
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_childs_times_are_its_own() {
-        burn(Duration::from_millis(30)); // must not count
+        burn(Duration::from_millis(30)); // must not be counted for the child
         let used = run_child(Command::new("sleep").arg("0.05")).unwrap();
         assert!(used.status.success());
         assert!(used.wall >= Duration::from_millis(50));

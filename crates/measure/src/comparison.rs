@@ -105,7 +105,7 @@ impl Comparison {
     pub fn ratio(&self, a: &str, b: &str) -> Option<Interval> {
         let (a, b) = (self.trial(a)?, self.trial(b)?);
         let ratios: Vec<f64> = a.samples.iter().zip(&b.samples).map(|(a, b)| a / b).collect();
-        // Starts are of a round, so they are the same for both
+        // The candidates of a comparison share its rounds, so `starts` is the same for both
         Interval::of_starts(&ratios, &a.starts, self.seed)
     }
 

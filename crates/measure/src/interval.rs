@@ -192,7 +192,7 @@ impl Interval {
         if tries == 0 || good > tries {
             return None;
         }
-        // The probability of `least` or more of them, which grows with the share
+        // The probability of at least `least` successes, which increases with the share
         let at_least = |least: u32, share: f64| -> f64 {
             let exactly = (0..=tries).scan(f64::from(tries) * (1.0 - share).ln(), |logarithm, count| {
                 let now = *logarithm;
@@ -341,10 +341,10 @@ impl fmt::Display for Interval {
     }
 }
 
-/// How many of `count` samples on either side are outside the innermost two that have the median between them with 95 % or more;
-/// `None` if the least and the greatest do not.
+/// The innermost two of `count` sorted samples that enclose the median with a probability of at least 95 %: returns
+/// how many samples lie outside them on each side, or `None` if even the minimum and the maximum do not suffice.
 fn beyond(count: usize) -> Option<usize> {
-    // The probability that so many of them are on one side of the median
+    // The probability that exactly `at` samples are below the median (binomial)
     let mut exactly = 0.5_f64.powi(count as i32);
     let (mut outside, mut found) = (0.0, None);
     for at in 0..count / 2 {
@@ -358,7 +358,7 @@ fn beyond(count: usize) -> Option<usize> {
     found
 }
 
-/// The middle of `values`, or the mean of the middle two. `None` of nothing.
+/// The middle of `values`, or the mean of the middle two; `None` if there are none.
 pub fn median(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| median_in_place(&mut values.to_vec()))
 }

@@ -9,7 +9,7 @@ fn normal(random: &mut Random) -> f64 {
     (-2.0 * (1.0 - random.unit()).ln()).sqrt() * (std::f64::consts::TAU * random.unit()).cos()
 }
 
-/// How often the interval of `count` samples of `draw` holds `truth`, of 600 tries.
+/// The share of 600 intervals, each of `count` samples of `draw`, that contain `truth`.
 fn coverage(count: usize, truth: f64, draw: impl Fn(&mut Random) -> f64) -> f64 {
     let mut random = Random::new(11);
     let tries = 600;
@@ -22,7 +22,8 @@ fn coverage(count: usize, truth: f64, draw: impl Fn(&mut Random) -> f64) -> f64 
 
 #[test]
 fn covers_the_true_median_at_about_the_right_rate() {
-    // 600 tries know a rate of 0.95 to about ± 0.02. Order statistics cover 99.2 % of eight samples and 93.75 % of none
+    // 600 tries determine a rate of 0.95 to about ± 0.02. The interval from order statistics covers up to 99.2 % (for
+    // eight samples)
     for count in [6, 7, 8, 9, 12, 15, 31, 63, 99, 100] {
         let of_normal = coverage(count, 5.0, |random| 5.0 + normal(random));
         assert!((0.93..=0.999).contains(&of_normal), "normal, {count}: {of_normal}");
@@ -34,7 +35,7 @@ fn covers_the_true_median_at_about_the_right_rate() {
 
 #[test]
 fn a_wrong_median_is_not_covered() {
-    // So that the test above could fail
+    // Shows that the test above can fail
     assert!(coverage(100, 5.5, |random| 5.0 + normal(random)) < 0.1);
 }
 
@@ -64,7 +65,7 @@ fn agrees_with_the_exact_bootstrap_distribution() {
         let place = |value: f64| samples.iter().position(|&sample| sample >= value).unwrap() as i32;
         let [low, high] = exact_ends(&samples);
         let found = Interval::of(&samples, 1).unwrap();
-        // A thousand draws may miss the exact end by a place or two
+        // 1000 draws may miss the exact end by up to two places in the sorted samples
         assert!((place(found.low) - place(low)).abs() <= 2, "{n}: {} against {low}", found.low);
         assert!((place(found.high) - place(high)).abs() <= 2, "{n}: {} against {high}", found.high);
     }
@@ -147,7 +148,8 @@ fn an_interval_among_many_is_wider() {
     assert!(below.low < -1.4 && below.high > 1.4, "{below}");
 }
 
-/// Samples of so many starts, each of which shifts all of its samples: by a few per cent, where samples differ by one.
+/// Samples of several starts. The means of the starts differ by a few per cent (3 %), the samples within a start by 1
+/// %.
 fn started(random: &mut Random, starts: usize, each: usize) -> Vec<f64> {
     let normal = |random: &mut Random| (0..12).map(|_| random.unit()).sum::<f64>() - 6.0;
     let mut all = Vec::new();
@@ -183,8 +185,8 @@ fn one_start_is_no_hierarchy() {
     assert_eq!(Interval::of_starts(&[2.0; 6], &[2, 2, 2], 1), Some(same));
 }
 
-/// How often an interval of the mean of so many starts, one sample each, is above the truth: as often as a true claim whose bound
-/// is the truth itself is refuted by it, if it is one of so many cases.
+/// The share of tries in which the interval, widened as one of `cases`, lies above the true mean; each start has one
+/// sample. A true claim whose bound equals the true value is refuted at this rate.
 fn refuted<const N: usize>(starts: usize, cases: [usize; N]) -> [f64; N] {
     let mut random = Random::new(5);
     let (tries, mut above) = (20_000, [0_u32; N]);
@@ -202,15 +204,16 @@ fn few_starts_are_widened_as_student_says() {
     for starts in [2, 3, 4, 5] {
         let cases = [1, 6, 20];
         for (cases, rate) in cases.into_iter().zip(refuted(starts, cases)) {
-            // 20,000 tries know a rate of 0.025 to about ± 0.002 and one of 0.00125 to about ± 0.0005
+            // 20,000 tries determine a rate of 0.025 to about ± 0.002 and one of 0.00125 to about ± 0.0005
             let wanted = 0.025 / cases as f64;
             assert!(rate < 1.25 * wanted + 0.0005 && rate > wanted / 2.0, "{starts} starts, {cases} cases: {rate}");
         }
     }
 }
 
-/// The ends of few samples are order statistics, whose distance says less than a deviation would: by the quotient of the normal
-/// quantiles, one of 24 cases of six samples erred in 0.9 % of tries, where it may in 0.21 %.
+/// For few samples the ends are order statistics, whose distance estimates the spread less precisely than the standard
+/// deviation does. If only the quotient of normal quantiles widened them, one of 24 cases of six samples would err in
+/// 0.9 % of tries instead of 0.21 %.
 #[test]
 fn ends_of_few_samples_are_widened_as_student_says() {
     let (mut random, tries, cases) = (Random::new(23), 40_000, [1, 8, 24]);
@@ -224,7 +227,7 @@ fn ends_of_few_samples_are_widened_as_student_says() {
             errs = std::array::from_fn(|at| errs[at] + missed[at]);
         }
         for (cases, errs) in cases.into_iter().zip(errs) {
-            // 40,000 tries know a rate of 0.0021 to about ± 0.0005
+            // 40,000 tries determine a rate of 0.0021 to about ± 0.0005
             let (rate, may) = (f64::from(errs) / tries as f64, 0.05 / cases as f64);
             assert!(rate < 1.7 * may + 0.0006 && rate > may / 4.0, "{count} samples, {cases} cases: {rate}");
         }
@@ -238,14 +241,14 @@ fn bounds_hold_for_every_case() {
     assert_eq!((bounds.tells(), bounds.covers()), (true, 1.0));
     let quotient = bounds.over(Interval::bounds(2.0, 1.0, 4.0)).unwrap();
     assert_eq!(quotient.one_of(9), Interval::bounds(6.0, 2.5, 14.0));
-    // What was measured may err by chance, and so may what is made of it
+    // A quotient of bounds and a measured figure may err by chance, as the measured figure may
     let measured = bounds.over(Interval::new(2.0, 1.0, 4.0)).unwrap();
     assert!(measured.basis == Basis::Many && measured.one_of(9).high > measured.high);
 }
 
 #[test]
 fn a_mean_of_few_starts_near_zero_is_widened_past_it() {
-    // A difference may have either sign: that all three starts are above zero is no proof for each of twenty cases
+    // A difference can have either sign, so three starts above zero do not prove it for each of twenty cases
     let near = Interval::of_starts(&[0.9, 1.0, 1.1], &[1; 3], 1).unwrap();
     assert!(near.low > 0.0 && near.one_of(20).low < 0.0, "{near} {}", near.one_of(20));
 }
@@ -271,7 +274,7 @@ fn fewer_than_six_samples_decide_nothing() {
 
 #[test]
 fn the_innermost_two_samples_that_suffice_are_the_tables() {
-    // Of the sign test at 5 %, both sides: how many of so many samples may be on the rarer side, less one
+    // The critical values of the two-sided sign test at 5 %, less one: the samples that may be on the rarer side
     for (count, samples) in [(6, 0), (8, 0), (9, 1), (11, 1), (12, 2), (15, 3), (20, 5), (25, 7), (50, 17), (99, 39)] {
         assert_eq!(beyond(count), Some(samples), "{count}");
     }
@@ -333,7 +336,7 @@ fn what_is_made_of_two_figures_rests_on_the_weaker() {
         assert_eq!((a.over(b).unwrap().basis, b.less(a).basis), (basis, basis));
         assert_eq!(a.over(b).unwrap().tells(), !matches!(basis, Basis::Few(_) | Basis::Open));
     }
-    // Files that were written before do not say
+    // Older files have no basis
     let old: Interval = serde_json::from_str(r#"{"median": 1.0, "low": 0.5, "high": 2.0}"#).unwrap();
     assert_eq!(old, Interval::new(1.0, 0.5, 2.0));
     for (interval, basis) in [(three, r#""basis":{"starts":3}"#), (samples, r#""basis":{"samples":15}"#)] {
@@ -341,7 +344,7 @@ fn what_is_made_of_two_figures_rests_on_the_weaker() {
         assert!(json.contains(basis), "{json}");
         assert_eq!(serde_json::from_str::<Interval>(&json).unwrap(), interval);
     }
-    // Nor does a file that says what cannot be take long, or panic
+    // A file with an impossible number of samples must neither take long to read nor cause a panic
     for count in [0, 1, u32::MAX] {
         let odd = Interval { basis: Basis::Samples(count), ..Interval::new(1.0, 0.5, 2.0) };
         assert!(odd.one_of(8).high.is_finite() && odd.over(three).is_some());
@@ -349,7 +352,7 @@ fn what_is_made_of_two_figures_rests_on_the_weaker() {
     assert!(!serde_json::to_string(&many).unwrap().contains("basis"));
 }
 
-/// Against tables of Clopper and Pearson's intervals.
+/// Compared with published tables of Clopper-Pearson intervals.
 #[test]
 fn a_share_of_few_tries_has_a_wide_interval() {
     for (good, tries, low, high) in

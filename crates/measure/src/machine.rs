@@ -68,11 +68,11 @@ impl Machine {
         Machine { state: State::here(since), ..self }
     }
 
-    /// What must be equal for figures to count as from one machine. Virtual machines hide the name of their processor,
-    /// but not its family: Zen 4 and Zen 5 are both called `AMD EPYC`.
+    /// Text that is equal for two descriptions if their figures count as coming from the same machine. It includes the
+    /// processor's family because virtual machines hide the name: Zen 4 and Zen 5 are both called `AMD EPYC`.
     pub fn identity(&self) -> String {
         let family = self.state.family.as_deref().unwrap_or("unknown");
-        // What a system keeps for itself differs from start to start, and is far less than two gibibytes.
+        // The memory that the system reserves differs from boot to boot, by far less than 2 GiB
         let (levels, memory) = (self.levels.join(" "), 2 * self.memory.div_ceil(2 << 30));
         format!("{}, family {family}, {} cores, {levels}, {memory} GiB, {}", self.cpu, self.cores, self.kernel)
     }
@@ -95,12 +95,12 @@ impl fmt::Display for Machine {
     }
 }
 
-/// Now: UTC, RFC 3339, to the second.
+/// The current time: UTC, RFC 3339, to the second.
 pub fn now() -> String {
     UtcDateTime::now().truncate_to_second().format(&Rfc3339).unwrap_or_default()
 }
 
-/// Time since `date`, which is written as [`now`] writes it; `None` if it is not, or lies ahead.
+/// Time since `date`, which has the format of [`now`]; `None` if it cannot be parsed or lies in the future.
 pub fn age(date: &str) -> Option<Duration> {
     let then = UtcDateTime::parse(date, &Rfc3339).ok()?;
     Duration::try_from(UtcDateTime::now() - then).ok()
@@ -154,7 +154,8 @@ mod tests {
     fn a_build_below_level_three_is_known_as_one() {
         let built = |opt_level: &str| Machine { opt_level: opt_level.into(), ..Machine::here(["portable"]) };
         assert!(["0", "1", "2", "s", "z"].into_iter().all(|level| built(level).unoptimised()));
-        // What was stored before levels were noted may have been any build.
+        // Results that were stored before levels were recorded may come from any build, so they do not count as
+        // unoptimised
         assert!(!built("3").unoptimised() && !built("").unoptimised());
     }
 

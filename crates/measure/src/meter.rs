@@ -55,7 +55,7 @@ pub enum Stage {
 /// share.
 const STEADY: f64 = 0.03;
 
-/// This part of a sample warms a candidate whose memory is new.
+/// A candidate whose memory was moved runs this fraction (one eighth) of a sample untimed before it is measured.
 const WARMING: u64 = 8;
 
 /// The number of samples that are compared. With fewer samples, a slow drift would not be noticed.
@@ -237,7 +237,7 @@ impl Run<'_> {
             if round >= fewest && self.elapsed() >= self.meter.budget {
                 break;
             }
-            // The bootstrap takes time itself, so it runs after ever more rounds
+            // Computing the intervals takes time itself, so the rounds between two checks become more
             if round == look {
                 narrow = samples.iter().all(|samples| self.is_narrow(samples));
                 if narrow {
@@ -245,7 +245,7 @@ impl Run<'_> {
                 }
                 look += (look / 2).max(1);
             }
-            // Each round finds its memory somewhere else, so the spread of the samples contains the spread of the places
+            // Buffers move to new addresses every round, so the spread of the samples includes the effect of placement
             for (candidate, &iterations) in candidates.iter_mut().zip(iterations) {
                 if candidate.renew(&mut places)? && candidate.iterations().is_none() {
                     candidate.run((iterations / WARMING + 1).next_multiple_of(candidate.together().max(1)))?;

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use super::*;
 use crate::{clock::Mock, interval::Basis, random::Random};
 
-/// Work that takes as long as `cost` says at this moment of the mock clock, and notes that it ran.
+/// A candidate whose time at each moment of the mock clock is given by `cost`. It logs each run.
 struct Scripted<'a, F> {
     name: &'static str,
     clock: &'a Mock,
@@ -30,7 +30,7 @@ impl<F: FnMut(Duration) -> f64> Candidate for Scripted<'_, F> {
     }
 }
 
-/// A mock clock, a log, and a maker of scripted candidates on both.
+/// Creates a mock clock, a log, and a closure that makes scripted candidates with both.
 macro_rules! stage {
     ($clock:ident, $log:ident) => {
         let $clock = Mock::new();
@@ -47,7 +47,7 @@ fn on<'a, F: FnMut(Duration) -> f64>(
     Scripted { name, clock, log, cost, fixed: None }
 }
 
-/// Normal noise of a share, made from twelve uniform draws.
+/// A cost with approximately normal relative noise (the sum of twelve uniform draws).
 fn noisy(seed: u64, cost: f64, share: f64) -> impl FnMut(Duration) -> f64 {
     let mut random = Random::new(seed);
     move |_| cost * (1.0 + share * ((0..12).map(|_| random.unit()).sum::<f64>() - 6.0)).max(0.05)
@@ -82,7 +82,7 @@ fn rounds_are_interleaved_and_shuffled() {
         names.sort_unstable();
         assert_eq!(names, ["a", "b", "c"], "every round runs each once");
     }
-    // Each comes first in about a third of the rounds: 67, standard deviation 7
+    // Each candidate should be first in a third of the rounds: 67, standard deviation 7
     assert!(firsts.values().all(|count| (40..95).contains(count)), "{firsts:?}");
     assert!(found.trials.iter().all(|trial| trial.samples.len() == 200));
 }
@@ -133,7 +133,7 @@ fn warm_up_lasts_until_times_are_steady() {
 #[test]
 fn restless_warm_up_ends_with_its_share_of_the_budget() {
     stage!(clock, log);
-    // Ever slower, at a steady pace
+    // The cost grows steadily, so the candidate never becomes stable
     let mut restless = on(&clock, &log, "restless", |now| 1e-6 * (1.0 + 1000.0 * now.as_secs_f64()));
     let mut first = None;
     let meter = meter().budget(Duration::from_secs(1));
@@ -203,7 +203,7 @@ fn a_candidate_against_its_twin_is_one() {
         let same = Interval { basis: Basis::Samples(40), ..Interval::exact(1.0) };
         assert_eq!(found.ratio("a", "a").unwrap(), same);
     }
-    // 95 % of 40 is 38, standard deviation 1.4
+    // The expected number is 95 % of 40, that is 38; standard deviation 1.4
     assert!((33..=40).contains(&held), "{held} of 40");
 }
 
@@ -256,7 +256,7 @@ fn work_that_takes_no_time_still_ends() {
     assert_eq!(found.ratio("nothing", "nothing"), None, "no ratio of nothings");
 }
 
-/// Counts how often its memory is renewed; the first sample in a new place is slow.
+/// Counts how often its memory is renewed. The first sample after that is slow.
 struct Moves {
     moved: usize,
     cold: bool,

@@ -29,16 +29,16 @@ impl Placed {
 
     /// Moves the bytes to another random place.
     pub fn renew(&mut self, random: &mut Random) {
-        // The old memory is given back last, so that the new one is not the same
+        // The old memory is freed last, so that the allocator cannot return it again
         let (mut memory, start) = somewhere(self.length, random);
         memory[start..start + self.length].copy_from_slice(self);
         (self.memory, self.start) = (memory, start);
     }
 }
 
-/// Zeros with room for `length` bytes, and where these begin.
+/// Zeroed memory with room for `length` bytes, and the offset at which they begin.
 fn somewhere(length: usize, random: &mut Random) -> (Vec<u8>, usize) {
-    // Two pages more, of a size that changes, so that the allocator does not hand out the same place again
+    // Two extra pages and a random size, so that the allocator does not return the same address again
     let memory = vec![0; length + 2 * PAGE + LINE * random.below(PAGE)];
     let aligned = memory.as_ptr().align_offset(PAGE).min(PAGE);
     (memory, aligned + LINE * random.below(PAGE / LINE))

@@ -75,7 +75,7 @@ fn json_gives_the_table_back() {
     assert_eq!(json["rows"][2][2]["why"], "paper gives none");
 }
 
-/// Else what shows it would look for a cell that is not there.
+/// Otherwise renderers would index a cell that does not exist.
 #[test]
 fn a_table_with_a_cell_too_few_or_too_many_is_refused() {
     let json: serde_json::Value = serde_json::from_str(&sample().to_json()).unwrap();
@@ -165,7 +165,7 @@ proptest! {
         let html = table.to_html();
         let cells = table.rows.len() * table.columns.len();
         prop_assert_eq!(html.matches("</td>").count() + html.matches("<th scope=\"row\"").count(), cells);
-        // Every `<` begins a tag of ours
+        // Text is escaped, so every remaining `<` begins one of the renderer's own tags
         let tags = ["<table", "</table", "<caption", "</caption", "<thead", "</thead", "<tbody", "</tbody", "<tr", "</tr",
             "<th", "</th", "<td", "</td", "<small", "</small"];
         for (at, _) in html.match_indices('<') {

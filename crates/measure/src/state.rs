@@ -51,7 +51,7 @@ fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     Some(line.1.trim()).filter(|value| !value.is_empty())
 }
 
-/// What the cores did since they started, in ticks.
+/// The cumulative times of the cores since boot, in clock ticks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ticks {
     all: u64,
@@ -59,7 +59,7 @@ pub struct Ticks {
 }
 
 impl Ticks {
-    /// Up to now; `None` where the system does not tell.
+    /// The current values; `None` if the system does not provide them.
     pub fn now() -> Option<Ticks> {
         Ticks::read(&fs::read_to_string("/proc/stat").ok()?)
     }
@@ -71,7 +71,7 @@ impl Ticks {
         Some(Ticks { all: numbers.iter().take(8).sum(), stolen: *numbers.get(7)? })
     }
 
-    /// The share of steal time between then and `now`.
+    /// Steal time as a share of all time between `self` and `now`.
     fn stolen_until(&self, now: &Ticks) -> Option<f64> {
         let all = now.all.checked_sub(self.all).filter(|all| *all > 0)?;
         Some(now.stolen.saturating_sub(self.stolen) as f64 / all as f64)

@@ -56,7 +56,7 @@ impl Store {
         let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
         let mut line = Vec::new();
         if !ends_in_newline(&mut file)? {
-            line.push(b'\n'); // a crash left half a line: keep it apart
+            line.push(b'\n'); // a crash left an incomplete line; keep it separate
         }
         serde_json::to_writer(&mut line, &record(result))?;
         line.push(b'\n');
@@ -64,8 +64,8 @@ impl Store {
         file.sync_data()
     }
 
-    /// All results in `name`.jsonl, oldest first; none if there is no such file. Half a line left by a crash and lines of an
-    /// older schema are passed over.
+    /// All results in `name`.jsonl, oldest first; none if there is no such file. Incomplete lines left by a crash and
+    /// lines with an older schema are skipped.
     ///
     /// # Errors
     /// When the file cannot be read or a whole line is not a record of this schema holding a `T`.
@@ -77,7 +77,7 @@ impl Store {
         let mut records = Vec::new();
         for line in text.lines() {
             match serde_json::from_str::<Record<Value>>(line) {
-                // What an older program wrote is of no use to this one
+                // Results of an older schema cannot be used
                 Ok(record) if record.schema < SCHEMA => {}
                 Ok(record) => records.push(check(record)?),
                 Err(error) if error.is_eof() => {}
@@ -110,7 +110,8 @@ impl Store {
     }
 }
 
-/// Puts `content` at `path`: into a temporary file beside it, onto the disk, then renamed over the old one.
+/// Writes `content` to `path` atomically: to a temporary file in the same folder, which is synced to disk and then
+/// renamed.
 ///
 /// # Errors
 /// When any step fails; `path` is then as it was.
@@ -123,13 +124,13 @@ pub fn write_atomically(path: &Path, content: &[u8]) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666)); // the umask takes its share
+        builder.permissions(fs::Permissions::from_mode(0o666)); // the umask is applied to these
     }
     let mut file = builder.tempfile_in(folder)?;
     file.write_all(content)?;
     file.as_file().sync_all()?;
     file.persist(path)?;
-    // The new name lives in the folder, which has to reach the disk as well
+    // The renaming changes the folder, which must be synced as well
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
@@ -137,7 +138,7 @@ fn record<T>(result: T) -> Record<T> {
     Record { schema: SCHEMA, date: crate::machine::now(), result }
 }
 
-/// Reads what a record holds, if its schema is this one.
+/// Deserialises the result of a record, if the record has the current schema.
 fn check<T: DeserializeOwned>(record: Record<Value>) -> io::Result<Record<T>> {
     let Record { schema, date, result } = record;
     if schema == SCHEMA {

@@ -31,7 +31,7 @@ fn a_crash_at_any_byte_loses_only_the_last_line() {
     for cut in first.len()..both.len() - 1 {
         fs::write(&path, &both[..cut]).unwrap();
         let whole = store.lines::<Interval>("i").unwrap();
-        // Without its newline, the line may yet be whole
+        // A line that lacks only its newline is complete JSON
         assert!(whole.len() == if cut == both.len() - 1 { 2 } else { 1 }, "cut at {cut}");
         store.append("i", &Interval::exact(3.0)).unwrap();
         let after: Vec<f64> = store.lines::<Interval>("i").unwrap().iter().map(|r| r.result.median).collect();
@@ -65,7 +65,7 @@ fn documents_are_replaced_whole() {
 fn a_failed_write_leaves_the_old_document() {
     let (_folder, store) = store();
     store.write("doc", &1u32).unwrap();
-    // A folder in the way of the new name makes the last step fail
+    // A folder with the target's name makes the rename fail
     fs::create_dir(store.folder().join("blocked.json")).unwrap();
     fs::write(store.folder().join("blocked.json/inside"), "").unwrap();
     assert!(store.write("blocked", &2u32).is_err());

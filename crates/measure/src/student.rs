@@ -1,7 +1,8 @@
-//! Quantiles of the normal distribution and of Student's: how many standard errors away from a mean the truth may be.
+//! Quantiles of the normal distribution and of Student's t-distribution.
 
-/// The figure that a normal variable exceeds with probability `tail`, of at most one half: Abramowitz and Stegun, Handbook of
-/// Mathematical Functions, 26.2.23, off by less than 0.00045.
+/// The value that a standard normal variable exceeds with probability `tail`, which is at most one half. The
+/// approximation is 26.2.23 of Abramowitz and Stegun, Handbook of Mathematical Functions; its error is less than
+/// 0.00045.
 pub(crate) fn normal(tail: f64) -> f64 {
     let t = (-2.0 * tail.ln()).sqrt();
     let above = 2.515_517 + t * (0.802_853 + t * 0.010_328);
@@ -9,14 +10,14 @@ pub(crate) fn normal(tail: f64) -> f64 {
     t - above / below
 }
 
-/// From so many degrees on Student's quantiles are the normal ones to three digits.
+/// From this number of degrees of freedom on, Student's quantiles equal the normal ones to three digits.
 const MANY: u32 = 4000;
 
-/// What a variable of Student's distribution with `degrees` of freedom, one less than the figures of a mean, exceeds with probability
-/// `tail`, above zero and at most one half. In standard errors of the mean.
+/// The value that a variable with Student's t-distribution exceeds with probability `tail`, above zero and at most one
+/// half. For the mean of n figures, `degrees` is n - 1 and the value is in standard errors of the mean.
 ///
-/// For whole degrees the probability to lie between -t and t is a finite sum over the angle whose tangent is t over the root of the
-/// degrees: Abramowitz and Stegun, 26.7.3 (odd degrees) and 26.7.4 (even). The angle is found by bisection.
+/// For a whole number of degrees, the probability of lying between -t and t is a finite sum in terms of the angle
+/// arctan(t / √degrees): Abramowitz and Stegun, 26.7.3 (odd) and 26.7.4 (even). The angle is found by bisection.
 pub(crate) fn student(degrees: u32, tail: f64) -> f64 {
     let degrees = degrees.max(1);
     if degrees >= MANY {
@@ -30,12 +31,12 @@ pub(crate) fn student(degrees: u32, tail: f64) -> f64 {
     f64::from(degrees).sqrt() * low.tan()
 }
 
-/// The probability that a variable of Student's distribution lies between -t and t, where t is the tangent of `angle` times the
-/// root of `degrees`.
+/// The probability that a variable with Student's t-distribution lies between -t and t, where t = √`degrees` ·
+/// tan(`angle`).
 fn within(degrees: u32, angle: f64) -> f64 {
     let (sine, cosine) = angle.sin_cos();
     let odd = degrees % 2 == 1;
-    // The powers of the cosine go from 1 or 0 to two less than the degrees, each with a coefficient from the one before
+    // Powers of the cosine from 1 (odd) or 0 (even) up to degrees - 2; each coefficient follows from the one before
     let (mut power, mut term) = if odd { (1, cosine) } else { (0, 1.0) };
     let mut sum = 0.0;
     while power + 2 <= degrees {
@@ -59,7 +60,7 @@ mod tests {
         }
     }
 
-    /// Abramowitz and Stegun, table 26.10, whose A is one less twice the tail.
+    /// Table 26.10 of Abramowitz and Stegun; its A is 1 - 2 · `tail`.
     #[test]
     fn students_quantiles_are_the_tables() {
         for (tail, quantiles) in [
@@ -89,7 +90,7 @@ mod tests {
     fn many_degrees_are_normal_and_none_counts_as_one() {
         assert!((student(MANY - 1, 0.025) / student(MANY, 0.025) - 1.0).abs() < 1e-3);
         assert!((student(0, 0.025) - 12.706).abs() < 1e-2);
-        // What a file may say
+        // Values that a stored file may contain
         assert!(student(u32::MAX, 1e-18).is_finite() && student(3, 1e-300).is_finite());
     }
 }

@@ -103,7 +103,7 @@ impl Table {
         Table { title: title.into(), note: None, columns: columns.into_iter().collect(), rows: Vec::new() }
     }
 
-    /// The same table with a note under it.
+    /// The same table with a note.
     #[must_use]
     pub fn with_note(self, note: impl Into<String>) -> Table {
         Table { note: Some(note.into()), ..self }
@@ -112,7 +112,7 @@ impl Table {
     /// Adds a row.
     ///
     /// # Panics
-    /// If the row has not one cell a column: that is a slip of the program, never of its data.
+    /// If the number of cells differs from the number of columns, which is a bug in the program.
     pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
         let cells: Vec<Cell> = cells.into_iter().collect();
         assert_eq!(cells.len(), self.columns.len(), "table {:?}: one cell a column", self.title);
