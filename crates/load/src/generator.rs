@@ -1,4 +1,4 @@
-//! The clients' side of a workload: one thread, a few connections, every client's keys.
+//! The clients' side of a workload: one thread that holds a few connections and the keys of every client.
 
 use std::{
     io,
@@ -26,28 +26,29 @@ use crate::{
     workload::{Mix, Workload},
 };
 
-/// How long packets may stay in flight when the time is over, or nothing may arrive before there is one.
+/// How long to wait for packets in flight after the time is over, and for the first packet to arrive.
 const DRAIN: Duration = Duration::from_secs(5);
-/// The longest wait for connections when nothing can be sent.
+/// The longest wait for events when there is nothing to send.
 const IDLE: Duration = Duration::from_millis(20);
-/// The most bad frames on a connection. After 100 a relay reads it in smaller pieces, and would be compared with one that does
-/// not: without cryptography there are none.
+/// The most bad frames on a connection. After 100, a relay reads the connection in smaller pieces. The relay without
+/// cryptography gets no bad frames, so the two would no longer be comparable.
 const MOST_BAD: u32 = 98;
-/// The mark of a forged packet, in case it ever opens.
+/// The mark of a forged packet, which no genuine packet has. It shows if a client accepts the forgery.
 const FORGED: (u16, u16, u32) = (u16::MAX, u16::MAX, u32::MAX);
-/// Enough queued bytes to make a write worth a system call.
+/// The number of queued bytes at which filling the queue stops, so that they are written: enough for one system call.
 const WRITE_SIZE: usize = 32 << 10;
 
-/// What happened in one slice of time.
+/// Counts and times of one slice of a measurement.
 #[derive(Clone, Debug)]
 pub struct Slice {
     /// Packets sent.
     pub sent: u64,
-    /// Packets that reached their destination, once.
+    /// Packets that reached their destination, each counted once.
     pub frames: u64,
     /// Packets that did not arrive.
     pub lost: u64,
-    /// Packets that were due in an open loop, and for which no connection had room before the time was over.
+    /// Packets that were due in an open loop but were not sent before the time was over, because the windows were
+    /// full.
     pub unsent: u64,
     /// Forged frames and replays that were sent.
     pub bad: u64,
@@ -55,7 +56,7 @@ pub struct Slice {
     pub forged_accepted: u64,
     /// Nanoseconds from when a packet was due until it was received.
     pub latency: Histogram<u64>,
-    /// Time until the last packet arrived, however long others were waited for.
+    /// Time until the last packet arrived; the wait for lost packets is not included.
     pub wall: Duration,
 }
 
@@ -66,14 +67,14 @@ pub struct Generator {
     keys: Keys,
     workload: Workload,
     random: Random,
-    /// Packets until bad frames are sent again.
+    /// Packets to send before the next bad frames.
     until_bad: u64,
-    /// The connection whose turn it is in an open loop, and what wakes for the next packet.
+    /// Open loop: the connection that sends next, and the timer for the next packet.
     turn: usize,
     alarm: Option<Alarm>,
     start: Instant,
     buffer: Vec<u8>,
-    /// Frames that are sealed, or opened, together.
+    /// Frames of one connection that will be sealed or opened in one batch.
     jobs: Vec<FrameJob>,
 }
 
@@ -84,7 +85,7 @@ impl std::fmt::Debug for Generator {
 }
 
 impl Generator {
-    /// Connects.
+    /// Connects to the relay.
     ///
     /// # Errors
     /// When the relay refuses a connection.
@@ -92,7 +93,7 @@ impl Generator {
         let poll = Poll::new()?;
         let shards = keys.shards() as usize;
         let mut links = Vec::new();
-        // A connection carries clients of one shard, so every shard needs at least one
+        // A connection carries the clients of one shard only, so every shard needs at least one connection
         let connections = workload.connections.max(shards).min(workload.clients.max(1) as usize);
         for at in 0..connections {
             let stream = std::net::TcpStream::connect(relay)?;
@@ -174,7 +175,7 @@ impl Generator {
         loop {
             let now = Instant::now();
             let (ends, mut wait) = (now - begin >= time, IDLE);
-            // What was due in an open loop until the end is sent then
+            // In an open loop, packets that were due before the end are sent even now
             if over.is_none() && (!ends || pace.is_some()) {
                 wait = self.send(to, &mut slice, pace, now - begin, time);
             }
@@ -209,7 +210,7 @@ impl Generator {
             if slice.frames > before {
                 heard = Instant::now();
             } else if to == To::Itself && heard.elapsed() > DRAIN {
-                // A relay that is silent: the windows stay full
+                // The relay does not answer, so the windows stay full
                 break;
             }
         }
@@ -218,8 +219,9 @@ impl Generator {
         Ok(slice)
     }
 
-    /// Fills the windows, or sends what is due until `end`, from each connection in turn. Returns for how long there is nothing
-    /// more to send, unless something arrives.
+    /// Sends packets on each connection in turn: in a closed loop until the windows are full, in an open loop those
+    /// that are due before `end`. Returns the time until there is something to send again, provided that nothing
+    /// arrives.
     fn send(&mut self, to: To, slice: &mut Slice, pace: Option<Pace>, since: Duration, end: Duration) -> Duration {
         let count = self.links.len();
         let due = pace.map_or(u64::MAX, |pace| pace.due(since.min(end)));
@@ -236,7 +238,8 @@ impl Generator {
                     break;
                 }
                 left -= 1;
-                // In an open loop a packet that had to wait for room in the window was due earlier
+                // Open loop: latency is counted from when the packet was due, even if it had to wait for room in the
+                // window
                 let late = pace.map_or(0, |pace| pace.late(since, slice.sent));
                 self.send_one(at, to, slice, now.saturating_sub(late));
             }
@@ -281,7 +284,7 @@ impl Generator {
         }
     }
 
-    /// Queues one packet with a mark in it. It is sealed later.
+    /// Queues one packet that contains `mark`. [`Generator::seal`] seals it later.
     fn put(&mut self, at: usize, client: u32, other: u32, bytes: usize, mark: (u16, u16, u32)) {
         let to = self.keys.address(other);
         let queue = self.links[at].stream.queue();
@@ -297,12 +300,12 @@ impl Generator {
 
     /// Seals the packets that wait in the queue of a connection.
     fn seal(&mut self, at: usize) {
-        // If a key is used up, the packet is sent unsealed, refused by the relay, and counted as lost
+        // If a key is exhausted, the packet is sent unsealed, refused by the relay, and counted as lost
         self.keys.seal_all(self.links[at].stream.queue(), &mut self.jobs);
         self.jobs.clear();
     }
 
-    /// Queues a copy of the frame at `start`, and a fresh frame with one bit flipped.
+    /// Queues a replay of the frame at `start`, and a forgery: a fresh frame with one bit flipped.
     fn put_bad(&mut self, at: usize, client: u32, other: u32, start: usize) {
         self.seal(at);
         let queue = self.links[at].stream.queue();
@@ -322,7 +325,7 @@ impl Generator {
         }
     }
 
-    /// Reads a connection until the system has no more, or to its end if the relay `closed` it.
+    /// Reads from a connection until no data is available; if the relay `closed` it, until end of file.
     fn receive(&mut self, at: usize, closed: bool, slice: &mut Slice) {
         let mut buffer = std::mem::take(&mut self.buffer);
         loop {
@@ -344,7 +347,7 @@ impl Generator {
         self.buffer = buffer;
     }
 
-    /// Opens the frames of a buffer. Returns how many bytes they took.
+    /// Opens the complete frames in a buffer. Returns the number of bytes that they occupy.
     fn frames_of(&mut self, buffer: &mut [u8], slice: &mut Slice) -> usize {
         let now = self.start.elapsed().as_nanos() as u64;
         let mut at = 0;
@@ -364,10 +367,10 @@ impl Generator {
             match arrival.unwrap_or(Arrival::Wrong) {
                 Arrival::InTime(due) => {
                     slice.frames += 1;
-                    // A histogram that resizes itself takes every value
+                    // Recording cannot fail: the histogram resizes itself
                     let _ = slice.latency.record(now.saturating_sub(due).max(1));
                 }
-                // The slice that it was sent in has counted it
+                // It was already counted as lost in the slice in which it was sent
                 Arrival::Late => {}
                 Arrival::Wrong => slice.forged_accepted += 1,
             }
@@ -376,7 +379,7 @@ impl Generator {
     }
 }
 
-/// Connection, slot and number, which stand after the sender's address.
+/// The mark of a packet (connection, slot and number), which follows the sender's address.
 fn mark_of(text: &[u8]) -> Option<(u16, u16, u32)> {
     let mark = text.get(Address::LEN..Address::LEN + 8)?.first_chunk::<8>()?;
     let [a, b, c, d, e, f, g, h] = *mark;

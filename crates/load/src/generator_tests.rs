@@ -58,7 +58,7 @@ fn a_relay_that_is_silent_is_not_waited_for_without_end() {
         (Address { session, generation: 1 }, Client::new(admitted))
     });
     let keys = Keys::opened(clients.collect(), layout);
-    // The system accepts connections, and nobody reads them
+    // The kernel accepts connections, but nobody reads from them
     let relay = TcpListener::bind("127.0.0.1:0").unwrap();
     let workload = Workload { clients: 10, connections: 2, window: 1, ..workload(None) };
     let mut generator = Generator::connect(relay.local_addr().unwrap(), keys, workload).unwrap();
@@ -86,7 +86,7 @@ fn a_relay_that_ends_is_told_and_its_time_is_that_of_what_arrived() {
     assert_eq!(why.to_string(), "the relay closed 10 of 10 connections");
 }
 
-/// Else its cost would be compared with that of one that reads as much at a time as ever.
+/// Otherwise its cost would be compared with that of a relay that still reads in full-sized pieces.
 #[test]
 fn bad_frames_stop_before_a_relay_takes_a_connection_for_suspicious() {
     let mut testbed = bound(&Workload { connections: 2, bad_every: 1, ..workload(None) });

@@ -1,15 +1,16 @@
-//! Packets of a connection that are in flight, each in a slot of its own, so that every one is accounted for once.
+//! The packets in flight on a connection. Each occupies a slot and has a number, so that every packet is counted
+//! exactly once: as arrived, late or lost.
 
 use std::collections::HashSet;
 
-/// What a packet that arrives is.
+/// The classification of a packet that arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// In flight until now; when it was due.
+    /// It was in flight. The value is the time when it was due.
     InTime(u64),
-    /// Given up before, and so counted as lost.
+    /// It was given up before, and therefore counted as lost.
     Late,
-    /// Never sent, for another session, or here before.
+    /// It was never sent, was meant for another session, or has already arrived.
     Wrong,
 }
 
@@ -19,16 +20,16 @@ pub(crate) struct InFlight {
     slots: Vec<Slot>,
     free: Vec<u16>,
     next: u32,
-    /// Slots and numbers of packets that were given up and may still come, once.
+    /// Slot and number of packets that were given up. Each may still arrive, once.
     abandoned: HashSet<(u16, u32)>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     number: u32,
-    /// The session that is to have it.
+    /// The session that the packet was sent to.
     to: u32,
-    /// When the packet was due; none once it arrived.
+    /// When the packet was due; `None` after it arrived.
     due: Option<u64>,
 }
 
@@ -59,7 +60,7 @@ impl InFlight {
         Some((slot, self.next))
     }
 
-    /// A packet arrived for session `to`.
+    /// Records that a packet arrived for session `to`.
     pub(crate) fn finish(&mut self, slot: u16, number: u32, to: u32) -> Arrival {
         let entry = self.slots.get_mut(usize::from(slot)).filter(|entry| entry.number == number && entry.to == to);
         if let Some(due) = entry.and_then(|entry| entry.due.take()) {
@@ -99,7 +100,7 @@ mod tests {
         assert_eq!(packets.finish(a, first, 7), Arrival::Wrong, "a replay");
         assert_eq!((packets.len(), packets.abandon()), (1, 1));
         assert!(packets.start(40, 7).is_some() && packets.start(50, 7).is_some());
-        // Another one has its slot by now
+        // Another packet occupies its slot by now
         assert_eq!(packets.finish(a, second, 8), Arrival::Wrong, "it was never in this slot");
         assert_eq!(packets.finish(b, second, 8), Arrival::Late, "it was given up");
         assert_eq!(packets.finish(b, second, 8), Arrival::Wrong, "a replay of it");

@@ -1,4 +1,4 @@
-//! The clients' ends of the sessions.
+//! The clients' ends of the sessions: their keys and addresses.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -8,9 +8,9 @@ use sealwright_session::{
     frame::{address, payload},
 };
 
-/// Keys of clients 0, 1, 2, ... Client `c` is in the relay's shard `c` modulo shards.
+/// Keys of clients 0, 1, 2, ... Client `c` belongs to shard `c` modulo the number of shards of the relay.
 pub(crate) enum Keys {
-    /// Keys of a relay whose tables are known here: the clients' side of each, slot by slot.
+    /// The relay runs in this process: the clients' side of each shard's table, slot by slot.
     Tables(NodeLayout, Vec<Box<dyn Sessions>>),
     /// Keys of sessions that were opened one by one.
     Opened {
@@ -24,7 +24,8 @@ pub(crate) enum Keys {
 }
 
 impl Keys {
-    /// Keys of sessions at a relay with this layout. Sessions are left out until every shard has the same number.
+    /// Keys of sessions at a relay with this layout. Surplus sessions are dropped, so that every shard has the same
+    /// number.
     pub(crate) fn opened(clients: Vec<(Address, Client)>, layout: NodeLayout) -> Keys {
         let shards = layout.shards();
         let mut by_shard: Vec<Vec<(Address, Client)>> = (0..shards).map(|_| Vec::new()).collect();
@@ -53,7 +54,7 @@ impl Keys {
     /// The address of a client.
     pub(crate) fn address(&self, client: u32) -> Address {
         match self {
-            // Clients that were admitted to a table beforehand have no generation
+            // Clients that were admitted directly to a table have generation 0
             Keys::Tables(layout, _) => Address { session: layout.session(client), generation: 0 },
             Keys::Opened { clients, .. } => clients[client as usize].0,
         }
@@ -70,7 +71,7 @@ impl Keys {
         }
     }
 
-    /// The job that opens a frame received for a session; none if the session is not known here.
+    /// The job that opens a frame received for a session; `None` if the session is unknown.
     pub(crate) fn received_by(&self, session: u32, frame: Range<usize>) -> Option<FrameJob> {
         match self {
             Keys::Tables(layout, _) => layout.locate(session).map(|(_, slot)| FrameJob::new(frame, slot, session)),
@@ -78,7 +79,7 @@ impl Keys {
         }
     }
 
-    /// Seals frames of clients of one shard. Their payloads, address and data, are in place.
+    /// Seals frames of clients of one shard in place; `buffer` already contains their payloads (address and data).
     pub(crate) fn seal_all(&mut self, buffer: &mut [u8], jobs: &mut [FrameJob]) {
         match self {
             Keys::Tables(layout, tables) => {

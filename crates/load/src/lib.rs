@@ -1,5 +1,5 @@
-//! The relay's load generator: any number of clients over a few connections, as a closed loop or with an arrival
-//! rate, beside the same relay without cryptography.
+//! The load generator for relays: any number of clients over a few connections, as a closed loop or at a fixed arrival
+//! rate. The same load also runs against a relay without cryptography, for comparison.
 //!
 //! [`point`] measures one point of a figure. [`compare`] runs any [`Workload`] against a relay in this process, and
 //! [`remote`] with [`measure`] runs it against a relay elsewhere.

@@ -1,4 +1,5 @@
-//! A relay in this process, reached over loopback sockets, and both ends of every session.
+//! A relay in this process with the clients' ends of all its sessions, connected over loopback sockets or a shaped
+//! link.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -17,11 +18,11 @@ use crate::{
     workload::Workload,
 };
 
-/// The connections are our own: none is too silent.
+/// Timeouts of the relay: its connections are the generator's own and may be silent for any time.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Starts a relay of `workers` threads and connects clients to it. All clients of a worker are in one cluster. Their keys
-/// follow from the workload's seed, so they must not protect anything.
+/// Starts a relay of `workers` threads and connects clients to it. All clients of a worker are in one cluster. Their
+/// keys are derived from the workload's seed, so they must not protect anything.
 ///
 /// # Errors
 /// When memory, threads or connections run out.
@@ -29,7 +30,7 @@ pub fn local(spec: Spec, workload: &Workload, workers: u32) -> Result<Testbed, L
     started(spec, workload, workers, None)
 }
 
-/// The same, with the relay at the other end of a link.
+/// As [`local`], with the relay at the other end of a link if there is one.
 ///
 /// # Errors
 /// When memory, threads or connections run out.
@@ -62,7 +63,7 @@ pub(crate) fn started(
     let settings = Settings {
         max_frame: Settings::default().max_frame.max(workload.payload.largest() + 32),
         max_bad: u32::MAX,
-        // They stay silent while the clients of the second relay are admitted.
+        // The connections stay silent while the clients of the second relay are admitted
         first_frame: DAY,
         idle: DAY,
         ..Settings::default()
@@ -78,7 +79,7 @@ pub(crate) fn started(
     Ok(Testbed { relay: Some(relay), generator, bytes_per_client: bytes / f64::from(workload.clients) })
 }
 
-/// All clients in one cluster, as in the paper's measurements and in those of the studies without a network.
+/// Puts all clients in one cluster, as the paper does, and as the studies without a network do.
 fn plan(spec: Spec, slots: u32) -> Plan {
     Plan { cluster: slots.max(1), ..Plan::new(spec, slots) }
 }

@@ -1,4 +1,4 @@
-//! Measures a scheme and no cryptography in alternation, over relays that are otherwise the same.
+//! Measures a scheme and the same relay without cryptography in alternating slices.
 
 use std::{io, time::Duration};
 
@@ -94,7 +94,8 @@ pub struct Outcome {
     pub counts: Option<Counts>,
 }
 
-/// One slice of one testbed: nanoseconds for a packet, by CPU time (if known) and by wall time.
+/// The result of one slice: nanoseconds per packet in CPU time (wall time if the relay runs elsewhere) and in wall
+/// time.
 struct Figure {
     ns: f64,
     wall_ns: f64,
@@ -113,7 +114,7 @@ impl Testbed {
         if missing > 0 { Err(LoadError::NotBound(missing, workload.clients)) } else { Ok(()) }
     }
 
-    /// What some of the connections carry is another workload.
+    /// Fails if the relay closed any connection: the rest would carry a different workload.
     fn whole(&self) -> Result<(), LoadError> {
         match self.generator.closed() {
             0 => Ok(()),
@@ -132,7 +133,7 @@ impl Testbed {
         let wall_ns = slice.wall.as_nanos() as f64 / frames;
         let ns = match (&self.relay, before) {
             (Some(relay), Some(before)) => {
-                // The workers publish the time they used after their next iteration at the latest
+                // The relay's workers publish their CPU time at the latest after their next iteration
                 std::thread::sleep(Duration::from_millis(60));
                 relay.counts().since(&before).of(Count::CpuNanoseconds) as f64 / frames
             }
@@ -167,7 +168,7 @@ pub fn measure(
     let mut wall_ratios = Vec::new();
     let (mut frames, mut lost, mut unsent, mut bad, mut forged_accepted) = (0, 0, 0, 0, 0);
     for round in 0..rounds as u32 {
-        // The order changes every round, so that neither has the warmer machine
+        // The order alternates, so that drift of the machine affects both equally
         let first =
             if round % 2 == 1 { clear.as_mut().map(|clear| clear.slice(slice_time)).transpose()? } else { None };
         let figure = scheme.slice(slice_time)?;

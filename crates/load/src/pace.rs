@@ -1,4 +1,4 @@
-//! When the packets of an open loop are due.
+//! The schedule of an open loop: when each packet is due.
 
 use std::{
     io,
@@ -12,7 +12,7 @@ use nix::sys::{
     timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags},
 };
 
-/// Packets a second: the first one is due when its part of a second is over, and each further one as much later.
+/// Packets per second, evenly spaced. The first packet is due after one interval.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace(f64);
 
@@ -21,7 +21,7 @@ impl Pace {
         Pace(rate)
     }
 
-    /// How many packets are due after this time.
+    /// The number of packets that are due within `since` of the beginning.
     pub(crate) fn due(self, since: Duration) -> u64 {
         (since.as_secs_f64() * self.0) as u64
     }
@@ -31,31 +31,32 @@ impl Pace {
         (sent + 1) as f64 / self.0
     }
 
-    /// How many nanoseconds ago that packet was due.
+    /// How many nanoseconds ago the packet after `sent` others was due; 0 if it is not due yet.
     pub(crate) fn late(self, since: Duration, sent: u64) -> u64 {
         ((since.as_secs_f64() - self.at(sent)).max(0.0) * 1e9) as u64
     }
 
-    /// How long it is until that packet is due, `most` at the longest.
+    /// Time until the packet after `sent` others is due, at most `most`.
     pub(crate) fn wait(self, since: Duration, sent: u64, most: Duration) -> Duration {
         Duration::from_secs_f64((self.at(sent) - since.as_secs_f64()).clamp(0.0, most.as_secs_f64()))
     }
 }
 
-/// Ends a wait for connections when a packet is due: such a wait counts in milliseconds, and rounds up.
+/// A timer that ends a poll when a packet is due. The timeout of a poll has a resolution of milliseconds and rounds
+/// up.
 pub(crate) struct Alarm(TimerFd);
 
 impl Alarm {
-    /// An alarm that wakes who waits for connections, as `token`.
+    /// A timer that is registered with `registry` as `token`.
     pub(crate) fn new(registry: &Registry, token: Token) -> io::Result<Alarm> {
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)?;
         registry.register(&mut SourceFd(&timer.as_fd().as_raw_fd()), token, Interest::READABLE)?;
         Ok(Alarm(timer))
     }
 
-    /// Wakes once, after this time.
+    /// Makes the timer fire once, after `wait`.
     pub(crate) fn set(&self, wait: Duration) -> io::Result<()> {
-        // No time at all would be no alarm
+        // A time of zero would disarm the timer
         let once = Expiration::OneShot(TimeSpec::from_duration(wait.max(Duration::from_nanos(1))));
         self.0.set(once, TimerSetTimeFlags::empty()).map_err(io::Error::from)
     }

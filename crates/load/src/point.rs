@@ -1,4 +1,4 @@
-//! One measured point of a curve.
+//! Measures one point of a curve: a scheme with a number of clients and a packet size.
 
 use std::time::Duration;
 
@@ -18,11 +18,12 @@ const CLEAR: Spec = Spec { kind: SchemeKind::Clear, long: false };
 /// `payload` bytes (destination included) from each to random ones, for `seconds` in all. Studies call this function;
 /// `sealwright-lab load --local` prints the same.
 ///
-/// Relay and generator run in this process, the relay in one thread of its own. A second relay without cryptography,
-/// with as many clients, alternates with it, so that [`Outcome::ratio_to_clear`] and [`Outcome::clear_ns_per_frame`]
-/// saw the same machine. One forged frame and one replay are sent in every 1024 packets, at most 49 each on a connection;
-/// [`Outcome::forged_accepted`] counts those that a client accepted. `window` packets are in flight on each connection: 1 is the paper's closed loop,
-/// 32 lets the relay batch its work as it does under load.
+/// Relay and generator run in this process, the relay in one thread of its own. It alternates with a second relay
+/// without cryptography that has as many clients, so that [`Outcome::ratio_to_clear`] and
+/// [`Outcome::clear_ns_per_frame`] refer to the same state of the machine. One forged frame and one replay are sent in
+/// every 1024 packets, at most 49 of each on a connection; [`Outcome::forged_accepted`] counts those that a client
+/// accepted. `window` packets are in flight on each connection: 1 is the paper's closed loop, 32 lets the relay batch
+/// its work as it does under load.
 ///
 /// # Errors
 /// When memory, threads or connections run out, or a payload is below [`Mix::LEAST`]. Lost packets are a result.
@@ -66,7 +67,7 @@ fn workload(clients: u32, payload: usize, connections: usize, window: usize) -> 
     Ok(Workload { clients, payload, connections, window, rate: None, bad_every, wide_window: false, seed: 1 })
 }
 
-/// Runs a workload against a relay of `workers` threads in this process, beside one without cryptography.
+/// Runs a workload against a relay of `workers` threads in this process, alternating with one without cryptography.
 ///
 /// # Errors
 /// As [`point`].
@@ -82,7 +83,7 @@ fn beside_clear(
     link: Option<&Link>,
 ) -> Result<Outcome, LoadError> {
     let is_clear = spec == CLEAR;
-    // Without cryptography every forgery would be accepted
+    // A relay without cryptography would accept every forgery
     let plain = Workload { bad_every: 0, ..workload.clone() };
     let workload = if is_clear { &plain } else { workload };
     let mut scheme = started(spec, workload, workers, link)?;

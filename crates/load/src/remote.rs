@@ -1,4 +1,4 @@
-//! Sessions at a relay elsewhere, opened in the same way as by any client.
+//! A load on a relay that runs elsewhere; sessions are opened in the same way as by any other client.
 
 use sealwright_relay::{NodeLayout, client::Identity};
 use sealwright_session::Spec;
@@ -22,7 +22,7 @@ pub fn remote(identity: &Identity, workload: &mut Workload) -> Result<(Testbed, 
     };
     let mut clients = Vec::new();
     let mut opened = None;
-    // One connection opens as many sessions as the relay allows on it
+    // One connection opens at most as many sessions as a relay allows on it (1000)
     for first in (0..workload.clients).step_by(1000) {
         let names: Vec<String> =
             (first..workload.clients.min(first + 1000)).map(|number| format!("{number}.{family}")).collect();

@@ -11,7 +11,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mix(Vec<(usize, f64)>);
 
-/// A mix that cannot be used.
+/// Why a mix cannot be used.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum MixError {
     /// The text is not a list of sizes with weights.
@@ -29,7 +29,7 @@ pub enum MixError {
 }
 
 impl Mix {
-    /// The smallest packet: the destination and the generator's mark, in bytes.
+    /// The smallest packet in bytes: the destination and the generator's mark.
     pub const LEAST: usize = Address::LEN + 8;
 
     /// Packets of one size.
@@ -75,7 +75,7 @@ impl std::fmt::Display for Mix {
     }
 }
 
-/// Whether a packet of so many bytes can be sent.
+/// Checks that packets of this many bytes can be sent.
 fn fits(bytes: usize) -> Result<(), MixError> {
     match bytes {
         ..Mix::LEAST => Err(MixError::Small),
@@ -109,7 +109,7 @@ impl FromStr for Mix {
         if !parts.iter().map(|&(_, weight)| weight).sum::<f64>().is_finite() {
             return Err(MixError::Weight);
         }
-        // Weights are relative: of one size, any weight says the same
+        // Weights are relative, so the weight of a single size has no effect: normalise it
         if let [(_, weight)] = &mut parts[..] {
             *weight = 1.0;
         }
