@@ -1,8 +1,8 @@
-//! Notes the commit, and whether the program was built from it as it is, so that results can carry it.
+//! Passes the commit to the program, with a `+` if its sources differ from that commit, so that results can record it.
 
 use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
-/// What a build depends on beside the packages.
+/// What a build depends on besides its packages.
 const BESIDE: [&str; 3] = ["Cargo.toml", "Cargo.lock", ".cargo"];
 
 fn main() {
@@ -14,26 +14,27 @@ fn main() {
     println!("cargo::rustc-env=SEALWRIGHT_COMMIT={commit}{}", if changed && !commit.is_empty() { "+" } else { "" });
     println!("cargo::rustc-env=SEALWRIGHT_PARTS={}", parts.join(" "));
     println!("cargo::rerun-if-changed=build.rs");
-    // A change of these makes Cargo build the program anyway.
+    // Cargo rebuilds the program anyway when one of these changes
     for part in &parts {
         println!("cargo::rerun-if-changed=../../{part}");
     }
-    // Every commit is noted there
+    // Git appends to this log with every commit
     if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]) {
         println!("cargo::rerun-if-changed={log}");
     }
 }
 
-/// The files and folders of the repository that the program is made of: its own packages, by the lock file, and [`BESIDE`].
+/// The files and folders of the repository that the program is built from: its own packages according to the lock
+/// file, and [`BESIDE`].
 fn parts() -> Vec<String> {
     let lock = fs::read_to_string("../../Cargo.lock").unwrap_or_default();
-    // Packages of the repository have no source.
+    // Packages of this repository have no `source` line
     let own: Vec<&str> = lock.split("[[package]]").filter(|package| !package.contains("\nsource = ")).collect();
     let named = |name: &str| own.iter().find(|package| package.contains(&format!("\nname = \"{name}\"\n")));
     let (mut all, mut next) = (BTreeSet::new(), vec!["sealwright-lab"]);
     while let Some(name) = next.pop() {
         let Some(package) = named(name).filter(|_| all.insert(name)) else { continue };
-        // A dependency is a line in quotation marks: the name, and the version where there are several.
+        // A dependency is a line with a quoted name, followed by the version if there are several versions
         let names = package.lines().filter_map(|line| line.strip_prefix(" \"")?.split(['"', ' ']).next());
         next.extend(names.filter(|name| name.starts_with("sealwright")));
     }
@@ -46,7 +47,7 @@ fn parts() -> Vec<String> {
     parts.filter(|part| Path::new("../..").join(part).exists()).collect()
 }
 
-/// What a package is compiled of: all of its folder but tests and examples.
+/// The files and subfolders of a package that are compiled: all but tests, examples and benches.
 fn within(folder: &str) -> Vec<String> {
     let entries = fs::read_dir(Path::new("../..").join(folder)).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
@@ -56,7 +57,7 @@ fn within(folder: &str) -> Vec<String> {
     parts
 }
 
-/// The first line that git prints, if it succeeds: a source package has no repository.
+/// The first line of git's output, or `None` if git fails, for instance in a source package without a repository.
 fn git(words: &[&str]) -> Option<String> {
     let out = Command::new("git").arg("--no-optional-locks").args(words).output().ok()?;
     let text = out.status.success().then(|| String::from_utf8(out.stdout).ok()).flatten()?;

@@ -1,4 +1,4 @@
-//! `sealwright-lab attack`: every attack of `sealwright-attacks`, run here.
+//! `sealwright-lab attack`: runs the attacks of `sealwright-attacks`.
 
 use std::{
     path::{Path, PathBuf},
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &AttackArgs) -> Result<Exit, CommandError> {
     Ok(Exit::Failed)
 }
 
-/// Writes the figure of an attack, if it has one.
+/// Writes the figure of an attack as SVG, if it has one.
 fn draw(attack: &Attacked, folder: &Path) -> Result<(), CommandError> {
     let Some(drawing) = drawing(attack) else { return Ok(()) };
     let path = folder.join(format!("{}.svg", attack.name));
@@ -92,7 +92,7 @@ fn list() -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
-/// One attack in words.
+/// The outcome of one attack as text.
 fn words(attack: &Attack, came: &Attacked) -> String {
     let Attack { name, title, knows, stopped_by, page, .. } = attack;
     let mut text = format!("{name}: {title}\n  the attacker knows: {knows}\n  what stops it: {stopped_by}\n");

@@ -26,7 +26,7 @@ fn main() -> ExitCode {
 }
 
 fn dispatch(args: &LabArgs) -> Result<Exit, CommandError> {
-    // A study that is interrupted goes on where it stopped: what a simulation has not finished is all that there is to remove
+    // An interrupted study continues where it stopped, so only unfinished files of a simulation have to be removed
     interrupt::listen(remove_unfinished)?;
     match &args.verb {
         Verb::Study(args) => study::run(args),

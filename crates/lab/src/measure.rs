@@ -1,4 +1,4 @@
-//! `sealwright-lab measure`: tests of the instrument itself.
+//! `sealwright-lab measure`: tests of the measuring instrument itself.
 
 use std::{
     io,
@@ -58,13 +58,13 @@ struct AaArgs {
     progress: ProgressArgs,
 }
 
-/// Sizes of the messages: where placement matters little, more, and most.
+/// Message sizes for which the placement of buffers matters little, more, and most.
 const SIZES: [usize; 3] = [40, 1500, 8 << 20];
-/// Tests that are drawn, and the processes of each.
+/// The number of tests drawn from the processes, and the number of processes in each.
 const TRIALS: usize = 1000;
 const STARTS: usize = 10;
 
-/// What is printed as JSON.
+/// The JSON output.
 #[derive(Serialize)]
 struct Report {
     machine: Machine,
@@ -80,7 +80,7 @@ struct Size {
     outcome: aa::Outcome,
 }
 
-/// Runs the test, or one of its processes.
+/// Runs the whole test, or with `--start` one of its processes.
 pub(crate) fn run(args: &MeasureArgs) -> Result<Exit, CommandError> {
     let Test::Aa(args) = &args.verb;
     if let Some(bytes) = args.start {
@@ -120,7 +120,7 @@ pub(crate) fn run(args: &MeasureArgs) -> Result<Exit, CommandError> {
     Err(CommandError::failed("intervals exclude the true ratio too often on this machine").hint(hint))
 }
 
-/// One process: the ratios of its rounds.
+/// Runs one process and returns the ratios of its rounds.
 fn child(bytes: usize) -> io::Result<Vec<f64>> {
     let words = ["measure", "aa", "--start", &bytes.to_string()];
     let out = Command::new(std::env::current_exe()?).args(words).stderr(Stdio::inherit()).output()?;
@@ -130,7 +130,7 @@ fn child(bytes: usize) -> io::Result<Vec<f64>> {
     Ok(serde_json::from_slice(&out.stdout)?)
 }
 
-/// The same work twice, in this process.
+/// Compares two copies of the same work in this process, and returns the ratios of the rounds.
 fn start(bytes: usize) -> io::Result<Vec<f64>> {
     let seed = random::seed_of_process();
     let mut random = Random::new(seed);

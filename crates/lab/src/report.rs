@@ -73,7 +73,7 @@ fn failed(error: StudyError) -> CommandError {
     }
 }
 
-/// Prints what was computed again and what differs.
+/// Computes all verdicts again, and prints which of them differ.
 fn check(folder: &Path) -> Result<Exit, CommandError> {
     let checked = check::folder(folder).map_err(failed)?;
     let mut differences = Vec::new();

@@ -19,7 +19,7 @@ stores the results for the report. `attacks` does the same with every attack.
 Example:
     sealwright-lab study all --quick    # about two minutes; then open report/index.html";
 
-/// With less memory, there is not one page for each connection.
+/// The minimum budget: with less memory there would not be a page for each connection.
 const LEAST_BUDGET: u64 = 16 << 20;
 
 /// Repeat the measurements of papers on this machine, and judge the papers' claims
@@ -59,7 +59,8 @@ pub(crate) struct Folders {
 }
 
 impl Folders {
-    /// The options for the library. Measurements of whole processes run the `sealwright` in the folder of this program.
+    /// The options for the library. Measurements of whole processes run the `sealwright` program in this program's
+    /// folder.
     pub(crate) fn options(&self, quick: bool) -> Options {
         let beside = std::env::current_exe().ok().map(|lab| lab.with_file_name("sealwright"));
         let binary = beside.filter(|path| path.exists());
@@ -126,7 +127,7 @@ fn print_all(args: &StudyArgs, ran: &Ran) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
-/// `files 3/37, about 4 min left: whole processes, encrypt 1 MB: seal`.
+/// The text of a progress line: `files 3/37, about 4 min left: whole processes, encrypt 1 MB: seal`.
 fn sentence(step: &Step<'_>) -> String {
     let trial = step.trial.map(|trial| format!(": {trial}")).unwrap_or_default();
     format!("{} {}/{}, {} left: {}{trial}", step.study, step.done, step.total, about(step.left), step.what)
@@ -140,8 +141,8 @@ fn about(left: Duration) -> String {
     }
 }
 
-/// Says on standard error if this program was built to compile fast and not to run fast: its figures are those of no program that
-/// people use.
+/// Warns on standard error if this program was not compiled with optimisation: its figures would not apply to the
+/// programs that people use.
 pub(crate) fn warn_if_slow(progress: &ProgressArgs, machine: &Machine) {
     if machine.unoptimised() && !progress.quiet {
         let level = &machine.opt_level;
@@ -190,7 +191,7 @@ fn as_text(results: &Results) -> String {
 mod tests {
     use super::*;
 
-    /// So that a commit has its `+` as soon as one of them was changed.
+    /// Otherwise a change of one of these files would not add the `+` to the commit.
     #[test]
     fn the_commit_is_noted_again_when_a_part_of_the_program_changes() {
         let parts: Vec<&str> = env!("SEALWRIGHT_PARTS").split(' ').collect();

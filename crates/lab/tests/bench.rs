@@ -1,4 +1,4 @@
-//! What programs read from `bench`: one object a line, with ours and others'.
+//! The JSON output of `bench`: one object per line, for Sealwright and for other libraries.
 #![allow(clippy::unwrap_used)]
 
 use sealwright_transcripts::Sandbox;
@@ -42,7 +42,7 @@ fn both_directions_and_a_peer(words: &str) {
     }
 }
 
-/// Tests are not built to run fast.
+/// Test builds are not optimised.
 #[test]
 fn figures_of_a_slow_build_come_with_a_warning() {
     let sandbox = Sandbox::new();

@@ -100,7 +100,7 @@ fn blocks(document: &str) -> Vec<Block<'_>> {
     found
 }
 
-/// Commands that are not in a block marked `console`, so that the test would not run them.
+/// Commands outside of blocks marked `console`, which this test would not run.
 fn outside(document: &str) -> impl Iterator<Item = &str> {
     let mut fence: Option<&str> = None;
     document.lines().filter(move |whole| {
@@ -109,7 +109,7 @@ fn outside(document: &str) -> impl Iterator<Item = &str> {
             return false;
         }
         let line = whole.trim_start();
-        // A name that a setting or a table begins with is followed by another word than a verb.
+        // In names of settings and titles of tables, the program's name is not followed by a verb
         let verb = |rest: &str| rest.starts_with(|c: char| c.is_ascii_lowercase()) && !rest.starts_with("at ");
         let program = ["sealwright ", "sealwright-lab "].iter().find_map(|name| line.strip_prefix(name));
         let command = line.starts_with("$ ") || line.starts_with("cargo ") || program.is_some_and(verb);

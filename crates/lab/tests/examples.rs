@@ -1,4 +1,4 @@
-//! Every example of every help page does what it says.
+//! Runs every example of every help page.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("sealwright-lab smp record", "needs QEMU, and a program with threads; tests/record.rs of crates/smp runs one"),
 ];
 
-/// A bench of no size at all, in two folders, so that there are results to report and to compare.
+/// Makes two folders with the results of a minimal bench, so that there is something to report and to compare.
 fn results(sandbox: &Sandbox) {
     let nothing = bench::Options { bytes: vec![], ..bench::Options::default() };
     let report = bench::run(&nothing, &mut |_| {}).expect("nothing is measured");

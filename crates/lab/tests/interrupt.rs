@@ -1,4 +1,4 @@
-//! Measuring can be interrupted, and a sweep killed.
+//! Measurements can be interrupted at any time, and a killed sweep continues.
 #![allow(clippy::unwrap_used)]
 
 use std::{
@@ -9,7 +9,7 @@ use std::{
 
 use sealwright_transcripts::{Sandbox, binaries, status_of_new};
 
-/// At every moment: while libraries in C measure, and while they start.
+/// The signal arrives at different times, both while libraries in C measure and while they are being loaded.
 #[test]
 fn measuring_can_be_interrupted() {
     let sandbox = Sandbox::new();
@@ -24,14 +24,15 @@ fn measuring_can_be_interrupted() {
         std::thread::sleep(Duration::from_millis(wait));
         assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
         let status = child.wait().unwrap();
-        // Before the program has asked for the signal, it ends by it.
+        // Until the program has installed its handler, the signal terminates it
         assert!(status.code() == Some(130) || status.signal() == Some(2), "after {wait} ms: {status}");
         heeded += u32::from(status.code() == Some(130));
     }
     assert!(heeded > 0, "the program never heeded the signal");
 }
 
-/// What is written of a run has no name until it is whole: of one that is interrupted, nothing is left.
+/// Output is written to a temporary file `.smp-...`, which gets its name only when complete: an interrupted run leaves
+/// no file.
 #[test]
 fn an_interrupted_simulation_leaves_no_file() {
     let sandbox = Sandbox::new();
@@ -62,7 +63,7 @@ fn an_interrupted_simulation_leaves_no_file() {
     assert_eq!(sandbox.names(), before);
 }
 
-/// The sweep of these tests.
+/// The sweep that these tests run.
 fn sweep(mut command: Command, output: &str) -> Command {
     command.args([
         "smp",
@@ -78,8 +79,8 @@ fn sweep(mut command: Command, output: &str) -> Command {
     command
 }
 
-/// Killed again and again, a sweep goes on where it was, and ends with the table of one that was left alone. Until then there
-/// is no table, and never a part of one.
+/// A sweep that is killed repeatedly continues where it stopped and ends with the same table as an undisturbed one.
+/// Before that there is no table, not even a partial one.
 #[test]
 fn a_sweep_that_is_killed_ends_with_the_same_table() {
     let sandbox = Sandbox::new();
@@ -90,7 +91,8 @@ fn a_sweep_that_is_killed_ends_with_the_same_table() {
     let (mut kills, mut kept) = (0, 0);
     let ended = (0..200).any(|round| {
         let mut child = sweep("table.csv").spawn().unwrap();
-        // First at the program's start, then when a run more was kept, at once or a little later
+        // The first round kills the program at its start; each other round kills it soon after another run was
+        // recorded
         while round > 0 && lines() <= kept && child.try_wait().unwrap().is_none() {
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -106,23 +108,23 @@ fn a_sweep_that_is_killed_ends_with_the_same_table() {
         }
         kept = lines().max(kept);
         if table.exists() && kept == 0 {
-            // All of it was faster than this loop: once more.
+            // The whole sweep was faster than this loop: start again
             std::fs::remove_file(&table).unwrap();
             return false;
         }
-        // Killed with the table there, it has ended too: that table is not replaced without --force.
+        // If the table exists, the sweep was complete when it was killed. The table is not replaced without --force
         table.exists()
     });
     assert!(ended || sweep("table.csv").status().unwrap().success());
     assert!(kills > 0 && kept > 0, "{kills} kills, {kept} runs kept");
-    // A kill between the two leaves the journal beside the table; a sweep that may replace the table ends with both right.
+    // A kill between writing the table and removing the journal leaves both. A sweep with --force then cleans up
     assert!(!journal.exists() || sweep("table.csv").arg("--force").status().unwrap().success());
     assert!(table.exists() && !journal.exists());
     assert_eq!(std::fs::read(&table).unwrap(), std::fs::read(sandbox.path("whole.csv")).unwrap());
 }
 
-/// Two builds of one version may simulate differently: what one kept is not in the other's table. Here the kept figures are wrong, so that
-/// the table shows who took them.
+/// Two builds of one version may simulate differently, so a sweep must not use results that another build recorded.
+/// Here the recorded results are swapped, so that the table shows whether they were used.
 #[test]
 fn another_build_does_not_go_on_with_a_sweep() {
     let sandbox = Sandbox::new();
@@ -143,7 +145,7 @@ fn another_build_does_not_go_on_with_a_sweep() {
         !ended && lines().len() >= 3
     });
     assert!(cut_off, "the sweep always ended before");
-    // The first two runs get each other's figures.
+    // Swap the results of the first two runs
     let kept = lines();
     let halves = |line: &str| {
         let (key, stats) = line.split_once(",\"stats\":").unwrap();

@@ -1,4 +1,4 @@
-//! Loads of a relay: one that runs by itself, and one inside the laboratory's program.
+//! `load` against a separate relay process and against one within the laboratory's program.
 #![allow(clippy::unwrap_used)]
 
 use sealwright_transcripts::{Finished, Sandbox, TrialRelay, change};
@@ -25,7 +25,7 @@ fn a_relay_is_loaded_through_its_sockets() {
     }
 }
 
-/// As where all places for handshakes are taken.
+/// The relay closes every connection, as one does whose handshake slots are all in use.
 #[test]
 fn who_finds_no_place_at_a_relay_is_told_so() {
     let sandbox = Sandbox::new();
@@ -74,7 +74,7 @@ fn a_rate_that_is_not_kept_is_told_and_connections_are_those_that_there_were() {
 #[test]
 fn a_load_and_a_relay_tell_the_memory_that_a_client_takes() {
     const CLIENTS: u32 = 1 << 15;
-    // Alice and bob have numbers too
+    // Alice and Bob occupy two sessions
     let all = CLIENTS + 2;
     let sandbox = Sandbox::new();
     let relay = TrialRelay::start_with(&sandbox, |text| {
@@ -91,7 +91,7 @@ fn a_load_and_a_relay_tell_the_memory_that_a_client_takes() {
         assert_eq!(relay.metric("sessions"), f64::from(clients));
         relay.metric("resident_bytes")
     };
-    // Buffers and threads of the connections are there before it counts
+    // Allocates the buffers and threads of the connections before the memory is compared
     resident(256);
     let few = resident(CLIENTS / 8);
     let taken = (resident(CLIENTS) - few) / f64::from(CLIENTS - CLIENTS / 8);
@@ -99,6 +99,6 @@ fn a_load_and_a_relay_tell_the_memory_that_a_client_takes() {
     let object: Value = serde_json::from_slice(&said.out).unwrap();
     let load = object["bytes_per_client"].as_f64().unwrap();
     assert!((load / told - 1.0).abs() < 0.1, "load says {load}, the relay {told}");
-    // What is told is the most: no tenants are configured, and what was freed is used again
+    // The relay states an upper bound: here no tenants are configured, and freed memory is used again
     assert!(taken < 1.1 * told && taken > 0.4 * told, "the relay says {told} and takes {taken}");
 }

@@ -56,7 +56,7 @@ pub(super) fn run(args: &AttackArgs) -> Result<Exit, CommandError> {
         print(&(serde_json::to_string(&cells).map_err(CommandError::failed)? + "\n"))?;
         return Ok(Exit::Done);
     }
-    // Schemes down, attacks across: names of schemes are long
+    // Schemes are rows, because their names are too long for columns
     let first = if args.memory { "memory.protect" } else { "scheme" };
     let heads = std::iter::once(Column::text(first)).chain(attacks.iter().map(|attack| Column::text(attack.name())));
     let mut table = Table::new("What was detected, and when", heads);

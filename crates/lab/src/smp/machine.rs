@@ -73,7 +73,7 @@ pub(crate) struct WorkArgs {
 }
 
 impl WorkArgs {
-    /// The workload of the settings file, with the options of the command line applied.
+    /// Combines the workload of the settings file with the options of the command line, which have precedence.
     fn over(&self, file: WorkloadSettings) -> WorkloadSettings {
         let (kernel, trace) = (self.workload.clone(), self.trace.clone());
         if kernel.is_none() && trace.is_none() {
@@ -126,7 +126,7 @@ impl MachineArgs {
     }
 }
 
-/// Settings that do not describe a run are a usage error; a trace that cannot be used, or a run that failed, is a failure.
+/// Invalid settings are a usage error; a trace that cannot be used or a failed run is a failure.
 pub(super) fn unusable(error: SettingsError) -> CommandError {
     match error {
         SettingsError::Config(error) if error.to_string().contains("neither a kernel nor a trace") => {
@@ -152,7 +152,7 @@ pub(super) fn unusable(error: SettingsError) -> CommandError {
     }
 }
 
-/// Settings that do not describe a machine are a usage error; everything else is a run that failed.
+/// Settings that do not describe a valid machine are a usage error; any other failed run is a failure.
 pub(super) fn failed(error: RunError) -> CommandError {
     match error {
         RunError::Config(_) | RunError::Kernel(_) => CommandError::usage(error),
@@ -161,7 +161,7 @@ pub(super) fn failed(error: RunError) -> CommandError {
     }
 }
 
-/// The error of a run that gave no result; an alarm is reported as not authentic.
+/// The error for a run without a result; an alarm of the scheme is reported as not authentic.
 pub(super) fn failed_run(failure: SimulationError) -> CommandError {
     match failure {
         SimulationError::Detected(_) => CommandError::new(Exit::NotAuthentic, failure),

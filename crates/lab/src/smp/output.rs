@@ -1,11 +1,11 @@
-//! Files that appear whole or not at all.
+//! Output files, which are written atomically.
 
 use std::{io::Write, path::Path};
 
 use sealwright_smp::output::beside;
 use sealwright_terminal::CommandError;
 
-/// Writes a file atomically. An existing file is replaced only with `force`; otherwise it is an error.
+/// Writes a file atomically. An existing file is replaced only if `replace` is set; otherwise it is an error.
 pub(super) fn whole(path: &Path, text: &str, replace: bool) -> Result<(), CommandError> {
     let failed = |error: &std::io::Error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => exists(path),

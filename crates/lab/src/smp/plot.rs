@@ -98,7 +98,7 @@ pub(super) fn run(args: &PlotArgs) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
-/// `COLUMN=VALUE`.
+/// Splits `COLUMN=VALUE`.
 fn pair(text: &str) -> Result<(String, String), CommandError> {
     let (column, value) = text
         .split_once('=')
@@ -106,10 +106,10 @@ fn pair(text: &str) -> Result<(String, String), CommandError> {
     Ok((column.to_owned(), value.to_owned()))
 }
 
-/// The most columns that a hint names.
+/// The maximum number of columns that a hint lists.
 const NAMED: usize = 12;
 
-/// What is wrong, and what to do.
+/// Converts an error of the plot into a message and a hint.
 fn told(error: PlotError) -> CommandError {
     let hint = match &error {
         PlotError::Column { near, .. } => {

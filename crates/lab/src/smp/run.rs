@@ -81,7 +81,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, CommandError> {
     print(&printed(&simulation, &report, if args.json { Shape::Json } else { args.format })?)?;
     match report.failure() {
         None => Ok(Exit::Done),
-        // What was printed says it
+        // The alarm was already printed as part of the report
         Some(SimulationError::Detected(_)) => Ok(Exit::NotAuthentic),
         Some(failure) => Err(failed_run(failure)),
     }
@@ -106,7 +106,7 @@ fn tell(status: &Status, progress: Progress) {
     );
 }
 
-/// The outcome of a strike as one line of text.
+/// The result of an attack as one line of text.
 fn told_strike(strike: &StrikeReport) -> String {
     let StrikeReport { attack, at, struck, cycle, detector, later, wrong_reads } = strike;
     let name = format!("{attack}@{at}");

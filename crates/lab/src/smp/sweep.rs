@@ -96,7 +96,7 @@ pub(super) fn run(args: &SweepArgs) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
-/// The statistics of a run; an error that names the run unless it completed with the right result.
+/// The statistics of a run, or an error that names the run if it failed or gave a wrong result.
 fn simulated(point: &Point, journal: Option<&(PathBuf, Journal)>) -> Result<Stats, CommandError> {
     let name = point.name();
     let named = |error: CommandError| if name.is_empty() { error } else { error.about(Path::new(&name)) };
@@ -110,7 +110,7 @@ fn simulated(point: &Point, journal: Option<&(PathBuf, Journal)>) -> Result<Stat
     Ok(report.stats)
 }
 
-/// The journal of completed runs, beside the table.
+/// Opens the journal of completed runs, which lies beside the table.
 fn journal(output: &Path, fresh: bool) -> Result<(PathBuf, Journal), CommandError> {
     let mut path = output.as_os_str().to_owned();
     path.push(".journal");

@@ -1,4 +1,4 @@
-//! `sealwright-lab smp trace`: looks through the files of a trace.
+//! `sealwright-lab smp trace`: checks the files of a trace and summarises them.
 
 use std::path::PathBuf;
 
@@ -53,7 +53,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
-/// Warnings about synchronisation that the simulator plays differently from the recording.
+/// Warnings about synchronisation events that the simulator replays differently from the recording.
 fn warned(strays: u64, unplayed: u64) -> String {
     let mut text = String::new();
     if strays > 0 {
