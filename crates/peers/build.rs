@@ -1,18 +1,18 @@
-//! Compiles the shim of each library whose header is here. The libraries themselves are loaded when the program runs.
+//! Compiles the shim of each library whose header is installed. The libraries themselves are loaded at run time.
 
 use std::{
     env,
     path::{Path, PathBuf},
 };
 
-/// A variable that names a folder with another release of a library.
+/// An environment variable that names a folder with another release of a library.
 struct Other {
     variable: &'static str,
-    /// Its shim.
+    /// The shim's file name.
     file: &'static str,
-    /// Its name as a peer.
+    /// The peer's name.
     peer: &'static str,
-    /// The header and the shared library, below that folder.
+    /// Paths of the header and of the shared library within that folder.
     header: &'static str,
     library: &'static str,
 }
@@ -82,7 +82,7 @@ fn shim(file: &str, name: &str, include: &Path, library: &str) {
     build
         .define("PEER", format!("sealwright_peer_{name}").as_str())
         .define("LIBRARY", format!("\"{library}\"").as_str());
-    // A header of a release that the shim does not fit is no reason to fail: the library then counts as absent.
+    // If the shim does not fit the header's release, the build goes on and the library counts as absent
     if build.cargo_warnings(false).try_compile(&format!("sealwright_peer_{name}")).is_ok() {
         println!("cargo::rustc-cfg={name}");
     }

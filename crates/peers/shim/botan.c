@@ -1,4 +1,4 @@
-/* Botan 2 through its interface for C. */
+/* Botan 2, through its C interface. */
 #include "peer.h"
 #include <botan/ffi.h>
 
@@ -46,12 +46,12 @@ struct key {
     botan_cipher_t seals, opens;
     size_t key_len, nonce_len, tag_len;
     uint8_t bytes[32];
-    /* The key to open is set when it is first needed: many are only for sealing. */
+    /* The key for opening is set at its first use, because many keys only seal. */
     int opens_is_set;
     int ocb;
 };
 
-/* OCB keeps what the key before made of a nonce, until it is reset. */
+/* Without a reset, OCB keeps state that it derived from a nonce under the previous key. */
 static int replace(const struct key *key, botan_cipher_t cipher, const uint8_t *bytes)
 {
     return (key->ocb && lib.reset(cipher)) || lib.set_key(cipher, bytes, key->key_len);

@@ -90,7 +90,7 @@ static int begin(struct key *key, const uint8_t *nonce, const uint8_t *ad, size_
         return lib.setctr(key->handle, nonce, 16) != 0;
     if (plain(key))
         return lib.setiv(key->handle, nonce, 16) != 0;
-    /* Without this, it refuses the nonce of a second message. */
+    /* Without a reset, libgcrypt refuses the nonce of the second message. */
     if (key->mode == GCRY_CIPHER_MODE_GCM_SIV && lib.ctl(key->handle, GCRYCTL_RESET, NULL, 0))
         return 1;
     if (lib.setiv(key->handle, nonce, 12) || lib.authenticate(key->handle, ad, ad_len))
@@ -111,7 +111,7 @@ static int open_(void *self, const uint8_t *nonce, const uint8_t *ad, size_t ad_
     struct key *key = self;
     if (begin(key, nonce, ad, ad_len))
         return 1;
-    /* This mode decrypts by its tag. */
+    /* GCM-SIV derives the counter block from the tag, so decryption needs the tag first. */
     if (key->mode == GCRY_CIPHER_MODE_GCM_SIV && lib.ctl(key->handle, GCRYCTL_SET_DECRYPTION_TAG, message + text_len, 16))
         return 1;
     if (lib.decrypt(key->handle, message, text_len, NULL, 0))

@@ -1,5 +1,5 @@
-/* Intel's multi-buffer library: AES-GCM by its direct calls, AES-CBC by bursts of jobs. Two releases can be loaded at once: all but
- * four functions are reached through the manager, so no two symbols meet. */
+/* Intel's multi-buffer library: AES-GCM through its direct calls, AES-CBC as bursts of jobs. Two releases can be loaded at once: all
+ * but four functions are called through the manager, so their symbols do not collide. */
 #include "peer.h"
 #include <intel-ipsec-mb.h>
 
@@ -12,7 +12,7 @@ static const char *version(void)
         return NULL;
     __typeof__(alloc_mb_mgr) *alloc = dlsym(library, "alloc_mb_mgr");
     __typeof__(imb_get_version_str) *name = dlsym(library, "imb_get_version_str");
-    /* The level that ours is lowered to. */
+    /* Use the same instruction-set level as Sealwright, if that is lowered. */
     const char *level = getenv("SEALWRIGHT_ISA"), *init_name = "init_mb_mgr_avx512";
     if (level && !strcmp(level, "avx2"))
         init_name = "init_mb_mgr_avx2";
@@ -35,7 +35,7 @@ static const char *version(void)
 struct key {
     struct gcm_key_data keys;
     struct gcm_context_data context;
-    /* Round keys of CBC, both ways. */
+    /* Round keys of CBC, for both directions. */
     uint32_t encrypts[4 * 15] __attribute__((aligned(16))), decrypts[4 * 15] __attribute__((aligned(16)));
     IMB_JOB jobs[SIDE_BY_SIDE];
     size_t key_len;
@@ -67,10 +67,10 @@ static int set_key(void *self, const uint8_t *bytes)
     return 0;
 }
 
-/* Most bytes of a job. */
+/* The maximum number of bytes in a job. */
 enum { LONGEST = 65520 };
 
-/* CBC of messages of one length, in one direction; long ones in several jobs. */
+/* CBC of messages of the same length, in one direction; long messages take several jobs. */
 static int chains(struct key *key, IMB_CIPHER_DIRECTION direction, const uint8_t *const *ivs, uint8_t *const *messages, size_t len,
                   int count)
 {

@@ -1,4 +1,4 @@
-/* OpenSSL from 3.0 on, by its EVP calls: a context that keeps the key, and takes the nonce of each message. */
+/* OpenSSL 3.0 or newer, through EVP: a context keeps the key and gets a new nonce for each message. */
 #include "peer.h"
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -39,9 +39,9 @@ struct key {
     size_t key_len;
     uint8_t bytes[32];
     int plain;
-    /* Whether a context has its cipher: named again, it would free and allocate everything anew. */
+    /* Whether a context has its cipher. Setting the cipher again would free and reallocate all its memory. */
     int seals_begun, opens_begun;
-    /* The key to open is set when it is first needed: many are only for sealing. */
+    /* The key for opening is set at its first use, because many keys only seal. */
     int opens_is_set;
 };
 

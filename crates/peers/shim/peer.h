@@ -1,5 +1,5 @@
-/* What each shim gives: a table of functions, whose twin is `Table` in src/lib.rs. Nonces have 12 bytes, tags 16; a tag stands behind its
- * text. CBC and counter mode have neither tag nor associated data; their IVs and counters have 16 bytes. Functions return 0 if all went well. */
+/* The functions of a shim. `struct peer` must have the layout of `Table` in src/lib.rs. Nonces have 12 bytes and tags 16; the tag follows
+ * the text. CBC and counter mode have neither tag nor associated data; their IVs and counters have 16 bytes. Functions return 0 on success. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,23 +21,23 @@ enum {
     CHACHA20_POLY1305
 };
 
-/* Most messages of `encrypt_many`. */
+/* The maximum number of messages for `encrypt_many`. */
 enum { SIDE_BY_SIDE = 16 };
 
 struct peer {
-    /* Loads the library. Its version, or NULL where it cannot be loaded. */
+    /* Loads the library. Returns its version, or NULL if it cannot be loaded. */
     const char *(*version)(void);
-    /* A key to be set, or NULL where the library lacks the algorithm. */
+    /* Allocates a key, which must then be set. Returns NULL if the library lacks the algorithm. */
     void *(*create)(int algorithm);
     int (*set_key)(void *self, const uint8_t *key);
     int (*seal)(void *self, const uint8_t *nonce, const uint8_t *ad, size_t ad_len, uint8_t *message, size_t text_len);
     int (*open)(void *self, const uint8_t *nonce, const uint8_t *ad, size_t ad_len, uint8_t *message, size_t text_len);
     void (*destroy)(void *self);
-    /* CBC of whole blocks: messages of one length at once, under one key and an IV each. NULL where a library has no such call. */
+    /* CBC of several messages of the same length (whole blocks) under one key, each with its IV. NULL if the library lacks this. */
     int (*encrypt_many)(void *self, const uint8_t *const *ivs, uint8_t *const *messages, size_t len, int count);
 };
 
-/* Whether two tags differ. */
+/* Whether two tags differ, in constant time. */
 static inline int differ(const uint8_t *a, const uint8_t *b)
 {
     uint64_t x[2], y[2];

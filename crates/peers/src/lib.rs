@@ -1,9 +1,10 @@
-//! Libraries in C that `sealwright-lab bench` measures beside ours: ipsec-mb, libgcrypt, Botan, OpenSSL.
+//! The C libraries that `sealwright-lab bench` compares with Sealwright: ipsec-mb, libgcrypt, Botan and OpenSSL.
 //!
-//! A shim of each is compiled where its header is installed (Debian: `libipsec-mb-dev`, `libgcrypt20-dev`, `libbotan-2-dev`,
-//! `libssl-dev`), and loads the library when the program runs. `SEALWRIGHT_IPSEC_MB`, set while this crate is built, names a folder with
-//! `intel-ipsec-mb.h` and `libIPSec_MB.so` of another release, which then takes part too; `SEALWRIGHT_OPENSSL` one with `openssl/evp.h`
-//! and `libcrypto.so`. What is not here is told by name ([`found`]).
+//! Each has a shim, which is compiled if the library's header is installed (Debian: `libipsec-mb-dev`,
+//! `libgcrypt20-dev`, `libbotan-2-dev`, `libssl-dev`) and loads the library at run time. Another release of a library
+//! takes part as well if a variable names its folder when this crate is built: `SEALWRIGHT_IPSEC_MB` a folder with
+//! `intel-ipsec-mb.h` and `libIPSec_MB.so`, `SEALWRIGHT_OPENSSL` one with `openssl/evp.h` and `libcrypto.so`.
+//! [`found`] lists the libraries that are present, and the absent ones with the reason.
 
 use std::{
     ffi::{CStr, c_char, c_int, c_void},
@@ -12,7 +13,7 @@ use std::{
     sync::OnceLock,
 };
 
-/// What a shim gives; its twin is `struct peer` in `shim/peer.h`.
+/// The functions of a shim. The layout must be that of `struct peer` in `shim/peer.h`.
 #[repr(C)]
 struct Table {
     version: unsafe extern "C" fn() -> *const c_char,
@@ -42,10 +43,10 @@ unsafe extern "C" {
     safe static sealwright_peer_openssl_other: Table;
 }
 
-/// Most messages of [`Key::encrypt_many`].
+/// The maximum number of messages for [`Key::encrypt_many`].
 pub const SIDE_BY_SIDE: usize = 16;
 
-/// What the shims know. The numbers are those of `shim/peer.h`.
+/// The algorithms of the shims. The numbers must be those in `shim/peer.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
     /// AES-128-GCM.
@@ -68,14 +69,14 @@ pub enum Algorithm {
     Aes128Cbc = 8,
     /// AES-256-CBC.
     Aes256Cbc = 9,
-    /// Serpent-256 in counter mode, 128 bits counting.
+    /// Serpent-256 in counter mode with a counter of 128 bits.
     Serpent256Ctr = 10,
     /// ChaCha20-Poly1305.
     ChaCha20Poly1305 = 11,
 }
 
 impl Algorithm {
-    /// Every one.
+    /// All algorithms.
     pub const ALL: [Algorithm; 12] = [
         Algorithm::Aes128Gcm,
         Algorithm::Aes256Gcm,
@@ -91,7 +92,7 @@ impl Algorithm {
         Algorithm::ChaCha20Poly1305,
     ];
 
-    /// Bytes of its key.
+    /// Length of the key in bytes.
     pub fn key_len(self) -> usize {
         match self {
             Algorithm::Aes128Gcm | Algorithm::Aes128Ocb | Algorithm::Aes128GcmSiv | Algorithm::Aes128Cbc => 16,
@@ -99,12 +100,12 @@ impl Algorithm {
         }
     }
 
-    /// Bytes of its nonce, IV or first counter block.
+    /// Length of the nonce, IV or first counter block in bytes.
     pub fn nonce_len(self) -> usize {
         if self.tag_len() == 0 { 16 } else { 12 }
     }
 
-    /// Bytes of its tag; none where nothing is authenticated.
+    /// Length of the tag in bytes; 0 if nothing is authenticated.
     pub fn tag_len(self) -> usize {
         match self {
             Algorithm::Aes128Cbc | Algorithm::Aes256Cbc | Algorithm::Serpent256Ctr => 0,
@@ -121,25 +122,25 @@ pub struct Library {
     table: &'static Table,
 }
 
-/// A library that could be here and is not.
+/// A library that is not available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name} is not measured: {why}")]
 pub struct AbsentError {
-    /// Its name.
+    /// The library's name.
     pub name: &'static str,
     /// What is missing.
     pub why: &'static str,
 }
 
-/// The library refused: a text or a tag that is not authentic, or a length that it does not take.
+/// The library refused the operation: the message is not authentic, or a length is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("refused")]
 pub struct RefusedError;
 
-/// A name, the table if the shim was compiled, and what to install where it was not.
+/// A shim: the peer's name, the table if it was compiled, and what to install if it was not.
 type Shim = (&'static str, Option<&'static Table>, &'static str);
 
-/// The table of a shim, if it was compiled.
+/// The table of a shim, or `None` if it was not compiled.
 macro_rules! table {
     ($name:ident, $table:ident) => {{
         #[cfg($name)]
@@ -185,10 +186,10 @@ fn shims() -> [Shim; 6] {
     ]
 }
 
-/// The libraries that are here, and those that are not.
+/// The libraries that are available, and those that are not.
 pub fn found() -> (Vec<Library>, Vec<AbsentError>) {
-    // Loaded once: shims keep what they found in variables of the process, and a library may not be ready while another
-    // thread loads it.
+    // Loaded only once: the shims keep the loaded library in static variables, and another thread could use a library
+    // that is only partly loaded
     static FOUND: OnceLock<(Vec<Library>, Vec<AbsentError>)> = OnceLock::new();
     FOUND.get_or_init(look).clone()
 }
@@ -200,7 +201,7 @@ fn look() -> (Vec<Library>, Vec<AbsentError>) {
             absent.push(AbsentError { name, why: missing });
             continue;
         };
-        // SAFETY: the shim's function takes nothing and returns null or a string that stays.
+        // SAFETY: the function takes no arguments and returns null or a string with static lifetime.
         let version = unsafe {
             let version = (table.version)();
             (!version.is_null()).then(|| CStr::from_ptr(version))
@@ -214,22 +215,23 @@ fn look() -> (Vec<Library>, Vec<AbsentError>) {
 }
 
 impl Library {
-    /// Its name: `ipsec-mb`; `ipsec-mb-other` is the release that `SEALWRIGHT_IPSEC_MB` named, `openssl-other` that of `SEALWRIGHT_OPENSSL`.
+    /// The peer's name, such as `ipsec-mb`. `ipsec-mb-other` and `openssl-other` are the releases named by
+    /// `SEALWRIGHT_IPSEC_MB` and `SEALWRIGHT_OPENSSL`.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Its version, as it says.
+    /// The version that the library reports.
     pub fn version(&self) -> &'static str {
         self.version
     }
 
-    /// A key of `algorithm`, if the library has it and `key` its length.
+    /// A key for `algorithm`; `None` if the library lacks the algorithm or the key has the wrong length.
     pub fn key(&self, algorithm: Algorithm, key: &[u8]) -> Option<Key> {
         if key.len() != algorithm.key_len() {
             return None;
         }
-        // SAFETY: the library was loaded; the number is one of the shim's.
+        // SAFETY: the library is loaded, and the number is one of those in `shim/peer.h`.
         let state = NonNull::new(unsafe { (self.table.create)(algorithm as c_int) })?;
         let mut made = Key { table: self.table, state, algorithm };
         made.set(key).ok()?;
@@ -243,30 +245,31 @@ impl fmt::Debug for Library {
     }
 }
 
-/// A key in a library's own memory.
+/// A key; its state is memory that the library allocated.
 pub struct Key {
     table: &'static Table,
     state: NonNull<c_void>,
     algorithm: Algorithm,
 }
 
-// SAFETY: the state is memory of its own that no thread is bound to.
+// SAFETY: the state is owned by this value, and no library binds it to a thread.
 unsafe impl Send for Key {}
 
 impl Key {
-    /// Another key in the same memory.
+    /// Replaces the key, in the same memory.
     ///
     /// # Errors
-    /// [`RefusedError`] for another length.
+    /// [`RefusedError`] if the key has the wrong length.
     pub fn set(&mut self, key: &[u8]) -> Result<(), RefusedError> {
         if key.len() != self.algorithm.key_len() {
             return Err(RefusedError);
         }
-        // SAFETY: the state came from `create`; the key has its length.
+        // SAFETY: the state came from `create`, and the key has the required length.
         done(unsafe { (self.table.set_key)(self.state.as_ptr(), key.as_ptr()) })
     }
 
-    /// Encrypts the text at the front of `message` and writes the tag over its last 16 bytes, if there is one.
+    /// Encrypts the text at the front of `message` and writes the tag to its last 16 bytes, if the algorithm has a
+    /// tag.
     ///
     /// # Errors
     /// [`RefusedError`] if the message is shorter than a tag, the nonce has another length, or the library refuses.
@@ -275,20 +278,23 @@ impl Key {
         self.crypt(self.table.seal, nonce, ad, message)
     }
 
-    /// Decrypts the text at the front of `message` if its last 16 bytes are its tag; without a tag, in any case.
+    /// Checks the tag in the last 16 bytes of `message` and decrypts the text before it. Without a tag, it decrypts
+    /// all of `message`.
     ///
     /// # Errors
-    /// [`RefusedError`] if they are not, or the nonce has another length. What then is in `message` is up to the library.
+    /// [`RefusedError`] if the message is not authentic or the nonce has the wrong length. The content of `message` is
+    /// then unspecified.
     #[inline]
     pub fn open(&mut self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
         self.crypt(self.table.open, nonce, ad, message)
     }
 
-    /// Encrypts messages of one length at once, each with its IV: CBC alone, whole blocks.
+    /// Encrypts several messages of the same length at once, each with its own IV: CBC without authentication, whole
+    /// blocks only.
     ///
     /// # Errors
-    /// [`RefusedError`] if the library has no such call, for more than [`SIDE_BY_SIDE`] messages, for other lengths than that of the first,
-    /// or an IV of another length.
+    /// [`RefusedError`] if the library has no such function, if there are more than [`SIDE_BY_SIDE`] messages, if
+    /// their lengths differ, or if an IV has the wrong length.
     pub fn encrypt_many(&mut self, ivs: &[&[u8]], messages: &mut [&mut [u8]]) -> Result<(), RefusedError> {
         let (Some(run), Some(len)) = (self.table.encrypt_many, messages.first().map(|first| first.len())) else {
             return Err(RefusedError);
@@ -302,7 +308,7 @@ impl Key {
         for (at, (iv, message)) in ivs.iter().zip(&mut *messages).enumerate() {
             (from[at], to[at]) = (iv.as_ptr(), message.as_mut_ptr());
         }
-        // SAFETY: the state came from `create`; so many IVs and messages have the lengths just looked at.
+        // SAFETY: the state came from `create`, and the number and lengths of IVs and messages were checked above.
         done(unsafe { run(self.state.as_ptr(), from.as_ptr(), to.as_ptr(), len, messages.len() as c_int) })
     }
 
@@ -313,14 +319,15 @@ impl Key {
             return Err(RefusedError);
         }
         let (state, message) = (self.state.as_ptr(), message.as_mut_ptr());
-        // SAFETY: the state came from `create`; nonce, associated data, and message with its tag are as long as said.
+        // SAFETY: the state came from `create`; nonce, associated data and message (with its tag) have the given
+        // lengths.
         done(unsafe { run(state, nonce.as_ptr(), ad.as_ptr(), ad.len(), message, text_len) })
     }
 }
 
 impl Drop for Key {
     fn drop(&mut self) {
-        // SAFETY: the state came from `create`, and nobody else has it.
+        // SAFETY: the state came from `create`, and this value is its only owner.
         unsafe { (self.table.destroy)(self.state.as_ptr()) }
     }
 }

@@ -3,7 +3,7 @@ use sealwright_transcripts::skipped;
 
 use super::*;
 
-/// Whether there is nothing to be tested, which is said.
+/// Whether no library is available; the skipped test is then reported.
 fn none_here() -> bool {
     let none = found().0.is_empty();
     if none {
@@ -59,14 +59,14 @@ fn many_messages_are_each_as_if_alone() {
     }
 }
 
-/// A library that is not asked for what it has is no peer, and nobody would notice.
+/// If a shim lacked an algorithm that its library has, the algorithm would silently not be measured.
 #[test]
 fn libraries_are_asked_for_everything_that_they_have() {
     use Algorithm::{Aes128GcmSiv, Aes256GcmSiv};
     let mut asked = false;
     for library in found().0.into_iter().filter(|library| ["libgcrypt", "botan"].contains(&library.name())) {
         for algorithm in Algorithm::ALL {
-            // Botan 2 has no AES-GCM-SIV, and libgcrypt from 1.10 on.
+            // Botan 2 has no AES-GCM-SIV; libgcrypt has it from 1.10 on
             let known = library.key(algorithm, &vec![7; algorithm.key_len()]).is_some();
             assert!(known || matches!(algorithm, Aes128GcmSiv | Aes256GcmSiv), "{library:?} {algorithm:?}");
         }
@@ -77,7 +77,7 @@ fn libraries_are_asked_for_everything_that_they_have() {
     }
 }
 
-/// That they compute what ours computes is checked by `bench`, before it measures.
+/// That they compute the same as Sealwright is checked by `bench` before it measures.
 #[test]
 fn what_is_sealed_opens_and_what_is_forged_does_not() {
     if none_here() {
@@ -91,7 +91,7 @@ fn what_is_sealed_opens_and_what_is_forged_does_not() {
         assert!(known.iter().any(|(algorithm, _)| *algorithm == Algorithm::Aes256Gcm), "{library:?}");
         for (algorithm, mut key) in known {
             assert!(library.key(algorithm, &[7; 5]).is_none());
-            // CBC takes whole blocks.
+            // CBC needs whole blocks
             let (nonce, tag) = (vec![1; algorithm.nonce_len()], algorithm.tag_len());
             let len = if tag == 0 { 64 } else { 61 };
             let plain = vec![5; len + tag];
@@ -114,7 +114,7 @@ fn what_is_sealed_opens_and_what_is_forged_does_not() {
     }
 }
 
-/// As keys of their own would: what is kept of the key before is nothing.
+/// After a change of keys a handle must behave like a new one: nothing of the previous key may remain.
 #[test]
 fn one_handle_takes_keys_in_turn() {
     if none_here() {
@@ -131,7 +131,7 @@ fn one_handle_takes_keys_in_turn() {
                 turned.set(key).unwrap();
                 let (mut message, mut other) = (plain.clone(), plain.clone());
                 library.key(algorithm, key).unwrap().seal(&nonce, b"ad", &mut other).unwrap();
-                // Some turns open before they seal, and some do not open.
+                // Some rounds open before they seal, and some do not open at all
                 if turn % 3 == 1 {
                     let mut sealed = other.clone();
                     turned.open(&nonce, b"ad", &mut sealed).unwrap();

@@ -1,5 +1,5 @@
-//! A new key in the memory of the old one: OpenSSL allocates nothing for it. In a process of its own, because OpenSSL takes functions
-//! that count only before it has allocated anything.
+//! OpenSSL allocates nothing when a key is replaced in place. This test is a process of its own, because OpenSSL
+//! accepts allocation functions (which count here) only before its first allocation.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)]
 
@@ -26,13 +26,13 @@ unsafe extern "C" {
 
 extern "C" fn take(bytes: usize, _: *const c_char, _: c_int) -> *mut c_void {
     TAKEN.fetch_add(1, Ordering::Relaxed);
-    // SAFETY: any number of bytes may be asked for.
+    // SAFETY: `malloc` accepts any size.
     unsafe { malloc(bytes) }
 }
 
 extern "C" fn resize(memory: *mut c_void, bytes: usize, _: *const c_char, _: c_int) -> *mut c_void {
     TAKEN.fetch_add(1, Ordering::Relaxed);
-    // SAFETY: OpenSSL gives what one of these functions gave it.
+    // SAFETY: OpenSSL passes only memory that these functions returned.
     unsafe { realloc(memory, bytes) }
 }
 
@@ -41,19 +41,19 @@ extern "C" fn give(memory: *mut c_void, _: *const c_char, _: c_int) {
     unsafe { free(memory) }
 }
 
-/// Whether the system's OpenSSL is here and counts.
+/// Whether the system's OpenSSL is available and uses the counting functions.
 fn counts() -> bool {
     const NOW: c_int = 2;
     let symbol = |library, name: &CStr| {
-        // SAFETY: the library was opened, and the name ends with a zero.
+        // SAFETY: the library is open, and the name is null-terminated.
         unsafe { dlsym(library, name.as_ptr()) }
     };
-    // SAFETY: the name ends with a zero.
+    // SAFETY: the name is null-terminated.
     let library = unsafe { dlopen(c"libcrypto.so.3".as_ptr(), NOW) };
     if library.is_null() || symbol(library, c"CRYPTO_set_mem_functions").is_null() {
         return false;
     }
-    // SAFETY: this is the function's type (CRYPTO_set_mem_functions(3)).
+    // SAFETY: this is the type of `CRYPTO_set_mem_functions(3)`.
     let set: extern "C" fn(Take, Resize, Free) -> c_int =
         unsafe { std::mem::transmute(symbol(library, c"CRYPTO_set_mem_functions")) };
     set(take, resize, give) == 1
