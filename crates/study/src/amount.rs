@@ -1,6 +1,6 @@
-//! Bytes in words.
+//! Formats numbers of bytes.
 
-/// With the largest unit that divides them: 1500 B, 16 KiB.
+/// Exact, in the largest unit that divides the number: 1500 B, 16 KiB.
 pub(crate) fn exact(bytes: usize) -> String {
     match bytes {
         _ if bytes >= 1 << 20 && bytes.is_multiple_of(1 << 20) => format!("{} MiB", bytes >> 20),
@@ -9,7 +9,7 @@ pub(crate) fn exact(bytes: usize) -> String {
     }
 }
 
-/// Rounded, with a unit of their size.
+/// Rounded, in a unit suited to the size.
 pub(crate) fn rounded(bytes: u64) -> String {
     match bytes {
         0..=9999 => format!("{bytes} B"),

@@ -1,4 +1,4 @@
-//! Attacks as evidence: what a paper says of security is tried by running the attack that would refute it.
+//! Attacks as evidence: a security claim of a paper is tested by running the attack that would refute it.
 
 use sealwright::Isa;
 use sealwright_attacks::{Size, by_name};
@@ -10,24 +10,24 @@ use crate::{
     rule,
 };
 
-/// The circumstance of what attacks found.
+/// The circumstance (scope) of verdicts that are based on attacks.
 pub(crate) const SCOPE: &str = "attacks, run here";
 
-/// A trial, by the name of its quantity, and what was reduced in it.
+/// One attempt of an attack against a target: the name of its quantity, and how it was reduced, if it was.
 #[derive(Debug)]
 pub(crate) struct Trial {
     name: String,
     reduced: Option<&'static str>,
 }
 
-/// How much work the attacks of a study may do. In full they take two minutes of CPU time with AVX-512, several times as
-/// much at other levels with AES instructions, and far longer without.
+/// The size of the attacks of a study. In full they take two minutes of CPU time with AVX-512, several times as much
+/// at other levels with AES instructions, and far longer without.
 fn size(quick: bool) -> Size {
     if quick || Isa::best().name() == "portable" { Size::Small } else { Size::Full }
 }
 
-/// Runs the attacks of these names: with the full grid as they are, with the quick one reduced. Each trial is a quantity,
-/// `attack succeeds/ATTACK/TARGET`, of one if the attack succeeded and of zero if it did not. Returns the trials, with what was reduced.
+/// Runs the named attacks, reduced if the grid is `quick` or the level is portable. Adds a quantity `attack
+/// succeeds/ATTACK/TARGET` for each trial: 1 if the attack succeeded, otherwise 0. Returns the trials.
 pub(crate) fn run(names: &[&str], quick: bool, all: &mut Vec<Quantity>) -> Result<Vec<Trial>, StudyError> {
     let mut add = Quantities::new(all, SCOPE, QuantityKind::Measured);
     let mut trials = Vec::new();
@@ -44,7 +44,8 @@ pub(crate) fn run(names: &[&str], quick: bool, all: &mut Vec<Quantity>) -> Resul
     Ok(trials)
 }
 
-/// The same claims, where a verdict rests on trials that were reduced with what was, and in which trials if not in all.
+/// Adds to each verdict how the trials that it is based on were reduced, with the targets if not all of them were
+/// reduced.
 pub(crate) fn told(claims: Vec<Judged>, trials: &[Trial]) -> Result<Vec<Judged>, StudyError> {
     let with_words = |mut claim: Judged| -> Result<Judged, StudyError> {
         let Some(rule) = &claim.rule else { return Ok(claim) };
@@ -80,7 +81,7 @@ mod tests {
     use super::*;
     use crate::{judgement::judge, studies::STUDIES};
 
-    /// What an attacker was told is a part of what it found.
+    /// A verdict must say that the attack was reduced, as a reduced attack finds less.
     #[test]
     fn verdicts_on_reduced_attacks_say_what_was_reduced() {
         let mut tried = 0;
@@ -106,7 +107,7 @@ mod tests {
         assert!(tried >= 3, "{tried}");
     }
 
-    /// Where one of two trials ran in full, the other is named.
+    /// If one of two trials ran in full, the note names the reduced one.
     #[test]
     fn a_verdict_on_a_full_and_a_reduced_trial_names_the_reduced_one() {
         let study = STUDIES.iter().find(|study| study.name() == "sessions").unwrap();
@@ -120,7 +121,7 @@ mod tests {
         assert!(evidence.contains("(against gscm(clmul), one known text)"), "{evidence}");
     }
 
-    /// A rule whose name fits no trial has no verdict, and nobody would notice.
+    /// A rule that matches no trial would silently have no verdict.
     #[test]
     fn every_attack_that_a_rule_names_has_its_trial() {
         let (mut named, mut missing) = (0, Vec::new());

@@ -34,7 +34,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Of this program on `machine`, before anything is tried.
+    /// An empty report for this program on `machine`, with nothing run yet.
     pub fn of(machine: Machine) -> Report {
         Report {
             machine,
@@ -99,10 +99,10 @@ pub struct Tried {
     pub curve: Vec<[f64; 2]>,
 }
 
-/// Runs one attack.
+/// Runs one attack against all of its targets.
 ///
 /// # Errors
-/// When the victim does not work as it must without an attack.
+/// When the victim fails although nobody attacks it.
 pub fn attacked(attack: &sealwright_attacks::Attack, size: Size) -> Result<Attacked, StudyError> {
     let failed = |error| StudyError::Io(format!("the attack {}", attack.name), std::io::Error::other(error));
     let report = attack.run(size).map_err(failed)?;
@@ -134,7 +134,7 @@ pub fn attacked(attack: &sealwright_attacks::Attack, size: Size) -> Result<Attac
     })
 }
 
-/// What was reduced: in all trials, or in those that are named.
+/// How the attack was reduced: in all trials, or in those that are named.
 fn reduced(report: &sealwright_attacks::Report) -> Option<String> {
     let mut sentences: Vec<String> = report.reduced.map(str::to_owned).into_iter().collect();
     let mut told: Vec<&str> = report.reduced.into_iter().collect();
@@ -200,17 +200,18 @@ pub fn table(attacks: &[Attacked]) -> Table {
     table
 }
 
-/// What the attacker gained by what it spent, a line for each target; `None` if nothing was tried.
+/// What the attacker gained against what it spent, with a line for each target; `None` if nothing was tried.
 pub fn figure(attack: &Attacked) -> Option<Figure> {
     let spent = || attack.trials.iter().flat_map(|tried| &tried.curve).map(|point| point[0]);
     let (most, least) = (spent().fold(0.0, f64::max), spent().filter(|x| *x > 0.0).fold(f64::INFINITY, f64::min));
     if most <= 0.0 {
         return None;
     }
-    // From a first point to a last one more than fifty times as far
+    // Logarithmic if the last point is more than fifty times as far as the first
     let log = most > 50.0 * least;
     let series = attack.trials.iter().enumerate().map(|(number, tried)| {
-        // What is told is known before the first step, which has no place on a logarithmic axis.
+        // What the attacker knows beforehand is at zero, which a logarithmic axis cannot show: it is drawn at the
+        // first step
         let points = tried.curve.iter().map(|&[x, y]| [if log { x.max(least) } else { x }, y]);
         let colour = if tried.weak { colour::CIRCUMSTANCES[0] } else { colour::CIRCUMSTANCES[1 + number % 3] };
         Series::here(&tried.against, colour, points.map(|point| (X::Number(point[0]), Interval::exact(point[1]))))
@@ -234,7 +235,7 @@ pub fn figure(attack: &Attacked) -> Option<Figure> {
     })
 }
 
-/// That figure as an SVG document, for a page of its own.
+/// The same figure as an SVG document of its own.
 pub fn drawing(attack: &Attacked) -> Option<String> {
     figure(attack).map(|figure| svg::alone(&figure))
 }
@@ -246,7 +247,7 @@ mod tests {
 
     use super::*;
 
-    /// In full, some trials may still be reduced: those and no others are said to be.
+    /// Even a full run may reduce some trials: exactly those must be named as reduced.
     #[test]
     fn what_was_reduced_in_some_trials_is_told_with_their_names() {
         let attack = by_name("gscm-keys").unwrap();
@@ -268,7 +269,7 @@ mod tests {
         assert!(text.contains("sealwright enc -d -aes-256-cbc") && text.contains("held"), "{text}");
         let figure = figure(&attacks[0]).unwrap();
         let [weak, strong @ ..] = &figure.series[..] else { panic!("{figure:?}") };
-        // Every byte of three blocks takes questions; CBC with HMAC and a sealed file answer none
+        // The attack needs queries for each byte of three blocks. CBC with HMAC and a sealed file yield nothing
         assert_eq!(weak.points.last().unwrap().y.median, 48.0);
         assert!(weak.points.windows(2).all(|pair| pair[0].y.median <= pair[1].y.median));
         assert_eq!(strong.len(), 2);

@@ -1,5 +1,5 @@
-//! Whether stored verdicts follow from stored figures: every rule of a result file is applied again to its quantities, and to
-//! nothing else.
+//! Checks that stored verdicts follow from stored figures: every rule of a result file is applied again to the
+//! quantities in that file, and to nothing else.
 
 use std::path::Path;
 
@@ -13,23 +13,23 @@ use crate::{
     studies::STUDIES,
 };
 
-/// What was found in the results of a study.
+/// The result of checking one study.
 #[derive(Debug)]
 pub struct Checked {
-    /// The study.
+    /// Name of the study.
     pub study: String,
-    /// Claims in the file.
+    /// Number of claims in the file.
     pub claims: usize,
-    /// Verdicts that were computed again, directions and magnitudes counted apart.
+    /// Number of verdicts computed again; directions and magnitudes are counted separately.
     pub verdicts: usize,
-    /// What differs, a sentence each.
+    /// The differences, one sentence each.
     pub differences: Vec<String>,
 }
 
-/// Checks every result file in `folder`.
+/// Checks all result files in `folder`.
 ///
 /// # Errors
-/// When a file or a rule cannot be read, or when there is no file.
+/// When a file or a rule cannot be read, or when there are no result files.
 pub fn folder(folder: &Path) -> Result<Vec<Checked>, StudyError> {
     let loaded = STUDIES.iter().filter_map(|study| Results::load(folder, study.name()).transpose());
     let all: Vec<Checked> = loaded.map(|results| check(&results?)).collect::<Result<_, _>>()?;
@@ -39,7 +39,7 @@ pub fn folder(folder: &Path) -> Result<Vec<Checked>, StudyError> {
     Ok(all)
 }
 
-/// Checks one study's results.
+/// Checks the results of one study.
 ///
 /// # Errors
 /// When a rule cannot be read.
@@ -49,7 +49,7 @@ pub fn check(results: &Results) -> Result<Checked, StudyError> {
         Checked { study: results.study.clone(), claims: outcome.claims.len(), verdicts: 0, differences: Vec::new() };
     for claim in &outcome.claims {
         let mut again = Judged { verdicts: Vec::new(), ..claim.clone() }.judged(&outcome.quantities)?;
-        // What was reduced was told by the attacks, and follows from no figure
+        // `reduced` comes from the attacks and cannot be computed from figures, so it is copied
         for scoped in &mut again.verdicts {
             let stored = claim.verdicts.iter().find(|stored| stored.scope == scoped.scope);
             scoped.reduced = stored.map(|stored| stored.reduced.clone()).unwrap_or_default();
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
     use crate::{judgement::judge, paper::Arithmetic, study::Outcome};
 
-    /// The claims of every paper on its own figures.
+    /// Results that contain the claims of each paper, judged by the paper's own figures.
     fn results() -> Vec<Results> {
         let of = |study: &&dyn crate::Study| {
             let quantities = study.printed();

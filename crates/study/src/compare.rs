@@ -1,9 +1,9 @@
-//! Two results directories side by side: two machines, or two versions on one.
+//! Compares two results directories, from two machines or from two versions on one machine.
 //!
-//! What both have is set beside each other by its name: claims by paper and circumstance, a table's figures by their row
-//! and column, `bench` by suite, size, direction, way and implementation. Where two rows or columns of a table have one name, nobody
-//! knows which is which, and they are left out. A ratio is the second over the first; its interval reaches as far as both ends allow,
-//! as the two were not measured side by side.
+//! Entries are matched by name: claims by paper and circumstance, figures of a table by row and column, entries of
+//! `bench` by suite, size, direction, way and implementation. Rows or columns of a table with the same name cannot be
+//! matched and are left out. A ratio is the second figure divided by the first. The two were not measured in the same
+//! rounds, so the interval of the ratio is as wide as the ends of both allow.
 
 use std::path::Path;
 
@@ -16,14 +16,14 @@ use crate::{
     studies::STUDIES,
 };
 
-/// The contents of a results directory.
+/// The results of one directory.
 #[derive(Clone, Debug)]
 pub struct Folder {
-    /// Its name in tables.
+    /// The directory's name in tables.
     pub name: String,
-    /// The studies, in their order.
+    /// The results of the studies, in the order of the studies.
     pub results: Vec<Results>,
-    /// Speed compared with other libraries.
+    /// The results of `bench`, if there are any.
     pub bench: Option<Report>,
 }
 
@@ -31,7 +31,7 @@ impl Folder {
     /// Reads the results in `path`.
     ///
     /// # Errors
-    /// When something there cannot be read, or nothing is there.
+    /// When a file cannot be read, or when there are no results.
     pub fn load(path: &Path) -> Result<Folder, StudyError> {
         let loaded = STUDIES.iter().filter_map(|study| Results::load(path, study.name()).transpose());
         let folder = Folder {
@@ -45,7 +45,7 @@ impl Folder {
         Ok(folder)
     }
 
-    /// The machines of the documents.
+    /// The machines of all documents.
     fn machines(&self) -> impl Iterator<Item = &Machine> {
         self.results.iter().map(|results| &results.machine).chain(self.bench.iter().map(|report| &report.machine))
     }
@@ -55,7 +55,7 @@ impl Folder {
     }
 }
 
-/// The comparison as tables: machines, claims, and one for each table of measured figures that both have.
+/// The comparison as tables: machines, claims, and one for each table of measured figures that both directories have.
 pub fn tables(a: &Folder, b: &Folder) -> Vec<Table> {
     let mut tables = vec![machines(a, b)];
     for first in &a.results {
@@ -77,7 +77,8 @@ pub fn tables(a: &Folder, b: &Folder) -> Vec<Table> {
     tables
 }
 
-/// What ran where: of a folder whose documents come from several machines, each fact of theirs.
+/// Machines and versions. If the documents of a directory come from several machines, all values of each property are
+/// listed.
 fn machines(a: &Folder, b: &Folder) -> Table {
     let heads = [Column::text("what"), Column::text(&a.name), Column::text(&b.name)];
     let mut table = Table::new("What ran where", heads);
@@ -116,7 +117,7 @@ fn machines(a: &Folder, b: &Folder) -> Table {
     table
 }
 
-/// The first and the last of sorted facts: `0.12 to 0.98`.
+/// The range of sorted values: `0.12 to 0.98`.
 fn ends(sorted: &[String]) -> String {
     match sorted {
         [first, .., last] if first != last => format!("{first} to {last}"),
@@ -124,7 +125,7 @@ fn ends(sorted: &[String]) -> String {
     }
 }
 
-/// The different items that say something, in the order of their first coming.
+/// The distinct non-empty items, in order of first occurrence.
 fn distinct(items: impl IntoIterator<Item = String>) -> Vec<String> {
     items.into_iter().fold(Vec::new(), |mut all, item| {
         if !item.is_empty() && !all.contains(&item) {
@@ -134,7 +135,7 @@ fn distinct(items: impl IntoIterator<Item = String>) -> Vec<String> {
     })
 }
 
-/// Every verdict that either gave; whether they differ.
+/// All verdicts of both directories, and whether they differ.
 fn claims(a: &Folder, b: &Folder, first: &Results, second: &Results) -> Table {
     let heads = ["claim", "where", &a.name, &b.name, ""].map(Column::text);
     let mut table = Table::new(format!("{}: verdicts", first.study), heads);
@@ -154,7 +155,7 @@ fn claims(a: &Folder, b: &Folder, first: &Results, second: &Results) -> Table {
     table
 }
 
-/// The measured figures that both tables have; `None` if there are none.
+/// The measured figures that are in both tables; `None` if there are none.
 fn figures(a: &Folder, b: &Folder, first: &Table, second: &Table) -> Option<Table> {
     let mut found = side_by_side(a, b, first.title.clone(), ["row", "figure"]);
     let [ours, theirs] = names(first, second);
@@ -172,21 +173,22 @@ fn figures(a: &Folder, b: &Folder, first: &Table, second: &Table) -> Option<Tabl
     (!found.rows.is_empty()).then_some(found)
 }
 
-/// Where `one` stands, if it stands there once.
+/// The index of `one` if it occurs exactly once.
 fn only<T: PartialEq>(all: &[T], one: &T) -> Option<usize> {
     let mut places = (0..all.len()).filter(|&at| all[at] == *one);
     let first = places.next()?;
     places.next().is_none().then_some(first)
 }
 
-/// Where `second` has the column of `first` at this place.
+/// The index in `second` of the column that matches column `at` of `first`.
 fn same_column(first: &Table, second: &Table, at: usize) -> Option<usize> {
     only(&first.columns, &first.columns[at])?;
     only(&second.columns, &first.columns[at])
 }
 
-/// The names of the rows of both tables: the words in front of the first figure, and as many of the numbers there as it takes to tell the
-/// rows apart. Other numbers may be results that differ between the two.
+/// The names of the rows of both tables. A name consists of the text cells before the first figure, and of as many of
+/// the numbers among them as are needed to distinguish the rows; further numbers may be results that differ between
+/// the two.
 fn names(first: &Table, second: &Table) -> [Vec<String>; 2] {
     let any = |table: &Table, at: usize, is: fn(&Cell) -> bool| table.rows.iter().any(|row| is(&row[at]));
     let figure = |cell: &Cell| matches!(cell, Cell::Interval { .. });
@@ -208,7 +210,7 @@ fn names(first: &Table, second: &Table) -> [Vec<String>; 2] {
     }
 }
 
-/// The name of a row: its words, and its numbers with the heads of their columns.
+/// The name of a row: its text cells, and the numbers in the columns `keys` with the names of these columns.
 fn label(table: &Table, row: &[Cell], keys: impl Iterator<Item = usize>) -> String {
     let part = |at: usize| match &row[at] {
         Cell::Text { text } => text.clone(),

@@ -41,7 +41,7 @@ fn what_both_measured_is_set_side_by_side_with_its_ratio() {
     assert_eq!(titles, ["What ran where", "files: verdicts", "Times"]);
     let claims = found[1].to_text();
     assert!(claims.contains("holds") && claims.contains("does not hold") && claims.contains("differs"), "{claims}");
-    // The paper's figure, which no machine changes, is left out
+    // The paper's figures do not depend on the machine and are left out
     assert_eq!(found[2].rows.len(), 1);
     let times = found[2].to_text();
     assert!(times.contains("2.00 [1.80, 2.20]") && times.contains("1.00 [0.90, 1.10]"), "{times}");
@@ -51,7 +51,7 @@ fn what_both_measured_is_set_side_by_side_with_its_ratio() {
     assert!(!tables(&a, &a)[1].to_text().contains("differs"));
 }
 
-/// A table whose rows only numbers tell apart, and some not even they; two of its columns have one head.
+/// A table in which only numbers distinguish the rows, and not even all of them; two columns have the same name.
 fn of_numbers() -> Table {
     let heads = [Column::text("scheme"), Column::number("clients"), Column::number("packet").unit("bytes")];
     let figures = ["time", "over clear", "over clear"].map(|name| Column::number(name).unit("ns"));
@@ -79,18 +79,18 @@ fn rows_that_numbers_tell_apart_are_set_beside_themselves() {
         assert_eq!((ratio.median, &head[..]), (1.0, "time (ns)"));
         names.push(name.clone());
     }
-    // The last two rows have one name
+    // The last two rows have the same name and are left out
     let expected =
         ["gscm, clients 10000, packet 40", "gscm, clients 10000, packet 1500", "gscm, clients 1000000, packet 40"];
     assert_eq!(names, expected);
-    // Of another order and with other results among the numbers, they are found as well
+    // Rows in another order and with other results are matched as well
     let mut second = of_numbers();
     second.rows.reverse();
     let back = figures(&a, &a, &of_numbers(), &second).unwrap();
     assert_eq!(back.rows, found.rows);
 }
 
-/// A number that a machine changes names no row if the words do.
+/// A number that differs between machines is not part of a row's name if the text suffices.
 #[test]
 fn results_among_the_numbers_do_not_part_rows() {
     let table = |count: f64| {
@@ -102,7 +102,7 @@ fn results_among_the_numbers_do_not_part_rows() {
     assert_eq!(figures(&a, &a, &table(1000.0), &table(999.0)).unwrap().rows[0][0], Cell::text("gcm"));
 }
 
-/// A claim that was tried in one circumstance here, in another there.
+/// A claim that was tested in different circumstances in the two directories.
 #[test]
 fn circumstances_of_either_folder_are_shown() {
     let (a, mut b) = (folder("A", Verdict::Holds, 1.0), folder("B", Verdict::DoesNotHold, 1.0));

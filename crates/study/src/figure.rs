@@ -1,15 +1,14 @@
-//! A figure as data: axes, series, points with intervals, and the words for those who cannot see it. How it is drawn
-//! is `svg`'s matter.
+//! Figures (plots) as data: axes, series, points with intervals, and a text alternative. `svg` draws them.
 
 use schemars::JsonSchema;
 use sealwright_measure::{Cell, Column, Interval, Table};
 use serde::{Deserialize, Serialize};
 
-/// Colours of the page's palette. A scheme has the same one in every figure.
+/// Colours, as indices into the page's palette. A scheme has the same colour in every figure.
 pub mod colour {
-    /// The paper, or no scheme.
+    /// The paper's machine, or no particular scheme.
     pub const NONE: usize = 0;
-    /// GCM, and GCM with everything kept (GCM-Pre).
+    /// GCM; also GCM with all precomputed data stored (GCM-Pre).
     pub const GCM: usize = 1;
     /// CBC, in files and on the bus.
     pub const CBC: usize = 2;
@@ -19,9 +18,9 @@ pub mod colour {
     pub const RKC: usize = 4;
     /// GSCM, and its hardened form.
     pub const GSCM: usize = 5;
-    /// GCM with nothing but keys kept (GCM-On).
+    /// GCM with only keys stored (GCM-On).
     pub const GCM_ON: usize = 6;
-    /// The first, second, third circumstance of a figure that is not about schemes.
+    /// The circumstances of a figure that does not compare schemes, in order.
     pub const CIRCUMSTANCES: [usize; 4] = [7, 8, 9, 6];
 }
 
@@ -119,24 +118,24 @@ pub enum X {
 }
 
 impl Axis {
-    /// An axis with equal steps and marks left to the plot.
+    /// A linear axis whose marks are chosen by the plot.
     pub fn new(name: impl Into<String>, unit: Option<&str>) -> Axis {
         Axis { name: name.into(), unit: unit.map(str::to_owned), log: false, ticks: Vec::new() }
     }
 
-    /// The same axis with equal factors.
+    /// The same axis with a logarithmic scale.
     #[must_use]
     pub fn log(self) -> Axis {
         Axis { log: true, ..self }
     }
 
-    /// The same axis with marks of its own.
+    /// The same axis with the given marks.
     #[must_use]
     pub fn ticks(self, ticks: impl IntoIterator<Item = (f64, String)>) -> Axis {
         Axis { ticks: ticks.into_iter().collect(), ..self }
     }
 
-    /// Its title: `time (ms)`.
+    /// The title of the axis: `time (ms)`.
     pub fn title(&self) -> String {
         match &self.unit {
             Some(unit) => format!("{} ({unit})", self.name),
@@ -144,7 +143,7 @@ impl Axis {
         }
     }
 
-    /// How `x` reads on this axis.
+    /// The position `x` as text on this axis.
     pub fn reading(&self, x: &X) -> String {
         match x {
             X::Word(word) => word.clone(),
@@ -157,7 +156,7 @@ impl Axis {
 }
 
 impl Series {
-    /// A series measured here.
+    /// A series that was measured here.
     pub fn here(name: impl Into<String>, colour: usize, points: impl IntoIterator<Item = (X, Interval)>) -> Series {
         let points = points.into_iter().map(|(x, y)| Point { x, y }).collect();
         Series { name: name.into(), origin: Origin::Measured, colour, points }
@@ -168,14 +167,14 @@ impl Series {
         Series { origin: Origin::Printed, ..Series::here(name, colour, points) }
     }
 
-    /// A series measured for comparison.
+    /// A series that was measured here for comparison.
     pub fn beside(name: impl Into<String>, colour: usize, points: impl IntoIterator<Item = (X, Interval)>) -> Series {
         Series { origin: Origin::Beside, ..Series::here(name, colour, points) }
     }
 }
 
 impl Figure {
-    /// The figure's numbers as a table: a row a place, a column a series.
+    /// The figure's numbers as a table: a row for each x, a column for each series.
     pub fn table(&self) -> Table {
         let mut places: Vec<&X> = Vec::new();
         for point in self.series.iter().flat_map(|series| &series.points) {
@@ -203,19 +202,19 @@ impl Figure {
     }
 }
 
-/// A figure in a cell, with its interval where it has one.
+/// A table cell with a figure, and its interval if it has one.
 pub fn cell(figure: Interval) -> Cell {
     let decimals = decimals(figure.median);
     let exact = figure.low == figure.high && figure.tells();
     if exact { Cell::number(figure.median, decimals) } else { Cell::interval(figure, decimals) }
 }
 
-/// A figure with its interval as words, with digits to suit its size.
+/// A figure with its interval as text, with decimals suited to its size.
 pub fn shown(figure: Interval) -> String {
     cell(figure).shown()
 }
 
-/// Digits after the point for three that matter.
+/// The number of decimals for three significant digits.
 pub fn decimals(value: f64) -> u8 {
     match value.abs() {
         x if x >= 99.95 => 0,

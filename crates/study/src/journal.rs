@@ -1,9 +1,9 @@
-//! `results/journal.jsonl`: which studies a run of all of them has ended, so that one that was interrupted goes on
-//! where it stopped.
+//! `results/journal.jsonl` records which studies of a run of all studies have ended, so that an interrupted run can
+//! continue.
 //!
-//! The rule: what a run has measured is kept if that run never came to its end, is not a day old, and was of the same
-//! programs to the last bit (this one and the `sealwright` that it runs), the same machine, grid and budget. A run that came to
-//! its end is over; the next measures everything.
+//! A run continues the previous one if that was not completed, began less than a day ago, and used exactly the same
+//! programs (this one and the `sealwright` that it runs), the same machine, grid and budget. Otherwise a new run
+//! measures everything.
 
 use std::{collections::BTreeMap, fs::File, time::Duration};
 
@@ -19,10 +19,10 @@ use crate::{
     study::Options,
 };
 
-/// The journal's name in the results directory.
+/// The name of the journal in the results directory.
 const NAME: &str = "journal";
 
-/// How long an interrupted run waits to be taken up.
+/// The time during which an interrupted run can be continued.
 const WAITS: Duration = Duration::from_secs(24 * 3600);
 
 /// What must be equal for results to belong to the same run.
@@ -59,26 +59,26 @@ pub(crate) enum Entry {
     Done,
 }
 
-/// The run under way.
+/// The run in progress.
 #[derive(Debug)]
 pub(crate) struct Journal {
     store: Store,
     run: Run,
-    /// What is kept of an interrupted run, and when that one began.
+    /// What an interrupted run has completed, if this run continues one.
     kept: Option<Kept>,
-    /// Seconds that studies took here when they last ran on the same grid.
+    /// Seconds that each study took in its last run on the same grid.
     seconds: BTreeMap<String, f64>,
 }
 
 #[derive(Debug, PartialEq)]
 struct Kept {
     begun: String,
-    /// The studies that ended, and the SHA-256 of the document of each.
+    /// The studies that ended, each with the SHA-256 of its document.
     studies: Vec<(String, Option<String>)>,
 }
 
 impl Journal {
-    /// Takes up the run that was interrupted, or begins a new one.
+    /// Continues an interrupted run, or begins a new one.
     pub(crate) fn open(options: &Options) -> Result<Journal, StudyError> {
         Journal::of(options, Run::here(options)?)
     }
@@ -100,17 +100,17 @@ impl Journal {
         Ok(Journal { store, run, kept, seconds })
     }
 
-    /// When the run that was interrupted began, if `study` had ended in it.
+    /// The time when the interrupted run began, if `study` ended in it.
     pub(crate) fn kept(&self, study: &str) -> Option<&str> {
         let kept = self.kept.as_ref()?;
         kept.studies.iter().any(|(name, _)| name == study).then_some(&kept.begun[..])
     }
 
-    /// The results of `study`, if they are that run's.
+    /// The stored results of `study`, if they come from the interrupted run.
     pub(crate) fn results(&self, study: &str) -> Option<Results> {
         let begun = self.kept(study)?;
         let results = Results::load(self.store.folder(), study).ok().flatten()?;
-        // Somebody may have run the study by itself meanwhile, also with another program or for a server with other memory
+        // Meanwhile the study may have been run separately, perhaps with another program or budget
         let Run { program, sealwright, machine, quick, budget } = &self.run;
         let by = &results.provenance;
         let same = (&by.program, &by.sealwright, &by.budget, &results.quick) == (program, sealwright, budget, quick)
@@ -118,30 +118,30 @@ impl Journal {
         (same && *results.machine.date >= *begun).then_some(results)
     }
 
-    /// What every attack came to, if they ended in that run and nobody has run them since.
+    /// The outcomes of all attacks, if they ended in that run and their document has not changed since.
     pub(crate) fn attacks(&self) -> Option<attacks::Report> {
         let (_, document) = self.kept.as_ref()?.studies.iter().rfind(|(name, _)| name == ATTACKS)?;
         (document.is_some() && self.document(ATTACKS) == *document)
             .then(|| load_attacks(self.store.folder()).ok().flatten())?
     }
 
-    /// SHA-256 of the document of `study`.
+    /// SHA-256 of the stored document of `study`.
     fn document(&self, study: &str) -> Option<String> {
         sha256(File::open(self.store.folder().join(format!("{study}.json"))).ok()?).ok()
     }
 
-    /// Seconds that `study` took when it last ran on this grid.
+    /// The time that `study` took in its last run on this grid.
     pub(crate) fn took(&self, study: &str) -> Option<Duration> {
         self.seconds.get(study).and_then(|&seconds| Duration::try_from_secs_f64(seconds).ok())
     }
 
-    /// Notes that `study` has ended and its results are kept.
+    /// Records that `study` has ended and its results are stored.
     pub(crate) fn ended(&self, study: &str, seconds: f64) -> Result<(), StudyError> {
         let document = self.document(study);
         self.append(&Entry::Ended { study: study.to_owned(), quick: self.run.quick, seconds, document })
     }
 
-    /// Notes that the run is over.
+    /// Records that the run is complete.
     pub(crate) fn done(&self) -> Result<(), StudyError> {
         self.append(&Entry::Done)
     }
@@ -154,7 +154,7 @@ impl Journal {
 }
 
 impl Run {
-    /// These programs on this machine.
+    /// The run of these programs on this machine.
     fn here(options: &Options) -> Result<Run, StudyError> {
         let Programs { program, sealwright } = Programs::here(options.binary.as_deref())
             .map_err(StudyError::io("this program and the sealwright beside it"))?;
@@ -163,7 +163,7 @@ impl Run {
     }
 }
 
-/// What is kept of the last run in `lines`, if it was interrupted and is like `run`.
+/// What the last run in `lines` has completed, if it was interrupted and matches `run`.
 fn interrupted(lines: &[Record<Entry>], run: &Run) -> Option<Kept> {
     let last = lines.iter().rposition(|line| matches!(line.result, Entry::Begun(_)))?;
     let (begun, after) = lines[last..].split_first()?;
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(interrupted(&[], &run), None);
     }
 
-    /// Virtual machines call the processors of two families by one name.
+    /// Virtual machines give processors of different families the same name.
     #[test]
     fn a_machine_of_another_family_is_another_machine() {
         let run = |family: &str| {
@@ -291,7 +291,7 @@ mod tests {
         assert!(again().is_none(), "they have not ended");
         journal.ended(ATTACKS, 1.0).unwrap();
         assert_eq!(again().unwrap().seconds, 1.0);
-        // Somebody ran them by themselves meanwhile
+        // Meanwhile the attacks were run separately
         keep_attacks(&report(2.0), folder.path()).unwrap();
         assert!(again().is_none());
     }
@@ -306,7 +306,7 @@ mod tests {
         assert!(Journal::open(&options).unwrap().results("files").is_none());
     }
 
-    /// Measurements run in this program, and some in `sealwright` beside it: either may have changed.
+    /// Measurements run in this program and in the `sealwright` beside it, and either may have changed.
     #[test]
     fn a_run_knows_this_program_and_the_one_that_it_runs() {
         let folder = tempfile::tempdir().unwrap();

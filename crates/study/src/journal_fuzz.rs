@@ -1,5 +1,5 @@
-//! What fuzzing asks of the journal of a run of studies: whatever its file holds, it is refused with its name, or the run that was
-//! interrupted goes on with just the studies that ended in it; what is noted now is known afterwards.
+//! Fuzz target for the journal. Whatever the file contains, either it is refused with an error that names it, or the
+//! interrupted run continues with exactly the studies that ended in it. What is then recorded can be read again.
 
 use std::{fs, path::Path};
 
@@ -14,7 +14,8 @@ fn run(program: &str) -> Run {
     Run { program: program.into(), sealwright: None, machine: "m".into(), quick: true, budget: None }
 }
 
-/// Takes any bytes for a journal in `folder`, or lines that one can have, in any order; the first byte says which.
+/// Writes a journal to `folder` and opens it. The first byte decides whether the rest is the file's content or a
+/// sequence of valid and damaged lines in any order.
 pub fn fuzz(folder: &Path, bytes: &[u8]) {
     let Some((&how, bytes)) = bytes.split_first() else { return };
     let (text, expected) = if how & 1 == 0 { (bytes.to_vec(), None) } else { lines(bytes) };
@@ -49,7 +50,7 @@ fn names(kept: &Kept) -> Vec<String> {
     kept.studies.iter().map(|(name, _)| name.clone()).collect()
 }
 
-/// Lines, a byte each, and what is kept of them.
+/// Makes a journal with one line for each byte, and computes what must be kept of it.
 fn lines(bytes: &[u8]) -> (Vec<u8>, Option<Option<Vec<String>>>) {
     let now = sealwright_measure::machine::now();
     let line = |date: &str, result| {
@@ -78,7 +79,7 @@ fn lines(bytes: &[u8]) -> (Vec<u8>, Option<Option<Vec<String>>>) {
                 kept = None;
                 text.extend(line(&now, Entry::Done));
             }
-            // Cut by a crash, or of an older program
+            // Cut off by a crash, or written by an older program
             4 => text.extend(&line(&now, ended)[..usize::from(byte >> 3)]),
             5 => text.extend(br#"{"schema":1,"date":"","result":{}}"#),
             _ => {

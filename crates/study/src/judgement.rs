@@ -63,7 +63,7 @@ pub struct Scoped {
 }
 
 impl Judged {
-    /// The claim of `sentence`, not yet tried anywhere.
+    /// The claim of `sentence` without verdicts.
     pub fn new(sentence: &Sentence) -> Judged {
         let Sentence { id, short, sentence, place, reading, rule, number, chosen, untestable, only, .. } =
             sentence.clone();
@@ -104,12 +104,12 @@ impl Judged {
     }
 }
 
-/// Whether `scope` is `only`, or begins with it if it ends in `*`.
+/// Whether `scope` equals `only`, or begins with it if `only` ends in `*`.
 fn fits(only: &str, scope: &str) -> bool {
     only.strip_suffix('*').map_or(only == scope, |start| scope.starts_with(start))
 }
 
-/// Every claim of a paper, judged by `quantities`.
+/// Judges every claim of a paper by `quantities`.
 ///
 /// # Errors
 /// When a rule cannot be read.
@@ -118,7 +118,7 @@ pub fn judge(sentences: &[Sentence], quantities: &[Quantity]) -> Result<Vec<Judg
 }
 
 impl Scoped {
-    /// The figures behind the verdicts, in words.
+    /// The figures behind the verdicts, as text.
     pub fn evidence(&self) -> String {
         let direction = self.direction.as_ref().map(|Direction { cases, deciding, .. }| {
             let words = ["holds", "does not hold", "cannot be told"];
@@ -142,9 +142,9 @@ fn brief(value: f64) -> String {
     shown(Interval::exact(value))
 }
 
-/// `Of 6 cases, holds in 5, does not hold in 1. `, or nothing if there is one case.
+/// `Of 6 cases, holds in 5, does not hold in 1. `; empty if there is only one case.
 fn tally(cases: &[usize], words: &[&str]) -> String {
-    // A file may say anything
+    // Counts from a file may be arbitrarily large
     let all = cases.iter().fold(0_usize, |all, count| all.saturating_add(*count));
     if all < 2 {
         return String::new();

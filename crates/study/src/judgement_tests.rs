@@ -52,10 +52,11 @@ fn circumstances_have_verdicts_of_their_own() {
     assert_eq!(serde_json::from_str::<Judged>(&json).unwrap(), judged);
 }
 
-/// A rule's number other than 0 and 1 is a threshold: the claim says so, and shows the paper's own figure under it.
+/// A number in a rule other than 0 and 1 is a threshold. The claim must state it as ours, and show the paper's own
+/// figure.
 #[test]
 fn thresholds_stand_beside_the_papers_own_figures() {
-    // Of counts and shares, between all and none
+    // For counts and shares, a number between all and none is not a threshold
     let counts = ["attack succeeds", "share of strikes", "values besides", "other blocks", "memory blocks"];
     let mut found = 0;
     for study in crate::studies::STUDIES {
@@ -78,7 +79,7 @@ fn thresholds_stand_beside_the_papers_own_figures() {
     assert!(found > 20, "{found}");
 }
 
-/// A file may say anything.
+/// Stored files may contain arbitrary counts.
 #[test]
 fn more_cases_than_can_be_counted() {
     assert_eq!(tally(&[usize::MAX, 2, 0], &["a", "b", "c"]), format!("of {0} cases, a in {0}, b in 2; ", usize::MAX));

@@ -1,10 +1,12 @@
-//! Papers on authenticated encryption, replayed.
+//! Repeats the measurements of papers on authenticated encryption, and judges their claims.
 //!
-//! * [`Study`] runs a paper's grid anew and ends in an [`Outcome`]: tables, [`Figure`]s, claims with verdicts, notes;
-//! * [`STUDIES`] are those that exist; [`run_one`] and [`run_all`] run them, keep [`Results`] and write the page;
-//! * [`report`] makes that page from the results directory alone, [`compare`] sets two such directories side by side;
-//! * [`plot`] draws tables of simulated runs as the report's figures are drawn;
-//! * [`advise`](advise::advise) says which suite to take, from what [`bench`] measured.
+//! * A [`Study`] repeats the measurements of one paper. Its [`Outcome`] has tables, [`Figure`]s, notes, and claims
+//!   with verdicts.
+//! * [`STUDIES`] lists all studies. [`run_one`] and [`run_all`] run them, store their [`Results`] and write the
+//!   report.
+//! * [`report`] makes the report from a results directory alone; [`compare`] compares two such directories.
+//! * [`plot`] draws tables of simulated runs in the style of the report.
+//! * [`advise`](advise::advise) recommends a suite, based on what [`bench`] measured.
 //!
 //! ```no_run
 //! use sealwright_study::{Options, run_all};

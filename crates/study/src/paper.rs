@@ -1,4 +1,4 @@
-//! What a paper printed: its citation, its tables, its claims as sentences; read from `data/*.toml`.
+//! Contents of a paper: citation, printed tables and claims. They are read from `data/*.toml`.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::rule::Number;
 
-/// A paper as printed.
+/// A paper.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Paper {
@@ -20,7 +20,7 @@ pub struct Paper {
     pub r#where: String,
     /// Year.
     pub year: u16,
-    /// On what it was measured.
+    /// The hardware and software on which it was measured.
     pub setup: String,
     /// The question it asked.
     pub asked: String,
@@ -28,16 +28,16 @@ pub struct Paper {
     pub found: String,
     /// Its tables.
     pub tables: Vec<Printed>,
-    /// What it claims, what holds here and why, in a line each.
+    /// Its claim, the result here and the reason, in one line each.
     pub glance: Glance,
     /// Its claims.
     pub claims: Vec<Sentence>,
-    /// Figures and commands it shows outside tables, which each study knows how to read.
+    /// Figures and commands outside of tables, in a form that each study defines.
     #[serde(default)]
     pub printed: toml::Table,
 }
 
-/// A paper at a glance.
+/// A paper in one line.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Glance {
@@ -45,27 +45,27 @@ pub struct Glance {
     pub name: String,
     /// What it claimed.
     pub claimed: String,
-    /// Why what holds here holds: the mechanism, not a figure.
+    /// Why the result here is what it is: the mechanism, without figures.
     pub why: String,
-    /// The claim that stands for all.
+    /// Identifier of the claim that represents the paper.
     pub claim: String,
-    /// The figure that stands for all.
+    /// Identifier of the figure that represents the paper.
     pub figure: String,
 }
 
-/// A table as printed.
+/// A printed table.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Printed {
-    /// By what the study finds it.
+    /// Identifier by which the study finds it.
     pub id: String,
-    /// Where it stands.
+    /// Its place in the paper.
     pub place: String,
     /// Its caption.
     pub caption: String,
     /// The unit of every figure.
     pub unit: String,
-    /// What each figure of a row is.
+    /// The meaning of each figure in a row.
     pub columns: Vec<String>,
     /// The rows.
     pub rows: Vec<Row>,
@@ -81,42 +81,42 @@ pub struct Row {
     pub values: Vec<f64>,
 }
 
-/// A claim as a sentence of the paper, how it is read here, and the rules that judge it.
+/// A claim: a sentence of the paper, its interpretation here, and the rules that judge it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sentence {
-    /// By what the study finds it.
+    /// Identifier by which the study finds it.
     pub id: String,
     /// The claim in a few words, for a grid.
     pub short: String,
     /// The paper's own words.
     pub sentence: String,
-    /// Where it stands.
+    /// Its place in the paper.
     pub place: String,
-    /// How it is read: what the paper compared, and what has to be so for it to hold.
+    /// The interpretation: what the paper compared, and what must be true for the claim to hold.
     pub reading: String,
-    /// What must be true of which quantities ([`crate::rule`]).
+    /// What must be true of which quantities; see [`crate::rule`].
     pub rule: Option<String>,
     /// The paper's number.
     pub number: Option<Number>,
-    /// The threshold of its rule, where the sentence has none or we had to make it exact.
+    /// The threshold of the rule, if the sentence has none or it had to be made precise.
     pub chosen: Option<Chosen>,
     /// Why it cannot be tested here, if it cannot.
     pub untestable: Option<String>,
-    /// The circumstances that may judge it; all if there are none.
+    /// The circumstances in which the claim is judged; all if the list is empty.
     #[serde(default)]
     pub only: Vec<String>,
-    /// The verdict on the paper's own figures, which is the same on every machine: a test compares it.
+    /// The expected verdict on the paper's own figures, which does not depend on the machine. A test checks it.
     pub arithmetic: Option<Arithmetic>,
 }
 
-/// What the paper's own figures say.
+/// The expected verdict on the paper's own figures.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Arithmetic {
     /// In the only circumstance.
     One(Verdict),
-    /// In each circumstance, by its name.
+    /// In each circumstance by name.
     Each(BTreeMap<String, Verdict>),
 }
 
@@ -132,32 +132,32 @@ pub struct Chosen {
 }
 
 impl Paper {
-    /// Reads a paper that was compiled in.
+    /// Parses a paper that was compiled in.
     ///
     /// # Panics
-    /// If `text` is not a paper; a test reads every one.
+    /// If `text` is not a valid paper. A test parses all of them.
     pub(crate) fn compiled_in(text: &str) -> Paper {
         toml::from_str(text).expect("a paper compiled in is well formed")
     }
 
-    /// The printed table `id`.
+    /// The printed table with this `id`.
     pub fn table(&self, id: &str) -> Option<&Printed> {
         self.tables.iter().find(|table| table.id == id)
     }
 
-    /// The claim `id`.
+    /// The claim with this `id`.
     pub fn claim(&self, id: &str) -> Option<&Sentence> {
         self.claims.iter().find(|claim| claim.id == id)
     }
 
-    /// One line that names the paper.
+    /// The paper's citation in one line.
     pub fn citation(&self) -> String {
         format!("{}: {}. {}, {}.", self.author, self.title, self.r#where, self.year)
     }
 }
 
 impl Printed {
-    /// The figure of row `label` and column number `column`.
+    /// The figure in the row `label` and the column with this number.
     pub fn value(&self, label: &str, column: usize) -> Option<f64> {
         self.rows.iter().find(|row| row.label == label)?.values.get(column).copied()
     }

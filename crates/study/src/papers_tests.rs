@@ -1,19 +1,19 @@
-//! Tests that `docs/PAPERS.md` names claims that exist, all of them, and says of the papers' own figures what these say; and that
-//! a paper's number is one that the paper prints.
+//! Tests of `docs/PAPERS.md`: it must name every claim and no other, and its statements on the papers' own figures
+//! must agree with the verdicts. A number that is attributed to a paper must occur in the paper's sentence.
 #![allow(clippy::unwrap_used)]
 
 use std::{collections::BTreeSet, fs, path::Path};
 
 use crate::{judgement::judge, studies::STUDIES};
 
-/// A claim's name, and what the page says of the paper's own figures.
+/// The name of a claim, and what the page says of the paper's own figures, if anything.
 type Named = (String, Option<String>);
 
 fn document() -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/PAPERS.md")).unwrap()
 }
 
-/// Everything between [` and ]: `study/claim`, or `study/claim`; own figures: holds.
+/// The references in brackets: `study/claim`, or `study/claim; own figures: holds`.
 fn named(text: &str) -> Vec<Named> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let name = |part: &str| {
@@ -52,7 +52,8 @@ fn the_page_names_no_claim_that_there_is_not() {
     assert!(unknown.is_empty(), "{unknown:?}");
 }
 
-/// The card at a glance shows what was found here, so its claim has to be judged by more than what the paper prints.
+/// The line at the top of the report shows results of this machine, so its claim must be judged by more than the
+/// paper's own figures.
 #[test]
 fn the_card_of_every_paper_points_to_a_claim_that_is_judged_here() {
     for study in STUDIES {
@@ -65,7 +66,7 @@ fn the_card_of_every_paper_points_to_a_claim_that_is_judged_here() {
     }
 }
 
-/// Every sentence of a chapter's paragraphs rests on a claim, or explains the one before or after it in its paragraph.
+/// Every sentence in a paragraph of findings is based on a claim, or explains a neighbouring sentence.
 #[test]
 fn every_paragraph_of_findings_names_its_claims() {
     let page = document();
@@ -80,7 +81,8 @@ fn every_paragraph_of_findings_names_its_claims() {
     assert!(count >= 13, "{count} paragraphs");
 }
 
-/// What the names of quantities begin with that are the same on every machine: attacks, simulation, synthesis, definitions.
+/// Prefixes of the names of quantities that are the same on every machine: attacks, simulation, synthesis,
+/// definitions.
 const EVERYWHERE: [&str; 20] = [
     "ALMs",
     "attack succeeds",
@@ -103,10 +105,10 @@ const EVERYWHERE: [&str; 20] = [
     "values besides",
     "512 bits",
 ];
-/// Words of a sentence that another machine cannot refute.
+/// Words with which a sentence allows for a different result on another machine.
 const CAREFUL: [&str; 6] = ["may", "depends", "whether", "need not", "not always", "matter of"];
 
-/// Whether a sentence has one of them.
+/// Whether a sentence contains one of these words.
 fn careful(sentence: &str) -> bool {
     let words: Vec<&str> = sentence.split(|c: char| !c.is_alphabetic()).collect();
     CAREFUL.iter().any(|word| match word.split_once(' ') {
@@ -125,7 +127,7 @@ fn what_another_machine_can_refute_is_not_careful() {
     }
 }
 
-/// A sentence that rests on what a machine measured says no more than that it may be so, unless it is of the paper's own figures.
+/// A sentence that is based on measurements must allow for other results, unless it is about the paper's own figures.
 #[test]
 fn sentences_that_depend_on_the_machine_say_so() {
     let measured: BTreeSet<String> = STUDIES
@@ -153,13 +155,13 @@ fn sentences_that_depend_on_the_machine_say_so() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Numbers of claims whose sentence has none: where they come from instead.
+/// Claims with a number that does not occur in their sentence, and the source of the number.
 const DERIVED: [(&str, &str); 1] = [(
     "cores/parallel",
     "512 bits, by which the table's rates follow from its clocks; 1500 bytes in 24 beats are 500 of them",
 )];
 
-/// The numbers of a sentence, also as factors: 4X, 2.8, 33 % as 1.33, 3700 % as 37, four as 4.
+/// The numbers in a sentence, also written as factors: 4X, 2.8, 33 % (1.33), 3700 % (37), four (4).
 fn numbers(sentence: &str) -> Vec<f64> {
     let mut found = Vec::new();
     for word in sentence.split(|c: char| !c.is_ascii_alphanumeric() && c != '.') {
@@ -174,7 +176,7 @@ fn numbers(sentence: &str) -> Vec<f64> {
     found
 }
 
-/// What we would expect is not what a paper printed, and must not be called that.
+/// An expectation of ours must not be presented as a number of the paper.
 #[test]
 fn a_number_that_is_called_the_papers_is_in_its_sentence() {
     assert!(numbers("Error Propagation: None in both the schemes.").is_empty());

@@ -1,5 +1,6 @@
-//! RKC-R as one writes it down with the crates `aes` and `sha2`: a new key schedule and a Generate for every block. What
-//! ours must agree with before it is timed, and what it is compared with, in `bench` and in the messages study.
+//! A straightforward RKC-R built on the crates `aes` and `sha2`: a new key schedule and a Generate for every block.
+//! Our implementation must agree with it before it is timed, and is compared with it in `bench` and in the messages
+//! study.
 
 use aes::{
     Aes256,
@@ -8,14 +9,14 @@ use aes::{
 use sealwright::mode::rkc::Seed;
 use sha2::{Digest, Sha256};
 
-/// Hash_DRBG (SP 800-90A, 10.1.1) from the seed on, as RKC-R has it.
+/// Hash_DRBG (SP 800-90A, 10.1.1) as RKC-R uses it, starting from the seed.
 struct Drbg {
     v: Seed,
     c: Seed,
     counter: u64,
 }
 
-/// Adds a shorter number, modulo 2^440; all big endian.
+/// Adds a shorter number to `v` modulo 2^440; both are big-endian.
 fn add(v: &mut Seed, number: &[u8]) {
     let mut carry = 0;
     let padded = number.iter().rev().copied().chain(std::iter::repeat(0));
@@ -50,12 +51,12 @@ impl Drbg {
     }
 }
 
-/// Encrypts whole blocks in place and returns T.
+/// Encrypts whole blocks in place and returns the tag T.
 pub(crate) fn seal(key: &[u8; 32], seed: &Seed, text: &mut [u8]) -> [u8; 32] {
     each_block(key, seed, text, Aes256::encrypt_block)
 }
 
-/// Decrypts whole blocks in place and returns what T must be.
+/// Decrypts whole blocks in place and returns the expected tag T.
 pub(crate) fn open(key: &[u8; 32], seed: &Seed, text: &mut [u8]) -> [u8; 32] {
     each_block(key, seed, text, Aes256::decrypt_block)
 }

@@ -27,29 +27,29 @@ pub struct Step<'a> {
     pub left: Duration,
 }
 
-/// Time from one word about trials to the next: seldom enough to leave what is measured alone.
+/// The shortest time between two reports of trials. Reports are rare so that they do not disturb the measurement.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Where a study says how far it is.
+/// Reports the progress of a study, and records its comparisons.
 pub struct Progress<'a> {
     study: &'a str,
     what: String,
-    /// Steps begun.
+    /// Number of steps begun.
     begun: usize,
     total: usize,
     start: Instant,
     told: Instant,
-    /// How long this study should take.
+    /// Expected duration of this study.
     lasts: Duration,
-    /// How long those after it should take.
+    /// Expected duration of the studies after it.
     after: Duration,
     tell: &'a mut dyn FnMut(Step<'_>),
-    /// What was compared so far.
+    /// Summaries of the comparisons so far.
     recorded: Vec<Recorded>,
 }
 
 impl<'a> Progress<'a> {
-    /// A progress of `study` that tells every step to `tell`.
+    /// Reports every step of `study` to `tell`.
     pub fn new(study: &'a str, tell: &'a mut dyn FnMut(Step<'_>)) -> Self {
         let start = Instant::now();
         Progress {
@@ -66,7 +66,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Compares, telling each trial, and keeps the quartiles of its samples for the results.
+    /// Runs a comparison, reporting each trial, and records the quartiles of its samples for the results.
     ///
     /// # Errors
     /// As [`Meter::compare`].
@@ -76,30 +76,30 @@ impl<'a> Progress<'a> {
         Ok(found)
     }
 
-    /// Everything that was compared.
+    /// Takes the summaries of all comparisons.
     pub fn recorded(&mut self) -> Vec<Recorded> {
         std::mem::take(&mut self.recorded)
     }
 
-    /// The same progress of a study that should take `lasts`, with those that follow taking `after`.
+    /// Sets the expected duration of this study, and of those that follow it.
     #[must_use]
     pub fn lasting(self, lasts: Duration, after: Duration) -> Self {
         Progress { lasts, after, ..self }
     }
 
-    /// Says how many steps there will be.
+    /// Sets the number of steps.
     pub fn expect(&mut self, total: usize) {
         self.total = total;
     }
 
-    /// Begins a step; the one before, if any, has ended.
+    /// Begins a step, which ends the previous one.
     pub fn step(&mut self, what: &str) {
         what.clone_into(&mut self.what);
         self.begun += 1;
         self.say(None, 0.0);
     }
 
-    /// Passes on what a [`Meter`](sealwright_measure::Meter) says while it compares in this step:
+    /// A callback that reports the progress of a [`Meter`](sealwright_measure::Meter) in this step:
     /// `meter.compare(&mut candidates, &mut progress.trial())`.
     pub fn trial(&mut self) -> impl FnMut(meter::Progress<'_>) + use<'_, 'a> {
         |now| {
@@ -110,14 +110,14 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Says that the last step has ended.
+    /// Ends the last step.
     pub fn end(&mut self) {
         "done".clone_into(&mut self.what);
         (self.begun, self.total) = (self.total + 1, self.total);
         self.say(None, 0.0);
     }
 
-    /// Tells the step, of which `share` is done.
+    /// Reports the current step, of which `share` is done.
     fn say(&mut self, trial: Option<&str>, share: f64) {
         self.told = Instant::now();
         let done = self.begun.saturating_sub(1).min(self.total);
@@ -127,8 +127,8 @@ impl<'a> Progress<'a> {
     }
 }
 
-/// Time left of a study of which the share `done` took `elapsed`, and which was thought to take `lasts`: first what was
-/// thought, more and more what is seen.
+/// The remaining time of a study of which the share `done` took `elapsed` and all was expected to take `lasts`. The
+/// estimate changes gradually from the expected duration to the observed rate.
 fn left(elapsed: Duration, lasts: Duration, done: f64) -> Duration {
     let to_do = 1.0 - done;
     (elapsed + lasts.mul_f64(to_do)).mul_f64(to_do)

@@ -70,14 +70,14 @@ impl Recorded {
 }
 
 impl Provenance {
-    /// Of the program that runs, and of the one that it runs.
+    /// The provenance of results from this program and from the `sealwright` that it runs.
     pub(crate) fn here(commit: &str, sealwright: Option<&Path>, comparisons: Vec<Recorded>) -> Provenance {
         let Programs { program, sealwright } = Programs::here(sealwright).unwrap_or_default();
         Provenance { commit: commit.to_owned(), program, sealwright, budget: None, comparisons }
     }
 }
 
-/// Every program of ours whose code makes figures, by its SHA-256: another one of either makes other figures.
+/// SHA-256 of the programs that produce figures. If either changes, figures may change.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Programs {
     pub(crate) program: String,
@@ -85,8 +85,8 @@ pub(crate) struct Programs {
 }
 
 impl Programs {
-    /// This program, and the one that it runs. The second may change while this one runs, the first may not: its file
-    /// may be another one by now.
+    /// This program, and the `sealwright` that it runs. This program is hashed only once, as its file may be replaced
+    /// while it runs; the other one is hashed each time, as it may change in between.
     pub(crate) fn here(sealwright: Option<&Path>) -> io::Result<Programs> {
         static THIS: OnceLock<String> = OnceLock::new();
         let program = match THIS.get() {
@@ -101,12 +101,12 @@ impl Programs {
     }
 }
 
-/// SHA-256 of the program that runs. Linux gives its file even if another one has its name by now.
+/// SHA-256 of the running program. On Linux, this is the right file even if it was replaced on disk.
 fn this() -> io::Result<String> {
     sha256(File::open("/proc/self/exe").or_else(|_| File::open(std::env::current_exe()?))?)
 }
 
-/// SHA-256 of a file, in hex.
+/// SHA-256 of a file, in hexadecimal.
 pub(crate) fn sha256(mut file: File) -> io::Result<String> {
     let (mut hash, mut part) = (Sha256::new(), vec![0; 1 << 16]);
     loop {

@@ -63,13 +63,13 @@ pub struct Quantity {
 }
 
 impl Quantity {
-    /// Whether a verdict may rest on it.
+    /// Whether a verdict may be based on it.
     pub fn tells(&self) -> bool {
         !self.once && self.figure.tells()
     }
 }
 
-/// Collects the quantities of one circumstance.
+/// Collects the quantities of one circumstance and kind.
 #[derive(Debug)]
 pub(crate) struct Quantities<'a> {
     all: &'a mut Vec<Quantity>,
@@ -94,12 +94,13 @@ impl<'a> Quantities<'a> {
         }
     }
 
-    /// Adds a figure without a spread.
+    /// Adds a figure that is known exactly.
     pub(crate) fn exact(&mut self, name: impl Into<String>, value: f64) {
         self.add(name, Interval::exact(value));
     }
 
-    /// Adds a figure that varies but was found only once, as exactly as it was read.
+    /// Adds a figure that varies but was measured only once. `figure` gives the precision of the reading, not the
+    /// spread.
     pub(crate) fn once(&mut self, name: impl Into<String>, figure: Option<Interval>) {
         if let Some(figure) = figure {
             self.add(name, figure);

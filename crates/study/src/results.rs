@@ -34,7 +34,7 @@ pub struct Results {
 }
 
 impl Results {
-    /// The results of a run that just ended on this machine.
+    /// The results of a run that has just ended on this machine.
     pub fn new(study: &str, quick: bool, took: Duration, outcome: Outcome) -> Results {
         Results {
             study: study.to_owned(),
@@ -47,7 +47,7 @@ impl Results {
         }
     }
 
-    /// The same results with the programs that made them, what was compared, and the time that was stolen since `since`.
+    /// Adds the provenance: the programs, the comparisons, and the steal time since `since`.
     #[must_use]
     pub fn from_run(self, options: &Options, comparisons: Vec<Recorded>, since: Option<&Ticks>) -> Results {
         let by = Provenance::here(&options.commit, options.binary.as_deref(), comparisons);
@@ -73,7 +73,7 @@ impl Results {
     }
 }
 
-/// The name of `bench` among the studies, and of its results file.
+/// The name of `bench` among the studies and of its results file.
 pub const BENCH: &str = "bench";
 
 /// Writes the report of `bench` atomically as `bench.json` into `folder`.
@@ -93,7 +93,7 @@ pub fn load_bench(folder: &Path) -> Result<Option<bench::Report>, StudyError> {
     read(folder, BENCH)
 }
 
-/// The name of the attacks among the studies, and of their results file.
+/// The name of the attacks among the studies and of their results file.
 pub const ATTACKS: &str = "attacks";
 
 /// Writes the outcomes of all attacks atomically as `attacks.json` into `folder`.

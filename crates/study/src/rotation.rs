@@ -1,18 +1,19 @@
-//! What is timed in memory: small messages rotate over a window, so that none is read just after it was written, and nonces were
-//! written before.
+//! Timed work on messages in memory. Small messages rotate over a window, so that none is read just after it was
+//! written, and nonces are generated beforehand.
 
 use std::{hint::black_box, io, time::Duration};
 
 use sealwright_measure::{Candidate, Clock, Placed, clock::ThreadCpu, random::Random};
 
-/// Bytes that small messages rotate over, so that none is read just after it was written.
+/// Size in bytes of the window over which small messages rotate.
 const WINDOW: usize = 32 * 1024;
-/// Most messages in the window; so many seeds and nonces there are.
+/// The maximum number of messages in the window, and the number of seeds and nonces.
 pub(crate) const MESSAGES: usize = 256;
 /// Messages start on cache lines.
 const LINE: usize = 64;
 
-/// Work on messages in a window; each may be restored from another first, which is timed.
+/// A candidate that works on the messages in the window. Each message may first be restored from a copy, which is
+/// timed.
 pub(crate) struct Timed<F> {
     name: String,
     bytes: usize,
@@ -21,25 +22,25 @@ pub(crate) struct Timed<F> {
     work: F,
 }
 
-/// Bytes from a message to the next.
+/// Distance from one message to the next in bytes.
 fn stride(bytes: usize) -> usize {
     bytes.next_multiple_of(LINE)
 }
 
-/// Messages in the window.
+/// Number of messages in the window.
 pub(crate) fn messages(bytes: usize) -> usize {
     (WINDOW / stride(bytes)).clamp(1, MESSAGES)
 }
 
 impl<R, F: FnMut(usize, &mut [u8]) -> R> Timed<F> {
-    /// Messages of so many bytes; `work` gets the message's number and text.
+    /// Messages of `bytes` bytes; `work` receives the number of the message and its text.
     pub(crate) fn new(name: impl Into<String>, bytes: usize, work: F) -> Timed<F> {
-        // The meter moves it before every round, so where it begins does not matter
+        // The meter moves the memory before every round, so its first address does not matter
         let memory = Placed::new(stride(bytes) * messages(bytes), 0x5a, &mut Random::new(1));
         Timed { name: name.into(), bytes, memory, source: None, work }
     }
 
-    /// Copies the message of the same number out of `source` before each work; messages stand there side by side.
+    /// Restores each message from `source` before the work. In `source`, messages follow each other without gaps.
     pub(crate) fn restored(self, source: Vec<u8>) -> Timed<F> {
         Timed { source: Some(source), ..self }
     }
@@ -71,7 +72,7 @@ impl<R, F: FnMut(usize, &mut [u8]) -> R> Candidate for Timed<F> {
     }
 }
 
-/// A nonce for each message, written beforehand.
+/// A nonce for each message, generated beforehand.
 pub(crate) fn nonces() -> Vec<[u8; 12]> {
     (0..MESSAGES as u64)
         .map(|i| std::array::from_fn(|at| if at < 4 { 7 } else { (i >> (8 * (11 - at))) as u8 }))

@@ -1,5 +1,4 @@
-//! Running studies: results to `results/<study>.json`, then the page. Speed beside other libraries is one of them,
-//! though no paper's.
+//! Runs studies, the attacks and `bench`: stores their results in `results/<study>.json` and writes the report.
 
 use std::{
     path::PathBuf,
@@ -34,14 +33,14 @@ pub struct Ran {
     pub page: PathBuf,
 }
 
-/// Runs the study called `name`, [`BENCH`] or [`ATTACKS`]; stores its results and writes the page anew from everything in the
-/// results directory.
+/// Runs the study called `name`, [`BENCH`] or [`ATTACKS`], stores its results, and writes the report again from all
+/// stored results.
 ///
 /// # Errors
 /// When no study has this name, when it fails, or when results or page cannot be written.
 pub fn run_one(name: &str, options: &Options, tell: &mut dyn FnMut(Step<'_>)) -> Result<Ran, StudyError> {
     let (mut results, mut bench, mut attacks) = (Vec::new(), None, None);
-    // What cannot be kept is not measured.
+    // Before measuring, make sure that results can be stored
     Store::open(&options.results).map_err(StudyError::io(options.results.display().to_string()))?;
     if name == BENCH {
         let lasts = bench_lasts(options.quick);
@@ -57,8 +56,8 @@ pub fn run_one(name: &str, options: &Options, tell: &mut dyn FnMut(Step<'_>)) ->
     Ok(Ran { results, bench, attacks, kept: Vec::new(), page: report::write(options)? })
 }
 
-/// Runs every study that exists, [`ATTACKS`] and [`BENCH`], storing each one's results as it ends, then writes the page. After an
-/// interrupted run of the same programs, machine, grid and budget it goes on where that one stopped.
+/// Runs every study, [`ATTACKS`] and [`BENCH`], storing each result as soon as it is known, then writes the report.
+/// Continues an interrupted run of the same programs, machine, grid and budget.
 ///
 /// # Errors
 /// At the first study that fails, or when results or page cannot be written.
@@ -86,10 +85,12 @@ pub fn run_all(options: &Options, tell: &mut dyn FnMut(Step<'_>)) -> Result<Ran,
     Ok(Ran { results: all, bench: Some(bench), attacks: Some(attacks), kept, page: report::write(options)? })
 }
 
-/// The results of some studies, and the names of those that were taken from a run that was interrupted, with when that one began.
+/// The results of studies, and the names of those that come from an interrupted run, with the time when that run
+/// began.
 type Found = (Vec<Results>, Vec<(&'static str, String)>);
 
-/// Runs those of `studies` that the run which `journal` takes up has not ended. `after` is how long the rest of the run takes.
+/// Runs those of `studies` that had not ended in an interrupted run. `after` is the expected duration of what follows
+/// them.
 fn run_studies(
     studies: &[&'static dyn Study],
     journal: &Journal,
@@ -124,12 +125,12 @@ fn run(study: &dyn Study, options: &Options, mut progress: Progress<'_>) -> Resu
     Ok(results)
 }
 
-/// How long `bench` takes.
+/// Expected duration of `bench`.
 fn bench_lasts(quick: bool) -> Duration {
     Duration::from_secs(if quick { 25 } else { 400 })
 }
 
-/// How long all attacks take.
+/// Expected duration of all attacks.
 fn attacks_last(quick: bool) -> Duration {
     Duration::from_secs(if quick { 12 } else { 240 })
 }
@@ -147,7 +148,7 @@ fn measure_bench(options: &Options, mut progress: Progress<'_>) -> Result<bench:
     progress.step("checking that all implementations agree");
     let mut last = None;
     let found = bench::run(&asked, &mut |row| {
-        // The rows of a comparison come together, once it is over
+        // All rows of a comparison are reported together, after it has ended
         let now = Some((row.suite.clone(), row.bytes, row.direction));
         if last != now {
             progress.step(&format!("after {} {} B, {}", row.suite, row.bytes, row.direction));

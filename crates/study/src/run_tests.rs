@@ -1,4 +1,4 @@
-//! A run of studies that is killed goes on where it was, and ends with the results of one that was left alone.
+//! A run of all studies that is killed repeatedly continues, and ends with the results of an undisturbed run.
 #![allow(clippy::unwrap_used)]
 
 use std::{
@@ -25,10 +25,10 @@ use crate::{
     study::{Note, Options, Outcome, Study},
 };
 
-/// Where the run is that a test kills.
+/// The environment variable that passes the folder of the run to the process that is killed.
 const FOLDER: &str = "SEALWRIGHT_TEST_OF_KILLED_STUDIES";
 
-/// A study that takes a moment, and finds the same each time. It notes when it begins.
+/// A study that takes a moment, always has the same result, and records each start.
 struct Short(&'static str);
 
 impl Study for Short {
@@ -62,12 +62,12 @@ impl Study for Short {
 static SHORT: [&dyn Study; 5] = [&Short("a"), &Short("b"), &Short("c"), &Short("d"), &Short("e")];
 
 fn options(folder: &Path) -> Options {
-    // The program is any file here: the tests themselves are large.
+    // Any file can serve as the program here; a small one, because the test program is large and is hashed
     let binary = Some(folder.join("program"));
     Options { quick: true, results: folder.join("results"), binary, ..Options::default() }
 }
 
-/// A run of its own, for the test below; by itself it does nothing.
+/// The child process of the test below; it does nothing when run by itself.
 #[test]
 fn the_run_that_is_killed() {
     let Some(folder) = env::var_os(FOLDER) else { return };
@@ -92,7 +92,7 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// What the studies found so far; a document is whole or absent.
+/// The stored outcomes so far. A document must be complete or absent.
 fn outcomes(folder: &Path) -> BTreeMap<&'static str, String> {
     let load = |study: &&'static dyn Study| {
         let results = Results::load(&folder.join("results"), study.name()).unwrap()?;
@@ -101,7 +101,7 @@ fn outcomes(folder: &Path) -> BTreeMap<&'static str, String> {
     SHORT.iter().filter_map(load).collect()
 }
 
-/// How often each study began.
+/// How often each study was started.
 fn begun(folder: &Path) -> BTreeMap<String, usize> {
     let mut begun = BTreeMap::new();
     for name in fs::read_to_string(folder.join("begun")).unwrap_or_default().lines() {
@@ -110,7 +110,7 @@ fn begun(folder: &Path) -> BTreeMap<String, usize> {
     begun
 }
 
-/// The studies that the journal says have ended.
+/// The studies that ended according to the journal.
 fn ended(folder: &Path) -> Vec<String> {
     let text = fs::read_to_string(folder.join("results/journal.jsonl")).unwrap_or_default();
     let names = text.lines().filter(|line| line.contains("\"ended\"") && line.ends_with('}')).filter_map(|line| {
@@ -120,7 +120,7 @@ fn ended(folder: &Path) -> Vec<String> {
     names.collect()
 }
 
-/// A number from 0 to 1.
+/// A random number from 0 to 1.
 fn chance() -> f64 {
     (RandomState::new().build_hasher().finish() >> 11) as f64 / (1_u64 << 53) as f64
 }
@@ -145,16 +145,16 @@ fn a_run_that_is_killed_goes_on_and_ends_with_the_same_results() {
             assert!(turn < 100, "it never ended");
             let (before, done) = (begun(folder), ended(folder));
             let mut running = child(folder).spawn().unwrap();
-            // Later turns have more time: others may be slower than the first run was.
+            // Later turns get more time, as the machine may be slower than in the first run
             let (start, moment) = (Instant::now(), takes.mul_f64((0.9 + 0.05 * f64::from(turn)) * chance()));
             while start.elapsed() < moment {
-                // Whoever reads meanwhile finds whole documents, too.
+                // A reader during the run must also find complete documents only
                 outcomes(folder);
                 thread::sleep(Duration::from_millis(1));
             }
             running.kill().unwrap();
             let ended_by_itself = running.wait().unwrap().code().is_some();
-            // What had ended did not begin again.
+            // Studies that had ended must not start again
             let now = begun(folder);
             for name in &done {
                 assert_eq!(before.get(name), now.get(name), "{name}, turn {turn}");
@@ -169,7 +169,7 @@ fn a_run_that_is_killed_goes_on_and_ends_with_the_same_results() {
                 break;
             }
             kills += 1;
-            // Killed after its last words
+            // It was killed after it had completed the run
             if folder.join("kept").exists() {
                 break;
             }
@@ -179,7 +179,7 @@ fn a_run_that_is_killed_goes_on_and_ends_with_the_same_results() {
     assert!(kills > 0 && kept > 0, "{kills} kills, {kept} studies kept");
 }
 
-/// Of a run of another program nothing is kept.
+/// Results of another program are not used.
 #[test]
 fn another_program_begins_anew() {
     let folder = folder();
@@ -193,7 +193,7 @@ fn another_program_begins_anew() {
     assert!(begun(folder).iter().all(|(name, times)| *times == 1 + usize::from(["a", "b"].contains(&&name[..]))));
 }
 
-/// Nor of another laboratory that runs the same program.
+/// Nor are results of another laboratory that runs the same `sealwright`.
 #[test]
 fn another_laboratory_begins_anew() {
     let folder = folder();
@@ -201,7 +201,7 @@ fn another_laboratory_begins_anew() {
     let options = options(folder);
     let journal = Journal::open(&options).unwrap();
     run_studies(&SHORT[..2], &journal, &options, Duration::ZERO, &mut |_| {}).unwrap();
-    // What stands behind the end of a program is not run
+    // Bytes appended to a program do not change what it does, but they change its hash
     let other = folder.join("laboratory");
     fs::copy(env::current_exe().unwrap(), &other).unwrap();
     fs::OpenOptions::new().append(true).open(&other).unwrap().write_all(b"changed").unwrap();

@@ -1,4 +1,4 @@
-//! The schema of everything in a results directory, made from the types that are written there.
+//! The JSON schema of everything in a results directory, derived from the Rust types.
 
 use schemars::{JsonSchema, Schema, schema_for};
 use sealwright_measure::Record;
@@ -34,7 +34,7 @@ mod tests {
 
     use super::*;
 
-    /// `SCHEMA=write cargo test -p sealwright-study schema` writes it anew.
+    /// `SCHEMA=write cargo test -p sealwright-study schema` updates the document.
     #[test]
     fn the_document_is_what_the_types_say() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results.schema.json");

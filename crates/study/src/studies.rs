@@ -1,4 +1,4 @@
-//! The list of studies: the one place that knows all of them.
+//! The list of all studies. Nothing else refers to individual studies.
 
 use crate::{error::StudyError, study::Study};
 
@@ -11,7 +11,7 @@ pub static STUDIES: &[&dyn Study] = &[
     &crate::cores::Cores,
 ];
 
-/// The names of every study that exists.
+/// The names of all studies.
 pub fn names() -> impl Iterator<Item = &'static str> {
     STUDIES.iter().map(|study| study.name())
 }

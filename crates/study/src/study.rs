@@ -16,27 +16,27 @@ pub trait Study: Sync {
     /// The short name: the verb's argument, the results' file name, the chapter's anchor.
     fn name(&self) -> &'static str;
 
-    /// What the paper printed.
+    /// The paper.
     fn paper(&self) -> &'static Paper;
 
-    /// The paper's own figures, by name; the same on every machine.
+    /// The quantities from the paper's own figures, which are the same on every machine.
     fn printed(&self) -> Vec<Quantity>;
 
-    /// The attacks that test the paper's claims on security; rules refer to their trials.
+    /// The attacks that test the paper's security claims. Rules refer to their trials.
     fn attacks(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// How long it takes, roughly: what is told of the time left until a run of this machine is known. By default what
-    /// a study may take, so that all of them stay at two minutes, or twenty.
+    /// Approximate duration. It is used to estimate the remaining time until a run on this machine is known. The
+    /// default is each study's share of the target for all studies: two minutes, or twenty.
     fn lasts(&self, quick: bool) -> Duration {
         Duration::from_secs(if quick { 24 } else { 240 })
     }
 
-    /// Runs the measurements and judges the claims by them.
+    /// Runs the measurements and judges the claims.
     ///
     /// # Errors
-    /// When a file cannot be made or a program that was there at the start fails.
+    /// When a file cannot be created, or a program that was found at the start fails.
     fn run(&self, options: &Options, progress: &mut Progress<'_>) -> Result<Outcome, StudyError>;
 }
 

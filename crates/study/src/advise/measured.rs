@@ -1,4 +1,4 @@
-//! What the studies measured, as the advice needs it.
+//! The measurements that the advice is based on.
 
 use sealwright::Isa;
 use sealwright_measure::Interval;
@@ -7,35 +7,37 @@ use sealwright_session::{Plan, Spec, table};
 use super::Question;
 use crate::{bench::Report, results::Results};
 
-/// Everything that was measured; any of it may be missing.
+/// All measurements that advice can use; each may be missing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Measured<'a> {
-    /// Speed beside other libraries.
+    /// Speed compared with other libraries.
     pub bench: Option<&'a Report>,
-    /// Schemes for many sessions.
+    /// Results of the study of many sessions.
     pub sessions: Option<&'a Results>,
 }
 
-/// Time of a packet with stored and with computed keys, at the nearest to the question of the points where both have an interval.
+/// Time of a packet with stored and with computed keys. Of the measured points at which both have an interval, it is
+/// the one nearest to the question: first by packet size, then by number of sessions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packet {
     pub(super) clients: u64,
     pub(super) bytes: usize,
-    /// Nanoseconds with round keys and GHASH keys stored for each session.
+    /// Nanoseconds if round keys and GHASH keys are stored for each session.
     pub(super) stored: Interval,
-    /// Nanoseconds with nothing but keys stored.
+    /// Nanoseconds if only keys are stored.
     pub(super) computed: Interval,
 }
 
-/// A table of more sessions than so many times those in question, or of as many times fewer, is no measurement of them.
+/// The largest factor by which the measured number of sessions may differ from the number in question for the
+/// measurement to decide by itself.
 const NEAR: f64 = 4.0;
 
-/// By how many factors of e two figures differ.
+/// The distance of two figures: the absolute logarithm of their ratio.
 fn far(a: f64, b: f64) -> f64 {
     (a.max(1.0) / b.max(1.0)).ln().abs()
 }
 
-/// The schemes that are compared, as the study of sessions calls them.
+/// Names of the compared schemes in the study of sessions.
 const STORED: &str = "gcm-pre(clmul)";
 const COMPUTED: &str = "gcm-on64";
 
@@ -67,14 +69,15 @@ impl Packet {
         nearest.map(|(_, packet)| packet)
     }
 
-    /// Whether the computed keys are the faster ones; `None` if the intervals cannot tell.
+    /// Whether computed keys are faster; `None` if the intervals overlap.
     pub(super) fn computed_is_faster(&self) -> Option<bool> {
         let (computed, stored) = (self.computed.high < self.stored.low, self.stored.high < self.computed.low);
         (computed || stored).then_some(computed)
     }
 
-    /// Whether it says what `sessions` take. Of a number that is not near it tells only if the difference grows on the way there: the
-    /// more sessions, the fewer of their prepared keys are in a cache.
+    /// Whether the measurement decides for this number of `sessions`. If the measured number is not near, it does only
+    /// if the difference grows towards `sessions`: with more sessions, fewer of their prepared keys are in a cache,
+    /// which favours computed keys; with fewer sessions, stored keys gain.
     pub(super) fn tells_of(&self, sessions: u64) -> bool {
         let near = far(self.clients as f64, sessions as f64) <= NEAR.ln() + 1e-9;
         let more = sessions > self.clients;
@@ -82,10 +85,10 @@ impl Packet {
     }
 }
 
-/// The scheme that keeps nothing but keys, with keys of 256 bits as the suite has them.
+/// The scheme that stores only keys, with keys of 256 bits like the suite.
 pub(super) const KEYS_ONLY: &str = "gcm-on64-256";
 
-/// Bytes of a session in that scheme, both directions.
+/// Bytes per session in that scheme, for both directions.
 pub(super) fn keys_only_bytes() -> u64 {
     let bytes = |spec: Spec| Some(table(Plan { isa: Isa::best(), ..Plan::new(spec, 8) }).ok()?.memory().record as u64);
     KEYS_ONLY.parse().ok().and_then(bytes).unwrap_or(0)

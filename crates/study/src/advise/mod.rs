@@ -89,7 +89,7 @@ impl Scheme {
 /// The advice.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Advice {
-    /// The suite's name.
+    /// Name of the suite.
     pub suite: &'static str,
     /// How to handle its keys.
     pub scheme: Scheme,
@@ -106,7 +106,7 @@ pub struct Advice {
 /// OCB3 is chosen only if it is faster than GCM by this factor.
 const FASTER: f64 = 1.25;
 
-/// Advice for `question`, based on what was measured.
+/// The advice for `question`, based on `measured`.
 pub fn advise(question: &Question, measured: Measured<'_>) -> Advice {
     let bench = measured.bench;
     let [gcm, ocb, chacha] = [Suite::Aes256Gcm, Suite::Aes256Ocb, Suite::ChaCha20Poly1305].map(Subject::from);
@@ -142,7 +142,7 @@ pub fn advise(question: &Question, measured: Measured<'_>) -> Advice {
     found
 }
 
-/// Number of bytes by which a message is longer than its text.
+/// The number of bytes by which a sealed message is longer than its text.
 fn additional(scheme: Scheme, subject: Subject) -> usize {
     let random = match (scheme, subject) {
         (Scheme::Random, _) => Some(RandomNonceKey::xchacha20_poly1305(&Key::from([0; 32]))),
@@ -154,12 +154,12 @@ fn additional(scheme: Scheme, subject: Subject) -> usize {
     random.map_or(subject.tag_len(), |random| random.overhead())
 }
 
-/// How keys are handled, in bytes.
+/// Memory that decides how keys are handled, in bytes.
 struct Held {
     scheme: Scheme,
-    /// The prepared keys of all sessions.
+    /// Size of the prepared keys of all sessions.
     ready: u64,
-    /// The largest cache.
+    /// Size of the largest cache.
     cache: Option<u64>,
 }
 
@@ -171,7 +171,7 @@ fn hold(question: &Question, subject: Subject, bench: Option<&Report>, packet: O
         Question { misuse: true, hardware: true, .. } => Scheme::Resistant,
         Question { misuse: true, .. } => Scheme::Random,
         Question { sessions: 0 | 1, .. } => Scheme::One,
-        // Its keys are as short when they are prepared.
+        // ChaCha20-Poly1305: a prepared key is no larger than the key itself
         Question { hardware: false, .. } => Scheme::Kept,
         _ => match packet.and_then(|packet| packet.computed_is_faster()) {
             Some(true) => Scheme::KeysOnly,
@@ -183,7 +183,7 @@ fn hold(question: &Question, subject: Subject, bench: Option<&Report>, packet: O
     Held { scheme, ready, cache }
 }
 
-/// Speeds of a suite at the measured size that is nearest to the size in question.
+/// Speeds of a suite at the measured size nearest to the size in question.
 #[derive(Clone, Copy, Debug)]
 struct Speeds {
     bytes: usize,
@@ -211,7 +211,7 @@ impl Speeds {
 }
 
 impl Advice {
-    /// `both` are the speeds of the chosen suite and of the one that it is compared with.
+    /// Explains the choice of the suite. `both` are the speeds of the chosen suite and of its alternative.
     fn say_suite(&mut self, question: &Question, faster: bool, both: Option<(Speeds, Speeds)>) {
         let why = match both {
             _ if self.scheme == Scheme::Resistant => {
@@ -265,7 +265,8 @@ impl Advice {
         }
     }
 
-    /// `nearest` is the measurement nearest to the question, whether or not it is near enough to decide.
+    /// Explains how keys are handled. `nearest` is the measurement nearest to the question, even if it is too far away
+    /// to decide.
     fn say_keys(&mut self, question: &Question, held: &Held, nearest: Option<Packet>, extra: usize) {
         let packet = nearest.filter(|packet| packet.tells_of(question.sessions));
         let Held { ready, cache, .. } = *held;
@@ -370,14 +371,14 @@ impl Advice {
     }
 }
 
-/// Size of the prepared keys of a session for both directions, in bytes.
+/// Size of a session's prepared keys for both directions, in bytes.
 fn ready_bytes(subject: Subject, hardware: bool) -> u64 {
     let isa = if hardware { Some(Isa::best()) } else { Isa::available().first().copied() };
     let ready = isa.and_then(|isa| subject.aead_at(isa, &vec![0; subject.key_len()]));
     ready.map_or(0, |aead| 2 * size_of_val(&*aead) as u64)
 }
 
-/// Size in bytes of the largest cache of the machine that was measured: `L3 Unified 32768K`.
+/// Size in bytes of the largest cache of the measured machine, from text such as `L3 Unified 32768K`.
 fn largest_cache(bench: Option<&Report>) -> Option<u64> {
     let kib = |cache: &String| cache.rsplit(' ').next()?.strip_suffix('K')?.parse::<u64>().ok();
     bench?.machine.caches.iter().filter_map(kib).max().map(|kib| kib << 10)

@@ -11,12 +11,13 @@ use crate::{
     study::Outcome,
 };
 
-/// Advice from a bench alone.
+/// Advice based only on a bench.
 fn advise(question: &Question, bench: Option<&Report>) -> Advice {
     super::advise(question, Measured { bench, sessions: None })
 }
 
-/// A question, the row of the document that answers it, and what both say: the suite, its name there, and how it is called.
+/// Each row of the table in `docs/CHOOSING.md` with the question that it answers, and the answers of both: the suite
+/// and how it is called.
 #[test]
 fn the_advice_is_that_of_the_document() {
     let document = include_str!("../../../../docs/CHOOSING.md");
@@ -45,7 +46,7 @@ fn the_advice_is_that_of_the_document() {
         let row = document.lines().find_map(|line| line.strip_prefix("| ")?.starts_with(row).then_some(line)).unwrap();
         let take = row.split(" | ").nth(1).unwrap();
         assert!(take.contains(name) && take.contains(call), "{take}: {name}, {call}");
-        // With figures and without; OCB is no faster here.
+        // With figures and without; in these figures OCB is not faster
         for bench in [None, Some(&bench(1.0))] {
             let found = advise(&question, bench);
             assert_eq!(found.suite, suite, "{question:?}");
@@ -59,10 +60,10 @@ fn gcm_unless_ocb_is_faster_by_a_quarter_beyond_doubt() {
     let suite = |question, factor: f64| advise(&question, Some(&bench(factor))).suite;
     assert_eq!(suite(PLAIN, 3.0), "aes-256-ocb");
     assert_eq!(suite(PLAIN, 1.2), "aes-256-gcm");
-    // 1.26 times the median, but the intervals reach to less
+    // 1.26 times by the medians, but the lower ends of the intervals are below 1.25
     assert_eq!(suite(PLAIN, 1.26), "aes-256-gcm");
     assert_eq!(advise(&PLAIN, None).suite, "aes-256-gcm");
-    // Elsewhere it is not in question.
+    // Without AES instructions, OCB is not considered
     assert_eq!(suite(Question { hardware: false, ..PLAIN }, 3.0), "chacha20-poly1305");
     assert_eq!(suite(Question { misuse: true, ..PLAIN }, 3.0), "aes-256-gcm-siv");
 }
@@ -85,14 +86,14 @@ fn keys_are_kept_ready_while_they_fit_into_the_cache() {
     assert_eq!(scheme(1), Scheme::One);
     assert_eq!(scheme(100), Scheme::Kept);
     assert_eq!(scheme(10_000_000), Scheme::KeysOnly);
-    // What keeps only keys is GCM's, however fast OCB is
+    // The keys-only scheme uses GCM, however fast OCB is
     let many = Question { sessions: 10_000_000, ..PLAIN };
     assert_eq!(advise(&many, Some(&bench(3.0))).suite, "aes-256-gcm");
     let most = (32 << 20) / ready_bytes(Suite::Aes256Gcm.into(), true);
     assert_eq!((scheme(most), scheme(most + 1)), (Scheme::Kept, Scheme::KeysOnly));
 }
 
-/// Results of the sessions study: stored keys take 100 ns, computed ones as many as `computed`.
+/// Results of the sessions study in which stored keys take 100 ns, and computed keys `computed` ns.
 fn sessions(level: &str, computed: f64) -> Results {
     let quantity = |scheme: &str, ns: f64| Quantity {
         name: format!("nanoseconds of a packet/{scheme}/1500/100000"),
@@ -123,14 +124,14 @@ fn what_was_measured_of_sessions_decides() {
         "{said:?}"
     );
     assert!(said.mind.iter().all(|line| !line.contains("not measured")), "{said:?}");
-    // That was GCM, which a processor without instructions does not take
+    // The measured scheme is GCM, which is not advised without AES instructions
     for without in [ask(false, "avx2", 50.0), ask(false, "portable", 50.0)] {
         assert_eq!(without.scheme, Scheme::Kept);
         assert!(without.why.iter().all(|line| !line.contains("Measured with")), "{without:?}");
     }
 }
 
-/// A table of 100,000 sessions is far larger than any cache, and one of two is in it.
+/// The tables of 100,000 sessions do not fit into any cache, those of two sessions do.
 #[test]
 fn a_measurement_of_many_sessions_decides_nothing_of_few() {
     let ask = |sessions, computed: f64| {
@@ -143,7 +144,7 @@ fn a_measurement_of_many_sessions_decides_nothing_of_few() {
         (5000, 50.0, Scheme::Kept),
         (25_000, 50.0, Scheme::KeysOnly),
         (400_000, 50.0, Scheme::KeysOnly),
-        // What computing gains grows with the sessions, what storing gains with their scarcity
+        // The advantage of computing grows with the number of sessions, that of storing as it shrinks
         (10_000_000, 50.0, Scheme::KeysOnly),
         (2, 500.0, Scheme::Kept),
         (400_000, 500.0, Scheme::Kept),
@@ -158,7 +159,8 @@ fn a_measurement_of_many_sessions_decides_nothing_of_few() {
     }
 }
 
-/// The document names OCB3 under the condition under which it is advised, and its own figures do not meet that.
+/// The document names OCB3 only under the condition under which it is advised, and its own figures do not meet the
+/// condition.
 #[test]
 fn ocb3_is_named_where_it_is_advised() {
     let document = include_str!("../../../../docs/CHOOSING.md");
@@ -171,7 +173,7 @@ fn ocb3_is_named_where_it_is_advised() {
     };
     let (gcm, ocb) = (times("aes-256-gcm"), times("aes-256-ocb"));
     assert_eq!((gcm.len(), ocb.len()), (5, 5));
-    // Two times in nanoseconds, then speeds
+    // Each row has two times in nanoseconds, then speeds
     assert!(ocb[0] > gcm[0] && ocb[1] > gcm[1] && document.contains("on short messages GCM is ahead"));
     let ahead = [2, 3].map(|at| 100.0 * (ocb[at] / gcm[at] - 1.0));
     let said = format!("by {:.0} and {:.0} %", ahead[0], ahead[1]);
