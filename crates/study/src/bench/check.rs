@@ -1,4 +1,4 @@
-//! Before anything is timed: does everybody compute the same?
+//! Before anything is timed, checks that all implementations compute the same.
 
 use sealwright_measure::random::Random;
 
@@ -9,9 +9,9 @@ use super::{
     window::Nonces,
 };
 
-/// One implementation under a key, with the names its rows carry.
+/// One implementation with a key, and the names in its rows.
 pub(super) struct Entrant<'a> {
-    /// Who makes further keys; tests do without.
+    /// The peer, which makes further keys; `None` in tests.
     pub(super) peer: Option<&'a dyn Peer>,
     pub(super) implementation: String,
     pub(super) level: String,
@@ -19,7 +19,7 @@ pub(super) struct Entrant<'a> {
 }
 
 impl<'a> Entrant<'a> {
-    /// `peer` under `key`, if it knows the subject.
+    /// `peer` with `key`, or `None` if it does not support the subject.
     pub(super) fn new(peer: &'a dyn Peer, subject: Subject, key: &[u8]) -> Option<Entrant<'a>> {
         let sealing = peer.make(subject, key)?;
         Some(Entrant {
@@ -30,14 +30,14 @@ impl<'a> Entrant<'a> {
         })
     }
 
-    /// Its name in a comparison.
+    /// Its name as a candidate of a comparison.
     pub(super) fn name(&self) -> String {
         format!("{} {}", self.implementation, self.level)
     }
 }
 
-/// Checks that all `entrants` seal the same random text to the same message as the first does, open it again, and
-/// refuse it when a bit of the text or of the tag has changed, if there is a tag.
+/// Checks that all `entrants` seal the same random text to the same message as the first one, that they open this
+/// message, and (if there is a tag) that they refuse it when a bit of the text or of the tag is changed.
 pub(super) fn agreement(subject: Subject, bytes: usize, entrants: &[Entrant<'_>]) -> Result<(), BenchError> {
     let Some(first) = entrants.first() else { return Ok(()) };
     let nonces = Nonces::new(subject.nonce_len());
@@ -89,7 +89,7 @@ mod tests {
 
     use super::{super::peer::sealing::RefusedError, *};
 
-    /// XOR with 0x5a and a tag that adds everything up; the flaws are what a broken peer might do.
+    /// Computes XOR with 0x5a, and the sum of all bytes as tag. The flaws are what a broken peer might do.
     #[derive(Clone, Copy, PartialEq)]
     enum Toy {
         Sound,

@@ -1,4 +1,4 @@
-//! One comparison: everybody at one suite, size and direction, and the rows it yields.
+//! One comparison: all implementations with one suite, size, way and direction, and the resulting rows.
 
 use std::{cell::RefCell, time::Duration};
 
@@ -20,14 +20,14 @@ use super::{
     window::{Nonces, Share, Window},
 };
 
-/// How long to look.
+/// How long to measure a comparison.
 #[derive(Clone, Debug)]
 pub(super) struct Pace {
     meter: Meter,
 }
 
 impl Pace {
-    /// Quick: 20 s shared among all comparisons, at most 1 s for each. Full: 5 s for each.
+    /// Quick: 20 s are shared by all comparisons, with at most 1 s for each. Full: 5 s for each.
     pub(super) fn of(options: &Options) -> Pace {
         let comparisons = options.comparisons().max(1);
         let sample = Duration::from_millis(1);
@@ -41,7 +41,7 @@ impl Pace {
     }
 }
 
-/// Who meets on what.
+/// The subject of a comparison and its participants.
 pub(super) struct Contest<'a> {
     pub(super) subject: Subject,
     pub(super) bytes: usize,
@@ -51,7 +51,7 @@ pub(super) struct Contest<'a> {
 }
 
 impl Contest<'_> {
-    /// Measures, and states the rows and the machine's limits.
+    /// Measures, and returns the rows and the machine's limits.
     pub(super) fn run(&self, pace: &Pace) -> Result<(Vec<Row>, Vec<Limit>), BenchError> {
         let ground = self.ground()?;
         let opens = self.direction == Direction::Open;
@@ -61,7 +61,7 @@ impl Contest<'_> {
             one.come(self.way, self.subject)?;
         }
         let mut copy = opens.then_some(Copy(&ground));
-        // What sets up a key, where that is timed too, is no round of a block.
+        // Key setup is not part of the limit, so there is no limit for ways that time it
         let rounds = self.subject.aes_rounds().filter(|_| !matches!(self.way, Way::NewKey | Way::Batch));
         let mut unit =
             rounds.and_then(|rounds| Unit::new(self.subject.blocks(self.bytes), rounds, self.subject.hashes()));
@@ -72,7 +72,8 @@ impl Contest<'_> {
         Ok((self.rows(&found), self.limits(&found)))
     }
 
-    /// Messages to work on, and for opening sealed ones to restore: somewhere else in memory in each process.
+    /// Buffers for the messages to work on, and for the sealed messages that opening restores. Their addresses differ
+    /// between processes.
     fn ground(&self) -> Result<Ground, BenchError> {
         let share = if self.direction == Direction::Open { Share::Half } else { Share::Whole };
         let length = self.bytes + self.subject.tag_len();
@@ -87,7 +88,7 @@ impl Contest<'_> {
         Ok(Ground { working: RefCell::new(working), sealed, nonces, ad: self.subject.ad() })
     }
 
-    /// Everybody's row, ours first.
+    /// The rows of all implementations, Sealwright's first.
     fn rows(&self, found: &Comparison) -> Vec<Row> {
         let who = self
             .entrants

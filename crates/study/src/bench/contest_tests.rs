@@ -35,7 +35,8 @@ fn contest<'a>(entrants: &'a [Entrant<'a>], direction: Direction) -> Contest<'a>
     Contest { subject: Suite::Aes256Gcm.into(), bytes: 1000, direction, way: Way::OneKey, entrants }
 }
 
-/// A comparison in which each name took so many microseconds, the same in every round but for a shared drift.
+/// A comparison in which each candidate takes the given number of microseconds in every round, except for a drift that
+/// all share.
 fn comparison(times: &[(&str, f64)]) -> Comparison {
     let trial = |&(name, micros): &(&str, f64)| {
         let samples = (0..20).map(|round| micros * 1e-6 * (1.0 + f64::from(round) / 100.0)).collect();
@@ -53,7 +54,7 @@ fn ratios_are_to_the_fastest_peer_and_never_to_ourselves() {
     for (ratio, expected) in ratios.iter().zip([2.0, 4.0, 0.5, 1.0]) {
         assert!((ratio - expected).abs() < 1e-9, "{ratios:?}");
     }
-    // The drift is in the speeds but not in the ratios
+    // The drift affects the speeds but not the ratios
     assert!(rows[0].ratio().unwrap().relative_width() < 1e-9 && rows[0].speed().relative_width() > 0.01);
     assert_eq!((rows[1].implementation.as_str(), rows[1].level.as_str()), ("sealwright", "avx512"));
     // 1000 bytes in about 1.1 µs
@@ -124,7 +125,7 @@ fn everybody_is_timed_in_both_directions() {
             let peers: Vec<&Row> = rows.iter().filter(|row| row.implementation != OURS).collect();
             assert!(!peers.is_empty() || !matches!(subject, Subject::Suite(_)), "{subject} has no peer");
             let best = peers.iter().map(|row| row.gbps).fold(0.0, f64::max);
-            // Two peers may take the same time to the last digit; one of them is the one to compare with.
+            // Two peers may take exactly the same time; the ratio is then to one of them
             let mut fastest = peers.iter().filter(|row| row.gbps == best);
             assert!(peers.is_empty() || fastest.any(|row| row.ratio() == Some(Interval::exact(1.0))));
             let copied = limits.iter().any(|limit| limit.what == Limiting::MemoryCopy);
@@ -145,18 +146,18 @@ fn messages_come_in_every_way() {
         let (rows, _) = contest.run(&pace).unwrap();
         assert_eq!(rows.len(), entrants.len(), "{way}");
         assert!(rows.iter().all(|row| row.way == way));
-        // What a key's setup takes is in no limit.
+        // Key setup is not part of any limit
         let setup = matches!(way, Way::NewKey | Way::Batch);
         assert!(rows.iter().all(|row| !setup || row.of_limit.is_none()), "{way}");
         rows[0].gbps
     };
-    // A key costs more than a short message, on any machine.
+    // Setting up a key takes longer than a short message, on any machine
     assert!(gbps(Way::NewKey) < gbps(Way::OneKey));
     assert!(gbps(Way::Waiting) > 0.0 && gbps(Way::ManyKeys) > 0.0 && gbps(Way::Batch) > 0.0);
     assert!(gbps(Way::SideBySide) > 0.0);
 }
 
-/// AES-128-GCM whose batches leave their messages as they were.
+/// AES-128-GCM whose batch function does nothing.
 struct IdleBatches;
 
 impl Peer for IdleBatches {
@@ -190,7 +191,7 @@ fn a_batch_that_is_not_its_messages_is_not_timed() {
     assert!(error.contains("idle batches") && error.contains("a batch is not its messages one by one"), "{error}");
 }
 
-/// Leaves messages as they are, and notes how many come at a time.
+/// Does nothing to messages, and records the sizes of the batches.
 #[derive(Clone, Default)]
 struct Counting(Arc<Mutex<BTreeSet<usize>>>);
 
@@ -219,7 +220,7 @@ impl peer::sealing::Batch for Counting {
     }
 }
 
-/// Neither the end of the window nor that of a sample cuts one.
+/// A batch is not split at the end of the window or of a sample.
 #[test]
 fn every_batch_is_whole() {
     let meter = Meter::quick().sample(Duration::from_micros(5)).budget(Duration::from_millis(5)).rounds(3, 3);
@@ -235,7 +236,7 @@ fn every_batch_is_whole() {
     }
 }
 
-/// A library that says that it takes another key, and keeps the one it has.
+/// A library that claims to replace its key but keeps the old one.
 struct Stale;
 
 struct StaleKey(Box<dyn Sealing>);

@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// The largest message: two of them and the libraries' copies must fit into memory.
+/// The largest message in bytes. Two messages and the copies that libraries make must fit into memory.
 pub(super) const MOST_BYTES: usize = 1 << 30;
 
 /// Why a benchmark ended early.

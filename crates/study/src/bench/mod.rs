@@ -1,11 +1,11 @@
-//! `sealwright-lab bench`: ours at each level beside the libraries that Rust programs use, in one interleaved comparison
-//! for every suite, size and direction.
+//! `sealwright-lab bench`: measures Sealwright at each instruction-set level and the libraries that Rust programs use,
+//! in one interleaved comparison for each suite, size and direction.
 //!
-//! Before a size is timed, all libraries must agree on it to the last bit ([`BenchError::Disagrees`] names the one that
-//! does not). Keys are fixed; nonces count; 13 bytes of associated data; the tag lies behind the text; small messages
-//! rotate over 32 KiB. Opening needs an authentic message each time, so every library's opening includes the same
-//! copy of a sealed message into place; the report tells what that copy costs by itself, and how fast the processor's
-//! AES rounds are without anything else. `docs/MEASURING.md` tells more.
+//! Before a size is timed, all libraries must produce identical results ([`BenchError::Disagrees`] names one that does
+//! not). Keys are fixed, nonces are counters, and there are 13 bytes of associated data. The tag follows the text.
+//! Small messages rotate over 32 KiB. Opening needs an authentic message each time, so for every library it includes
+//! the same copy of a sealed message into place. The report also states what this copy costs alone, and how fast the
+//! processor can execute AES rounds alone. Details: `docs/MEASURING.md`.
 
 mod check;
 mod contest;
@@ -37,7 +37,7 @@ pub use way::{UnknownWayError, Way};
 
 use crate::provenance::Provenance;
 
-/// Measures what `options` ask, handing over each row as soon as it is known.
+/// Runs the comparisons that `options` describe, and passes each row to `on_row` as soon as it is known.
 ///
 /// # Errors
 /// See [`BenchError`].
@@ -74,14 +74,14 @@ pub fn run(options: &Options, on_row: &mut dyn FnMut(&Row)) -> Result<Report, Be
     Ok(report)
 }
 
-/// Those of `everybody` who know the subject, all under one key.
+/// All implementations that support the subject, with the same key.
 fn entrants<'a>(subject: Subject, everybody: &[&'a dyn Peer]) -> Vec<Entrant<'a>> {
     let mut random = Random::new(1);
     let key: Vec<u8> = (0..subject.key_len()).map(|_| random.bits() as u8).collect();
     everybody.iter().filter_map(|peer| Entrant::new(*peer, subject, &key)).collect()
 }
 
-/// Everybody who can take part beside us, with versions.
+/// The peers with their versions.
 fn participants(peers: &[Box<dyn Peer>]) -> Vec<Participant> {
     peers.iter().map(|peer| Participant { name: peer.name().to_owned(), version: peer.version() }).collect()
 }

@@ -31,12 +31,12 @@ impl Default for Options {
 }
 
 impl Options {
-    /// How many comparisons they ask for.
+    /// The number of comparisons.
     pub fn comparisons(&self) -> usize {
         self.asked().count()
     }
 
-    /// Every comparison.
+    /// All comparisons.
     pub(super) fn asked(&self) -> impl Iterator<Item = (Subject, usize, Way, Direction)> {
         let ways = |(subject, bytes)| self.ways.iter().map(move |&way| (subject, bytes, way));
         let directions = |(subject, bytes, way): (Subject, usize, Way)| {
@@ -44,13 +44,13 @@ impl Options {
             let all = all.filter(move |&direction| way == Way::OneKey || direction == Direction::Seal);
             all.map(move |direction| (subject, bytes, way, direction))
         };
-        // A record's number is counted by its provider.
+        // Records are measured with one key only, because the provider counts the record numbers itself
         let counted =
             |(subject, _, way): &(Subject, usize, Way)| *subject == Subject::Tls13Records && *way != Way::OneKey;
         self.pairs().flat_map(ways).filter(move |asked| !counted(asked)).flat_map(directions)
     }
 
-    /// Subjects with the sizes that they take.
+    /// Subjects with the sizes that they accept.
     fn pairs(&self) -> impl Iterator<Item = (Subject, usize)> {
         let sizes = |&subject: &Subject| self.bytes.iter().map(move |&bytes| (subject, bytes));
         self.subjects.iter().flat_map(sizes).filter(|(subject, bytes)| subject.takes(*bytes))

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::way::Way;
 use crate::provenance::Provenance;
 
-/// What rows call this library.
+/// The name of this library in rows.
 pub(super) const OURS: &str = "sealwright";
 
 /// Sealing or opening.
@@ -23,7 +23,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Both, in the order of rows.
+    /// Both directions, in the order of rows.
     pub const BOTH: [Direction; 2] = [Direction::Seal, Direction::Open];
 }
 
@@ -71,12 +71,12 @@ pub struct Row {
 }
 
 impl Row {
-    /// Speed with its interval.
+    /// The speed with its interval.
     pub fn speed(&self) -> Interval {
         Interval::new(self.gbps, self.low, self.high)
     }
 
-    /// Ratio to the best peer with its interval.
+    /// The ratio to the best peer with its interval.
     pub fn ratio(&self) -> Option<Interval> {
         Some(Interval::new(self.ratio_to_best_peer?, self.ratio_low?, self.ratio_high?))
     }
@@ -172,7 +172,7 @@ fn one() -> u32 {
 }
 
 impl Report {
-    /// Of this program on `machine`, before anything is measured.
+    /// An empty report for this program on `machine`, with nothing measured yet.
     pub fn of(machine: Machine) -> Report {
         Report {
             machine,
@@ -188,8 +188,8 @@ impl Report {
         }
     }
 
-    /// Tables for each suite and way: of speeds, of ratios to the best peer where there are peers, and of shares of the machine's limit where
-    /// one is known. A row is an implementation and direction, a column a size.
+    /// Tables for each suite and way: speeds, ratios to the best peer (if there are peers), and shares of the
+    /// machine's limit (if it is known). Rows are implementations and directions, columns are sizes.
     pub fn tables(&self) -> Vec<Table> {
         let what = unique(self.rows.iter().map(|row| (row.suite.as_str(), row.way)));
         what.into_iter().flat_map(|(suite, way)| self.tables_of(suite, way)).collect()
@@ -262,7 +262,7 @@ fn table(rows: &[&Row], title: String, cell: impl Fn(&Row) -> Cell) -> Table {
     table
 }
 
-/// The different items, in the order of their first coming.
+/// The distinct items, in order of first occurrence.
 fn unique<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
     items.into_iter().fold(Vec::new(), |mut all, item| {
         if !all.contains(&item) {

@@ -1,14 +1,15 @@
-//! One bench measured by several processes: where code and buffers lie stays the same while a process runs, and differs
-//! between processes, so a process is one sample of that.
+//! A bench that was measured by several processes. The addresses of code and buffers are constant within a process and
+//! differ between processes, so each process is one sample of their effect.
 
 use sealwright_measure::{Interval, interval::median};
 
 use super::row::{Limit, OURS, Report, Row};
 
 impl Report {
-    /// One report of those of several processes that measured the same: figures are geometric means of the processes' medians,
-    /// and intervals take processes as samples ([`Interval::of_starts`]). Ratios are to the peer with the greatest median over all
-    /// processes, since each process may have found another one the best. What is not in all of them is left out. `None` of none.
+    /// Combines the reports of several processes that measured the same. Figures are geometric means of the processes'
+    /// medians; intervals treat processes as samples ([`Interval::of_starts`]). Ratios refer to the peer with the
+    /// greatest median over all processes, because the best peer may differ between processes. Rows that are not in
+    /// every report are left out. `None` if there are no reports.
     pub fn of_starts(reports: &[Report]) -> Option<Report> {
         let (first, others) = reports.split_first()?;
         if others.is_empty() {
@@ -21,18 +22,19 @@ impl Report {
     }
 }
 
-/// The interval of one median a process. Of logarithms, since figures are rates and ratios: so it has no end below zero.
+/// The interval of the medians of the processes. It is computed from logarithms, because the figures are rates and
+/// ratios, so its ends are positive.
 fn over(medians: &[f64]) -> Option<Interval> {
     let logarithms: Vec<f64> = medians.iter().map(|median| median.ln()).collect();
     Some(Interval::of_starts(&logarithms, &vec![1; medians.len()], 1)?.map(f64::exp))
 }
 
-/// Whether both rows are of one comparison.
+/// Whether both rows are from the same comparison.
 fn compared(a: &Row, b: &Row) -> bool {
     (&a.suite, a.bytes, a.direction, a.way) == (&b.suite, b.bytes, b.direction, b.way)
 }
 
-/// The rows of the same implementation in the same comparison, one a process; `None` if one has none.
+/// The rows of the same implementation in the same comparison, one for each process; `None` if a process has none.
 fn in_all<'a>(row: &Row, reports: &'a [Report]) -> Option<Vec<&'a Row>> {
     let same = |other: &&Row| {
         compared(other, row) && (&other.implementation, &other.level) == (&row.implementation, &row.level)
@@ -40,7 +42,7 @@ fn in_all<'a>(row: &Row, reports: &'a [Report]) -> Option<Vec<&'a Row>> {
     reports.iter().map(|report| report.rows.iter().find(same)).collect()
 }
 
-/// The peer that was the best over all processes in the comparison of `row`.
+/// The rows of the peer that was fastest over all processes in the comparison of `row`.
 fn best_peer<'a>(row: &Row, reports: &'a [Report]) -> Option<Vec<&'a Row>> {
     let peers = reports.first()?.rows.iter().filter(|other| compared(other, row) && other.implementation != OURS);
     let peers = peers.filter_map(|peer| in_all(peer, reports));
@@ -54,7 +56,7 @@ fn row_of(row: &Row, reports: &[Report]) -> Option<Row> {
         over(&rows.iter().map(|row| figure(row)).collect::<Option<Vec<f64>>>()?)
     };
     let speed = all(&|row| Some(row.gbps))?;
-    // Both ratios are to the best of their process, which the quotient is rid of
+    // In each process both ratios refer to that process's best peer, which cancels out in the quotient
     let ratio = best_peer(row, reports).and_then(|best| {
         let ratios = rows.iter().zip(best).map(|(row, best)| Some(row.ratio_to_best_peer? / best.ratio_to_best_peer?));
         over(&ratios.collect::<Option<Vec<f64>>>()?)
@@ -111,7 +113,7 @@ mod tests {
         Report { rows: vec![row], seconds: 1.0, ..Report::of(machine) }
     }
 
-    /// The same with peers of these speeds, and all ratios as one process gives them: to its own best peer.
+    /// Adds peers with these speeds. Ratios refer to the best peer of the process, as in a real report.
     fn with_peers(gbps: f64, peers: &[(&str, f64)]) -> Report {
         let best = peers.iter().map(|(_, gbps)| *gbps).fold(0.0, f64::max);
         let mut report = report(gbps, Some(gbps / best), "a");
@@ -123,7 +125,7 @@ mod tests {
         report
     }
 
-    /// What is as fast in every process has one ratio, whichever peer a process found the best.
+    /// A row with the same speed in every process has the same ratio, even if the best peer differs between processes.
     #[test]
     fn ratios_are_to_one_peer_in_all_processes() {
         let reports: Vec<Report> = [("x", 10.0, 9.0), ("x", 10.0, 11.0), ("x", 10.0, 8.0)]

@@ -1,4 +1,5 @@
-//! What can be benched: every suite, modes that are no suite because no file should be sealed with them, and records of TLS.
+//! What can be measured: all suites, modes that are not suites because files should not be sealed with them, and TLS
+//! records.
 
 use std::{fmt, str::FromStr};
 
@@ -14,12 +15,12 @@ use sealwright::{
 
 use super::unit::Blocks;
 
-/// What a record of TLS 1.3 is longer than its text: the type of the content, and the tag.
+/// The number of bytes by which a TLS 1.3 record is longer than its text: the content type and the tag.
 pub(super) const RECORD_OVERHEAD: usize = 1 + 16;
-/// The longest text of a record.
+/// The longest text of a record in bytes.
 const LONGEST_RECORD: usize = 1 << 14;
 
-/// A suite, or something beside the suites.
+/// A suite, or another mode that can be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Subject {
@@ -35,11 +36,11 @@ pub enum Subject {
     Aes256GcmSiv,
     /// XAES-256-GCM, with nonces of 24 bytes.
     Xaes256Gcm,
-    /// AES-128-CBC, whole blocks: nothing is authenticated.
+    /// AES-128-CBC without authentication, whole blocks only.
     Aes128Cbc,
-    /// AES-256-CBC likewise.
+    /// AES-256-CBC without authentication, whole blocks only.
     Aes256Cbc,
-    /// Serpent-256 in counter mode: nothing is authenticated.
+    /// Serpent-256 in counter mode without authentication.
     Serpent256Ctr,
     /// Records of TLS 1.3 under AES-256-GCM, through rustls.
     Tls13Records,
@@ -88,17 +89,17 @@ impl Subject {
         Subject::RkcHmac,
     ];
 
-    /// Every subject, suites first.
+    /// All subjects, suites first.
     pub fn all() -> impl Iterator<Item = Subject> {
         Suite::ALL.iter().copied().map(Subject::Suite).chain(Subject::BESIDE)
     }
 
-    /// Whether it is broken, and here for comparison alone.
+    /// Whether it is broken, and included only for comparison.
     pub fn research_only(self) -> bool {
         matches!(self, Subject::Gscm128 | Subject::Gscm256 | Subject::Rkc | Subject::RkcHmac)
     }
 
-    /// The name on command lines and in rows.
+    /// The name on the command line and in rows.
     pub fn name(self) -> &'static str {
         match self {
             Subject::Suite(suite) => suite.name(),
@@ -120,7 +121,7 @@ impl Subject {
         }
     }
 
-    /// Bytes of all its keys together: a cluster's key and two of 16 bytes in GSCM, two keys where there is an HMAC.
+    /// Length of all its keys together in bytes: in GSCM a cluster key and two keys of 16 bytes, with HMAC two keys.
     pub fn key_len(self) -> usize {
         match self {
             Subject::Suite(suite) => suite.key_len(),
@@ -132,7 +133,7 @@ impl Subject {
         }
     }
 
-    /// Bytes of the nonce, IV or seed.
+    /// Length of the nonce, IV or seed in bytes.
     pub fn nonce_len(self) -> usize {
         match self {
             Subject::Suite(suite) => suite.nonce_len(),
@@ -144,7 +145,7 @@ impl Subject {
         }
     }
 
-    /// Bytes of the tag, none where nothing is authenticated; of a record, also the type of its content.
+    /// Length of the tag in bytes; 0 if nothing is authenticated. For a record, the content type is included.
     pub fn tag_len(self) -> usize {
         match self {
             Subject::Tls13Records => RECORD_OVERHEAD,
@@ -155,7 +156,7 @@ impl Subject {
         }
     }
 
-    /// Whether it takes a text of so many bytes as it is; some take whole blocks, a record is not longer than 16 KiB.
+    /// Whether it accepts texts of this length. Some modes need whole blocks; a record has at most 16 KiB.
     pub fn takes(self, bytes: usize) -> bool {
         if self == Subject::Tls13Records {
             return bytes <= LONGEST_RECORD;
@@ -166,7 +167,7 @@ impl Subject {
         !whole_blocks || bytes.is_multiple_of(16)
     }
 
-    /// Rounds of AES for each of its blocks, where they and not a hash are most of the work.
+    /// The number of AES rounds per block, if AES (and not a hash) is most of the work.
     pub(super) fn aes_rounds(self) -> Option<usize> {
         match self {
             Subject::Suite(Suite::Aes128Gcm | Suite::Aes128Ocb)
@@ -183,34 +184,37 @@ impl Subject {
         }
     }
 
-    /// Blocks that AES encrypts for a message of so many bytes. Beside the text, GCM encrypts one for the tag, and OCB one for the tag and
-    /// one of associated data. Modes that derive keys for each message encrypt some for these.
+    /// The number of blocks that AES encrypts for a message. In addition to the text, GCM encrypts one block for the
+    /// tag, and OCB one for the tag and one for associated data. Modes that derive a key for each message encrypt
+    /// further blocks for it.
     pub(super) fn blocks(self, bytes: usize) -> Blocks {
         let (beside, keys) = match self {
-            // RFC 8452, section 4: two for the hash's key, and two or four for the cipher's, eight bytes of each.
+            // RFC 8452, section 4: two blocks for the hash key, and two or four for the cipher key; each block gives
+            // eight bytes
             Subject::Aes128GcmSiv => (1, 4),
             Subject::Aes256GcmSiv => (1, 6),
-            // Two for the key of AES-256-GCM, and one of zero under it for the hash's.
+            // Two blocks for the key of AES-256-GCM, and one zero block under that key for the hash key
             Subject::Xaes256Gcm => (1, 3),
             _ if self.hashes() => (1, 0),
             _ => (2, 0),
         };
-        // The type of a record's content is encrypted with it.
+        // The content type of a record is encrypted with the text
         let text = if self == Subject::Tls13Records { bytes + 1 } else { bytes };
         Blocks { text: text.div_ceil(16) + beside, keys }
     }
 
-    /// Whether its blocks are hashed by carry-less products, as those of GCM are.
+    /// Whether it authenticates with carry-less products like GCM.
     pub(super) fn hashes(self) -> bool {
         !self.name().ends_with("-ocb")
     }
 
-    /// The associated data of its messages; RKC and what has no tag have no place for any, and records have their own.
+    /// The associated data of its messages. RKC and modes without a tag have none, and records define their own.
     pub(super) fn ad(self) -> &'static [u8] {
         if matches!(self, Subject::Rkc | Subject::Tls13Records) || self.tag_len() == 0 { b"" } else { b"sealwright ad" }
     }
 
-    /// Ours under `key` at a level, if the key has [`Subject::key_len`] bytes and the subject is a mode that authenticates.
+    /// Sealwright's implementation at a level; `None` if the key does not have [`Subject::key_len`] bytes, or the
+    /// subject does not authenticate.
     pub fn aead_at(self, isa: Isa, key: &[u8]) -> Option<Box<dyn Aead>> {
         match self {
             Subject::Suite(suite) => suite.aead_at(isa, key).ok(),
@@ -269,7 +273,8 @@ mod tests {
             let Blocks { text, keys } = subject.blocks(60);
             (text, keys)
         };
-        // Four blocks of text each. RFC 8452, section 4: AES-128 derives 32 bytes, AES-256 48, eight of each block.
+        // Four blocks of text. RFC 8452, section 4: AES-128 derives 32 bytes and AES-256 48 bytes, eight from each
+        // block
         assert_eq!(blocks(Subject::Aes128GcmSiv), (5, 32 / 8));
         assert_eq!(blocks(Subject::Aes256GcmSiv), (5, 48 / 8));
         assert_eq!(blocks(Subject::Xaes256Gcm), (5, 3));

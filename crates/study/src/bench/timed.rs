@@ -1,4 +1,4 @@
-//! The loops that are timed.
+//! The timed loops.
 
 use std::{array, cell::RefCell, hint::black_box, io, time::Duration};
 
@@ -13,11 +13,11 @@ use super::{
     window::{Nonces, Several, Window},
 };
 
-/// How many keys [`Way::ManyKeys`] means.
+/// The number of keys in [`Way::ManyKeys`].
 const KEYS: usize = 1000;
 
-/// What all candidates of one comparison share, so that none finds the caches warmer than another: the messages
-/// worked on, the sealed ones to restore from, the nonces.
+/// Data that all candidates of a comparison share, so that caches are equally warm for each: the messages to work on,
+/// the sealed messages to restore, and the nonces.
 #[derive(Debug)]
 pub(super) struct Ground {
     pub(super) working: RefCell<Window>,
@@ -26,7 +26,7 @@ pub(super) struct Ground {
     pub(super) ad: &'static [u8],
 }
 
-/// One implementation at work on the ground.
+/// One implementation that seals or opens the messages of the ground.
 pub(super) struct Timed<'a> {
     name: String,
     entrant: &'a Entrant<'a>,
@@ -36,7 +36,7 @@ pub(super) struct Timed<'a> {
     keys: Keys<'a>,
 }
 
-/// The keys of messages.
+/// How the keys of messages are provided in each way.
 enum Keys<'a> {
     One,
     Waiting,
@@ -45,10 +45,10 @@ enum Keys<'a> {
     Together { keys: Vec<Vec<u8>>, batch: Box<dyn Batch + 'a> },
 }
 
-/// How many keys [`Way::NewKey`] and [`Way::Batch`] take turns with.
+/// The number of keys that [`Way::NewKey`] and [`Way::Batch`] use in turn.
 const NEW: usize = 256;
 
-/// Each message under a new key, where a library has no better way.
+/// Sets up a new key for each message, in place if the library can replace keys.
 struct OneByOne<'a> {
     peer: &'a dyn Peer,
     subject: Subject,
@@ -74,7 +74,7 @@ impl Batch for OneByOne<'_> {
     }
 }
 
-/// Each message under the one key.
+/// Seals each message under the same key.
 struct OneKey(Box<dyn Sealing>);
 
 impl Batch for OneKey {
@@ -84,12 +84,12 @@ impl Batch for OneKey {
 }
 
 impl<'a> Timed<'a> {
-    /// `entrant` sealing or opening on `ground`.
+    /// A candidate with one key ([`Way::OneKey`]) that seals or opens on `ground`.
     pub(super) fn new(entrant: &'a Entrant<'a>, direction: Direction, ground: &'a Ground) -> Self {
         Timed { name: entrant.name(), entrant, direction, ground, way: Way::OneKey, keys: Keys::One }
     }
 
-    /// Lets messages come in a certain way.
+    /// Sets the way: prepares the keys, and checks replaced keys and batches first.
     pub(super) fn come(&mut self, way: Way, subject: Subject) -> io::Result<()> {
         let mut random = Random::new(2);
         let mut key = || -> Vec<u8> { (0..subject.key_len()).map(|_| random.bits() as u8).collect() };
@@ -132,7 +132,8 @@ impl<'a> Timed<'a> {
         Ok(())
     }
 
-    /// That a message under each key, with one nonce for all, is as if the library had known no key before.
+    /// Checks that a replaced key gives the same message as a fresh key. All messages have the same nonce, so that
+    /// state of an earlier message would show.
     fn replaces(&self, now: &mut OneByOne<'_>, keys: &[Vec<u8>]) -> io::Result<()> {
         let Ground { working, nonces, ad, .. } = self.ground;
         let (length, nonce) = (working.borrow_mut().message(0).len(), nonces.nonce(0));
@@ -147,7 +148,7 @@ impl<'a> Timed<'a> {
         Ok(())
     }
 
-    /// That a batch of as many messages as there are keys is the same as its messages one by one.
+    /// Checks that a batch with a message for each key gives the same result as sealing the messages one by one.
     fn agree(&self, batch: &mut dyn Batch, mut alone: OneByOne<'_>, keys: &[Vec<u8>]) -> io::Result<()> {
         let Ground { working, nonces, ad, .. } = self.ground;
         let length = working.borrow_mut().message(0).len();
@@ -178,7 +179,8 @@ impl Candidate for Timed<'_> {
                 sealing.send(nonces.nonce(turn), ad, black_box(working.message(slot)))
             }),
             (Direction::Seal, Keys::Waiting) => {
-                // Always zero, which the processor learns when the tag is there: so the nonce is found only then.
+                // `nothing` is always zero, but neither compiler nor processor knows that. So the nonce depends on the
+                // previous tag
                 let (nothing, mut tag) = (black_box(0), 0);
                 timed(iterations, working, |working, slot, turn| {
                     let message = black_box(working.message(slot));
@@ -188,7 +190,7 @@ impl Candidate for Timed<'_> {
                 })
             }
             (Direction::Seal, Keys::Many(keys)) => timed(iterations, working, |working, slot, turn| {
-                // In an order that no prefetcher knows.
+                // The order is one that prefetchers do not predict
                 let sealing = &keys[turn * 617 % KEYS];
                 sealing.send(nonces.nonce(turn), ad, black_box(working.message(slot)))
             }),
@@ -207,7 +209,7 @@ impl Candidate for Timed<'_> {
                     batch.seal(ad, black_box(&mut jobs[..count]))
                 })
             }
-            // A nonce belongs to its message
+            // A message can only be opened with the nonce that it was sealed with
             (Direction::Open, _) => timed(iterations, working, |working, slot, _| {
                 sealing.open(nonces.nonce(slot), ad, black_box(working.restore(slot, sealed)))
             }),
@@ -220,17 +222,17 @@ impl Candidate for Timed<'_> {
     }
 }
 
-/// Messages under their keys and nonces, the first of each for the first.
+/// Jobs for messages with their keys; message i has nonce i.
 fn jobs<'a>(keys: &'a [Vec<u8>], nonces: &'a Nonces, messages: &'a mut [Vec<u8>]) -> Vec<Job<'a>> {
     let messages = messages.iter_mut().zip(keys).enumerate();
     messages.map(|(i, (message, key))| Job { key, nonce: nonces.nonce(i), message }).collect()
 }
 
-/// The copying alone that opening includes.
+/// Only the copy that is part of every opening.
 pub(super) struct Copy<'a>(pub(super) &'a Ground);
 
 impl Copy<'_> {
-    /// Its name in a comparison.
+    /// Its name as a candidate of a comparison.
     pub(super) const NAME: &'static str = "copy";
 }
 
@@ -250,8 +252,8 @@ impl Candidate for Copy<'_> {
     }
 }
 
-/// The thread's CPU time for `iterations` turns of `each`, which gets the message's slot and the number of the turn.
-/// CPU time and not wall time, so that another process taking the core in between does not count.
+/// The thread's CPU time for `iterations` calls of `each`, which receives the message's slot and the number of the
+/// call. It is CPU time, so that time in which another process uses the core does not count.
 #[inline]
 fn timed(
     iterations: u64,
@@ -271,8 +273,8 @@ fn timed(
     Ok(ThreadCpu.now() - start)
 }
 
-/// The same for batches: `each` gets the number of a turn, and `at_once` messages from it on. The window holds whole batches, and a
-/// sample consists of them ([`Candidate::together`]).
+/// The same for batches: `each` receives the number of the first message and `at_once` messages. Window and sample
+/// consist of whole batches ([`Candidate::together`]).
 #[inline]
 fn together(
     iterations: u64,

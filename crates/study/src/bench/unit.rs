@@ -1,5 +1,5 @@
-//! What the processor's instructions allow: the AES rounds of a mode, and the carry-less products where it hashes by them, on
-//! registers alone. No kernel of the mode goes beyond.
+//! A lower bound for the time of a mode on this processor: its AES rounds, and its carry-less products if it hashes
+//! with them, on registers only. No kernel of the mode can be faster.
 
 use std::{hint::black_box, io, time::Duration};
 
@@ -9,33 +9,33 @@ use sealwright::{
 };
 use sealwright_measure::{Candidate, Clock, clock::ThreadCpu};
 
-/// The instructions that a message needs.
+/// The AES rounds and carry-less products of a message.
 pub(super) struct Unit {
     blocks: Blocks,
     rounds: usize,
     products: bool,
 }
 
-/// The blocks of a message.
+/// The blocks that AES encrypts for a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Blocks {
-    /// Those of the text, and one or two beside it.
+    /// Blocks of the text, and one or two others; they are hashed if the mode hashes.
     pub(super) text: usize,
-    /// Those that give the message's own keys, which nobody hashes.
+    /// Blocks from which the message's own keys are derived; they are not hashed.
     pub(super) keys: usize,
 }
 
 impl Unit {
-    /// Its name in a comparison.
+    /// Its name as a candidate of a comparison.
     pub(super) const NAME: &'static str = "rounds";
 
-    /// For a cipher of so many rounds, and a hash of GCM's kind or none; none where the best level has no instructions for
-    /// them.
+    /// For a cipher with this number of `rounds`, and with `products` if the mode hashes like GCM. `None` if the best
+    /// level has no AES instructions.
     pub(super) fn new(blocks: Blocks, rounds: usize, products: bool) -> Option<Unit> {
         Isa::best().run(Asked).then_some(Unit { blocks, rounds, products })
     }
 
-    /// Rounds, and products where they hash, of so many blocks.
+    /// Executes the rounds of `blocks` blocks, with carry-less products if requested.
     fn pass(&self, blocks: u64, products: bool) {
         if blocks == 0 {
             return;
@@ -55,7 +55,8 @@ impl Candidate for Unit {
     }
 
     fn run(&mut self, iterations: u64) -> io::Result<Duration> {
-        // The blocks of all messages in one go: what a batch leaves open at a message's end is not the unit's doing.
+        // The blocks of all messages are processed together, so that no time is lost where a message ends within a
+        // batch
         let Blocks { text, keys } = self.blocks;
         let start = ThreadCpu.now();
         self.pass(iterations * text as u64, self.products);
@@ -64,7 +65,7 @@ impl Candidate for Unit {
     }
 }
 
-/// Whether a level has the rounds as instructions.
+/// Asks whether a level has AES instructions.
 struct Asked;
 
 impl Kernel for Asked {
@@ -76,11 +77,12 @@ impl Kernel for Asked {
     }
 }
 
-/// Registers at a time: more than a processor has rounds under way (eight on Zen 5), and with the products still 16 at most.
+/// Number of registers processed together: more than the rounds that a processor has in flight (eight on Zen 5). With
+/// those for the products, at most 16 registers are used.
 const WIDTH: usize = 10;
 
-/// `ROUNDS` rounds of so many blocks, [`WIDTH`] registers at a time, and three products for each register if there are `PRODUCTS`: of its
-/// low halves, its high ones, and their sums.
+/// `ROUNDS` rounds of `blocks` blocks, [`WIDTH`] registers at a time. With `PRODUCTS` there are three products for
+/// each register, as in Karatsuba multiplication: of the low halves, of the high halves, and of their sums.
 struct Mixed<const ROUNDS: usize, const PRODUCTS: bool> {
     blocks: u64,
 }
@@ -98,7 +100,7 @@ impl<const ROUNDS: usize, const PRODUCTS: bool> Kernel for Mixed<ROUNDS, PRODUCT
         }
         let mut products = [key; 3];
         for _ in 0..self.blocks.div_ceil((WIDTH * S::Reg::BLOCKS) as u64) {
-            // Thirty products, spread evenly.
+            // The thirty products are spread evenly over the rounds
             if const { !PRODUCTS } {
                 for _ in 0..ROUNDS / 2 {
                     two_rounds::<S, 0>(&mut state, &mut products, key);
@@ -120,7 +122,7 @@ impl<const ROUNDS: usize, const PRODUCTS: bool> Kernel for Mixed<ROUNDS, PRODUCT
     }
 }
 
-/// Two rounds, and `P` products between them.
+/// Two rounds with `P` products between them.
 #[inline(always)]
 fn two_rounds<S: Simd, const P: usize>(state: &mut [S::Reg; WIDTH], products: &mut [S::Reg; 3], key: S::Reg) {
     for x in state.iter_mut() {

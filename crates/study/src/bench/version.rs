@@ -1,6 +1,6 @@
-//! Which releases of the peers are compiled in, from the lock file that this was built with.
+//! The versions of the peers that are compiled in, from the lock file of this build.
 
-/// The version of the only one of `packages`; of several, each with its name.
+/// The version of a package; if there are several packages, each with its name.
 pub(super) fn of(packages: &[&str]) -> String {
     match packages {
         [package] => one(package),
@@ -8,13 +8,13 @@ pub(super) fn of(packages: &[&str]) -> String {
     }
 }
 
-/// The version of `package`; where the lock file has several, all of them.
+/// The version of `package`; if the lock file has several, all of them.
 fn one(package: &str) -> String {
     let versions: Vec<&str> = versions(include_str!("../../../../Cargo.lock"), package).collect();
     if versions.is_empty() { "unknown".to_owned() } else { versions.join(", ") }
 }
 
-/// The versions of a package in a lock file: a line `name = "NAME"`, and behind it `version = "VERSION"`.
+/// The versions of a package in a lock file: a line `name = "NAME"` is followed by `version = "VERSION"`.
 fn versions<'a>(lock: &'a str, package: &'a str) -> impl Iterator<Item = &'a str> {
     lock.split("[[package]]").filter_map(move |entry| {
         let value = |name: &str| {

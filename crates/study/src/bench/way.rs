@@ -39,10 +39,10 @@ impl fmt::Display for UnknownWayError {
 impl std::error::Error for UnknownWayError {}
 
 impl Way {
-    /// Every way.
+    /// All ways.
     pub const ALL: [Way; 6] = [Way::OneKey, Way::Waiting, Way::ManyKeys, Way::NewKey, Way::Batch, Way::SideBySide];
 
-    /// The name on command lines and in rows.
+    /// The name on the command line and in rows.
     pub fn name(self) -> &'static str {
         match self {
             Way::OneKey => "one-key",
@@ -54,7 +54,7 @@ impl Way {
         }
     }
 
-    /// The number of messages in one call.
+    /// The number of messages per call.
     pub(super) fn at_once(self) -> usize {
         match self {
             Way::Batch => BATCH,
@@ -63,7 +63,7 @@ impl Way {
         }
     }
 
-    /// The words for it in titles of tables.
+    /// The description in titles of tables.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Way::OneKey => "",

@@ -1,22 +1,25 @@
-//! The messages of a bench in memory: small ones rotate over a window, so that none is read just after it was written.
+//! The messages of a bench in memory. Small messages rotate over a window, so that none is read just after it was
+//! written.
 //!
-//! Sealing one small buffer over and over makes the masked or wide stores of one message collide with the loads of
-//! the next (store forwarding fails), which costs some libraries half their speed and never happens to real traffic.
+//! If one small buffer were sealed over and over, the masked or wide stores of one message would collide with the
+//! loads of the next one (store forwarding fails). That costs some libraries half their speed and does not happen with
+//! real traffic.
 
 use sealwright_measure::{Placed, random::Random};
 
 use super::peer::sealing::RefusedError;
 
-/// Bytes that the messages of one bench spread over: inside every first-level cache.
+/// The size in bytes of the window over which messages rotate. It fits into every first-level cache.
 const WINDOW: usize = 32 * 1024;
 
-/// Most messages in a window; also how many nonces there are.
+/// The maximum number of messages in a window, and the number of nonces.
 pub(super) const MESSAGES: usize = 256;
 
-/// Messages start on cache lines, for everybody alike.
+/// Every message starts on a cache line, for all implementations alike.
 const LINE: usize = 64;
 
-/// Equal messages, each a text and room for its tag, on cache lines of their own, somewhere in memory.
+/// Messages of equal length, each a text with room for its tag. Each starts on a cache line; the window's address is
+/// random.
 #[derive(Debug)]
 pub(super) struct Window {
     memory: Placed,
@@ -25,7 +28,7 @@ pub(super) struct Window {
     messages: usize,
 }
 
-/// Some messages, one after the other.
+/// An iterator over consecutive messages.
 #[derive(Debug)]
 pub(super) struct Several<'a> {
     places: std::iter::Take<std::slice::ChunksExactMut<'a, u8>>,
@@ -41,7 +44,8 @@ impl<'a> Iterator for Several<'a> {
 }
 
 impl Window {
-    /// As many messages of `length` bytes, tag included, as `share` of the window takes: whole batches of `at_once`, and one at least.
+    /// Fills `share` of the window with messages of `length` bytes, tag included. The number is a multiple of
+    /// `at_once`, and at least that.
     pub(super) fn new(length: usize, share: Share, at_once: usize, random: &mut Random) -> Window {
         let stride = length.next_multiple_of(LINE);
         let room = match share {
@@ -49,29 +53,29 @@ impl Window {
             Share::Half => WINDOW / 2,
         };
         let at_once = at_once.max(1);
-        // Nobody shall get less than a batch because the window ends.
+        // The end of the window must not cut a batch
         let messages = (room / stride / at_once * at_once).clamp(at_once, MESSAGES);
         Window { memory: Placed::new(stride * messages, 0, random), stride, length, messages }
     }
 
-    /// How many messages there are.
+    /// The number of messages.
     pub(super) fn messages(&self) -> usize {
         self.messages
     }
 
-    /// Message `i`, its tag included.
+    /// Message `i`, with its tag.
     pub(super) fn message(&mut self, i: usize) -> &mut [u8] {
         let start = i * self.stride;
         &mut self.memory[start..start + self.length]
     }
 
-    /// `count` messages from `i` on.
+    /// `count` messages, starting with message `i`.
     pub(super) fn some(&mut self, i: usize, count: usize) -> Several<'_> {
         let places = self.memory[i * self.stride..].chunks_exact_mut(self.stride).take(count);
         Several { places, length: self.length }
     }
 
-    /// Message `i` of `source` copied over message `i` here.
+    /// Copies message `i` of `source` over message `i` of this window, and returns it.
     pub(super) fn restore(&mut self, i: usize, source: &Window) -> &mut [u8] {
         let start = i * source.stride;
         let message = self.message(i);
@@ -79,7 +83,7 @@ impl Window {
         message
     }
 
-    /// Does `each` to every message with its number.
+    /// Calls `each` with every message and its number.
     pub(super) fn fill(
         &mut self,
         mut each: impl FnMut(usize, &mut [u8]) -> Result<(), RefusedError>,
@@ -88,19 +92,19 @@ impl Window {
     }
 }
 
-/// How much of the window one set of messages takes: opening needs a second set to restore from.
+/// The share of the window that a set of messages takes. Opening needs a second set to restore messages from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Share {
     Whole,
     Half,
 }
 
-/// Counted nonces, written long before they are read: a nonce bumped in place just before each message would stall
-/// the wide load that fetches it.
+/// Nonces that are counters. They are written long before they are read: a nonce incremented in place just before each
+/// message would stall the wide load that reads it.
 #[derive(Clone, Debug)]
 pub(super) struct Nonces {
     length: usize,
-    /// From one to the next: aligned, and no more than it takes.
+    /// Distance between nonces: aligned, and no more than necessary.
     stride: usize,
     all: Vec<u8>,
 }
@@ -118,7 +122,7 @@ impl Nonces {
         Nonces { length, stride, all }
     }
 
-    /// Nonce number `i`, counted round.
+    /// Nonce `i`, modulo their number.
     pub(super) fn nonce(&self, i: usize) -> &[u8] {
         &self.all[i % MESSAGES * self.stride..][..self.length]
     }
@@ -148,7 +152,7 @@ mod tests {
                 starts.insert(message.as_ptr());
             }
             assert_eq!(starts.len(), whole);
-            // No message ran into another
+            // No message overlaps another
             for i in 0..window.messages() {
                 assert!(window.message(i).iter().all(|&byte| byte == i as u8));
             }

@@ -10,7 +10,7 @@ use super::{
     sealing::{Batch, Job, Peer, RefusedError, Sealing},
 };
 
-/// A library that was loaded.
+/// A C library, loaded.
 pub(super) struct InC(pub(super) Library);
 
 impl Peer for InC {
@@ -28,7 +28,7 @@ impl Peer for InC {
 
     fn side_by_side(&self, subject: Subject, key: &[u8]) -> Option<Box<dyn Batch>> {
         let mut made = self.0.key(algorithm(subject)?, key)?;
-        // None of the libraries has such a call for modes with tags.
+        // None of the libraries has such a function for algorithms with tags
         made.encrypt_many(&[&[0; 16]], &mut [&mut [0; 16]]).ok()?;
         Some(Box::new(Many(made)))
     }
@@ -63,7 +63,7 @@ impl Batch for Many {
     }
 }
 
-/// A key keeps the state of its message: one at a time has it.
+/// A key. It also holds the state of a message in progress, so it processes one message at a time.
 struct Keyed(RefCell<Key>);
 
 impl Sealing for Keyed {

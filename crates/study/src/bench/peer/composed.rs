@@ -1,4 +1,5 @@
-//! CBC, with HMAC-SHA-256 and alone, and counter mode, as a program composes them of RustCrypto's `aes`, `serpent`, `hmac` and `sha2`.
+//! CBC with HMAC-SHA-256, CBC alone and counter mode, composed of RustCrypto's `aes`, `serpent`, `hmac` and `sha2` as
+//! an application would do it.
 
 use aes::cipher::{BlockCipherDecrypt, BlockCipherEncrypt, KeyInit, array::Array, consts::U16};
 use hmac::{Hmac, Mac};
@@ -6,14 +7,14 @@ use sha2::Sha256;
 
 use super::sealing::{RefusedError, Sealing};
 
-/// The composition under one key, the MAC's half first.
+/// CBC with HMAC under one key, whose first half is the MAC key.
 pub(super) struct CbcHmac<C> {
     cipher: C,
     mac: Hmac<Sha256>,
     tag_len: usize,
 }
 
-/// Blocks decrypted at once: decryption waits for nothing.
+/// Number of blocks decrypted together. In CBC, decryption of a block does not depend on that of the previous one.
 const BATCH: usize = 16;
 
 impl<C: KeyInit> CbcHmac<C> {
@@ -87,7 +88,7 @@ fn decrypt<C: BlockCipherDecrypt<BlockSize = U16>>(cipher: &C, iv: &[u8], text: 
     Ok(())
 }
 
-/// CBC alone, of whole blocks.
+/// CBC without authentication, whole blocks only.
 pub(super) struct Cbc<C>(pub(super) C);
 
 impl<C> Sealing for Cbc<C>
@@ -103,7 +104,7 @@ where
     }
 }
 
-/// Counter mode, all 128 bits counting.
+/// Counter mode with a counter of 128 bits.
 pub(super) struct Ctr<C>(pub(super) C);
 
 impl<C: BlockCipherEncrypt<BlockSize = U16>> Ctr<C> {

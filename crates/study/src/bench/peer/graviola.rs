@@ -1,4 +1,4 @@
-//! graviola: formally checked assembly for the curves, Rust intrinsics for AES-GCM.
+//! graviola: formally verified assembly for elliptic curves, Rust intrinsics for AES-GCM.
 
 use std::panic::catch_unwind;
 
@@ -23,7 +23,7 @@ impl Peer for Graviola {
         if !SUITES.contains(&subject) || key.len() != subject.key_len() {
             return None;
         }
-        // It refuses a processor that lacks its instructions by a panic: then it is not here
+        // On a processor without the necessary instructions it panics; it then does not take part
         let key = catch_unwind(|| AesGcm::new(key)).ok()?;
         Some(Box::new(Key(key)))
     }

@@ -1,6 +1,7 @@
-//! Everybody who seals in a bench: ourselves at each level, and the libraries compiled in beside us, one a file.
+//! The implementations in a bench: Sealwright at each level, and the other libraries, one per file.
 //!
-//! A new suite is a new line in the tables of the peers that know it; a new peer is a new file and a line in [`all`].
+//! To add a suite, add a line to the tables of the peers that support it. To add a peer, add a file, and a line in
+//! [`all`].
 
 mod c;
 mod composed;
@@ -14,7 +15,7 @@ pub mod sealing;
 pub use ours::Ours;
 use sealing::Peer;
 
-/// The libraries compiled in, and those in C that are installed.
+/// All other libraries: those compiled in, and the C libraries that are installed.
 pub fn all() -> Vec<Box<dyn Peer>> {
     let mut all: Vec<Box<dyn Peer>> = vec![
         Box::new(ring::AwsLc),
@@ -27,7 +28,7 @@ pub fn all() -> Vec<Box<dyn Peer>> {
     all
 }
 
-/// Why others do not take part: a sentence each.
+/// Why other libraries do not take part, one sentence each.
 pub fn absent() -> Vec<String> {
     sealwright_peers::found().1.iter().map(ToString::to_string).collect()
 }

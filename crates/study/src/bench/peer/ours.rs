@@ -1,4 +1,4 @@
-//! Sealwright itself, at one level.
+//! Sealwright as a peer, at one instruction-set level.
 
 use sealwright::{
     Aead, BatchMessage, Isa, Suite,
@@ -22,7 +22,7 @@ use super::{
     sealing::{BATCH, Batch, Job, Peer, RefusedError, SIDE_BY_SIDE, Sealing},
 };
 
-/// Sealwright held to a level.
+/// Sealwright restricted to one level.
 #[derive(Clone, Copy, Debug)]
 pub struct Ours(pub Isa);
 
@@ -37,7 +37,7 @@ impl Peer for Ours {
 
     fn make(&self, subject: Subject, key: &[u8]) -> Option<Box<dyn Sealing>> {
         if subject == Subject::Tls13Records {
-            // The provider takes the best level.
+            // The provider cannot be restricted to a level: it always uses the best one
             let ours = || sealwright_rustls::provider(rustls::crypto::aws_lc_rs::default_provider());
             return if self.0 == Isa::best() { records::sealing(&ours(), key) } else { None };
         }
@@ -99,7 +99,7 @@ impl<C: BlockCipher> Batch for ManyCbc<C> {
     }
 }
 
-/// Messages side by side.
+/// Several messages at once, through the library's `Batch`.
 struct Lanes(sealwright::Batch);
 
 impl Batch for Lanes {
@@ -119,7 +119,7 @@ impl Batch for Lanes {
     }
 }
 
-/// A key, and how it takes another in place.
+/// A key, and the function that replaces it in place.
 struct Key<A: ?Sized>(Box<A>, fn(&mut A, &[u8]) -> bool);
 
 impl<A: Aead + ?Sized> Sealing for Key<A> {
@@ -139,7 +139,7 @@ impl<A: Aead + ?Sized> Sealing for Key<A> {
     }
 }
 
-/// CBC of whole blocks, in which nothing is authenticated.
+/// CBC without authentication, whole blocks only.
 struct Cbc<C>(Isa, C);
 
 impl<C: Inverse> Sealing for Cbc<C> {
@@ -154,7 +154,7 @@ impl<C: Inverse> Sealing for Cbc<C> {
     }
 }
 
-/// Serpent in counter mode, in which nothing is authenticated.
+/// Serpent in counter mode without authentication.
 struct SerpentCtr(Isa, Serpent);
 
 impl Sealing for SerpentCtr {

@@ -1,4 +1,4 @@
-//! Records of TLS 1.3 through rustls' own interface, whichever provider it has.
+//! TLS 1.3 records through the interface of rustls, with any crypto provider.
 
 use std::{hint::black_box, sync::Mutex};
 
@@ -18,7 +18,7 @@ use super::{
     sealing::{RefusedError, Sealing},
 };
 
-/// The TLS 1.3 suite of AES-256-GCM of `provider` under `key`, if the key has 32 bytes.
+/// AES-256-GCM records of TLS 1.3 with `provider` and `key`; `None` if the key does not have 32 bytes.
 pub(super) fn sealing(provider: &CryptoProvider, key: &[u8]) -> Option<Box<dyn Sealing>> {
     let key = key.try_into().ok()?;
     let wanted = |suite: &&SupportedCipherSuite| suite.suite() == CipherSuite::TLS13_AES_256_GCM_SHA384;
@@ -31,7 +31,7 @@ pub(super) fn sealing(provider: &CryptoProvider, key: &[u8]) -> Option<Box<dyn S
 struct Records {
     suite: &'static Tls13CipherSuite,
     key: [u8; 32],
-    /// Counts its records from 0: aws-lc refuses a number that is not above all before.
+    /// The encrypter and the next record number, counted from 0: aws-lc requires increasing numbers.
     sending: Mutex<(Box<dyn MessageEncrypter>, u64)>,
     receiving: Mutex<Box<dyn MessageDecrypter>>,
 }
@@ -44,7 +44,7 @@ fn encrypter(suite: &Tls13CipherSuite, key: [u8; 32]) -> Box<dyn MessageEncrypte
     suite.aead_alg.encrypter(AeadKey::from(key), iv())
 }
 
-/// The number of a record, from a nonce that counts.
+/// The record number in a nonce that is a counter.
 fn number(nonce: &[u8]) -> Result<u64, RefusedError> {
     nonce.last_chunk().map(|count| u64::from_be_bytes(*count)).ok_or(RefusedError)
 }

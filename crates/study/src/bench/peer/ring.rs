@@ -1,4 +1,4 @@
-//! ring, and aws-lc-rs behind ring's interface: the same code over either crate's `aead`.
+//! ring and aws-lc-rs, which has ring's interface: the same code with the `aead` module of either crate.
 
 use sealwright::Suite;
 
@@ -8,7 +8,7 @@ use super::{
     sealing::{Peer, RefusedError, Sealing, parts},
 };
 
-/// A peer with ring's interface.
+/// Defines a peer with ring's interface.
 macro_rules! ring_like {
     ($(#[$doc:meta])* $peer:ident, $name:literal, $library:ident $(, $($more:pat => $algorithm:ident),*)?) => {
         $(#[$doc])*
@@ -55,11 +55,11 @@ macro_rules! ring_like {
 }
 
 ring_like!(
-    /// BoringSSL's assembly under a Rust interface.
+    /// BoringSSL's assembly with a Rust interface.
     Ring, "ring", ring
 );
 ring_like!(
-    /// AWS-LC's C and assembly.
+    /// AWS-LC's C and assembly code.
     AwsLc, "aws-lc-rs", aws_lc_rs,
     Subject::Aes128GcmSiv => AES_128_GCM_SIV, Subject::Aes256GcmSiv => AES_256_GCM_SIV
 );

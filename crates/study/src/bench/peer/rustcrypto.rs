@@ -1,5 +1,5 @@
-//! RustCrypto's `aes-gcm`, `aes-gcm-siv` and `ocb3` over its `aes` and `serpent`: generic Rust, intrinsics where the cipher has them. And
-//! compositions of its `aes`, `serpent`, `hmac` and `sha2`: CBC, counter mode, XAES, RKC.
+//! RustCrypto's `aes-gcm`, `aes-gcm-siv` and `ocb3` with its `aes` and `serpent`: generic Rust, with intrinsics where
+//! the cipher uses them. Also CBC, counter mode, XAES and RKC, composed of its `aes`, `serpent`, `hmac` and `sha2`.
 
 use aes::{
     Aes128, Aes256,
@@ -69,7 +69,7 @@ where
     Some(Box::new(CbcHmac::<C>::new(key, tag_len)?))
 }
 
-/// The mode `A` over the cipher `C`.
+/// The mode `A` with the cipher `C`.
 fn keyed<C: KeyInit, A: AeadInOut + From<C> + Send + Sync + 'static>(key: &[u8]) -> Option<Box<dyn Sealing>> {
     Some(Box::new(Key(A::from(C::new_from_slice(key).ok()?))))
 }
@@ -93,10 +93,11 @@ impl<A: AeadInOut + Send + Sync> Sealing for Key<A> {
     }
 }
 
-/// XAES-256-GCM (C2SP) composed of `aes` and `aes-gcm`: a key for each message by CMAC of half its nonce.
+/// XAES-256-GCM (C2SP) composed of `aes` and `aes-gcm`: each message has a key that CMAC derives from half of its
+/// nonce.
 struct Xaes {
     cipher: Aes256,
-    /// CMAC's K1.
+    /// The subkey K1 of CMAC.
     subkey: u128,
 }
 
@@ -109,7 +110,7 @@ impl Xaes {
         Some(Xaes { cipher, subkey: (l << 1) ^ (0u128.wrapping_sub(l >> 127) & 0x87) })
     }
 
-    /// The key of a message, and the nonce under it.
+    /// The key of a message, and the rest of the nonce.
     fn derive<'a>(&self, nonce: &'a [u8]) -> Result<(Key<Aes256Gcm>, &'a [u8]), RefusedError> {
         let (context, rest) = nonce.split_at_checked(12).ok_or(RefusedError)?;
         let mut blocks = [1u8, 2].map(|counter| {

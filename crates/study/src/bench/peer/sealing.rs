@@ -1,81 +1,81 @@
-//! What every library in a benchmark offers: to seal and to open messages in place.
+//! The interface of every library in a benchmark: sealing and opening messages in place.
 
 use std::fmt;
 
 use super::super::{subject::Subject, version};
 
-/// A library that seals, at one level of the processor.
+/// A library at one instruction-set level.
 pub trait Peer: Send + Sync {
-    /// The name that rows carry.
+    /// The name in rows.
     fn name(&self) -> &'static str;
 
-    /// The instruction-set level; `auto` where the library chooses by itself.
+    /// The instruction-set level; `auto` if the library chooses it.
     fn level(&self) -> &'static str {
         "auto"
     }
 
-    /// The crates whose versions say which release this is.
+    /// The crates whose versions identify the release.
     fn packages(&self) -> Vec<&'static str> {
         vec![self.name()]
     }
 
-    /// Which release this is.
+    /// The version of the library.
     fn version(&self) -> String {
         version::of(&self.packages())
     }
 
-    /// This library under `key`, or `None` where it does not know the subject or cannot run on this processor.
+    /// A key for this library; `None` if the library does not support the subject, or cannot run on this processor.
     fn make(&self, subject: Subject, key: &[u8]) -> Option<Box<dyn Sealing>>;
 
-    /// What seals many messages at once, each under a key of its own, where this library has that.
+    /// A function that seals many messages at once, each under a key of its own, if the library has one.
     fn batch(&self, _subject: Subject) -> Option<Box<dyn Batch>> {
         None
     }
 
-    /// What seals at most [`SIDE_BY_SIDE`] messages at once, all under `key`, where this library has that.
+    /// A function that seals up to [`SIDE_BY_SIDE`] messages at once under the same `key`, if the library has one.
     fn side_by_side(&self, _subject: Subject, _key: &[u8]) -> Option<Box<dyn Batch>> {
         None
     }
 }
 
-/// Most messages of a batch.
+/// The maximum number of messages in a batch.
 pub const BATCH: usize = 32;
-/// Most messages at once under one key.
+/// The maximum number of messages at once under the same key.
 pub const SIDE_BY_SIDE: usize = 16;
 
-/// A message of a batch: the text, and behind it the tag.
+/// A message of a batch: the text, followed by the tag.
 #[derive(Debug, Default)]
 pub struct Job<'a> {
-    /// Its key.
+    /// The key.
     pub key: &'a [u8],
-    /// Its nonce.
+    /// The nonce.
     pub nonce: &'a [u8],
     /// The text and room for the tag.
     pub message: &'a mut [u8],
 }
 
-/// Seals messages that come together.
+/// Seals several messages at once.
 pub trait Batch {
     /// Encrypts at most [`BATCH`] texts and writes the tags.
     ///
     /// # Errors
-    /// [`RefusedError`] when the library would not.
+    /// [`RefusedError`] if the library refuses.
     fn seal(&mut self, ad: &[u8], jobs: &mut [Job<'_>]) -> Result<(), RefusedError>;
 }
 
-/// A key ready to seal and open messages that lie in one buffer: the text, and behind it the tag.
+/// A key that is set up, and seals and opens messages in place. A message is the text, followed by the tag.
 pub trait Sealing: Send {
     /// Encrypts the text at the front of `message` and writes the tag over the end.
     ///
     /// # Errors
-    /// [`RefusedError`] when the library would not.
+    /// [`RefusedError`] if the library refuses.
     fn seal(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError>;
 
-    /// Seals a message for the clock alone. An interface that hands out sealed messages in memory of its own does not copy
-    /// them back here, and may count its nonces itself.
+    /// Seals a message only to be timed. The result need not be in `message`: a library that returns sealed messages
+    /// in its own memory does not copy them back, and may count nonces itself.
     ///
     /// # Errors
-    /// [`RefusedError`] when the library would not.
+    /// [`RefusedError`] if the library refuses.
     fn send(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError> {
         self.seal(nonce, ad, message)
     }
@@ -83,16 +83,16 @@ pub trait Sealing: Send {
     /// Checks the tag at the end of `message` and decrypts the text before it.
     ///
     /// # Errors
-    /// [`RefusedError`] when the message is not authentic.
+    /// [`RefusedError`] if the message is not authentic.
     fn open(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), RefusedError>;
 
-    /// Takes another key in place, where the library can. Elsewhere a new key is made.
+    /// Replaces the key in place, if the library can do that; returns whether it did.
     fn rekey(&mut self, _key: &[u8]) -> bool {
         false
     }
 }
 
-/// A library said no.
+/// The library refused the operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RefusedError;
 
@@ -104,10 +104,10 @@ impl fmt::Display for RefusedError {
 
 impl std::error::Error for RefusedError {}
 
-/// The tag's length in every suite so far of every peer so far.
+/// The length of the tag, which is the same in every suite with a tag.
 pub(super) const TAG: usize = 16;
 
-/// A message as its text and its tag; refused if shorter than a tag.
+/// Splits a message into text and tag; refused if it is shorter than a tag.
 pub(super) fn parts(message: &mut [u8]) -> Result<(&mut [u8], &mut [u8; TAG]), RefusedError> {
     message.split_last_chunk_mut().ok_or(RefusedError)
 }
