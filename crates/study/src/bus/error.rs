@@ -7,7 +7,7 @@ use sealwright_smp::run::RunError;
 pub(super) enum GridError {
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A run that did not finish, or whose result is wrong.
+    /// A run did not finish, or its result is wrong.
     #[error("a run failed or gave a wrong result: {0}")]
     Wrong(String),
 }

@@ -1,4 +1,4 @@
-//! The figures: mean losses by processors beside the thesis's bars.
+//! The figures: mean losses by number of processors, with the thesis's bars.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ pub(super) fn figures(grid: &Grid) -> Vec<Figure> {
     .collect()
 }
 
-/// How soon each scheme detects changed lines, over all strikes.
+/// How soon each scheme detects a changed line, over all strikes (attacks of the matrix).
 fn soon(grid: &Grid) -> Figure {
     let flips = grid.matrix.iter().filter(|cell| cell.attack == Attack::Flip);
     let seen = flips.filter(|cell| cell.strikes.iter().any(|strike| strike.later.is_some()));
@@ -40,7 +40,7 @@ fn soon(grid: &Grid) -> Figure {
         later.sort_unstable();
         let struck = cell.strikes.iter().filter(|strike| strike.struck.is_some()).count().max(1) as f64;
         let steps = later.iter().enumerate().map(|(before, at)| (*at, (before + 1) as f64 / struck * 100.0));
-        // Of several strikes that were detected equally late, the last one counts
+        // If several strikes were detected after the same number of transfers, the last point includes them all
         let points: BTreeMap<u64, f64> = steps.collect();
         let points = points.into_iter().map(|(at, share)| (X::Number(at as f64), Interval::exact(share)));
         let colour = match cell.scheme.split(',').next() {
@@ -95,7 +95,7 @@ fn memory(grid: &Grid) -> Figure {
     }
 }
 
-/// Bus, ring and mesh side by side: the mean over the kernels on so many processors.
+/// Bus, ring and mesh: the mean loss over the kernels on this number of processors.
 fn connected(grid: &Grid, processors: usize) -> Figure {
     let name = |scheme: usize| interconnects::SCHEMES[scheme].0;
     let colours = [colour::NONE, colour::GCM, colour::CBC, colour::RKC, colour::GSCM, 7, 8, 9];
@@ -122,7 +122,7 @@ fn connected(grid: &Grid, processors: usize) -> Figure {
     }
 }
 
-/// Kernels and recorded programs side by side.
+/// Losses of kernels and of recorded programs.
 fn recorded(grid: &Grid) -> Figure {
     let mut series = Vec::new();
     for variant in RECORDED_WITH {

@@ -1,4 +1,5 @@
-//! What is run: programs, processors, lines, schemes and seeds crossed, all cores at work; cycles of each, losses between them.
+//! The grid of simulations: programs × processors × lines × schemes × seeds, run on all cores. Losses are computed
+//! from the cycles of runs with and without a scheme.
 
 use std::collections::BTreeMap;
 
@@ -23,13 +24,13 @@ use super::{
 };
 use crate::progress::Progress;
 
-/// Sizes of the pool of pads, and numbers of masks, that are swept.
+/// Sizes of the pad pool, and numbers of masks, for sweeps.
 pub(super) const POOL: [usize; 6] = [1, 2, 3, 5, 8, 16];
 pub(super) const MASKS: [usize; 4] = [1, 2, 4, 8];
-/// The engines that recorded programs are run with: the thesis's, where they matter most.
+/// The engine variants for recorded programs: those of the thesis in which the engine matters most.
 pub(super) const RECORDED_WITH: [Variant; 2] = [VARIANTS[1], VARIANTS[2]];
 
-/// A cell of the grid: runs that differ by their seed alone.
+/// A cell of the grid, that is a set of runs that differ only in their seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Run {
     pub(super) program: usize,
@@ -40,81 +41,81 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// How many seeds it is run with. What no claim is about is run once.
+    /// The number of seeds. Cells that no claim depends on are run once.
     fn seeds(self, quick: bool) -> u64 {
         let once = matches!(self.scheme, Scheme::Senss(_) | Scheme::I2sems | Scheme::CxlIde(_) | Scheme::PcieIde);
         if once { 1 } else { seeds(quick) }
     }
 }
 
-/// What a run gave.
+/// The result of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunResult {
     pub(super) cycles: f64,
-    /// Cache-to-cache transfers a thousand cycles and processor.
+    /// Cache-to-cache transfers per thousand cycles and processor.
     pub(super) rate: f64,
 }
 
-/// A run, what it gave if no detector ended it, and what was looked at.
+/// A finished run: its result, unless a detector ended it, and what the detectors checked.
 #[derive(Clone, Copy, Debug)]
 struct Simulated {
     run: Run,
     found: Option<RunResult>,
     references: f64,
-    /// Lines and commands that the detectors saw.
+    /// Number of lines and commands that the detectors checked.
     looked_at: u64,
 }
 
-/// Everything that was run.
+/// The results of all simulations.
 pub(super) struct Grid {
     pub(super) quick: bool,
-    /// Results by cell and seed.
+    /// Results of each cell, ordered by seed.
     found: BTreeMap<Run, Vec<RunResult>>,
-    /// Strikes of each attack against each scheme, with all victims.
+    /// Strikes of each attack against each scheme, for all victims.
     pub(super) matrix: Vec<matrix::Cell>,
-    /// The same where nodes ask again for lines that do not come.
+    /// The same on a machine whose nodes request a line again if it does not arrive.
     pub(super) again: Vec<matrix::Cell>,
-    /// The same where nodes have several misses under way.
+    /// The same on a machine whose nodes can have several outstanding misses.
     pub(super) side_by_side: Vec<matrix::Cell>,
-    /// What the same detectors said without an attacker.
+    /// False alarms of the same detectors without an attacker.
     pub(super) alarms: Vec<matrix::Alarms>,
-    /// What they said of the grid's own runs, by the scheme's name.
+    /// False alarms in the runs of the grid itself, by name of the scheme.
     pub(super) quiet: BTreeMap<&'static str, matrix::Alarms>,
-    /// What is shown beside other publications.
+    /// Results that are compared with other publications.
     pub(super) beside: Beside,
     pub(super) shared: Vec<Shared>,
     pub(super) protected: Vec<Protected>,
     pub(super) connected: Vec<Connected>,
-    /// Strikes of each attack on memory against each protection, with all victims.
+    /// Strikes of each attack on memory against each protection, for all victims.
     pub(super) attacked: Vec<matrix::Cell>,
     pub(super) references: f64,
     pub(super) seconds: f64,
 }
 
 impl Grid {
-    /// What a cell's first seed gave.
+    /// The result of a cell with its first seed.
     pub(super) fn at(&self, run: Run) -> Option<RunResult> {
         self.found.get(&run)?.first().copied()
     }
 
-    /// Per cent of the time in the clear that a scheme costs a program, by seed.
+    /// The loss: the time, in per cent of the time in the clear, that a scheme adds to a program; one value per seed.
     fn losses(&self, run: Run) -> Option<Vec<f64>> {
         let (base, with) = (self.found.get(&Run { scheme: Scheme::Clear, ..run })?, self.found.get(&run)?);
         Some(with.iter().zip(base).map(|(with, base)| (with.cycles / base.cycles - 1.0) * 100.0).collect())
     }
 
-    /// The mean of these over the seeds.
+    /// The mean loss over the seeds.
     pub(super) fn loss(&self, run: Run) -> Option<f64> {
         let losses = self.losses(run)?;
         Some(losses.iter().sum::<f64>() / losses.len() as f64)
     }
 
-    /// The mean loss of a suite's programs, not aligned, as the thesis averages; one figure a seed.
+    /// The mean loss of a suite's programs with unaligned arrays, averaged as in the thesis; one value per seed.
     pub(super) fn means(&self, suite: Suite, processors: usize, line: usize, scheme: Scheme) -> Option<Vec<f64>> {
         self.means_at(suite, processors, line, false, scheme)
     }
 
-    /// The same with arrays that begin behind what `malloc` keeps, or where a page does.
+    /// The same with arrays that begin after a `malloc` header, or with `align` at a page boundary.
     pub(super) fn means_at(
         &self,
         suite: Suite,
@@ -129,7 +130,7 @@ impl Grid {
         Some((0..seeds).map(|seed| losses.iter().map(|of| of[seed]).sum::<f64>() / losses.len() as f64).collect())
     }
 
-    /// The mean over the kernels and over the seeds.
+    /// The mean loss over the kernels and the seeds.
     pub(super) fn mean(&self, processors: usize, line: usize, align: bool, scheme: Scheme) -> Option<f64> {
         let losses: Option<Vec<f64>> = Suite::Kernels
             .programs()
@@ -141,7 +142,7 @@ impl Grid {
 
 #[cfg(test)]
 impl Grid {
-    /// A grid of losses that nobody measured, to try judgements on.
+    /// A grid with made-up losses, for tests of the judgement.
     pub(super) fn made_up(loss: impl Fn(Run) -> f64) -> Grid {
         let found = |run: Run| RunResult { cycles: 1000.0 * (1.0 + loss(run) / 100.0), rate: 1.0 };
         let found = runs().into_iter().map(|run| (run, vec![found(run); run.seeds(true) as usize])).collect();
@@ -164,7 +165,7 @@ impl Grid {
     }
 }
 
-/// The figures' schemes in a variant.
+/// The schemes that the figures show, in these variants.
 fn variants(variants: impl IntoIterator<Item = Variant>) -> Vec<Scheme> {
     let mut all = vec![Scheme::Clear];
     for variant in variants {
@@ -176,7 +177,7 @@ fn variants(variants: impl IntoIterator<Item = Variant>) -> Vec<Scheme> {
     all
 }
 
-/// Schemes of the figures, in the variants of these units.
+/// The schemes that the figures show, in all variants with these units.
 fn schemes(units: &[Units]) -> Vec<Scheme> {
     variants(VARIANTS.into_iter().filter(|variant| units.contains(&variant.units)))
 }
@@ -194,12 +195,13 @@ fn runs() -> Vec<Run> {
             for scheme in schemes(&Units::ALL) {
                 add(program, processors, 64, false, scheme);
             }
-            // Aligned arrays and long lines with the thesis's units
+            // Aligned arrays and long lines are simulated with the thesis's units only
             for scheme in schemes(&[Units::Thesis]) {
                 add(program, processors, 64, true, scheme);
                 add(program, processors, 128, false, scheme);
             }
-            // GCM has the same with equal units, so CBC has its own there: a claim about long lines is about both
+            // The claim about long lines compares GCM with CBC. With equal units GCM is the same as with the thesis's,
+            // but CBC is not, so it is also simulated with equal units
             for variant in VARIANTS.into_iter().filter(|variant| variant.units == Units::Equal) {
                 for latency in LATENCIES {
                     add(program, processors, 128, false, Scheme::cbc(variant, latency, 1));
@@ -230,7 +232,7 @@ fn runs() -> Vec<Run> {
     runs
 }
 
-/// Runs everything, some runs at a time so that progress shows.
+/// Runs all simulations, in groups so that progress can be reported.
 pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> Result<Grid, GridError> {
     let start = std::time::Instant::now();
     let all: Vec<(Run, u64)> =
@@ -243,7 +245,7 @@ pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> Result<Grid, 
         progress.step(&format!("runs {} to {} of {}", 48 * number + 1, 48 * number + stretch.len(), all.len()));
         let results: Result<Vec<_>, GridError> =
             stretch.par_iter().map(|(run, seed)| simulate(*run, *seed, quick)).collect();
-        // In the order of the seeds
+        // Results are in the order of the seeds
         for Simulated { run, found: result, references: count, looked_at } in results? {
             let name = run.scheme.name();
             let none = || matrix::Alarms { scheme: name.to_owned(), runs: 0, alarms: 0, looked_at: 0 };
@@ -255,7 +257,7 @@ pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> Result<Grid, 
             references += count;
         }
     }
-    // A run that a detector ended has no cycles to compare
+    // If a detector ended a run of a cell, the cell's cycles cannot be compared
     found.retain(|run, _| !alarmed.contains(run));
     progress.step("published figures");
     let beside = beside(quick)?;
@@ -291,7 +293,7 @@ fn simulate(run: Run, seed: u64, quick: bool) -> Result<Simulated, GridError> {
     let config = run.scheme.config(run.processors, run.line, seed).map_err(RunError::from)?;
     let workload = workload(run.program, run.processors, run.align, quick);
     let report = Simulation::new(config, workload).run(&mut |_| {})?;
-    // A recorded program has no result
+    // A recorded program has no result to check
     let alarm = match (&report.outcome, &report.result) {
         (Outcome::Completed, None | Some(Ok(_))) => false,
         (Outcome::Detected(_), _) => true,
@@ -318,7 +320,7 @@ mod tests {
 
     #[test]
     fn a_run_ends_right_and_the_masks_cost_time() {
-        // A kernel and a recorded program
+        // One kernel and one recorded program
         for program in [0, Suite::Recorded.programs().start] {
             let run = |scheme| simulate(cell(program, scheme), 1, true).unwrap().found.unwrap();
             let (clear, masks) = (run(Scheme::Clear), run(Scheme::cbc(VARIANTS[1], 320, 1)));

@@ -1,4 +1,4 @@
-//! Bus, ring and mesh side by side: the same programs on each, with every scheme that can run there.
+//! Bus, ring and mesh compared: the same programs on each, with every scheme that it supports.
 
 use rayon::prelude::*;
 use sealwright_measure::{Cell, Column, Interval, Table};
@@ -15,7 +15,8 @@ use super::{
     seeds::{over_seeds, seeds},
 };
 
-/// A scheme, its settings, and its colour's place in figures. Losses are relative to the first one.
+/// Name of each scheme, its settings, and its position determines its colour in figures. Losses are relative to the
+/// first one.
 pub(super) const SCHEMES: [(&str, &[&str]); 8] = [
     ("none", &["scheme.name=clear"]),
     ("GCM, end to end", &["scheme.name=gcm"]),
@@ -27,15 +28,15 @@ pub(super) const SCHEMES: [(&str, &[&str]); 8] = [
     ("PCIe IDE on each link", &["scheme.name=pcie-ide"]),
 ];
 
-/// A program on so many processors.
+/// A program on a number of processors.
 struct Case {
     program: &'static str,
     processors: usize,
     workload: Workload,
 }
 
-/// The kernels on more processors than a bus is made for, and a recorded program on as many as it has threads. RADIX takes
-/// as long as all others together, so the quick study leaves it out.
+/// The kernels on more processors than suit a bus, and a recorded program on as many as it has threads. RADIX takes as
+/// long as the other kernels together, so the quick study omits it.
 fn cases(quick: bool) -> Vec<Case> {
     let (fft, radix) = (Kernel::Fft { m: 12 }, Kernel::Radix { m: 14 });
     let lu = |n| Kernel::Lu { n, contiguous: false };
@@ -55,18 +56,18 @@ fn cases(quick: bool) -> Vec<Case> {
     cases
 }
 
-/// A program under a scheme on an interconnect.
+/// The results of a program with a scheme on an interconnect.
 #[derive(Clone, Debug)]
 pub(super) struct Connected {
     program: &'static str,
     processors: usize,
     kind: TopologyKind,
-    /// Place in [`SCHEMES`].
+    /// Index in [`SCHEMES`].
     scheme: usize,
-    /// By seed.
+    /// One value per seed.
     cycles: Vec<f64>,
-    /// Of the first seed: links that a message crossed on average, and the part of the time that the bus, or the busiest link,
-    /// was held.
+    /// From the first seed: the mean number of links that a message crossed, and the share of time in which the bus,
+    /// or the busiest link, was occupied.
     hops: f64,
     busiest: f64,
 }
@@ -76,17 +77,17 @@ fn config(kind: TopologyKind, scheme: usize, processors: usize, seed: u64) -> Re
     (config.machine.processors, config.machine.seed) = (processors, seed);
     (config.memory.latency, config.memory.jitter) = (158, 4);
     config.interconnect.kind = kind;
-    // Lines that are not really encrypted take the same cycles
+    // Timing does not depend on whether lines are really encrypted
     config.scheme.functional = false;
     SCHEMES[scheme].1.iter().try_fold(config, |config, setting| config.set(setting))
 }
 
-/// Whether a scheme can run on an interconnect.
+/// Whether the interconnect supports the scheme.
 fn possible(kind: TopologyKind, scheme: usize) -> bool {
     config(kind, scheme, 8, 1).is_ok_and(|config| config.check().is_ok())
 }
 
-/// Runs every program on every interconnect with every scheme that can run there, with every seed.
+/// Runs every program on every interconnect with every scheme that it supports and every seed.
 pub(super) fn connect(quick: bool) -> Result<Vec<Connected>, GridError> {
     let cases = cases(quick);
     let places = TopologyKind::ALL.into_iter().flat_map(|kind| (0..SCHEMES.len()).map(move |scheme| (kind, scheme)));
@@ -101,7 +102,7 @@ fn run(case: &Case, kind: TopologyKind, scheme: usize, seeds: u64) -> Result<Con
     let one = |seed| {
         let config = config(kind, scheme, *processors, seed).map_err(RunError::from)?;
         let report = Simulation::new(config, workload.clone()).run(&mut |_| {})?;
-        // A recorded program has no result
+        // A recorded program has no result to check
         match (&report.outcome, &report.result) {
             (Outcome::Completed, None | Some(Ok(_))) => Ok(report.stats),
             (outcome, result) => {
@@ -121,7 +122,7 @@ fn run(case: &Case, kind: TopologyKind, scheme: usize, seeds: u64) -> Result<Con
     Ok(Connected { program, processors, kind, scheme, cycles, hops: first("links.mean_hops"), busiest })
 }
 
-/// Programs and numbers of processors, in their order.
+/// The distinct pairs of program and number of processors, in order.
 fn rows(runs: &[Connected]) -> Vec<(&'static str, usize)> {
     let mut rows = Vec::new();
     for run in runs {
@@ -142,13 +143,14 @@ fn find<'a>(
     runs.iter().filter(wanted).find(|run| run.program == program && run.processors == processors)
 }
 
-/// Per cent of the time in the clear on the same interconnect that a scheme adds to a program, by seed.
+/// The time that a scheme adds to a program, in per cent of the time in the clear on the same interconnect; one value
+/// per seed.
 fn losses(runs: &[Connected], row: (&str, usize), kind: TopologyKind, scheme: usize) -> Option<Vec<f64>> {
     let (clear, with) = (find(runs, row, kind, 0)?, find(runs, row, kind, scheme)?);
     Some(with.cycles.iter().zip(&clear.cycles).map(|(with, clear)| (with / clear - 1.0) * 100.0).collect())
 }
 
-/// The mean of that over the kernels on so many processors, with its interval over the seeds.
+/// The mean of these losses over the kernels on a number of processors, with its interval over the seeds.
 pub(super) fn mean(runs: &[Connected], processors: usize, kind: TopologyKind, scheme: usize) -> Option<Interval> {
     let of = rows(runs).into_iter().filter(|row| row.1 == processors);
     let all: Vec<Vec<f64>> = of.map(|row| losses(runs, row, kind, scheme)).collect::<Option<_>>()?;
@@ -157,7 +159,7 @@ pub(super) fn mean(runs: &[Connected], processors: usize, kind: TopologyKind, sc
     over_seeds(&means.collect::<Vec<_>>())
 }
 
-/// The programs whose mean that is, in words: `FFT, LU and RADIX`.
+/// The programs in that mean as text: `FFT, LU and RADIX`.
 pub(super) fn programs(runs: &[Connected], processors: usize) -> String {
     let of = rows(runs).into_iter().filter(|row| row.1 == processors);
     let names: Vec<String> =
@@ -168,7 +170,7 @@ pub(super) fn programs(runs: &[Connected], processors: usize) -> String {
     }
 }
 
-/// Numbers of processors that kernels were run on.
+/// The numbers of processors that kernels were run on.
 pub(super) fn machines(runs: &[Connected]) -> Vec<usize> {
     let mut all: Vec<usize> = runs.iter().map(|run| run.processors).filter(|processors| *processors > 8).collect();
     all.sort_unstable();
@@ -184,7 +186,7 @@ fn interval(found: Option<Interval>, decimals: u8) -> Cell {
     }
 }
 
-/// The programs in the clear: how long they take on each interconnect, and how busy it is.
+/// The programs in the clear: their time on each interconnect, and how busy it is.
 pub(super) fn clear(runs: &[Connected]) -> Table {
     let heads = [Column::text("program"), Column::number("processors")];
     let cycles = TopologyKind::ALL.map(|kind| Column::number(format!("{}: cycles", kind.name())));
@@ -207,7 +209,7 @@ pub(super) fn clear(runs: &[Connected]) -> Table {
     table
 }
 
-/// What schemes cost on each interconnect.
+/// The cost of each scheme on each interconnect.
 pub(super) fn table(runs: &[Connected]) -> Table {
     let heads = [Column::text("program"), Column::number("processors"), Column::text("scheme")];
     let heads = heads.into_iter().chain(TopologyKind::ALL.map(|kind| Column::number(kind.name()).unit("%")));
@@ -245,7 +247,8 @@ mod tests {
         }
     }
 
-    /// Small runs: IDE on each link costs what it has to check at each hop, GCM from end to end costs less, and seeds vary it.
+    /// Small runs: per-link IDE costs what its checks at each hop take, end-to-end GCM costs less, and results vary
+    /// with the seed.
     #[test]
     fn ide_pays_at_each_hop_what_pads_made_ahead_do_not() {
         let kernel = Kernel::Fft { m: 10 };
@@ -255,7 +258,7 @@ mod tests {
             TopologyKind::ALL.into_iter().flat_map(|kind| schemes.map(|scheme| run(&case, kind, scheme, 2).unwrap()));
         let runs: Vec<Connected> = runs.collect();
         assert_eq!((rows(&runs), machines(&runs)), (vec![("fft", 16)], vec![16]));
-        // A title names what was run, and `--quick` leaves a kernel out
+        // A title must name the programs that were run, as `--quick` omits one
         let with = |names: &[&'static str]| {
             let runs = names.iter().map(|&program| Connected { program, ..runs[0].clone() });
             programs(&runs.collect::<Vec<_>>(), 16)

@@ -1,4 +1,4 @@
-//! The bus and memory protected in one machine: what each costs alone, and both together.
+//! Protection of the bus and of memory in one machine: the cost of each alone and of both.
 
 use rayon::prelude::*;
 use sealwright_measure::{Cell, Column, Table};
@@ -12,7 +12,7 @@ use sealwright_smp::{
 
 use super::{error::GridError, programs::PROCESSORS};
 
-/// What is protected, and how; the first row is the one that losses are relative to.
+/// The combinations of protections. Losses are relative to the first row, which has none.
 const ROWS: [(&str, &[&str]); 8] = [
     ("nothing", &["scheme.name=clear"]),
     ("bus: GCM", &["scheme.name=gcm"]),
@@ -24,7 +24,7 @@ const ROWS: [(&str, &[&str]); 8] = [
     ("bus: CXL IDE; memory: counters and a tree", &["scheme.name=cxl-ide", "memory.protect=tree"]),
 ];
 
-/// A row's cycles on a number of processors.
+/// The cycles of a row with a number of processors.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Protected {
     row: usize,
@@ -33,7 +33,7 @@ pub(super) struct Protected {
     counter_misses: f64,
 }
 
-/// Runs every row. The second level is small, so that lines come from memory again and again.
+/// Runs every row. The second-level cache is small, so that many lines come from memory.
 pub(super) fn protect(quick: bool) -> Result<Vec<Protected>, GridError> {
     let runs: Vec<(usize, usize)> =
         (0..ROWS.len()).flat_map(|row| PROCESSORS.map(|processors| (row, processors))).collect();
@@ -81,7 +81,7 @@ pub(super) fn table(runs: &[Protected]) -> Table {
     table
 }
 
-/// What became of attacks on memory.
+/// Table of the outcomes of attacks on memory.
 pub(super) fn attacks(cells: &[matrix::Cell], strikes: u64) -> Table {
     let attacks = Attack::ON_MEMORY.map(|attack| Column::text(attack.name()));
     let heads = std::iter::once(Column::text("memory.protect")).chain(attacks);

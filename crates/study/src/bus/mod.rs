@@ -1,4 +1,5 @@
-//! `sealwright-lab study bus`: a thesis on sealed cache-to-cache transfers, its figures run anew in our simulator.
+//! `sealwright-lab study bus`: repeats, in our simulator, the figures of a thesis on encrypted cache-to-cache
+//! transfers.
 
 mod error;
 mod figures;
@@ -27,7 +28,7 @@ use crate::{
     study::{Options, Outcome, Study},
 };
 
-/// The study of sealed buses.
+/// The study of encrypted buses.
 #[derive(Debug)]
 pub(crate) struct Bus;
 
@@ -77,8 +78,8 @@ mod tests {
         assert_eq!((table.rows.len(), (sum * 100.0).round()), (3, 14759.0));
     }
 
-    /// `docs/PAPERS.md` has a claim about attacks in the paragraph that its verdicts call for: right where it holds in every
-    /// circumstance, not right where it holds in none.
+    /// `docs/PAPERS.md` must place each claim about attacks in the paragraph that matches its verdicts: "Right" if it
+    /// holds in every circumstance, "Not right" if it holds in none, otherwise "Depends".
     #[test]
     fn the_page_says_of_attacks_what_the_strikes_say() {
         let mut grid = Grid::made_up(|_| 0.0);
@@ -105,7 +106,7 @@ mod tests {
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     }
 
-    /// Verdicts of a claim on a grid that nobody measured, without the thesis's own figures.
+    /// The verdicts of a claim on a grid with made-up losses, without the circumstance of the thesis's own figures.
     fn verdicts(id: &str, loss: impl Fn(Scheme) -> f64) -> Vec<Verdict> {
         let quantities = quantities::quantities(&Grid::made_up(|run| loss(run.scheme)));
         let judged = judge(&PAPER.claims, &quantities).unwrap();
@@ -116,7 +117,8 @@ mod tests {
 
     #[test]
     fn claims_are_judged_by_what_was_simulated() {
-        // GCM loses a fifth of what CBC does, a MAC in ten a tenth of a MAC a line, longer lines nothing less
+        // GCM loses a fifth of what CBC loses, a MAC for ten lines a tenth of a MAC for each line, and
+        // longer lines change nothing
         let loss = |scheme| match scheme {
             Scheme::Gcm(_, _, pads) => 2.0 + 5.0 / pads as f64,
             Scheme::Cbc(_, _, 1) => 15.0,
@@ -125,12 +127,13 @@ mod tests {
         };
         let (yes, no) = (Verdict::Holds, Verdict::DoesNotHold);
         for id in ["gain", "better", "low-throughput", "interval"] {
-            // Seven variants of kernels, three of them with arrays at pages too, two of recorded programs
+            // Seven variants for kernels, three of which also with aligned arrays, and two variants for recorded
+            // programs
             assert_eq!(verdicts(id, loss), [yes; 12], "{id}");
         }
         assert_eq!(verdicts("interval-gcm", loss), [no; 12]);
         assert_eq!(verdicts("throughput", loss), [no; 12], "both lose nothing by more cycles");
-        // The units "equal" give GCM what the thesis gives it, so these runs are the same
+        // With equal units, GCM is the same as with the thesis's units
         assert_eq!(verdicts("pads", loss), [yes; 4]);
         assert_eq!(verdicts("pads", |scheme| if matches!(scheme, Scheme::Gcm(_, _, 5)) { 9.0 } else { 1.0 }), [no; 4]);
         assert_eq!(verdicts("line", loss), [no; 6], "equal is not smaller");

@@ -37,7 +37,7 @@ pub(super) fn summary(grid: &Grid) -> String {
     )
 }
 
-/// Claims that kernels and recorded programs judge differently.
+/// Claims whose verdicts differ between kernels and recorded programs.
 fn disagreements(claims: &[Judged]) -> String {
     let words = |verdict| match verdict {
         Verdict::Holds => "holds",

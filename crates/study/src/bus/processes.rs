@@ -1,4 +1,4 @@
-//! Several processes on one machine: what a key for each process costs, in time and in storage.
+//! Several processes on one machine: the cost of a key for each process in time and in storage.
 
 use rayon::prelude::*;
 use sealwright_measure::{Cell, Column, Table};
@@ -10,13 +10,13 @@ use sealwright_smp::{
 
 use super::error::GridError;
 
-/// Processes that share the machine.
+/// Number of processes that share the machine.
 pub(super) const PROCESSES: usize = 4;
 
-/// Cycles after which a processor changes to its next process.
+/// Scheduling quanta: the number of cycles after which a processor switches to its next process.
 const QUANTA: [u64; 2] = [10_000, 100_000];
 
-/// Keys, and for how many processes pads are stored at once.
+/// Key arrangements: keys, and the number of processes whose pads are stored at once.
 const KEYS: [(&str, &[&str]); 4] = [
     ("none: without a scheme", &["scheme.name=clear"]),
     ("one for all, as in the thesis", &["scheme.name=gcm"]),
@@ -24,18 +24,18 @@ const KEYS: [(&str, &[&str]); 4] = [
     ("one for each, pads for all of them", &["scheme.name=gcm", "scheme.gcm.keys=each", "scheme.gcm.stored=4"]),
 ];
 
-/// A run with several processes.
+/// The results of a run with several processes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shared {
     quantum: u64,
-    /// Place in [`KEYS`].
+    /// Index in [`KEYS`].
     pub(super) keys: usize,
     cycles: f64,
     switches: f64,
     pub(super) bytes: f64,
 }
 
-/// Runs every quantum with all keys: 8 processors, four processes of FFT.
+/// Runs every quantum with every key arrangement: 8 processors, four processes of FFT.
 pub(super) fn share(quick: bool) -> Result<Vec<Shared>, GridError> {
     let runs: Vec<(u64, usize)> =
         QUANTA.into_iter().flat_map(|quantum| (0..KEYS.len()).map(move |keys| (quantum, keys))).collect();
@@ -62,7 +62,7 @@ fn run(quantum: u64, keys: usize, quick: bool) -> Result<Shared, GridError> {
     Ok(Shared { quantum, keys, cycles, switches, bytes })
 }
 
-/// Per cent of the time without a scheme that keys cost.
+/// The time that a key arrangement adds, in per cent of the time without a scheme.
 pub(super) fn loss(runs: &[Shared], quantum: u64, keys: usize) -> Option<f64> {
     let find = |keys| runs.iter().find(|run| run.quantum == quantum && run.keys == keys);
     Some((find(keys)?.cycles / find(0)?.cycles - 1.0) * 100.0)

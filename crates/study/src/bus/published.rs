@@ -1,5 +1,5 @@
-//! What other publications print, beside the same figure of ours: SENSS and I2SEMS by their abstracts, IDE by the sizes that
-//! the standards of CXL and PCIe give its MACs.
+//! Figures of other publications compared with ours: SENSS and I2SEMS (from their abstracts), and the share of MACs in
+//! IDE, which follows from the formats in the CXL and PCIe standards.
 
 use rayon::prelude::*;
 use sealwright_measure::{Cell, Column, Table};
@@ -11,14 +11,14 @@ use super::{
     schemes::Scheme,
 };
 
-/// I2SEMS was run on up to 16 processors.
+/// Numbers of processors for I2SEMS, which its authors ran on up to 16 processors.
 const WITH_I2SEMS: [usize; 4] = [PROCESSORS[0], PROCESSORS[1], PROCESSORS[2], 16];
 
-/// A kind of link whose MACs' share of its bytes follows from its standard.
+/// A type of link for which the standard determines the MACs' share of the bytes.
 struct Link {
     name: &'static str,
     settings: &'static [&'static str],
-    /// The MACs' per cent of [`LINE`], by the standard's sizes.
+    /// The size of the MACs according to the standard, in per cent of [`LINE`].
     published: f64,
     source: &'static str,
 }
@@ -27,7 +27,8 @@ const CXL: &str = "CXL 2.0, section 11: of the slots of 5 and 128 flits with 4 s
 const CXL_256: &str = "CXL 3.0, section 11: of the slots of 2 and 32 flits with 15 slots each, a MAC takes one";
 const PCIE: &str = "PCIe 6.0, section 6.33: a prefix of 4 bytes for each packet and a MAC of 12 for each aggregate; 64 bytes with a header of 16";
 
-/// Bytes that a line takes without its MAC: five slots of 16, or a packet of 64 with a header of 16.
+/// Bytes that a line takes on a link without its MAC: five slots of 16 bytes, or a packet of 64 bytes with a header of
+/// 16.
 const LINE: f64 = 80.0;
 
 const fn cxl(name: &'static str, settings: &'static [&'static str], slots: f64, source: &'static str) -> Link {
@@ -38,7 +39,7 @@ const fn pcie(name: &'static str, settings: &'static [&'static str], packets: f6
     Link { name, settings, published: 100.0 * (4.0 + 12.0 / packets) / LINE, source: PCIE }
 }
 
-/// A full link: no epoch is ended before its time.
+/// The links, fully loaded: senders end no MAC epoch early.
 const LINKS: [Link; 8] = [
     cxl("CXL IDE, 68-byte flits, containment", &["scheme.name=cxl-ide", "scheme.cxl-ide.early=false"], 20.0, CXL),
     cxl("CXL IDE, 68-byte flits, skid", &["scheme.name=cxl-ide", "scheme.cxl-ide.release=skid"], 512.0, CXL),
@@ -60,16 +61,17 @@ const LINKS: [Link; 8] = [
     pcie("PCIe IDE, a MAC for 8 packets", &["scheme.name=pcie-ide", "scheme.pcie-ide.aggregation=8"], 8.0),
 ];
 
-/// What was run for the comparison.
+/// The results of the runs for this comparison.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Beside {
-    /// Per cent of bytes that MACs add, for each of [`LINKS`].
+    /// For each of [`LINKS`]: the bytes that MACs add, in per cent.
     shares: Vec<f64>,
-    /// I2SEMS: the loss and the keystream that was ready, in per cent, of each program on each machine.
+    /// I2SEMS: for each number of processors and program, the loss and the share of keystream that was ready in time,
+    /// in per cent.
     i2sems: Vec<(f64, f64)>,
 }
 
-/// Runs what the grid does not have.
+/// Runs the simulations that are not part of the grid.
 pub(super) fn beside(quick: bool) -> Result<Beside, GridError> {
     let cells: Vec<(usize, usize)> =
         WITH_I2SEMS.into_iter().flat_map(|p| Suite::Kernels.programs().map(move |program| (p, program))).collect();
@@ -79,7 +81,7 @@ pub(super) fn beside(quick: bool) -> Result<Beside, GridError> {
     })
 }
 
-/// A run's number by name; its result must be right.
+/// Runs a simulation, whose result must be right, and returns these statistics.
 fn numbers<const N: usize>(simulation: &Simulation, names: [&str; N]) -> Result<[f64; N], GridError> {
     let report = simulation.run(&mut |_| {})?;
     if !matches!(report.result, Some(Ok(_))) {
@@ -93,7 +95,7 @@ fn share(link: &Link, quick: bool) -> Result<f64, GridError> {
     let set = |config: sealwright_smp::Config, setting: &&str| config.set(setting);
     let config = link.settings.iter().try_fold(config, set).map_err(RunError::from)?;
     let simulation = Simulation::new(config, Workload::Kernel(kernel(0, quick), false));
-    // A link carries memory's lines as well as other nodes'
+    // A link carries lines from memory as well as from other nodes
     let [bytes, transfers, fills] = numbers(&simulation, ["bus.tag_bytes", "transfers.count", "memory.fills"])?;
     Ok(bytes / (transfers + fills) / LINE * 100.0)
 }
@@ -112,7 +114,7 @@ fn i2sems(processors: usize, program: usize, quick: bool) -> Result<(f64, f64), 
     Ok(((cycles / clear - 1.0) * 100.0, ready * 100.0))
 }
 
-/// `losses` has the mean losses of a scheme in the grid, one a machine.
+/// The table. `losses` returns the mean losses of a scheme in the grid, one for each number of processors.
 pub(super) fn table(beside: &Beside, losses: impl Fn(Scheme) -> Vec<f64>) -> Table {
     let heads = [
         Column::text("what"),

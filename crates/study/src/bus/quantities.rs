@@ -1,5 +1,5 @@
-//! The figures that the thesis's claims are about, by name. Runs differ by their seed (inputs, and the time that memory
-//! takes), so a figure is the mean over the seeds with its interval.
+//! The named figures that the thesis's claims are judged by. Runs differ in their seed (inputs and memory latency), so
+//! a figure is the mean over the seeds with its interval.
 
 use sealwright_measure::Interval;
 use sealwright_smp::{
@@ -23,20 +23,20 @@ use crate::quantity::{Quantities, Quantity, QuantityKind};
 /// The circumstance of the thesis's own figures.
 const PRINTED: &str = "the thesis's own figure";
 
-/// Ends the circumstances of recorded programs.
+/// Suffix of circumstances with recorded programs.
 pub(super) const RECORDED: &str = ", recorded programs";
 
-/// Ends the circumstances of kernels whose arrays begin where pages do, which decides what two processors have in one line. No seed
-/// moves them.
+/// Suffix of circumstances with kernels whose arrays begin at page boundaries. The alignment decides which data of two
+/// processors share a line, and does not depend on the seed.
 const ALIGNED: &str = ", arrays aligned to pages";
 
-/// What a fair comparison of storage needs.
+/// The circumstance for a fair comparison of storage.
 const KEYS: &str = "the thesis's sums, with a key for each process";
 
-/// The ends of the gain that the thesis tells: 4X to 9X.
+/// The ends of the gain that the thesis states: 4X to 9X.
 const GAIN: [u32; 2] = [4, 9];
 
-/// What the thesis prints: the same on every machine.
+/// The figures that the thesis prints, which are the same on every machine.
 pub(super) fn printed() -> Vec<Quantity> {
     let mut all = Vec::new();
     let mut add = Quantities::new(&mut all, PRINTED, QuantityKind::Arithmetic);
@@ -55,7 +55,8 @@ pub(super) fn printed() -> Vec<Quantity> {
     let (printed_bytes, senss) = (number("storage_bytes"), number("senss_bytes"));
     add.exact("bits of the sum : printed", sum / number("storage_sum_bits"));
     add.exact("bytes kept, GCM : SENSS", (printed_bytes + pads) / senss);
-    // The table of processes has 9 bits for each, SENSS two masks of 64 bytes to encrypt and two to authenticate
+    // In the table of processes each entry has 9 bits. SENSS has two masks of 64 bytes for encryption and two for
+    // authentication
     let gcm = |processes: f64| (128.0 * 9.0 + processes * 9.0 + 99.0 * 14.0) / 8.0 + pads;
     add.exact("bytes for 200 processes : 100/GCM", gcm(200.0) / gcm(100.0));
     add.exact("bytes for 200 processes : 100/SENSS", 2.0);
@@ -64,7 +65,7 @@ pub(super) fn printed() -> Vec<Quantity> {
     all
 }
 
-/// What loses time.
+/// A scheme whose loss is computed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Loss {
     Gcm,
@@ -92,16 +93,16 @@ impl Loss {
     }
 }
 
-/// One figure a seed.
+/// One value per seed.
 type Samples = Option<Vec<f64>>;
 
-/// What two figures make of each other, seed by seed: runs of one seed have the same inputs and the same memory.
+/// Combines two figures seed by seed, because runs with the same seed have the same inputs and memory latencies.
 fn paired(a: Samples, b: Samples, of: impl Fn(f64, f64) -> f64) -> Samples {
     Some(a?.into_iter().zip(b?).map(|(a, b)| of(a, b)).collect())
 }
 
-/// Adds the mean of samples with its interval, if there are any. What was run with one seed is marked; what is printed does not
-/// vary.
+/// Adds the mean of the samples with its interval, if there are any. A simulated figure with only one seed is marked
+/// as measured once; printed figures do not vary.
 fn put(add: &mut Quantities<'_>, name: String, samples: Samples) {
     let Some(samples) = samples else { return };
     let figure = over_seeds(&samples);
@@ -112,8 +113,9 @@ fn put(add: &mut Quantities<'_>, name: String, samples: Samples) {
     }
 }
 
-/// Adds the quotient of two losses, seed by seed. Over a loss of nothing or less there is none; if only some seeds have such a
-/// loss, the quotient of the means stands for it, and its spread is not known.
+/// Adds the quotient of two losses, computed seed by seed. If the divisor is zero or negative for some seeds, the
+/// quotient of the means is added without a known spread; if the mean of the divisor is not positive either, nothing
+/// is added.
 fn put_quotient(add: &mut Quantities<'_>, name: impl Into<String>, a: Samples, b: Samples) {
     let (Some(a), Some(b)) = (a, b) else { return };
     if b.iter().all(|loss| *loss > 0.0) {
@@ -124,13 +126,14 @@ fn put_quotient(add: &mut Quantities<'_>, name: impl Into<String>, a: Samples, b
     add.once(name, under.map(|under| Interval::exact(mean(&a) / under)));
 }
 
-/// Losses by processors and cycles of a line, and what more cycles add to them.
+/// Adds losses by number of processors and cycles per line, and by how much more cycles increase them.
 fn losses(add: &mut Quantities<'_>, loss: &dyn Fn(Loss, usize, u64) -> Samples) {
     for processors in PROCESSORS {
         for (scheme, latency) in Loss::ALL.into_iter().flat_map(|scheme| LATENCIES.map(|latency| (scheme, latency))) {
             put(add, format!("loss/{}/{processors} P/{latency}", scheme.name()), loss(scheme, processors, latency));
         }
-        // Quotients of two figures need an interval of their own: seeds move both alike
+        // Quotients and differences of two losses get intervals of their own, because the seed affects both losses
+        // alike
         for latency in LATENCIES {
             let gcm = || loss(Loss::Gcm, processors, latency);
             for cbc in [Loss::CbcLine, Loss::CbcTen] {
@@ -140,7 +143,8 @@ fn losses(add: &mut Quantities<'_>, loss: &dyn Fn(Loss, usize, u64) -> Samples) 
                 put_quotient(add, name, loss(cbc, processors, latency), gcm());
             }
         }
-        // The ends of the gain that the thesis tells, as differences: a loss of nothing has no quotient, and is a case all the same
+        // The two ends of the stated gain, expressed as differences: a difference exists even if the loss of GCM is
+        // zero
         for (times, latency) in GAIN.into_iter().flat_map(|times| LATENCIES.map(|latency| (times, latency))) {
             let [cbc, gcm] = [Loss::CbcLine, Loss::Gcm].map(|scheme| loss(scheme, processors, latency));
             let name = format!("points lost, CBC, MAC a line less {times} times GCM/{processors} P/{latency}");
@@ -196,7 +200,7 @@ pub(super) fn quantities(grid: &Grid) -> Vec<Quantity> {
     }
     let mut add =
         Quantities::new(&mut all, "our units, 8 processors, a key for each of 100 processes", QuantityKind::Simulated);
-    // Each process takes as much as the second; masks are for 100 of them already
+    // Every further process adds as much as the second. SENSS has masks for 100 processes anyway
     let each = storage("gcm", 2) - gcm;
     add.exact("bytes kept, GCM : SENSS", (gcm + 99.0 * each) / chain);
     for processors in interconnects::machines(&grid.connected) {
@@ -228,15 +232,16 @@ fn pools(grid: &Grid, variant: Variant, add: &mut Quantities<'_>) {
     }
 }
 
-/// Lines of 128 bytes beside those of 64, with both units of the thesis's figure 5.2: cycles a line are the same for both lengths.
+/// Lines of 128 bytes compared with lines of 64, for both throughputs in the thesis's figure 5.2. The cycles per line
+/// are the same for both lengths.
 fn lines(grid: &Grid, variant: Variant, add: &mut Quantities<'_>) {
     for (processors, latency) in PROCESSORS.into_iter().flat_map(|count| LATENCIES.map(|latency| (count, latency))) {
         let means = |scheme: Loss, line| grid.means(Suite::Kernels, processors, line, scheme.scheme(variant, latency));
-        // The claims are about both schemes: one alone has no verdict
+        // The claims are about both schemes, so with one of them alone there must be no verdict
         if [Loss::Gcm, Loss::CbcLine].iter().any(|scheme| means(*scheme, 128).is_none()) {
             continue;
         }
-        // Differences, since there is no quotient of a loss of nothing or less
+        // Differences, because a quotient needs a positive loss
         for scheme in [Loss::Gcm, Loss::CbcLine] {
             let name = format!("points lost, 128 less 64 bytes/{}/{processors} P/{latency}", scheme.name());
             put(add, name, paired(means(scheme, 128), means(scheme, 64), |long, short| long - short));
@@ -246,7 +251,7 @@ fn lines(grid: &Grid, variant: Variant, add: &mut Quantities<'_>) {
     }
 }
 
-/// Bytes that a node's unit keeps, where GCM has a key and pads for each of so many processes.
+/// Bytes that the unit of a node stores if GCM has a key and pads for each of `processes` processes.
 fn storage(name: &str, processes: usize) -> f64 {
     let mut config = Config::default();
     config.machine.processors = 8;
@@ -258,20 +263,20 @@ fn storage(name: &str, processes: usize) -> f64 {
     (settings.iter().fold(config, set).storage_bits() / 8) as f64
 }
 
-/// The median over the strikes with its interval, and the most.
+/// The median over the strikes with its interval, and the maximum.
 fn spread(cell: &Cell, of: impl Fn(&Strike) -> Option<u64>) -> Option<(Interval, f64)> {
     let all: Vec<f64> = cell.strikes.iter().filter_map(of).map(|one| one as f64).collect();
     Some((Interval::of(&all, 1)?, all.into_iter().reduce(f64::max)?))
 }
 
-/// Of the strikes that came to their place: how many were detected, and how many there were.
+/// Of the strikes that found an opportunity, the number that was detected, and the number of all.
 fn seen(cell: &Cell) -> [u32; 2] {
     let struck = cell.strikes.iter().filter(|strike| strike.struck.is_some());
     struck.fold([0; 2], |[seen, all], one| [seen + u32::from(one.detector.is_some()), all + 1])
 }
 
-/// What came of the strikes: the share that was detected, how much later, and the harm until then. The share of those that were run is
-/// exact; what it says of others is a figure of its own.
+/// The outcomes of the strikes: the share that was detected, the delay, and the harm until then. The share among the
+/// strikes that were run is exact; what it implies for all such strikes is a separate figure with an interval.
 fn detected(matrix: &[Cell], add: &mut Quantities<'_>) {
     let share = |cell: &Cell| {
         let [seen, all] = seen(cell);

@@ -16,7 +16,7 @@ fn named<'a>(all: &'a [Quantity], start: &str) -> Vec<&'a Quantity> {
     all.iter().filter(|quantity| quantity.kind == QuantityKind::Simulated && quantity.name.starts_with(start)).collect()
 }
 
-/// A machine on which shielded lines of 64 bytes take as long as lines in the clear, or less.
+/// Figures of a machine on which lines of 64 bytes lose `loss` per cent under every scheme, and longer lines 2 %.
 fn without_losses(loss: f64) -> Vec<Quantity> {
     quantities(&Grid::made_up(move |run: Run| match run.line {
         _ if run.scheme == Scheme::Clear => 0.0,
@@ -39,7 +39,7 @@ fn no_quotient_is_made_of_a_loss_of_nothing_or_less() {
     assert!(!both.is_empty() && both.iter().all(|found| (found.figure.median - 1.0).abs() < 1e-9 && !found.once));
 }
 
-/// Where short lines cost nothing or less, long ones that do cost refute that they cost less.
+/// If short lines lose nothing, any loss of long lines refutes the claim that these lose less.
 #[test]
 fn long_lines_are_refuted_where_short_ones_lose_nothing() {
     for (loss, verdict) in [(-0.5, DoesNotHold), (0.0, DoesNotHold), (1.0, DoesNotHold), (3.0, Holds)] {
@@ -50,7 +50,7 @@ fn long_lines_are_refuted_where_short_ones_lose_nothing() {
     }
 }
 
-/// The claim about long lines is about GCM and CBC: no circumstance judges it by one of them.
+/// The claim about long lines covers GCM and CBC, so no circumstance may judge it by one of them.
 #[test]
 fn long_lines_are_judged_with_both_schemes() {
     let all = without_losses(1.0);
@@ -65,7 +65,7 @@ fn long_lines_are_judged_with_both_schemes() {
     }
 }
 
-/// Figure 5.2 has two units: 160 cycles a line and 320.
+/// Figure 5.2 has two throughputs: 160 and 320 cycles per line.
 #[test]
 fn long_lines_are_judged_with_both_units() {
     let judged = judge(&PAPER.claims, &without_losses(1.0)).unwrap();
@@ -77,7 +77,8 @@ fn long_lines_are_judged_with_both_units() {
     }
 }
 
-/// The thesis tells a gain of 4 to 9 times, and its own figure has 3.2 to 15.2: that CBC loses more is another claim.
+/// The thesis states a gain of 4 to 9 times, and its own figure has 3.2 to 15.2. That CBC loses more is a different
+/// claim.
 #[test]
 fn a_gain_of_four_to_nine_times_is_not_any_gain() {
     let with = |gcm: f64, cbc: f64| {
@@ -107,7 +108,7 @@ fn a_gain_of_four_to_nine_times_is_not_any_gain() {
     assert!(ours.magnitude.is_some(), "by how much, beside the thesis's own figure");
 }
 
-/// GCM's pads under one key for all processes, and under one for each as SENSS has its masks.
+/// GCM's pads with one key for all processes, and with a key for each process, as SENSS has masks for each.
 #[test]
 fn storage_with_a_key_for_each_process_is_judged_too() {
     let all = without_losses(1.0);
@@ -154,7 +155,7 @@ fn the_middle_of_an_even_count_is_between_the_middle_two() {
     assert_eq!((found.low, found.high, found.basis, most), (4.0, 13.0, Basis::Samples(16), 16.0));
 }
 
-/// All of sixteen strikes were detected: that is exact, and says of others that most are, not that all are.
+/// That all sixteen strikes were detected is exact, but for all such strikes it implies only that most are detected.
 #[test]
 fn the_share_of_strikes_that_were_run_is_not_that_of_all() {
     let strike = Strike {
@@ -183,7 +184,7 @@ fn what_was_run_with_one_seed_is_marked() {
     assert_eq!(all.iter().map(|found| found.once).collect::<Vec<_>>(), [true, false]);
 }
 
-/// The thesis assumes a cycle, and what our unit does is no test of it; but it is what was synthesised.
+/// The thesis assumes one cycle. Our unit does not test that assumption, but the page describes what was synthesised.
 #[test]
 fn the_synthesised_unit_is_as_the_page_says() {
     let unit = RESULTS.iter().find(|result| result.name.starts_with("ecp5-shu-aes128-")).unwrap();
@@ -194,7 +195,7 @@ fn the_synthesised_unit_is_as_the_page_says() {
     assert!(said.contains(&words), "{said}: {words}");
 }
 
-/// Of up to sixteen series in four colours, no two have the same mark in the legend.
+/// With up to sixteen series in four colours, no two may look the same in the legend.
 #[test]
 fn every_series_of_every_figure_is_drawn_otherwise() {
     let figures = figures(&Grid::made_up(|run| if run.scheme == Scheme::Clear { 0.0 } else { 1.0 }));

@@ -1,14 +1,14 @@
-//! The schemes that are compared, and the engines that each node has for them.
+//! The schemes that are compared, and the encryption engines of each node.
 
 use sealwright_smp::{
     Config, ConfigError,
     engine::{Model, Units},
 };
 
-/// Cycles of the AES unit a line: what the thesis calls 1.6 and 0.8 GB/s with 64-byte lines.
+/// Cycles per line of the AES unit. For 64-byte lines, the thesis calls these 1.6 and 0.8 GB/s.
 pub(super) const LATENCIES: [u64; 2] = [160, 320];
 
-/// What engines a node has, and how often its AES engine may begin a line. With as many engines as needed, the second
+/// The engines of a node, and how often an AES engine can start a line. With as many engines as needed, the model
 /// makes no difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Variant {
@@ -16,7 +16,7 @@ pub(super) struct Variant {
     pub(super) model: Model,
 }
 
-/// Every variant, the thesis's first.
+/// All variants, the thesis's first.
 pub(super) const VARIANTS: [Variant; 7] = [
     Variant { units: Units::Thesis, model: Model::Window },
     Variant { units: Units::Thesis, model: Model::Pipelined },
@@ -28,7 +28,7 @@ pub(super) const VARIANTS: [Variant; 7] = [
 ];
 
 impl Variant {
-    /// The name that every result carries.
+    /// The name of the variant's circumstance.
     pub(super) fn name(self) -> String {
         match self.units {
             Units::Generous => "units generous".to_owned(),
@@ -45,20 +45,20 @@ impl Variant {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Scheme {
     Clear,
-    /// By variant (a place in [`VARIANTS`]), latency and pads.
+    /// Variant (index in [`VARIANTS`]), latency and number of pads.
     Gcm(usize, u64, usize),
-    /// By variant, latency and lines to a MAC.
+    /// Variant, latency and number of lines per MAC.
     Cbc(usize, u64, u64),
-    /// SENSS as published, with that many masks.
+    /// SENSS as published, with this number of masks.
     Senss(usize),
     I2sems,
-    /// Skid or containment.
+    /// Skid mode (`true`) or containment mode.
     CxlIde(bool),
     PcieIde,
 }
 
 impl Scheme {
-    /// GCM with five pads. The thesis gives it what `equal` gives everybody, so these are one run.
+    /// GCM with five pads. With equal units GCM is the same as with the thesis's, so both map to one scheme.
     pub(super) fn gcm(variant: Variant, latency: u64) -> Scheme {
         Scheme::pads(variant, latency, 5)
     }
@@ -72,7 +72,7 @@ impl Scheme {
         Scheme::Cbc(variant.place(), latency, authenticate)
     }
 
-    /// The scheme's name among the simulator's.
+    /// The name of the scheme in the simulator.
     pub(super) fn name(self) -> &'static str {
         match self {
             Scheme::Clear => "clear",
@@ -85,7 +85,7 @@ impl Scheme {
         }
     }
 
-    /// The machine that a run has. Memory takes 158 to 162 cycles, by its seed, as in GEMS.
+    /// The configuration of a run. Memory latency is 158 to 162 cycles depending on the seed, as in GEMS.
     pub(super) fn config(self, processors: usize, line: usize, seed: u64) -> Result<Config, ConfigError> {
         let mut config = Config::for_line(line);
         config.machine.processors = processors;

@@ -1,18 +1,18 @@
-//! Seeds of runs, and what several of them say together.
+//! Seeds of the simulations, and statistics over them.
 
 use sealwright_measure::Interval;
 
-/// Seeds of what claims are about: keys, inputs and the time that memory takes follow from them.
+/// The number of seeds for simulations that claims depend on. The seed determines keys, inputs and memory latency.
 pub(super) fn seeds(quick: bool) -> u64 {
     if quick { 3 } else { 5 }
 }
 
-/// Seeds with which every attack is struck at every victim.
+/// The number of seeds with which every attack is run on every victim.
 pub(super) fn of_attacks(quick: bool) -> u64 {
     if quick { 1 } else { 4 }
 }
 
-/// The mean of runs with several seeds and its 95 % interval; of one run, its figure.
+/// The mean of runs with several seeds and its 95 % interval; for one run, its value.
 pub(super) fn over_seeds(samples: &[f64]) -> Option<Interval> {
     match samples {
         [one] => Some(Interval::exact(*one)),

@@ -1,4 +1,4 @@
-//! Attacks on the bus and on memory: many strikes on every victim, each in a run of its own.
+//! Attacks on the bus and on memory. A strike is one attack on a victim program in a run of its own.
 
 use sealwright_smp::{
     Config,
@@ -9,47 +9,49 @@ use sealwright_smp::{
     run::RunError,
 };
 
-/// Strikes of each attack on each victim and seed.
+/// Strikes of each attack for each victim and seed.
 const STRIKES: u64 = 8;
-/// The transfer, command or answer from which on the first one comes.
+/// The first strike comes at the first opportunity from this transfer, command or answer on.
 const FROM: u64 = 50;
-/// Programs that run meanwhile.
+/// The victims, that is the programs that run during the attack.
 const VICTIMS: [Kernel; 2] = [Kernel::Fft { m: 8 }, Kernel::Radix { m: 10 }];
-/// The thesis's scheme on the bus, and nothing that protects memory.
+/// Name of the combination of the thesis's scheme on the bus with no protection of memory.
 const GCM_ALONE: &str = "GCM on the bus alone";
-/// Cycles after which a node asks again for a line that does not come. In the thesis no node does.
+/// The number of cycles after which a node requests a line again. In the thesis, nodes do not do that.
 const TIMEOUT: &str = "bus.timeout=20000";
-/// Misses that a node may have under way, so that a later line of a pair can pass an earlier one. In the thesis it is one.
+/// The number of outstanding misses per node, so that a later line of a pair can overtake an earlier one. In the
+/// thesis it is one.
 const SEVERAL: &str = "machine.mshrs=4";
 
-/// Strikes of each attack on each victim, all seeds together.
+/// Strikes of each attack on each victim with all seeds.
 pub(super) fn on_each(seeds: u64) -> u64 {
     seeds * STRIKES
 }
 
-/// Every attack on the bus against every scheme.
+/// Runs every attack on the bus against every scheme.
 pub(super) fn on_bus(seeds: u64) -> Result<Vec<Cell>, RunError> {
     of_victims(seeds, &|config, victim| matrix::run(config, victim, FROM, STRIKES))
 }
 
-/// The same against the thesis's scheme and against SENSS, on a machine whose nodes ask again for a line that does not come.
+/// The same against the thesis's scheme and SENSS, on a machine whose nodes request a line again if it does not
+/// arrive.
 pub(super) fn asked_again(seeds: u64) -> Result<Vec<Cell>, RunError> {
     on_both(TIMEOUT, seeds)
 }
 
-/// The same on a machine whose nodes have four misses under way.
+/// The same on a machine whose nodes can have four outstanding misses.
 pub(super) fn side_by_side(seeds: u64) -> Result<Vec<Cell>, RunError> {
     on_both(SEVERAL, seeds)
 }
 
-/// The thesis's scheme and SENSS on the usual machine with one setting changed.
+/// Runs every attack against the thesis's scheme and SENSS, with one setting changed.
 fn on_both(setting: &str, seeds: u64) -> Result<Vec<Cell>, RunError> {
     let mut cells = against(&["gcm", "senss"], &[setting], seeds)?;
     cells.retain(|cell| ["gcm", "senss"].contains(&cell.scheme.as_str()));
     Ok(cells)
 }
 
-/// Every attack on the bus against the columns of these schemes, with settings over the usual ones.
+/// Runs every attack on the bus against these schemes, with these settings changed.
 pub(super) fn against(schemes: &[&str], settings: &[&str], seeds: u64) -> Result<Vec<Cell>, RunError> {
     let mut cells = Vec::new();
     for scheme in schemes {
@@ -63,7 +65,8 @@ pub(super) fn against(schemes: &[&str], settings: &[&str], seeds: u64) -> Result
     Ok(cells)
 }
 
-/// Every attack on memory against every protection of memory, and against the thesis's scheme, which protects the bus.
+/// Runs every attack on memory against every protection of memory, and against the thesis's scheme, which protects
+/// only the bus.
 pub(super) fn on_memory(seeds: u64) -> Result<Vec<Cell>, RunError> {
     let mut cells = of_victims(seeds, &|config, victim| matrix::memory(config, victim, FROM, STRIKES))?;
     let with_gcm =
@@ -74,20 +77,20 @@ pub(super) fn on_memory(seeds: u64) -> Result<Vec<Cell>, RunError> {
     Ok(cells)
 }
 
-/// Cells of one attack stand together.
+/// Sorts the cells by attack.
 fn in_order(cells: &mut [Cell], attacks: &[Attack]) {
     cells.sort_by_key(|cell| attacks.iter().position(|attack| *attack == cell.attack));
 }
 
-/// What the detectors say of a victim that nobody attacks.
+/// Counts false alarms in runs without an attacker.
 pub(super) fn without_attacker() -> Result<Vec<Alarms>, RunError> {
     matrix::false_alarms(&Config::default(), VICTIMS[0], 2 * STRIKES)
 }
 
-/// What strikes on one victim come to.
+/// The outcomes of the strikes on one victim.
 type Cells = Result<Vec<Cell>, RunError>;
 
-/// The strikes on all victims with all seeds together: a seed decides keys and inputs.
+/// Combines the strikes on all victims with all seeds; the seed determines keys and inputs.
 fn of_victims(seeds: u64, run: &dyn Fn(&Config, Kernel) -> Cells) -> Cells {
     let mut cells: Vec<Cell> = Vec::new();
     for (victim, seed) in VICTIMS.into_iter().flat_map(|victim| (1..=seeds).map(move |seed| (victim, seed))) {
@@ -108,7 +111,8 @@ fn of_victims(seeds: u64, run: &dyn Fn(&Config, Kernel) -> Cells) -> Cells {
 mod tests {
     use super::*;
 
-    /// What each protection of memory finds of strikes on several programs: all or none, as its construction says.
+    /// For strikes on several programs, each protection of memory must detect all or none, according to its
+    /// construction.
     #[test]
     fn strikes_on_memory_are_found_by_what_authenticates_memory() {
         let cells = on_memory(1).unwrap();

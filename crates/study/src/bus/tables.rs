@@ -1,4 +1,5 @@
-//! The tables: figures 5.1 to 5.3 with every engine and program, rates, storage, sweeps, other schemes, attacks.
+//! The tables: figures 5.1 to 5.3 with all engines and programs, transfer rates, storage, sweeps, other schemes,
+//! attacks.
 
 use sealwright_measure::{Cell, Column, Table};
 use sealwright_smp::{attack::Attack, engine::Units, matrix};
@@ -54,12 +55,12 @@ pub(super) fn tables(grid: &Grid) -> Vec<Table> {
     ]
 }
 
-/// A row's name, its scheme, the thesis's column.
+/// For each row its name, scheme, and column in the thesis.
 pub(super) fn rows(units: &[Units], interval: u64) -> Vec<(String, Scheme, usize)> {
     let variants = || VARIANTS.into_iter().filter(|variant| units.contains(&variant.units));
     let mut rows = Vec::new();
     for (place, latency) in LATENCIES.into_iter().enumerate() {
-        // What GCM has is the same with the thesis's units and with equal ones
+        // GCM is the same with the thesis's units and with equal ones
         for variant in variants().filter(|variant| variant.units != Units::Equal || units.len() == 1) {
             rows.push((format!("GCM, {latency} cycles, {}", variant.name()), Scheme::gcm(variant, latency), place));
         }
@@ -103,7 +104,7 @@ fn losses(grid: &Grid, title: &str, line: usize, align: bool, interval: u64, pri
     table
 }
 
-/// Names of the kernels.
+/// The names of the kernels.
 fn kernels() -> impl Iterator<Item = &'static str> {
     Suite::Kernels.programs().map(|program| PROGRAMS[program])
 }
@@ -208,7 +209,7 @@ fn masks(grid: &Grid) -> Table {
     table
 }
 
-/// The thesis's sums, anew: what, its value, ours, both in words.
+/// The thesis's storage sums computed again: the item, the thesis's value and ours as text.
 pub(super) fn storage() -> Table {
     let heads = [Column::text("what"), Column::number("thesis"), Column::number("recomputed"), Column::text("remark")];
     let mut table = Table::new("Storage of a unit: 8 processors, 100 processes", heads);
