@@ -1,4 +1,4 @@
-//! The six architectures of the paper: a cipher and what is around it.
+//! The six architectures of the paper: combinations of a cipher and a mode.
 
 use std::fmt;
 
@@ -11,10 +11,10 @@ pub(super) enum Cipher {
     Aes,
 }
 
-/// What is around it.
+/// The mode of operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// Nothing: the pipelines by themselves.
+    /// The cipher's pipelines alone.
     Alone,
     Ocb,
     Gcm,
@@ -24,7 +24,7 @@ pub(super) enum Mode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Design(pub(super) Cipher, pub(super) Mode);
 
-/// In the order of the paper's table.
+/// The architectures in the order of the paper's table.
 pub(super) const DESIGNS: [Design; 6] = [
     Design(Cipher::Serpent, Mode::Alone),
     Design(Cipher::Aes, Mode::Alone),
@@ -36,16 +36,16 @@ pub(super) const DESIGNS: [Design; 6] = [
 
 pub(super) const CIPHERS: [Cipher; 2] = [Cipher::Serpent, Cipher::Aes];
 
-/// Bits that four lanes take and give in a cycle.
+/// The width of four lanes: bits of input and output per cycle.
 pub(super) const BITS: f64 = 512.0;
 
 impl Design {
-    /// With authentication.
+    /// Whether it authenticates.
     pub(super) fn seals(self) -> bool {
         self.1 != Mode::Alone
     }
 
-    /// A column of the paper's table.
+    /// Its value in a column of the paper's table.
     pub(super) fn printed(self, column: Column) -> Option<f64> {
         PAPER.table("cores")?.value(&self.to_string(), column as usize)
     }

@@ -1,4 +1,4 @@
-//! The figures: rates of the cores, the paper's and ours, and what packets of every length make of them.
+//! The figures: rates of the paper's cores and of ours, and rates by packet length.
 
 use sealwright_measure::Interval;
 
@@ -22,7 +22,7 @@ fn brief(figure: f64) -> String {
     shown(Interval::exact(figure))
 }
 
-/// Rates by core.
+/// Rates of each core.
 fn rates(measured: &Measured) -> Figure {
     let points = |of: &dyn Fn(Design) -> Option<Interval>| {
         let point = |design: Design| Some((X::Word(design.to_string()), of(design)?));
@@ -70,7 +70,7 @@ fn ticked(name: &str) -> Axis {
     Axis::new(name, Some("Gbit/s")).log().ticks(ticks)
 }
 
-/// Rates by length of the packets.
+/// Rates by packet length.
 fn packets(measured: &Measured) -> Figure {
     let mut series = Vec::new();
     for design in DESIGNS.into_iter().filter(|design| design.seals()) {

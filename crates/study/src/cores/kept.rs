@@ -1,4 +1,4 @@
-//! What synthesis and simulation found, as `rtl/results/` had it when this program was built.
+//! Results of synthesis and simulation, from `rtl/results/` at the time when this program was built.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use serde::Deserialize;
 
 use super::design::{BITS, Cipher, Design, Mode};
 
-/// The device whose clocks decide: the faster of the two families of ECP5.
+/// The device whose clock rates decide: the faster one of the two ECP5 families.
 const DEVICE: &str = "LFE5UM5G-85F-8, routed";
 
-/// Runs of place and route with different seeds from which on their median has a 95 % interval.
+/// The number of place-and-route runs with different seeds from which their median has a 95 % interval.
 pub(super) const SEEDS: usize = 6;
 
-/// What one synthesis found.
+/// The result of one synthesis.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Synthesis {
     mode: String,
@@ -24,11 +24,12 @@ pub(super) struct Synthesis {
     sbox: String,
     /// Whether a core for OCB contains the inverse cipher.
     pub(super) opens: bool,
-    /// Cycles of the cipher's pipeline.
+    /// Latency of the cipher's pipeline in cycles.
     #[cfg(test)]
     cipher_latency_cycles: Option<u32>,
     pub(super) device: String,
-    /// After routing: the median over the seeds of place and route, and what it lies between if there are enough of them.
+    /// Clock rate after routing: the median over the seeds of place and route, and the ends of its interval if there
+    /// are enough seeds.
     pub(super) fmax_mhz: Option<f64>,
     fmax_low: Option<f64>,
     fmax_high: Option<f64>,
@@ -36,56 +37,57 @@ pub(super) struct Synthesis {
     pub(super) seeds: Vec<u32>,
     pub(super) lut4: Option<u32>,
     pub(super) ff: Option<u32>,
-    /// Memories of the device.
+    /// Block memories of the device.
     pub(super) bram: Option<u32>,
-    /// ALM-class figures.
+    /// Bounds of the ALM-class estimate.
     alm_low: Option<f64>,
     alm_high: Option<f64>,
     pub(super) tools: BTreeMap<String, String>,
 }
 
 impl Synthesis {
-    /// The ALM-class estimate: its bounds, with their middle.
+    /// The ALM-class estimate: bounds, and their middle.
     pub(super) fn alms(&self) -> Option<Interval> {
         let (low, high) = (self.alm_low?, self.alm_high?);
         Some(Interval::bounds(f64::midpoint(low, high), low, high))
     }
 
-    /// Megahertz after routing with its interval, if there are as many seeds as that takes.
+    /// The clock rate after routing in MHz with its interval, if there are enough seeds.
     pub(super) fn clocks(&self) -> Option<Interval> {
         let ends = Interval::new(self.fmax_mhz?, self.fmax_low?, self.fmax_high?);
         Some(Interval { basis: Basis::Samples(self.seeds.len() as u32), ..ends })
     }
 }
 
-/// What simulation counted of one core, after it had checked every byte.
+/// The counts of a core's simulation, in which every byte was checked.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Simulated {
     pub(super) core: String,
     pub(super) packets: u64,
     pub(super) blocks: u64,
     pub(super) forged: u64,
-    /// Bits of text a cycle, by the packets' length in bytes.
+    /// Bits of text per cycle, by packet length in bytes.
     #[serde(default)]
     bits_per_cycle: BTreeMap<String, f64>,
-    /// The least number of cycles from a packet's first beat of text going in to its coming out, when nothing waits before it.
+    /// The minimum latency in cycles, from the input of a packet's first beat of text to its output, with nothing
+    /// queued before it.
     pub(super) latency: Option<u32>,
 }
 
 impl Simulated {
-    /// Bits of text a cycle when packets of so many bytes follow each other.
+    /// Bits of text per cycle for back-to-back packets of this length.
     pub(super) fn bits(&self, bytes: usize) -> Option<f64> {
         self.bits_per_cycle.get(&bytes.to_string()).copied()
     }
 }
 
-/// The log of the full regression.
+/// The results of the full regression.
 #[derive(Debug, Deserialize)]
 struct Regression {
     cores: Vec<Simulated>,
 }
 
-/// Everything that was kept.
+/// All stored results.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     pub(super) synthesised: Vec<Synthesis>,
@@ -93,7 +95,7 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Reads what was compiled in.
+    /// Reads the results that are compiled in.
     pub(super) fn read() -> Kept {
         let mut kept = Kept::default();
         for result in RESULTS {
@@ -111,12 +113,12 @@ impl Kept {
         Ok(())
     }
 
-    /// Four lanes, as an ALM-class estimate: of OCB, of a core that opens or of one that does not.
+    /// The ALM-class estimate of four lanes. For OCB, `opens` selects a core that can open or one that cannot.
     pub(super) fn area(&self, design: Design, opens: bool) -> Option<&Synthesis> {
         self.that_opens(design, opens).find(|found| found.lanes == 4 && found.alm_low.is_some())
     }
 
-    /// One lane, placed and routed on the device whose clocks decide: of OCB, of a core that opens.
+    /// One lane, placed and routed on the device whose clock rates decide. For OCB, a core that can open.
     pub(super) fn routed(&self, design: Design) -> Option<&Synthesis> {
         let fits = |found: &&Synthesis| design.1 != Mode::Ocb || found.opens;
         self.of(design)
@@ -124,12 +126,12 @@ impl Kept {
             .find(|found| found.lanes == 1 && found.fmax_mhz.is_some() && found.device == DEVICE)
     }
 
-    /// The same design with other lanes or on another device, placed and routed.
+    /// Other place-and-route results of the design: with other lanes or on another device.
     pub(super) fn others(&self, design: Design) -> impl Iterator<Item = &Synthesis> {
         self.of(design).filter(|found| found.fmax_mhz.is_some() && (found.lanes != 1 || found.device != DEVICE))
     }
 
-    /// Of OCB, cores that open or that do not; of others, all.
+    /// Results of the design; for OCB only cores that can open, or only those that cannot.
     fn that_opens(&self, design: Design, opens: bool) -> impl Iterator<Item = &Synthesis> {
         self.of(design).filter(move |found| design.1 != Mode::Ocb || found.opens == opens)
     }
@@ -139,17 +141,18 @@ impl Kept {
         self.synthesised.iter().filter(move |found| found.cipher == cipher && found.mode == mode)
     }
 
-    /// Megahertz after routing.
+    /// The clock rate of one lane after routing, in MHz.
     pub(super) fn clock(&self, design: Design) -> Option<f64> {
         self.routed(design)?.fmax_mhz
     }
 
-    /// The same with its interval, if there are as many seeds as that takes.
+    /// The same with its interval, if there are enough seeds.
     pub(super) fn clocks(&self, design: Design) -> Option<Interval> {
         self.routed(design)?.clocks()
     }
 
-    /// Gbit/s of four lanes that were placed and routed, with its interval if there are enough seeds, or the median alone.
+    /// The rate in Gbit/s of four lanes that were placed and routed together, with its interval if there are enough
+    /// seeds.
     pub(super) fn four_lanes(&self, design: Design) -> Option<(f64, Option<Interval>)> {
         let found =
             self.of(design).find(|found| found.lanes == 4 && found.fmax_mhz.is_some() && found.device == DEVICE)?;
@@ -157,17 +160,17 @@ impl Kept {
         Some((rate(found.fmax_mhz?), found.clocks().map(|clocks| clocks.map(rate))))
     }
 
-    /// Seeds of place and route.
+    /// The number of place-and-route seeds.
     pub(super) fn seeds(&self, design: Design) -> usize {
         self.routed(design).map_or(0, |found| found.seeds.len())
     }
 
-    /// Gbit/s that four lanes would have at that clock of one.
+    /// The rate in Gbit/s that four lanes would have at the clock rate of one.
     pub(super) fn rate(&self, design: Design) -> Option<f64> {
         Some(self.clock(design)? * BITS / 1e3)
     }
 
-    /// Four lanes in simulation.
+    /// The simulation of four lanes.
     pub(super) fn pace(&self, Design(cipher, mode): Design) -> Option<&Simulated> {
         let name = format!("{}-{}-4", mode_word(mode), word(cipher));
         self.simulated.iter().find(|found| found.core.starts_with(&name) && !found.bits_per_cycle.is_empty())
@@ -209,7 +212,7 @@ mod tests {
         }
     }
 
-    /// What docs/CORES.md says of latencies and of AES without memories is what was stored.
+    /// The latencies in docs/CORES.md, and what it says of AES without memories, must agree with the stored results.
     #[test]
     fn the_page_says_what_was_stored() {
         let page = include_str!("../../../../docs/CORES.md").split_whitespace().collect::<Vec<_>>().join(" ");
@@ -244,7 +247,7 @@ mod tests {
         let mut kept = Kept::default();
         kept.take("a.json", &synthesis("gcm", 4, r#""alm_low": 10, "alm_high": 14"#)).unwrap();
         kept.take("b.json", &synthesis("gcm", 1, r#""fmax_mhz": 201.5"#)).unwrap();
-        // Neither another device nor four lanes decide, wherever they stand
+        // Neither another device nor four lanes are used, wherever they are in the list
         let other = synthesis("ocb", 1, r#""fmax_mhz": 90"#).replace(DEVICE, "LFE5U-85F-8, routed");
         kept.take("another-device.json", &other).unwrap();
         kept.take("four-lanes.json", &synthesis("ocb", 4, r#""fmax_mhz": 80"#)).unwrap();

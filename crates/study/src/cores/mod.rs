@@ -1,8 +1,8 @@
-//! `sealwright-lab study cores`: AES and Serpent, GCM and OCB in hardware, the paper's four lanes beside those of `rtl/`, and
-//! beside software.
+//! `sealwright-lab study cores`: compares the paper's hardware for AES and Serpent in GCM and OCB (four lanes) with
+//! the cores in `rtl/` and with software.
 //!
-//! What the cores take and how they clock was found by synthesis, what they do in a cycle by simulation: both take too long,
-//! and are read from `rtl/results/` as they were when this program was built. Only the software is measured now.
+//! Area and clock rates come from synthesis, rates per cycle from simulation. Both take too long to run here, so they
+//! are read from `rtl/results/` as it was when this program was built. Only the software is measured.
 
 mod design;
 mod figures;
@@ -29,7 +29,7 @@ use crate::{
     study::{Options, Outcome, Study},
 };
 
-/// The study of cores.
+/// The study of hardware cores.
 #[derive(Debug)]
 pub(crate) struct Cores;
 

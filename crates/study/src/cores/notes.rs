@@ -112,7 +112,7 @@ pub(super) fn notes(measured: &Measured) -> Vec<Note> {
     notes
 }
 
-/// Runs of place and route a design: `1 run`, `2 to 3 runs`.
+/// The number of place-and-route runs per design: `1 run`, `2 to 3 runs`.
 fn runs(measured: &Measured) -> String {
     let counts = || DESIGNS.into_iter().map(|design| measured.kept.seeds(design)).filter(|&count| count > 0);
     match (counts().min().unwrap_or_default(), counts().max().unwrap_or_default()) {
@@ -122,7 +122,7 @@ fn runs(measured: &Measured) -> String {
     }
 }
 
-/// Which clocks have no interval, and what they need.
+/// The clock rates that have no interval, and what they would need.
 fn seeds(measured: &Measured) -> Option<Note> {
     let few = |&design: &Design| (1..SEEDS).contains(&measured.kept.seeds(design));
     let few: Vec<String> =

@@ -1,5 +1,5 @@
-//! The figures that the paper's claims are about, by name: on its own table, on our cores, and where it has a meaning on
-//! software.
+//! The named figures that the paper's claims are judged by: from its own table, from our cores, and from software
+//! where that is meaningful.
 
 use sealwright_measure::Interval;
 
@@ -12,24 +12,26 @@ use crate::quantity::{Quantities, Quantity, QuantityKind};
 
 /// The circumstance of the paper's own figures.
 const PRINTED: &str = "the paper's own table";
-/// Our cores: rates of four lanes that were routed together, and what simulation counted with packets of [`ETHERNET`] bytes.
+/// Our cores: rates of four lanes that were routed together, and counts of simulations with packets of [`ETHERNET`]
+/// bytes.
 pub(super) const OURS: &str = "our cores";
-/// Rates where one lane was routed, as if four had its clock.
+/// Rates of four lanes computed from the clock rate of one routed lane.
 pub(super) const ONE_LANE: &str = "our cores, one lane's clock for four, OCB seals and opens";
-/// Packets that the paper's cores do not take: [`LONGEST`] bytes.
+/// Packets of [`LONGEST`] bytes, which the paper's cores do not support.
 const JUMBO: &str = "our cores, packets of 9000 bytes";
-/// Areas lie between two counts that follow from how many small tables an ALM gets: bounds, not an interval of 95 %.
+/// Areas, whose bounds depend on how many small tables an ALM can hold. They are bounds, not 95 % intervals.
 const AREAS: &str = "our cores, ALMs as bounds";
-/// Areas of modes, with cores for OCB that contain the inverse cipher.
+/// Areas of modes, with OCB cores that contain the inverse cipher.
 const OPENING: &str = "our cores, ALMs as bounds, OCB seals and opens";
-/// The same without the inverse cipher, once such cores are among the stored ones.
+/// The same without the inverse cipher, if such cores are among the stored results.
 const SEALING: &str = "our cores, ALMs as bounds, OCB only seals";
-/// Software with packets of [`ETHERNET`] bytes, as the paper's.
+/// Software with packets of [`ETHERNET`] bytes, like the paper's.
 const SOFTWARE: &str = "software here, one core";
 /// Software with packets of [`LONGEST`] bytes.
 const SOFTWARE_JUMBO: &str = "software here, one core, packets of 9000 bytes";
 
-/// What the paper prints: the same on every machine. Rates and clocks are known to half a unit.
+/// The figures that the paper prints, which are the same on every machine. Rates and clock rates are rounded, so known
+/// to half a unit.
 pub(super) fn printed() -> Vec<Quantity> {
     let mut all = Vec::new();
     let mut add = Quantities::new(&mut all, PRINTED, QuantityKind::Arithmetic);
@@ -54,7 +56,7 @@ pub(super) fn printed() -> Vec<Quantity> {
     all
 }
 
-/// What the authenticating cores take beyond their cipher.
+/// The area that the authenticating cores need in addition to their cipher.
 fn beyond(add: &mut Quantities<'_>, alms: impl Fn(Design) -> Option<Interval>) {
     for cipher in CIPHERS {
         for mode in [Mode::Ocb, Mode::Gcm] {
@@ -95,7 +97,8 @@ pub(super) fn quantities(measured: &Measured) -> Vec<Quantity> {
     all
 }
 
-/// A rate with its interval; without one if it is of too few runs of place and route, as clocks change from seed to seed.
+/// Adds a rate with its interval. With too few place-and-route runs the spread is unknown, as the clock rate varies
+/// with the seed.
 fn rate(add: &mut Quantities<'_>, design: Design, gbps: f64, ends: Option<Interval>) {
     let name = format!("rate/{design}");
     match ends {
@@ -104,7 +107,7 @@ fn rate(add: &mut Quantities<'_>, design: Design, gbps: f64, ends: Option<Interv
     }
 }
 
-/// What simulation counted of four lanes with packets of so many bytes. A latency is the same for all.
+/// Adds the simulated counts of four lanes with packets of this length. The latency does not depend on the length.
 fn simulated(measured: &Measured, bytes: usize, add: &mut Quantities<'_>) {
     for design in DESIGNS.into_iter().filter(|design| design.seals()) {
         let Some(pace) = measured.kept.pace(design) else { continue };
@@ -116,7 +119,7 @@ fn simulated(measured: &Measured, bytes: usize, add: &mut Quantities<'_>) {
     }
 }
 
-/// Areas of the ciphers, and of the modes by whether OCB's core opens.
+/// Adds the areas of the ciphers, and of the modes with OCB cores that can open and that cannot.
 fn areas(measured: &Measured, all: &mut Vec<Quantity>) {
     let kept = &measured.kept;
     let mut add = Quantities::new(all, AREAS, QuantityKind::Synthesised);
@@ -150,7 +153,8 @@ mod tests {
         judgement::{Judged, judge},
     };
 
-    /// What was kept, with software that seals with OCB a tenth faster at one length of packets, and slower at the other.
+    /// The stored results, with made-up software rates: OCB is a tenth faster at one packet length and slower at the
+    /// other.
     fn measured(faster: usize) -> Measured {
         let [serpent, aes] = CIPHERS.map(|cipher| [Design(cipher, Mode::Gcm), Design(cipher, Mode::Ocb)]);
         let narrow = |median: f64| Interval::new(median, median * 0.99, median * 1.01);
@@ -176,7 +180,8 @@ mod tests {
         judge(&PAPER.claims, &quantities(measured)).unwrap().into_iter().find(|one| one.id == id).unwrap()
     }
 
-    /// Rates of the same rounds vary together: their quotient is as narrow as it was measured. The poster has packets of Ethernet.
+    /// Rates from the same rounds vary together, so their ratio is as narrow as it was measured. The poster uses
+    /// Ethernet packets.
     #[test]
     fn software_is_compared_round_by_round_with_packets_of_ethernet() {
         for id in ["speed-mode", "fastest"] {
@@ -195,7 +200,7 @@ mod tests {
         assert!(parallel.reading.contains(&text) && parallel.rule.is_some_and(|rule| !rule.contains("9000")));
     }
 
-    /// The paper's table alone tells of GHASH; the card shows a claim that is judged here.
+    /// Only the paper's table has figures on GHASH alone; the claim on the card must be one that is judged here.
     #[test]
     fn the_card_shows_a_claim_that_our_cores_and_software_judge() {
         let measured = measured(ETHERNET);
@@ -205,7 +210,7 @@ mod tests {
         assert_eq!(scopes(&PAPER.glance.claim), [PRINTED, ONE_LANE, SOFTWARE, SOFTWARE_JUMBO]);
     }
 
-    /// What was routed with four lanes is not told by one lane.
+    /// Circumstances with four routed lanes must not contain figures of one lane.
     #[test]
     fn rates_are_those_of_four_lanes_and_one_lane_is_a_circumstance_of_its_own() {
         let measured = measured(ETHERNET);
@@ -228,7 +233,7 @@ mod tests {
         assert_eq!(scopes, [PRINTED, OURS, ONE_LANE]);
     }
 
-    /// A core for OCB that opens has the inverse cipher, for which the poster's table has no room.
+    /// An OCB core that can open contains the inverse cipher, which the area in the poster's table does not allow for.
     #[test]
     fn areas_of_cores_that_open_are_a_circumstance_of_their_own() {
         let measured = measured(ETHERNET);
@@ -251,7 +256,7 @@ mod tests {
         }
     }
 
-    /// Whether OCB's core opens decides which mode is smaller.
+    /// Whether the OCB core can open decides which mode is smaller.
     #[test]
     fn cores_that_only_seal_are_not_mixed_with_those_that_open() {
         let measured = measured(ETHERNET);

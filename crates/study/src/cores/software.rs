@@ -1,4 +1,4 @@
-//! The four cores' work in software: one core of this machine, packets sealed in place.
+//! The work of the four authenticating cores in software: one processor core that seals packets in place.
 
 use std::{io, time::Duration};
 
@@ -11,19 +11,19 @@ use crate::{
     rotation::{Timed, nonces},
 };
 
-/// How fast software seals packets of one length.
+/// The speed of software with packets of one length.
 #[derive(Clone, Debug)]
 pub(super) struct Rate {
     pub(super) design: Design,
-    /// Bytes of text of a packet.
+    /// Length of the packet's text in bytes.
     pub(super) bytes: usize,
-    /// Bits of text in a nanosecond.
+    /// The rate in bits of text per nanosecond, that is Gbit/s.
     pub(super) gbps: Interval,
-    /// This rate over each other's, in the same rounds.
+    /// The ratio of this rate to that of each other design, from the same rounds.
     pub(super) over: Vec<(Design, Interval)>,
 }
 
-/// The suites that are in hardware, too.
+/// The suites that also exist as hardware cores.
 const SUITES: [(Design, Suite); 4] = [
     (Design(Cipher::Serpent, Mode::Ocb), Suite::Serpent256Ocb),
     (Design(Cipher::Aes, Mode::Ocb), Suite::Aes128Ocb),
@@ -31,15 +31,15 @@ const SUITES: [(Design, Suite); 4] = [
     (Design(Cipher::Aes, Mode::Gcm), Suite::Aes128Gcm),
 ];
 
-/// The lengths that the cores were simulated with.
+/// The packet lengths with which the cores were simulated.
 pub(super) const LENGTHS: [usize; 8] = [64, 128, 256, 512, 1024, 1500, 4096, 9000];
 
-/// The longest packet of the paper's project.
+/// The longest packet in the paper's project.
 pub(super) const ETHERNET: usize = 1500;
-/// A jumbo frame.
+/// The length of a jumbo frame.
 pub(super) const LONGEST: usize = 9000;
 
-/// Lengths that are measured quickly.
+/// The packet lengths of the quick study.
 const FEW: [usize; 4] = [64, 256, ETHERNET, LONGEST];
 
 pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Vec<Rate>> {
@@ -64,7 +64,7 @@ pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Ve
     Ok(rates)
 }
 
-/// Sealing a packet in place at the best level, after it was seen to open what it seals.
+/// A candidate that seals a packet in place at the best level. It first checks that the sealed packet opens.
 fn work(suite: Suite, bytes: usize) -> io::Result<Box<dyn Candidate>> {
     let aead = suite.aead_at(Isa::best(), &vec![0x42; suite.key_len()]).map_err(io::Error::other)?;
     let (mut text, nonces) = (vec![0x5a; bytes], nonces());
@@ -84,7 +84,7 @@ mod tests {
 
     use super::*;
 
-    /// As in `bench`: not one buffer again and again, whose loads collide with the stores before.
+    /// As in `bench`, messages rotate: loads from a single buffer would collide with the previous stores.
     #[test]
     fn packets_rotate_and_move() {
         assert!(work(Suite::Aes128Gcm, 64).unwrap().renew(&mut Random::new(1)).unwrap());

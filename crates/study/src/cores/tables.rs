@@ -1,4 +1,4 @@
-//! The tables: the paper's beside ours, what was routed, what packets make of it, software beside the cores.
+//! The tables: the paper's table with ours, routing results, rates by packet length, software and cores.
 
 use sealwright_measure::{Cell, Column, Interval, Table};
 
@@ -32,7 +32,7 @@ fn count(figure: Option<u32>) -> Cell {
     figure.map_or_else(|| Cell::empty(""), |figure| Cell::count(figure.into()))
 }
 
-/// The paper's table with ours beside it.
+/// The paper's table with our figures.
 fn cores(measured: &Measured) -> Table {
     let columns = [
         Column::text("core"),
@@ -118,7 +118,7 @@ fn routed(measured: &Measured) -> Table {
     table
 }
 
-/// The other family of ECP5, whose memories are slower and which decides nothing, and four lanes.
+/// Results on the other ECP5 family, whose memories are slower and which decides nothing, and with four lanes.
 fn elsewhere(measured: &Measured) -> Table {
     let columns = [
         Column::text("core"),
