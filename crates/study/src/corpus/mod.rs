@@ -1,26 +1,26 @@
-//! Files to seal: real text and real pictures of an exact length, the same for the same seed on every machine.
+//! Test files: text and pictures of an exact length, which depend only on the seed and not on the machine.
 
 mod picture;
 mod text;
 
 use std::fmt;
 
-/// What a file holds.
+/// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Content {
     /// English words in paragraphs.
     Text,
-    /// A picture, compressed without loss.
+    /// A picture with lossless compression.
     Png,
-    /// A picture, three plain bytes a pixel.
+    /// A picture without compression: three bytes per pixel.
     Ppm,
 }
 
 impl Content {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [Content; 3] = [Content::Text, Content::Png, Content::Ppm];
 
-    /// The usual ending of such a file's name.
+    /// The usual extension of such a file's name.
     pub fn extension(self) -> &'static str {
         match self {
             Content::Text => "txt",
@@ -40,11 +40,11 @@ impl fmt::Display for Content {
     }
 }
 
-/// A file of `kind`, exactly `bytes` long: text ends in a newline, pictures decode; a comment inside the picture
-/// takes up what its rows leave.
+/// A file of `kind` that is exactly `bytes` long. Text ends with a newline. Pictures can be decoded; a comment in them
+/// fills the bytes that complete rows leave over.
 ///
 /// # Panics
-/// If `bytes` is less than 2000: no picture worth the name is that small.
+/// If `bytes` is less than 2000, which is too small for a picture.
 pub fn file(kind: Content, bytes: usize, seed: u64) -> Vec<u8> {
     assert!(bytes >= 2000, "a file of the corpus has 2000 bytes at least");
     match kind {

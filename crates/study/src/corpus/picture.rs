@@ -1,15 +1,15 @@
-//! A landscape at dusk with the grain of a sensor, as PNG and as PPM.
+//! A landscape at dusk with sensor noise, as PNG and PPM.
 
 use std::f64::consts::TAU;
 
 use sealwright_measure::random::Random;
 
-/// Height of a ridge, then its three waves of (count, height, phase).
+/// A mountain ridge: its height, and three waves with count, height and phase.
 type Ridge = (f64, [(f64, f64, f64); 3]);
 
-/// The picture, not yet cut into pixels: coordinates run from 0 to 1 in both directions.
+/// The picture before rasterisation: coordinates run from 0 to 1 in both directions.
 struct Landscape {
-    /// From the far to the near one.
+    /// The ridges, from far to near.
     ridges: Vec<Ridge>,
     sun: (f64, f64),
     grain: Random,
@@ -31,10 +31,10 @@ impl Landscape {
         Landscape { ridges, sun, grain: random }
     }
 
-    /// `rows` rows of `width` pixels, three bytes each.
+    /// Rasterises `rows` rows of `width` pixels, three bytes each.
     fn pixels(&mut self, width: usize, rows: usize) -> Vec<u8> {
         let mut pixels = Vec::with_capacity(width * rows * 3);
-        // Where each ridge stands in each column
+        // The height of each ridge in each column
         let edges: Vec<Vec<f64>> = (0..width)
             .map(|column| {
                 let x = column as f64 / width as f64;
@@ -71,12 +71,12 @@ impl Landscape {
     }
 }
 
-/// A filler that reads as what it is.
+/// Readable filler text for a comment.
 fn comment(bytes: usize) -> String {
     "Drawn by Sealwright from a seed, to be sealed and opened. ".chars().cycle().take(bytes).collect()
 }
 
-/// Exactly `bytes` of PPM: head, comment, pixels.
+/// A PPM file of exactly `bytes`: header, comment, pixels.
 pub(super) fn ppm(bytes: usize, seed: u64) -> Vec<u8> {
     let width = ((bytes / 3) as f64 * 4.0 / 3.0).sqrt() as usize;
     let head = |rows| format!("{width} {rows}\n255\n");
@@ -88,9 +88,9 @@ pub(super) fn ppm(bytes: usize, seed: u64) -> Vec<u8> {
     file
 }
 
-/// Exactly `bytes` of PNG: as many rows as fit, and a comment.
+/// A PNG file of exactly `bytes`: as many rows as fit, and a comment.
 pub(super) fn png(bytes: usize, seed: u64) -> Vec<u8> {
-    /// What an empty comment takes: length, type, keyword with its end, checksum.
+    /// The size of a chunk with an empty comment: length, type, keyword with its terminator, checksum.
     const CHUNK: usize = 4 + 4 + 8 + 4;
     let encode = |width: usize, rows: usize, comment: Option<String>| {
         let mut file = Vec::with_capacity(bytes);
@@ -108,7 +108,8 @@ pub(super) fn png(bytes: usize, seed: u64) -> Vec<u8> {
         writer.finish().expect("memory takes every byte");
         file
     };
-    // About 1.6 bytes a pixel after compression; where that was too few or too many, the rows are counted anew
+    // Start from about 1.6 bytes per pixel after compression, and correct the number of rows if the result does not
+    // fit
     let width = ((bytes as f64 / 1.6) * 4.0 / 3.0).sqrt() as usize;
     let mut rows = width * 3 / 4;
     loop {

@@ -1,8 +1,8 @@
-//! English-looking text: common words by Zipf's law, in sentences, in paragraphs, in lines.
+//! English-looking text: common words with Zipf's distribution, arranged in sentences, paragraphs and lines.
 
 use sealwright_measure::random::Random;
 
-/// Words by rank: the n-th comes 1/n as often as the first.
+/// Words by rank: the n-th word is 1/n times as frequent as the first.
 const WORDS: &str = "the of and to a in that it is was for on with he as you at by be this from have or had not but \
     what all were when we there can an your which their said if do will each about how up out them then she many some \
     so these would other into has more two like him see time could no make than first been its who now people my made \
@@ -17,11 +17,11 @@ const WORDS: &str = "the of and to a in that it is was for on with he as you at 
 
 const LINE: usize = 78;
 
-/// Exactly `bytes` of it.
+/// Text of exactly `bytes` bytes.
 pub(super) fn text(bytes: usize, seed: u64) -> Vec<u8> {
     let words: Vec<&str> = WORDS.split_whitespace().collect();
     let mut reached = 0.0;
-    // Cumulative weights, so that one draw and one search find a word
+    // Cumulative weights, in which a binary search finds the word of a random number
     let weights: Vec<f64> = (1..=words.len())
         .map(|rank| {
             reached += 1.0 / rank as f64;
