@@ -1,4 +1,4 @@
-//! The figures: the paper's two anew, the ratio that matters, the levels, the tools.
+//! The figures: the paper's two figures repeated, the ratio of GCM to CBC, instruction-set levels, tools.
 
 use sealwright_measure::Interval;
 
@@ -27,13 +27,13 @@ fn sizes() -> Axis {
     Axis::new("size of the file", None).log().ticks(SIZES.map(|size| (size.0 as f64, size.to_string())))
 }
 
-/// A text's figures by size.
+/// The values for text by size.
 fn by_size(figure: impl Fn(Point) -> Option<Interval>, mode: Mode, direction: Direction) -> Vec<(X, Interval)> {
     let point = |size| Point { kind: Content::Text, size, mode, direction };
     SIZES.iter().filter_map(|&size| Some((X::Number(size.0 as f64), figure(point(size))?))).collect()
 }
 
-/// What the paper printed, without the width that we lend it.
+/// The paper's points without the error bounds that we assign to them.
 fn plain(points: Vec<(X, Interval)>) -> Vec<(X, Interval)> {
     points.into_iter().map(|(x, y)| (x, Interval::exact(y.median))).collect()
 }
@@ -72,7 +72,7 @@ fn of_mode(mode: Mode) -> usize {
     if mode == Mode::Cbc { colour::CBC } else { colour::GCM }
 }
 
-/// The last point of each series in words.
+/// The last point of each series as text.
 fn ends(series: &[Series]) -> String {
     let end = |series: &Series| series.points.last().map(|point| format!("{} {:.2}", series.name, point.y.median));
     format!("At the right end: {}.", series.iter().filter_map(end).collect::<Vec<_>>().join("; "))

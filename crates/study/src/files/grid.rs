@@ -1,4 +1,4 @@
-//! The paper's grid: kind, size, mode, direction; and one circumstance's times over it.
+//! The paper's grid (kind, size, mode, direction), and the times that one circumstance has on it.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -6,10 +6,10 @@ use sealwright_measure::{Comparison, Interval};
 
 use crate::{corpus::Content, paper::Paper};
 
-/// The sizes of the paper, in bytes: its kB and MB read as powers of ten.
+/// The paper's sizes in bytes. Its kB and MB are taken as powers of ten.
 pub(super) const SIZES: [Size; 3] = [Size(100_000), Size(1_000_000), Size(10_000_000)];
 
-/// A file's length in bytes.
+/// The length of a file in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Size(pub(super) u64);
 
@@ -47,7 +47,7 @@ pub(super) enum Direction {
 impl Direction {
     pub(super) const ALL: [Direction; 2] = [Direction::Encrypt, Direction::Decrypt];
 
-    /// The paper's column.
+    /// The column of the mode in the paper.
     pub(super) fn column(self) -> usize {
         self as usize
     }
@@ -69,7 +69,7 @@ pub(super) struct Point {
 }
 
 impl Point {
-    /// The same point in the other mode, kind or size.
+    /// The same point with another mode, kind or size.
     pub(super) fn mode(self, mode: Mode) -> Point {
         Point { mode, ..self }
     }
@@ -82,19 +82,19 @@ impl Point {
         Point { size, ..self }
     }
 
-    /// The label of the row that the paper prints for this file.
+    /// The label of this file's row in the paper.
     pub(super) fn row(self) -> String {
         format!("{} {}", self.size, if self.kind == Content::Text { "text" } else { "image" })
     }
 }
 
-/// One circumstance's times over the grid, in milliseconds, as far as they were measured.
+/// The times of one circumstance in milliseconds, at the points where it was measured.
 #[derive(Clone, Debug)]
 pub(super) struct Grid {
     /// The circumstance.
     pub(super) scope: String,
     times: BTreeMap<Point, Interval>,
-    /// Ratios of times measured side by side: narrower than the quotient of the two.
+    /// Ratios of times from the same rounds, which are narrower than quotients of two intervals.
     ratios: BTreeMap<(Point, Point), Interval>,
 }
 
@@ -111,7 +111,7 @@ impl Grid {
         self.times.insert(point, time);
     }
 
-    /// Takes in a comparison; `points` says where the trial of a name belongs.
+    /// Adds the results of a comparison; `points` maps names of candidates to points.
     pub(super) fn add(&mut self, found: &Comparison, points: &[(String, Point)]) {
         for (name, point) in points {
             if let Some(trial) = found.trial(name) {
@@ -125,7 +125,8 @@ impl Grid {
         }
     }
 
-    /// The paper's two tables. A mean of three readings, each of them whole ticks of 4 ms, may be off by a tick.
+    /// The paper's two tables. Each reading is a whole number of ticks of 4 ms, so the mean of three is off by at most
+    /// one tick.
     pub(super) fn printed(paper: &Paper, scope: &str) -> Grid {
         let mut grid = Grid::new(scope);
         for (mode, id) in [(Mode::Cbc, "cbc"), (Mode::Gcm, "gcm")] {
@@ -144,12 +145,13 @@ impl Grid {
         self.times.keys().copied()
     }
 
-    /// Milliseconds.
+    /// The time in milliseconds.
     pub(super) fn time(&self, point: Point) -> Option<Interval> {
         self.times.get(&point).copied()
     }
 
-    /// Time at `a` over time at `b`. Over a printed time of a tick or less, which may have been none at all, its ends are not known.
+    /// Time at `a` divided by time at `b`. If `b` is a printed time of at most one tick, the true time may be zero, so
+    /// the ends are unknown.
     pub(super) fn ratio(&self, a: Point, b: Point) -> Option<Interval> {
         match self.ratios.get(&(a, b)) {
             Some(ratio) => Some(*ratio),
@@ -157,13 +159,13 @@ impl Grid {
         }
     }
 
-    /// Time of GCM over time of CBC, the figure of merit.
+    /// Time of GCM divided by time of CBC, the main figure of this study.
     pub(super) fn gcm_to_cbc(&self, point: Point) -> Option<Interval> {
         self.ratio(point.mode(Mode::Gcm), point.mode(Mode::Cbc))
     }
 }
 
-/// Every file of the grid in every direction.
+/// Every file of the grid, in both directions.
 pub(super) fn every(kinds: &[Content]) -> impl Iterator<Item = (Content, Size, Direction)> {
     kinds.iter().flat_map(|&kind| SIZES.iter().flat_map(move |&size| Direction::ALL.map(|way| (kind, size, way))))
 }

@@ -1,4 +1,4 @@
-//! The library alone, in this process: CBC and GCM in place, at one or several instruction-set levels.
+//! The library alone, within this process: CBC and GCM in place, at one or several instruction-set levels.
 
 use std::{collections::BTreeMap, io, time::Duration};
 
@@ -11,20 +11,20 @@ use crate::{
     progress::Progress,
 };
 
-/// A key, an IV and a nonce that protect nothing.
+/// Key, IV and nonce for measurements only.
 const KEY: [u8; 32] = [0x42; 32];
 const IV: [u8; 16] = [0x17; 16];
 const NONCE: [u8; 12] = [0x29; 12];
 
-/// Bytes worked on between two looks at the clock, which takes about a microsecond.
+/// Bytes processed between two readings of the clock. A reading takes about a microsecond.
 const SPAN: usize = 1_000_000;
 
-/// Work on fresh copies of `source`; the copying is not timed. The clock is the thread's own CPU time, so that others
-/// on the machine take nothing from it.
+/// Work on fresh copies of `source`, without timing the copying. It is timed by the thread's CPU time, which other
+/// processes do not affect.
 struct InPlace<F> {
     name: String,
     source: Vec<u8>,
-    /// As many copies as make a span.
+    /// As many copies as fit into a span.
     texts: Placed,
     work: F,
 }
@@ -55,7 +55,7 @@ impl<F: FnMut(&mut [u8]) -> io::Result<()>> Candidate for InPlace<F> {
         Ok(true)
     }
 
-    /// A large text is a sample by itself: without instructions it takes a second.
+    /// A text longer than a span is a sample by itself, as it can take a second without AES instructions.
     fn iterations(&self) -> Option<u64> {
         (self.source.len() > SPAN).then_some(1)
     }
@@ -63,7 +63,7 @@ impl<F: FnMut(&mut [u8]) -> io::Result<()>> Candidate for InPlace<F> {
 
 type Boxed = Box<dyn FnMut(&mut [u8]) -> io::Result<()>>;
 
-/// The level and kind of data of one row of candidates.
+/// A level and a kind of data; each lane has a set of candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lane {
     pub(super) isa: Isa,
@@ -108,7 +108,7 @@ fn candidate(lane: Lane, point: Point) -> io::Result<InPlace<Boxed>> {
     texts.chunks_exact_mut(source.len()).for_each(|text| text.copy_from_slice(&source));
     let mut made = InPlace { name, source, texts, work };
     if point.direction == Direction::Decrypt {
-        // What is timed must also be right
+        // Check that the work succeeds before it is timed
         made.run(1)?;
         if made.texts[..plain.len()] != plain {
             return Err(io::Error::other(format!("{}: the text did not come back", made.name)));
@@ -121,8 +121,8 @@ fn name(lane: Lane, point: Point) -> String {
     format!("{} {} {} {} {}", lane.isa, point.mode, point.direction, point.size, lane.kind)
 }
 
-/// Measures the modes side by side, for every size and direction, in every lane; adds each lane's times to the grid of
-/// its level. `note` is said after each step. What comes back is [`wider`] for every size that has it.
+/// Measures both modes in the same rounds, for every size, direction and lane, and adds the times to the grid of the
+/// lane's level. `note` is called after each step. Returns [`wider`] for each size that has it.
 pub(super) fn measure(
     meter: &Meter,
     lanes: &[Lane],
@@ -158,8 +158,8 @@ pub(super) fn measure(
     Ok(levels)
 }
 
-/// Time to encrypt text with CBC at the best of the levels over its time at the level with registers of one block, in the same
-/// rounds.
+/// Time to encrypt text with CBC at the best level divided by its time at the level with one block per register, from
+/// the same rounds.
 fn wider(found: &Comparison, lanes: &[Lane], size: Size) -> Option<Interval> {
     let texts = || lanes.iter().copied().filter(|lane| lane.kind == Content::Text);
     let (best, one) = (texts().next_back()?, texts().find(|lane| lane.isa.name() == "sse")?);
@@ -174,7 +174,7 @@ mod tests {
 
     use super::*;
 
-    /// A round that is slow is so at both levels.
+    /// A disturbance of a round affects both levels, so the ratio must be computed round by round.
     #[test]
     fn levels_are_compared_round_by_round() {
         let point = Point { kind: Content::Text, size: SIZES[0], mode: Mode::Cbc, direction: Direction::Encrypt };

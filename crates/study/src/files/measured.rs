@@ -1,4 +1,4 @@
-//! Everything that this study measures, and what its circumstances are called.
+//! The data of this study, and the names of its circumstances.
 
 use std::collections::BTreeMap;
 
@@ -13,26 +13,26 @@ use super::{
 
 /// The circumstance of the paper's own figures.
 pub(super) const PRINTED: &str = "the paper's own tables";
-/// The circumstance that is nearest to the paper's machine.
+/// The circumstance closest to the paper's machine.
 pub(super) const NO_INSTRUCTIONS: &str = "OpenSSL without AES instructions";
-/// The circumstance that is most like the paper's: one tool for both modes.
+/// The circumstance closest to the paper's method: the same tool for both modes.
 pub(super) const ENC: &str = "whole processes, sealwright enc";
-/// The circumstance of today's user: `seal` for GCM, `enc` for CBC.
+/// The circumstance of a user today: `seal` for GCM and `enc` for CBC.
 pub(super) const SEAL: &str = "whole processes, seal for GCM";
 
-/// The programs that only text is given to, in the order of their rows.
+/// The programs that are measured with text only, in the order of their rows.
 pub(super) const TOOLS: [Program; 4] = [Program::OpensslEnc, Program::Seal, Program::Age, Program::Gpg];
 
-/// Everything measured.
+/// All measurements.
 pub(super) struct Measured<'a> {
     pub(super) trials: Trials<'a>,
     pub(super) printed: Grid,
     pub(super) no_instructions: Grid,
     pub(super) enc: Grid,
     pub(super) seal: Grid,
-    /// The library by level, slowest first.
+    /// The library by level, slowest level first.
     pub(super) library: Vec<(Isa, Grid)>,
-    /// Time of CBC to encrypt a text at the best level over its time at the level with registers of one block.
+    /// Time to encrypt a text with CBC at the best level divided by its time at the level with one block per register.
     pub(super) wider: BTreeMap<Size, Interval>,
     pub(super) missing: Vec<Program>,
 }
@@ -42,7 +42,7 @@ impl Measured<'_> {
         self.library.last().map(|(_, grid)| grid)
     }
 
-    /// The library's level without any special instruction.
+    /// The library without special instructions.
     pub(super) fn portable(&self) -> Option<&Grid> {
         self.library.first().map(|(_, grid)| grid).filter(|_| self.library.len() > 1)
     }

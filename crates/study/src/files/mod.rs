@@ -1,4 +1,4 @@
-//! `sealwright-lab study files`: CBC against GCM on text and images of 100 kB, 1 MB and 10 MB.
+//! `sealwright-lab study files`: compares CBC with GCM on text and images of 100 kB, 1 MB and 10 MB.
 
 mod figures;
 mod grid;
@@ -34,7 +34,7 @@ use crate::{
     study::{Options, Outcome, Study},
 };
 
-/// The study of whole files.
+/// The study of files.
 #[derive(Debug)]
 pub(crate) struct Files;
 
@@ -129,11 +129,11 @@ fn measure<'a>(programs: &'a Programs, quick: bool, progress: &mut Progress<'_>)
     Ok(Measured { trials, printed, no_instructions, enc, seal, library, wider, missing })
 }
 
-/// [`Measured::wider`].
+/// The type of [`Measured::wider`].
 type Wider = BTreeMap<grid::Size, Interval>;
 
-/// The library at every level; the slow level without instructions is measured apart, so that it does not hold up the
-/// others' rounds.
+/// Measures the library at every level. The slow level without special instructions is measured separately, so that it
+/// does not take up the time budget of the others.
 fn library(quick: bool, kinds: &[Content], progress: &mut Progress<'_>) -> io::Result<(Vec<(Isa, Grid)>, Wider)> {
     let levels = Isa::available();
     let scope = |isa: &Isa| format!("library, {}", isa.name());
@@ -153,7 +153,7 @@ fn library(quick: bool, kinds: &[Content], progress: &mut Progress<'_>) -> io::R
     Ok((grids, wider))
 }
 
-/// The places of those of `programs` that are there.
+/// The grid points of those of `programs` that are available.
 fn places(
     wanted: &[Program],
     kinds: &[Content],
@@ -165,7 +165,7 @@ fn places(
     there.flat_map(|&program| kinds.iter().map(move |&kind| (program, kind, size, direction))).collect()
 }
 
-/// Measures `places`, if there are any.
+/// Measures `places` in one comparison, if there are any.
 fn compare(
     trials: &mut Trials<'_>,
     meter: &Meter,
@@ -175,7 +175,7 @@ fn compare(
     if places.is_empty() { Ok(None) } else { trials.compare(meter, places, progress).map(Some) }
 }
 
-/// Adds what was found to `grid`, for the programs that stand for a mode there.
+/// Adds the times of those programs that represent a mode in this circumstance to `grid`.
 fn add(
     grid: &mut Grid,
     found: Option<&sealwright_measure::Comparison>,

@@ -1,4 +1,4 @@
-//! What surprised here, and what is odd in the paper; every figure in these sentences is computed.
+//! Observations on the results and on the paper. Every figure in these sentences is computed.
 
 use sealwright_measure::{Interval, Verdict};
 
@@ -12,14 +12,14 @@ use super::{
 };
 use crate::{corpus::Content, figure::shown, study::Note};
 
-/// The text of the largest size.
+/// Text of the largest size.
 const LARGEST: Point = Point { kind: Content::Text, size: SIZES[2], mode: Mode::Cbc, direction: Direction::Encrypt };
 
 fn decrypt(point: Point) -> Point {
     Point { direction: Direction::Decrypt, ..point }
 }
 
-/// What this machine says, in a few sentences.
+/// The result on this machine, in a few sentences.
 pub(super) fn summary(measured: &Measured<'_>) -> String {
     let says = |grid: &Grid| {
         let ratio = grid.gcm_to_cbc(LARGEST)?;
@@ -44,7 +44,7 @@ pub(super) fn summary(measured: &Measured<'_>) -> String {
     text
 }
 
-/// A figure with the digits that matter.
+/// A figure with its significant digits.
 fn brief(figure: f64) -> String {
     shown(Interval::exact(figure))
 }
@@ -67,7 +67,7 @@ pub(super) fn notes(measured: &Measured<'_>) -> Vec<Note> {
     notes
 }
 
-/// Why the paper saw what it saw.
+/// An explanation of the paper's result: AES without instructions.
 fn without_instructions(measured: &Measured<'_>) -> Option<Note> {
     let ratio = measured.no_instructions.gcm_to_cbc(LARGEST)?;
     let printed = measured.printed.gcm_to_cbc(LARGEST)?.median;
@@ -94,7 +94,7 @@ fn without_instructions(measured: &Measured<'_>) -> Option<Note> {
     Some(Note::new("The paper's result, made again", text))
 }
 
-/// What chaining costs.
+/// The cost of chaining in CBC.
 fn chain(measured: &Measured<'_>) -> Option<Note> {
     let best = measured.best()?;
     let (there, back) = (speed(best, LARGEST)?, speed(best, decrypt(LARGEST))?);
@@ -108,7 +108,7 @@ fn chain(measured: &Measured<'_>) -> Option<Note> {
     Some(Note::new("What chaining costs", text))
 }
 
-/// The portable level is no table of the paper's day.
+/// The portable level is bit-sliced, and does not use tables as software did at the time of the paper.
 fn bitsliced(measured: &Measured<'_>) -> Option<Note> {
     let portable = measured.portable()?;
     let speed = |point| speed(portable, point).map(|speed| speed.median * 1e3);
@@ -123,7 +123,7 @@ fn bitsliced(measured: &Measured<'_>) -> Option<Note> {
     Some(Note::new("Two ways to compute AES on basic hardware", text))
 }
 
-/// What starting a process costs.
+/// The cost of starting a process.
 fn start(measured: &Measured<'_>) -> Option<Note> {
     let point = LARGEST.mode(Mode::Gcm);
     let whole = measured.seal.time(point.size(SIZES[0]))?.median;
@@ -139,7 +139,7 @@ fn start(measured: &Measured<'_>) -> Option<Note> {
     Some(Note::new("Small files measure the start of the process", text))
 }
 
-/// Why the two ways of GCM differ.
+/// Why the two circumstances with GCM differ.
 fn in_memory(measured: &Measured<'_>) -> Option<Note> {
     let point = LARGEST.mode(Mode::Gcm);
     let (enc, seal) = (measured.enc.time(point)?, measured.seal.time(point)?);
@@ -153,7 +153,7 @@ fn in_memory(measured: &Measured<'_>) -> Option<Note> {
     Some(Note::new("One tag for the whole file is slow", text))
 }
 
-/// The paper's clock.
+/// The resolution of the paper's clock.
 fn clock() -> Note {
     let (_, whole, all) = ticks::table(&PAPER);
     let text = format!(
@@ -167,7 +167,7 @@ fn clock() -> Note {
     Note::new("The paper's clock ticked every 4 ms", text)
 }
 
-/// The same clock here.
+/// The same clock on this machine.
 fn luck(measured: &Measured<'_>) -> Option<Note> {
     let used = measured.trials.used.get(&(Program::OpensslEnc, Content::Text, SIZES[0], Direction::Encrypt))?;
     let text = format!(
@@ -182,7 +182,7 @@ fn luck(measured: &Measured<'_>) -> Option<Note> {
     Some(Note::new("User time is still imprecise for short runs", text))
 }
 
-/// What is wrong or odd in the paper.
+/// Errors and oddities in the paper.
 fn odd() -> Vec<Note> {
     let digits = |name: &str| PAPER.printed.get(name).and_then(|value| value.as_str()).map_or(0, str::len);
     vec![
@@ -221,7 +221,7 @@ fn odd() -> Vec<Note> {
     ]
 }
 
-/// What was not there.
+/// Programs that were not available.
 fn missing(measured: &Measured<'_>) -> Option<Note> {
     if measured.missing.is_empty() {
         return None;

@@ -1,8 +1,8 @@
-//! What the paper printed.
+//! The paper's tables and claims.
 
 use std::sync::LazyLock;
 
 use crate::paper::Paper;
 
-/// What the paper printed.
+/// The paper, from `data/files.toml`.
 pub(super) static PAPER: LazyLock<Paper> = LazyLock::new(|| Paper::compiled_in(include_str!("../../data/files.toml")));

@@ -1,5 +1,5 @@
-//! Whole processes: each program makes its output, is checked to get back what it was given, and is then measured
-//! beside the others, round by round.
+//! Measurements of whole processes. Each program's output is first checked by decrypting it; then the programs are
+//! measured in interleaved rounds.
 
 use std::{collections::BTreeMap, fs, io, path::PathBuf, process::Command};
 
@@ -14,37 +14,38 @@ use crate::{
     progress::Progress,
 };
 
-/// The seed of every file of the grid.
+/// The seed for all files of the grid.
 const SEED: u64 = 2019;
 
-/// The CPU and wall time of one program at one point, in milliseconds.
+/// The CPU and wall time of a program at a point of the grid, in milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Used {
-    /// User and system time: exact.
+    /// User and system time together, which is exact.
     pub(super) cpu: Interval,
-    /// User time alone, as the paper counts: the mean, for single readings are a matter of luck.
+    /// Mean user time. The paper uses user time; a single reading of it is mostly chance, because the kernel counts it
+    /// in ticks.
     pub(super) user_mean: f64,
-    /// How far single readings of user time spread: the share of them that read nothing at all.
+    /// The spread of single readings of user time: the share that is zero.
     pub(super) user_zero: f64,
     /// Wall time.
     pub(super) wall: Interval,
-    /// Runs behind these.
+    /// Number of runs.
     pub(super) runs: usize,
 }
 
-/// Which program at which file and direction.
+/// A program, a file and a direction.
 pub(super) type Place = (Program, Content, Size, Direction);
 
-/// The files of the grid and everything measured on them.
+/// The files of the grid, and all measurements of programs on them.
 pub(super) struct Trials<'a> {
     pub(super) programs: &'a Programs,
     pub(super) used: BTreeMap<Place, Used>,
-    /// Bytes of a sealed file beyond its text.
+    /// Size of the encrypted file minus size of the text, in bytes.
     pub(super) overhead: BTreeMap<(Program, Size), i64>,
 }
 
 impl<'a> Trials<'a> {
-    /// Writes the files of the grid.
+    /// Writes the files of the grid to disk.
     pub(super) fn new(programs: &'a Programs, kinds: &[Content]) -> io::Result<Trials<'a>> {
         let trials = Trials { programs, used: BTreeMap::new(), overhead: BTreeMap::new() };
         for &kind in kinds {
@@ -63,7 +64,7 @@ impl<'a> Trials<'a> {
         self.programs.path(&format!("{}.{}.{}", size.0, kind.extension(), program.name().replace([' ', ','], "-")))
     }
 
-    /// Has `program` encrypt and decrypt a file once, and checks that it comes back.
+    /// Encrypts and decrypts a file once with `program`, and checks that the result equals the file.
     pub(super) fn check(&mut self, program: Program, kind: Content, size: Size) -> io::Result<()> {
         let (plain, sealed) = (self.plain(kind, size), self.sealed(program, kind, size));
         let back = self.programs.path("back");
@@ -77,7 +78,7 @@ impl<'a> Trials<'a> {
         fs::remove_file(back)
     }
 
-    /// Measures each of `places`, all of one size and direction, beside each other.
+    /// Measures `places`, which have the same size and direction, in one comparison.
     pub(super) fn compare(
         &mut self,
         meter: &Meter,
@@ -92,7 +93,7 @@ impl<'a> Trials<'a> {
             let output = self.programs.path(&format!("out.{number}"));
             let programs = self.programs;
             let command = move || {
-                // Nothing there yet, as when the paper's author typed it
+                // The output file must not exist, as when the paper's author ran the commands
                 let _ = fs::remove_file(&output);
                 programs.command(program, direction, &input, &output)
             };
@@ -101,7 +102,7 @@ impl<'a> Trials<'a> {
         let mut candidates: Vec<&mut dyn Candidate> = processes.iter_mut().map(|p| p as &mut dyn Candidate).collect();
         let found = progress.compare(meter, &mut candidates)?;
         for ((place, process), trial) in places.iter().zip(&processes).zip(&found.trials) {
-            // The first run warmed up
+            // The first run is a warm-up
             let runs = process.runs().get(1..).unwrap_or_default();
             let ms = |time: std::time::Duration| time.as_secs_f64() * 1e3;
             let wall: Vec<f64> = runs.iter().map(|run| ms(run.wall)).collect();
@@ -120,12 +121,12 @@ impl<'a> Trials<'a> {
     }
 }
 
-/// The name of a place in a comparison.
+/// The name of a place as a candidate of a comparison.
 pub(super) fn name(&(program, kind, size, direction): &Place) -> String {
     format!("{}, {direction} {size} {kind}", program.name())
 }
 
-/// Where the times of `program` in `mode` go in a grid.
+/// The grid point for the times of `program` in `mode`.
 pub(super) fn point(&(_, kind, size, direction): &Place, mode: super::grid::Mode) -> Point {
     Point { kind, size, mode, direction }
 }

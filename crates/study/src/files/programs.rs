@@ -1,4 +1,4 @@
-//! The programs whose whole processes are measured, and what to type for each.
+//! The programs whose processes are measured, and their command lines.
 
 use std::{
     fs, io,
@@ -10,28 +10,28 @@ use sealwright_measure::quiet;
 
 use super::grid::{Direction, Mode};
 
-/// The key and the IV of the paper's figure 2; the IV as GCM takes it is its first 12 bytes.
+/// The key and the IV in the paper's figure 2. GCM uses the first 12 bytes of the IV.
 pub(super) const KEY: &str = "233fd6d18c430fffac3a392d2786afec882433241b1668272792677a23167512";
 pub(super) const IV: &str = "ef80dbf75cf0264a5805ecb6ef202dda";
 
-/// What makes OpenSSL leave the AES, carry-less multiplication and byte-shuffle instructions alone, on x86-64 and ARM,
-/// so that it falls back on tables as on a machine without them.
+/// Environment variables that make OpenSSL ignore the AES, carry-less multiplication and byte-shuffle instructions of
+/// x86-64 and ARM. It then uses tables, as on a machine without these instructions.
 const NO_INSTRUCTIONS: [(&str, &str); 2] = [("OPENSSL_ia32cap", "~0x200020200000000:0"), ("OPENSSL_armcap", "0")];
 
-/// A program in one of its uses.
+/// A program in one of its modes of use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Program {
     /// `openssl enc -aes-256-cbc`.
     OpensslEnc,
-    /// `openssl cms`, which has GCM with its tag, with and without AES instructions.
+    /// `openssl cms`, which supports GCM with its tag; with and without AES instructions.
     OpensslCms { mode: Mode, instructions: bool },
     /// `sealwright enc`.
     Enc(Mode),
     /// `sealwright seal` and `open`.
     Seal,
-    /// `age` to a recipient.
+    /// `age` with a recipient.
     Age,
-    /// `gpg --symmetric`, its compression off.
+    /// `gpg --symmetric` without compression.
     Gpg,
 }
 
@@ -49,7 +49,7 @@ impl Program {
     }
 }
 
-/// What is installed, and the keys that each needs, in a folder that goes away.
+/// The available programs and their keys, in a temporary folder.
 pub(super) struct Programs {
     folder: tempfile::TempDir,
     sealwright: Option<PathBuf>,
@@ -59,7 +59,7 @@ pub(super) struct Programs {
 }
 
 impl Programs {
-    /// Looks for every program and makes its keys.
+    /// Looks for every program, and creates its keys.
     pub(super) fn find(sealwright: Option<&Path>) -> io::Result<Programs> {
         let folder = tempfile::Builder::new().prefix("sealwright-study-").tempdir()?;
         let answers =
@@ -84,7 +84,7 @@ impl Programs {
         Ok(programs)
     }
 
-    /// A path in the folder.
+    /// The path of a file in the temporary folder.
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -93,7 +93,7 @@ impl Programs {
         self.path("key")
     }
 
-    /// Makes a key for age and gives its recipient.
+    /// Makes an age key, and returns its recipient.
     fn age_key(&self) -> io::Result<String> {
         let output = run(Command::new("age-keygen").arg("-o").arg(self.path("age.key")))?;
         let said = String::from_utf8_lossy(&output.stderr).into_owned() + &fs::read_to_string(self.path("age.key"))?;
@@ -101,7 +101,7 @@ impl Programs {
         recipient.map(str::to_owned).ok_or_else(|| io::Error::other("age-keygen named no recipient"))
     }
 
-    /// Whether `program` can be run here.
+    /// Whether `program` is available.
     pub(super) fn has(&self, program: Program) -> bool {
         match program {
             Program::OpensslEnc | Program::OpensslCms { .. } => self.openssl,
@@ -111,10 +111,10 @@ impl Programs {
         }
     }
 
-    /// The command that turns `input` into `output`; `output` may exist.
+    /// The command that converts `input` to `output`. `output` may exist already.
     ///
     /// # Panics
-    /// If the program is not there: ask [`Programs::has`].
+    /// If the program is not available; check [`Programs::has`] first.
     pub(super) fn command(&self, program: Program, direction: Direction, input: &Path, output: &Path) -> Command {
         let encrypt = direction == Direction::Encrypt;
         let ours = || quiet(self.sealwright.as_deref().expect("asked for only where there is one"));
@@ -176,7 +176,7 @@ impl Programs {
         }
     }
 
-    /// Runs `program` once; says what it wrote to its standard error if it fails.
+    /// Runs `program` once. If it fails, the error contains its standard error output.
     pub(super) fn once(&self, program: Program, direction: Direction, input: &Path, output: &Path) -> io::Result<()> {
         let done = run(&mut self.command(program, direction, input, output))?;
         if done.status.success() {
@@ -195,12 +195,12 @@ fn run(command: &mut Command) -> io::Result<Output> {
     command.output()
 }
 
-/// 32 bytes for a key file: nothing secret is ever sealed with it.
+/// 32 bytes for a key file that is only used for measurements.
 fn private_key() -> [u8; 32] {
     std::array::from_fn(|i| i as u8 ^ 0xa5)
 }
 
-/// Leaves a path to its owner alone.
+/// Makes a file or folder accessible to its owner only.
 fn private(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! The figures that the paper's claims are about, by name.
+//! The named figures that the paper's claims are judged by.
 
 use sealwright_measure::Interval;
 
@@ -11,7 +11,7 @@ use crate::{
     quantity::{Quantities, Quantity, QuantityKind},
 };
 
-/// Those of the paper's own tables, which are the same on every machine.
+/// The figures of the paper's own tables, which are the same on every machine.
 pub(super) fn printed(grid: &Grid) -> Vec<Quantity> {
     let mut all = Vec::new();
     of(grid, &mut Quantities::new(&mut all, &grid.scope, QuantityKind::Arithmetic));
@@ -45,7 +45,7 @@ pub(super) fn quantities(measured: &Measured<'_>) -> Vec<Quantity> {
     all
 }
 
-/// What the paper calls this kind of file.
+/// The paper's name for this kind of file.
 fn kind(content: Content) -> &'static str {
     match content {
         Content::Text => "text",
@@ -58,12 +58,12 @@ fn text(size: super::grid::Size, direction: Direction) -> Point {
     Point { kind: Content::Text, size, mode: Mode::Cbc, direction }
 }
 
-/// The largest files in one mode: what a claim about both modes goes through.
+/// The largest files in both directions: the points for claims that compare the two modes.
 fn largest(grid: &Grid) -> impl Iterator<Item = Point> {
     grid.points().filter(|point| point.mode == Mode::Cbc && point.size == SIZES[2])
 }
 
-/// The figures that every circumstance has.
+/// The figures of one circumstance.
 fn of(grid: &Grid, add: &mut Quantities<'_>) {
     for point in grid.points() {
         let Point { kind: content, size, mode, direction } = point;

@@ -21,7 +21,7 @@ fn grid(share: f64, time: impl Fn(Point) -> f64) -> Grid {
     grid
 }
 
-/// Time by the byte: `cbc` and `gcm` nanoseconds each.
+/// A grid in which CBC and GCM take `cbc` and `gcm` nanoseconds per byte.
 fn by_byte(share: f64, cbc: f64, gcm: f64) -> Grid {
     grid(share, |point| point.size.0 as f64 * 1e-6 * if point.mode == Mode::Cbc { cbc } else { gcm })
 }
@@ -37,7 +37,7 @@ fn cbc_against_gcm_has_three_outcomes_each_way() {
         assert_eq!(verdict(id, &by_byte(0.01, 2.0, 1.0)), DoesNotHold);
         assert_eq!(verdict(id, &by_byte(0.2, 1.0, 1.1)), CannotBeTold);
     }
-    // One direction says nothing about the other
+    // One direction does not imply anything about the other
     let slow_to_encrypt =
         grid(0.005, |point| if (point.mode, point.direction) == (Mode::Gcm, Direction::Encrypt) { 2.0 } else { 1.0 });
     assert_eq!(verdict("encrypt", &slow_to_encrypt), Holds);

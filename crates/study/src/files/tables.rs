@@ -1,4 +1,4 @@
-//! The tables: the paper's figures beside ours.
+//! The tables: the paper's figures with ours.
 
 use sealwright_measure::{Cell, Column, Interval, Table};
 
@@ -23,7 +23,7 @@ fn or_empty(figure: Option<Interval>, why: &str) -> Cell {
     figure.map_or_else(|| Cell::empty(why), cell)
 }
 
-/// Time of GCM over time of CBC, everywhere.
+/// Time of GCM divided by time of CBC at every point.
 fn ratios(measured: &Measured<'_>) -> Table {
     let mut grids: Vec<&Grid> = vec![&measured.no_instructions, &measured.enc, &measured.seal];
     grids.extend(measured.best());
@@ -48,7 +48,7 @@ fn ratios(measured: &Measured<'_>) -> Table {
     table
 }
 
-/// Whole processes in one mode.
+/// Times of whole processes in one mode.
 fn processes(measured: &Measured<'_>, mode: Mode) -> Table {
     let ours = Program::Enc(mode);
     let other = if mode == Mode::Cbc { Program::OpensslEnc } else { Program::Seal };
@@ -88,7 +88,7 @@ fn processes(measured: &Measured<'_>, mode: Mode) -> Table {
     table
 }
 
-/// The library's speeds by level.
+/// Speeds of the library at each level.
 fn speeds(measured: &Measured<'_>) -> Table {
     let mut columns = vec![Column::text("level"), Column::text("mode"), Column::text("direction")];
     columns.extend(SIZES.map(|size| Column::number(size.to_string()).unit("GB/s")));
@@ -107,12 +107,12 @@ fn speeds(measured: &Measured<'_>) -> Table {
     table
 }
 
-/// GB/s at a point.
+/// The speed at a point in GB/s.
 pub(super) fn speed(grid: &Grid, point: Point) -> Option<Interval> {
     grid.time(point).map(|ms| ms.scale(1e-3).gigabytes_per_second(point.size.0))
 }
 
-/// Tools that seal files, beside the one that only encrypts.
+/// Tools that authenticate files, and one that only encrypts.
 fn tools(measured: &Measured<'_>) -> Table {
     let columns = [
         Column::text("file"),

@@ -1,23 +1,24 @@
-//! The paper's clock: `time` on its machine counted user time in ticks, and its means give the tick away.
+//! The resolution of the paper's clock. On its machine `time` counted user time in ticks, which the printed means
+//! reveal.
 
 use sealwright_measure::{Cell, Column, Table};
 
 use crate::paper::Paper;
 
-/// The tick: 1/250 s.
+/// The length of a tick: 1/250 s.
 pub(super) const TICK_MS: f64 = 4.0;
 
-/// Trials behind each of the paper's means.
+/// Number of trials per mean in the paper.
 const TRIALS: f64 = 3.0;
 
-/// Ticks in the sum of the trials behind a printed mean, if that is a whole number of them.
+/// Number of ticks in the sum of the trials of a printed mean, if that is a whole number.
 fn ticks(mean: f64) -> Option<u64> {
     let ticks = mean * TRIALS / TICK_MS;
-    // Means are printed to the hundredth, so their sum is known to 0.015 ms
+    // Means have two decimals, so the sum of three trials is known to 0.015 ms
     ((ticks - ticks.round()).abs() * TICK_MS <= 0.015 + 1e-9).then(|| ticks.round() as u64)
 }
 
-/// Every printed mean with the ticks behind it, and how many of the means are whole ticks.
+/// Every printed mean with its ticks; how many means are whole numbers of ticks, and how many means there are.
 pub(super) fn table(paper: &Paper) -> (Table, usize, usize) {
     let columns = [
         Column::text("table and file"),
