@@ -1,21 +1,21 @@
-//! Where RKC stops being the faster of the two.
+//! The message size from which RKC is no longer faster than GCM.
 
 use sealwright_measure::Interval;
 
 use super::grid::{Grid, Size};
 use crate::figure::shown;
 
-/// What a circumstance's ratios say.
+/// The result for one circumstance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Crossing {
-    /// GCM is faster at every size; the least and the largest ratio RKC : GCM.
+    /// GCM is faster at every size. The minimum and maximum of the ratio RKC : GCM.
     GcmThroughout(f64, f64),
-    /// RKC is.
+    /// RKC is faster at every size. The minimum and maximum of the ratio.
     RkcThroughout(f64, f64),
-    /// RKC is faster up to the first of the two sizes and GCM from the second on; between them the lines through both
-    /// cross at so many bytes.
+    /// RKC is faster up to the first size, and GCM from the second size on. The number of bytes is interpolated
+    /// between them.
     Between(Size, Size, f64),
-    /// There is more than one, or GCM is the one that is faster first.
+    /// There are several crossings, or GCM is faster at small sizes.
     Other,
     /// Nothing was measured.
     Unknown,
@@ -31,7 +31,7 @@ pub(super) fn of(grid: &Grid) -> Crossing {
         ([(_, first), ..], []) if *first < 1.0 => Crossing::RkcThroughout(least, most),
         (_, []) => Crossing::GcmThroughout(least, most),
         (_, &[&[(before, below), (after, above)]]) if below < 1.0 => {
-            // The logarithm of the ratio, straight over the logarithm of the size
+            // Linear interpolation of the logarithm of the ratio over the logarithm of the size
             let (from, to) = ((before.0 as f64).ln(), (after.0 as f64).ln());
             let share = -below.ln() / (above.ln() - below.ln());
             Crossing::Between(before, after, (from + share * (to - from)).exp())
@@ -40,7 +40,7 @@ pub(super) fn of(grid: &Grid) -> Crossing {
     }
 }
 
-/// In words, beginning small.
+/// The result as text that begins with a lower-case letter.
 pub(super) fn words(crossing: Crossing) -> String {
     let brief = |figure: f64| shown(Interval::exact(figure));
     match crossing {

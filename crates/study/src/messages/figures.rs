@@ -1,4 +1,4 @@
-//! The figures: the paper's anew, the ratio by size, what a byte is spent on.
+//! The figures: the paper's figures repeated, the ratio by size, the cost of the parts of RKC.
 
 use sealwright_measure::Interval;
 
@@ -26,12 +26,12 @@ fn by_size(grid: &Grid, figure: impl Fn(Against) -> Interval) -> Vec<(X, Interva
     grid.points().map(|(size, against)| (X::Number(size.0 as f64), figure(against))).collect()
 }
 
-/// What the paper printed, without the width that we lend it.
+/// The paper's points without the error bounds that we assign to them.
 fn plain(points: Vec<(X, Interval)>) -> Vec<(X, Interval)> {
     points.into_iter().map(|(x, y)| (x, Interval::exact(y.median))).collect()
 }
 
-/// The ends of each series in words.
+/// The first and last point of each series as text.
 fn ends(series: &[Series]) -> String {
     let end = |series: &Series| {
         let (first, last) = (series.points.first()?, series.points.last()?);
@@ -110,7 +110,7 @@ fn parts(measured: &Measured) -> Figure {
     let here = || measured.parts.iter().filter(|parts| parts.size == LARGEST_PRINTED);
     let series = parts.into_iter().enumerate().map(|(number, (name, part))| {
         let points = here().map(|one| (X::Word(one.isa.name().to_owned()), part(one)));
-        // On a logarithmic axis there is no place for what cost nothing
+        // A logarithmic axis cannot show parts that cost nothing
         let points = points.filter(|(_, cycles)| cycles.low > 0.0);
         match name {
             "all of GCM" => Series::beside(name, colour::GCM, points),

@@ -1,4 +1,4 @@
-//! One circumstance's times of RKC and GCM, by size of the message.
+//! Times of RKC and GCM in one circumstance, by message size.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -6,13 +6,13 @@ use sealwright_measure::{Comparison, Interval};
 
 use crate::{amount, paper::Paper};
 
-/// A message's length in bytes.
+/// The length of a message in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Size(pub(super) u64);
 
 const KIB: u64 = 1024;
 
-/// The paper's sizes, its KB read as 1024 bytes, and some around them.
+/// The paper's sizes, with its KB taken as 1024 bytes, and further sizes.
 pub(super) const SIZES: [Size; 20] = [
     Size(16),
     Size(32),
@@ -36,17 +36,17 @@ pub(super) const SIZES: [Size; 20] = [
     Size(KIB * KIB),
 ];
 
-/// The ends of the paper's table.
+/// The smallest and the largest size in the paper's table.
 pub(super) const SMALLEST_PRINTED: Size = Size(128);
 pub(super) const LARGEST_PRINTED: Size = Size(10 * KIB);
 
 impl Size {
-    /// So many KiB.
+    /// A number of KiB.
     pub(super) const fn kib(n: u64) -> Size {
         Size(n * KIB)
     }
 
-    /// Whether it lies within the paper's table.
+    /// Whether it is within the range of the paper's table.
     pub(super) fn printed(self) -> bool {
         (SMALLEST_PRINTED..=LARGEST_PRINTED).contains(&self)
     }
@@ -58,25 +58,26 @@ impl fmt::Display for Size {
     }
 }
 
-/// Both modes at one size.
+/// The times of both modes at one size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Against {
-    /// Microseconds.
+    /// Time of RKC in microseconds.
     pub(super) rkc: Interval,
-    /// Microseconds.
+    /// Time of GCM in microseconds.
     pub(super) gcm: Interval,
-    /// Time of RKC over time of GCM.
+    /// Time of RKC divided by time of GCM.
     pub(super) ratio: Interval,
 }
 
-/// One circumstance.
+/// The times of one circumstance.
 #[derive(Clone, Debug)]
 pub(super) struct Grid {
     pub(super) scope: String,
     points: BTreeMap<Size, Against>,
 }
 
-/// How far a printed mean may be off, in milliseconds: most are whole numbers of them over three, four or five readings.
+/// The possible error of a printed mean in milliseconds. Most means are means of three to five whole numbers of
+/// milliseconds.
 const PRINTED_TO_MS: f64 = 1.0;
 
 impl Grid {
@@ -97,14 +98,14 @@ impl Grid {
         grid
     }
 
-    /// Sets times measured apart.
+    /// Sets times that were measured separately.
     pub(super) fn set(&mut self, size: Size, rkc: Interval, gcm: Interval) {
         if let Some(ratio) = rkc.over(gcm) {
             self.points.insert(size, Against { rkc, gcm, ratio });
         }
     }
 
-    /// Takes the two out of a comparison, if they are in it.
+    /// Adds the results of a comparison, if it contains both candidates.
     pub(super) fn add(&mut self, size: Size, found: &Comparison, rkc: &str, gcm: &str) {
         let us = |name| found.trial(name).map(|trial| trial.interval.scale(1e6));
         if let (Some(ratio), Some(rkc), Some(gcm)) = (found.ratio(rkc, gcm), us(rkc), us(gcm)) {
@@ -120,7 +121,7 @@ impl Grid {
         self.points.get(&size).copied()
     }
 
-    /// Time of RKC over time of GCM.
+    /// Time of RKC divided by time of GCM.
     pub(super) fn ratio(&self, size: Size) -> Option<Interval> {
         self.at(size).map(|against| against.ratio)
     }

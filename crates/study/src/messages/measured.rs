@@ -1,4 +1,4 @@
-//! Everything that this study measures.
+//! The data of this study.
 
 use std::collections::BTreeMap;
 
@@ -13,31 +13,31 @@ use super::{
 /// The circumstance of the paper's own figures.
 pub(super) const PRINTED: &str = "the paper's own table";
 
-/// Everything measured.
+/// All measurements.
 pub(super) struct Measured {
     pub(super) printed: Grid,
-    /// RKC against GCM by level, slowest first, the GCM key made beforehand.
+    /// RKC and GCM by level, slowest level first. The GCM key is set up beforehand.
     pub(super) levels: Vec<(Isa, Grid)>,
-    /// At the lowest level, with GHASH bit by bit as the paper writes it down.
+    /// At the lowest level, with bit-by-bit GHASH as the paper specifies it.
     pub(super) bitwise: Grid,
-    /// At the best level, with a new GCM key for every message.
+    /// At the best level, with a new GCM key for each message.
     pub(super) new_key: Grid,
-    /// At the best level, with RKC's offsets made beforehand.
+    /// At the best level, with RKC's offsets computed beforehand.
     pub(super) prepared: Grid,
-    /// Time with what can be made beforehand over time without, of RKC and of GCM, at the best level.
+    /// Time with precomputation divided by time without, for RKC and GCM at the best level.
     pub(super) ahead: BTreeMap<Size, [Interval; 2]>,
-    /// Time of OCB over time of GCM at the largest size of the paper, by level.
+    /// Time of OCB divided by time of GCM at the largest size of the paper, by level.
     pub(super) ocb: Vec<(Isa, Interval)>,
-    /// Time of GCM at the best level over its time at the level with registers of one block, at that size.
+    /// Time of GCM at the best level divided by its time at the level with one block per register, at that size.
     pub(super) wider: Option<Interval>,
-    /// Time of a plain composition of the crates `aes` and `sha2` over ours at the best level; and over ours with
-    /// offsets made beforehand.
+    /// Time of the plain composition of the crates `aes` and `sha2` divided by ours at the best level, without and
+    /// with precomputed offsets.
     pub(super) plain: BTreeMap<Size, [Interval; 2]>,
     pub(super) parts: Vec<Parts>,
-    /// Time of four keys in a register over one, encrypting with offsets made beforehand.
+    /// Time of encryption with four keys in a register divided by time with one, with precomputed offsets.
     pub(super) lanes: Option<Interval>,
     pub(super) opening: Vec<Opening>,
-    /// What RKC prepares over GCM's keystream, in bytes, for the largest message of the paper.
+    /// Memory in bytes for RKC's precomputed offsets and for GCM's keystream, for the largest message of the paper.
     pub(super) prepared_bytes: (usize, usize),
 }
 
@@ -46,12 +46,12 @@ impl Measured {
         self.levels.last()
     }
 
-    /// The lowest level, where there is more than one: without any special instruction.
+    /// The level without special instructions, if there are other levels.
     pub(super) fn portable(&self) -> Option<&(Isa, Grid)> {
         self.levels.first().filter(|_| self.levels.len() > 1)
     }
 
-    /// Every circumstance, the paper's first.
+    /// All circumstances, the paper's first.
     pub(super) fn grids(&self) -> impl Iterator<Item = &Grid> {
         let levels = self.levels.iter().map(|(_, grid)| grid);
         [&self.printed].into_iter().chain(levels).chain([&self.bitwise, &self.new_key, &self.prepared])

@@ -1,4 +1,5 @@
-//! `sealwright-lab study messages`: RKC against GCM on messages of 128 bytes to 10 KB, and from 16 bytes to 1 MiB around.
+//! `sealwright-lab study messages`: compares RKC with GCM on messages of 128 bytes to 10 KB as in the paper, and from
+//! 16 bytes to 1 MiB.
 
 mod crossing;
 mod figures;
@@ -100,7 +101,8 @@ fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Measured> {
             let isa = *isa;
             [(Way::Rkc, isa), (Way::Gcm, isa)].into_iter().chain(ocb.then_some((Way::Ocb, isa)))
         };
-        // The level without instructions is measured apart, so that it does not hold up the others' rounds.
+        // The slow level without special instructions is measured separately, so that it does not take up the time
+        // budget of the others
         let (slow, fast) = levels.split_at(usize::from(levels.len() > 1));
         let mut found = Vec::new();
         for ways in [
@@ -126,7 +128,7 @@ fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Measured> {
     Ok(measured)
 }
 
-/// For the comparisons of parts, whose differences must be told apart.
+/// The time budget for comparisons of parts, whose small differences need narrow intervals.
 fn budget(quick: bool) -> Duration {
     Duration::from_millis(if quick { 700 } else { 6000 })
 }
@@ -139,7 +141,7 @@ fn compare(meter: &Meter, ways: &[(Way, Isa)], size: Size, progress: &mut Progre
 }
 
 impl Measured {
-    /// Takes in what was found at `size`.
+    /// Adds the comparisons at `size`.
     fn take(&mut self, size: Size, found: &[Comparison], lowest: Isa, best: Isa) {
         let add = |grid: &mut Grid, rkc: (Way, Isa), gcm: (Way, Isa)| {
             let (rkc, gcm) = (timed::name(rkc.0, rkc.1), timed::name(gcm.0, gcm.1));
@@ -188,7 +190,7 @@ mod tests {
         assert_eq!(times.rows.len(), 13);
         for row in &times.rows {
             let [rkc, gcm, difference] = row.values[..] else { panic!("{}", row.label) };
-            // The paper subtracted 304.25 from 466.75 and printed 161.75.
+            // The paper computed 466.75 - 304.25 as 161.75
             let slip = if row.label == "8 KiB" { 0.75 } else { 0.0 };
             assert!((rkc - gcm - difference - slip).abs() < 0.006, "{}", row.label);
         }

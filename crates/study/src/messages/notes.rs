@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{figure::shown, study::Note};
 
-/// One of the two times.
+/// Selects one of the two times.
 type Of = fn(Against) -> Interval;
 
 /// A figure with its significant digits.
@@ -81,7 +81,7 @@ fn per_byte(measured: &Measured) -> Option<Note> {
     Some(Note::new("A byte took tens of microseconds in the paper", text))
 }
 
-/// How the time grows with ten times the bytes.
+/// How the time grows when the message is ten times as long.
 fn growth(measured: &Measured) -> Option<Note> {
     let grown = |grid: &Grid, of: Of| Some(of(grid.at(LARGEST_PRINTED)?).median / of(grid.at(Size::kib(1))?).median);
     let (_, best) = measured.best()?;
@@ -176,7 +176,7 @@ fn plain(measured: &Measured) -> Option<Note> {
 }
 
 fn wire() -> Note {
-    // Seed and tag; IV and tag
+    // Overhead of RKC: seed and tag; of GCM: IV and tag
     let (rkc, gcm) = (55 + 32, 12 + 16);
     let size = SMALLEST_PRINTED.0;
     let text = format!(

@@ -1,4 +1,4 @@
-//! What a byte of RKC costs, in cycles, by what it is spent on; and whether opening costs what sealing does.
+//! The cost of the parts of RKC in cycles per byte, and the time of opening relative to sealing.
 
 use std::{hint::black_box, io, time::Duration};
 
@@ -18,31 +18,32 @@ use crate::{
     rotation::{Timed, messages, nonces},
 };
 
-/// The sizes that are taken apart.
+/// The sizes for which parts are measured.
 pub(super) const SIZES: [Size; 2] = [Size::kib(1), LARGEST_PRINTED];
 
-/// Cycles a byte. A part is what it adds to a message on top of those below it: DRBG over tag over key schedule over
-/// cipher; so they sum up to the whole, and what runs side by side counts for the one that comes on top.
+/// Cycles per byte. The parts form layers: DRBG, tag, key schedule, cipher. The cost of a layer is the difference that
+/// it makes on top of those below, so the parts add up to the whole. Work that runs in parallel with a lower layer
+/// counts only as far as it adds time.
 #[derive(Clone, Debug)]
 pub(super) struct Parts {
     pub(super) isa: Isa,
     pub(super) size: Size,
-    /// Seal less seal with offsets made beforehand.
+    /// Sealing minus sealing with precomputed offsets.
     pub(super) drbg: Interval,
-    /// That less the same without T.
+    /// Sealing with precomputed offsets minus the same without the tag T.
     pub(super) tag: Interval,
-    /// That less encrypting the same blocks under one key.
+    /// Encryption with precomputed offsets, without T, minus encryption of the same blocks under one key.
     pub(super) schedule: Interval,
-    /// Encrypting the blocks under one key.
+    /// Encryption of the blocks under one key.
     pub(super) cipher: Interval,
     pub(super) total: Interval,
-    /// All of GCM, for comparison.
+    /// Sealing with GCM, for comparison.
     pub(super) gcm: Interval,
-    /// The tag's part of sealing with offsets made beforehand.
+    /// The tag's share of the time of sealing with precomputed offsets.
     pub(super) tag_share: Interval,
 }
 
-/// Time of opening over time of sealing.
+/// Time of opening divided by time of sealing.
 #[derive(Clone, Debug)]
 pub(super) struct Opening {
     pub(super) isa: Isa,
@@ -51,11 +52,11 @@ pub(super) struct Opening {
     pub(super) gcm: Interval,
 }
 
-/// The core's clock: a chain of rotations and additions, each of which takes one cycle and waits for the one before.
+/// Measures the core's clock rate: a chain of dependent rotations and additions, each of which takes one cycle.
 struct CoreClock;
 
 const CORE_CLOCK: &str = "core clock";
-/// Links of the chain in an iteration, each of two cycles.
+/// Links of the chain per iteration; a link takes two cycles.
 const LINKS: u32 = 1000;
 
 impl Candidate for CoreClock {
@@ -98,8 +99,8 @@ fn candidates(isa: Isa, size: Size) -> io::Result<[Box<dyn Candidate>; 5]> {
     ])
 }
 
-/// Takes RKC apart at every level; and how long four keys in a register take of what one takes, where there are such
-/// levels.
+/// Measures the parts of RKC at every level. Also returns the time with four keys in a register divided by the time
+/// with one, if the processor has both levels.
 pub(super) fn measure(
     meter: &Meter,
     levels: &[Isa],
@@ -118,7 +119,7 @@ pub(super) fn measure(
     Ok((parts, lanes.and_then(|(four, one)| found.ratio(&name(STEPS[2], *four), &name(STEPS[2], *one)))))
 }
 
-/// Differences and shares within each round, cycles by the clock of the same round.
+/// Computes differences and shares within each round, and converts them to cycles by the clock rate of the same round.
 fn apart(found: &Comparison, isa: Isa, size: Size) -> Option<Parts> {
     let samples = |name: &str| found.trial(name).map(|trial| &trial.samples[..]);
     let clock = samples(CORE_CLOCK)?;
@@ -146,7 +147,7 @@ fn apart(found: &Comparison, isa: Isa, size: Size) -> Option<Parts> {
     })
 }
 
-/// Seals and opens copies of the same messages; the copying is in both.
+/// Seals and opens copies of the same messages; the time of copying is included in both.
 pub(super) fn opening(meter: &Meter, isa: Isa, size: Size, progress: &mut Progress<'_>) -> io::Result<Opening> {
     let bytes = size.0 as usize;
     let plain = vec![0x5a; bytes * messages(bytes)];
@@ -194,7 +195,7 @@ mod tests {
 
     use super::*;
 
-    /// A round that is slow is so in all of its steps.
+    /// A disturbance of a round affects all steps, so shares must be computed round by round.
     #[test]
     fn the_share_of_the_tag_is_that_of_each_round() {
         let isa = Isa::best();

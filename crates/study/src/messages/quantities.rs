@@ -1,4 +1,4 @@
-//! The figures that the paper's claims are about, by name.
+//! The named figures that the paper's claims are judged by.
 
 use sealwright::Isa;
 
@@ -14,19 +14,19 @@ use crate::{
     rotation::nonces,
 };
 
-/// The circumstance of what follows from definitions.
+/// The circumstance of figures that follow from definitions.
 const DEFINITION: &str = "by definition";
-/// The circumstance of what is tried once, whatever the level.
+/// The circumstance of figures that are determined once and do not depend on the level.
 const TRIED: &str = "tried here";
 
-/// What the paper prints and what follows from definitions: the same on every machine.
+/// The figures that the paper prints or that follow from definitions; they are the same on every machine.
 pub(super) fn printed(grid: &Grid) -> Vec<Quantity> {
     let mut all = Vec::new();
     ratios(grid, &mut Quantities::new(&mut all, &grid.scope, QuantityKind::Arithmetic));
     let mut add = Quantities::new(&mut all, DEFINITION, QuantityKind::Arithmetic);
     let values = ["RKC: key and seed", "GCM: key and IV"];
     values.into_iter().for_each(|mode| add.exact(format!("values besides the text/{mode}"), 2.0));
-    // The counter has 32 bits; J0 and the counter before it take two of its values
+    // The counter has 32 bits; J0 and the value before it are not available for text
     let gcm = ((1_u64 << 32) - 2) as f64 * 128.0;
     add.exact("bits of the longest message : what the paper says/GCM", gcm / ((1_u64 << 39) - 256) as f64);
     // SP 800-90A, table 2: reseed_interval of Hash_DRBG
@@ -36,7 +36,7 @@ pub(super) fn printed(grid: &Grid) -> Vec<Quantity> {
     all
 }
 
-/// The paper's three ranges of sizes.
+/// Ratios in the paper's three ranges of sizes.
 fn ratios(grid: &Grid, add: &mut Quantities<'_>) {
     for (size, against) in grid.points().filter(|(size, _)| size.printed()) {
         let range = match size {
@@ -87,7 +87,7 @@ fn of_parts(parts: &Parts, add: &mut Quantities<'_>) {
     add.add(format!("cycles of a byte/RKC/{size}"), *total);
 }
 
-/// What one message shows.
+/// Properties that single messages show.
 fn tried(add: &mut Quantities<'_>) {
     for mode in ["RKC", "GCM"] {
         add.exact(format!("other blocks damaged by a flipped bit/{mode}"), other_blocks(mode) as f64);
@@ -98,7 +98,7 @@ fn tried(add: &mut Quantities<'_>) {
     }
 }
 
-/// The ciphertext of a text, without its tag.
+/// The ciphertext of a text without its tag.
 fn sealed(mode: &str, mut text: Vec<u8>) -> Vec<u8> {
     match mode {
         "RKC" => drop(plain_rkc::seal(&KEY, &seeds()[0], &mut text)),
@@ -107,7 +107,7 @@ fn sealed(mode: &str, mut text: Vec<u8>) -> Vec<u8> {
     text
 }
 
-/// GCM's encryption, which is also its decryption.
+/// GCM's encryption without authentication; it is its own inverse.
 fn ctr(text: &mut [u8]) {
     let mut counter = [0; 16];
     counter[..12].copy_from_slice(&nonces()[0]);
@@ -116,7 +116,7 @@ fn ctr(text: &mut [u8]) {
     aes.ctr(&counter, text);
 }
 
-/// Flips a bit in the sixth of 16 blocks of a ciphertext, and counts other blocks whose text is wrong.
+/// Flips a bit in the sixth of 16 blocks of ciphertext, and counts the other blocks that decrypt wrongly.
 fn other_blocks(mode: &str) -> usize {
     let text: Vec<u8> = (0..256).map(|i| (i * 7) as u8).collect();
     let mut changed = sealed(mode, text.clone());

@@ -7,7 +7,7 @@ use sealwright_measure::{
 use super::{super::grid::SIZES, *};
 use crate::{judgement::judge, messages::printed::PAPER};
 
-/// RKC : GCM as `ratio` has it, with intervals of plus and minus `share`.
+/// A grid in which RKC : GCM is `ratio`, with intervals of plus and minus `share`.
 fn grid(share: f64, ratio: impl Fn(u64) -> f64) -> Grid {
     let mut grid = Grid::new("made up");
     for size in SIZES {

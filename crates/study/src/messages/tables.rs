@@ -1,4 +1,4 @@
-//! The tables: the paper's table 1 anew, the ratios everywhere, where they cross, what a byte costs.
+//! The tables: the paper's table 1 repeated, all ratios, where they cross 1, the cost of the parts of RKC.
 
 use sealwright_measure::{Cell, Column, Interval, Table};
 
@@ -91,7 +91,7 @@ fn parts(measured: &Measured) -> Table {
     table
 }
 
-/// Beside a composition of crates.
+/// Comparison with a composition of crates.
 fn plain(measured: &Measured) -> Table {
     let columns = [
         Column::text("message"),

@@ -1,4 +1,4 @@
-//! Messages sealed and opened in memory: what must agree first, and what is timed then.
+//! Messages sealed and opened in memory: the checks before timing, and the candidates.
 
 use std::io;
 
@@ -21,25 +21,25 @@ use crate::{
     rotation::{MESSAGES, Timed, messages, nonces},
 };
 
-/// A key that protects nothing.
+/// A key for measurements only.
 pub(super) const KEY: [u8; 32] = [0x42; 32];
 
-/// How a message is sealed.
+/// A way to seal a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// RKC-R, everything from seed to tag.
+    /// RKC-R, from the seed to the tag.
     Rkc,
-    /// RKC-R with the keys' offsets made beforehand.
+    /// RKC-R with precomputed offsets of the keys.
     RkcPrepared,
-    /// RKC-R composed of the crates `aes` and `sha2`; takes no level.
+    /// RKC-R composed of the crates `aes` and `sha2`; it has no levels.
     RkcPlain,
     /// AES-256-GCM with a 96-bit IV.
     Gcm,
-    /// The same with a key that has to be set up first.
+    /// AES-256-GCM with key setup for each message.
     GcmNewKey,
-    /// The same with GHASH bit by bit, as the paper writes the multiplication down.
+    /// AES-256-GCM with bit-by-bit GHASH, as the paper specifies the multiplication.
     GcmBitwise,
-    /// GCM with a keystream made beforehand: added to the text, then hashed.
+    /// AES-256-GCM with a precomputed keystream, which is XORed with the text; then the ciphertext is hashed.
     GcmPrepared,
     /// AES-256-OCB.
     Ocb,
@@ -59,7 +59,7 @@ pub(super) fn name(way: Way, isa: Isa) -> String {
     format!("{way}, {isa}")
 }
 
-/// A seed for each message, written beforehand.
+/// A seed for each message, generated beforehand.
 pub(super) fn seeds() -> Vec<Seed> {
     let seed = |i: usize| std::array::from_fn(|at| (i * 31 + at * 7) as u8);
     (0..MESSAGES).map(seed).collect()
@@ -74,7 +74,7 @@ fn bitwise(isa: Isa) -> Gcm<Aes256, Bitwise> {
     Gcm::new(isa, Aes256::new(isa, &KEY), TagLen::T16)
 }
 
-/// Offsets of a seed for messages of `size`.
+/// The offsets of a seed for messages of `size`.
 pub(super) fn offsets(isa: Isa, seed: &Seed, size: Size) -> Offsets {
     Offsets::new(isa, Reading::default(), seed, (size.0 / 16) as u32)
 }
@@ -89,8 +89,9 @@ fn keystream(isa: Isa, nonce: &[u8; 12], size: Size) -> io::Result<Vec<u8>> {
     Ok(stream)
 }
 
-/// GCM's ciphertext from a keystream, and a hash over it under the same key. The tag is that of the ciphertext as associated
-/// data, which costs the same multiplications and the same mask. Two passes, each at the level.
+/// Encrypts with a precomputed keystream, then computes a tag under the same key. The tag is that of the ciphertext as
+/// associated data, which costs the same multiplications and the same mask. These are two passes, each compiled for
+/// the level.
 fn seal_prepared(isa: Isa, gcm: &dyn Aead, stream: &[u8], nonce: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
     isa.run(Sum { text, stream });
     gcm.seal_in_place(nonce, text, &mut [])
@@ -105,7 +106,7 @@ struct Sum<'a> {
 impl Kernel for Sum<'_> {
     type Output = ();
 
-    /// Compiled for the level, it takes that level's registers.
+    /// Compiled for the level, so that the compiler uses its registers.
     #[inline(always)]
     fn run<S: Simd, const W: usize>(self, _: S) {
         for (byte, key) in self.text.iter_mut().zip(self.stream) {
@@ -114,16 +115,16 @@ impl Kernel for Sum<'_> {
     }
 }
 
-/// Bytes of what RKC prepares for a message, and of the keystream that GCM would.
+/// Memory in bytes for RKC's precomputed offsets of a message, and for GCM's keystream.
 pub(super) fn prepared_bytes(isa: Isa, size: Size) -> (usize, usize) {
     (offsets(isa, &seeds()[0], size).heap_bytes(), size.0 as usize)
 }
 
-/// One way at one level to be timed.
+/// The candidate for one way at one level.
 pub(super) fn candidate(way: Way, isa: Isa, size: Size) -> io::Result<Box<dyn Candidate>> {
     let name = name(way, isa);
     let (bytes, seeds, nonces) = (size.0 as usize, seeds(), nonces());
-    // Lengths are whole blocks within all limits: that nothing is refused was checked before.
+    // Texts are whole blocks within all limits, and `check` has verified that nothing is refused
     Ok(match way {
         Way::Rkc => {
             let rkc = Rkc::research_only(isa, &KEY);
@@ -160,7 +161,7 @@ pub(super) fn candidate(way: Way, isa: Isa, size: Size) -> io::Result<Box<dyn Ca
     })
 }
 
-/// That every way computes the same at this size, and opens what it sealed.
+/// Checks that at this size all ways of a scheme compute the same, and that they open what they sealed.
 pub(super) fn check(levels: &[Isa], size: Size) -> io::Result<()> {
     let (seed, nonce) = (seeds()[3], nonces()[5]);
     let text: Vec<u8> = (0..size.0).map(|i| (i * i + i / 256) as u8).collect();
