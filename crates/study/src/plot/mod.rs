@@ -1,5 +1,5 @@
-//! Plots of tables of runs: one column against another, a series for each value of a third, and means with intervals if
-//! runs differ only in their seed. They are drawn like the report's figures.
+//! Plots tables of runs: one column against another, with a series for each value of a third column. Runs that differ
+//! only in their seed become a mean with its interval. Plots are drawn like the report's figures.
 
 mod error;
 mod points;
@@ -22,11 +22,11 @@ use crate::{
     svg,
 };
 
-/// Returns the figure for a question about some rows.
+/// The figure that `question` describes, from these rows.
 ///
 /// # Errors
-/// When a column does not exist or holds no numbers, when nothing is left to draw, or when rows of one place differ in more than their
-/// seed.
+/// When a column does not exist or holds no numbers, when no row is left, or when rows at the same point differ in
+/// more than their seed.
 pub fn figure(rows: &Rows, question: &Question) -> Result<Figure, PlotError> {
     let slowdown = question.y == "slowdown" && rows.column("slowdown").is_err();
     let mut question = question.clone();
@@ -63,7 +63,7 @@ pub fn figure(rows: &Rows, question: &Question) -> Result<Figure, PlotError> {
     })
 }
 
-/// A figure as an SVG document by itself, its legend below.
+/// A figure as an SVG document, with its legend below the drawing.
 pub fn drawing(figure: &Figure) -> String {
     svg::alone(figure)
 }
@@ -80,12 +80,12 @@ fn kind(groups: &[Group], column: &str, question: &Question) -> Result<PlotKind,
     }
 }
 
-/// Colours that tell series apart, for those that have none by their scheme.
+/// Colours for series that have no colour of their own as schemes.
 const COLOURS: [usize; 7] =
     [colour::CIRCUMSTANCES[0], colour::CIRCUMSTANCES[1], colour::CIRCUMSTANCES[2], 6, 4, 5, colour::NONE];
 
 fn series(groups: &[Group], kind: PlotKind, y: &str) -> Vec<Series> {
-    // In the order in which they come first
+    // In the order of first occurrence
     let mut names: Vec<&str> = Vec::new();
     let mut members: HashMap<&str, Vec<&Group>> = HashMap::new();
     for group in groups {
@@ -123,7 +123,7 @@ fn series(groups: &[Group], kind: PlotKind, y: &str) -> Vec<Series> {
     names.iter().map(&mut one).collect()
 }
 
-/// Refuses what a logarithmic axis cannot show.
+/// Returns an error if a logarithmic axis would have to show a number that is not positive.
 fn positive(series: &[Series], question: &Question, x: &str, y: &str) -> Result<(), PlotError> {
     let points = || series.iter().flat_map(|series| &series.points);
     let low = points().map(|point| point.y.low).find(|low| question.log_y && *low <= 0.0).map(|low| (y, low));

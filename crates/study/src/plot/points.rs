@@ -1,4 +1,4 @@
-//! From rows to points: those that are asked for, compared with their base, gathered by place.
+//! Converts rows to points: selects rows, compares them with their base, and groups those at the same point.
 
 use std::collections::{BTreeSet, HashMap, HashSet, hash_map::Entry};
 
@@ -10,17 +10,17 @@ use super::{
     rows::{Row, Rows, SEED, number},
 };
 
-/// Figures of one place.
+/// The values at one point of the plot.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub(super) x: String,
-    /// The series; empty if there is but one.
+    /// Name of the series; empty if there is only one.
     pub(super) by: String,
     pub(super) samples: Vec<f64>,
 }
 
 impl Group {
-    /// Their mean with its 95 % interval; of one, that figure.
+    /// The mean of the values with its 95 % interval; for one value, that value.
     pub(super) fn interval(&self) -> Interval {
         match self.samples[..] {
             [one] => Interval::exact(one),
@@ -32,7 +32,7 @@ impl Group {
     }
 }
 
-/// Everything that is drawn, with the whole names of its columns.
+/// All points, with the full names of the columns.
 pub(super) struct Groups {
     pub(super) groups: Vec<Group>,
     pub(super) x: String,
@@ -103,16 +103,18 @@ pub(super) fn groups(rows: &Rows, question: &Question) -> Result<Groups, PlotErr
     Ok(Groups { groups, x: name(x), y: name(y), by: by.map(name), over })
 }
 
-/// The runs of one place: the first, and the seeds of all.
+/// The runs at one point: the first one, and the seeds of all.
 struct Place<'a> {
     first: &'a Row,
     seeds: HashSet<&'a str>,
 }
 
-/// A run's settings but for one, and its file where they are not all.
+/// All settings of a run except one column. If not all settings are known, the file's name is included, otherwise it
+/// is empty.
 type Key<'a> = (&'a str, Vec<(usize, &'a str)>);
 
-/// Runs to compare others with, by what those have to have. Of several with the same settings, all say the same.
+/// The runs to compare others with, by the key that both must have. If several have the same key, their values must be
+/// equal.
 fn bases_of<'a>(
     rows: &Rows,
     bases: &[&'a Row],
@@ -134,7 +136,7 @@ fn bases_of<'a>(
     Ok(known)
 }
 
-/// The rows with this value.
+/// The rows in which `column` has this value.
 fn having<'a>(rows: &Rows, of: &[&'a Row], column: usize, value: &str) -> Result<Vec<&'a Row>, PlotError> {
     let found: Vec<&Row> = of.iter().filter(|row| rows.cell(row, column) == value).copied().collect();
     if !found.is_empty() {
@@ -152,22 +154,23 @@ fn read(rows: &Rows, row: &Row, column: usize) -> Result<f64, PlotError> {
     number(text).ok_or_else(|| PlotError::NotNumber { column: name(), value: text.to_owned() })
 }
 
-/// Columns in which two runs were told different things.
+/// The columns of settings in which two runs differ.
 fn differing(rows: &Rows, a: &Row, b: &Row) -> Vec<usize> {
     let differs = |at: &usize| rows.cell(a, *at) != rows.cell(b, *at);
     let columns: BTreeSet<usize> = [a, b].into_iter().flat_map(|row| rows.told(row)).map(|(at, _)| at).collect();
     columns.into_iter().filter(differs).collect()
 }
 
-/// What another run has to have in common with this one to be its base, but for one column.
+/// The key that a run must share with its base: its settings except the column `but`.
 fn settings<'a>(rows: &Rows, row: &'a Row, but: usize) -> Key<'a> {
     let told = rows.told(row).filter(|(at, _)| *at != but);
-    // Two files may be of two programs, where that is not among their settings
+    // If not all settings are known, runs from different files may be of different programs
     let file = rows.file().filter(|file| *file != but && !row.whole);
     (file.map_or("", |file| rows.cell(row, file)), told.collect())
 }
 
-/// Runs of one point differ in their seed alone. Where not all settings are known, those of several files may differ in others.
+/// Checks that runs at one point differ only in their seed. If not all settings are known, they must also come from
+/// the same file, because runs of different files may differ in unknown settings.
 fn alike(rows: &Rows, first: &Row, row: &Row) -> Result<(), PlotError> {
     let told = differing(rows, first, row).into_iter().find(|column| rows.columns[*column].name != SEED);
     let whole = first.whole && row.whole;

@@ -1,4 +1,4 @@
-//! The rows to plot: CSV tables, as sweeps write them, and the JSON output of runs and sweeps.
+//! The rows of a plot, from CSV tables of sweeps and from the JSON output of runs and sweeps.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -7,44 +7,44 @@ use serde_json::Value;
 
 use super::error::PlotError;
 
-/// The column with the name of the file that a row is from, without its ending.
+/// The column with the name of a row's file, without extension.
 const FILE: &str = "file";
 
-/// The setting in which runs of one point may differ.
+/// The setting in which runs at the same point may differ.
 pub(super) const SEED: &str = "machine.seed";
 
-/// The most columns; a run has some hundreds.
+/// The maximum number of columns; a run has a few hundred.
 const MOST: usize = 10_000;
 
-/// The most cells of all rows: some gigabytes.
+/// The maximum number of cells in all rows, which take some gigabytes.
 pub(super) const MOST_CELLS: usize = 1 << 27;
 
-/// A column's name, and whether it is a setting: what a run was told, and not what came of it.
+/// A column: its name, and whether it is a setting (input of a run) or a statistic (output).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Column {
     pub(super) name: String,
     pub(super) setting: bool,
 }
 
-/// A run.
+/// A row, that is one run.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
-    /// Texts by the number of their column, in that order. Columns that it lacks take no room.
+    /// The cells, sorted by the index of their column. Empty cells are not stored.
     cells: Vec<(usize, String)>,
-    /// Whether all of its settings are among them. Of a sweep, they are those that it varied.
+    /// Whether all settings of the run are known. A row of a sweep has only those that the sweep varied.
     pub(super) whole: bool,
 }
 
-/// Rows of one or several files.
+/// The rows of one or several files.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
     pub(super) columns: Vec<Column>,
-    /// Where each column is.
+    /// The index of each column.
     places: HashMap<Column, usize>,
     rows: Vec<Row>,
-    /// Names of files without folder and ending, and which file has each.
+    /// Short names of files (without folder and extension), and the path of the first file with that name.
     files: HashMap<String, String>,
-    /// Cells of all rows.
+    /// Number of cells in all rows.
     pub(super) cells: usize,
 }
 
@@ -67,7 +67,7 @@ impl Rows {
         let wrong = |error: csv::Error| PlotError::Unreadable { file: file.to_owned(), why: error.to_string() };
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let heads: Vec<String> = reader.headers().map_err(wrong)?.iter().map(str::to_owned).collect();
-        // A sweep puts settings first, before the first name that is only a statistic's
+        // A sweep writes settings first, up to the first name that can only be a statistic
         let statistics = heads.iter().any(|name| meaning(name).is_some());
         let only = |name: &String| meaning(name).is_some() && !ALSO_SETTINGS.contains(&name.as_str());
         let first = heads.iter().position(only).unwrap_or(0);
@@ -88,11 +88,11 @@ impl Rows {
             let lacks = || wrong(format!("object {} has no stats: not what smp run or smp sweep printed", number + 1));
             let stats = tree.get("stats").and_then(Stats::from_json).ok_or_else(lacks)?;
             let workload = tree.get("config").and_then(|config| config.get("workload"));
-            // A trace is known by its digest, wherever its files are
+            // A trace is identified by its digest, so its path does not count as a setting
             let digest = workload.and_then(|workload| workload.get("digest")).is_some_and(Value::is_string);
             let mut cells = Vec::new();
             for settings in ["settings", "config"].into_iter().filter_map(|name| tree.get(name)) {
-                // A sweep's settings are names with dots, a run's are a tree
+                // Settings of a sweep are dotted names, those of a run are a tree
                 let settings = Stats::from_json(settings).ok_or_else(lacks)?;
                 cells.extend(settings.leaves().into_iter().map(|(name, value)| {
                     let setting = !(digest && name == "workload.trace");
@@ -112,7 +112,7 @@ impl Rows {
         if !cells.iter().any(|(column, ..)| column == FILE) {
             let name = file.rsplit('/').next().unwrap_or(file);
             let name = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-            // Of two files with one name, the second one has its whole path
+            // A second file with the same short name is named by its path
             let known = self.files.entry(name.to_owned()).or_insert_with(|| file.to_owned()) == file;
             cells.push((FILE.to_owned(), if known { name } else { file }.to_owned(), false));
         }
@@ -131,7 +131,7 @@ impl Rows {
                     self.columns.len() - 1
                 }
             };
-            // Of two in one column, the last
+            // If a column occurs twice, the last value counts
             row.insert(at, value);
         }
         row.retain(|_, value| !value.is_empty());
@@ -144,7 +144,8 @@ impl Rows {
         Ok(())
     }
 
-    /// The column of a name, or of a part of a name between dots; settings come first.
+    /// The index of the column with this name, or whose name begins or ends with it (at a dot). Settings take
+    /// precedence over statistics.
     pub(super) fn column(&self, wanted: &str) -> Result<usize, PlotError> {
         let part = |name: &str| {
             name.strip_prefix(wanted).is_some_and(|rest| rest.starts_with('.'))
@@ -159,7 +160,7 @@ impl Rows {
         for setting in [true, false] {
             let of_kind = self.columns.iter().enumerate().filter(|(_, column)| column.setting == setting);
             let parts: Vec<usize> = of_kind.filter(|(_, column)| part(&column.name)).map(|(at, _)| at).collect();
-            // Of several settings, those that differ between rows are meant
+            // If several settings match, only those that differ between rows are candidates
             let differs =
                 |at: &&usize| self.rows.iter().any(|row| self.cell(row, **at) != self.cell(&self.rows[0], **at));
             let differing: Vec<usize> = parts.iter().filter(differs).copied().collect();
@@ -175,7 +176,7 @@ impl Rows {
         Err(PlotError::Column { wanted: wanted.to_owned(), near: self.near(wanted) })
     }
 
-    /// Columns whose names have a part in common with `wanted`, or all.
+    /// Columns whose names have a part in common with `wanted`; all columns if there are none.
     fn near(&self, wanted: &str) -> Vec<String> {
         let parts: Vec<&str> = wanted.split(['.', '_']).filter(|part| part.len() > 2).collect();
         let like = |name: &str| parts.iter().any(|part| name.contains(part));
@@ -191,34 +192,34 @@ impl Rows {
         self.columns.iter().position(|column| column.name == SEED)
     }
 
-    /// The column of files' names.
+    /// The column of file names, if there is one.
     pub(super) fn file(&self) -> Option<usize> {
         self.columns.iter().position(|column| column.name == FILE)
     }
 
-    /// Every row.
+    /// All rows.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Row> {
         self.rows.iter()
     }
 
-    /// What a row has in a column.
+    /// The cell of a row in a column; empty if the row has none.
     pub(super) fn cell<'a>(&self, row: &'a Row, column: usize) -> &'a str {
         row.cells.binary_search_by_key(&column, |(at, _)| *at).map_or("", |found| &row.cells[found].1)
     }
 
-    /// What a row was told: columns of settings that it has, with its texts.
+    /// The settings of a row: indices of columns, and values.
     pub(super) fn told<'a>(&self, row: &'a Row) -> impl Iterator<Item = (usize, &'a str)> {
         let settings = row.cells.iter().filter(|(at, _)| self.columns[*at].setting);
         settings.map(|(at, text)| (*at, text.as_str()))
     }
 }
 
-/// The number that a text is.
+/// The text as a finite number.
 pub(super) fn number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// A leaf as text.
+/// A JSON value that is not an object or array, as text.
 fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

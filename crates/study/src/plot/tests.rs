@@ -1,7 +1,8 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
 
-/// What a sweep writes, in short: settings, then statistics. The scheme's name is a statistic too, where it is not varied.
+/// A short example of a sweep's table: settings, then statistics. The scheme's name is also a statistic, even if it is
+/// not varied.
 const SWEEP: &str = "\
 bus.width,scheme.name,machine.seed,bus.commands,cycles
 8,clear,1,10,1000
@@ -24,7 +25,7 @@ fn ask(x: &str, y: &str, by: Option<&str>) -> Question {
     Question { x: x.into(), y: y.into(), by: by.map(str::to_owned), ..Question::default() }
 }
 
-/// A series with its points: x in words, mean, low and high.
+/// The name of a series, and its points: x as text, and mean, low and high.
 type Series = (String, Vec<(String, [f64; 3])>);
 
 fn drawn(figure: &Figure) -> Vec<Series> {
@@ -37,7 +38,7 @@ fn a_swept_setting_makes_lines_with_intervals_over_seeds() {
     let figure = figure(&rows(SWEEP), &ask("width", "slowdown", Some("scheme"))).unwrap();
     assert_eq!((figure.kind, figure.x.title().as_str()), (PlotKind::Lines, "bus.width"));
     assert_eq!(figure.y.title(), "slowdown over scheme.name=clear (%)");
-    // Seed by seed: 10 and 20 per cent, then 2 and 4
+    // The differences by seed are 10 and 20 per cent, then 2 and 4
     let [(name, points)] = &drawn(&figure)[..] else { panic!("the base is no series") };
     let [(_, eight), (_, sixteen)] = &points[..] else { panic!("{points:?}") };
     assert_eq!((name.as_str(), figure.series[0].colour), ("gcm", colour::GCM));
@@ -59,14 +60,14 @@ fn words_make_bars_and_rows_can_be_chosen() {
     assert_eq!(drawing(&figure).matches("<rect class=\"bar\"").count(), 3, "two bars and the legend's");
 }
 
-/// What a run printed, in short: FFT of some size.
+/// A short example of a run's output: FFT of some size.
 fn run(scheme: &str, size: u32, seed: u64, cycles: u64) -> String {
     let workload = format!(r#"{{"kernel":"fft","size":{size},"align":false}}"#);
     let machine = format!(r#"{{"scheme":{{"name":"{scheme}"}},"machine":{{"seed":{seed}}},"workload":{workload}}}"#);
     format!(r#"{{"workload":"fft","config":{machine},"stats":{{"cycles":{cycles}}}}}"#)
 }
 
-/// Rows of several files.
+/// The rows of several files.
 fn files(texts: &[(&str, &str)]) -> Rows {
     let mut rows = Rows::default();
     texts.iter().for_each(|(file, text)| rows.add(file, text).unwrap());
@@ -85,10 +86,10 @@ fn runs_of_different_programs_are_not_mixed() {
     let same = files(&[("c8.json", &small), ("c10.json", &run("clear", 10, 1, 400))]);
     let found = why(&same, &ask("workload", "cycles", None));
     assert!(matches!(&found, PlotError::Mixed { column, .. } if column == "workload.size"), "{found}");
-    // Seeds in files of their own are one point
+    // Runs with different seeds from separate files are one point
     let seeds = files(&[("one.json", &small), ("two.json", &run("clear", 8, 2, 200))]);
     assert_eq!(drawn(&figure(&seeds, &ask("workload", "cycles", None)).unwrap())[0].1[0].1[0], 150.0);
-    // A trace that is elsewhere is the same trace
+    // The same trace in another folder is still the same trace
     let traced = |place: &str, seed: u64| {
         run("clear", 8, seed, 10).replace(r#""align""#, &format!(r#""trace":"{place}","digest":"00ff","align""#))
     };
@@ -113,7 +114,7 @@ fn tables_of_different_sweeps_are_not_mixed() {
     let per_file = drawn(&figure(&both, &ask("bus.width", "slowdown", Some("file"))).unwrap());
     let means: Vec<f64> = per_file.iter().map(|(_, points)| points[0].1[0].round()).collect();
     assert_eq!(means, [10.0, 30.0], "each over its own base");
-    // A base in another file is one only where files are what is compared
+    // A base in another file is accepted only if files are what is compared
     let (clear, gcm) = ("bus.width,cycles\n8,100\n", "bus.width,cycles\n8,150\n");
     let apart = files(&[("clear.csv", clear), ("gcm.csv", gcm)]);
     let over = |over: (&str, &str)| Question {
@@ -126,7 +127,7 @@ fn tables_of_different_sweeps_are_not_mixed() {
         ("b.csv", "bus.width,scheme.name,cycles,scheme.name\n8,gcm,150,gcm\n"),
     ]);
     assert!(matches!(why(&named, &over(("scheme.name", "clear"))), PlotError::NoBase { .. }));
-    // The same table twice, and two of one name
+    // The same table twice, and two files with the same name
     let twice = files(&[("x/fft.csv", &fft), ("x/fft.csv", &fft)]);
     assert_eq!(why(&twice, &one("gcm")), PlotError::Twice { column: "bus.width".into(), value: "8".into() });
     let alike = files(&[("x/t.csv", &fft), ("y/t.csv", &radix)]);
@@ -163,7 +164,7 @@ fn points_are_drawn_where_they_belong() {
         })
         .collect();
     let [a, b, c] = places[..] else { panic!("{svg}") };
-    // Equal steps: the middle is in the middle; up is up, and right is right
+    // Equal steps have equal distances; larger values are further up and to the right
     assert!((a[0] + c[0] - 2.0 * b[0]).abs() < 0.2 && (a[1] + c[1] - 2.0 * b[1]).abs() < 0.2, "{places:?}");
     assert!(a[0] < c[0] && a[1] > c[1], "{places:?}");
     assert!(places.iter().all(|[x, y]| (0.0..520.0).contains(x) && (0.0..330.0).contains(y)), "{places:?}");
@@ -199,7 +200,7 @@ fn what_cannot_be_drawn_says_why() {
     }
     let near = figure(&rows(SWEEP), &ask("bus.wide", "cycles", None)).unwrap_err();
     assert!(matches!(near, PlotError::Column { near, .. } if near == ["bus.width", "bus.commands"]));
-    // One run in the clear has another width
+    // A run in the clear with another width is no base
     let lone = "bus.width,scheme.name,cycles,scheme.name\n8,clear,7,clear\n9,gcm,8,gcm\n";
     let found = why(lone, &ask("bus.width", "slowdown", None));
     assert!(
@@ -226,7 +227,7 @@ fn a_table_has_a_bound_to_its_columns() {
         let heads: Vec<String> = (0..columns).map(|column| format!("c{column}")).collect();
         format!("{}\n{}\n", heads.join(","), vec!["1"; columns].join(","))
     };
-    // One more is the name of the file
+    // The file's name is one more column
     let mut rows = Rows::default();
     rows.add("a.csv", &table(9_999)).unwrap();
     rows.add("b.csv", &table(9_999)).unwrap();
@@ -236,7 +237,7 @@ fn a_table_has_a_bound_to_its_columns() {
     assert!(why.contains("c.csv: more than 10000 columns"), "{why}");
 }
 
-/// Else a wide row and many short ones would take the room of as many wide ones.
+/// Otherwise one wide row and many short ones would take as much memory as that many wide rows.
 #[test]
 fn a_row_has_no_cells_for_columns_that_it_lacks() {
     let names: String = (0..9_990).map(|column| format!("\"c{column}\":1,")).collect();
@@ -274,7 +275,7 @@ fn bases_that_say_different_things_are_none() {
     assert_eq!(drawn(&figure(&table("10"), &question).unwrap())[0].1[0].1[0], 100.0);
 }
 
-/// Figures are as when everything was compared with everything: places and series in the order in which they come first.
+/// Points and series are in order of first occurrence, and the result is that of comparing every pair of rows.
 #[test]
 fn places_and_series_are_in_the_order_in_which_they_come_first() {
     let table = "bus.width,scheme.name,bus.skew,cycles,scheme.name\n\
