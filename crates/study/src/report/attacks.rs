@@ -1,4 +1,4 @@
-//! The chapter of the attacks, from `results/attacks.json`.
+//! The report's chapter on attacks, from `results/attacks.json`.
 
 use serde::Serialize;
 
@@ -8,27 +8,28 @@ use super::{
 };
 use crate::attacks::{Attacked, Report, figure, table};
 
-/// Everything that the chapter shows.
+/// The data of the chapter's template.
 #[derive(Serialize)]
 pub(super) struct Attacks {
     count: usize,
-    /// Attacks that cannot be had on this machine.
+    /// Attacks that cannot run on this machine.
     untried: Vec<String>,
-    /// Targets that fell, and that held.
+    /// The number of targets that were broken, and of those that withstood.
     broken: usize,
     held: usize,
-    /// Attacks that did not go as expected.
+    /// Attacks with an unexpected outcome.
     unexpected: Vec<String>,
     small: bool,
     seconds: String,
     date: String,
     machine: String,
-    /// In more words.
+    /// A description of the machine in more words.
     where_they_ran: String,
     program: String,
     figures: Vec<Plot>,
     table: Shown,
-    /// Name; title, what the attacker knows and what stops it, as HTML with words linked to the glossary; what was reduced.
+    /// For each attack its name; its title, what the attacker knows and what stops it, as HTML with links to the
+    /// glossary; and how it was reduced.
     cards: Vec<[String; 5]>,
 }
 

@@ -1,4 +1,4 @@
-//! The chapter of `bench`: speed beside other libraries, from `results/bench.json`.
+//! The report's chapter on `bench`, which compares Sealwright with other libraries, from `results/bench.json`.
 
 use std::collections::BTreeSet;
 
@@ -11,18 +11,18 @@ use crate::{
     figure::{Axis, Figure, PlotKind, Series, X},
 };
 
-/// Everything that the chapter shows.
+/// The data of the chapter's template.
 #[derive(Serialize)]
 pub(super) struct Bench {
-    /// `ring 0.17.14` and so on.
+    /// Names and versions: `ring 0.17.14` and so on.
     peers: Vec<String>,
-    /// Why others did not take part, a sentence each.
+    /// Why other libraries did not take part, one sentence each.
     absent: Vec<String>,
     quick: bool,
     seconds: String,
     date: String,
     machine: String,
-    /// In more words.
+    /// A description of the machine in more words.
     where_it_ran: String,
     load: String,
     busy: bool,
@@ -75,7 +75,7 @@ pub(super) fn figure(report: &Report, suite: &str, direction: Direction) -> Figu
             let limits = report.limits.iter().filter(|limit| limit.suite == suite && limit.direction == direction);
             let points =
                 limits.filter(|limit| limit.what == what).map(|limit| (X::Number(limit.bytes as f64), limit.gbps));
-            // The first colour of the palette, and one behind everybody's.
+            // Limits have the first colour of the palette, or one that no implementation has
             Series::beside(format!("{what}, a limit"), if at < 2 { 0 } else { names.len() + 1 }, points)
         },
     );

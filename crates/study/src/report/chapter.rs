@@ -1,4 +1,4 @@
-//! A study's chapter, as the template reads it.
+//! The chapter of a study, as data for the template.
 
 use sealwright_measure::{Machine, Table, Verdict};
 use serde::Serialize;
@@ -14,7 +14,7 @@ use crate::{
     svg,
 };
 
-/// Everything that a chapter shows.
+/// The data of the chapter's template.
 #[derive(Serialize)]
 pub(super) struct Chapter {
     pub(super) name: String,
@@ -23,7 +23,7 @@ pub(super) struct Chapter {
     setup: String,
     asked: String,
     found: String,
-    /// HTML, with words linked to the glossary.
+    /// HTML with links to the glossary.
     summary: String,
     quick: bool,
     seconds: String,
@@ -34,7 +34,7 @@ pub(super) struct Chapter {
     machine: String,
     glance: Glance,
     pub(super) claims: Vec<Claim>,
-    /// The figure that is shown at once.
+    /// The figure that is visible initially.
     first: Option<Plot>,
     figures: Vec<Plot>,
     /// Tables as HTML.
@@ -42,28 +42,28 @@ pub(super) struct Chapter {
     notes: Vec<Noted>,
 }
 
-/// The line of the first screen.
+/// The study's line at the top of the report.
 #[derive(Serialize)]
 struct Glance {
     name: String,
     claimed: String,
-    /// What holds here: counts, and the deciding figure.
+    /// The result here: counts of verdicts, and the deciding figure.
     here: String,
     marks: Vec<(Mark, usize)>,
     claim: String,
     why: String,
-    /// A drawing without words.
+    /// A small drawing without text.
     picture: String,
 }
 
 #[derive(Serialize)]
 struct Noted {
     title: String,
-    /// HTML.
+    /// The text as HTML.
     text: String,
 }
 
-/// A date as people read it: to the minute.
+/// A date for readers, to the minute.
 pub(super) fn day(date: &str) -> String {
     match date.get(..16) {
         Some(minute) if date.ends_with('Z') => format!("{} UTC", minute.replace('T', " ")),
@@ -71,17 +71,17 @@ pub(super) fn day(date: &str) -> String {
     }
 }
 
-/// The load of a machine as it was described.
+/// The load averages of a machine at the time of its description.
 pub(super) fn load(machine: &Machine) -> String {
     format!("{:.2}", machine.load[0])
 }
 
-/// Whether more was running than there are cores.
+/// Whether the load exceeded the number of cores.
 pub(super) fn busy(machine: &Machine) -> bool {
     machine.load[0] > machine.cores as f64 + 0.5
 }
 
-/// Which program measured, in a line: `sealwright-lab 0.1.0, commit 8d6aca5a83c9+, SHA-256 0ed0d2f20ba2…`.
+/// The program that measured, in one line: `sealwright-lab 0.1.0, commit 8d6aca5a83c9+, SHA-256 0ed0d2f20ba2…`.
 pub(super) fn program(version: &str, by: &Provenance) -> String {
     let short = |digits: &str| digits.chars().take(12).collect::<String>();
     let changed = if by.commit.ends_with('+') { "+" } else { "" };
@@ -95,15 +95,15 @@ pub(super) fn program(version: &str, by: &Provenance) -> String {
     line
 }
 
-/// A figure: its panels, its legend, its words, its numbers.
+/// A figure: its panels, its legend, its text alternative, and its numbers as a table.
 #[derive(Serialize)]
 pub(super) struct Plot {
     pub(super) id: String,
     title: String,
     alt: String,
-    /// Titles and SVG elements.
+    /// Titles and SVG elements of the panels.
     panels: Vec<(&'static str, String)>,
-    /// SVG elements and names, with where the figures come from.
+    /// SVG elements and names of the series, with the origin of their figures.
     legend: Vec<(String, String)>,
     numbers: String,
 }
@@ -131,7 +131,7 @@ impl Plot {
     }
 }
 
-/// A table as HTML, with its title for the region that scrolls.
+/// A table as HTML, and its title as the label of the scrollable region.
 #[derive(Serialize)]
 pub(super) struct Shown {
     title: String,
@@ -191,7 +191,7 @@ fn glance(results: &Results, paper: &crate::paper::Paper, figure: Option<&Figure
         [] => "Not measured yet.".to_owned(),
         [.., (scoped, _)] if here.len() == 1 => format!("“{short}” {words} circumstance: {}.", scoped.evidence()),
         all => {
-            // A circumstance of each verdict, with its figure
+            // For each verdict, one circumstance with its figure
             let example = |kind| {
                 let (scoped, found) = all.iter().find(|(_, found)| found.verdict == kind)?;
                 let figure = crate::figure::shown(found.deciding.figure);

@@ -1,4 +1,4 @@
-//! All answers of the chooser in the report. They are computed in advance; the page contains no rules.
+//! All answers of the chooser in the report. They are computed in advance, so the page contains no rules.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -6,20 +6,20 @@ use serde::Serialize;
 
 use crate::advise::{Advice, Measured, Question, advise};
 
-/// What the chooser offers, and what it answers.
+/// The options of the chooser, and its answers.
 #[derive(Debug, Serialize)]
 pub(crate) struct Chooser {
-    /// Each different text once: advice has their places in this list, as most of it is in many answers.
+    /// The distinct texts. Most texts occur in many answers, so advice refers to them by index.
     pub(crate) texts: Vec<String>,
     pub(crate) sizes: Vec<usize>,
     pub(crate) sessions: Vec<u64>,
-    /// Each different advice once.
+    /// The distinct pieces of advice.
     pub(crate) advice: Vec<Numbered>,
-    /// `bytes/sessions/hardware/ad/misuse/commit` to its advice; the last four are 0 or 1.
+    /// Maps `bytes/sessions/hardware/ad/misuse/commit` to the index of the advice; the last four are 0 or 1.
     pub(crate) answers: BTreeMap<String, usize>,
 }
 
-/// An advice in numbers of texts.
+/// Advice as indices into the texts.
 #[derive(Debug, Serialize)]
 pub(crate) struct Numbered {
     suite: usize,
@@ -29,7 +29,7 @@ pub(crate) struct Numbered {
     mind: Vec<usize>,
 }
 
-/// Different texts in the order in which they came first.
+/// The distinct texts in order of first occurrence.
 #[derive(Default)]
 struct Texts {
     all: Vec<String>,
@@ -55,11 +55,11 @@ impl Texts {
     }
 }
 
-/// Sizes to choose from where nothing was measured.
+/// The sizes to choose from if nothing was measured.
 const SIZES: [usize; 5] = [64, 256, 1500, 16384, 1 << 20];
 const SESSIONS: [u64; 5] = [1, 1000, 100_000, 1_000_000, 10_000_000];
 
-/// Everything that can be asked, answered from what `bench` measured.
+/// The answers to all possible questions, based on the measurements.
 pub(crate) fn chooser(everything: Measured<'_>) -> Chooser {
     let bench = everything.bench;
     let measured: BTreeSet<usize> = bench.into_iter().flat_map(|report| &report.rows).map(|row| row.bytes).collect();
@@ -106,7 +106,7 @@ mod tests {
         let numbers: Vec<_> =
             given["numbers"].as_array().unwrap().iter().map(|pair| (text(&pair[0]), text(&pair[1]))).collect();
         assert_eq!(numbers, expected.numbers);
-        // No text is there twice
+        // No text occurs twice
         let texts = shown["texts"].as_array().unwrap();
         assert!(texts.iter().enumerate().all(|(i, text)| !texts[..i].contains(text)));
     }

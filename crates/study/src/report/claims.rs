@@ -1,4 +1,4 @@
-//! The table of claims: a row a claim, with everything behind it folded inside.
+//! The table of claims: one row per claim, with all details folded inside it.
 
 use sealwright_measure::Verdict;
 use serde::Serialize;
@@ -12,34 +12,34 @@ use crate::{
     quantity::QuantityKind,
 };
 
-/// A row.
+/// A row of the table.
 #[derive(Serialize)]
 pub(super) struct Claim {
     id: String,
-    /// `files/encrypt`.
+    /// The name of the claim: `files/encrypt`.
     name: String,
     study: String,
     short: String,
     sentence: String,
     place: String,
-    /// HTML, with words linked to the glossary.
+    /// HTML with links to the glossary.
     reading: String,
     rule: Option<String>,
-    /// A threshold of ours, and the paper's own figure under it.
+    /// The threshold that we chose, and the paper's own figure for comparison.
     chosen: Option<[String; 2]>,
     untestable: Option<String>,
-    /// What holds here: all circumstances but the paper's own figures.
+    /// The overall verdict here, in all circumstances except that of the paper's own figures.
     here: Option<Mark>,
-    /// In how many circumstances of how many it holds.
+    /// In how many of the circumstances the claim holds.
     tally: String,
-    /// What the paper's own figures say.
+    /// The verdict on the paper's own figures.
     own: Option<Mark>,
-    /// Where the paper's number lies.
+    /// The position of the paper's number.
     number: Option<Mark>,
-    /// Kinds of the figures behind it.
+    /// The kinds of the figures that the verdicts are based on.
     kinds: Vec<String>,
     verdicts: Vec<Verdicted>,
-    /// By what the table sorts: worst first.
+    /// The sort key: worst verdicts first.
     rank: usize,
 }
 
@@ -61,7 +61,7 @@ impl Claim {
         };
         let (found, printed) = (directions(&here), directions(&own));
         let places: Vec<Placed> = here.iter().filter_map(|one| placed(one)).collect();
-        // Numbers that lie alike are told if all of their directions are
+        // A combined position counts as told only if the direction could be told in all of its circumstances
         let all_told = places.iter().all(|placed| placed.told);
         let places: Vec<Placed> = places.into_iter().map(|placed| Placed { told: all_told, ..placed }).collect();
         let holds = found.iter().filter(|verdict| **verdict == Verdict::Holds).count();
@@ -106,13 +106,13 @@ fn verdicted(scoped: &Scoped) -> Verdicted {
     }
 }
 
-/// Where the paper's number lies in a circumstance.
+/// The position of the paper's number in one circumstance.
 fn placed(scoped: &Scoped) -> Option<Placed> {
     let told = scoped.direction.as_ref().is_none_or(|found| found.verdict != Verdict::CannotBeTold);
     Some(Placed { place: scoped.magnitude.as_ref()?.place, told })
 }
 
-/// One mark for several: theirs if they agree.
+/// A common mark for several verdicts: theirs if all are equal.
 fn overall<T: Copy + PartialEq + Into<Mark>>(all: &[T]) -> Option<Mark> {
     let first = *all.first()?;
     Some(if all.iter().all(|one| *one == first) { first.into() } else { Mark::DIFFERS })

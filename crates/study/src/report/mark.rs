@@ -1,11 +1,11 @@
-//! A verdict as a sign with words, in the colour of its kind.
+//! Marks for verdicts: a sign with a text, in the colour of the verdict.
 
 use sealwright_measure::Verdict;
 use serde::Serialize;
 
 use crate::rule::NumberPosition;
 
-/// A verdict as class, sign and words.
+/// A CSS class, a sign and a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Mark {
     pub(super) class: &'static str,
@@ -29,7 +29,7 @@ impl From<Verdict> for Mark {
     }
 }
 
-/// Where the paper's number lies, and whether the direction of its claim could be told.
+/// The position of the paper's number, and whether the direction of the claim could be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Placed {
     pub(super) place: NumberPosition,
@@ -39,7 +39,7 @@ pub(super) struct Placed {
 impl From<Placed> for Mark {
     fn from(Placed { place, told }: Placed) -> Mark {
         let (class, sign) = match place {
-            // An interval that is too wide to tell a direction contains many a number
+            // If the interval is too wide to tell the direction, it contains many numbers, so agreement means little
             NumberPosition::Inside if !told => ("cannot-be-told", "="),
             NumberPosition::Inside => ("holds", "="),
             NumberPosition::Overlaps => ("cannot-be-told", "≈"),

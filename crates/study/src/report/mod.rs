@@ -69,7 +69,7 @@ pub fn write_comparison(tables: &[Table], report: &Path) -> Result<PathBuf, Stud
     put(report, "compare.html", &page)
 }
 
-/// The folder of the results as a link on the page: relative to it, if one lies below the other's parent.
+/// The link from the page to the folder of the results, if it can be expressed as a relative path.
 fn beside(results: &Path, report: &Path) -> Option<String> {
     let [results, report] = [results, report].map(std::path::absolute);
     let (results, report) = (results.ok()?, report.ok()?);
@@ -77,13 +77,13 @@ fn beside(results: &Path, report: &Path) -> Option<String> {
     let up = report.components().count() - common;
     let down = results.components().skip(common).map(|part| part.as_os_str().to_str());
     let down: Option<Vec<&str>> = down.collect();
-    // What would need escaping in a link is left out
+    // Only names that need no escaping in a link are accepted
     let plain = |part: &&str| part.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
     let down = down.filter(|down| down.iter().all(plain))?;
     Some(std::iter::repeat_n("..", up).chain(down).collect::<Vec<_>>().join("/")).filter(|path| !path.is_empty())
 }
 
-/// Puts `page` into the folder `report`, whole or not at all.
+/// Writes `page` into the folder `report` atomically.
 fn put(report: &Path, name: &str, page: &str) -> Result<PathBuf, StudyError> {
     let path = report.join(name);
     let store = || fs::create_dir_all(report).and_then(|()| write_atomically(&path, page.as_bytes()));
@@ -95,7 +95,7 @@ fn broken(error: minijinja::Error) -> StudyError {
     StudyError::Page(format!("{error:#}"))
 }
 
-/// Where whatever is not marked safe is escaped.
+/// The template environment, in which everything that is not marked as safe is escaped.
 fn environment<'a>() -> Result<Environment<'a>, minijinja::Error> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
@@ -103,10 +103,11 @@ fn environment<'a>() -> Result<Environment<'a>, minijinja::Error> {
     Ok(environment)
 }
 
-/// The page for `results` of studies, what `bench` found and what attacks came to; there may be none of each. `data` is a link to their folder.
+/// The page for the results of studies, of `bench` and of attacks, each of which may be missing. `data` is a link to
+/// their folder.
 ///
 /// # Errors
-/// When a result is of no known study.
+/// When a result belongs to an unknown study.
 pub fn html(
     results: &[Results],
     bench: Option<&bench::Report>,
@@ -117,7 +118,7 @@ pub fn html(
     let sessions = results.iter().find(|results| results.study == "sessions");
     let chooser = chooser::chooser(Measured { bench, sessions });
     let chooser_json = serde_json::to_string(&chooser).map_err(|error| StudyError::Page(error.to_string()))?;
-    let chooser_json = chooser_json.replace("</", "<\\/"); // inside a script element nothing may look like its end
+    let chooser_json = chooser_json.replace("</", "<\\/"); // a script element must not contain its end tag
     let environment = environment().map_err(broken)?;
     let machines = machines(results, bench, attacks);
     let page = || {
@@ -144,20 +145,20 @@ pub fn html(
     page().map_err(broken)
 }
 
-/// A study that has not run.
+/// A study without results.
 #[derive(serde::Serialize)]
 struct Missing {
     study: &'static str,
     name: String,
 }
 
-/// Every study that `results` do not have.
+/// The studies that are not in `results`.
 fn missing(results: &[Results]) -> Vec<Missing> {
     let without = STUDIES.iter().filter(|study| results.iter().all(|results| results.study != study.name()));
     without.map(|study| Missing { study: study.name(), name: study.paper().glance.name.clone() }).collect()
 }
 
-/// What each document is called, with its machine and whether it is of the quick grid.
+/// For each document its name, its machine, and whether it is from the quick grid.
 fn documents<'a>(
     results: &'a [Results],
     bench: Option<&'a bench::Report>,
@@ -168,7 +169,7 @@ fn documents<'a>(
     of_studies.chain(of_bench).chain(attacks.map(|report| (ATTACKS, &report.machine, report.small)))
 }
 
-/// What the results of one run have in common and these have several of.
+/// Properties that should be the same for all results of a run, but of which these have several values.
 fn several(results: &[Results], bench: Option<&bench::Report>, attacks: Option<&attacks_of::Report>) -> Vec<String> {
     let programs = results.iter().map(|results| program(&results.version, &results.provenance));
     let programs = programs.chain(bench.map(|report| program(&report.version, &report.provenance)));
@@ -183,13 +184,13 @@ fn several(results: &[Results], bench: Option<&bench::Report>, attacks: Option<&
     found.into_iter().flatten().collect()
 }
 
-/// What was measured by a program that was not optimised, each with its level.
+/// The documents that were measured by a program built without optimisation, with its optimisation level.
 fn slow(results: &[Results], bench: Option<&bench::Report>, attacks: Option<&attacks_of::Report>) -> Vec<String> {
     let slow = documents(results, bench, attacks).filter(|(_, machine, _)| machine.unoptimised());
     slow.map(|(what, machine, _)| format!("{what} at opt-level {}", machine.opt_level)).collect()
 }
 
-/// The different items, in the order of their first coming.
+/// The distinct items, in order of first occurrence.
 fn unique(items: impl IntoIterator<Item = String>) -> Vec<String> {
     items.into_iter().fold(Vec::new(), |mut all, item| {
         if !all.contains(&item) {
@@ -199,15 +200,15 @@ fn unique(items: impl IntoIterator<Item = String>) -> Vec<String> {
     })
 }
 
-/// A machine, as what one reads of it.
+/// The description of a machine for the page.
 #[derive(PartialEq, Eq, serde::Serialize)]
 struct Described {
-    /// In a few words.
+    /// The machine in one line.
     line: String,
     facts: Vec<(&'static str, String)>,
 }
 
-/// Each machine that results come from, once.
+/// The distinct machines of the results.
 fn machines(
     results: &[Results],
     bench: Option<&bench::Report>,

@@ -1,24 +1,24 @@
-//! The project's glossary on the page: words of a text link to what they mean.
+//! The project's glossary in the report: terms in a text are linked to their explanations.
 
 use std::sync::LazyLock;
 
 use html_escape::encode_text as escaped;
 use serde::Serialize;
 
-/// A term and what it means, as HTML.
+/// A term and its explanation as HTML.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Term {
-    /// The anchor's name.
+    /// The name of the anchor.
     pub(super) id: String,
-    /// The word.
+    /// The term.
     pub(super) word: String,
-    /// What it means.
+    /// The explanation.
     pub(super) meaning: String,
 }
 
 const GLOSSARY: &str = include_str!("../../../../docs/GLOSSARY.md");
 
-/// Words that readers of the report meet, as the glossary spells them.
+/// The terms that occur in the report, as spelled in the glossary.
 const WANTED: [&str; 21] = [
     "interval",
     "claim",
@@ -43,7 +43,7 @@ const WANTED: [&str; 21] = [
     "core",
 ];
 
-/// The terms that are explained.
+/// All explained terms.
 pub(super) static TERMS: LazyLock<Vec<Term>> = LazyLock::new(|| {
     let rows = GLOSSARY.lines().filter_map(|line| line.strip_prefix("| **"));
     let row = |line: &str| {
@@ -58,7 +58,7 @@ pub(super) static TERMS: LazyLock<Vec<Term>> = LazyLock::new(|| {
     rows.filter_map(row).collect()
 });
 
-/// Markdown's marks taken away.
+/// Removes Markdown syntax.
 fn plain(text: &str) -> String {
     let without_links = text.split('[').enumerate().map(|(number, part)| match (number, part.split_once("](")) {
         (1.., Some((words, rest))) => format!("{words}{}", rest.split_once(')').map_or("", |(_, rest)| rest)),
@@ -67,7 +67,7 @@ fn plain(text: &str) -> String {
     without_links.collect::<String>().replace(['*', '`'], "").trim().to_owned()
 }
 
-/// `text` as HTML, the first occurrence of each term linked to its meaning.
+/// Converts `text` to HTML, and links the first occurrence of each term to its explanation.
 pub(super) fn linked(text: &str) -> String {
     let mut out = String::new();
     let mut used: Vec<&str> = Vec::new();

@@ -17,7 +17,7 @@ use crate::{
     study::{Note, Outcome, Study},
 };
 
-/// Results of the files study, made up, with text that HTML would take amiss.
+/// Made-up results of the files study, with text that must be escaped in HTML.
 fn results() -> Results {
     let paper = by_name("files").map(Study::paper).unwrap();
     let mut table = Table::new("Times & <ratios>", [Column::text("file"), Column::number("ours").unit("ms")]);
@@ -93,7 +93,7 @@ fn report(rows: impl IntoIterator<Item = Row>) -> bench::Report {
     }
 }
 
-/// An attack, made up, with text that HTML would take amiss.
+/// A made-up attack, with text that must be escaped in HTML.
 fn attacks() -> attacks_of::Report {
     let tried = |against: &str, weak, end| Tried {
         against: against.into(),
@@ -139,7 +139,7 @@ fn attacks_are_a_chapter_with_their_table_and_figures() {
     assert_eq!(drawn.matches("<svg").count(), drawn.matches("</svg>").count());
 }
 
-/// The page of the results, of a bench and of attacks.
+/// The page for these results with a bench and attacks.
 fn page() -> String {
     let bench = report([row(1500, "ring", 3.0), row(64, "ring", 1.0)]);
     html(&[results()], Some(&bench), Some(&attacks()), Some("../results")).unwrap()
@@ -157,7 +157,7 @@ fn the_page_fetches_nothing() {
     let known = |link: &str| link.starts_with('#') || link == "data:," || link.starts_with("../results/");
     assert!(links.iter().all(|link| known(link)), "{links:?}");
     assert!(links.contains(&"../results/files.json") && links.contains(&"../results/bench.json"));
-    // And a browser would not let it
+    // The content security policy also forbids loading anything
     assert!(own.contains("default-src 'none'"));
 }
 
@@ -212,7 +212,7 @@ fn verdicts_show_as_sign_and_words() {
             table.split("<td data-label=\"Here\">").skip(1).map(|rest| rest.split("</td>").next().unwrap()).collect();
         cells.iter().filter(|cell| cell.contains(class) && cell.contains(words)).count()
     };
-    // The last claim of the paper is a proof
+    // The paper's last claim is a proof, which cannot be tested here
     assert_eq!(cell("mark holds", ">holds<"), 4);
     assert_eq!(cell("mark does-not-hold", ">does not hold<"), 4);
     assert_eq!(cell("mark cannot-be-told", ">cannot be told<"), 4);
@@ -258,7 +258,8 @@ fn every_chapter_names_its_program_and_results_of_several_are_no_one_run() {
     assert!(html(&[by("ff")], Some(&bench), None, None).unwrap().contains("come from the quick grid and the full one"));
 }
 
-/// Two machines whose processors have one name, also if only attacks ran on the other.
+/// Results of two machines must be reported as such, even if their processors have the same name, or if only attacks
+/// ran on the second one.
 #[test]
 fn results_of_two_machines_are_no_one_run() {
     let mut attacks = attacks();
@@ -321,7 +322,7 @@ fn the_chapter_of_bench_says_who_is_missing_and_how_to_repeat_it() {
     assert!(chapter(&bench).contains("cargo lab study bench<"));
 }
 
-/// Lines, marks and colours of a figure with everybody in it.
+/// A figure with all implementations must draw each line differently, by dashes, marks and colours.
 #[test]
 fn every_line_of_a_full_bench_is_drawn_otherwise() {
     let ours = ["portable", "sse", "avx2", "avx512"].map(|level| ("sealwright", level));
@@ -370,7 +371,7 @@ fn without_any_results_there_is_no_page() {
         Options { results: folder.path().join("none"), report: folder.path().join("p"), ..Options::default() };
     assert!(matches!(write(&options), Err(StudyError::NoResults(folder)) if folder == options.results));
     assert!(!options.report.exists());
-    // With measurements that belong to no study, the page says so.
+    // The page must also say so if there are only measurements that belong to no study
     assert!(html(&[], None, None, None).unwrap().contains("No study has run yet"));
 }
 
