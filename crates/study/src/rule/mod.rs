@@ -1,7 +1,8 @@
-//! Rules: what must be true of which figures for a claim to hold. Rules are data (`data/*.toml`), and this module computes
-//! verdicts from them and from quantities, and from nothing else.
+//! Rules state what must be true of which figures for a claim to hold. They are data (in `data/*.toml`). This module
+//! computes verdicts from rules and quantities, and from nothing else.
 //!
-//! A rule has clauses joined by `and`. A clause takes figures by the pattern of their names, in one circumstance at a time:
+//! A rule consists of clauses joined by `and`. A clause selects figures by a pattern for their names, within one
+//! circumstance:
 //!
 //! ```text
 //! every 'GCM : CBC/{direction}/{file}' > 1.02
@@ -9,15 +10,16 @@
 //! some  'growth/{x}' from 8 to 12.5
 //! ```
 //!
-//! `{x}` stands for any text without `/`, the same wherever it has the same name. Each figure that fits is a case. `over` pairs
-//! two figures whose open places agree; the interval of the quotient is as wide as both ends allow, unless the two were measured in
-//! the same rounds: then their quotient is a quantity of its own, named as the case is (`rate/a over rate/b`), and taken instead. A
-//! figure that was found once, of too few rounds, or over another that may be zero is a case that cannot be told.
+//! `{x}` matches any text without `/`; equal names must match equal texts. Each matching figure is a case. `over`
+//! divides two figures whose placeholders match the same texts. The interval of the quotient is as wide as the ends of
+//! both allow. If the two were measured in the same rounds, a quantity with the name of the case (`rate/a over
+//! rate/b`) contains the quotient computed round by round, and is used instead. A case cannot be told if its figure
+//! was measured once, has too few samples, or is a quotient whose divisor may be zero.
 //!
-//! **Many cases.** A claim of twenty cases would be refuted by chance more often than in one of twenty repetitions, if every
-//! 95 % interval could refute it. So the case that decides for all (one that fails where every case must hold, one that
-//! holds where some case must) is judged by an interval of the level 1 - 0.05/n for n cases (Bonferroni), those of all clauses
-//! together.
+//! **Many cases.** If every 95 % interval could refute a claim of twenty cases, true claims would be refuted by chance
+//! much more often than in 5 % of measurements. Therefore a case that decides for all (one that fails if every case
+//! must hold, or one that holds if some case must hold) is judged by an interval of the level 1 - 0.05/n, where n is
+//! the number of cases in all clauses of the rule (Bonferroni).
 
 mod parse;
 mod pattern;
@@ -108,7 +110,7 @@ pub enum NumberPosition {
 }
 
 impl NumberPosition {
-    /// In words, of the paper's number.
+    /// The position of the paper's number as text.
     pub fn words(self) -> &'static str {
         match self {
             NumberPosition::Inside => "inside",
@@ -121,18 +123,19 @@ impl NumberPosition {
     }
 }
 
-/// A case under trial.
+/// A case to be judged.
 struct Tried {
     case: Case,
-    /// Whether a verdict may rest on it.
+    /// Whether a verdict may be based on it.
     tells: bool,
     kind: QuantityKind,
 }
 
-/// The verdict of `rule` on the quantities of `scope`, and their kind; `None` if some clause has no case there.
+/// The verdict of `rule` on the quantities of `scope`, and the kind of the quantities; `None` if a clause has no case
+/// in this scope.
 ///
 /// # Errors
-/// When the rule cannot be read.
+/// When the rule cannot be parsed.
 pub fn direction(
     rule: &str,
     quantities: &[Quantity],
@@ -154,11 +157,11 @@ pub fn direction(
     }))
 }
 
-/// Where the paper's numbers lie beside the figures of `scope`: one range for all cases, or the figures of the same name in
-/// the circumstance `against`.
+/// The position of the paper's numbers relative to the figures of `scope`. They are either one range for all cases
+/// (`printed`), or the figures of the same names in the circumstance `against`.
 ///
 /// # Errors
-/// When the figure's name cannot be read.
+/// When the term `figure` cannot be parsed.
 pub fn magnitude(
     figure: &str,
     printed: Option<[f64; 2]>,
@@ -184,7 +187,8 @@ pub fn magnitude(
 fn placed(pairs: &[(Tried, [f64; 2])]) -> Option<(Magnitude, QuantityKind)> {
     let place = |(ours, [low, high]): &(Tried, [f64; 2])| {
         let figure = ours.case.figure;
-        // More cases make it harder to exclude the paper's number, and not easier to agree with it
+        // The interval is widened for the number of cases only to decide that the paper's number lies outside, not to
+        // include it
         let wide = figure.one_of(pairs.len());
         match () {
             () if !ours.tells => NumberPosition::Unknown,
@@ -201,12 +205,12 @@ fn placed(pairs: &[(Tried, [f64; 2])]) -> Option<(Magnitude, QuantityKind)> {
     let (cases, overlaps) = (kinds.map(count), count(NumberPosition::Overlaps));
     let (&first, kind) = (places.first()?, pairs.iter().map(|(ours, _)| ours.kind).min()?);
     let overall = if places.iter().all(|place| *place == first) { first } else { NumberPosition::Varies };
-    // How far apart, as a factor
+    // The distance of the figures, as a factor if both are positive
     let far = |(ours, [low, high]): &(Tried, [f64; 2])| {
         let (ours, theirs) = (ours.case.figure.median, f64::midpoint(*low, *high));
         if ours > 0.0 && theirs > 0.0 { (ours / theirs).ln().abs() } else { (ours - theirs).abs() }
     };
-    // Of those whose spread is known, if there are any
+    // Cases whose spread is known take precedence
     let order = |pair: &(Tried, [f64; 2])| (pair.0.tells, far(pair));
     let farthest = pairs.iter().max_by(|a, b| {
         let ((first, near), (second, other)) = (order(a), order(b));
@@ -217,7 +221,7 @@ fn placed(pairs: &[(Tried, [f64; 2])]) -> Option<(Magnitude, QuantityKind)> {
     Some((Magnitude { place: overall, cases, overlaps, printed: *printed, deciding }, kind))
 }
 
-/// Every circumstance of `quantities`, in their order.
+/// The distinct circumstances of `quantities`, in order of first occurrence.
 pub fn scopes(quantities: &[Quantity]) -> Vec<&str> {
     let mut scopes: Vec<&str> = Vec::new();
     for quantity in quantities {
@@ -228,20 +232,20 @@ pub fn scopes(quantities: &[Quantity]) -> Vec<&str> {
     scopes
 }
 
-/// Whether a figure of this name can be a case of `rule`.
+/// Whether a quantity with this name can be a case of `rule`.
 ///
 /// # Errors
-/// When the rule cannot be read.
+/// When the rule cannot be parsed.
 pub fn is_about(rule: &str, name: &str) -> Result<bool, RuleError> {
     let Clauses(clauses) = parse::clauses(rule)?;
     let fits = |pattern: &Pattern| pattern.fits(name, &Captures::new()).is_some();
     Ok(clauses.iter().any(|clause| fits(&clause.term.figure) || clause.term.over.as_ref().is_some_and(fits)))
 }
 
-/// Whether a rule and the name of a figure can be read.
+/// Checks that a rule and a term can be parsed.
 ///
 /// # Errors
-/// When they cannot.
+/// When one of them cannot be parsed.
 #[cfg(test)]
 pub(crate) fn read(direction: Option<&str>, magnitude: Option<&str>) -> Result<(), RuleError> {
     direction.map(parse::clauses).transpose()?;
@@ -249,7 +253,7 @@ pub(crate) fn read(direction: Option<&str>, magnitude: Option<&str>) -> Result<(
     Ok(())
 }
 
-/// The cases of a term.
+/// The cases of a term: each matching figure, or each quotient of matching figures.
 fn tried(term: &Term, here: &[&Quantity]) -> Vec<Tried> {
     let fitting = |pattern: &Pattern, known: &Captures| {
         let one = |quantity: &&Quantity| Some(((*quantity).clone(), pattern.fits(&quantity.name, known)?));
@@ -280,8 +284,8 @@ fn tried(term: &Term, here: &[&Quantity]) -> Vec<Tried> {
     cases
 }
 
-/// One figure over another; `None` over exactly nothing. A middle of nothing with ends on both sides gives no figure to show, so the
-/// other one is shown.
+/// The quotient of two figures; `None` if the divisor is exactly zero. If the divisor's middle is zero but its
+/// interval is not, there is no quotient to show, so the case contains the divisor.
 fn quotient(name: &str, figure: Interval, under: &Quantity) -> Option<Case> {
     match figure.over(under.figure) {
         Some(figure) => Some(Case { name: format!("{name} over {}", under.name), figure }),
@@ -293,7 +297,7 @@ fn quotient(name: &str, figure: Interval, under: &Quantity) -> Option<Case> {
     }
 }
 
-/// One clause, whose cases are among `all` of its rule; `None` without a case.
+/// The verdict of one clause; `all` is the number of cases in the whole rule. `None` if the clause has no case.
 fn judge(clause: &Clause, cases: &[Tried], all: usize) -> Option<(Direction, QuantityKind)> {
     let verdicts: Vec<Verdict> = cases.iter().map(|one| verdict(clause, one, all)).collect();
     let count = |wanted: Verdict| verdicts.iter().filter(|verdict| **verdict == wanted).count();
@@ -307,13 +311,14 @@ fn judge(clause: &Clause, cases: &[Tried], all: usize) -> Option<(Direction, Qua
         HowMany::Most => Verdict::CannotBeTold,
     };
     let of_that = cases.iter().zip(&verdicts).filter(|(_, one)| **one == verdict).map(|(tried, _)| tried);
-    // Of those that say what all say: the one with the least margin, which for failures is the clearest failure
+    // Of the cases with the overall verdict, the one with the least margin; if cases fail, that is the clearest
+    // failure
     let deciding = of_that.min_by(|a, b| margin(clause.test, a).total_cmp(&margin(clause.test, b)))?;
     let kind = cases.iter().map(|one| one.kind).min()?;
     Some((Direction { verdict, cases: counts, deciding: deciding.case.clone() }, kind))
 }
 
-/// A case, one of so many in its rule.
+/// The verdict on one of `cases` cases.
 fn verdict(clause: &Clause, tried: &Tried, cases: usize) -> Verdict {
     if !tried.tells {
         return Verdict::CannotBeTold;
@@ -324,14 +329,15 @@ fn verdict(clause: &Clause, tried: &Tried, cases: usize) -> Verdict {
         Test::Between(low, high) => Verdict::between(interval, low, high),
     };
     let (plain, wide) = (test(tried.case.figure), test(tried.case.figure.one_of(cases)));
-    // One case decides against `every`, and for `some`: it has to be sure of it
+    // A single case decides if it fails under `every` or holds under `some`, so it must do so with the widened
+    // interval
     match (clause.how_many, plain) {
         (HowMany::Every, Verdict::DoesNotHold) | (HowMany::Some, Verdict::Holds) | (HowMany::Most, _) => wide,
         _ => plain,
     }
 }
 
-/// How far a case is from failing, relative to the bound; negative if it fails.
+/// The distance of a case from failing, relative to the bound; negative if it fails.
 fn margin(test: Test, tried: &Tried) -> f64 {
     let (x, size) = (tried.case.figure.median, |bound: f64| bound.abs().max(f64::MIN_POSITIVE));
     match test {

@@ -1,8 +1,8 @@
-//! The text of a rule: `every 'GCM : CBC/{direction}/{file}' > 1.02 and some 'x' over 'y' from 2 to 3`.
+//! The parser of rules such as `every 'GCM : CBC/{direction}/{file}' > 1.02 and some 'x' over 'y' from 2 to 3`.
 
 use super::pattern::Pattern;
 
-/// Why a rule cannot be read.
+/// Why a rule cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the rule `{rule}` cannot be read: {what}")]
 pub struct RuleError {
@@ -12,7 +12,7 @@ pub struct RuleError {
     what: String,
 }
 
-/// Clauses that must all hold.
+/// A rule: clauses that must all hold.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Clauses(pub(super) Vec<Clause>);
 
@@ -24,34 +24,34 @@ pub(super) struct Clause {
     pub(super) test: Test,
 }
 
-/// Of how many cases the test must be true.
+/// How many of the cases must pass the test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HowMany {
     Every,
-    /// More than half.
+    /// More than half of them.
     Most,
     Some,
 }
 
-/// A figure, or one figure over another.
+/// A pattern for figures, or two patterns whose figures are divided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Term {
     pub(super) figure: Pattern,
     pub(super) over: Option<Pattern>,
-    /// The words of the rule.
+    /// The text of the term in the rule.
     pub(super) text: String,
 }
 
-/// What must be true of a case.
+/// The condition on a case.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Test {
     Above(f64),
     Below(f64),
-    /// Ends included.
+    /// Inclusive bounds.
     Between(f64, f64),
 }
 
-/// Reads a rule.
+/// Parses a rule.
 pub(super) fn clauses(rule: &str) -> Result<Clauses, RuleError> {
     let mut reader = Reader { rule, rest: rule.trim_start() };
     let mut all = vec![reader.clause()?];
@@ -62,7 +62,7 @@ pub(super) fn clauses(rule: &str) -> Result<Clauses, RuleError> {
     Ok(Clauses(all))
 }
 
-/// Reads a figure alone, as magnitudes name it.
+/// Parses a single term, as used by magnitudes.
 pub(super) fn term(text: &str) -> Result<Term, RuleError> {
     let mut reader = Reader { rule: text, rest: text.trim_start() };
     let term = reader.term()?;
@@ -138,7 +138,7 @@ impl<'a> Reader<'a> {
         Ok(Term { figure, over, text })
     }
 
-    /// A name between quotes.
+    /// Parses a quoted name.
     fn name(&mut self) -> Result<Pattern, RuleError> {
         let inside = self.rest.strip_prefix('\'').ok_or_else(|| self.wrong("a name between quotes is missing"))?;
         let end = inside.find('\'').ok_or_else(|| self.wrong("a quote is not closed"))?;

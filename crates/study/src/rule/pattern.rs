@@ -1,8 +1,8 @@
-//! Names with places left open: `GCM : CBC/{direction}/text/{size}`.
+//! Patterns for names, with placeholders: `GCM : CBC/{direction}/text/{size}`.
 
 use std::collections::BTreeMap;
 
-/// What was found at the open places.
+/// The text that each placeholder matched, by its name.
 pub(super) type Captures = BTreeMap<String, String>;
 
 /// A pattern for names of quantities.
@@ -16,7 +16,7 @@ enum Piece {
 }
 
 impl Pattern {
-    /// Reads a pattern; `None` if a brace is not closed or a place has no name.
+    /// Parses a pattern; `None` if a brace is not closed or a placeholder has no name.
     pub(super) fn read(text: &str) -> Option<Pattern> {
         let mut pieces = Vec::new();
         let mut rest = text;
@@ -38,13 +38,14 @@ impl Pattern {
         (!pieces.is_empty()).then_some(Pattern(pieces))
     }
 
-    /// Whether `name` fits, and what stands at the open places. What was captured in `known` must be the same here.
+    /// Matches `name` and returns the captures; `None` if it does not match. Placeholders in `known` must match the
+    /// same text.
     pub(super) fn fits(&self, name: &str, known: &Captures) -> Option<Captures> {
         fit(&self.0, name, known.clone())
     }
 }
 
-/// An open place takes at least one character and no `/`; the shortest that lets the rest fit.
+/// A placeholder matches at least one character and no `/`; the shortest match with which the rest matches is used.
 fn fit(pieces: &[Piece], name: &str, found: Captures) -> Option<Captures> {
     let Some((first, rest)) = pieces.split_first() else { return name.is_empty().then_some(found) };
     match first {

@@ -12,7 +12,7 @@ fn exact(name: &str, value: f64) -> Quantity {
     quantity(name, value, value)
 }
 
-/// The verdict, the cases, the name of the deciding one.
+/// The verdict, the numbers of cases, and the name of the deciding case.
 fn found(rule: &str, quantities: &[Quantity]) -> (Verdict, [usize; 3], String) {
     let (found, _) = direction(rule, quantities, "here").unwrap().unwrap();
     (found.verdict, found.cases, found.deciding.name)
@@ -60,21 +60,21 @@ fn quotients_pair_what_belongs_together() {
 
 #[test]
 fn many_cases_need_surer_intervals_to_refute() {
-    // 0.94 to 0.999 excludes 1 by itself, and not if it is one of twenty
+    // 0.94 to 0.999 excludes 1 as a single case, but not as one of twenty
     let near = |name: &str| quantity(name, 0.94, 0.999);
     let alone = [near("a/0")];
     assert_eq!(found("every 'a/{x}' > 1", &alone).0, DoesNotHold);
     let mut many = vec![near("a/0")];
     many.extend((1..20).map(|x| exact(&format!("a/{x}"), 2.0)));
     assert_eq!(found("every 'a/{x}' > 1", &many), (CannotBeTold, [19, 0, 1], "a/0".into()));
-    // And to be the one that some case needs
+    // The same applies to a case that alone makes a `some` rule hold
     let mut many = vec![quantity("a/0", 1.001, 1.06)];
     many.extend((1..20).map(|x| exact(&format!("a/{x}"), 0.5)));
     assert_eq!(found("some 'a/{x}' > 1", &many).0, CannotBeTold);
     assert_eq!(found("some 'a/{x}' > 1", &many[..1]).0, Holds);
 }
 
-/// A sentence of two clauses is refuted by a case of either, so the cases of both count.
+/// A rule with two clauses is refuted by a case of either, so the cases of both count.
 #[test]
 fn the_cases_of_every_clause_count() {
     let mut many = vec![quantity("a", 0.94, 0.999)];
@@ -83,7 +83,7 @@ fn the_cases_of_every_clause_count() {
     assert_eq!(found("every 'a' > 1 and every 'b/{x}' > 1", &many), (CannotBeTold, [19, 0, 1], "a".into()));
 }
 
-/// What two figures share cancels out in their quotient, if it was made round by round.
+/// Common disturbances cancel out in a quotient that was computed round by round.
 #[test]
 fn a_quotient_of_the_same_rounds_stands_for_the_two() {
     let mut both = vec![quantity("a/1/x", 2.0, 4.0), quantity("b/1", 1.0, 2.0)];
@@ -115,7 +115,8 @@ fn the_papers_number_is_placed() {
     assert_eq!(place([1.19, 1.40], 1.0, 1.1), NumberPosition::Above);
 }
 
-/// Among many cases an interval is wider. That it does not exclude the paper's number then is no agreement with it.
+/// The intervals of many cases are wider. That such an interval does not exclude the paper's number does not mean
+/// agreement.
 #[test]
 fn many_cases_bring_no_number_inside() {
     let mut many = vec![quantity("a/0", 1.0, 1.065)];
@@ -126,7 +127,7 @@ fn many_cases_bring_no_number_inside() {
     assert_eq!(alone.place, NumberPosition::Above);
 }
 
-/// A range that only touches ours contains no figure of ours, and ours not its middle.
+/// If the paper's range only touches our interval, it does not contain our figure, nor our interval its middle.
 #[test]
 fn the_papers_range_overlaps_ours_at_its_edge() {
     let place = |printed, low, high| {
@@ -145,7 +146,7 @@ fn the_papers_range_overlaps_ours_at_its_edge() {
         (NumberPosition::Inside, [1, 0, 0, 0], 0),
         "its middle is in our interval"
     );
-    // Documents of before have no such count, and one of nothing is not written
+    // Older documents lack this count, and a count of zero is not written
     let json = r#"{"place":"inside","cases":[1,0,0,0],"printed":[1.0,1.0],"deciding":{"name":"a","figure":F}}"#;
     let json = json.replace('F', &serde_json::to_string(&Interval::exact(1.0)).unwrap());
     let found: Magnitude = serde_json::from_str(&json).unwrap();
@@ -168,7 +169,7 @@ fn magnitudes_of_many_cases_name_the_farthest() {
 
 #[test]
 fn what_is_divided_by_what_may_be_nothing_decides_nothing() {
-    // The quotient may be anything, also less than 1; as ends, 2 / 3 and 4 / -1 stood the wrong way round
+    // The quotient may have any value, also less than 1; dividing end by end would swap the ends 2 / 3 and 4 / -1
     let through = [quantity("a/1", 2.0, 4.0), quantity("b/1", -1.0, 3.0)];
     for rule in
         ["every 'a/{x}' over 'b/{x}' > 0.5", "every 'a/{x}' over 'b/{x}' < 0.1", "some 'a/{x}' over 'b/{x}' > 0.5"]
@@ -177,7 +178,7 @@ fn what_is_divided_by_what_may_be_nothing_decides_nothing() {
     }
     let (number, _) = magnitude("'a/{x}' over 'b/{x}'", Some([9.0, 9.0]), None, &through, "here").unwrap().unwrap();
     assert_eq!((number.place, number.cases), (NumberPosition::Unknown, [0, 0, 0, 1]));
-    // With others that hold it is open, too: it is not left out
+    // It must not be left out if the other cases hold
     let mut two = vec![exact("a/2", 2.0), exact("b/2", 1.0)];
     assert_eq!(found("every 'a/{x}' over 'b/{x}' > 1", &two).0, Holds);
     two.extend(through);
@@ -191,7 +192,7 @@ fn what_is_divided_by_what_may_be_nothing_decides_nothing() {
 fn a_middle_of_nothing_decides_nothing_either() {
     let through = [exact("a", 2.0), quantity("b", -1.0, 1.0)];
     assert_eq!(found("every 'a' over 'b' > 0.5", &through).0, CannotBeTold);
-    // Exactly nothing is not divided by
+    // There is no quotient if the divisor is exactly zero
     assert!(direction("every 'a' over 'b' > 1", &[exact("a", 2.0), exact("b", 0.0)], "here").unwrap().is_none());
 }
 
@@ -214,7 +215,7 @@ fn a_figure_of_few_rounds_decides_nothing() {
 
 #[test]
 fn three_seeds_need_students_quantiles_to_refute() {
-    // Six cases of three seeds: 2.53 times as wide, not 1.35 times
+    // Six cases with three seeds each: the interval is widened by 2.53, not by 1.35
     let all: Vec<Quantity> = (0..6)
         .map(|x| {
             let figure = Interval::of_starts(&[1.0, 1.3, 1.6], &[1; 3], 1).unwrap();
