@@ -161,7 +161,7 @@ pub(super) fn candidate(way: Way, isa: Isa, size: Size) -> io::Result<Box<dyn Ca
     })
 }
 
-/// Checks that at this size all ways of a scheme compute the same, and that they open what they sealed.
+/// Checks that at this size all ways of a scheme compute the same, and that RKC opens what it sealed.
 pub(super) fn check(levels: &[Isa], size: Size) -> io::Result<()> {
     let (seed, nonce) = (seeds()[3], nonces()[5]);
     let text: Vec<u8> = (0..size.0).map(|i| (i * i + i / 256) as u8).collect();
