@@ -1,6 +1,7 @@
-//! Table 4 anew: the most clients that a server with little memory serves. Most of its memory is a pool for packets; what
-//! the clients need beyond the rest is paged. As in the paper a thread serves each of 50 computers, one packet under way on
-//! each, and rule (a) is about the mean time of a packet: while some threads wait for the disk, others work.
+//! Table 4 repeated: the most clients that a server with little memory can serve. Most of the memory is a pool for
+//! packets; records of clients that do not fit into the rest are paged. As in the paper, there is a thread for each of
+//! 50 computers, and each computer has one packet in flight. Rule (a) limits the mean time of a packet: while some
+//! threads wait for the disk, others work.
 
 use std::{
     io::{self, Read, Write},
@@ -22,28 +23,28 @@ use super::{
 };
 use crate::progress::Progress;
 
-/// Connections, as many as the paper's computers.
+/// Number of connections, one for each of the paper's computers.
 const CONNECTIONS: usize = 50;
-/// Rule (a): how much longer than without encryption a packet may take.
+/// Rule (a): a packet may take this many times as long as without encryption.
 const FACTOR: f64 = 2.0;
-/// Windows, the fastest of which counts, and packets of each computer in one.
+/// Number of timed windows, of which the fastest counts, and number of packets of each computer in a window.
 const WINDOWS: usize = 5;
 const PACKETS: usize = 4;
-/// After so long without a packet a connection is lost, rule (c).
+/// Rule (c): a connection counts as lost after this time without a packet.
 const STALL: Duration = Duration::from_secs(5);
-/// Clients of each computer whose keys are used; what is paged is as many records as there are clients.
+/// Number of clients per computer whose keys are really used. The paged records are as many as there are clients.
 const RESIDENT: u32 = 2;
-/// Share of the memory that is the pool.
+/// The pool's share of the memory.
 const POOL: f64 = 0.9;
 
 /// Why a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// Rule (a), with pages read.
+    /// Rule (a): too slow, and pages were read.
     Paging,
-    /// Rule (a), by encryption alone: no page was read.
+    /// Rule (a): too slow because of encryption alone; no page was read.
     Encryption,
-    /// Rule (b): no more memory, nor paging file.
+    /// Rule (b): memory and paging file are full.
     Memory,
     /// Rule (c): a connection was lost.
     Connection,
@@ -60,22 +61,22 @@ impl Ended {
     }
 }
 
-/// What one scheme can serve.
+/// The result for one scheme and packet length.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Served {
     pub(super) spec: Spec,
-    /// Bytes a client that were paged.
+    /// Bytes per client that were paged.
     pub(super) bytes: usize,
-    /// Length of the packets.
+    /// Length of the packets in bytes.
     pub(super) payload: usize,
-    /// The last number of clients that was reported, and the last that was stable.
+    /// The last number of clients that was reported, and the last one that was stable.
     pub(super) reported: u64,
     pub(super) stable: u64,
     pub(super) step: u64,
     pub(super) ended: Ended,
 }
 
-/// The schemes and lengths of packets to search for, the paper's rows first.
+/// The schemes and packet lengths, the paper's rows first.
 pub(super) fn rows(quick: bool) -> Vec<(Spec, usize)> {
     let names = [
         "gcm-pre(0)",
@@ -116,7 +117,7 @@ pub(super) fn rows(quick: bool) -> Vec<(Spec, usize)> {
     specs.flat_map(|spec| payloads.iter().map(move |&bytes| (spec, bytes))).collect()
 }
 
-/// Searches for all of them on a server with `budget` bytes.
+/// Searches for the most clients in each row, on a server with `budget` bytes of memory.
 pub(super) fn measure(
     quick: bool,
     budget: u64,
@@ -135,22 +136,22 @@ pub(super) fn measure(
     Ok(served)
 }
 
-/// A server: its memory, and the room in it for clients.
+/// The server's memory: the pool for packets, and the room for records of clients.
 pub(super) struct Server {
     pool: Vec<u8>,
     room: u64,
     budget: u64,
 }
 
-/// What a thread is told to do next.
+/// The next task of a thread.
 enum Order {
-    /// Make the packets of a window: of the scheme, or of none.
+    /// Prepare the packets of a window, with the scheme or without encryption.
     Prepare(bool),
-    /// Handle them, with the records of so many clients paged.
+    /// Process the packets; if a number of clients is given, page the records of that many clients.
     Go(Option<u64>),
 }
 
-/// A thread that serves a computer, and the computer: both ends of a connection.
+/// A thread of the server together with the computer that it serves: both ends of a connection.
 struct Computer<'a> {
     ends: (TcpStream, TcpStream),
     pool: &'a mut [u8],
@@ -162,7 +163,7 @@ struct Computer<'a> {
 }
 
 impl Computer<'_> {
-    /// The client's part is done before the clock runs: it was another computer's.
+    /// Seals the packets before the clock runs, because in the paper clients ran on other computers.
     fn prepare(&mut self, scheme: bool) -> io::Result<()> {
         self.scheme = scheme;
         let packets = if scheme { &mut self.packets } else { &mut self.clear };
@@ -170,7 +171,7 @@ impl Computer<'_> {
         Ok(())
     }
 
-    /// Packets sent, handled and received, one after the other.
+    /// Sends, processes and receives the packets one after the other.
     fn go(&mut self, pager: &Pager, clients: Option<u64>) -> io::Result<()> {
         let (computer, server) = &mut self.ends;
         let packets = if self.scheme { &mut self.packets } else { &mut self.clear };
@@ -194,7 +195,7 @@ impl Computer<'_> {
     }
 }
 
-/// A connection, both ends here.
+/// Both ends of a new connection.
 fn pair(listener: &TcpListener) -> io::Result<(TcpStream, TcpStream)> {
     let client = TcpStream::connect(listener.local_addr()?)?;
     let (server, _) = listener.accept()?;
@@ -205,7 +206,7 @@ fn pair(listener: &TcpListener) -> io::Result<(TcpStream, TcpStream)> {
     Ok((client, server))
 }
 
-/// The scheme that is tried, and what a client of it takes.
+/// A scheme to be tried, and the memory that a client takes.
 struct Trial<'a> {
     spec: Spec,
     payload: usize,
@@ -214,14 +215,14 @@ struct Trial<'a> {
 }
 
 impl Server {
-    /// A server with `budget` bytes of memory and a paging file of as many, as the paper's.
+    /// A server with `budget` bytes of memory, and a paging file of the same size, as in the paper.
     pub(super) fn new(budget: u64) -> io::Result<Server> {
         let pool = (budget as f64 * POOL) as usize;
-        // Filled, so that all of it is there.
+        // The pool is filled, so that all of it is resident
         Ok(Server { pool: vec![1; pool], room: budget - pool as u64, budget })
     }
 
-    /// Whether so many clients are served in time, and why not: what fails thrice.
+    /// Whether this number of clients is stable (`None`), or why not. It must fail three times to count as not stable.
     fn stable(&mut self, trial: &Trial<'_>, clients: u64) -> io::Result<Option<Ended>> {
         if clients * trial.bytes as u64 > self.room + self.budget {
             return Ok(Some(Ended::Memory));
@@ -236,7 +237,7 @@ impl Server {
         Ok(ended)
     }
 
-    /// One trial: windows of the scheme and of no encryption in turns, by all computers at once.
+    /// One trial: all computers at once run windows with the scheme and without encryption in turns.
     fn tried(&mut self, trial: &Trial<'_>, clients: u64) -> io::Result<Option<Ended>> {
         let pager = Pager::new(trial.folder, clients, trial.bytes, self.room as usize / PAGE)?;
         let listener = TcpListener::bind("127.0.0.1:0")?;
@@ -251,7 +252,7 @@ impl Server {
                 orders.push(order);
                 let (ends, tell, pager) = (pair(&listener)?, tell.clone(), &pager);
                 scope.spawn(move || {
-                    // Sessions stay where they are made
+                    // Sessions cannot be sent to another thread
                     let few =
                         |spec| Packets::of_crowd(Crowd::new(spec, sealwright::Isa::best(), RESIDENT)?, trial.payload);
                     let both =
@@ -277,7 +278,7 @@ impl Server {
             drop(tell);
             let all = |order: fn(bool, u64) -> Order, scheme| -> io::Result<()> {
                 for one in &orders {
-                    // A thread that is gone has told why
+                    // A thread that has ended has already reported its error
                     let _ = one.send(order(scheme, clients));
                 }
                 let mut result = Ok(());
@@ -298,7 +299,8 @@ impl Server {
                         }
                         other => other?,
                     }
-                    // The first warms up. The least disturbed windows count: pages are missed in every one.
+                    // The first window is a warm-up. The fastest window is the least disturbed; misses occur in every
+                    // window
                     if window > 0 {
                         let took = clock.now().as_secs_f64();
                         let least = &mut least[usize::from(scheme)];
@@ -315,7 +317,7 @@ impl Server {
         Ok(slow.then(|| if pager.misses() > 0 { Ended::Paging } else { Ended::Encryption }))
     }
 
-    /// The most clients of a scheme.
+    /// Searches for the most clients of a scheme.
     pub(super) fn served(&mut self, held: &Held, payload: usize, folder: &Path) -> io::Result<Served> {
         let bytes = held.accounted.round() as usize;
         let trial = Trial { spec: held.spec, payload, bytes, folder };
@@ -325,8 +327,9 @@ impl Server {
     }
 }
 
-/// The most steps that are stable, in clients, and the last that was reported: by doubling, then by bisection. An end by
-/// rule (a) was reported, one by another was not.
+/// Searches for the largest stable number of clients, in steps, by doubling and then by bisection. Returns this
+/// number, the last reported number, and why the search ended. A number at which rule (a) failed counts as reported, a
+/// number at which another rule failed does not.
 fn search(step: u64, mut trial: impl FnMut(u64) -> io::Result<Option<Ended>>) -> io::Result<(u64, u64, Ended)> {
     let (mut good, mut bad) = (0, 1);
     let mut ended = loop {
@@ -378,7 +381,7 @@ mod tests {
         let trial = Trial { spec: held.spec, payload: 40, bytes, folder: folder.path() };
         assert_eq!(server.stable(&trial, 1 << 20).unwrap(), Some(Ended::Memory));
         match server.stable(&trial, 100) {
-            // On a busy machine even clients that fit may come out slow, but never by paging.
+            // On a busy machine even clients that fit into memory may be too slow, but not because of paging
             Ok(why) => assert!(matches!(why, None | Some(Ended::Encryption)), "{why:?}"),
             Err(error) => skipped(format_args!("no direct access in {}: {error}", folder.path().display())),
         }

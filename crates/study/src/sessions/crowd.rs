@@ -1,5 +1,5 @@
-//! A server's table full of clients, and the clients' ends of all their sessions: the paper's simulation without the
-//! network (5.6). A packet is opened for one random client and sealed for another.
+//! The paper's simulation without a network (5.6): a server's table of sessions, and the clients' ends of all these
+//! sessions. A packet is opened for a random client and sealed for another.
 
 use std::{cell::RefCell, io, rc::Rc, time::Duration};
 
@@ -9,20 +9,20 @@ use sealwright_session::{
     FrameJob, Material, Plan, SchemeKind, Secret, SessionError, Sessions, Side, Spec, Strategy, frame, table,
 };
 
-/// Frames that a server handles in one turn of its loop.
+/// Number of frames that a server processes per iteration of its loop.
 const TURN: usize = 512;
 
-/// Bytes of frames made beforehand.
+/// Size in bytes of the frames that are prepared before the clock runs.
 const BUFFER: usize = 256 << 10;
 
-/// Both ends of many sessions.
+/// Both ends of a number of sessions.
 pub(super) struct Crowd {
     server: Box<dyn Sessions>,
     clients: Box<dyn Sessions>,
     random: Random,
 }
 
-/// The scheme with the same bytes on the wire whose records are smallest: for the clients' ends.
+/// The scheme with the same wire format and the smallest records, for the clients' ends.
 fn smallest(spec: Spec) -> Spec {
     let kind = match spec.kind {
         SchemeKind::GcmPre(_) | SchemeKind::GcmOn(_) => SchemeKind::GcmOn(Strategy::Clmul),
@@ -32,7 +32,7 @@ fn smallest(spec: Spec) -> Spec {
     Spec { kind, ..spec }
 }
 
-/// The material of a client: as good as random for what is measured, and the same at both ends.
+/// Key material of a client, which depends only on the slot, so both ends have the same.
 pub(super) fn material(slot: u32) -> Material {
     let mut random = Random::new(u64::from(slot));
     let mut bytes = [0; Material::LEN];
@@ -42,7 +42,7 @@ pub(super) fn material(slot: u32) -> Material {
     Material::from_bytes(&bytes)
 }
 
-/// Bytes that a crowd of so many clients takes.
+/// Memory in bytes for both ends of this number of clients.
 pub(super) fn bytes(spec: Spec, clients: u32) -> io::Result<u64> {
     let one = |spec| -> io::Result<f64> {
         let mut few = table(Plan { isa: Isa::best(), ..Plan::new(spec, 8) }).map_err(io::Error::other)?;
@@ -56,7 +56,7 @@ pub(super) fn bytes(spec: Spec, clients: u32) -> io::Result<u64> {
 }
 
 impl Crowd {
-    /// `clients` sessions, all in one cluster where there are any, as the paper has it.
+    /// `clients` sessions, all in one cluster (for schemes that have clusters), as in the paper.
     pub(super) fn new(spec: Spec, isa: Isa, clients: u32) -> io::Result<Crowd> {
         let secret = Some(Secret::from_bytes([0x42; 32]));
         let end = |spec, side| -> Result<Box<dyn Sessions>, SessionError> {
@@ -76,7 +76,7 @@ impl Crowd {
         self.random.below(self.server.slots() as usize) as u32
     }
 
-    /// Frames from random clients to random clients.
+    /// Prepares frames from random clients to random clients.
     fn fill(&mut self, buffer: &mut [u8], jobs: &mut [FrameJob], bytes: usize) -> io::Result<()> {
         for (i, job) in jobs.iter_mut().enumerate() {
             let (from, to) = (self.client(), self.client());
@@ -88,7 +88,7 @@ impl Crowd {
         done(jobs)
     }
 
-    /// The work of a relay: opens frames, reads where they go, seals them for there.
+    /// The work of a relay: opens frames, reads their destinations, and seals them for these.
     fn forward(&mut self, buffer: &mut [u8], jobs: &mut [FrameJob]) -> io::Result<()> {
         for turn in jobs.chunks_mut(TURN) {
             self.server.open_all(buffer, turn);
@@ -114,16 +114,16 @@ fn done(jobs: &[FrameJob]) -> io::Result<()> {
     if jobs.iter().all(FrameJob::done) { Ok(()) } else { Err(io::Error::other("a frame was refused")) }
 }
 
-/// What is timed of a crowd.
+/// The timed work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
-    /// A packet opened for one client and sealed for another.
+    /// Opening a packet from one client and sealing it for another.
     Forward,
-    /// A packet sealed for a client.
+    /// Sealing a packet for a client.
     Seal,
 }
 
-/// Packets of one length through a crowd. An iteration is a packet.
+/// A candidate that sends packets of one length through a crowd. An iteration is one packet.
 pub(super) struct Packets {
     name: String,
     crowd: Rc<RefCell<Crowd>>,
@@ -134,7 +134,7 @@ pub(super) struct Packets {
 }
 
 impl Packets {
-    /// Payloads of `bytes`, address and all.
+    /// Packets with payloads of `bytes`, including the address.
     pub(super) fn new(name: impl Into<String>, crowd: &Rc<RefCell<Crowd>>, work: Work, bytes: usize) -> Packets {
         let frame = bytes + frame::HEADER + frame::TAG;
         let packets = (BUFFER / frame).next_multiple_of(TURN);
@@ -142,7 +142,7 @@ impl Packets {
         Packets { name: name.into(), crowd: Rc::clone(crowd), work, bytes, buffer, jobs }
     }
 
-    /// The same through a crowd of its own, after a check.
+    /// The same with a crowd of its own, which is checked first.
     pub(super) fn of_crowd(crowd: Crowd, bytes: usize) -> io::Result<Packets> {
         let mut packets = Packets::new("packets", &Rc::new(RefCell::new(crowd)), Work::Forward, bytes);
         packets.check()?;
@@ -163,7 +163,7 @@ impl Packets {
         self.crowd.borrow_mut().forward(frame, &mut jobs)
     }
 
-    /// That what is forwarded arrives: the same data, at the right client, from the right client.
+    /// Checks that a forwarded frame arrives at the right client, with the right sender and unchanged data.
     pub(super) fn check(&mut self) -> io::Result<()> {
         let crowd = &mut *self.crowd.borrow_mut();
         let jobs = &mut self.jobs[..100];

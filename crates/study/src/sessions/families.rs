@@ -1,4 +1,5 @@
-//! Which size of GHASH's table is the fastest of its kind: the paper's five sizes of each kind side by side.
+//! Which size of GHASH table is the fastest in each family of schemes: the paper's five sizes of a family are compared
+//! with each other.
 
 use std::{cell::RefCell, io, rc::Rc, time::Duration};
 
@@ -12,25 +13,25 @@ use super::{
 };
 use crate::progress::Progress;
 
-/// The paper's sizes of a table.
+/// The paper's table sizes.
 pub(super) const SIZES: [Strategy; 5] = [Strategy::Zero, Strategy::T256, Strategy::T4k, Strategy::T8k, Strategy::T64k];
 
-/// A scheme beside the one that the paper calls the fastest of its kind.
+/// A scheme compared with the one that the paper calls the fastest in its family.
 #[derive(Clone, Debug)]
 pub(super) struct Point {
     pub(super) spec: Spec,
     pub(super) fastest: Spec,
-    /// Clients of the table, all in one cluster.
+    /// Number of clients in the table, all in one cluster.
     pub(super) clients: u32,
     pub(super) bytes: usize,
-    /// Its time for a packet over the fastest's, in the same rounds.
+    /// Its time per packet divided by that of the fastest, from the same rounds.
     pub(super) ratio: Interval,
 }
 
-/// A kind of scheme, for any size of table.
+/// A family of schemes, which differ in the size of the table.
 type Kind = fn(Strategy) -> SchemeKind;
 
-/// The paper's kinds, with the size that it calls the fastest.
+/// The paper's families, with the size that it calls the fastest.
 const KINDS: [(Kind, Strategy); 3] =
     [(SchemeKind::Gscm, Strategy::T64k), (SchemeKind::GcmPre, Strategy::T4k), (SchemeKind::GcmOn, Strategy::T4k)];
 
@@ -40,8 +41,8 @@ pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Ve
     by(&meter, clients(quick, speed::available() / 3 * 2)?, progress)
 }
 
-/// So many clients, where a kind's five sizes have room side by side: the paper's least number. With tables of 64 KB in both
-/// directions a client takes 128 KiB.
+/// The number of clients: the smallest number in the paper, if the five sizes of a family fit into `room` bytes at the
+/// same time. With tables of 64 KB for both directions, a client takes 128 KiB.
 fn clients(quick: bool, room: u64) -> io::Result<u32> {
     const PAPERS: u32 = 10_000;
     if quick {

@@ -1,4 +1,4 @@
-//! The figures: time for a packet by number of clients, bytes a client.
+//! The figures: time per packet by number of clients, and bytes per client.
 
 use sealwright_measure::Interval;
 use sealwright_session::SchemeKind;
@@ -65,7 +65,7 @@ fn of_scheme(kind: SchemeKind) -> usize {
     }
 }
 
-/// The ends of a series in words.
+/// The first and last point of a series as text.
 fn ends(series: &Series) -> String {
     match (series.points.first(), series.points.last()) {
         (Some(first), Some(last)) => format!("{} from {:.0} to {:.0} ns", series.name, first.y.median, last.y.median),
@@ -73,7 +73,7 @@ fn ends(series: &Series) -> String {
     }
 }
 
-/// Figure 1 of the paper: mean times of its short packets over its line, by number of clients.
+/// Figure 1 of the paper: mean times of short packets over the paper's line, by number of clients.
 fn shaped(measured: &Measured) -> Option<Figure> {
     let found = measured.network.as_ref().ok()?;
     let series = network::specs(false).into_iter().filter(|spec| network::PAPERS.contains(&spec.kind));
@@ -102,7 +102,7 @@ fn shaped(measured: &Measured) -> Option<Figure> {
     })
 }
 
-/// The same schemes and others with a busy relay over loopback. With one number of clients it is a line of dots.
+/// These and other schemes with a busy relay over loopback. With only one number of clients it is a dot plot.
 fn relay(measured: &Measured) -> Option<Figure> {
     let found = measured.network.as_ref().ok()?;
     let first = *found.clients().first()?;
@@ -125,7 +125,7 @@ fn relay(measured: &Measured) -> Option<Figure> {
             )
         })
         .collect();
-    // The fewest clients tell the story; the others are in the table.
+    // The text describes the smallest number of clients; the others are in the table
     let words = series.iter().take(LENGTHS.len()).flat_map(|series| {
         series.points.iter().map(|point| match &point.x {
             X::Word(name) => format!("{name}, {}: {:.2}", series.name, point.y.median),

@@ -1,4 +1,4 @@
-//! Everything that this study measures.
+//! The data of this study.
 
 use std::io;
 
@@ -7,30 +7,30 @@ use sealwright_measure::Interval;
 
 use super::{capacity, families, memory, network, peers, set_up, software, speed};
 
-/// Everything measured.
+/// All measurements.
 pub(super) struct Measured {
     pub(super) best: Isa,
     pub(super) memory: Vec<memory::Held>,
     pub(super) peers: Vec<peers::Peer>,
-    /// Tables of every size.
+    /// Comparison of table sizes.
     pub(super) families: Vec<families::Point>,
-    /// What it takes to admit a client.
+    /// The time to admit a client.
     pub(super) set_up: Vec<set_up::Admitted>,
-    /// Nanoseconds to read a page; or why they are not known.
+    /// Nanoseconds to read a page, or why they could not be measured.
     pub(super) page: Result<Interval, io::Error>,
     pub(super) speed: speed::SpeedPoints,
-    /// Figure 1; or why there is none.
+    /// Figure 1, or why it could not be measured.
     pub(super) network: Result<network::NetworkPoints, io::Error>,
-    /// Figure 2 on software of tables.
+    /// Figure 2 with table-based software.
     pub(super) software: Vec<software::Point>,
-    /// Table 4; or why there is none.
+    /// Table 4, or why it could not be measured.
     pub(super) served: Result<Vec<capacity::Served>, io::Error>,
-    /// The memory that its server had.
+    /// The memory of the server for table 4, in bytes.
     pub(super) budget: u64,
 }
 
 impl Measured {
-    /// The levels that were measured, the best first.
+    /// The measured instruction-set levels, best level first.
     pub(super) fn levels(&self) -> Vec<Isa> {
         let there = |isa: &Isa| self.speed.points.iter().any(|point| point.isa == *isa);
         Isa::available().into_iter().rev().filter(there).collect()

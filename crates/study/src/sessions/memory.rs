@@ -1,5 +1,5 @@
-//! Table 2 anew: bytes a client as the paper has them, by its formula, as our tables account for them, and as the system
-//! sees them.
+//! Table 2 repeated: bytes per client as printed in the paper, by its formula, as accounted for by our tables, and as
+//! growth of the process.
 
 use std::io;
 
@@ -7,31 +7,31 @@ use sealwright_session::{Plan, Sessions, Spec, paper_bytes, table};
 
 use super::crowd::material;
 
-/// One scheme's bytes a client.
+/// The memory of one scheme, in bytes per client.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Held {
     pub(super) spec: Spec,
-    /// The paper's formula.
+    /// By the paper's formula.
     pub(super) formula: Option<usize>,
-    /// The record: `size_of`.
+    /// The size of the record (`size_of`).
     pub(super) record: usize,
-    /// Record, tables on the heap and their list, a client's part of what is shared.
+    /// The record, tables on the heap with the list of them, and the client's share of what is shared.
     pub(super) accounted: f64,
-    /// What the process grew by, over the clients; none where the system does not tell.
+    /// The growth of the process divided by the number of clients; `None` if the system does not report it.
     pub(super) resident: Option<f64>,
-    /// How many clients there were.
+    /// Number of clients.
     pub(super) clients: u32,
 }
 
-/// Bytes of this process in memory.
+/// Resident memory of this process in bytes.
 pub(super) fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     line.trim().trim_end_matches(" kB").parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// Every scheme, each in a table of about `budget` bytes. What has tables on the heap stays until all are counted: memory
-/// that is given back and taken again does not show.
+/// Measures every scheme with a table of about `budget` bytes. Tables with heap memory are kept until all schemes are
+/// measured, because growth does not show if memory was freed before and is used again.
 pub(super) fn measure(budget: u64) -> io::Result<Vec<Held>> {
     let (mut all, mut kept) = (Vec::new(), Vec::new());
     for spec in Spec::all() {
@@ -50,7 +50,7 @@ pub(super) fn held(spec: Spec, budget: u64) -> io::Result<Held> {
     filled(spec, budget).map(|(held, _)| held)
 }
 
-/// Fills a table with about `budget` bytes of clients, all in one cluster as the paper has it (5.1).
+/// Fills a table with about `budget` bytes of clients, all in one cluster as in the paper (5.1).
 fn filled(spec: Spec, budget: u64) -> io::Result<(Held, Box<dyn Sessions>)> {
     let guess = paper_bytes(spec).unwrap_or(64).max(64) as u64;
     let clients = (budget / guess).clamp(64, 1 << 20) as u32;
@@ -79,7 +79,7 @@ mod tests {
 
     use super::*;
 
-    /// A cluster's tables are shared by as many clients as there are: `sessions/alike` is about nothing else.
+    /// All clients must share one cluster's tables: the claim `sessions/alike` depends on that.
     #[test]
     fn all_clients_share_one_cluster() {
         let bytes = |name: &str| {
@@ -91,8 +91,8 @@ mod tests {
         assert!(shared > without && shared < 1.01 * without, "{shared} {without}");
     }
 
-    /// In a process of its own: what other tests take and give back would show, and memory that was given back and is taken
-    /// again does not.
+    /// Runs in a process of its own, because allocations of other tests would change the growth, and reused memory
+    /// would not show.
     #[test]
     fn what_is_accounted_for_is_there() {
         const ALONE: &str = "SEALWRIGHT_TEST_ALONE";

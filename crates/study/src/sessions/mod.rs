@@ -1,4 +1,5 @@
-//! `sealwright-lab study sessions`: GCM-Pre, GCM-On and GSCM for many clients, and what should replace them.
+//! `sealwright-lab study sessions`: compares GCM-Pre, GCM-On and GSCM for many clients with each other, and with the
+//! schemes that should replace them.
 
 mod capacity;
 mod crowd;
@@ -34,7 +35,7 @@ use crate::{
     study::{Options, Outcome, Study},
 };
 
-/// The study of many clients.
+/// The study of many sessions.
 #[derive(Debug)]
 pub(crate) struct Sessions;
 

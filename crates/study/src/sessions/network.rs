@@ -1,5 +1,6 @@
-//! Figure 1 anew: a packet over 50 connections, each scheme beside none. As the paper had it: one packet under way a computer,
-//! mean times, a line of 100 Mbit/s. And with a busy relay over loopback: time of its processor.
+//! Figure 1 repeated: packets over 50 connections, each scheme compared with no encryption. As in the paper, each
+//! computer has one packet in flight over a line of 100 Mbit/s, and mean times are given. In addition, the CPU time of
+//! a busy relay over loopback.
 
 use std::io;
 
@@ -13,52 +14,52 @@ use crate::progress::Progress;
 /// Numbers of clients: the ends and the middle of the paper's grid.
 const CLIENTS: [u32; 3] = [10_000, 50_000, 100_000];
 
-/// Machines that the paper's clients were on.
+/// Number of computers that the paper's clients ran on.
 pub(super) const CONNECTIONS: usize = 50;
 
-/// Packets under way on a connection, where the relay is to be busy.
+/// Number of packets in flight per connection if the relay is to be busy.
 pub(super) const WINDOW: usize = 32;
 
-/// Megabits a second of the paper's network, and bytes around a frame on it: Ethernet with preamble and gap, IP, TCP.
+/// Speed of the paper's network in Mbit/s, and overhead of a frame in bytes: Ethernet with preamble and gap, IP, TCP.
 pub(super) const MEGABITS: u32 = 100;
 const AROUND: usize = 38 + 20 + 20;
 
-/// What the packets went over.
+/// The network between clients and relay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Line {
-    /// The loopback interface, with nothing in the way.
+    /// The loopback interface without any limit.
     Loopback,
-    /// A link of the paper's speed, between two network namespaces. The mean wall time of a packet, and the same over the
-    /// same without encryption.
+    /// A link with the paper's speed between two network namespaces. The values are the mean wall time of a packet,
+    /// and its ratio to that without encryption.
     Shaped(Interval, Interval),
 }
 
-/// One scheme at one length and number of clients.
+/// The results of one scheme with one packet length and number of clients.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point {
     pub(super) spec: Spec,
     pub(super) clients: u32,
     pub(super) bytes: usize,
-    /// Packets under way on a connection.
+    /// Number of packets in flight per connection.
     pub(super) window: usize,
-    /// Nanoseconds of the relay's processor for a packet.
+    /// CPU time of the relay per packet in nanoseconds.
     pub(super) ns: Interval,
-    /// The same over the same without encryption.
+    /// Its ratio to that without encryption.
     pub(super) ratio: Interval,
-    /// Where it was measured.
+    /// The network that was used.
     pub(super) line: Line,
-    /// Packets that never came.
+    /// Number of packets that did not arrive.
     pub(super) lost: u64,
-    /// Forged and replayed frames that were put in, and those that came through.
+    /// Number of forged and replayed frames that were sent, and of those that were accepted.
     pub(super) bad: u64,
     pub(super) accepted: u64,
 }
 
-/// What was measured.
+/// All points.
 #[derive(Default)]
 pub(super) struct NetworkPoints {
     pub(super) points: Vec<Point>,
-    /// Why there was no shaped link.
+    /// Why there was no shaped link, if so.
     pub(super) unshaped: Option<String>,
 }
 
@@ -67,15 +68,15 @@ impl NetworkPoints {
         self.under_way(spec, clients, bytes, WINDOW)
     }
 
-    /// The same with so many packets under way on a connection.
+    /// The loopback point with this number of packets in flight per connection.
     pub(super) fn under_way(&self, spec: Spec, clients: u32, bytes: usize, window: usize) -> Option<Point> {
         let this =
             |point: &&Point| (point.spec, point.clients, point.bytes, point.window) == (spec, clients, bytes, window);
         self.points.iter().find(|point| this(point) && point.line == Line::Loopback).copied()
     }
 
-    /// A point of figure 1 itself: over the paper's line, one packet under way a computer. The mean time of a packet, and the
-    /// same over the same without encryption.
+    /// A point of figure 1: over the paper's line, with one packet in flight per computer. The mean time of a packet,
+    /// and its ratio to that without encryption.
     pub(super) fn shaped(&self, spec: Spec, clients: u32, bytes: usize) -> Option<(Interval, Interval)> {
         let this = |point: &&Point| (point.spec, point.clients, point.bytes) == (spec, clients, bytes);
         self.points.iter().filter(this).find_map(|point| match point.line {
@@ -84,13 +85,14 @@ impl NetworkPoints {
         })
     }
 
-    /// The numbers of clients that were measured, ascending.
+    /// The measured numbers of clients, ascending.
     pub(super) fn clients(&self) -> Vec<u32> {
         CLIENTS.into_iter().filter(|&clients| self.points.iter().any(|point| point.clients == clients)).collect()
     }
 }
 
-/// The paper's fastest of each kind and its competitor with keys of 256 bits; then, without tables, the same and ours.
+/// The fastest schemes of the paper's families and ours; two of the former with keys of 256 bits; in the full study
+/// also the families without tables, and derived keys.
 pub(super) fn specs(quick: bool) -> Vec<Spec> {
     let short = |kind| Spec { kind, long: false };
     let mut specs = vec![
@@ -120,9 +122,9 @@ pub(super) const PAPERS: [SchemeKind; 3] =
     [SchemeKind::Gscm(Strategy::T64k), SchemeKind::GcmPre(Strategy::T4k), SchemeKind::GcmOn(Strategy::T4k)];
 
 impl Point {
-    /// Nanoseconds of a packet over the paper's network, where the kernel cannot shape a link: the relay's processor, and the
-    /// time of a frame on the wire, which is computed and not measured. A line carries one packet's frame to the relay while
-    /// it carries another's from there, so that each packet takes one frame's time, as over the shaped link.
+    /// Nanoseconds per packet over the paper's network, for systems that cannot shape a link: the measured CPU time of
+    /// the relay plus the computed time of a frame on the wire. While one packet's frame travels to the relay,
+    /// another's travels from it, so each packet takes the time of one frame, as over the shaped link.
     pub(super) fn over_the_wire(&self) -> Interval {
         let frame = self.bytes + sealwright_session::frame::HEADER + sealwright_session::frame::TAG + AROUND;
         let wire = frame as f64 * 8.0 / f64::from(MEGABITS) * 1e3;
@@ -135,7 +137,7 @@ fn grid(quick: bool) -> &'static [u32] {
     if quick { &CLIENTS[..1] } else { &CLIENTS }
 }
 
-/// Steps that [`measure`] takes.
+/// The number of steps of [`measure`].
 pub(super) fn steps(quick: bool) -> usize {
     grid(quick).len() * specs(quick).len() + 1
 }
@@ -163,7 +165,7 @@ pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Ne
     Ok(found)
 }
 
-/// The text compares keys of 256 bits with short packets alone.
+/// For keys of 256 bits, the quick study measures short packets only, which are what the text compares.
 fn lengths(quick: bool, spec: Spec) -> &'static [usize] {
     if quick && spec.long { &LENGTHS[..1] } else { &LENGTHS }
 }
@@ -172,7 +174,7 @@ fn failed(error: load::LoadError) -> io::Error {
     io::Error::other(error.to_string())
 }
 
-/// Figure 1 itself: the paper's schemes over its line, one packet under way a computer.
+/// Figure 1: the paper's schemes over a link with the paper's speed, one packet in flight per computer.
 fn shaped(link: &load::Link, quick: bool, seconds: f64) -> io::Result<Vec<Point>> {
     let mut points = Vec::new();
     for &clients in grid(quick) {
@@ -199,7 +201,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// What is computed is what a line of so many megabits each way lets through, which the shaped link measures.
+    /// The computed time must be that of a line with this speed in each direction, as the shaped link has.
     #[test]
     fn a_packet_takes_the_line_for_one_frame() {
         let (ns, ratio) = (Interval::exact(1000.0), Interval::exact(1.0));

@@ -5,7 +5,8 @@ use sealwright_session::{SchemeKind, Spec, Strategy};
 use super::{measured::Measured, speed::Point};
 use crate::study::Note;
 
-/// A scheme with keys of 128 bits at the best level, with packets of 40 bytes and the largest measured number of clients.
+/// A scheme with keys of 128 bits at the best level, with packets of 40 bytes and the largest measured number of
+/// clients.
 fn most(measured: &Measured, kind: SchemeKind) -> Option<Point> {
     let at = |clients: &u32| measured.speed.at(measured.best, Spec { kind, long: false }, *clients, 40);
     measured.speed.clients().iter().rev().find_map(at)
@@ -83,7 +84,7 @@ pub(super) fn notes(measured: &Measured) -> Vec<Note> {
     notes
 }
 
-/// The result of the forged and replayed frames.
+/// Whether forged or replayed frames were accepted.
 fn hostile(found: &super::network::NetworkPoints) -> Note {
     let sum = |count: fn(&super::network::Point) -> u64| found.points.iter().map(count).sum::<u64>();
     Note::new(

@@ -1,6 +1,7 @@
-//! Memory that is too small: pages of a file, some of them in memory, by the CLOCK rule. The file is read and written past
-//! the system's cache (O_DIRECT), so that what is called paging is paging, whatever memory the machine has. A file system that is
-//! memory itself also takes O_DIRECT (Linux 6.6), and is refused.
+//! A pager for memory that is too small: some pages of a file are in memory, and the CLOCK algorithm selects the page
+//! to evict. The file is accessed with O_DIRECT, which bypasses the page cache, so that misses really read from the
+//! disk even if the machine has enough memory. File systems in memory are refused, because they also accept O_DIRECT
+//! (since Linux 6.6).
 
 use std::{
     fs::{File, OpenOptions},
@@ -13,24 +14,25 @@ use std::{
 
 use sealwright_measure::{Clock, Interval, clock::Wall, random::Random};
 
-/// Bytes of a page.
+/// Size of a page in bytes.
 pub(super) const PAGE: usize = 4096;
 
-/// Aligned as direct access asks.
+/// A page, aligned as O_DIRECT requires.
 #[repr(C, align(4096))]
 struct Page([u8; PAGE]);
 
-/// A frame of memory, and the page in it.
+/// The state of a page frame in memory.
 struct Frame {
     page: Option<u32>,
     referenced: bool,
     dirty: bool,
 }
 
-/// Pages of the file that single pages are read from.
+/// Number of pages in the file with which the time to read a page is measured.
 const PAGES: u64 = 4096;
 
-/// Nanoseconds to read a page of a file in `folder` that is not in memory. Nothing is written meanwhile.
+/// Nanoseconds to read a page that is not in memory from a file in `folder`. Nothing is written during the
+/// measurement.
 pub(super) fn time_of_a_page(folder: &Path) -> io::Result<Interval> {
     time_to_read(&Pager::new(folder, PAGES, PAGE, 1)?)
 }
@@ -39,7 +41,7 @@ fn time_to_read(pager: &Pager) -> io::Result<Interval> {
     let mut random = Random::new(11);
     let mut samples = Vec::new();
     for _ in 0..200 {
-        // Another page than the one in memory
+        // Only reads that missed are counted: the page may be the one in memory
         let clock = Wall::new();
         pager.read(random.below(PAGES as usize) as u64)?;
         let took = clock.now();
@@ -50,38 +52,38 @@ fn time_to_read(pager: &Pager) -> io::Result<Interval> {
     Interval::of(&samples, 11).ok_or_else(|| io::Error::other("no page was read"))
 }
 
-/// Whether a file is in a file system that keeps files in memory alone.
+/// Whether a file is on a file system that is in memory.
 fn in_memory(file: &File) -> io::Result<bool> {
-    // Of tmpfs and ramfs (linux/magic.h)
+    // Magic numbers of tmpfs and ramfs (linux/magic.h)
     const MAGIC: [u32; 2] = [0x0102_1994, 0x8584_58f6];
     Ok(MAGIC.contains(&(rustix::fs::fstatfs(file)?.f_type as u32)))
 }
 
-/// Records of one size in pages of a file, for any number of threads. Pages are read and written without the lock, so threads
-/// wait for the disk side by side, as those of the paper's server did.
+/// Records of equal size in the pages of a file, for any number of threads. Pages are read and written without holding
+/// the lock, so threads wait for the disk in parallel, as those of the paper's server did.
 pub(super) struct Pager {
     file: File,
     record: usize,
     state: Mutex<State>,
-    /// Some page has come, or gone.
+    /// Notified when a page was read or written.
     moved: Condvar,
 }
 
 struct State {
-    /// What each frame holds; nothing while a thread reads a page into it.
+    /// The page in each frame; `None` while a thread reads a page into the frame.
     memory: Vec<Option<Box<Page>>>,
     frames: Vec<Frame>,
-    /// Where each page is, or will be.
+    /// The frame that holds each page, or into which it is being read.
     places: Vec<Option<u32>>,
-    /// Pages that are being written.
+    /// Evicted pages that are being written. They must not be read before that is done.
     leaving: Vec<u32>,
     hand: usize,
     misses: u64,
 }
 
 impl Pager {
-    /// `records` records of `record` bytes, all zero, in a new file in `folder` that has no name, with `frames` pages of
-    /// memory for them: the first ones.
+    /// A pager for `records` records of `record` bytes, all zero, in a new unnamed file in `folder`. It has `frames`
+    /// page frames, which hold the first pages.
     pub(super) fn new(folder: &Path, records: u64, record: usize, frames: usize) -> io::Result<Pager> {
         let pages = (records * record as u64).div_ceil(PAGE as u64);
         let pages = u32::try_from(pages).map_err(io::Error::other)?;
@@ -91,7 +93,7 @@ impl Pager {
                 "the folder for temporary files is in memory, where nothing is paged: name one on a disk by TMPDIR";
             return Err(io::Error::new(io::ErrorKind::Unsupported, why));
         }
-        // Holes are read without the disk: every byte is written.
+        // Reading a hole would not access the disk, so every byte is written
         let zeros = vec![0; 256 * PAGE];
         let bytes = u64::from(pages) * PAGE as u64;
         for at in (0..bytes).step_by(zeros.len()) {
@@ -122,12 +124,12 @@ impl Pager {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Pages that had to be read since the last time.
+    /// Number of misses since the last call.
     pub(super) fn misses(&self) -> u64 {
         std::mem::take(&mut self.state().misses)
     }
 
-    /// The frame that holds a page, which is read if need be.
+    /// The frame that holds a page; the page is read first if necessary.
     fn frame<'a>(&'a self, mut state: MutexGuard<'a, State>, page: u32) -> io::Result<(MutexGuard<'a, State>, usize)> {
         let wait = |state| self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
         let at = loop {
@@ -170,12 +172,13 @@ impl Pager {
         moved.map(|()| (state, at))
     }
 
-    /// Reads all of a record and changes its first byte, as a session's numbers change; the sum of its cache lines.
+    /// Reads a whole record and changes its first byte, as counters of a session change. Returns the sum of the first
+    /// bytes of all cache lines.
     pub(super) fn touch(&self, record: u64) -> io::Result<u64> {
         self.visit(record, true)
     }
 
-    /// Reads all of a record and leaves it as it is, so that its pages need not be written when they go.
+    /// Reads a whole record without changing it, so that its pages need not be written when they are evicted.
     fn read(&self, record: u64) -> io::Result<u64> {
         self.visit(record, false)
     }
@@ -203,7 +206,7 @@ impl Pager {
 }
 
 impl State {
-    /// The frame whose page goes, by the CLOCK rule; `None` if pages are being read into all of them.
+    /// The frame to evict, by the CLOCK algorithm; `None` if pages are being read into all frames.
     fn oldest(&mut self) -> Option<usize> {
         (0..=2 * self.frames.len()).find_map(|_| {
             let at = self.hand;
@@ -236,7 +239,7 @@ mod tests {
             let (mut random, mut touched) = (Random::new(7), vec![0; records as usize]);
             for _ in 0..3000 {
                 let at = random.below(records as usize);
-                // Only the first byte is ever not zero.
+                // Only the first byte of a record is ever changed
                 assert_eq!(pager.touch(at as u64).unwrap(), touched[at] % 256, "{records} {record} {frames}");
                 touched[at] += 1;
             }
@@ -245,7 +248,7 @@ mod tests {
         }
     }
 
-    /// Reading a page there is a copy within memory.
+    /// In memory, reading a page would only be a copy.
     #[test]
     fn a_folder_in_memory_is_refused() {
         let shm = Path::new("/dev/shm");
@@ -257,7 +260,7 @@ mod tests {
         assert!(time_of_a_page(shm).is_err());
     }
 
-    /// Writing the page that goes would be timed with the page that comes.
+    /// Otherwise the time would include writing the evicted page.
     #[test]
     fn the_time_to_read_a_page_is_without_writing_one() {
         let folder = tempfile::tempdir().unwrap();
@@ -284,7 +287,7 @@ mod tests {
                 return;
             }
         };
-        // More threads than frames, each record touched a known number of times
+        // More threads than frames; each record is touched a known number of times
         std::thread::scope(|scope| {
             for thread in 0..12 {
                 let pager = &pager;

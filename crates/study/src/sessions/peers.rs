@@ -1,4 +1,4 @@
-//! What other libraries keep for a session: one side's bytes, as the system sees them.
+//! The memory that other libraries keep per session: the growth of this process for one side of the sessions.
 
 use std::{
     any::Any,
@@ -18,13 +18,14 @@ use rustls::{
 
 use super::memory::resident;
 
-/// A name, and bytes a session where the system tells.
+/// Name of a library, and bytes per session; `None` if they are not known.
 pub(super) type Peer = (String, Option<f64>);
 
-/// What was counted: memory that is given back and taken again does not show, so it stays until all are counted.
+/// The sessions that were counted. They are kept until all are counted, because growth does not show if memory was
+/// freed before and is used again.
 pub(super) type Kept = Vec<Box<dyn Any>>;
 
-/// Every peer, with so many sessions of the largest.
+/// Measures every library. Those with the largest sessions get `sessions` of them, the others more.
 pub(super) fn measure(sessions: u32) -> io::Result<(Vec<Peer>, Kept)> {
     let key = [7; 32];
     let tls = Tls::new()?;
@@ -57,9 +58,9 @@ fn ring_key(key: &[u8]) -> io::Result<ring::aead::LessSafeKey> {
     Ok(ring::aead::LessSafeKey::new(key))
 }
 
-/// What the process grows by for each of so many.
+/// The growth of the process per session, for `count` sessions that `make` creates.
 fn each<T: 'static>(kept: &mut Kept, name: &str, count: u32, make: impl Fn(u32) -> io::Result<T>) -> io::Result<Peer> {
-    // What is made once, and only once, is made by the first.
+    // The first session also allocates what is allocated only once
     drop(make(0)?);
     let mut all = Vec::with_capacity(count as usize);
     let before = resident();
@@ -68,12 +69,12 @@ fn each<T: 'static>(kept: &mut Kept, name: &str, count: u32, make: impl Fn(u32) 
     }
     let grown = resident().zip(before).map(|(after, before)| after.saturating_sub(before));
     kept.push(Box::new(all));
-    // Nothing at all means that memory was at hand that somebody had given back.
+    // Growth of zero means that freed memory was used again, so the size is unknown
     let grown = grown.filter(|&bytes| bytes > 0);
     Ok((name.to_owned(), grown.map(|bytes| bytes as f64 / f64::from(count))))
 }
 
-/// A TLS server and those who trust it.
+/// The configuration of a TLS server, and of clients that trust its certificate.
 struct Tls {
     server: Arc<ServerConfig>,
     client: Arc<ClientConfig>,
@@ -101,7 +102,7 @@ impl Tls {
         Ok(Tls { server: Arc::new(server), client: Arc::new(client) })
     }
 
-    /// The server's end of a connection after a message each way.
+    /// The server's end of a connection after the handshake and a message in each direction.
     fn connection(&self) -> io::Result<ServerConnection> {
         let name = "localhost".try_into().map_err(io::Error::other)?;
         let mut client = ClientConnection::new(Arc::clone(&self.client), name).map_err(io::Error::other)?;
@@ -119,7 +120,7 @@ impl Tls {
     }
 }
 
-/// Carries what one end has to say to the other.
+/// Transfers pending TLS data from one end to the other.
 fn carry<A: SideData, B: SideData>(from: &mut ConnectionCommon<A>, to: &mut ConnectionCommon<B>) -> io::Result<()> {
     let mut wire = Vec::new();
     while from.wants_write() {
@@ -133,7 +134,7 @@ fn carry<A: SideData, B: SideData>(from: &mut ConnectionCommon<A>, to: &mut Conn
     Ok(())
 }
 
-/// The server's end of a WireGuard tunnel after its handshake and a first packet, which is a keepalive.
+/// The server's end of a WireGuard tunnel after the handshake and a first packet, which is a keepalive.
 fn tunnel(i: u32) -> io::Result<Tunn> {
     let secret = |n: u32| {
         let mut bytes = [1; 32];

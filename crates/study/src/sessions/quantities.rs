@@ -1,4 +1,4 @@
-//! The figures that the paper's claims are about, by name.
+//! The named figures that the paper's claims are judged by.
 
 use sealwright_measure::Interval;
 use sealwright_session::{SchemeKind, Spec, Strategy};
@@ -19,21 +19,21 @@ use crate::quantity::{Quantities, Quantity, QuantityKind};
 /// The circumstance of the paper's own figures.
 const PRINTED: &str = "the paper's own tables";
 
-/// The most clients of the paper's figure 2.
+/// The largest number of clients in the paper's figure 2.
 const PAPERS_MOST: u32 = 100_000;
 
-/// The paper's schemes of GCM.
+/// The paper's GCM schemes.
 fn papers() -> impl Iterator<Item = Spec> {
     let kinds = families::SIZES.into_iter().flat_map(|x| [SchemeKind::GcmPre(x), SchemeKind::GcmOn(x)]);
     kinds.flat_map(|kind| [false, true].map(|long| Spec { kind, long }))
 }
 
-/// The name without the length of the key, and that length: `gcm-pre(4k)/128`.
+/// The name of the scheme without the key length, followed by that length: `gcm-pre(4k)/128`.
 fn named(spec: Spec) -> String {
     format!("{}/{}", Spec { long: false, ..spec }, if spec.long { 256 } else { 128 })
 }
 
-/// What the paper prints: the same on every machine.
+/// The figures that the paper prints, which are the same on every machine.
 pub(super) fn printed() -> Vec<Quantity> {
     let mut all = Vec::new();
     let mut add = Quantities::new(&mut all, PRINTED, QuantityKind::Arithmetic);
@@ -89,7 +89,8 @@ pub(super) fn quantities(measured: &Measured) -> Vec<Quantity> {
     all
 }
 
-/// Every size of table beside the fastest of its kind. How many clients there are decides what a cache holds, so they are named.
+/// Each table size compared with the fastest in its family. The number of clients is part of the circumstance, as it
+/// determines what fits into caches.
 fn sizes(points: &[families::Point], all: &mut Vec<Quantity>) {
     for families::Point { spec, fastest, clients, bytes, ratio } in points {
         let scope = format!("every size of table, one cluster of {clients} clients");
@@ -102,7 +103,7 @@ fn memory(measured: &Measured, scope: &str, bytes: fn(&Held) -> f64, all: &mut V
     let of = |spec: Spec| measured.memory.iter().find(|held| held.spec == spec).map(bytes);
     let mut add = Quantities::new(all, scope, QuantityKind::Measured);
     for spec in papers() {
-        // The strategy without a table takes what carry-less multiplication takes
+        // GSCM without a table needs as much memory as GSCM with carry-less multiplication
         let gscm = Spec { kind: SchemeKind::Gscm(Strategy::Zero), ..spec };
         if let (Some(bytes), Some(least)) = (of(spec), of(gscm)) {
             add.exact(format!("bytes : GSCM/{}", named(spec)), bytes / least);
@@ -116,12 +117,12 @@ fn memory(measured: &Measured, scope: &str, bytes: fn(&Held) -> f64, all: &mut V
     }
 }
 
-/// Stable clients, each known to a step either way. Each search is done once, and what it finds depends on how busy machine and
-/// disk are meanwhile, so nothing is decided by it.
+/// Ratios of stable clients, each of which is known to within a step. A search is done only once, and its result
+/// depends on other load on machine and disk, so no verdict is based on it.
 fn stable(all: &[Served], add: &mut Quantities<'_>) {
     let near = |served: &Served| {
         let at = |steps: u64| (served.stable + steps * served.step) as f64;
-        // Not even one step may be none at all
+        // A search may end below its first step; zero would have no quotient
         Interval::new(at(0).max(1.0), at(0).max(1.0), at(1).max(1.0))
     };
     let gscm = |served: &Served| {
@@ -139,7 +140,8 @@ fn stable(all: &[Served], add: &mut Quantities<'_>) {
     }
 }
 
-/// Time over GSCM's: software of tables, then the library's tables and carry-less multiplication at each level.
+/// Time divided by that of GSCM: table-based software, then the library with tables and with carry-less multiplication
+/// at each level.
 fn speeds(measured: &Measured, all: &mut Vec<Quantity>) {
     let mut add = Quantities::new(all, "software of tables, as in 2009", QuantityKind::Measured);
     for software::Point { clients, bytes, over: [pre, on], on_over_pre, .. } in &measured.software {
@@ -160,7 +162,7 @@ fn speeds(measured: &Measured, all: &mut Vec<Quantity>) {
         for (name, shared, own) in trios {
             let at = |kind, clients, bytes| measured.speed.at(isa, Spec { kind, long: false }, clients, bytes);
             for (clients, bytes) in measured.speed.clients().into_iter().flat_map(|c| LENGTHS.map(|bytes| (c, bytes))) {
-                // What the paper never ran is judged apart
+                // Numbers of clients beyond the paper's are a circumstance of their own
                 let beyond = if clients > PAPERS_MOST { ", beyond the paper's 100,000 clients" } else { "" };
                 let mut add = Quantities::new(all, format!("{name}, {isa}{beyond}"), QuantityKind::Measured);
                 let over = |kind| over(at(kind, clients, bytes)?, at(SchemeKind::Gscm(shared), clients, bytes)?);
@@ -171,15 +173,15 @@ fn speeds(measured: &Measured, all: &mut Vec<Quantity>) {
     }
 }
 
-/// Time over time; both were measured against the same work without encryption, in the same rounds as it.
+/// The ratio of two times. Each was measured relative to the same work without encryption in the same rounds.
 fn over(slow: Point, fast: Point) -> Option<Interval> {
     slow.ratio.over(fast.ratio)
 }
 
-/// Time over that of GSCM(64k) with keys of 128 bits. Each was measured in turns with the same relay without encryption.
+/// Time divided by that of GSCM(64k). Each was measured in turns with the same relay without encryption.
 fn network(measured: &Measured, all: &mut Vec<Quantity>) {
     let Ok(found) = &measured.network else { return };
-    // With keys of the same length
+    // GSCM with keys of the same length
     let gscm = |point: &network::Point| Spec { kind: SchemeKind::Gscm(Strategy::T64k), long: point.spec.long };
     let at = |point: &network::Point, window| found.under_way(gscm(point), point.clients, point.bytes, window);
     let mut add = Quantities::new(all, "the relay over loopback, saturated, processor time", QuantityKind::Measured);
@@ -205,7 +207,7 @@ fn network(measured: &Measured, all: &mut Vec<Quantity>) {
     }
 }
 
-/// A scheme of figure 1 over GSCM(64k).
+/// Adds the ratio of a scheme of figure 1 to GSCM(64k).
 fn add_one(add: &mut Quantities<'_>, point: &network::Point, ratio: Option<Interval>) {
     let name = match point.spec.kind {
         SchemeKind::GcmPre(Strategy::T4k) => "pre",
@@ -248,7 +250,7 @@ mod tests {
         }
     }
 
-    /// Figure 2 is repeated with one length of keys, and the paper does not say which one it had.
+    /// Figure 2 is repeated with one key length only, and the paper does not state its key length.
     #[test]
     fn the_length_of_keys_is_told_where_figure_2_is() {
         let figure = Interval::exact(1.0);
@@ -268,7 +270,7 @@ mod tests {
         }
     }
 
-    /// Figure 2 has 10,000 to 100,000 clients: what happens with more is judged apart.
+    /// Figure 2 has 10,000 to 100,000 clients. Results with more clients are judged separately.
     #[test]
     fn more_clients_than_the_paper_had_are_a_circumstance_of_their_own() {
         let point = |name: &str, clients, ratio| {
@@ -289,7 +291,7 @@ mod tests {
         assert_eq!(two.direction.as_ref().unwrap().cases, [2, 0, 0]);
     }
 
-    /// Times of the same rounds vary together: their quotient is as narrow as it was measured.
+    /// Times from the same rounds vary together, so their ratio is as narrow as it was measured.
     #[test]
     fn what_was_measured_in_the_same_rounds_is_divided_round_by_round() {
         let wide = |median: f64| Interval::new(median, median * 0.7, median * 1.3);
@@ -325,7 +327,7 @@ mod tests {
         for id in ["lowest", "twice"] {
             assert_eq!(verdict(id, PRINTED), Some(Verdict::Holds), "{id}");
         }
-        // Our records keep no scratch space, so GCM-On(0) takes less than twice a client of GSCM
+        // Our records contain no scratch space, so a client with GCM-On(0) takes less than twice as much as with GSCM
         assert_eq!(verdict("twice", "records here, all accounted for"), Some(Verdict::DoesNotHold));
         assert!(judged.iter().filter(|one| one.verdicts.is_empty()).count() >= 10);
     }

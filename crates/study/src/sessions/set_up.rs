@@ -1,4 +1,4 @@
-//! What it takes to admit a client: what a scheme derives, expands and computes before the first packet.
+//! The time to admit a client, in which a scheme derives, expands and precomputes its keys before the first packet.
 
 use std::{io, time::Duration};
 
@@ -9,20 +9,20 @@ use sealwright_session::{Material, Plan, SchemeKind, Sessions, Spec, table};
 use super::{crowd::material, families::SIZES};
 use crate::progress::Progress;
 
-/// Clients that are admitted in turn, all in one cluster.
+/// Number of clients that are admitted in turn, all in one cluster.
 pub(super) const CLIENTS: u32 = 64;
 
-/// What it takes to admit a client.
+/// The time to admit a client with one scheme.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Admitted {
     pub(super) spec: Spec,
-    /// Nanoseconds.
+    /// The time in nanoseconds.
     pub(super) time: Interval,
-    /// That time over the one of GSCM with the same table, in the same rounds.
+    /// Its ratio to the time of GSCM with the same table, from the same rounds.
     pub(super) over: Option<(Spec, Interval)>,
 }
 
-/// Admits one client after the other into a table that has all of them already.
+/// A candidate that admits clients in turn to a table that already contains all of them.
 struct Admit {
     name: String,
     table: Box<dyn Sessions>,
@@ -57,7 +57,7 @@ impl Candidate for Admit {
     }
 }
 
-/// Admits a client of each of the paper's schemes, 128-bit keys.
+/// Measures each of the paper's schemes with keys of 128 bits.
 pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Vec<Admitted>> {
     let meter = if quick { Meter::quick().rounds(FEWEST, 200) } else { Meter::full().rounds(15, 2000) };
     by(&meter.budget(Duration::from_millis(if quick { 400 } else { 4000 })), progress)

@@ -1,4 +1,5 @@
-//! Figure 2 on software of tables, as in 2009: the paper's three fastest side by side.
+//! Figure 2 with table-based software as in 2009: the fastest schemes of the paper's three families compared with each
+//! other.
 
 use std::{io, time::Duration};
 
@@ -11,33 +12,33 @@ use super::{
 };
 use crate::progress::Progress;
 
-/// The schemes, GSCM first.
+/// The compared schemes, GSCM first.
 pub(super) const SCHEMES: [&str; 3] = ["gscm(64k)", "gcm-pre(4k)", "gcm-on(4k)"];
 
-/// Packets made ready before the clock runs. A client far away makes them with keys of its own, so they bring none of the
-/// server's tables and records into a cache: what is there is what the packets before have left, and each scheme has the caches
-/// to itself for so many packets.
+/// Number of packets that are prepared before the clock runs. They are sealed with the clients' own keys and without
+/// tables, so that none of the server's tables and records are loaded into a cache: caches contain what the previous
+/// packets left there, and each scheme has the caches to itself for this number of packets.
 const READY: usize = 256;
 
-/// One number of clients and length of packets.
+/// The results for one number of clients and packet length.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point {
     pub(super) clients: usize,
     pub(super) bytes: usize,
-    /// Nanoseconds to open and seal a packet, as [`SCHEMES`].
+    /// Nanoseconds to open and seal a packet, in the order of [`SCHEMES`].
     pub(super) ns: [Interval; 3],
-    /// Time of GCM-Pre and of GCM-On over time of GSCM.
+    /// Time of GCM-Pre and of GCM-On divided by time of GSCM.
     pub(super) over: [Interval; 2],
-    /// Time of GCM-On over that of GCM-Pre.
+    /// Time of GCM-On divided by time of GCM-Pre.
     pub(super) on_over_pre: Interval,
 }
 
-/// A server's clients, what they send and are sent.
+/// The server's records of its clients, and the clients' keys.
 struct Crowd<F> {
     name: &'static str,
     cluster: [Cluster; 2],
     clients: Vec<[F; 2]>,
-    /// What each client keeps itself, to send.
+    /// The clients' own keys for sending.
     keys: Vec<[Block; 2]>,
     random: Random,
     bytes: usize,
@@ -98,7 +99,7 @@ impl<F: Flow> Candidate for Crowd<F> {
     }
 }
 
-/// The paper's first and last number of clients; the last takes a gigabyte.
+/// The paper's smallest and largest number of clients; the largest takes a gigabyte of memory.
 fn grid(quick: bool) -> &'static [usize] {
     if quick { &[10_000] } else { &[10_000, 100_000] }
 }

@@ -1,4 +1,5 @@
-//! Figure 2 anew: time for a packet by number of clients, network aside, each scheme beside no encryption at all.
+//! Figure 2 repeated: time per packet by number of clients, without a network; each scheme is compared with no
+//! encryption.
 
 use std::{cell::RefCell, io, rc::Rc, time::Duration};
 
@@ -9,28 +10,28 @@ use sealwright_session::{SchemeKind, Spec, Strategy};
 use super::crowd::{self, Crowd, Packets, Work};
 use crate::progress::Progress;
 
-/// The paper's lengths of packets, in bytes.
+/// The paper's packet lengths in bytes.
 pub(super) const LENGTHS: [usize; 2] = [40, 1500];
 
-/// Numbers of clients: the ends of the paper's grid, and beyond it.
+/// Numbers of clients: the ends of the paper's grid, and larger ones.
 const CLIENTS: [u32; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
 
-/// One scheme at one length and number of clients, in nanoseconds.
+/// The results of one scheme with one packet length and number of clients, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point {
     pub(super) spec: Spec,
     pub(super) isa: Isa,
     pub(super) clients: u32,
     pub(super) bytes: usize,
-    /// Opening and sealing.
+    /// Opening and sealing a packet.
     pub(super) forward: Interval,
-    /// The same over the same without encryption.
+    /// Its ratio to the time without encryption.
     pub(super) ratio: Interval,
-    /// Sealing alone.
+    /// Sealing a packet.
     pub(super) seal: Interval,
 }
 
-/// The paper's three fastest, then all that needs no table.
+/// The fastest schemes of the paper's families, then all schemes that need no table.
 pub(super) fn specs() -> Vec<Spec> {
     let kinds = [
         SchemeKind::Clear,
@@ -47,16 +48,16 @@ pub(super) fn specs() -> Vec<Spec> {
     kinds.map(|kind| Spec { kind, long: false }).to_vec()
 }
 
-/// Bytes that this machine can give without paging.
+/// Memory in bytes that is available without paging.
 pub(super) fn available() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
-    // A system that does not tell is given a gigabyte.
+    // If the system does not report it, a gigabyte is assumed
     kib.map_or(1 << 30, |kib| kib * 1024)
 }
 
-/// What was measured, and what was left out for want of memory.
+/// The points, and what was left out for lack of memory.
 #[derive(Default)]
 pub(super) struct SpeedPoints {
     pub(super) points: Vec<Point>,
@@ -69,23 +70,23 @@ impl SpeedPoints {
         self.points.iter().find(this).copied()
     }
 
-    /// The numbers of clients that were measured, ascending.
+    /// The measured numbers of clients, ascending.
     pub(super) fn clients(&self) -> Vec<u32> {
         CLIENTS.into_iter().filter(|&clients| self.points.iter().any(|point| point.clients == clients)).collect()
     }
 }
 
-/// The numbers of clients to measure, and the most bytes for a crowd.
+/// The numbers of clients to measure, and the maximum memory for a crowd in bytes.
 fn grid(quick: bool) -> (&'static [u32], u64) {
     if quick { (&CLIENTS[..3], 400 << 20) } else { (&CLIENTS, available() / 3 * 2) }
 }
 
-/// Steps that [`measure`] takes.
+/// The number of steps of [`measure`].
 pub(super) fn steps(quick: bool) -> usize {
     (grid(quick).0.len() + usize::from(lowest().is_some())) * (specs().len() - 1)
 }
 
-/// The level without the processor's instructions, unless it is the best.
+/// The level without special instructions, unless it is the best one.
 fn lowest() -> Option<Isa> {
     Isa::available().first().copied().filter(|&lowest| lowest != Isa::best())
 }
@@ -104,7 +105,7 @@ pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Sp
     Ok(found)
 }
 
-/// Every scheme at one number of clients.
+/// Measures every scheme with one number of clients.
 fn pass(
     found: &mut SpeedPoints,
     isa: Isa,

@@ -1,5 +1,6 @@
-//! The paper's three fastest as software of 2009 has them: AES by tables of words, GHASH by tables, a key schedule made anew
-//! for each packet in GCM-On. Lookups depend on secrets: for this comparison alone.
+//! The fastest schemes of the paper's three families as software of 2009 implements them: AES with tables of 32-bit
+//! words, GHASH with tables, and in GCM-On a new key schedule for each packet. Lookups depend on secrets, so this code
+//! is for this comparison only.
 
 use std::sync::LazyLock;
 
@@ -10,7 +11,7 @@ use sealwright::{
     mode::{gcm, gscm},
 };
 
-/// SubBytes, and SubBytes with MixColumns of the first row; the other rows' words are turned ones.
+/// The S-box, and the tables that combine SubBytes and MixColumns; those of the other rows are rotations of the first.
 struct Words {
     sub: [u8; 256],
     mixed: [[u32; 256]; 4],
@@ -18,7 +19,7 @@ struct Words {
 
 static WORDS: LazyLock<Words> = LazyLock::new(|| {
     let (mut sub, mut mixed) = ([0; 256], [[0; 256]; 4]);
-    // 3 generates the field, and what it is multiplied by, its inverse is divided by.
+    // 3 generates the multiplicative group of the field. When p is multiplied by it, its inverse q is divided by it
     let (mut p, mut q) = (1u8, 1u8);
     let double = |x: u8| x << 1 ^ (if x & 0x80 == 0 { 0 } else { 0x1b });
     loop {
@@ -47,7 +48,7 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| {
 /// The round keys of AES-128.
 pub(super) type Schedule = [[u32; 4]; 11];
 
-/// Words of a block.
+/// The words of a block.
 fn words(block: &Block) -> [u32; 4] {
     std::array::from_fn(|i| u32::from_be_bytes([block[4 * i], block[4 * i + 1], block[4 * i + 2], block[4 * i + 3]]))
 }
@@ -95,36 +96,36 @@ fn encrypt(schedule: &Schedule, block: &Block) -> Block {
     out
 }
 
-/// What a server keeps of one direction of a client. Each scheme has a record of its own size.
+/// What a server stores for one direction of a client. The size of the record depends on the scheme.
 pub(super) trait Flow: Sized {
-    /// From two keys, of which GCM takes the first.
+    /// Makes the record from two keys; GCM uses only the first.
     fn new(keys: &[Block; 2]) -> Self;
 
-    /// The schedule for a packet.
+    /// The key schedule for a packet.
     fn schedule(&self, cluster: &Cluster) -> Schedule;
 
     /// GHASH of a ciphertext.
     fn hash(&self, cluster: &Cluster, text: &[u8]) -> Block;
 
-    /// The same by instructions and from the keys alone.
+    /// The same scheme with AES instructions, from the keys alone.
     fn elsewhere(cluster: &Cluster, keys: &[Block; 2]) -> Result<Box<dyn Aead>, KeyLengthError>;
 
-    /// GHASH and the mask: the tag of a ciphertext.
+    /// The tag of a ciphertext: GHASH XOR the encrypted first counter block.
     fn tag(&self, cluster: &Cluster, schedule: &Schedule, nonce: &[u8; 12], text: &[u8]) -> Block {
         let hash = self.hash(cluster, text);
         let mask = encrypt(schedule, &counter(nonce, 1));
         std::array::from_fn(|i| hash[i] ^ mask[i])
     }
 
-    /// Seals in place; the tag.
+    /// Seals in place and returns the tag.
     fn seal(&self, cluster: &Cluster, nonce: &[u8; 12], text: &mut [u8]) -> Block {
         let schedule = self.schedule(cluster);
         ctr(&schedule, nonce, text);
         self.tag(cluster, &schedule, nonce, text)
     }
 
-    /// What a client at another computer seals in place; the tag. It is computed without tables and from keys that the client
-    /// keeps, so neither the server's tables nor its record of the client come into a cache by it.
+    /// Seals in place as a client on another computer does, and returns the tag. It uses no tables and the client's
+    /// own keys, so neither the server's tables nor its record of the client are loaded into a cache.
     fn sealed_elsewhere(
         cluster: &Cluster,
         keys: &[Block; 2],
@@ -136,7 +137,7 @@ pub(super) trait Flow: Sized {
         Ok(tag.as_ref().try_into().expect("a tag of 16 bytes"))
     }
 
-    /// Opens in place, if the tag holds.
+    /// Opens in place if the tag is right; returns whether it is.
     fn open(&self, cluster: &Cluster, nonce: &[u8; 12], text: &mut [u8], tag: &Block) -> bool {
         let schedule = self.schedule(cluster);
         if self.tag(cluster, &schedule, nonce, text) != *tag {
@@ -147,13 +148,13 @@ pub(super) trait Flow: Sized {
     }
 }
 
-/// GCM-Pre: schedule and table kept.
+/// GCM-Pre: key schedule and table are stored.
 pub(super) struct Pre(Schedule, Table4k_vartime);
 
-/// GCM-On: key and table kept.
+/// GCM-On: key and table are stored.
 pub(super) struct On(Block, Table4k_vartime);
 
-/// GSCM: secondary keys kept.
+/// GSCM: only the secondary keys are stored.
 pub(super) struct Gscm([Block; 2]);
 
 fn gcm_elsewhere(key: &Block) -> Result<Box<dyn Aead>, KeyLengthError> {
@@ -221,7 +222,7 @@ impl Flow for Gscm {
     }
 }
 
-/// What a cluster shares in one direction.
+/// Data that the clients of a cluster share, for one direction.
 pub(super) struct Cluster {
     key: Block,
     schedule: Schedule,
@@ -257,7 +258,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// A scheme's tag and ciphertext by tables, far away, and by the library.
+    /// The table-based code, the client's code and the library must compute the same tag and ciphertext.
     fn agrees<F: Flow>(cluster: &Cluster, keys: &[Block; 2], aead: &dyn Aead) {
         let (flow, nonce) = (F::new(keys), [3; 12]);
         for len in [0, 1, 16, 40, 1500] {
@@ -287,7 +288,7 @@ mod tests {
         agrees::<Gscm>(&cluster, &keys, &*gscm);
     }
 
-    /// A cache holds as many records as they are short.
+    /// The record size determines how many records fit into a cache.
     #[test]
     fn a_record_takes_what_its_scheme_keeps() {
         assert_eq!(size_of::<Gscm>(), 2 * 16);

@@ -1,4 +1,4 @@
-//! The tables: bytes a client beside the paper's, time for a packet, what other libraries keep.
+//! The tables: bytes per client in the paper and here, time per packet, memory of other libraries.
 
 use sealwright_measure::{Cell, Column, Table};
 use sealwright_session::{SchemeKind, Spec};
@@ -16,7 +16,7 @@ pub(super) fn tables(measured: &Measured) -> Vec<Table> {
     tables
 }
 
-/// What table 2 of the paper prints for a scheme.
+/// The paper's table 2: bytes per client of a scheme.
 pub(super) fn printed(spec: Spec) -> Option<f64> {
     let label = match spec.kind {
         SchemeKind::Gscm(_) => "gscm(x)".to_owned(),
@@ -70,7 +70,7 @@ fn software(measured: &Measured) -> Table {
     table
 }
 
-/// What table 4 of the paper prints for a scheme: most reported, most stable.
+/// The paper's table 4: the most clients reported and the most stable clients of a scheme.
 pub(super) fn printed_clients(spec: Spec) -> [Option<f64>; 2] {
     let label = match spec.kind {
         SchemeKind::Gscm(_) => "gscm(x)".to_owned(),
@@ -147,7 +147,7 @@ fn peers(measured: &Measured) -> Table {
     table
 }
 
-/// Figure 1 as the paper had it.
+/// Figure 1 over a shaped link as in the paper.
 fn line(measured: &Measured) -> Option<Table> {
     let found = measured.network.as_ref().ok()?;
     let columns = [
