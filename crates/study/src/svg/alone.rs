@@ -1,12 +1,12 @@
-//! A figure as a file of its own, for documents: the drawing with the page's colours, and its legend below.
+//! A figure as an SVG file of its own, for documents: the drawing in the page's colours, with its legend below.
 
 use super::{PANEL, class, draw, escaped, swatch};
 use crate::figure::{Figure, PlotKind};
 
-/// The page's style sheet: its light colours and its rules for drawings are taken from it.
+/// The page's style sheet, from which the light colours and the rules for drawings are taken.
 const STYLE: &str = include_str!("../../report/page.css");
 
-/// Room for a line of the legend.
+/// Height of a line of the legend.
 const LINE: f64 = 18.0;
 
 /// The SVG document.
@@ -38,7 +38,7 @@ pub(crate) fn alone(figure: &Figure) -> String {
     out + "\n</svg>\n"
 }
 
-/// The first block of variables, which is the light one, and the rules that drawings use.
+/// The first block of variables, which has the light colours, and the rules for drawings of this kind.
 fn style(kind: PlotKind) -> String {
     let variables = STYLE.split('{').nth(1).and_then(|rest| rest.split('}').next()).unwrap_or_default();
     let drawn = [".drawing", ".line {", ".ends", ".mark {", ".open", ".bar {"];
@@ -50,7 +50,7 @@ fn style(kind: PlotKind) -> String {
     let rules: Vec<&str> = rules.collect();
     format!(
         ":root {{{variables}}}\n{}\n.key {{ font: 12px system-ui, sans-serif; fill: var(--ink); }}\n",
-        // The size is the document's here, not the page's
+        // The document determines the size of the drawing, not the page
         rules.join("\n").replace("display: block; width: 100%; height: auto; ", "")
     )
 }

@@ -1,16 +1,17 @@
-//! Bars, and the textures that tell them apart: up to sixteen series have few colours, and print and some eyes have none.
+//! Bars, with textures that distinguish them: up to sixteen series share a few colours, and colours are lost in print
+//! and for colour-blind readers.
 
 use std::fmt::Write;
 
 use super::nth;
 use crate::figure::{Figure, Origin, Series};
 
-/// How many textures there are.
+/// Number of textures.
 const TEXTURES: usize = 8;
-/// What a hollow bar keeps of its edge.
+/// Width of the edge of a hollow bar.
 const EDGE: f64 = 1.4;
 
-/// Where a bar stands.
+/// Position and size of a bar.
 #[derive(Clone, Copy)]
 pub(super) struct Bar {
     pub(super) left: f64,
@@ -19,8 +20,8 @@ pub(super) struct Bar {
     pub(super) high: f64,
 }
 
-/// The number of a series' texture. If there are enough, each series of an origin has its own; else those of one colour have. Bars stand
-/// in the order of the legend in any case.
+/// The texture of a series. If there are enough textures, each series of an origin has its own; otherwise only series
+/// of the same colour have different ones. In any case, bars are in the order of the legend.
 pub(super) fn texture(figure: &Figure, series: &Series) -> usize {
     let mut same = figure.series.iter().filter(|other| other.origin == series.origin);
     if same.clone().count() > TEXTURES {
@@ -30,14 +31,14 @@ pub(super) fn texture(figure: &Figure, series: &Series) -> usize {
 }
 
 impl Bar {
-    /// The bar; `texture` is left out where it is too small to be seen.
+    /// The SVG elements of the bar; `texture` is `None` if the bar is too small for one.
     pub(super) fn draw(self, series: &Series, texture: Option<usize>) -> String {
         let Bar { left, top, wide, high } = self;
         let opacity = if series.origin == Origin::Printed { " fill-opacity=\"0.35\"" } else { "" };
         let mut out = format!(
             "<rect class=\"bar\" x=\"{left:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{high:.1}\"{opacity}/>"
         );
-        // Gaps have the colour of the ground, rungs that of the bar
+        // Gaps have the background colour, rungs the colour of the bar
         let mut line = |class: &str, wide: f64, edge: f64, dashes: &str| {
             if wide > 0.0 && high > 2.0 * edge {
                 let (middle, foot) = (left + self.wide / 2.0, top + high - edge);
@@ -49,7 +50,7 @@ impl Bar {
             }
         };
         let (split, hollow) = (wide / 3.0, wide - 2.0 * EDGE);
-        // A dashed line as wide as the bar makes stripes; from the foot up, the bar comes first
+        // A dashed line as wide as the bar makes stripes. The offset makes the stripe at the foot one of the bar
         let [sparse, dense] =
             ["1.5 4.5", "1.5 1.8"].map(|dashes| format!(" stroke-dasharray=\"{dashes}\" stroke-dashoffset=\"1.5\""));
         match texture.map_or(0, |number| number % TEXTURES) {

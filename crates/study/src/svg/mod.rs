@@ -1,5 +1,6 @@
-//! A [`Figure`] as a static drawing (SVG). It takes its colours from the page's style sheet, so it follows light and dark mode
-//! without a script. A figure that repeats one of the paper has two panels: the paper's axes first, ours beside.
+//! Draws a [`Figure`] as static SVG. Colours come from the page's style sheet, so that the drawing follows light and
+//! dark mode without a script. A figure that repeats one of the paper has two panels: the paper's figure with the
+//! paper's axes, and ours.
 
 mod alone;
 mod bar;
@@ -14,31 +15,32 @@ use scale::{Scale, ends};
 
 use crate::figure::{Figure, Origin, PlotKind, Point, Series, X, shown};
 
-/// Colours that the page's palette has.
+/// Number of colours in the page's palette.
 pub(crate) const COLOURS: usize = 10;
 
-/// Width, height, and the margins on the left and below.
+/// Width, height, and the left and bottom margins.
 struct Size {
     width: f64,
     height: f64,
     left: f64,
     below: f64,
-    /// Without words: for the first screen.
+    /// Whether text is omitted, as at the top of the page.
     small: bool,
 }
 
 const PANEL: Size = Size { width: 520.0, height: 330.0, left: 58.0, below: 52.0, small: false };
 const SMALL: Size = Size { width: 230.0, height: 96.0, left: 4.0, below: 5.0, small: true };
 
-/// A drawing with the name of its axes, for a caption.
+/// A drawing, and a title that says what it shows.
 pub(crate) struct Panel {
-    /// What its axes are.
+    /// The title; empty if the figure has only one panel.
     pub(crate) title: &'static str,
     /// The SVG element.
     pub(crate) svg: String,
 }
 
-/// The panels of a figure: one where the paper's axes are ours, and nothing else of it is to be shown by itself.
+/// The panels of a figure. The panel with the paper's axes is omitted if the figure does not repeat the paper's, or if
+/// both drawings would be the same.
 pub(crate) fn panels(figure: &Figure) -> Vec<Panel> {
     let ours = Panel { title: "", svg: draw(figure, &PANEL) };
     if !figure.repeats {
@@ -62,12 +64,12 @@ pub(crate) fn panels(figure: &Figure) -> Vec<Panel> {
     vec![Panel { title, svg }, Panel { title: "Ours beside it", ..ours }]
 }
 
-/// A drawing without words, for the first screen.
+/// A drawing without text, for the top of the page.
 pub(crate) fn small(figure: &Figure) -> String {
     draw(figure, &SMALL)
 }
 
-/// The mark of a series, for a legend.
+/// The symbol of a series in the legend.
 pub(crate) fn swatch(figure: &Figure, series: &Series) -> String {
     let class = class(series);
     let (line, mark) = match figure.kind {
@@ -88,13 +90,13 @@ fn class(series: &Series) -> String {
     format!("c{}", series.colour % COLOURS)
 }
 
-/// How many series of the same colour and origin come before: they differ by their dashes and marks.
+/// The number of earlier series with the same colour and origin. It selects the dashes and the marks.
 fn nth(figure: &Figure, series: &Series) -> usize {
     let same = |other: &&Series| other.colour % COLOURS == series.colour % COLOURS && other.origin == series.origin;
     figure.series.iter().filter(same).position(|other| other.name == series.name).unwrap_or(0)
 }
 
-/// The words that tell origins and equal colours apart on a line.
+/// The attribute for the dashes of a line, which depends on the origin and on [`nth`].
 fn dash(series: &Series, nth: usize) -> &'static str {
     match (series.origin, nth) {
         (Origin::Printed, 0) => " stroke-dasharray=\"7 4\"",
@@ -109,7 +111,8 @@ fn dash(series: &Series, nth: usize) -> &'static str {
     }
 }
 
-/// An open diamond for the paper, a square for others, a circle for ours; for a second of the same an open square, or a triangle.
+/// The mark of a point: an open diamond for the paper, a square for comparisons, a circle for ours. Further series of
+/// the same colour and origin (except the paper's) have other shapes.
 fn mark(series: &Series, nth: usize, x: f64, y: f64) -> String {
     match (series.origin, nth) {
         (Origin::Printed, _) => format!("<path class=\"open\" d=\"M{x:.1} {:.1}l5 5-5 5-5-5z\"/>", y - 5.0),
@@ -127,7 +130,7 @@ fn mark(series: &Series, nth: usize, x: f64, y: f64) -> String {
     }
 }
 
-/// Everything that is drawn of a figure.
+/// Draws a figure without a legend.
 fn draw(figure: &Figure, size: &Size) -> String {
     let points = || figure.series.iter().flat_map(|series| &series.points);
     let (right, top) = (size.width - if size.small { 4.0 } else { 12.0 }, if size.small { 4.0 } else { 12.0 });
@@ -152,7 +155,7 @@ fn draw(figure: &Figure, size: &Size) -> String {
             (X::Number(number), Some(x)) => x.at(*number),
             (X::Word(word), _) => {
                 let group = words.iter().position(|one| *one == word).unwrap_or(0) as f64;
-                // Side by side in their group, so that none hides another
+                // Series are placed next to each other within their group, so that none hides another
                 size.left + band * (group + 0.1 + 0.8 * (number as f64 + 0.5) / count)
             }
             (X::Number(_), None) => size.left,
@@ -164,7 +167,7 @@ fn draw(figure: &Figure, size: &Size) -> String {
     out + "</svg>"
 }
 
-/// The words on the horizontal axis, in their order.
+/// The words on the horizontal axis, in order.
 fn words(figure: &Figure) -> Vec<&str> {
     let mut words: Vec<&str> = Vec::new();
     for point in figure.series.iter().flat_map(|series| &series.points) {
@@ -177,7 +180,7 @@ fn words(figure: &Figure) -> Vec<&str> {
     words
 }
 
-/// Axes, marks, names and the level.
+/// Draws axes, marks, titles and the reference line.
 fn frame(
     out: &mut String,
     figure: &Figure,
@@ -213,7 +216,7 @@ fn frame(
         }
         for (group, word) in words.iter().enumerate() {
             let at = size.left + band * (group as f64 + 0.5);
-            // About so many characters fit into a band
+            // The number of characters that fit into a band
             let most = (band / 6.4) as usize;
             for (line, part) in wrapped(word, most.max(4)).iter().take(2).enumerate() {
                 let down = bottom + 15.0 + 12.0 * line as f64;
@@ -233,7 +236,7 @@ fn frame(
         );
         let across = f64::midpoint(top, bottom);
         let (title, room) = (figure.y.title(), 2.0 * across - 8.0);
-        // A letter takes about so much; a longer title is drawn closer
+        // A letter is about 7.2 units wide; a title that is too long is condensed
         let closer = title.chars().count() as f64 * 7.2 > room;
         let closer =
             if closer { format!(" textLength=\"{room}\" lengthAdjust=\"spacingAndGlyphs\"") } else { String::new() };
@@ -248,7 +251,7 @@ fn frame(
     }
 }
 
-/// Words in lines of at most so many characters.
+/// Breaks a text into lines of at most `most` characters.
 fn wrapped(word: &str, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for part in word.split_inclusive([' ', '-']) {
@@ -260,7 +263,7 @@ fn wrapped(word: &str, most: usize) -> Vec<String> {
     lines
 }
 
-/// The points of one series.
+/// Draws the points of a series.
 #[expect(clippy::too_many_arguments, reason = "all of them are places on the drawing")]
 fn series_of(
     out: &mut String,
@@ -290,7 +293,7 @@ fn series_of(
                 write!(out, "<path class=\"ends\" d=\"M{at:.1} {:.1}V{:.1}\"/>", y.at(point.y.low), y.at(point.y.high));
         }
         if figure.kind == PlotKind::Bars {
-            // From zero, up or down; equal factors have no zero
+            // Bars start at zero, upwards or downwards; a logarithmic axis has no zero
             let foot = if figure.y.log { bottom } else { y.at(0.0).min(bottom) };
             let (top, high) = (middle.min(foot), (foot - middle).abs().max(0.5));
             let place = Bar { left: at - 0.45 * bar, top, wide: 0.9 * bar, high };

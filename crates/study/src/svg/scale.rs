@@ -1,10 +1,10 @@
-//! From figures to places on a drawing: linear and logarithmic axes with their marks.
+//! Converts values to positions on a drawing, for linear and logarithmic axes, and chooses their marks.
 
 use sealwright_measure::Interval;
 
 use crate::figure::Axis;
 
-/// An axis from `low` to `high`, drawn from `start` to `end`.
+/// An axis with values from `low` to `high`, drawn from `start` to `end`.
 #[derive(Clone, Debug)]
 pub(super) struct Scale {
     log: bool,
@@ -14,13 +14,13 @@ pub(super) struct Scale {
     end: f64,
 }
 
-/// What is greater is drawn at the end, and is no end itself: with room beside it, it would be infinite.
+/// Greater values are drawn at the end but do not extend the axis, because its margin would make them infinite.
 const GREATEST: f64 = 1e300;
 
 impl Scale {
-    /// The scale that holds all of `values`, with room at the ends. A linear one begins at zero.
+    /// The scale that contains all `values`, with a margin. Linear scales contain zero.
     pub(super) fn of(values: impl Iterator<Item = f64>, log: bool, start: f64, end: f64) -> Option<Scale> {
-        // A factor of the least numbers is rounded to nothing
+        // A fraction of a subnormal number may be rounded to zero
         let fits = |value: &f64| value.abs() <= GREATEST && (!log || *value >= f64::MIN_POSITIVE);
         let values: Vec<f64> = values.filter(fits).collect();
         let (low, high) = values
@@ -41,17 +41,17 @@ impl Scale {
         Some(Scale { log, low, high, start, end })
     }
 
-    /// Where `value` is; what lies outside is drawn at the end.
+    /// The position of `value`; values outside the scale are drawn just beyond its ends.
     pub(super) fn at(&self, value: f64) -> f64 {
         let part = match self.log {
-            // Quotients of the ends may be too great for a number
+            // Logarithms are subtracted because a quotient of the ends could overflow
             true => (value.max(f64::MIN_POSITIVE).ln() - self.low.ln()) / (self.high.ln() - self.low.ln()),
             false => (value - self.low) / (self.high - self.low),
         };
         self.start + part.clamp(-0.02, 1.02) * (self.end - self.start)
     }
 
-    /// Marks: those of the axis that lie inside, or round numbers.
+    /// The marks of the axis that lie inside, or round numbers.
     pub(super) fn marks(&self, axis: &Axis, most: usize) -> Vec<(f64, String)> {
         let inside = |value: f64| self.low <= value && value <= self.high;
         let given: Vec<(f64, String)> = axis.ticks.iter().filter(|(at, _)| inside(*at)).cloned().collect();
@@ -59,10 +59,10 @@ impl Scale {
             return thinned(given, most);
         }
         if !self.log {
-            // Names of places on a linear axis may stand too close, so round numbers are safer
+            // On a linear axis the given marks may be too close together, so round numbers are used
             let step = round_step((self.high - self.low) / most.max(2) as f64);
             if step <= 0.0 {
-                return Vec::new(); // so little that a part of it is nothing
+                return Vec::new(); // the range is so small that the step is rounded to zero
             }
             let first = (self.low / step).ceil() as i64;
             let all = (first..).map(|n| n as f64 * step).take_while(|value| *value <= self.high);
@@ -78,7 +78,7 @@ impl Scale {
     }
 }
 
-/// Every figure of an interval that has to be on the drawing.
+/// The values of an interval that must fit on the drawing.
 pub(super) fn ends(interval: Interval) -> [f64; 3] {
     [interval.low, interval.median, interval.high]
 }
@@ -88,13 +88,13 @@ fn thinned(marks: Vec<(f64, String)>, most: usize) -> Vec<(f64, String)> {
     marks.into_iter().step_by(every).collect()
 }
 
-/// The next of 1, 2, 5 times a power of ten.
+/// Rounds up to 1, 2 or 5 times a power of ten.
 fn round_step(least: f64) -> f64 {
     let power = 10f64.powf(least.log10().floor());
     [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|step| *step >= least).unwrap_or(10.0 * power)
 }
 
-/// A round number in few characters.
+/// A round number as short text.
 fn number(value: f64) -> String {
     let short = |value: f64, unit: &str| format!("{}{unit}", (value * 1e3).round() / 1e3);
     match value.abs() {
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(marks, ["0", "20", "40", "60", "80", "100"]);
     }
 
-    /// They come from files that somebody may have changed.
+    /// The values may come from files that somebody has edited.
     #[test]
     fn the_least_and_the_greatest_numbers_have_places_and_few_marks() {
         let ends = [5e-324, f64::MIN_POSITIVE, 1e-300, 1.0, 1e300, f64::MAX];

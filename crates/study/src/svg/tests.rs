@@ -40,7 +40,7 @@ fn every_point_has_its_words_and_intervals_their_ends() {
     }
 }
 
-/// A bar of a loss stands on zero, one of a gain hangs from it.
+/// A bar of a loss stands on zero, and one of a gain hangs from it.
 #[test]
 fn bars_of_gains_hang_from_zero() {
     let mut figure = Figure { level: None, ..figure(PlotKind::Bars) };
@@ -80,7 +80,7 @@ fn the_papers_axes_come_first() {
     let mut ours = figure(PlotKind::Lines);
     ours.series.remove(0);
     assert_eq!(panels(&ours)[0].title, "Ours, on the paper's linear axes");
-    // On linear axes of our own, that is the same drawing
+    // If ours has linear axes too, both drawings are the same, and one panel is shown
     (ours.x.log, ours.y.log, ours.level) = (false, false, None);
     assert_eq!(panels(&ours).len(), 1);
 }
@@ -94,7 +94,7 @@ fn small_drawings_have_no_words_and_empty_ones_no_marks() {
     assert_eq!(wrapped("whole processes, seal", 10), ["whole ", "processes, ", "seal"]);
 }
 
-/// A legend of bars is read without pointing at them, in any colours and in none.
+/// Bars must be distinguishable by their legend alone, also without colours.
 #[test]
 fn bars_of_one_colour_have_textures() {
     let bars = |count: usize| {
@@ -114,7 +114,7 @@ fn bars_of_one_colour_have_textures() {
     let many = bars(12);
     let all: Vec<String> = many.series.iter().map(|series| swatch(&many, series)).collect();
     assert!(unlike(&all) && !unlike(&colourless(&many)));
-    // And the bars are as the legend shows them; small drawings have none, and leave out what nobody would see
+    // Bars have the textures of the legend. Small drawings have none, and bars that are too small neither
     let drawn = draw(&few, &PANEL);
     assert!(drawn.matches("class=\"gap\"").count() >= 12 && drawn.contains("class=\"rung\""), "{drawn}");
     assert!(!small(&few).contains("class=\"gap\""));
