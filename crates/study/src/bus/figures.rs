@@ -31,7 +31,7 @@ pub(super) fn figures(grid: &Grid) -> Vec<Figure> {
     .collect()
 }
 
-/// How soon each scheme detects a changed line, over all strikes (attacks of the matrix).
+/// How soon each scheme detects a changed line, over all strikes.
 fn soon(grid: &Grid) -> Figure {
     let flips = grid.matrix.iter().filter(|cell| cell.attack == Attack::Flip);
     let seen = flips.filter(|cell| cell.strikes.iter().any(|strike| strike.later.is_some()));

@@ -15,8 +15,8 @@ use super::{
     seeds::{over_seeds, seeds},
 };
 
-/// Name of each scheme, its settings, and its position determines its colour in figures. Losses are relative to the
-/// first one.
+/// Names and settings of the schemes. A scheme's position determines its colour in figures; losses are relative to the
+/// first scheme.
 pub(super) const SCHEMES: [(&str, &[&str]); 8] = [
     ("none", &["scheme.name=clear"]),
     ("GCM, end to end", &["scheme.name=gcm"]),
