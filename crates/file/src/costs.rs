@@ -43,7 +43,7 @@ impl Costs {
     /// Bytes in a file.
     pub(crate) const BYTES: usize = 12;
 
-    /// As they stand in a file.
+    /// The encoding in a file.
     pub(crate) fn to_bytes(self) -> [u8; Costs::BYTES] {
         let mut bytes = [0; Costs::BYTES];
         for (bytes, number) in bytes.chunks_exact_mut(4).zip([self.memory_kib, self.passes, self.lanes]) {
@@ -52,13 +52,13 @@ impl Costs {
         bytes
     }
 
-    /// As read from a file; they may be impossible.
+    /// Decodes the parameters in a file. Argon2 may not allow them.
     pub(crate) fn from_bytes(bytes: &[u8; Costs::BYTES]) -> Costs {
         let number = |at: usize| bytes[at..at + 4].iter().fold(0, |n, &byte| n << 8 | u32::from(byte));
         Costs { memory_kib: number(0), passes: number(4), lanes: number(8) }
     }
 
-    /// The same for Argon2; `len` is that of the key to make, in bytes.
+    /// The same as parameters of the crate `argon2`, for a key of `len` bytes.
     pub(crate) fn params(self, len: usize) -> Option<Params> {
         Params::new(self.memory_kib, self.passes, self.lanes, Some(len)).ok()
     }

@@ -1,4 +1,4 @@
-//! A signature in a file of its own, beside the file that it is for.
+//! Detached signatures: a signature in a file of its own, beside the file that it signs.
 
 use std::io::Read;
 
@@ -116,7 +116,7 @@ impl Signature {
         const LONGEST: usize = 16 * 1024;
         let mut text = vec![0; LONGEST];
         let got = fill(&mut from, &mut text)?;
-        // There may be more, which nobody looked at.
+        // The buffer is full, so that more may follow that was not checked.
         if got == LONGEST {
             return Err(Error::NotAuthentic(Flaw::SignatureFile));
         }
@@ -160,7 +160,8 @@ fn hash(mut input: Input, work: &Work) -> Result<[u8; HASH], Error> {
         }
     }
     drop(from);
-    // A mixture of what it was and what it is now was never anybody's file.
+    // If the file changed while it was read, what was hashed is a mixture of two versions, which never existed as a
+    // file.
     input.is_unchanged()?;
     Ok(hasher.finalize().into())
 }
@@ -173,7 +174,7 @@ mod tests {
     use super::*;
     use crate::progress::Progress;
 
-    /// Writes to a file while it is read.
+    /// Changes a file while it is read.
     struct Writes(PathBuf);
 
     impl Progress for Writes {
@@ -182,7 +183,7 @@ mod tests {
         }
     }
 
-    /// The hash would be of no file that ever was.
+    /// Otherwise the hash would be that of a mixture of two versions.
     #[test]
     fn a_file_that_changes_while_it_is_read_is_neither_signed_nor_verified() {
         let directory = tempfile::tempdir().unwrap();

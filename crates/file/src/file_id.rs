@@ -51,7 +51,7 @@ impl FileId {
         }
     }
 
-    /// The same from what the system says of a name in an open directory.
+    /// The same from the metadata of an entry in an open directory.
     #[allow(clippy::unnecessary_cast, reason = "numbers of names are shorter on some machines")]
     pub(crate) fn of_stat(stat: &Stat) -> FileId {
         FileId {
@@ -69,14 +69,14 @@ impl FileId {
         self.len
     }
 
-    /// Whether `now` is the same file, and nobody wrote to it. Removing another of its names changes the time of its
-    /// metadata too: then the time of its content has to do.
+    /// Whether `now` is the same file with unchanged content. If some of its names (hard links) were removed, which
+    /// also changes the time of the last metadata change, that time is not compared.
     pub(crate) fn is_still(&self, now: &FileId) -> bool {
         let as_if = FileId { names: self.names, changed: self.changed, ..*now };
         if now.names < self.names { as_if == *self } else { now == self }
     }
 
-    /// Fails if `file`, which errors call `name`, was written to since.
+    /// Fails if `file` was written to since this state was taken; `name` is its name in errors.
     ///
     /// # Errors
     /// [`Error::Changed`].
@@ -86,7 +86,7 @@ impl FileId {
         if self.is_still(&now) { Ok(()) } else { Err(changed()) }
     }
 
-    /// Whether both are one file, changed or not.
+    /// Whether both are the same file, even if its content has changed.
     pub(crate) fn same_file(&self, other: &FileId) -> bool {
         (self.device, self.inode) == (other.device, other.inode)
     }

@@ -1,4 +1,4 @@
-//! Whether a text that nobody unpacks, since it is only verified, is what its file says that it is: a tree or a list.
+//! Whether a text that is verified but not unpacked has the form that its preamble states: a tree or a list.
 
 use std::{
     io::{self, Write},
@@ -12,7 +12,7 @@ use crate::{
     tree::TreeForm,
 };
 
-/// Takes a text, and tells at its end. More handles than one write to the same.
+/// Checks the form of a text that is written to it. Clones share their state.
 #[derive(Clone)]
 pub(crate) struct Form(Arc<Mutex<Kind>>);
 
@@ -23,7 +23,7 @@ enum Kind {
 }
 
 impl Form {
-    /// For a text that shall be `content`.
+    /// A check for a text that must have the form of `content`.
     pub(crate) fn of(content: Content) -> Form {
         Form(Arc::new(Mutex::new(match content {
             Content::Bytes => Kind::Bytes,
@@ -32,7 +32,7 @@ impl Form {
         })))
     }
 
-    /// The text has ended.
+    /// Returns whether the text that was written is well formed and complete.
     ///
     /// # Errors
     /// [`Flaw::Tree`], [`Flaw::List`].
@@ -49,7 +49,8 @@ impl Form {
     }
 }
 
-/// Whatever is wrong is told at the end: that a chunk was changed is the graver error.
+/// Writing never fails: a malformed text is reported by [`Form::finish`], because a chunk that is not authentic is the
+/// more important error and must be reported first.
 impl Write for Form {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut *self.lock() {

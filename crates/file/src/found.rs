@@ -68,7 +68,7 @@ impl Found {
         Input::file(self.file()?, self.path().display().to_string())
     }
 
-    /// The same as a file.
+    /// Opens it as a [`File`].
     pub(crate) fn file(&self) -> Result<File, Error> {
         let (parent, name) = self.parent("open")?;
         let file = regular(parent, name).map_err(|error| self.failed("open", error))?;
@@ -85,7 +85,7 @@ impl Found {
         remove_from(parent, name, &self.path(), done)
     }
 
-    /// The directory that it is in, opened step by step, and its name there.
+    /// Opens the directory that contains the file, one path component at a time; returns it and the file's name in it.
     fn parent(&self, doing: &'static str) -> Result<(OwnedFd, &OsStr), Error> {
         let name = self.below.file_name().ok_or_else(|| Error::Moved(self.path()))?;
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -99,7 +99,7 @@ impl Found {
 
     fn failed(&self, doing: &'static str, error: Errno) -> Error {
         match error {
-            // What the system says of a link that is not to be followed
+            // The errors that the system returns for a symbolic link with `O_NOFOLLOW`.
             Errno::LOOP | Errno::NOTDIR => Error::Moved(self.path()),
             other => Error::Io { doing, place: self.path().display().to_string(), source: other.into() },
         }

@@ -113,7 +113,7 @@ impl FileList {
         bytes
     }
 
-    /// `None` if these are not the bytes of a manifest: there is one way only to write it.
+    /// Decodes a manifest; `None` if it is malformed. The encoding is canonical: each manifest has only one.
     fn read(bytes: &[u8]) -> Option<FileList> {
         let mut rest = bytes.strip_prefix(&MAGIC)?;
         let mut list = FileList::default();
@@ -174,7 +174,7 @@ mod tests {
         form.is_whole()
     }
 
-    /// Its length wrapped, and a list was sealed that nobody could open.
+    /// A regression: the length overflowed, and a list was sealed that could not be opened.
     #[test]
     fn a_path_that_is_too_long_is_not_sealed() {
         let (key, sealed) = (crate::Key::raw([7; 32]), Shared::default());

@@ -1,4 +1,4 @@
-//! The text of a manifest: what it begins with, its entries, and whether a text is one while it comes in pieces.
+//! The text of a manifest: its magic bytes, its entries, and a check of its form while it is streamed.
 
 use std::{
     ffi::OsStr,
@@ -8,10 +8,10 @@ use std::{
 
 use crate::file_id::Commitment;
 
-/// How the text of a manifest begins.
+/// The magic bytes at the start of a manifest's text.
 pub(crate) const MAGIC: [u8; 8] = *b"SEALLIST";
 
-/// Path and commitment of the first entry, and what is behind it; `None` if it is not whole.
+/// Path and commitment of the first entry, and the bytes after it; `None` if the entry is incomplete.
 pub(crate) fn first_entry(bytes: &[u8]) -> Option<(&Path, &Commitment, &[u8])> {
     let (len, rest) = bytes.split_first_chunk()?;
     let (path, rest) = rest.split_at_checked(usize::from(u16::from_be_bytes(*len)))?;
@@ -19,26 +19,25 @@ pub(crate) fn first_entry(bytes: &[u8]) -> Option<(&Path, &Commitment, &[u8])> {
     Some((Path::new(OsStr::from_bytes(path)), commitment, rest))
 }
 
-/// Whether `path` is one of a list, whose last one so far is `last`.
+/// Whether `path` is valid in a list in which `last` precedes it: a plain relative path, and in ascending order.
 pub(crate) fn may_follow(path: &Path, last: Option<&Path>) -> bool {
-    // A path is as its components make it: no `a//b`, `a/./b` or `a/`.
+    // The path must be in canonical form: no `a//b`, `a/./b` or `a/`.
     let plain = path.components().collect::<PathBuf>().as_os_str() == path.as_os_str();
     let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
     !path.as_os_str().is_empty() && plain && inside && last.is_none_or(|last| last < path)
 }
 
-/// Whether a text is that of a list, while it comes in pieces and is not kept.
+/// Checks that a text is a list while it arrives in pieces, without keeping it.
 #[derive(Default)]
 pub(crate) struct ListForm {
     begun: bool,
     broken: bool,
-    /// What is not a whole entry yet.
+    /// The start of an entry that is not complete yet.
     held: Vec<u8>,
     last: Option<PathBuf>,
 }
 
 impl ListForm {
-    /// Takes the next piece.
     pub(crate) fn take(&mut self, bytes: &[u8]) {
         if self.broken {
             return;
@@ -62,7 +61,7 @@ impl ListForm {
         self.held.extend_from_slice(rest);
     }
 
-    /// Whether what was taken is a whole list.
+    /// Whether the text so far is a complete list.
     pub(crate) fn is_whole(&self) -> bool {
         self.begun && !self.broken && self.held.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Advisory locks: of several programs that would change the same file or directory, one at a time does.
+//! Advisory locks, so that only one program at a time changes a file or a directory.
 
 use std::{
     fs::File,
@@ -15,13 +15,13 @@ use rustix::{
 
 use crate::{error::Error, progress::Interrupt};
 
-/// How long another one is waited for.
+/// How long to wait for a lock that another program holds.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
-/// How soon it is tried again.
+/// The interval between attempts.
 pub(crate) const AGAIN: Duration = Duration::from_millis(20);
 
-/// Waits for the lock on `file`, which lasts until that is closed. Returns whether it was to be had; some file systems
-/// have none, and then nobody is waited for.
+/// Waits for the lock on `file`, which is held until `file` is closed. Returns `false` if another program still holds
+/// it at `until`. On a file system without locks this returns `true` at once.
 pub(crate) fn lock(file: &File, until: Instant, interrupt: &Interrupt) -> io::Result<bool> {
     loop {
         match flock(file, FlockOperation::NonBlockingLockExclusive) {

@@ -1,4 +1,4 @@
-//! One of something for each process.
+//! A value that exists once per process, so that a forked child does not share its parent's.
 
 use std::{
     process,
@@ -8,11 +8,11 @@ use std::{
     },
 };
 
-/// A `T` for each process: one that was forked gets a new one. A lock in its copy of the other may be held by a thread of its parent, whom
-/// nobody there wakes.
+/// A `T` per process: a forked child gets a new one instead of its copy of the parent's. A lock in that copy could be
+/// held by a thread that does not exist in the child, so nothing would ever release it.
 #[derive(Debug, Default)]
 pub(crate) struct OfProcess<T> {
-    /// Whose it is; 0 before the first use.
+    /// The id of the process that `value` belongs to; 0 before the first use.
     process: AtomicU32,
     value: T,
     forked: OnceLock<Box<OfProcess<T>>>,
@@ -23,7 +23,7 @@ impl<T: Default> OfProcess<T> {
         OfProcess { process: AtomicU32::new(0), value, forked: OnceLock::new() }
     }
 
-    /// That of this process.
+    /// The value of the current process.
     pub(crate) fn get(&self) -> &T {
         self.of(process::id())
     }

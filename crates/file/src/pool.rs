@@ -1,4 +1,4 @@
-//! Thread pools for single jobs, for programs that may fork, and for jobs that wait for each other.
+//! Thread pools for single jobs: for programs that may fork, and for jobs that wait for each other.
 
 use std::{
     io,
@@ -10,7 +10,7 @@ use rayon::ThreadPoolBuilder;
 
 use crate::error::Error;
 
-/// Text that makes one more thread worth its while, in bytes.
+/// Bytes of text for which one more thread is worthwhile.
 const A_THREAD: u64 = 4 << 20;
 
 /// How many threads are worthwhile for a job on `len` bytes: at most one per core; one per core if the length is not
@@ -24,30 +24,31 @@ pub fn threads_for(len: Option<u64>) -> usize {
     len.map_or(cores, |len| cores.min(usize::try_from(len / A_THREAD).unwrap_or(cores).saturating_add(1)))
 }
 
-/// How many cores this process may use. The system is asked once: in a container the answer takes it a dozen calls.
+/// The number of cores that this process may use. The system is asked only once, because the answer takes a dozen
+/// system calls in a container.
 pub(crate) fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
-    // Asked outside: a process that is forked meanwhile would wait for the answer for ever.
+    // Computed outside `get_or_init`: a process that is forked while it runs would wait for it forever.
     CORES.get().copied().unwrap_or_else(|| {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         *CORES.get_or_init(|| cores)
     })
 }
 
-/// How many threads the pool has that this runs in, or will have: asking rayon itself would start its global pool, which a job of one
-/// span does not need.
+/// The number of threads of the current pool, or of the global one. rayon itself is not asked for the latter, because
+/// that would start the global pool, which a job of one span does not need.
 pub(crate) fn threads_here() -> usize {
     if rayon::current_thread_index().is_some() { rayon::current_num_threads() } else { cores() }
 }
 
-/// Threads that are waited for: those of a pool that is dropped go on until each has noticed. What waits for them to be gone, as
-/// `unshare` does, fails meanwhile.
+/// The threads of a pool, joined on drop. Dropping a rayon pool does not wait for its threads to end. Calls that
+/// require a single-threaded process, such as `unshare`, fail until they have ended.
 #[derive(Default)]
 struct Threads(Vec<JoinHandle<()>>);
 
 impl Drop for Threads {
     fn drop(&mut self) {
-        // A panic of a job went to its caller; there is nobody else to tell.
+        // A panic in a job was already propagated to its caller.
         self.0.drain(..).for_each(|thread| drop(thread.join()));
     }
 }
@@ -74,7 +75,8 @@ impl Drop for Threads {
 /// # Errors
 /// Those of `job`, or the system's if there are no more threads.
 pub fn pooled<T: Send>(threads: usize, job: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
-    // Dropped behind the pool, without which they do not end; also where the system gives only some of them.
+    // Declared before the pool, so that it is dropped after it: the threads end only when the pool is dropped. If only
+    // some of the threads could be started, those are joined as well.
     let mut started = Threads::default();
     let start = |thread: rayon::ThreadBuilder| {
         started.0.push(thread::Builder::new().spawn(|| thread.run())?);
@@ -100,7 +102,7 @@ mod tests {
 
     static ENDED: AtomicUsize = AtomicUsize::new(0);
 
-    /// What a thread drops as the last thing that it does, and takes its time for.
+    /// A thread-local value that delays the end of its thread.
     struct Last;
 
     impl Drop for Last {

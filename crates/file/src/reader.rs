@@ -41,13 +41,13 @@ pub struct SealedReader<R> {
     preamble: Preamble,
     /// Length of the text.
     len: u64,
-    /// Its length with what is around it.
+    /// Length of the text including its padding and signature.
     laid_out: u64,
-    /// Place of the next byte to be read; may lie behind the end.
+    /// Offset in the text of the next byte to be read; may be past the end.
     at: u64,
-    /// The chunk opened last, in a buffer that never grows.
+    /// The text of the chunk that was opened last, in a buffer that never grows.
     chunk: Zeroizing<Vec<u8>>,
-    /// Its number and how much text it has.
+    /// The number of that chunk, and the length of its text.
     held: Option<(u64, usize)>,
 }
 
@@ -116,7 +116,7 @@ impl<R: Read + Seek> SealedReader<R> {
         self.inner
     }
 
-    /// Opens the chunk at `self.at`, if it is not the one at hand; returns its text from there on.
+    /// Opens the chunk that contains `self.at`, unless it is in the buffer; returns its text from there on.
     fn rest(&mut self) -> Result<&[u8], Error> {
         let index = self.at / chunk::PLAIN as u64;
         let text = match self.held {

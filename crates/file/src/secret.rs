@@ -1,4 +1,4 @@
-//! Secret bytes and random ones.
+//! Secret bytes, and random bytes.
 
 use zeroize::Zeroizing;
 
@@ -7,7 +7,7 @@ use crate::error::Error;
 /// Secret bytes, wiped when dropped.
 pub(crate) type Secret = Zeroizing<Vec<u8>>;
 
-/// Fills `bytes` from the operating system.
+/// Fills `bytes` with random bytes from the operating system.
 pub(crate) fn random(bytes: &mut [u8]) -> Result<(), Error> {
     getrandom::fill(bytes).map_err(Error::Random)
 }

@@ -14,14 +14,14 @@ pub(crate) const PLAIN: usize = CHUNKS * chunk::PLAIN;
 /// Length of every sealed span but the last, in bytes.
 pub(crate) const SEALED: usize = CHUNKS * chunk::SEALED;
 
-/// A span in its buffer, which lies as the sealed file does: each chunk's text with room for its tag behind it.
+/// A span in its buffer, which is laid out as in the sealed file: each chunk's text, with room for its tag after it.
 pub(crate) struct Span {
     buffer: Zeroizing<Vec<u8>>,
-    /// Its number in the file, from 0.
+    /// The span's number in the file, from 0.
     pub(crate) index: u64,
     /// Bytes of text in it.
     pub(crate) text: usize,
-    /// Whether the body ends in it: then there is one short chunk, maybe empty, after the full ones.
+    /// Whether this is the last span: it then ends with a short chunk, possibly empty, after the full ones.
     pub(crate) last: bool,
 }
 
@@ -75,7 +75,7 @@ impl Span {
         }
     }
 
-    /// Opens the first `len` bytes in place; they become the text.
+    /// Opens the first `len` bytes in place, which then contain the text.
     pub(crate) fn open(&mut self, body: &Body, len: usize) -> Result<(), Error> {
         let first = self.first();
         self.last = len < SEALED;

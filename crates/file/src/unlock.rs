@@ -1,4 +1,4 @@
-//! From the keys at hand to the input key of a file.
+//! Finds the file key with the keys that the caller has.
 
 use crate::{
     costs::Ceiling,
@@ -8,7 +8,7 @@ use crate::{
     slots::{Fixed, Slots},
 };
 
-/// The file key, from the first slot that one of `keys` opens. The header is authentic then.
+/// The file key, from the first slot that one of `keys` opens. The header was authenticated with it.
 pub(crate) fn file_key(slots: &Slots, fixed: &Fixed, keys: &[Key], ceiling: Ceiling) -> Result<Secret, Error> {
     let mut too_costly = None;
     for key in keys {

@@ -1,5 +1,5 @@
-//! Two ways over the spans of a file: by position, in any order, when both ends are files; in order, through a window
-//! of bounded size, when one is a stream.
+//! Two ways to process the spans of a file: by position and in any order, if input and output are files; in order,
+//! through a window of bounded size, if one of them is a stream.
 
 use std::{
     io::{self, IoSlice, IoSliceMut, Read, Write},
@@ -17,12 +17,12 @@ use crate::{
     span::{PLAIN, Span},
 };
 
-/// Runs `each` over spans `0..count` on as many threads as `work` allows, every one with a single buffer that it uses
-/// again and again. `each` returns the bytes of input it dealt with.
+/// Runs `each` for spans `0..count` on as many threads as `work` allows. Each thread reuses a single buffer. `each`
+/// returns the number of input bytes that it processed.
 ///
 /// # Errors
-/// That of the first failing span, by position in the file: spans are handed out in order, so what comes before the
-/// first failure has been seen.
+/// The error of the failing span that comes first in the file: spans are handed out in order, so all spans before it
+/// were processed.
 pub(crate) fn by_position(
     text: u64,
     work: &Work,
@@ -66,10 +66,10 @@ pub(crate) fn by_position(
     }
 }
 
-/// Reads spans, does `each` of them, and writes them in order. While one window is worked on and written, the next is
-/// read; there are never more than two windows of `work.threads` spans.
+/// Reads spans, runs `each` on them, and writes them in order. While one window of `work.threads` spans is processed
+/// and written, the next one is read; no more than these two exist.
 ///
-/// `read` fills a span and returns the bytes of input it took; it sets `last` when the input has ended.
+/// `read` fills a span and returns the number of input bytes that it read; at the end of the input it sets `last`.
 pub(crate) fn in_order(
     work: &Work,
     mut read: impl FnMut(&mut Span) -> Result<usize, Error> + Send,
@@ -98,7 +98,7 @@ pub(crate) fn in_order(
     let mut now = Vec::new();
     let mut next = Vec::new();
     let mut last = fill(&mut now)?;
-    // A short text is done by the thread that is here; starting others takes longer than it does.
+    // A single span is processed on this thread, because starting others would take longer.
     if let (true, [slot]) = (last, &mut now[..]) {
         each(&mut slot.span, slot.got)?;
         work.interrupt.check()?;
@@ -129,15 +129,15 @@ pub(crate) fn in_order(
     }
 }
 
-/// A span on its way through the window.
+/// A span in a window.
 struct Slot {
     span: Span,
-    /// Bytes of input in it.
+    /// Bytes of input in the span.
     got: usize,
     done: Result<(), Error>,
 }
 
-/// Reads until all of `parts` are full or the input ends; returns how much came.
+/// Reads until all of `parts` are full or the input ends; returns the number of bytes read.
 pub(crate) fn fill_parts(from: &mut (impl Read + ?Sized), mut parts: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
     let mut got = 0;
     while !parts.is_empty() {

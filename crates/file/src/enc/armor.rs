@@ -34,7 +34,7 @@ pub enum Armor {
 /// Bytes that make a line.
 const LINE: usize = 48;
 
-/// Writes what it is given, in base64 if asked.
+/// Writes its input to `to`, encoded in base64 if requested.
 pub(super) struct Encoder<'a, W> {
     to: &'a mut W,
     armor: Armor,
@@ -47,7 +47,7 @@ impl<'a, W: Write> Encoder<'a, W> {
         Encoder { to, armor, rest: Vec::new() }
     }
 
-    /// Writes `bytes`, keeping back what does not fill a line.
+    /// Writes `bytes`, except for the last ones that do not fill a line yet.
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         if self.armor == Armor::None {
             return self.to.write_all(bytes).map_err(Error::io("write", OUTPUT));
@@ -57,7 +57,7 @@ impl<'a, W: Write> Encoder<'a, W> {
         self.put(whole)
     }
 
-    /// Writes what was kept back.
+    /// Writes the incomplete last line.
     pub(super) fn finish(mut self) -> Result<(), Error> {
         self.put(self.rest.len())?;
         self.to.flush().map_err(Error::io("write", OUTPUT))
@@ -76,11 +76,11 @@ impl<'a, W: Write> Encoder<'a, W> {
     }
 }
 
-/// Reads bytes, out of base64 if asked. White space anywhere is passed over.
+/// Reads from `from`, decoding base64 if requested. White space is skipped everywhere.
 pub(super) struct Decoder<'a, R> {
     from: &'a mut R,
     armor: Armor,
-    /// Characters that do not make a group of four yet.
+    /// Characters of an incomplete group of four.
     text: Vec<u8>,
     /// Decoded bytes not yet read.
     bytes: Vec<u8>,
@@ -154,7 +154,7 @@ mod tests {
         }
     }
 
-    /// How many characters were read when something was wrong.
+    /// The number of characters read when decoding failed.
     fn wrong(text: &[u8]) -> u64 {
         match read(text).unwrap_err() {
             Error::Enc(EncError::NotBase64(at)) => at,
@@ -184,7 +184,7 @@ mod tests {
         }
     }
 
-    /// What was read is given before more is read.
+    /// Decoded bytes are returned before more input is read.
     #[test]
     fn whole_groups_are_given_at_once() {
         let text = STANDARD.encode(bytes(2 * PIECE));
@@ -198,7 +198,7 @@ mod tests {
         }
     }
 
-    /// Padding may be the last that a piece has, and then nothing may come but white space.
+    /// Padding may be the last thing in a piece of input; after it, only white space is allowed.
     #[test]
     fn nothing_follows_padding() {
         for len in [PIECE / 4 * 3 - 1, PIECE / 4 * 3 - 2] {

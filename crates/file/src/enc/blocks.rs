@@ -1,4 +1,4 @@
-//! Block ciphers by whole blocks, and the modes of `enc` over them.
+//! Block ciphers on whole blocks, and the modes of `enc` that use them.
 
 use sealwright::{Isa, raw};
 use zeroize::Zeroizing;
@@ -13,12 +13,12 @@ const LONGEST: usize = 16;
 pub(super) trait Blocks {
     /// Bytes of a block.
     fn block(&self) -> usize;
-    /// Encrypts each block by itself.
+    /// Encrypts each block separately.
     fn encrypt(&self, blocks: &mut [u8]);
-    /// Decrypts each block by itself.
+    /// Decrypts each block separately.
     fn decrypt(&self, blocks: &mut [u8]);
 
-    /// Decrypts a chain of blocks and sets `iv` to go on.
+    /// CBC decryption; `iv` becomes the IV for the next piece.
     fn cbc_decrypt(&self, iv: &mut [u8], text: &mut [u8]) {
         let before = [&*iv, &*text].concat();
         iv.copy_from_slice(&before[text.len()..]);
@@ -26,7 +26,7 @@ pub(super) trait Blocks {
         xor(text, &before);
     }
 
-    /// Encrypts a chain of blocks and sets `iv` to go on.
+    /// CBC encryption; `iv` becomes the IV for the next piece.
     fn cbc_encrypt(&self, iv: &mut [u8], text: &mut [u8]) {
         for block in text.chunks_exact_mut(self.block()) {
             xor(block, iv);
@@ -107,10 +107,11 @@ pub(super) fn blocks(cipher: EncCipher, isa: Isa, key: &Secret) -> Box<dyn Block
     }
 }
 
-/// The key stream of CFB with whole blocks and of OFB, piece after piece. All pieces but the last are whole blocks.
+/// The key stream of OFB, and of CFB with whole blocks, computed piece by piece. All pieces but the last consist of
+/// whole blocks.
 pub(super) struct Feedback {
     cipher: Box<dyn Blocks>,
-    /// What the next block of key stream is made of.
+    /// The cipher's input for the next block of key stream.
     register: Zeroizing<Vec<u8>>,
 }
 
@@ -119,7 +120,7 @@ impl Feedback {
         Feedback { cipher, register: Zeroizing::new(iv.to_vec()) }
     }
 
-    /// CFB. Each block of key stream depends on the one before.
+    /// CFB encryption. Each block of key stream depends on the ciphertext block before it.
     pub(super) fn cfb_encrypt(&mut self, text: &mut [u8]) {
         for block in text.chunks_mut(self.cipher.block()) {
             self.cipher.encrypt(&mut self.register);
@@ -128,7 +129,7 @@ impl Feedback {
         }
     }
 
-    /// CFB. The key stream is known at once, since the ciphertext is.
+    /// CFB decryption. All blocks of key stream are computed at once, because the whole ciphertext is known.
     pub(super) fn cfb_decrypt(&mut self, text: &mut [u8]) {
         let whole = text.len() / self.cipher.block() * self.cipher.block();
         let mut stream = Zeroizing::new([&self.register[..], &text[..whole]].concat());
@@ -140,7 +141,7 @@ impl Feedback {
         xor(text, &stream);
     }
 
-    /// OFB, both ways.
+    /// OFB, in both directions.
     pub(super) fn ofb(&mut self, text: &mut [u8]) {
         for block in text.chunks_mut(self.cipher.block()) {
             self.cipher.encrypt(&mut self.register);
@@ -149,7 +150,7 @@ impl Feedback {
     }
 }
 
-/// ChaCha20 as OpenSSL has it: the IV is a counter of 64 bits, little endian, and a nonce of 64.
+/// ChaCha20 as in OpenSSL: the IV is a 64-bit little-endian counter and a 64-bit nonce.
 #[cfg(feature = "enc-more")]
 pub(super) struct ChaCha20(chacha20::ChaCha20LegacyCore);
 
@@ -164,7 +165,7 @@ impl ChaCha20 {
         ChaCha20(core)
     }
 
-    /// Encrypts or decrypts the next piece. All but the last are whole blocks of 64 bytes.
+    /// Encrypts or decrypts the next piece. All pieces but the last consist of whole blocks of 64 bytes.
     pub(super) fn apply(&mut self, text: &mut [u8]) {
         use chacha20::cipher::StreamCipherCore;
         let mut stream = Zeroizing::new([0; 64]);
@@ -179,7 +180,7 @@ fn xor(text: &mut [u8], with: &[u8]) {
     text.iter_mut().zip(with).for_each(|(byte, with)| *byte ^= with);
 }
 
-/// Puts PKCS#7 padding behind a text that ends a block at `block`.
+/// Appends PKCS#7 padding for blocks of `block` bytes.
 pub(super) fn pad(text: &mut Vec<u8>, block: usize) {
     let more = block - text.len() % block;
     text.resize(text.len() + more, more as u8);
@@ -205,7 +206,7 @@ mod tests {
                 pad(&mut text, block);
                 assert_eq!(unpadded(&text, block), Some(len));
                 let more = text.len() - len;
-                // One byte before the last is wrong, or two in the same bit.
+                // One wrong padding byte other than the last, or two wrong in the same bit.
                 for a in len..text.len() - 1 {
                     for b in a..text.len() - 1 {
                         let mut wrong = text.clone();
@@ -221,7 +222,7 @@ mod tests {
             for last in [0, block as u8 + 1, 255] {
                 assert_eq!(unpadded(&vec![last; 3 * block], block), None, "{last}");
             }
-            // As many bytes as there are, and one more than that
+            // A full block of padding is valid; one byte less is not.
             assert_eq!(unpadded(&vec![block as u8; block], block), Some(0));
             assert_eq!(unpadded(&vec![block as u8; block - 1], block), None);
         }

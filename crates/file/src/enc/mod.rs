@@ -156,7 +156,7 @@ pub struct Transferred {
     pub written: u64,
 }
 
-/// Counts what goes through.
+/// Counts the bytes that pass through.
 struct Counted<T> {
     inner: T,
     bytes: u64,

@@ -174,7 +174,7 @@ impl EncSecret {
         Ok(self)
     }
 
-    /// Key and IV under `salt`, which is `None` for [`EncSecret::Key`] and `-nosalt`.
+    /// Key and IV for `salt`, which is `None` for [`EncSecret::Key`] and `-nosalt`.
     pub(super) fn derive(&self, cipher: EncCipher, salt: Option<[u8; SALT]>) -> Result<(Secret, Vec<u8>), Error> {
         let (passphrase, kdf, given) = match self {
             EncSecret::Key { key, iv } => {
@@ -202,7 +202,7 @@ impl EncSecret {
         Ok((key, iv))
     }
 
-    /// The salt to encrypt under, and whether to write it.
+    /// The salt to encrypt with, and whether it is written to the output.
     pub(super) fn fresh_salt(&self) -> Result<(Option<[u8; SALT]>, bool), Error> {
         Ok(match self {
             EncSecret::Passphrase { salt: Salt::Header, .. } => {
@@ -258,7 +258,7 @@ fn pbkdf2(digest: Digest, passphrase: &[u8], salt: &[u8], iterations: u32, out: 
     }
 }
 
-/// `EVP_BytesToKey` with one round: D1 = H(pass, salt), D2 = H(D1, pass, salt), ... end to end.
+/// `EVP_BytesToKey` with one round: the concatenation of D1 = H(pass, salt), D2 = H(D1, pass, salt), ...
 fn legacy(digest: Digest, passphrase: &[u8], salt: &[u8], out: &mut [u8]) {
     let mut previous = Zeroizing::new(Vec::new());
     let mut filled = 0;

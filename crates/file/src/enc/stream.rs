@@ -1,4 +1,4 @@
-//! The modes over a stream of any length, in pieces that stay in the cache.
+//! The modes on a stream of any length, processed in pieces that fit into the cache.
 
 use std::io::{Read, Write};
 
@@ -21,11 +21,11 @@ use crate::{
     secret::Secret,
 };
 
-/// Bytes treated at once: whole blocks, small enough for the second-level cache.
+/// Bytes processed at once: whole blocks, small enough for the second-level cache.
 const PIECE: usize = 256 * 1024;
 const BLOCK: usize = 16;
 const GCM_TAG: usize = 16;
-/// How `openssl enc` marks a salt.
+/// The magic bytes before a salt in the formats of `openssl enc`.
 const MAGIC: &[u8; 8] = b"Salted__";
 
 impl Enc {
@@ -96,7 +96,7 @@ impl Enc {
         to.flush().map_err(Error::io("write", OUTPUT))
     }
 
-    /// Key and IV under `salt`, which [`Enc::on_derived`] gets too.
+    /// Key and IV for `salt`, which are also passed to [`Enc::on_derived`].
     fn keys(&self, salt: Option<[u8; SALT]>) -> Result<(Secret, Vec<u8>), Error> {
         let (key, iv) = self.secret.derive(self.cipher, salt)?;
         if let Some(on_derived) = &self.on_derived {
@@ -105,7 +105,7 @@ impl Enc {
         Ok((key, iv))
     }
 
-    /// The salt to decrypt under.
+    /// The salt to decrypt with; it is read from the input if it is stored there.
     pub(super) fn written_salt(&self, from: &mut impl Read) -> Result<Option<[u8; SALT]>, Error> {
         Ok(match &self.secret {
             EncSecret::Passphrase { salt: Salt::Header, .. } => Some(read_salt(from)?),
@@ -114,7 +114,7 @@ impl Enc {
         })
     }
 
-    /// Reads a piece, heeding the interrupt and telling the progress.
+    /// Reads a piece, checks for an interrupt and reports progress.
     fn read(&self, from: &mut impl Read, buffer: &mut [u8]) -> Result<usize, Error> {
         self.work.interrupt.check()?;
         let got = fill(from, buffer)?;
@@ -156,7 +156,7 @@ impl Enc {
         }
     }
 
-    /// Keeps back one block until the input has ended: it may be padding.
+    /// Holds back the last block until the input has ended, because it may contain padding.
     fn blocks_decrypt(
         &self,
         key: &Secret,
@@ -191,7 +191,7 @@ impl Enc {
         }
     }
 
-    /// Runs `apply` over pieces, all but the last of which are whole blocks.
+    /// Runs `apply` on pieces, all of which consist of whole blocks except the last.
     fn pieces(
         &self,
         from: &mut impl Read,
@@ -224,8 +224,8 @@ impl Enc {
         self.pieces(from, apply, write)
     }
 
-    /// All of the input, if the text in it is not longer than `limit`, with the tag behind it. The buffer grows by hand: what it
-    /// leaves behind is wiped.
+    /// Reads all of the input, a text of at most `limit` bytes and the tag after it. The buffer is grown explicitly, so
+    /// that the old one is wiped.
     pub(super) fn whole(&self, from: &mut impl Read, limit: usize, tag: usize) -> Result<Secret, Error> {
         let most = limit + tag;
         let mut whole = Secret::new(vec![0; PIECE]);

@@ -1,4 +1,4 @@
-//! What OpenSSL 3.0.19 wrote and read, without an OpenSSL here. `tests/files/openssl.rs` runs the real one, where it is.
+//! Recorded results of OpenSSL 3.0.19, which need not be installed. `tests/files/openssl.rs` runs the installed one.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::{Arc, Mutex};
@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use super::*;
 use crate::output::{OutputOptions, Shared};
 
-/// A text whose every part differs from every other.
+/// A text without repetitions.
 fn text(len: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let words = std::iter::repeat_with(|| {
@@ -22,7 +22,7 @@ fn hex(bytes: &[u8]) -> String {
     base16ct::lower::encode_string(bytes)
 }
 
-/// Under a key and an IV of 01, 04, 07, ...
+/// With a key and an IV of bytes 01, 04, 07, ...
 fn enc(name: &str) -> Enc {
     let cipher: EncCipher = name.parse().unwrap();
     let bytes = |len: usize| hex(&(0..len).map(|i| (3 * i + 1) as u8).collect::<Vec<u8>>());
@@ -42,8 +42,8 @@ fn refused(enc: &Enc, direction: Direction, bytes: &[u8]) -> EncError {
     }
 }
 
-/// Each with the first 16 bytes of SHA-256 of what `openssl enc -e` makes of the text of 262,244 bytes, and `-d -nopad` of that of
-/// 262,240: more than is treated at once.
+/// For each cipher, the first 16 bytes of the SHA-256 of the output of `openssl enc -e` for a text of 262,244 bytes,
+/// and of `-d -nopad` for its first 262,240 bytes. Both lengths exceed one piece.
 const CIPHERS: [(&str, &str, &str); 20] = [
     ("aes-128-cbc", "31a31df1c773559b61be55ee6f102537", "150f50546106540a8fc33fbb5d03507a"),
     ("aes-192-cbc", "608fb2952a62356b08e9af4c96dbdc2b", "209758d728d22286ab106006e2c952fb"),
@@ -75,7 +75,7 @@ fn every_cipher_does_what_openssl_does() {
         if enc.cipher.is_read_only() {
             assert_eq!(refused(&enc, Direction::Encrypt, b""), EncError::ReadOnly(name.into()));
             if let (EncMode::Cbc, EncSecret::Key { key, iv }) = (enc.cipher.mode(), &enc.secret) {
-                // Nobody can ask for it, but what decrypts can also encrypt.
+                // Encryption with these ciphers is refused, but the code below that check can encrypt.
                 let (mut made, mut iv) = (text(262_244), iv.clone());
                 blocks::pad(&mut made, iv.len());
                 blocks::blocks(enc.cipher, enc.isa, key).cbc_encrypt(&mut iv, &mut made);
@@ -93,7 +93,7 @@ fn every_cipher_does_what_openssl_does() {
     assert_eq!(EncCipher::all().filter(|cipher| cipher.mode() != EncMode::Gcm).count(), CIPHERS.len());
 }
 
-/// Where nothing is padded, a part of a text becomes that part of what the whole becomes.
+/// Without padding, the result for a prefix of a text is a prefix of the result.
 #[test]
 fn short_texts_are_the_beginnings_of_long_ones() {
     for name in ["aes-128-ctr", "aes-192-cfb", "aes-256-ofb", "chacha20"] {
@@ -106,8 +106,8 @@ fn short_texts_are_the_beginnings_of_long_ones() {
     }
 }
 
-/// Of `openssl enc -aes-256-cbc -P -pass 'pass:pass word' -S 0123456789abcdef -md DIGEST`: key and IV with `-pbkdf2 -iter 3`, then
-/// both without.
+/// Output of `openssl enc -aes-256-cbc -P -pass 'pass:pass word' -S 0123456789abcdef -md DIGEST`: key and IV with
+/// `-pbkdf2 -iter 3`, then without.
 const PASSPHRASES: [(&str, [&str; 4]); 6] = [
     (
         "md5",
@@ -182,14 +182,14 @@ fn passphrases_become_what_openssl_makes_of_them() {
         assert_eq!(derived(Kdf::Legacy { digest }, salt), [old_key, old_iv], "{name}");
     }
     assert_eq!("sha3".parse::<Digest>(), Err(EncError::Digest("sha3".into())));
-    // What `-pbkdf2` means without more words, and without a salt, which is then none in front of the text either.
+    // The defaults of `-pbkdf2`; and without a salt, none is written.
     assert_eq!(Kdf::default(), Kdf::Pbkdf2 { iterations: 10_000, digest: Digest::Sha256 });
     let secret = EncSecret::passphrase("p", Kdf::Legacy { digest: Digest::Md5 }, Salt::None);
     let out = run(&Enc::new("aes-128-ctr".parse().unwrap(), secret), Direction::Encrypt, b"text").unwrap();
     assert_eq!(hex(&out), "5e26a266");
 }
 
-/// Of `openssl enc -aes-256-ctr -pass pass:p`, which chose the salt.
+/// Output of `openssl enc -aes-256-ctr -pass pass:p`, with a random salt.
 #[test]
 fn a_salt_is_read_and_written_in_front() {
     let cipher: EncCipher = "aes-256-ctr".parse().unwrap();
@@ -207,7 +207,7 @@ fn a_salt_is_read_and_written_in_front() {
     }
 }
 
-/// An IV that is given goes before the derived one; what has the wrong length is not cut or filled.
+/// A given IV takes precedence over the derived one; values of the wrong length are refused, not truncated or padded.
 #[test]
 fn keys_and_ivs_are_taken_as_they_are() {
     let cipher: EncCipher = "aes-256-cbc".parse().unwrap();
@@ -220,7 +220,7 @@ fn keys_and_ivs_are_taken_as_they_are() {
     let key = EncSecret::from_hex(cipher, &"01".repeat(32), &"02".repeat(16)).unwrap().with_iv(cipher, &iv).unwrap();
     let of_key = derived(key.clone()).unwrap();
     assert_eq!((of_key.key.as_slice(), &of_key.iv[..], of_key.salt), (&[1; 32][..], &[0xff; 16][..], None));
-    // The key is for another cipher.
+    // The key's length is that of another cipher.
     for (name, what, wanted, given) in [("aes-128-cbc", "key", 32, 64), ("aes-256-gcm", "IV", 24, 32)] {
         let error = refused(&Enc::new(name.parse().unwrap(), key.clone()), Direction::Encrypt, b"text");
         assert_eq!(error, EncError::HexLength { what, wanted, given });
@@ -236,12 +236,12 @@ fn keys_and_ivs_are_taken_as_they_are() {
     assert!(matches!(derived(EncSecret::passphrase("p", never, Salt::None)), Err(Error::Enc(EncError::Iterations))));
 }
 
-/// The text has to be whole blocks without padding, and the ciphertext always.
+/// Without padding, the text must consist of whole blocks; the ciphertext always.
 #[test]
 fn blocks_must_be_whole() {
     let padded = enc("aes-128-cbc");
     let bare = Enc { padding: false, ..padded.clone() };
-    // 16,384 are treated at once, and one more when decrypting.
+    // A piece has 16,384 blocks; decryption reads one more.
     for blocks in [0, 1, 2, 16_384, 16_385, 32_770] {
         let text = text(blocks * 16);
         let made = run(&bare, Direction::Encrypt, &text).unwrap();
@@ -259,7 +259,7 @@ fn blocks_must_be_whole() {
     assert_eq!(refused(&enc("des-ede3-cbc"), Direction::Decrypt, &[7; 12]), EncError::Cut);
 }
 
-/// What may be padding is kept back until it is known.
+/// The last block is held back until its padding is checked.
 #[test]
 fn bad_padding_gives_nothing_of_the_last_piece() {
     let enc = enc("aes-128-cbc");
@@ -272,8 +272,8 @@ fn bad_padding_gives_nothing_of_the_last_piece() {
     assert!(out == text(300_000)[..262_144]);
 }
 
-/// The extension: the text is held until its tag is known. Its vector is that of the specification of GCM (McGrew, Viega),
-/// case 2, whose key and text are zeros.
+/// The GCM extension holds the text until its tag is verified. The vector is case 2 of the GCM specification (McGrew,
+/// Viega), with a key and text of zeros.
 #[test]
 fn gcm_is_gcm_and_releases_nothing_unauthentic() {
     let cipher: EncCipher = "aes-128-gcm".parse().unwrap();
@@ -281,7 +281,7 @@ fn gcm_is_gcm_and_releases_nothing_unauthentic() {
     let made = run(&zeros, Direction::Encrypt, &[0; 16]).unwrap();
     assert_eq!(hex(&made), "0388dace60b6a392f328c2b971b2fe78ab6e47d42cec13bdf53a67b21257bddf");
     let enc = enc("aes-256-gcm");
-    // The buffer grows behind 256 KiB, and again behind 512.
+    // The buffer grows at 256 KiB and at 512 KiB.
     for len in [0, 1, 262_128, 262_143, 262_144, 262_145, 600_000] {
         let mut made = run(&enc, Direction::Encrypt, &text(len)).unwrap();
         assert_eq!(made.len(), len + 16);
@@ -298,7 +298,7 @@ fn gcm_is_gcm_and_releases_nothing_unauthentic() {
     assert_eq!(refused(&by_passphrase, Direction::Encrypt, b""), EncError::GcmPassphrase);
 }
 
-/// The limit is that of the text, with a tag or without: what was encrypted can be decrypted.
+/// The limit applies to the text without its tag, so that everything that was encrypted can be decrypted.
 #[test]
 fn no_more_is_held_than_the_limit() {
     let enc = enc("aes-256-gcm");
@@ -311,7 +311,7 @@ fn no_more_is_held_than_the_limit() {
     }
 }
 
-/// How much moved, which key was used, and how far it is.
+/// The returned counts, the reported key, and the progress.
 #[test]
 fn what_moved_and_what_was_derived_is_told() {
     let told = Arc::new(Mutex::new(Vec::new()));
@@ -340,7 +340,7 @@ fn what_moved_and_what_was_derived_is_told() {
     assert_eq!(told.lock().unwrap().len(), 2);
 }
 
-/// What is encrypted may be read by whom the text may be read by; what is decrypted only by its owner.
+/// An encrypted file gets the permission bits of the text; a decrypted one is for its owner only.
 #[test]
 fn files_get_their_modes() {
     use std::{fs, os::unix::fs::PermissionsExt};
@@ -360,7 +360,7 @@ fn files_get_their_modes() {
     assert_eq!((mode(&made), mode(&back), fs::read(&back).unwrap()), (0o644, 0o600, text(1000)));
 }
 
-/// Whoever is written to may keep back what was not flushed.
+/// Writers may buffer what was not flushed.
 #[test]
 fn what_was_written_is_flushed() {
     struct Held(Vec<u8>, Shared);
