@@ -1,4 +1,4 @@
-//! The worked example of `docs/FORMAT.md`: made again here, so that the page stays true.
+//! The worked example of `docs/FORMAT.md`, computed again, so that the document stays correct.
 
 use sealwright::{Isa, Suite};
 use sealwright_stream::{ChunkCipher, chunk::SALT, hkdf_expand};
@@ -11,14 +11,14 @@ use crate::{
 
 const PAGE: &str = include_str!("../../FORMAT.md");
 
-/// Bytes in rows of 16, as the page prints them.
+/// Bytes in rows of 16, as the document prints them.
 fn rows(bytes: &[u8]) -> String {
     let row = |row: &[u8]| row.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ");
     let rows = bytes.chunks(16).enumerate().map(|(i, bytes)| format!("{:04x}  {}\n", 16 * i, row(bytes)));
     rows.collect()
 }
 
-/// The example with its parts told apart: key 00..1f, salt 40..57, text "A tiny sealed file.\n", ad "greeting".
+/// The example, built from its parts: key 00..1f, salt 40..57, text "A tiny sealed file.\n", ad "greeting".
 fn seal_example(preamble: &Preamble, key: &Key, input_key: &Secret) -> Vec<u8> {
     let salt: [u8; SALT] = std::array::from_fn(|i| 0x40 + i as u8);
     let mut sealed = Shared::default();
@@ -34,7 +34,7 @@ fn seal_example(preamble: &Preamble, key: &Key, input_key: &Secret) -> Vec<u8> {
     sealed.take()
 }
 
-/// HKDF-Expand's output for the example, before it is cut into key, base nonce and commitment.
+/// The output of HKDF-Expand for the example, before it is split into key, base nonce and commitment.
 fn derived(preamble: &Preamble, input_key: &[u8], len: usize) -> Vec<u8> {
     let salt: [u8; SALT] = std::array::from_fn(|i| 0x40 + i as u8);
     let name = preamble.suite.aead_name().as_bytes();
@@ -58,7 +58,7 @@ fn raw_key() {
     raw_key_with(Suite::Serpent256Ocb);
 }
 
-/// The example under a raw key is on the page, and opens.
+/// The example under a raw key is in the document, and opens.
 fn raw_key_with(suite: Suite) {
     let bytes: Vec<u8> = (0..32).collect();
     let key = Key::raw(bytes.clone());

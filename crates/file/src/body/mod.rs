@@ -1,4 +1,4 @@
-//! The body of one file: its chunk cipher, and where its chunks lie in the file.
+//! The body of a file: its chunk cipher, and the position of its chunks in the file.
 
 use std::io::Read;
 
@@ -21,7 +21,7 @@ mod example;
 #[allow(clippy::unwrap_used)]
 mod vectors;
 
-/// One body's chunk cipher, and where the body begins.
+/// A body's chunk cipher, and where the body begins.
 pub(crate) struct Body {
     cipher: ChunkCipher,
     commitment: Commitment,
@@ -29,7 +29,7 @@ pub(crate) struct Body {
     start: u64,
 }
 
-/// Reads salt and commitment from `from`, which stands at `start`.
+/// Reads salt and commitment from `from`, which is at offset `start`.
 pub(crate) fn read_header(from: &mut impl Read, start: u64) -> Result<[u8; HEADER], Error> {
     let mut header = [0; HEADER];
     match fill(from, &mut header)? {
@@ -39,22 +39,22 @@ pub(crate) fn read_header(from: &mut impl Read, start: u64) -> Result<[u8; HEADE
 }
 
 impl Body {
-    /// The body that `cipher` seals or opens, which begins with `header`, `start` bytes from the start of the file.
+    /// A body with the header `header`, `start` bytes from the start of the file, whose chunks `cipher` seals or opens.
     pub(crate) fn new(cipher: ChunkCipher, header: &[u8; HEADER], start: u64) -> Body {
         Body { cipher, commitment: header.last_chunk().copied().unwrap_or_default(), start }
     }
 
-    /// What the file commits to.
+    /// The commitment of the file.
     pub(crate) fn commitment(&self) -> Commitment {
         self.commitment
     }
 
-    /// Seals chunk `index`: the first `len` bytes of `chunk` are encrypted in place, the tag goes behind them.
+    /// Seals chunk `index`: encrypts the first `len` bytes of `chunk` in place and writes the tag after them.
     pub(crate) fn seal(&self, index: u64, chunk: &mut [u8], len: usize) {
         self.cipher.seal_chunk(index, chunk, len);
     }
 
-    /// Opens chunk `index` in place: text and tag.
+    /// Opens chunk `index`, text and tag, in place.
     pub(crate) fn unseal(&self, index: u64, chunk: &mut [u8]) -> Result<(), Error> {
         self.cipher.open_chunk(index, chunk).map_err(|error| self.placed(error))
     }
@@ -74,15 +74,15 @@ impl Body {
         self.offset(chunk::count(len) - 1)
     }
 
-    /// Reads and opens the last chunk of a text of `len` bytes, which only a text of that length has. Returns the chunk,
-    /// its text in front.
+    /// Reads and opens the last chunk of a text of `len` bytes. It is authentic only if the text has that length.
+    /// Returns the chunk with its text at the start.
     pub(crate) fn prove_length(&self, from: &mut impl Read, len: u64) -> Result<Secret, Error> {
         let mut last = Secret::new(vec![0; (len % PLAIN as u64) as usize + TAG]);
         self.read_chunk(from, chunk::count(len) - 1, &mut last)?;
         Ok(last)
     }
 
-    /// Reads chunk `index` from `from`, which stands at it, and opens it in place.
+    /// Reads chunk `index` from `from`, which is at the chunk's offset, and opens it in place.
     pub(crate) fn read_chunk(&self, from: &mut impl Read, index: u64, chunk: &mut [u8]) -> Result<(), Error> {
         let got = fill(from, chunk)?;
         if got < chunk.len() {
@@ -91,7 +91,7 @@ impl Body {
         self.unseal(index, chunk)
     }
 
-    /// An error of the stream, with offsets that count from the start of the file.
+    /// An error of the stream with offsets counted from the start of the file.
     fn placed(&self, error: StreamError) -> Error {
         match Flaw::of(&error, self.start) {
             Some(flaw) => Error::NotAuthentic(flaw),

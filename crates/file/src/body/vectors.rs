@@ -1,4 +1,4 @@
-//! The vectors of C2SP chunked encryption that Wycheproof carries, opened in both ways that files are.
+//! Wycheproof's vectors of C2SP chunked encryption, opened as a stream and by position.
 
 use std::io::Cursor;
 
@@ -13,7 +13,7 @@ use wycheproof::{
 use super::Body;
 use crate::{Error, Shared, Work, open::OpenTransfer};
 
-/// What a stream gave before it ended or failed, and how it ended.
+/// The text that a stream returned before it ended or failed, and its result.
 fn stream(suite: Suite, isa: Isa, key: &[u8], context: &[u8], sealed: &[u8]) -> (Vec<u8>, Result<u64, Error>) {
     let mut out = Shared::default();
     let done = begin(suite, isa, key, context, sealed).and_then(|body| {
@@ -29,7 +29,7 @@ fn begin(suite: Suite, isa: Isa, key: &[u8], context: &[u8], sealed: &[u8]) -> R
     Ok(Body::new(ChunkCipher::open(suite, isa, key, header, &[context])?, header, 0))
 }
 
-/// Whether the last chunk opens at the place that the length gives it.
+/// Whether the last chunk opens at the position that follows from the length.
 fn length_holds(suite: Suite, isa: Isa, key: &[u8], context: &[u8], sealed: &[u8]) -> bool {
     let Ok(body) = begin(suite, isa, key, context, sealed) else { return false };
     let Ok(len) = body.text_len(sealed.len() as u64) else { return false };
@@ -57,7 +57,7 @@ fn wycheproof_chunked_encryption() {
                         assert_eq!(test.msg_length, Some(*len as usize), "{said}");
                         assert_eq!(Sha512::digest(&text)[..], wanted[..], "{said}");
                     }
-                    // A stream may give no more than the authentic beginning.
+                    // A stream that fails must have returned no more than the authentic beginning.
                     if done.is_err() {
                         let authentic = test.msg_length.filter(|_| has(TestFlag::PartialPlaintext)).unwrap_or(0);
                         assert!(text.len() <= authentic, "{said}");

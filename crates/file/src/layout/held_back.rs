@@ -1,26 +1,27 @@
-//! The last bytes of a stream whose end is not known yet.
+//! The last bytes of a stream, held back while more may follow.
 
 use zeroize::Zeroizing;
 
-/// Keeps the last bytes of what it was given.
+/// Holds back the last bytes of its input.
 pub(crate) struct HeldBack {
     most: usize,
     bytes: Zeroizing<Vec<u8>>,
 }
 
 impl HeldBack {
-    /// Keeps the last `most` bytes.
+    /// Holds back the last `most` bytes.
     pub(crate) fn new(most: usize) -> Self {
-        // Room for all of it: growing would leave a copy behind.
+        // Full capacity from the start: growing would leave an unwiped copy behind.
         HeldBack { most, bytes: Zeroizing::new(Vec::with_capacity(2 * most)) }
     }
 
-    /// The bytes that are kept.
+    /// The bytes that are held back.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Takes `bytes`. Returns what is now known not to be the end: of the bytes before, and of `bytes`.
+    /// Takes `bytes`. Returns the bytes that are now known to precede the last ones: first those held back before, then
+    /// the start of `bytes`.
     pub(crate) fn push<'a>(&mut self, bytes: &'a [u8]) -> (Zeroizing<Vec<u8>>, &'a [u8]) {
         let settled = (self.bytes.len() + bytes.len()).saturating_sub(self.most);
         let old = settled.min(self.bytes.len());

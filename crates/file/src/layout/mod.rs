@@ -32,7 +32,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// Refuses what is opened in other ways than a file.
+    /// Refuses content that [`Opening::open`](crate::Opening::open) cannot open: trees and lists.
     pub(crate) fn is_one_file(self) -> Result<(), Error> {
         match self {
             Content::Bytes => Ok(()),
@@ -65,26 +65,26 @@ pub struct Layout {
     pub padded: bool,
 }
 
-/// Bytes of a signature behind a text: the name of the key, ed25519's and ML-DSA-65's.
+/// Bytes of the signature after a text: the key id, then the signatures of ed25519 and ML-DSA-65.
 pub(crate) const TRAILER: usize = 16 + 64 + 3309;
 
 const PADDED: u8 = 0x80;
 const SIGNED: u8 = 0x40;
 
 impl Layout {
-    /// Whether nothing is put around the text.
+    /// Whether the body is the text alone, without padding or signature.
     pub(crate) fn is_plain(self) -> bool {
         !self.padded && !self.signed
     }
 
-    /// The longest text that is `laid_out` bytes long with what is around it.
+    /// The greatest possible length of the text if `laid_out` is its length with padding and signature.
     pub(crate) fn most_text(self, laid_out: u64) -> Result<u64, Flaw> {
         let padding = if self.padded { pad::LENGTH } else { 0 };
         let signature = if self.signed { TRAILER } else { 0 };
         laid_out.checked_sub((padding + signature) as u64).ok_or(Flaw::Layout)
     }
 
-    /// As it stands in a file.
+    /// The encoding in a preamble.
     pub(crate) fn to_byte(self) -> u8 {
         let content = match self.content {
             Content::Bytes => 0,
@@ -94,7 +94,7 @@ impl Layout {
         content | if self.padded { PADDED } else { 0 } | if self.signed { SIGNED } else { 0 }
     }
 
-    /// As read from a file; `None` if this build does not know it.
+    /// Decodes the byte in a preamble; `None` if this build does not know it.
     pub(crate) fn from_byte(byte: u8) -> Option<Layout> {
         let content = match byte & !(PADDED | SIGNED) {
             0 => Content::Bytes,
@@ -120,7 +120,7 @@ mod tests {
         Layout { content, signed, padded }
     }
 
-    /// The byte as docs/FORMAT.md has it: the content, 0x40 for a signature, 0x80 for padding.
+    /// The byte as in docs/FORMAT.md: the content, 0x40 for a signature, 0x80 for padding.
     #[test]
     fn a_byte_says_how_a_text_is_laid_out() {
         let known = [
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(Layout::from(Content::List), layout(Content::List, false, false));
     }
 
-    /// A length of 8 bytes behind padding; 16, 64 and 3,309 of a signature.
+    /// Padding takes at least the 8 bytes of the length; a signature 16, 64 and 3,309 bytes.
     #[test]
     fn what_is_around_a_text_takes_room() {
         for (signed, padded, around) in [(false, false, 0), (false, true, 8), (true, false, 3389), (true, true, 3397)] {

@@ -1,7 +1,8 @@
 //! Length padding: `text || zeros || length of the text (8)`.
 //!
-//! Only zeros may stand between text and length. A reader of a stream thus needs no memory for what may turn out to be
-//! padding: it counts zeros and writes them when something else follows. A reader at random takes the length from the end.
+//! All bytes between the text and its length must be zeros. A reader of a stream therefore need not buffer what may be
+//! padding: it counts zeros, and writes them when another byte follows. A random-access reader reads the length at the
+//! end.
 
 use std::io::{self, IoSliceMut, Read, Write};
 
@@ -11,16 +12,16 @@ use crate::{
     read::fill,
 };
 
-/// Bytes of the length behind the padding.
+/// Bytes of the length at the end of the padding.
 pub(crate) const LENGTH: usize = 8;
-/// A padded text, its length included, has at least so many bytes: short messages all look alike.
+/// The minimum length of a padded text, including its length field: short messages have the same length.
 const LEAST: u64 = 1024;
 
-/// Length of a padded text, its length included; `None` if no text is so long.
+/// The padded length of a text, including its length field; `None` if it does not fit into 64 bits.
 ///
 /// Padmé (Nikitin et al., Reducing Metadata Leakage from Encrypted Files and Communication with PURBs, PETS 2019): of a
-/// length below 2^(E + 1) only the first log2(E) + 1 bits vary, the others are rounded up to zeros. It tells O(log log L) bits of
-/// the length L, like powers of two, but adds at most 12 % where these add up to 100 %.
+/// length below 2^(E + 1), only the highest log2(E) + 1 bits vary; it is rounded up so that the others are zeros. This
+/// reveals O(log log L) bits of the length L, as padding to powers of two does, but adds at most 12 % instead of 100 %.
 pub(crate) fn padded_len(text: u64) -> Option<u64> {
     let len = text.checked_add(LENGTH as u64)?.max(LEAST);
     let exponent = len.ilog2();
@@ -28,11 +29,11 @@ pub(crate) fn padded_len(text: u64) -> Option<u64> {
     Some(len.checked_add(low)? & !low)
 }
 
-/// The text of `from`, then its padding.
+/// Reads the text of `from`, then its padding.
 pub(crate) struct Padder<R> {
     from: R,
     text: u64,
-    /// What follows the text, once it has ended: zeros, and bytes of the length.
+    /// What is left to be read after the text: a number of zeros, then the bytes of the length.
     tail: Option<(u64, Vec<u8>)>,
 }
 
@@ -46,7 +47,7 @@ impl<R: Read> Padder<R> {
         self.text
     }
 
-    /// Notes `got` bytes of text; at its end, prepares the tail.
+    /// Counts `got` bytes of text; at its end, prepares the padding.
     fn took(&mut self, got: usize) -> io::Result<()> {
         self.text += got as u64;
         if got == 0 {
@@ -88,12 +89,12 @@ impl<R: Read> Read for Padder<R> {
     }
 }
 
-/// Writes a padded text to `to` without its padding. [`Unpadder::finish`] tells whether it was one.
+/// Writes a padded text to `to` without its padding. [`Unpadder::finish`] checks the length.
 pub(crate) struct Unpadder<W> {
     to: W,
-    /// The length, if nothing follows.
+    /// The last bytes so far, which are the length if nothing follows.
     tail: HeldBack,
-    /// Zeros before the tail that were not written yet.
+    /// Zeros before `tail` that were not written yet, because they may be padding.
     zeros: u64,
     written: u64,
 }
@@ -113,7 +114,7 @@ impl<W: Write> Unpadder<W> {
         Ok(())
     }
 
-    /// Takes what is text or padding.
+    /// Takes bytes that are text or padding.
     fn pass(&mut self, bytes: &[u8]) -> io::Result<()> {
         let text = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
         if text > 0 {
@@ -126,10 +127,10 @@ impl<W: Write> Unpadder<W> {
         Ok(())
     }
 
-    /// Writes the zeros that are text. Returns the writer and the length of the text.
+    /// Writes the held-back zeros that belong to the text. Returns the writer and the length of the text.
     ///
     /// # Errors
-    /// [`Flaw::Layout`] if the length does not agree with what came before.
+    /// [`Flaw::Layout`] if the length is inconsistent with the bytes before it.
     pub(crate) fn finish(mut self, name: &str) -> Result<(W, u64), Error> {
         let malformed = || Error::NotAuthentic(Flaw::Layout);
         let length = u64::from_be_bytes(self.tail.bytes().try_into().map_err(|_| malformed())?);
@@ -155,7 +156,7 @@ impl<W: Write> Write for Unpadder<W> {
     }
 }
 
-/// The length of the text that `from` gives at the end of a padded text of `whole` bytes.
+/// Reads the length of the text at the end of a padded text of `whole` bytes.
 pub(crate) fn read_length(from: &mut impl Read, whole: u64) -> Result<u64, Error> {
     let mut length = [0; LENGTH];
     let got = fill(from, &mut length)?;
@@ -204,13 +205,13 @@ mod tests {
     fn how_much_was_text_is_told() {
         let text = [7; 1000];
         let mut padder = Padder::new(&text[..]);
-        // 16 zeros and 8 bytes of the length follow.
+        // 16 zeros and the 8 bytes of the length.
         for wanted in [(300, 300), (300, 600), (300, 900), (100, 1000), (24, 1000), (0, 1000)] {
             assert_eq!((padder.read(&mut [0; 300]).unwrap(), padder.text()), wanted);
         }
     }
 
-    /// Whoever is written to may keep back what was not flushed.
+    /// Writers may buffer what was not flushed.
     #[test]
     fn flushing_goes_through() {
         struct Flushed(usize);
@@ -232,12 +233,13 @@ mod tests {
         assert_eq!((times, len), (2, 4));
     }
 
-    /// The examples of the paper's rule, worked out by hand: E = floor(log2 L), S = floor(log2 E) + 1, E - S low bits.
+    /// Examples of the paper's rule, computed by hand: E = floor(log2 L), S = floor(log2 E) + 1, E - S low bits are
+    /// zero.
     #[test]
     fn lengths_are_those_of_padme() {
-        // 1024: E = 10, S = 4, six bits. 1025 goes to the next multiple of 64.
+        // 1024: E = 10, S = 4, six low bits. 1025 is rounded up to the next multiple of 64.
         assert_eq!((padded_len(0), padded_len(1016), padded_len(1017)), (Some(1024), Some(1024), Some(1088)));
-        // 1 MiB and 1: E = 20, S = 5, fifteen bits.
+        // 1 MiB and 1 byte: E = 20, S = 5, fifteen low bits.
         assert_eq!(padded_len((1 << 20) - 8), Some(1 << 20));
         assert_eq!(padded_len((1 << 20) - 7), Some((1 << 20) + (1 << 15)));
         for text in (0..4000).map(|i| i * 7919).filter(|text| *text > 1016) {

@@ -5,7 +5,8 @@ use std::{
     io::{self, Write},
 };
 
-/// A block device, which is written in place. At the end of what is written it is waited for: closing it does not.
+/// A block device, which is written in place. It is synced after the last write, because closing it does not wait for
+/// the data to reach it.
 pub(super) struct Device {
     pub(super) file: File,
     pub(super) sync: bool,

@@ -1,4 +1,4 @@
-//! Directories: made and synced.
+//! Creating directories, and syncing them.
 
 use std::{
     fs::{self, DirBuilder, File},
@@ -11,7 +11,7 @@ use rustix::{fs::syncfs, io::Errno};
 
 use crate::error::Error;
 
-/// The directory that `path` is in.
+/// The directory that contains `path`.
 pub(crate) fn parent(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -19,19 +19,19 @@ pub(crate) fn parent(path: &Path) -> &Path {
     }
 }
 
-/// The directory in which a name is to outlive a power cut. It is opened before the name appears, so that what is done does not fail
-/// over it.
+/// The directory of a new name that must survive a power failure. It is opened before the file gets that name, so that
+/// after the naming nothing can fail for lack of permission or descriptors.
 pub(crate) enum Above {
     Directory(File),
-    /// It may be written to and not read. All of the file system is synced in its place.
+    /// The directory can be written but not read, and so not opened. The whole file system is synced instead.
     Unreadable,
 }
 
 impl Above {
-    /// That of the name `path`.
+    /// The directory that contains `path`.
     ///
     /// # Errors
-    /// What the system says, unless it is that the directory may not be read.
+    /// System errors, except that the directory cannot be read.
     pub(crate) fn of(path: &Path) -> Result<Above, Error> {
         match File::open(parent(path)) {
             Ok(directory) => Ok(Above::Directory(directory)),
@@ -40,10 +40,10 @@ impl Above {
         }
     }
 
-    /// Makes sure that the name `path`, which `file` has now, outlives a power cut.
+    /// Ensures that the name `path`, which `file` has now, survives a power failure.
     ///
     /// # Errors
-    /// What the system says, unless it is that this file system cannot sync directories.
+    /// System errors, except that the file system cannot sync directories.
     pub(crate) fn sync(&self, file: &File, path: &Path) -> Result<(), Error> {
         match self {
             Above::Directory(directory) => sync_directory(directory, path),
@@ -56,7 +56,7 @@ fn failed(path: &Path) -> impl FnOnce(io::Error) -> Error {
     Error::io("sync the directory of", path.display().to_string())
 }
 
-/// The same for a directory that is open: its mode may forbid to open it again.
+/// The same for an open directory, whose mode may not permit opening it again.
 pub(crate) fn sync_directory(directory: &File, path: &Path) -> Result<(), Error> {
     match directory.sync_all().map_err(|error| (Errno::from_io_error(&error), error)) {
         Ok(()) | Err((Some(Errno::INVAL | Errno::NOTSUP | Errno::NOSYS), _)) => Ok(()),

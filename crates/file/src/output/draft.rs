@@ -1,4 +1,5 @@
-//! A file before it has its name: written, synced, then named in one step that never replaces another unasked.
+//! Output files before they have their name: written, synced, then named atomically, without replacing another file
+//! unless `force` is set.
 
 use std::{
     fs::{self, File, OpenOptions, Permissions},
@@ -24,12 +25,12 @@ use super::{
 };
 use crate::error::Error;
 
-/// A file being written. Dropped without [`Draft::commit`], it is gone; where the file system can make files without a
-/// name it is gone even if the process is killed.
+/// A file that is being written. If it is dropped without [`Draft::commit`], it is removed. Where the file system
+/// supports unnamed files (`O_TMPFILE`), nothing is left even if the process is killed.
 #[derive(Debug)]
 pub(crate) struct Draft {
     file: File,
-    /// Its name for now, if it has one.
+    /// Its temporary name, if it has one.
     temp: Option<PathBuf>,
     target: PathBuf,
     options: OutputOptions,
@@ -37,14 +38,14 @@ pub(crate) struct Draft {
     written: AtomicU64,
 }
 
-/// After so many bytes written, the disk is told to begin.
+/// Writeback is requested whenever this many more bytes were written.
 const BATCH: u64 = 16 << 20;
 
 impl Draft {
-    /// Creates a file without a name in the directory of `target`, for its owner only; or `.NAME.xxxxxx` where the file
-    /// system cannot.
+    /// Creates an unnamed file in the directory of `target`, with mode 0600; or `.NAME.xxxxxx` if the file system does
+    /// not support unnamed files.
     pub(crate) fn create(target: &Path, options: OutputOptions) -> Result<Draft, Error> {
-        // The registry is held while the file appears: an interrupt in between must not miss it.
+        // The registry stays locked until the file is in it, so that an interrupt cannot miss the file.
         let mut live = live();
         if live.closed {
             return Err(Error::Interrupted);
@@ -62,14 +63,14 @@ impl Draft {
         &self.file
     }
 
-    /// Whether the disk has room for `len` bytes that no file system can squeeze, so that a full one says so before the
-    /// work and not after it. Nothing is taken: `fallocate` would fill all of a tmpfs with zeros first, on one core, and
-    /// that took as long as sealing did.
+    /// Fails if the disk has no room for `len` bytes, so that a full disk is reported before the work. Sealed bytes
+    /// cannot be compressed. Nothing is allocated: on tmpfs, `fallocate` fills the whole file with zeros on one core,
+    /// which takes as long as sealing it.
     pub(crate) fn room_for(&self, len: u64) -> Result<(), Error> {
         let Ok(disk) = rustix::fs::fstatvfs(&self.file) else { return Ok(()) };
-        // Some blocks are kept for root alone.
+        // Some blocks are reserved for root.
         let free = if rustix::process::geteuid().is_root() { disk.f_bfree } else { disk.f_bavail };
-        // A file system without limits counts no blocks.
+        // A file system without a size limit reports no blocks.
         if disk.f_blocks > 0 && free.saturating_mul(disk.f_frsize) < len {
             let full = Errno::NOSPC.into();
             return Err(Error::Io { doing: "write", place: self.target.display().to_string(), source: full });
@@ -77,12 +78,12 @@ impl Draft {
         Ok(())
     }
 
-    /// Notes that `len` bytes were written, up to offset `end`. Now and then the disk is set to work on what is there, so
-    /// that syncing at the end does not have to wait for all of it.
+    /// Records that `len` bytes were written, up to offset `end`. From time to time writeback is started, so that the
+    /// sync at the end does not have to write everything.
     pub(crate) fn wrote(&self, end: u64, len: u64) {
         let before = self.written.fetch_add(len, Ordering::Relaxed);
         if self.options.sync && before / BATCH != (before + len) / BATCH {
-            // Told that pages are not needed any more, Linux begins to write them. Only a hint: nothing rests on it.
+            // With this advice Linux starts writeback. It is only a hint; correctness does not depend on it.
             let from = end.saturating_sub(BATCH + len);
             let _ = fadvise(&self.file, from, NonZeroU64::new(end - from), Advice::DontNeed);
         }
@@ -93,7 +94,7 @@ impl Draft {
         self.commit_if(mode, || Ok(()))
     }
 
-    /// The same if `may` says so, which is asked as late as can be.
+    /// The same, unless `may` returns an error. It is called as late as possible.
     pub(crate) fn commit_if(mut self, mode: u32, may: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
         let name = self.target.display().to_string();
         let failed = |doing| Error::io(doing, name.clone());
@@ -103,7 +104,7 @@ impl Draft {
         }
         let above = self.options.sync.then(|| Above::of(&self.target)).transpose()?;
         {
-            // An interrupt takes all drafts or finds this one named.
+            // An interrupt either removes this draft before it has its name, or finds it named.
             let mut live = live();
             if live.closed {
                 return Err(Error::Interrupted);
@@ -127,7 +128,8 @@ impl Draft {
             let source = own_path(&self.file);
             let link = |to: &Path| linkat(CWD, &source, CWD, to, AtFlags::SYMLINK_FOLLOW).map_err(io::Error::from);
             return match link(&self.target) {
-                // A link cannot replace: the file gets a hidden name first. It is whole already.
+                // A link cannot replace a file, so the file is linked under a hidden name and then renamed. It is
+                // already complete.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists && self.options.force => {
                     let temp = hidden_name(&self.target).map_err(io::Error::other)?;
                     link(&temp)?;
@@ -147,15 +149,15 @@ impl Draft {
     }
 }
 
-/// A file in `directory` that has no name, if the file system makes such files and they can be named later.
+/// An unnamed file in `directory`, if the file system supports such files and they can be named later.
 fn unnamed(directory: &Path) -> Option<File> {
     let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
     let file = File::from(openat(CWD, directory, flags, Mode::from_raw_mode(0o600)).ok()?);
-    // Without /proc there would be no way to name it.
+    // It can be named only through /proc.
     own_path(&file).exists().then_some(file)
 }
 
-/// The name under which the system knows an open file.
+/// A path by which an open file can be linked.
 fn own_path(file: &File) -> PathBuf {
     format!("/proc/self/fd/{}", file.as_raw_fd()).into()
 }
@@ -177,7 +179,7 @@ fn hidden(target: &Path) -> Result<(File, PathBuf), Error> {
     Err(Error::Io { doing: "create", place: target.display().to_string(), source: last })
 }
 
-/// In order, from the start.
+/// Writes in order, from the start.
 impl Write for &Draft {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.write_vectored(&[IoSlice::new(bytes)])
@@ -194,7 +196,7 @@ impl Write for &Draft {
     }
 }
 
-/// Writes a draft from a place on, without moving its position.
+/// Writes a draft from a given offset on, without moving the file's position.
 pub(crate) struct Placed<'a> {
     pub(crate) draft: &'a Draft,
     pub(crate) at: u64,
@@ -227,8 +229,8 @@ impl Drop for Draft {
     }
 }
 
-/// Renames without replacing: in one step where the file system can, else by a second link, else by taking the name
-/// first with an empty file.
+/// Renames without replacing: atomically if the file system supports that, otherwise with a hard link, otherwise by
+/// first creating an empty file of the new name.
 fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}

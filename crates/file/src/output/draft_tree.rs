@@ -1,4 +1,4 @@
-//! A directory before it has its name: filled under a hidden one, then named in one step.
+//! Output directories before they have their name: filled under a hidden name, then renamed atomically.
 
 use std::{
     fs::{self, DirBuilder, File, Permissions},
@@ -18,16 +18,16 @@ use super::{
 };
 use crate::error::Error;
 
-/// A tree under a hidden name. Dropped without [`DraftTree::commit`], it is gone.
+/// A directory tree under a hidden name. If it is dropped without [`DraftTree::commit`], it is removed.
 pub(crate) struct DraftTree {
-    /// A directory in which the tree has its name.
+    /// A hidden directory that contains the tree under its final name.
     hidden: PathBuf,
 }
 
 impl DraftTree {
     pub(crate) fn create(target: &Path) -> Result<DraftTree, Error> {
         let hidden = hidden_name(target)?;
-        // The registry is held while the directory appears: an interrupt in between must not miss it.
+        // The registry stays locked until the directory is in it, so that an interrupt cannot miss the directory.
         let mut live = live();
         if live.closed {
             return Err(Error::Interrupted);
@@ -42,13 +42,13 @@ impl DraftTree {
         &self.hidden
     }
 
-    /// Gives the tree its name, and its outermost directory the mode `mode`, if there is one to give.
+    /// Gives the tree its name and, if `mode` is given, its outermost directory that mode.
     pub(crate) fn commit(self, target: &Path, mode: Option<u32>, sync: bool) -> Result<(), Error> {
         let inside = self.hidden.join(target.file_name().unwrap_or_default());
         let root = File::open(&inside).map_err(failed("open", target))?;
         let above = sync.then(|| Above::of(target)).transpose()?;
         {
-            // An interrupt takes all drafts or finds this one named.
+            // An interrupt either removes this tree before it has its name, or finds it named.
             let mut live = live();
             if live.closed {
                 return Err(Error::Interrupted);
@@ -72,7 +72,8 @@ impl DraftTree {
 
 impl Drop for DraftTree {
     fn drop(&mut self) {
-        // Held until it is gone: an interrupt in between would end the program with half of it left.
+        // The registry stays locked until the tree is removed: otherwise an interrupt could end the process while half
+        // of it is left.
         let mut live = live();
         if live.trees.contains(&self.hidden) {
             let _ = remove(&self.hidden);
@@ -81,8 +82,8 @@ impl Drop for DraftTree {
     }
 }
 
-/// Renames a directory without replacing: in one step where the file system can, else by taking the name first with an
-/// empty directory.
+/// Renames a directory without replacing: atomically if the file system supports that, otherwise by first creating an
+/// empty directory of the new name.
 fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
@@ -91,10 +92,10 @@ fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     rename_to_taken(from, to)
 }
 
-/// The second way.
+/// The fallback of `rename_new`.
 fn rename_to_taken(from: &Path, to: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(to)?;
-    // It replaces an empty directory, and no other.
+    // `rename` replaces an empty directory, but no other.
     fs::rename(from, to).inspect_err(|_| drop(fs::remove_dir(to)))
 }
 
@@ -112,7 +113,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let [from, to] = ["from", "to"].map(|name| directory.path().join(name));
         let failed = || rename_to_taken(&from, &to).unwrap_err().kind();
-        // Nothing is left of an attempt.
+        // A failed attempt leaves nothing behind.
         assert_eq!((failed(), to.exists()), (io::ErrorKind::NotFound, false));
         fs::create_dir(&from).unwrap();
         fs::write(from.join("file"), "text").unwrap();

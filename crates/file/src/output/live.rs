@@ -1,4 +1,4 @@
-//! What is being written and has no name yet: an interrupt takes it.
+//! The registry of outputs that do not have their name yet: an interrupt removes them.
 
 use std::{
     collections::HashSet,
@@ -20,7 +20,7 @@ use crate::{
     secret::random,
 };
 
-/// Drafts of this process that exist now, for [`abandon_all`].
+/// The drafts of this process that exist now, for [`abandon_all`].
 static LIVE: OfProcess<Mutex<Live>> =
     OfProcess::new(Mutex::new(Live { closed: false, paths: Vec::new(), trees: Vec::new(), own: None }));
 
@@ -30,13 +30,13 @@ pub(super) struct Live {
     pub(super) paths: Vec<PathBuf>,
     /// Hidden directories.
     pub(super) trees: Vec<PathBuf>,
-    /// Devices and inodes of what was written, where that is not to be replaced.
+    /// Device and inode of every file that was written, if [`keep_own`] was called.
     own: Option<HashSet<(u64, u64)>>,
 }
 
 impl Live {
     /// # Errors
-    /// [`Error::BadOutput`] if a file of this process stands at `path` that may not be replaced.
+    /// [`Error::BadOutput`] if the file at `path` was written by this process and must not be replaced.
     pub(super) fn may_replace(&self, path: &Path) -> Result<(), Error> {
         let Some(own) = &self.own else { return Ok(()) };
         match fs::symlink_metadata(path) {
@@ -47,7 +47,7 @@ impl Live {
         }
     }
 
-    /// Notes a file that has its name now.
+    /// Records a file that has its name now.
     pub(super) fn wrote(&mut self, file: &File) {
         if let (Some(own), Ok(meta)) = (&mut self.own, file.metadata()) {
             own.insert((meta.dev(), meta.ino()));
@@ -100,14 +100,14 @@ pub fn abandon_all() {
     live.trees.drain(..).for_each(|path| abandon(&path));
 }
 
-/// Whether [`abandon_all`] took what was being written. Errors that come of it are none to tell.
+/// Whether [`abandon_all`] was called. Errors that follow from it are not reported.
 pub(crate) fn is_abandoned() -> bool {
     live().closed
 }
 
-/// Removes a tree that others may still be filling, who know it by this name.
+/// Removes a tree that other threads may still be filling under the name `hidden`.
 fn abandon(hidden: &Path) {
-    // Under another name nothing new is begun in it, so that removing it comes to an end.
+    // Renamed first: those threads then cannot create anything more in it, so that the removal terminates.
     let away = hidden_name(hidden).ok().filter(|away| fs::rename(hidden, away).is_ok());
     let path = away.as_deref().unwrap_or(hidden);
     for _ in 0..1000 {
@@ -118,15 +118,15 @@ fn abandon(hidden: &Path) {
     }
 }
 
-/// Removes a tree, in which directories may have got modes that forbid it, and may lie in each other deeper than a program
-/// has descriptors.
+/// Removes a tree, even if modes of its directories forbid that, or if it is nested more deeply than the process can
+/// have open descriptors.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
-    // What it did not get at is tried without it.
+    // If this fails, removal is attempted all the same.
     let _ = flatten(path);
     fs::remove_dir_all(path)
 }
 
-/// Moves every directory below `top` right into it, with a mode that lets it be removed.
+/// Moves every directory below `top` directly into it, with a mode that permits its removal.
 fn flatten(top: &Path) -> io::Result<()> {
     let open_up = |path: &Path| fs::set_permissions(path, Permissions::from_mode(0o700));
     let mut names = (0u64..).map(|n| top.join(n.to_string())).filter(|name| fs::symlink_metadata(name).is_err());
@@ -137,7 +137,7 @@ fn flatten(top: &Path) -> io::Result<()> {
             let entry = entry?;
             if entry.file_type()?.is_dir() {
                 let mut path = entry.path();
-                // One that cannot be written cannot be moved.
+                // A directory that is not writable cannot be moved.
                 open_up(&path)?;
                 if directory != top
                     && let Some(up) = names.next()
@@ -163,7 +163,8 @@ pub(crate) fn hidden_name(target: &Path) -> Result<PathBuf, Error> {
     let mut fresh = [0; 6];
     random(&mut fresh)?;
     let mut hidden = OsString::from(".");
-    // A name may have 255 bytes; ours must leave room for the dots and the letters. Some file systems take no part of a character.
+    // Names can have 255 bytes; this leaves room for the dots and the letters. A UTF-8 character is not split, because
+    // some file systems refuse that.
     let name = name.as_bytes();
     let mut len = name.len().min(240);
     while name.get(len).is_some_and(|byte| byte & 0xc0 == 0x80) && len > 237 {
@@ -198,7 +199,8 @@ mod tests {
         }
     }
 
-    /// The standard library takes a descriptor and a frame of the stack for each level. Where they do not suffice, a tree stayed.
+    /// A regression: `remove_dir_all` uses a descriptor and a stack frame for each level. If these did not suffice, the
+    /// tree was left.
     #[test]
     fn a_tree_of_any_depth_is_removed() {
         let directory = tempfile::tempdir().unwrap();
@@ -206,7 +208,7 @@ mod tests {
         fs::create_dir(&hidden).unwrap();
         let mut at = OwnedFd::from(File::open(&hidden).unwrap());
         for n in 0..5000 {
-            // Names that moved ones could get
+            // Names that `flatten` gives to the directories that it moves.
             let name = (n % 10).to_string();
             mkdirat(&at, &name, Mode::RWXU).unwrap();
             let next = openat(&at, &name, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty()).unwrap();

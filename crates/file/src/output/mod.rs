@@ -55,15 +55,15 @@ use crate::{error::Error, file_id::FileId};
 pub struct Output {
     pub(crate) to: To,
     pub(crate) name: String,
-    /// Permission bits of a file that has none to take from an input.
+    /// Permission bits of the output if there is no input file to take them from.
     pub(crate) mode: u32,
-    /// Which file it is, where standard output is one.
+    /// Which file this is, if it is standard output and that is redirected to a file.
     redirected: Option<FileId>,
     /// Whether it is a block device.
     on_device: bool,
 }
 
-/// For its owner only.
+/// Readable and writable by the owner only.
 const PRIVATE: u32 = 0o600;
 
 pub(crate) enum To {
@@ -80,7 +80,7 @@ impl Output {
     pub fn file(path: &Path, options: OutputOptions) -> Result<Output, Error> {
         let name = path.display().to_string();
         let to = match Output::check(path, options)? {
-            // It may have gone meanwhile.
+            // The file may have been removed since the check.
             true => To::File { path: fs::canonicalize(path).unwrap_or_else(|_| path.into()), options },
             false => {
                 let file = OpenOptions::new().write(true).open(path).map_err(Error::io("open", name.clone()))?;
@@ -243,7 +243,7 @@ impl Output {
         }
     }
 
-    /// Refuses a place in which a sealed file has no end.
+    /// Refuses an output from which a sealed file could not be opened, because its end is not recorded.
     ///
     /// # Errors
     /// [`Error::EndlessOutput`] for a block device.
@@ -258,8 +258,8 @@ impl fmt::Debug for Output {
     }
 }
 
-/// A standard stream that was closed when the program began is /dev/null by now, opened for reading and writing by the
-/// runtime library: text sent there would be lost without a word.
+/// Fails if a standard stream was closed when the program began. Rust's runtime then opened /dev/null for it, for
+/// reading and writing, so text that is written to it would be lost silently.
 pub(crate) fn not_closed(stream: impl AsFd) -> io::Result<()> {
     let meta = rustix::fs::fstat(&stream)?;
     let null = rustix::fs::stat("/dev/null").is_ok_and(|null| null.st_rdev == meta.st_rdev);

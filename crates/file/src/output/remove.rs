@@ -1,4 +1,4 @@
-//! Removing what was read, when what was made of it is safe.
+//! Removing an input after its output is safely on disk.
 
 use std::{ffi::OsStr, os::fd::AsFd, path::Path};
 
@@ -39,8 +39,8 @@ pub fn remove_input(path: &Path, done: &Summary) -> Result<(), Error> {
     remove_from(directory, name, path, done)
 }
 
-/// Removes `name` from a directory that is open, so that it cannot be swapped between the look and the removal. Errors call
-/// the file `path`.
+/// Removes `name` from an open directory, so that the directory cannot be exchanged between the check and the removal.
+/// `path` names the file in errors.
 pub(crate) fn remove_from(directory: impl AsFd, name: &OsStr, path: &Path, done: &Summary) -> Result<(), Error> {
     if !done.durable {
         return Err(Error::NotDurable(path.into()));

@@ -1,4 +1,4 @@
-//! A writer whose bytes can be taken back: for tests and for texts in memory.
+//! A writer that keeps its bytes in memory, for tests and for texts that need no file.
 
 use std::{
     fmt,
@@ -46,7 +46,7 @@ impl Write for Shared {
         let mut held = self.lock();
         let len = held.len() + bytes.len();
         if len > held.capacity() {
-            // A Vec that grows leaves a copy behind.
+            // A Vec that grows would leave an unwiped copy behind.
             let mut larger = Secret::new(Vec::with_capacity(len.max(2 * held.capacity())));
             larger.extend_from_slice(&held);
             *held = larger;

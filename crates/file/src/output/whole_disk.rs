@@ -1,11 +1,11 @@
-//! Syncing very many files at once: the file system they are in.
+//! Syncing very many files at once, by syncing their file system.
 
 use std::{fs::File, io, path::Path};
 
 use rustix::fs::FsWord;
 
-/// The file systems of which it is known that syncing them as a whole puts the text and the names of all files on the disk, and tells
-/// what failed. Others may write to their server without asking it to keep what it got, as FUSE does.
+/// File systems for which `syncfs` is known to put the content and the names of all files on disk and to report errors.
+/// Others may not: FUSE, for example, may write to a server without asking it to sync.
 const KNOWN: [FsWord; 5] = [
     0xEF53,      // ext2, ext3, ext4
     0x5846_5342, // XFS
@@ -14,27 +14,27 @@ const KNOWN: [FsWord; 5] = [
     0x0102_1994, // tmpfs
 ];
 
-/// Linux tells what failed since this release.
+/// Since this release of Linux, `syncfs` reports write errors.
 const TELLS: (u32, u32) = (5, 8);
 
-/// A file system, from before anything was written: what fails from then on is told when it is synced.
+/// An open file system. It must be opened before the first write: `syncfs` reports the errors since then.
 pub(crate) struct WholeDisk(File);
 
 impl WholeDisk {
-    /// That of a directory, if it can be relied on.
+    /// The file system of a directory, if `syncfs` is reliable on it.
     pub(crate) fn of(directory: &Path) -> Option<WholeDisk> {
         let file = File::open(directory).ok()?;
         let kind = rustix::fs::fstatfs(&file).ok()?.f_type;
         (KNOWN.contains(&kind) && release()? >= TELLS).then_some(WholeDisk(file))
     }
 
-    /// Waits until all that was written to it, by whomever, is on the disk.
+    /// Waits until everything that any process wrote to it is on disk.
     pub(crate) fn sync(&self) -> io::Result<()> {
         Ok(rustix::fs::syncfs(&self.0)?)
     }
 }
 
-/// Major and minor number of the running Linux.
+/// Major and minor version of the running kernel.
 fn release() -> Option<(u32, u32)> {
     let uname = rustix::system::uname();
     let mut numbers =

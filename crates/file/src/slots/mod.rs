@@ -50,9 +50,9 @@ pub const MAX_SLOTS: usize = 65_536;
 pub const MAX_PASSPHRASES: usize = 8;
 /// Bytes of an X-Wing encapsulation.
 pub(crate) const ENCAPSULATED: usize = 1120;
-/// Bytes that tell the holder of the file key which public key a slot is for.
+/// Bytes of a slot's mark.
 pub(crate) const MARK: usize = 16;
-/// Bytes before a slot's content: type, a zero, length.
+/// Bytes before a slot's content: type, a zero byte, length.
 const SLOT_HEAD: usize = 4;
 
 const RAW: u8 = 1;
@@ -60,7 +60,7 @@ const PASSPHRASE: u8 = 2;
 const PUBLIC: u8 = 3;
 const SSH_ED25519: u8 = 4;
 const SSH_RSA: u8 = 5;
-/// Bytes that RSA encrypts to: moduli of 2048 to 8192 bits.
+/// Lengths of RSA ciphertexts: moduli of 2048 to 8192 bits.
 const RSA_LENGTHS: std::ops::RangeInclusive<usize> = 256..=1024;
 
 /// What opens a slot.
@@ -151,7 +151,7 @@ pub struct Slots {
     mac: [u8; MAC],
 }
 
-/// What all slots of one file are bound to: the part of the preamble that never changes.
+/// The part of the preamble that never changes, to which all slots of a file are bound.
 pub(crate) type Fixed = [u8; 12];
 
 impl SlotKind {
@@ -166,12 +166,12 @@ impl SlotKind {
         }
     }
 
-    /// Whether a secret key of a pair opens it.
+    /// Whether the secret key of a pair opens the slot.
     fn is_of_pair(&self) -> bool {
         matches!(self, SlotKind::Public { .. } | SlotKind::SshEd25519 { .. } | SlotKind::SshRsa { .. })
     }
 
-    /// What tells the holder of the file key whose slot it is; `None` where nothing does.
+    /// The mark by which the holder of the file key recognises for whom the slot is; `None` for slots without one.
     #[cfg(feature = "public-keys")]
     pub(crate) fn mark(&self) -> Option<&[u8; MARK]> {
         match self {
@@ -182,7 +182,7 @@ impl SlotKind {
         }
     }
 
-    /// What stands in the slot before the sealed file key.
+    /// The slot's content before the wrapped file key.
     fn parameters(&self) -> Vec<u8> {
         match self {
             SlotKind::Raw => Vec::new(),
@@ -196,7 +196,7 @@ impl SlotKind {
 }
 
 impl Slot {
-    /// A slot of `kind` for `file_key` under `slot_key`.
+    /// A slot of `kind` that holds `file_key`, sealed under `slot_key`.
     pub(crate) fn new(kind: SlotKind, slot_key: &Secret, file_key: &Secret, fixed: &Fixed) -> Result<Slot, Error> {
         let wrapped = wrap(slot_key, file_key, fixed, kind.id(), &kind.parameters())?;
         Ok(Slot { kind, wrapped })
@@ -207,7 +207,7 @@ impl Slot {
         &self.kind
     }
 
-    /// The file key, if `slot_key` is this slot's.
+    /// The file key, if `slot_key` is the key of this slot.
     pub(crate) fn open(&self, slot_key: &Secret, fixed: &Fixed) -> Result<Option<Secret>, Error> {
         unwrap(slot_key, &self.wrapped, fixed, self.kind.id(), &self.kind.parameters())
     }
@@ -219,7 +219,7 @@ impl Slot {
         to.extend(content);
     }
 
-    /// Reads the slot at the front of `bytes`; returns it and what follows.
+    /// Reads the slot at the start of `bytes`; returns it and the bytes after it.
     fn read(bytes: &[u8]) -> Option<(Slot, &[u8])> {
         let (head, rest) = bytes.split_first_chunk::<SLOT_HEAD>()?;
         let [id, 0, a, b] = *head else { return None };
@@ -259,7 +259,7 @@ impl Slot {
 }
 
 impl Slots {
-    /// Slots under a MAC that `file_key` makes.
+    /// Slots with a MAC under `file_key`.
     ///
     /// # Errors
     /// [`Error::TooManySlots`]; [`Error::NoSlots`] for none.
@@ -280,7 +280,7 @@ impl Slots {
         self.slots.iter()
     }
 
-    /// What the user must bring.
+    /// The kind of key that the user needs, for messages.
     pub(crate) fn wants(&self) -> &'static str {
         let all = |is: fn(&SlotKind) -> bool| self.slots.iter().all(|slot| is(&slot.kind));
         match () {
@@ -302,7 +302,7 @@ impl Slots {
         bytes
     }
 
-    /// Slots and MAC as they stand in the file.
+    /// The encoding of slots and MAC in a file.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.content();
         bytes.extend(self.mac);
@@ -328,7 +328,7 @@ impl Slots {
         if slots.passphrases() > MAX_PASSPHRASES { Err(malformed()) } else { Ok(slots) }
     }
 
-    /// Whether the header is as the holder of `file_key` wrote it.
+    /// Whether the header was written by a holder of `file_key`.
     pub(crate) fn are_authentic(&self, file_key: &Secret, fixed: &Fixed) -> bool {
         bool::from(self.mac_under(file_key, fixed).ct_eq(&self.mac))
     }
@@ -348,21 +348,21 @@ impl Slots {
     }
 }
 
-/// A fresh file key.
+/// A new random file key.
 pub(crate) fn new_file_key() -> Result<Secret, Error> {
     let mut key = Secret::new(vec![0; FILE_KEY]);
     random(&mut key)?;
     Ok(key)
 }
 
-/// The input key of the body under `file_key`.
+/// The input key of the body, derived from `file_key`.
 pub(crate) fn input_key(file_key: &Secret, suite: Suite) -> Secret {
     let mut key = Secret::new(vec![0; suite.key_len()]);
     hkdf_expand(file_key, &[b"SEALWRIGHT input key v1"], &mut key);
     key
 }
 
-/// What tells the holder of `file_key` that a slot is for `public_key`.
+/// The mark of the slot for `public_key`: only a holder of `file_key` can compute it.
 #[cfg(feature = "public-keys")]
 pub(crate) fn mark(file_key: &Secret, public_key: &[u8]) -> [u8; MARK] {
     let mut mark = [0; MARK];

@@ -1,4 +1,4 @@
-//! Slots as docs/FORMAT.md has them, byte for byte.
+//! The encoding of slots as in docs/FORMAT.md, byte for byte.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -9,7 +9,7 @@ fn secret(byte: u8) -> Secret {
     Secret::new(vec![byte; 32])
 }
 
-/// One kind of each, with its number and what stands before the sealed file key.
+/// One slot kind of each type, with its type number and its content before the wrapped file key.
 fn kinds() -> Vec<(SlotKind, u8, Vec<u8>)> {
     let costs = Costs { memory_kib: 64, passes: 3, lanes: 4 };
     let passphrase = [&[0, 0, 0, 64, 0, 0, 0, 3, 0, 0, 0, 4][..], &[7; 16]].concat();
@@ -30,7 +30,7 @@ fn slot(kind: SlotKind) -> Slot {
     Slot::new(kind, &secret(1), &secret(2), &FIXED).unwrap()
 }
 
-/// A slot's bytes.
+/// The encoding of a slot.
 fn bytes(id: u8, content: &[u8]) -> Vec<u8> {
     [&[id, 0][..], &(content.len() as u16).to_be_bytes(), content].concat()
 }
@@ -89,7 +89,7 @@ fn parameters_have_their_lengths() {
         let wrapped = [0; 104];
         let with = |parameters: &[u8]| Slot::read(&bytes(id, &[parameters, &wrapped].concat())).is_some();
         assert!(with(&parameters), "type {id}");
-        // What RSA encrypts has any length between two ends.
+        // The length of an RSA ciphertext is variable within limits.
         let (longer, shorter) = ([&parameters[..], &[1]].concat(), parameters.split_last().map(|(_, rest)| rest));
         assert_eq!(with(&longer), id == 5 && parameters.len() < 16 + 1024, "type {id}, longer");
         if let Some(shorter) = shorter {
@@ -143,7 +143,7 @@ fn so_many_slots_and_no_more() {
     let slots = |n| Slots::new(read(&all(8)).unwrap().slots.into_iter().cycle().take(n).collect(), &secret(2), &FIXED);
     assert!(matches!(slots(0), Err(Error::NoSlots)) && slots(8).is_ok());
     assert!(matches!(slots(9), Err(Error::TooManySlots)));
-    // A slot under a raw key has 108 bytes.
+    // A slot for a raw key has 108 bytes.
     let raw = |n| Slots::new(vec![slot(SlotKind::Raw); n], &secret(2), &FIXED);
     assert!(raw(65_504 / 108).is_ok() && matches!(raw(65_504 / 108 + 1), Err(Error::TooManySlots)));
 }

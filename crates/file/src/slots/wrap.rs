@@ -1,5 +1,5 @@
-//! The file key, sealed under a slot key: C2SP chunked encryption once more, which commits to its key. A slot thus opens
-//! under one key only, and a wrong key is told without trying the body.
+//! The file key sealed under a slot key, also with C2SP chunked encryption, which commits to its key. A slot therefore
+//! opens under one key only, and a wrong key is detected without decrypting the body.
 
 use sealwright::{Isa, Suite};
 use sealwright_stream::{
@@ -10,12 +10,12 @@ use sealwright_stream::{
 use super::{FILE_KEY, Fixed};
 use crate::{error::Error, secret::Secret};
 
-/// Bytes of a sealed file key.
+/// Bytes of a wrapped file key.
 pub(super) const WRAPPED: usize = HEADER + FILE_KEY + TAG;
 
 const LABEL: &[u8] = b"SEALWRIGHT slot v1";
 
-/// Seals `file_key` under `slot_key`, bound to the type and the parameters of its slot.
+/// Seals `file_key` under `slot_key`, bound to the type and the parameters of the slot.
 pub(super) fn wrap(
     slot_key: &Secret,
     file_key: &Secret,
@@ -25,7 +25,7 @@ pub(super) fn wrap(
 ) -> Result<Vec<u8>, Error> {
     let context: [&[u8]; 4] = [LABEL, fixed, &[id], parameters];
     let (cipher, header) = ChunkCipher::create(Suite::Aes256Gcm, Isa::best(), slot_key, &context)?;
-    // Room for all of it: growing would leave a copy of the file key behind.
+    // Full capacity from the start: growing would leave an unwiped copy of the file key behind.
     let mut wrapped = Vec::with_capacity(WRAPPED);
     wrapped.extend_from_slice(&header);
     wrapped.extend_from_slice(file_key);
@@ -34,7 +34,7 @@ pub(super) fn wrap(
     Ok(wrapped)
 }
 
-/// The file key; `None` if `slot_key` is another slot's.
+/// Opens the file key; `None` if `slot_key` is the key of another slot.
 pub(super) fn unwrap(
     slot_key: &Secret,
     wrapped: &[u8],
@@ -50,7 +50,7 @@ pub(super) fn unwrap(
     };
     let mut file_key = Secret::new(sealed.to_vec());
     match cipher.open_chunk(0, &mut file_key) {
-        // The slot was edited behind its commitment.
+        // The commitment is correct, but the rest of the slot was changed.
         Err(_) => Ok(None),
         Ok(()) => {
             file_key.truncate(FILE_KEY);
