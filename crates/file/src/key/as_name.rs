@@ -1,16 +1,16 @@
-//! A key in place of the name of its file: the name of a file is repeated in errors, and a key must not be.
+//! Detects a key that was given in place of the name of its file: errors repeat file names, but must not repeat a key.
 
 use std::path::Path;
 
 use crate::error::Error;
 
-/// How the texts of secret keys begin, in capital letters.
+/// Prefixes of secret keys as text, in upper case.
 const PREFIXES: [&[u8]; 2] = [b"SEAL-SECRET-KEY-1", b"SEAL-SIGNING-KEY-1"];
-/// How private keys of SSH and in PEM begin.
+/// The start of SSH private keys and of PEM files.
 const PEM: &[u8] = b"-----BEGIN ";
-/// Hexadecimal digits of the keys that some cipher takes.
+/// Numbers of hexadecimal digits of the keys that ciphers take.
 const DIGITS: [usize; 3] = [32, 48, 64];
-/// With less behind its prefix, a word is rather a name than a part of a key.
+/// With fewer characters after the prefix, a word is more likely a file name than a part of a key.
 const LEAST: usize = 16;
 
 /// Whether a word that shall be the name of a file is a secret key itself, or the content of a file with one: then no message may
@@ -33,13 +33,13 @@ pub fn is_key(name: &Path) -> bool {
     })
 }
 
-/// Whether it begins with the prefix, in letters of either case, and goes on as no name of a file does.
+/// Whether the line starts with the prefix, in either case, and continues unlike a file name: without `.` and `/`.
 fn is_text(line: &[u8], prefix: &[u8]) -> bool {
     let Some((start, rest)) = line.split_at_checked(prefix.len()) else { return false };
     start.eq_ignore_ascii_case(prefix) && rest.len() >= LEAST && !rest.iter().any(|byte| b"./".contains(byte))
 }
 
-/// What errors call the file of keys at `path`, which must not be a key itself.
+/// The name of the key file at `path` for errors. `path` must not be a key itself.
 pub(crate) fn place_of(path: &Path) -> Result<String, Error> {
     if is_key(path) { Err(Error::KeyAsName) } else { Ok(path.display().to_string()) }
 }
@@ -60,7 +60,7 @@ mod tests {
             text("seal-secret-key-1"),
             text(" Seal-Signing-Key-1"),
             text("# Public key: seal1qq\nSEAL-SECRET-KEY-1"),
-            // With a character that no key has.
+            // With a character that no key contains.
             text("SEAL-SIGNING-KEY-1qq-!"),
             "-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl".into(),
         ] {

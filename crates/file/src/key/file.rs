@@ -1,4 +1,4 @@
-//! Key files: the key's bytes, or the same in hex on one line.
+//! Key files: the bytes of the key, or the same in hexadecimal on one line.
 
 use std::{
     fs::{File, OpenOptions},
@@ -40,12 +40,12 @@ pub enum KeyForm {
     Hex,
 }
 
-/// No key file is longer: 64 hex digits and a line end, with room to notice more.
+/// The number of bytes read: more than the longest key file, 64 hex digits and a line end, to detect longer files.
 const LONGEST: usize = 128;
-/// Why [`Error::KeyFile`] refuses what is neither so many bytes nor so many in hex.
+/// The reason in [`Error::KeyFile`] for a file that has neither of these lengths.
 pub const WRONG_LENGTH: &str = "it must hold 16 or 32 bytes, or as many in hex on one line";
 
-/// Key lengths, in bytes, that some suite takes.
+/// Key lengths of the suites, in bytes.
 const LENGTHS: [usize; 2] = [16, 32];
 
 impl Key {
@@ -59,7 +59,8 @@ impl Key {
         let file = File::open(path).map_err(Error::io("open", place.clone()))?;
         let meta = file.metadata().map_err(Error::io("read", place.clone()))?;
         let key = Key::read_from(file, &place);
-        // What is no key, such as a document, shall not be hidden better.
+        // If the file is not a key but, say, a document, the error must not advise the user to restrict its
+        // permissions.
         if meta.is_file() && meta.mode() & 0o077 != 0 && key.is_ok() {
             return Err(Error::KeyFile { place, why: LOOSE });
         }
@@ -142,7 +143,7 @@ pub fn write_new(path: &Path, text: impl AsRef<[u8]>) -> Result<(), Error> {
     })
 }
 
-/// Hex wins where both readings fit: random bytes that all are hex digits do not happen.
+/// If both readings are possible, the file is hexadecimal: random bytes are practically never all hex digits.
 fn parse(bytes: &[u8]) -> Option<Secret> {
     let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     let line = line.strip_suffix(b"\r").unwrap_or(line);

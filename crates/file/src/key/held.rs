@@ -49,7 +49,7 @@ impl PublicKey {
             return public_of_ssh(text).as_ref() == Some(self);
         }
         let secret = |line: &[u8]| {
-            // Most lines are none.
+            // Quickly skips lines that cannot be a key.
             let line = line.trim_ascii();
             line.first_chunk::<4>().filter(|begin| begin.eq_ignore_ascii_case(b"SEAL"))?;
             std::str::from_utf8(line).ok()?.parse::<SecretKey>().ok()
@@ -58,7 +58,7 @@ impl PublicKey {
     }
 }
 
-/// The public key in an OpenSSH private key file, which no passphrase hides.
+/// The public key in an OpenSSH private key file, which is readable without the passphrase.
 #[cfg(feature = "ssh")]
 fn public_of_ssh(text: &[u8]) -> Option<PublicKey> {
     ssh_key::PrivateKey::from_openssh(text).ok()?.public_key().to_openssh().ok()?.parse().ok()

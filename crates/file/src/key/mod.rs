@@ -59,9 +59,9 @@ use crate::{
 /// ```
 pub struct Key {
     secret: KeyMaterial,
-    /// Passphrases already stretched.
+    /// Keys already derived from the passphrase, each for its salt and costs.
     stretched: Mutex<Vec<Stretched>>,
-    /// Held while one is stretched.
+    /// Held while a key is being derived.
     stretching: Box<OfProcess<Mutex<()>>>,
 }
 
@@ -81,7 +81,7 @@ struct Stretched {
     key: Secret,
 }
 
-/// How many stretched passphrases are kept.
+/// The maximum number of derived keys that are kept.
 const KEPT: usize = 16;
 /// Bytes of a slot key.
 pub(crate) const SLOT_KEY: usize = 32;
@@ -141,7 +141,7 @@ impl Key {
         matches!(self.secret, KeyMaterial::Passphrase(_))
     }
 
-    /// Its public key, if it is the secret key of a pair.
+    /// The public key, if this is the secret key of a pair.
     #[cfg(feature = "public-keys")]
     pub fn public_key(&self) -> Option<PublicKey> {
         match &self.secret {
@@ -173,7 +173,7 @@ impl Key {
         }
     }
 
-    /// The source to write into a new file's preamble, and the input key of its body.
+    /// The key source for the preamble of a new file, and the input key of its body.
     pub(crate) fn for_sealing(&self, suite: Suite, costs: Costs) -> Result<(KeySource, Secret), Error> {
         match &self.secret {
             KeyMaterial::Raw(key) if key.len() == suite.key_len() => Ok((KeySource::Raw, key.clone())),
@@ -187,7 +187,7 @@ impl Key {
         }
     }
 
-    /// The input key of a body whose preamble names `source`. Costs above `ceiling` are refused before they are spent.
+    /// The input key of a body whose preamble has `source`. Costs above `ceiling` are refused before any work is done.
     pub(crate) fn input_key(&self, suite: Suite, source: &KeySource, ceiling: Ceiling) -> Result<Secret, Error> {
         match (&self.secret, source) {
             (KeyMaterial::Raw(key), KeySource::Raw) if key.len() == suite.key_len() => Ok(key.clone()),
@@ -201,7 +201,7 @@ impl Key {
         }
     }
 
-    /// A new slot for this key: what opens it, and its slot key.
+    /// A new slot for this key: its kind, and its slot key.
     pub(crate) fn for_slot(&self, costs: Costs) -> Result<(SlotKind, Secret), Error> {
         match &self.secret {
             KeyMaterial::Raw(key) if matches!(key.len(), 16 | 32) => Ok((SlotKind::Raw, slot_key(key))),
@@ -215,7 +215,7 @@ impl Key {
         }
     }
 
-    /// The slot key of a slot of `kind`; `None` if it is for another kind of key.
+    /// The slot key of a slot of `kind`; `None` if that is for another kind of key.
     pub(crate) fn slot_key(&self, kind: &SlotKind, ceiling: Ceiling) -> Result<Option<Secret>, Error> {
         match (&self.secret, kind) {
             (KeyMaterial::Raw(key), SlotKind::Raw) => Ok(Some(slot_key(key))),
@@ -232,7 +232,8 @@ impl Key {
         }
     }
 
-    /// The passphrase under a salt of our choice: that of earlier files, if there are some.
+    /// Derives a key from the passphrase for a new file, with a salt that was used before if there is one: Argon2id is
+    /// slow.
     fn fresh(&self, passphrase: &Secret, costs: Costs, len: usize) -> Result<([u8; PASSPHRASE_SALT], Secret), Error> {
         let fits = |known: &Stretched| known.costs == costs && known.key.len() == len;
         let new = || {
@@ -243,7 +244,7 @@ impl Key {
         self.known_or(fits, new).map(|found| (found.salt, found.key))
     }
 
-    /// The passphrase under a salt that a file names.
+    /// Derives a key from the passphrase with the salt that a file states.
     fn stretch(
         &self,
         passphrase: &Secret,
@@ -260,8 +261,9 @@ impl Key {
         self.known_or(fits, new).map(|found| found.key)
     }
 
-    /// One that is known and `fits`, or a `new` one. One thread at a time makes these, as each may take much memory; those that waited find
-    /// it. What is known is locked for moments only: a process that is forked meanwhile would find the lock held for ever.
+    /// A derived key that is cached and `fits`, or the result of `new`. Only one thread at a time runs `new`, because
+    /// it may take much memory; threads that waited for it find its result in the cache. The cache is locked for short
+    /// moments only, never during `new`: a process forked while it is locked could never lock it again.
     fn known_or(
         &self,
         fits: impl Fn(&Stretched) -> bool,
@@ -282,15 +284,15 @@ impl Key {
     }
 }
 
-/// The slot key that a raw key makes, which has 16 or 32 bytes. Its length goes in, since HMAC takes a key and the same one
-/// with zeros behind it for one.
+/// The slot key of a raw key, which has 16 or 32 bytes. Its length is an input, because HMAC pads keys with zeros:
+/// without it, a key and the same key followed by zeros would give the same slot key.
 fn slot_key(raw: &Secret) -> Secret {
     let mut key = Secret::new(vec![0; SLOT_KEY]);
     hkdf_expand(raw, &[b"SEALWRIGHT slot key v1", &[raw.len() as u8]], &mut key);
     key
 }
 
-/// Newest last; the oldest makes room.
+/// Appends the newest; if the cache is full, the oldest is dropped.
 fn keep(kept: &mut Vec<Stretched>, new: Stretched) {
     if kept.len() == KEPT {
         kept.remove(0);

@@ -1,4 +1,4 @@
-//! Key pairs: X-Wing, a hybrid of X25519 and ML-KEM-768. It stays secure if only one of the two is broken.
+//! Key pairs: X-Wing, a hybrid of X25519 and ML-KEM-768, which is secure as long as either of the two is.
 
 use std::{fmt, path::Path, str::FromStr};
 
@@ -14,9 +14,9 @@ use crate::{
     slots::{ENCAPSULATED, MARK, SlotKind},
 };
 
-/// In front of a public key in text: `seal1...`.
+/// The prefix of a public key as text: `seal1...`.
 const PUBLIC_PREFIX: &str = "seal";
-/// In front of a secret key in text: `SEAL-SECRET-KEY-1...`.
+/// The prefix of a secret key as text: `SEAL-SECRET-KEY-1...`.
 const SECRET_PREFIX: &str = "seal-secret-key-";
 
 /// The public key of a pair, with which anybody can seal files for the holder of the secret key.
@@ -82,7 +82,8 @@ impl SecretKey {
         self.seed.clone()
     }
 
-    /// The slot key that was encapsulated to the public key. For what was encapsulated to another key, a useless one.
+    /// The slot key that was encapsulated to the public key. What was encapsulated to another key gives no error but a
+    /// key that opens nothing (implicit rejection).
     pub(crate) fn decapsulate(&self, encapsulated: &[u8; ENCAPSULATED]) -> Secret {
         let shared = Zeroizing::new(self.key().decapsulate(&(*encapsulated).into()));
         Secret::new(shared.to_vec())
@@ -112,7 +113,7 @@ impl SecretKey {
 impl FromStr for SecretKey {
     type Err = Error;
 
-    /// Reads a text as [`SecretKey::to_text`] makes it.
+    /// Parses the output of [`SecretKey::to_text`].
     fn from_str(text: &str) -> Result<SecretKey, Error> {
         let bytes = text::decode(SECRET_PREFIX, text, "not a secret key of Sealwright")?;
         let mut seed = Zeroizing::new([0; 32]);
@@ -143,7 +144,7 @@ impl PublicKey {
         }
     }
 
-    /// A new slot that only the secret key opens: what stands in it beside `mark`, and its slot key.
+    /// A new slot that only the secret key opens: its kind, with `mark`, and its slot key.
     pub(crate) fn encapsulate(&self, mark: [u8; MARK]) -> Result<(SlotKind, Secret), Error> {
         match &self.kind {
             Public::XWing(key) => {
@@ -168,7 +169,7 @@ impl From<SshPublicKey> for PublicKey {
 impl FromStr for PublicKey {
     type Err = Error;
 
-    /// Reads a text as [`fmt::Display`] prints it, or an SSH public key with or without a comment.
+    /// Parses the output of [`fmt::Display`], or an SSH public key with or without a comment.
     fn from_str(text: &str) -> Result<PublicKey, Error> {
         #[cfg(feature = "ssh")]
         if SshPublicKey::is_meant(text) {

@@ -1,22 +1,22 @@
-//! Which kind of key a text is, by how it begins: where another kind belongs, that is told, before anything is said of who may read
-//! it.
+//! Recognises the kind of a key by how its text begins, so that a key of the wrong kind is reported as such, before the
+//! permissions of its file are.
 
 #[cfg(feature = "public-keys")]
 use super::Key;
 use crate::error::{IS_PUBLIC, IS_SECRET, IS_SIGNING, IS_SSH, IS_VERIFYING};
 
-/// How keys as text begin, in letters of either case.
+/// Prefixes of keys as text, in either case.
 const KINDS: [(&str, &str); 4] = [
     ("seal1", IS_PUBLIC),
     ("seal-verify1", IS_VERIFYING),
     ("seal-secret-key-1", IS_SECRET),
     ("seal-signing-key-1", IS_SIGNING),
 ];
-/// How public keys of SSH begin.
+/// The start of SSH public keys.
 const SSH_PUBLIC: [&[u8]; 4] = [b"ssh-", b"ecdsa-sha2-", b"sk-ssh-", b"sk-ecdsa-"];
-/// How private keys of SSH begin.
+/// The start of an OpenSSH private key.
 const SSH_PRIVATE: &[u8] = b"-----BEGIN OPENSSH PRIVATE KEY-----";
-/// How our files of secret keys begin: who reads a raw key reads no more than a part of this comment.
+/// The first line of our secret key files, a comment: code that reads a raw key reads only a part of that line.
 const COMMENTS: [(&[u8], &str); 2] =
     [(b"# Public key: seal1", IS_SECRET), (b"# Verification key: seal-verify1", IS_SIGNING)];
 
@@ -26,7 +26,7 @@ fn first(text: &[u8]) -> Option<&[u8]> {
     lines.find(|line| !line.is_empty() && !line.starts_with(b"#"))
 }
 
-/// What a line is that begins as a key of ours does, or as a private one of SSH. Nothing behind the beginning is looked at.
+/// The kind of a line that begins like one of our keys or an OpenSSH private key. Only the beginning is examined.
 pub(crate) fn kind(line: &[u8]) -> Option<&'static str> {
     if line.starts_with(SSH_PRIVATE) {
         return Some(IS_SSH);
@@ -35,7 +35,7 @@ pub(crate) fn kind(line: &[u8]) -> Option<&'static str> {
     KINDS.iter().find(|(start, _)| begins(start)).map(|(_, kind)| *kind)
 }
 
-/// What a text is by its first line, if it is not secret.
+/// The kind of a text by its first line, if that is public.
 pub(crate) fn public(text: &[u8]) -> Option<&'static str> {
     let line = first(text)?;
     if SSH_PUBLIC.iter().any(|start| line.starts_with(start)) {
@@ -44,7 +44,7 @@ pub(crate) fn public(text: &[u8]) -> Option<&'static str> {
     kind(line).filter(|kind| matches!(*kind, IS_PUBLIC | IS_VERIFYING))
 }
 
-/// What a text, or the start of one, is if it is secret and no raw key.
+/// The kind of a text, or of the start of one, if it is a secret key but not a raw one.
 pub(crate) fn secret(text: &[u8]) -> Option<&'static str> {
     match first(text) {
         Some(line) => kind(line).filter(|kind| matches!(*kind, IS_SECRET | IS_SIGNING | IS_SSH)),
@@ -52,7 +52,7 @@ pub(crate) fn secret(text: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Whether a text is a secret key of any kind. Who may read anything else does not matter.
+/// Whether a text is a secret key of any kind. Only for those do the file's permissions matter.
 #[cfg(feature = "public-keys")]
 pub(crate) fn is_secret(text: &[u8]) -> bool {
     secret(text).is_some() || Key::read_from(text, "").is_ok()

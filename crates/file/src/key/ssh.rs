@@ -1,4 +1,4 @@
-//! SSH keys, ed25519 and RSA, used to seal for their holders. They are not safe against quantum computers.
+//! SSH keys, ed25519 and RSA, as recipients and identities. They are not secure against quantum computers.
 
 use curve25519_dalek::{MontgomeryPoint, edwards::CompressedEdwardsY};
 use getrandom::SysRng;
@@ -19,26 +19,26 @@ use crate::{
     slots::SlotKind,
 };
 
-/// How an OpenSSH private key file begins.
+/// The first line of an OpenSSH private key file.
 pub(crate) const BEGIN: &[u8] = b"-----BEGIN OPENSSH PRIVATE KEY-----";
-/// How other files with private keys begin.
+/// The first lines of private key files in other formats.
 const BEGIN_OTHERS: [&[u8]; 4] = [
     b"-----BEGIN RSA PRIVATE KEY-----",
     b"-----BEGIN PRIVATE KEY-----",
     b"-----BEGIN ENCRYPTED PRIVATE KEY-----",
     b"-----BEGIN EC PRIVATE KEY-----",
 ];
-/// Key of the HMAC that makes slot keys.
+/// The HMAC key with which slot keys are derived.
 const ED25519: &[u8] = b"SEALWRIGHT ssh-ed25519 v1";
-/// Label of OAEP.
+/// The OAEP label.
 const RSA: &[u8] = b"SEALWRIGHT ssh-rsa v1";
-/// The least bits of an RSA modulus.
+/// The minimum length of an RSA modulus, in bits.
 const RSA_BITS: usize = 2048;
 
 const UNSUITABLE: &str = "only ssh-ed25519 and ssh-rsa keys can be used";
 const SHORT: &str = "an RSA key must have at least 2048 bits";
 const BROKEN: &str = "the SSH key is not complete, or damaged";
-/// The most rounds of bcrypt behind a passphrase: about a minute. ssh-keygen takes 16 or 24, but a file may say any number.
+/// Maximum bcrypt rounds of a passphrase, about a minute. ssh-keygen uses 16 or 24; a file can state any number.
 const ROUNDS: u32 = 10_000;
 const SLOW: &str = "its passphrase takes more than 10000 rounds of bcrypt";
 
@@ -56,12 +56,12 @@ enum Public {
 }
 
 impl SshPublicKey {
-    /// Whether a text is meant to be an SSH public key.
+    /// Whether a text looks like an SSH public key.
     pub(super) fn is_meant(text: &str) -> bool {
         ["ssh-", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-"].iter().any(|start| text.starts_with(start))
     }
 
-    /// Reads a line as `~/.ssh/id_ed25519.pub` has it.
+    /// Parses a line like that of `~/.ssh/id_ed25519.pub`.
     pub(super) fn parse(text: &str) -> Result<SshPublicKey, Error> {
         if !text.starts_with("ssh-ed25519 ") && !text.starts_with("ssh-rsa ") {
             return Err(wrong(UNSUITABLE));
@@ -70,7 +70,7 @@ impl SshPublicKey {
         SshPublicKey::of(key)
     }
 
-    /// Without its comment.
+    /// The key without its comment.
     fn of(key: PublicKey) -> Result<SshPublicKey, Error> {
         let key = PublicKey::new(key.key_data().clone(), "");
         let kind = match key.key_data() {
@@ -90,7 +90,7 @@ impl SshPublicKey {
         Ok(SshPublicKey { kind, key })
     }
 
-    /// Its bytes as SSH has them.
+    /// Its SSH encoding.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         self.key.to_bytes().expect("a key that was read can be written")
     }
@@ -100,7 +100,7 @@ impl SshPublicKey {
         self.key.to_openssh().expect("a key that was read can be written")
     }
 
-    /// A new slot: what stands in it, given the mark, and its slot key.
+    /// A new slot: its kind, with `mark`, and its slot key.
     pub(super) fn encapsulate(&self, mark: [u8; 16]) -> Result<(SlotKind, Secret), Error> {
         match &self.kind {
             Public::Ed25519(point) => {
@@ -133,7 +133,7 @@ enum Private {
 }
 
 impl SshSecretKey {
-    /// Reads an OpenSSH private key file. For an encrypted one, `passphrase` is asked for.
+    /// Parses an OpenSSH private key file. `passphrase` is called if the file is encrypted.
     pub(super) fn parse<E: From<Error>>(
         text: &[u8],
         passphrase: impl FnOnce() -> Result<Secret, E>,
@@ -143,7 +143,8 @@ impl SshSecretKey {
             _ => wrong(BROKEN),
         })?;
         if key.is_encrypted() {
-            // What it is for is not secret: a key of no use needs no passphrase.
+            // The public key is not encrypted, so a key of an unsupported type is refused before the passphrase is
+            // asked for.
             SshPublicKey::of(key.public_key().clone())?;
             if matches!(key.kdf(), Kdf::Bcrypt { rounds, .. } if *rounds > ROUNDS) {
                 return Err(wrong(SLOW).into());
@@ -180,12 +181,12 @@ impl SshSecretKey {
         &self.public
     }
 
-    /// The slot key, if a slot is for keys of this kind. For what was made for another key, nothing or a useless one.
+    /// The slot key; `None` for slots of another type. For another key's slot: `None`, or a key that does not open it.
     pub(super) fn slot_key(&self, kind: &SlotKind) -> Option<Secret> {
         match (&self.kind, kind) {
             (Private::Ed25519(scalar), SlotKind::SshEd25519 { share, .. }) => {
                 let shared = Zeroizing::new(MontgomeryPoint(*share).mul_clamped(**scalar).to_bytes());
-                // A share of small order would give anybody the slot key.
+                // With a share of small order, anybody could compute the slot key.
                 if shared.iter().all(|&byte| byte == 0) {
                     return None;
                 }
@@ -200,7 +201,7 @@ impl SshSecretKey {
     }
 }
 
-/// Why a file that looks like a private key of another form cannot be read.
+/// The error for a private key file in an unsupported format.
 pub(crate) fn other_form(text: &[u8]) -> Option<&'static str> {
     let other = BEGIN_OTHERS.iter().any(|begin| text.starts_with(begin));
     other.then_some("it is a private key in PEM: `ssh-keygen -p -f FILE` writes it in OpenSSH's form")
@@ -210,13 +211,13 @@ fn padding() -> Oaep<Sha256> {
     Oaep::<Sha256>::new_with_label(RSA)
 }
 
-/// The u coordinate of an ed25519 public key.
+/// The Montgomery u-coordinate of an ed25519 public key.
 fn montgomery(key: &Ed25519PublicKey) -> Result<MontgomeryPoint, Error> {
     let point = CompressedEdwardsY(key.0).decompress().filter(|point| !point.is_small_order());
     Ok(point.ok_or_else(|| wrong("not a valid public key"))?.to_montgomery())
 }
 
-/// Binds what two parties share to what was sent and to the SSH key.
+/// Derives the slot key from the shared secret, the sender's share and the SSH public key.
 fn slot_key(shared: &[u8; 32], share: &[u8; 32], ssh_key: &[u8]) -> Secret {
     let mut mac = Hmac::<Sha512>::new_from_slice(ED25519).expect("HMAC takes keys of every length");
     mac.update(shared);
@@ -263,7 +264,7 @@ mod tests {
         }
     }
 
-    /// Type and base64 of a line: what SSH itself prints of the key.
+    /// Type and base64 of a line, without its comment.
     fn without_comment(line: &str) -> String {
         line.split(' ').take(2).collect::<Vec<_>>().join(" ")
     }
@@ -290,10 +291,10 @@ mod tests {
         assert_eq!(why(SshPublicKey::parse(ECDSA_PUB)), UNSUITABLE);
         assert_eq!(why(SshPublicKey::parse("ssh-ed25519")), UNSUITABLE);
         assert_eq!(why(SshPublicKey::parse(&RSA_PUB[..100])), BROKEN);
-        // The type is another than the key's.
+        // The type stated differs from that in the key.
         assert_eq!(why(SshPublicKey::parse(&RSA_PUB.replace("ssh-rsa", "ssh-ed25519"))), BROKEN);
         assert_eq!(why(SshPublicKey::parse(RSA_SHORT_PUB)), SHORT);
-        // Public keys of small order: the neutral point, and one of order 4.
+        // Public keys of small order: the identity, and a point of order 4.
         for point in [[&[1][..], &[0; 31]].concat(), vec![0; 32]] {
             let key = KeyData::Ed25519(Ed25519PublicKey(point.try_into().unwrap()));
             assert_eq!(why(SshPublicKey::of(key.into())), "not a valid public key");
@@ -325,7 +326,7 @@ mod tests {
         let text = str::from_utf8(ENCRYPTED).unwrap().trim();
         let body = text.strip_prefix(str::from_utf8(BEGIN).unwrap()).unwrap().strip_suffix(END).unwrap();
         let mut bytes = STANDARD.decode(body.replace('\n', "")).unwrap();
-        // Behind the name of the function: lengths of its options and of the salt, the salt, the rounds
+        // After the KDF's name: the lengths of its options and of the salt, the salt, the rounds.
         let at = bytes.windows(6).position(|name| name == b"bcrypt").unwrap() + 6 + 4 + 4 + 16;
         assert_eq!(bytes[at - 20..at - 16], [0, 0, 0, 16]);
         for (rounds, slow) in [(ROUNDS + 1, true), (u32::MAX, true), (1, false)] {
@@ -346,15 +347,15 @@ mod tests {
         }
     }
 
-    /// A share of the secret 01, 02, ... 32, and the slot key: Python's `cryptography` made both from the public key, as
-    /// docs/FORMAT.md says.
+    /// A share of the secret 01, 02, ... 32, and the slot key, both computed from the public key with Python's
+    /// `cryptography`, as docs/FORMAT.md describes.
     #[test]
     fn a_slot_key_of_ed25519_is_what_the_format_says() {
         let bytes = |hex: &str| base16ct::lower::decode_vec(hex).unwrap();
         let share = bytes("07a37cbc142093c8b755dc1b10e86cb426374ad16aa853ed0bdfc0b2b86d1c7c").try_into().unwrap();
         let slot_key = secret(ED25519_FILE).slot_key(&SlotKind::SshEd25519 { mark: MARK, share }).unwrap();
         assert_eq!(*slot_key, bytes("b4432e48d96f769c4bcc3eb9d0eac098e0333f23ba190d8a947fae54ebf2d846"));
-        // Anybody could know what becomes of a share of small order.
+        // The shared secret for a share of small order is known to everybody.
         for share in [[0; 32], [&[1][..], &[0; 31]].concat().try_into().unwrap()] {
             assert_eq!(secret(ED25519_FILE).slot_key(&SlotKind::SshEd25519 { mark: MARK, share }), None);
         }

@@ -1,4 +1,4 @@
-//! From a passphrase to a key.
+//! Deriving a key from a passphrase.
 
 use std::{io, panic::resume_unwind, thread};
 
@@ -13,18 +13,18 @@ use crate::{
     secret::Secret,
 };
 
-/// Argon2id of `passphrase`, `len` bytes. Its lanes run side by side, on as many cores as there are.
+/// Argon2id of `passphrase`, `len` bytes. Its lanes run in parallel on the available cores.
 pub(crate) fn argon2id(costs: Costs, passphrase: &[u8], salt: &[u8], len: usize) -> Result<Secret, Error> {
     let lanes = usize::try_from(costs.lanes).unwrap_or(usize::MAX);
     alone(cores().min(lanes), || on_this_thread(costs, passphrase, salt, len))
 }
 
-/// As [`argon2id`]; what runs side by side runs in the pool of threads that this is called in.
+/// As [`argon2id`], but the lanes run in the current thread pool.
 fn on_this_thread(costs: Costs, passphrase: &[u8], salt: &[u8], len: usize) -> Result<Secret, Error> {
     let params = costs.params(len).ok_or(Error::Costs(costs))?;
     let mut memory = Memory(Vec::new());
     memory.0.try_reserve_exact(params.block_count()).map_err(|_| Error::NoMemory(costs))?;
-    // The system gives memory when it is first written, and that takes its time too.
+    // The memory is first written in parallel, because the page faults of that take time too.
     (0..params.block_count())
         .into_par_iter()
         .with_min_len(PIECE)
@@ -37,9 +37,9 @@ fn on_this_thread(costs: Costs, passphrase: &[u8], salt: &[u8], len: usize) -> R
     Ok(key)
 }
 
-/// Runs `job` in a pool of its own and does nothing else until it is done. Who waits for a pool from within another is given that
-/// one's jobs meanwhile; such a job may want the very key that is being made here, and would wait for its own thread for ever. So a
-/// plain thread waits.
+/// Runs `job` in a pool of its own, and does nothing else until it has ended. A thread of a rayon pool that waits for
+/// another pool executes further jobs of its own pool meanwhile. Such a job may need the key that is being derived
+/// here, and would wait for its own thread: a deadlock. Therefore a thread outside of all pools waits.
 fn alone<T: Send>(threads: usize, job: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
     let failed = |source: io::Error| Error::Io { doing: "start", place: "threads".into(), source };
     thread::scope(|scope| {
@@ -48,10 +48,10 @@ fn alone<T: Send>(threads: usize, job: impl FnOnce() -> Result<T, Error> + Send)
     })
 }
 
-/// Blocks of Argon2's memory that one thread writes or wipes at a time: 1 MiB.
+/// Blocks of Argon2's memory that one thread initialises or wipes at a time: 1 MiB.
 const PIECE: usize = 1024;
 
-/// Argon2's memory: what is left in it tells whether a guessed passphrase is right, at a fraction of the cost.
+/// Argon2's memory, wiped on drop: with what is left in it, a passphrase can be tested at a fraction of the cost.
 struct Memory(Vec<Block>);
 
 impl Drop for Memory {
@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(*together, *apart);
     }
 
-    /// Jobs of one pool that all want the key: none may be picked up by a thread that makes it.
+    /// Jobs of one pool that all need the key: a thread that waits for it must not start another of these jobs.
     #[test]
     fn jobs_that_share_a_key_do_not_wait_for_each_other() {
         let (done, wait) = mpsc::channel();

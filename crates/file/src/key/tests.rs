@@ -17,7 +17,7 @@ fn passphrase() -> Key {
     Key::passphrase("a passphrase").unwrap()
 }
 
-/// Argon2id by the crate, without what surrounds it here.
+/// Argon2id computed directly by the crate `argon2`.
 fn stretched(costs: Costs, salt: &[u8], len: usize) -> Secret {
     let mut key = Secret::new(vec![0; len]);
     let params = argon2::Params::new(costs.memory_kib, costs.passes, costs.lanes, Some(len)).unwrap();
@@ -44,7 +44,7 @@ fn a_raw_key_serves_suites_of_its_length() {
     }
 }
 
-/// Of HKDF-Expand-SHA-512 with the label and the length that docs/FORMAT.md names, by Python's `hmac`.
+/// HKDF-Expand-SHA-512 with the label and the length in docs/FORMAT.md, computed with Python's `hmac`.
 #[test]
 fn a_slot_key_of_a_raw_key_is_what_the_format_says() {
     for (len, known) in [
@@ -75,7 +75,7 @@ fn a_passphrase_is_stretched_by_argon2id() {
     let SlotKind::Passphrase { costs: CHEAP, salt } = kind else { panic!("{kind:?}") };
     assert_eq!(slot_key, stretched(CHEAP, &salt, 32));
     assert_eq!(passphrase().slot_key(&kind, Ceiling::default()).unwrap(), Some(slot_key));
-    // What costs too much is not spent.
+    // Costs above the ceiling are refused before any work.
     let asked = Costs { memory_kib: u32::MAX, ..CHEAP };
     let source = KeySource::Passphrase { costs: asked, salt };
     assert!(
@@ -98,7 +98,7 @@ fn a_passphrase_is_stretched_once() {
     assert_eq!((salt(CHEAP, suite), kept()), (first, 1), "the same for the next file");
     assert!(salt(OTHER, suite) != first && salt(CHEAP, Suite::Aes128Gcm) != first, "other costs, another length");
     assert_eq!((salt(CHEAP, suite), kept()), (first, 3));
-    // What files name: each salt once, for its costs and its length.
+    // Keys for salts in files: derived once for each salt, costs and length.
     let of =
         |costs, salt, suite| key.input_key(suite, &KeySource::Passphrase { costs, salt }, Ceiling::default()).unwrap();
     assert_eq!((of(CHEAP, first, suite), kept()), (stretched(CHEAP, &first, 32), 3));
@@ -146,7 +146,7 @@ fn keys_do_not_open_what_is_for_other_kinds() {
     }
 }
 
-/// The first vector of draft-connolly-cfrg-xwing-kem: of a seed, the public key's SHA-256.
+/// The first vector of draft-connolly-cfrg-xwing-kem: the SHA-256 of the public key for a seed.
 #[cfg(feature = "public-keys")]
 #[test]
 fn a_pair_is_one_of_x_wing() {
@@ -196,7 +196,7 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-/// Only its owner may read a key file, and no file is written over.
+/// A key file is readable by its owner only, and an existing file is never overwritten.
 #[test]
 fn key_files_are_for_their_owner() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,30 +1,30 @@
-//! Keys as text: Bech32m (BIP 350), which notices typing errors, without its limit of 90 characters. Beyond 1023 characters it finds
-//! fewer errors for sure, and still all but one in 2^30.
+//! Keys as text: Bech32m (BIP 350), whose checksum detects typing errors, without its limit of 90 characters. Beyond
+//! 1023 characters, fewer errors are certain to be detected, but still all but one in 2^30.
 //!
-//! Keys are secret: no branch and no address depends on a character behind the prefix, so there are no tables. Only the answer
-//! decides, whether the text is right.
+//! Keys are secret: apart from the final result, valid or not, no branch and no memory address depends on a character
+//! after the prefix. Hence there are no lookup tables.
 
 use zeroize::{Zeroize, Zeroizing};
 
 use super::public::kind;
 use crate::error::Error;
 
-/// Character `n` stands for the five bits of `n`.
+/// Character `n` encodes the five bits of `n`.
 const CHARACTERS: &[u8; 32] = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l";
-/// Characters of the checksum.
+/// Length of the checksum in characters.
 const CHECKSUM: usize = 6;
-/// The longest text.
+/// Maximum length of a text.
 const MOST: usize = 4096;
 
-/// The checksum of BIP 350 as it goes over a text.
+/// The checksum of BIP 350, computed incrementally.
 struct Sum(u32);
 
 impl Sum {
-    /// What the sum over a whole text comes to.
+    /// The checksum of a valid text.
     const WHOLE: u32 = 0x2bc8_30a3;
     const GENERATOR: [u32; 5] = [0x3b6a_57b2, 0x2650_8e6d, 0x1ea1_19fa, 0x3d42_33dd, 0x2a14_62b3];
 
-    /// The sum over a prefix of small letters, and of the 1 behind it.
+    /// The checksum over a lower-case prefix and the separator `1`.
     fn new(prefix: &str) -> Sum {
         let mut sum = Sum(1);
         prefix.bytes().for_each(|character| sum.take(character >> 5));
@@ -41,7 +41,7 @@ impl Sum {
         }
     }
 
-    /// What makes a text whole whose data were taken.
+    /// The last characters of a text, which make its checksum valid.
     fn last(mut self) -> [u8; CHECKSUM] {
         (0..CHECKSUM).for_each(|_| self.take(0));
         std::array::from_fn(|i| ((self.0 ^ Self::WHOLE) >> (5 * (CHECKSUM - 1 - i)) & 31) as u8)
@@ -54,12 +54,12 @@ impl Drop for Sum {
     }
 }
 
-/// `bytes` as text after `prefix`, which has small letters, and a `1`.
+/// `bytes` as text: `prefix`, in lower case, then `1`, the data and the checksum.
 pub(crate) fn encode(prefix: &str, bytes: &[u8]) -> String {
     let bits = 8 * bytes.len();
     let bit = |at: usize| bytes.get(at / 8).map_or(0, |byte| byte >> (7 - at % 8) & 1);
     let mut sum = Sum::new(prefix);
-    // Room for all of it: growing would leave a copy behind.
+    // Full capacity from the start: growing would leave an unwiped copy behind.
     let mut text = String::with_capacity(prefix.len() + 1 + bits.div_ceil(5) + CHECKSUM);
     text.push_str(prefix);
     text.push('1');
@@ -72,9 +72,9 @@ pub(crate) fn encode(prefix: &str, bytes: &[u8]) -> String {
     text
 }
 
-/// A file with a secret key: the public one as a comment after `label`, then the secret one.
+/// The content of a secret key file: the public key in a comment after `label`, then the secret key.
 pub(crate) fn key_file(label: &str, public: &str, secret: &str) -> Zeroizing<String> {
-    // Room for all of it, as above
+    // Full capacity, as above.
     let mut text = Zeroizing::new(String::with_capacity(label.len() + public.len() + secret.len() + 10));
     for part in ["# ", label, ": ", public, "\n", secret, "\n"] {
         text.push_str(part);
@@ -82,7 +82,8 @@ pub(crate) fn key_file(label: &str, public: &str, secret: &str) -> Zeroizing<Str
     text
 }
 
-/// The bytes of `text`, which must have `prefix`. A key of another kind is told as that, and anything else as `otherwise`.
+/// Decodes `text`, which must have `prefix`. The error names the kind of key if it is another one, and is `otherwise`
+/// if it is none.
 pub(crate) fn decode(prefix: &str, text: &str, otherwise: &'static str) -> Result<Zeroizing<Vec<u8>>, Error> {
     let other = || wrong(kind(text.as_bytes()).unwrap_or(otherwise));
     let (start, rest) = text.split_at_checked(prefix.len() + 1).ok_or_else(other)?;
@@ -94,12 +95,12 @@ pub(crate) fn decode(prefix: &str, text: &str, otherwise: &'static str) -> Resul
     whole.ok_or_else(|| wrong("the key is not complete, or a character of it is wrong"))
 }
 
-/// The bytes of the first `len` characters of `rest`, if all of it is right and in one case.
+/// Decodes the first `len` characters of `rest`, if all of it is valid and in one case.
 fn read(prefix: &str, start: &[u8], rest: &[u8], len: usize) -> Option<Zeroizing<Vec<u8>>> {
     let mut bytes = Zeroizing::new(vec![0; len * 5 / 8]);
     let mut sum = Sum::new(prefix);
     let mut seen = Seen::default();
-    // Bits behind the last byte.
+    // Bits after the last byte.
     let mut behind = 0;
     for (i, &character) in rest.iter().enumerate() {
         let five = seen.value(character);
@@ -113,11 +114,11 @@ fn read(prefix: &str, start: &[u8], rest: &[u8], len: usize) -> Option<Zeroizing
     }
     start.iter().for_each(|&character| seen.cases(character));
     let whole = (sum.0 ^ Sum::WHOLE) | u32::from(seen.others | behind | seen.small & seen.capital);
-    // One text for a key: what is behind its last byte is less than a character, and zero.
+    // The encoding is canonical: the bits after the last byte are zero, and fewer than a character.
     (whole == 0 && len * 5 % 8 < 5).then_some(bytes)
 }
 
-/// Which kinds of characters there were: 1 for each that there was.
+/// The kinds of characters seen so far: each field is 0 or 1.
 #[derive(Default)]
 struct Seen {
     small: u8,
@@ -126,7 +127,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// The five bits of a character of either case.
+    /// The five bits of a character in either case.
     fn value(&mut self, character: u8) -> u8 {
         self.cases(character);
         let (mut five, mut known) = (0, 0);
@@ -146,22 +147,22 @@ impl Seen {
     }
 }
 
-/// The character that stands for `five`.
+/// The character that encodes `five`.
 fn character(five: u8) -> char {
     (0..).zip(CHARACTERS).fold(0, |found, (n, &this)| found | this & 0u8.wrapping_sub(equal(five, n))).into()
 }
 
-/// 1 or 0: whether two numbers are equal.
+/// 1 if the numbers are equal, otherwise 0.
 fn equal(a: u8, b: u8) -> u8 {
     less(a ^ b, 1)
 }
 
-/// 1 or 0: whether a number is less than another.
+/// 1 if `a < b`, otherwise 0.
 fn less(a: u8, b: u8) -> u8 {
     (u16::from(a).wrapping_sub(b.into()) >> 15) as u8
 }
 
-/// What is wrong with a key in text. The text is not repeated: it may be secret.
+/// The error for an invalid key. It does not repeat the text, which may be secret.
 pub(crate) fn wrong(why: &'static str) -> Error {
     Error::BadKey { place: "the key".into(), why }
 }
@@ -192,7 +193,7 @@ mod tests {
         }
     }
 
-    /// Texts of BIP 350: right ones, whose data are whole bytes, and wrong ones.
+    /// Test vectors of BIP 350: valid ones, whose data are whole bytes, and invalid ones.
     #[test]
     fn it_is_bech32m() {
         let text = "abcdef1l7aum6echk45nj3s0wdvt2fg8x9yrzpqzd3ryx";
@@ -202,25 +203,25 @@ mod tests {
         for (prefix, text) in [
             // Bech32, not Bech32m
             ("abcdef", "abcdef1qpzry9x8gf2tvdw0s3jn54khce6mua7lmqqqxw"),
-            // Characters that stand for nothing, in the data and in the checksum
+            // Characters outside the alphabet, in the data and in the checksum.
             ("y", "y1b0jsk6g"),
             ("lt", "lt1igcx5c0"),
             ("mm", "mm1crxm3i"),
             ("au", "au1s5cgom"),
             // Too short
             ("in", "in1muywd"),
-            // The checksum is that of a prefix in capitals
+            // A prefix in lower case, with the checksum of one in upper case.
             ("m", "M1VUXWEZ"),
         ] {
             assert!(decode(prefix, text, "").is_err(), "{text}");
         }
     }
 
-    /// Each fault is noticed, and so are two at once: none makes up for another.
+    /// Every fault is detected, and also any two at once: no fault cancels another.
     #[test]
     fn faults_do_not_cancel() {
         let text = |[checksum, other, behind, cases]: [bool; 4]| {
-            // A byte of ten bits; the two behind it should be zero.
+            // A byte encoded in ten bits; the last two should be zero.
             let fives = [0, u8::from(behind)];
             let mut sum = Sum::new("seal");
             fives.iter().for_each(|&five| sum.take(five));
@@ -228,7 +229,7 @@ mod tests {
             last[CHECKSUM - 1] ^= u8::from(checksum);
             let mut text: Vec<char> = fives.into_iter().chain(last).map(character).collect();
             if other {
-                // It stands for nothing, and is summed as zero, which was there.
+                // Not in the alphabet, and summed as zero, which is the value that was there.
                 text[0] = 'b';
             }
             format!("{}1{}", if cases { "SEAL" } else { "seal" }, text.into_iter().collect::<String>())
@@ -239,7 +240,7 @@ mod tests {
         }
     }
 
-    /// The crate `bech32` with our length.
+    /// The crate `bech32`, configured for our length.
     enum Referee {}
 
     impl Checksum for Referee {
@@ -253,7 +254,7 @@ mod tests {
         const TARGET_RESIDUE: u32 = Bech32m::TARGET_RESIDUE;
     }
 
-    /// What the crate reads, if the bits behind the last byte are less than a character and zero.
+    /// The result of the crate `bech32`, if the bits after the last byte are zero and fewer than a character.
     fn referee(prefix: &str, text: &str) -> Option<Vec<u8>> {
         let checked = CheckedHrpstring::new::<Referee>(text)
             .ok()
@@ -263,7 +264,7 @@ mod tests {
     }
 
     proptest! {
-        /// Another library writes the same, and takes and refuses the same.
+        /// Another implementation encodes the same, and accepts and refuses the same.
         #[test]
         fn it_agrees_with_the_crate(bytes in prop::collection::vec(any::<u8>(), 0..80), at in any::<prop::sample::Index>(), to in any::<u8>()) {
             let text = encode("seal", &bytes);
@@ -277,7 +278,8 @@ mod tests {
             }
         }
 
-        /// Any five bits under a right checksum: those that are no whole bytes, and what is behind the last, are told apart alike.
+        /// Arbitrary data with a valid checksum: both agree on data that are not whole bytes, and on nonzero bits after
+        /// the last byte.
         #[test]
         fn texts_that_nobody_wrote_are_taken_and_refused_alike(fives in prop::collection::vec(0u8..32, 0..70)) {
             let mut sum = Sum::new("seal");
