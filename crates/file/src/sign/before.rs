@@ -1,10 +1,11 @@
-//! Signatures that are verified before a stream gets any text.
+//! Verifying a signature before any text is written to a stream.
 
 use crate::{Commitment, Error, Input, Opening, Output, output::To};
 
 impl Opening<'_> {
-    /// Verifies a file that goes to a stream, and returns what it commits to: who writes another one into it before it is read again is
-    /// refused. The same open file is read, whatever its name then stands for.
+    /// Verifies the signature of an input file whose text will be written to a stream, and returns its commitment. The
+    /// second pass accepts only a file with that commitment, so that a change of the file between the two passes is
+    /// detected. Both passes read the same open file, even if its name is given to another one.
     pub(crate) fn verify_before(&self, input: &Input, output: &Output) -> Result<Option<Commitment>, Error> {
         if self.signers.is_empty() || matches!(output.to, To::File { .. }) {
             return Ok(None);

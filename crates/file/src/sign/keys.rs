@@ -1,4 +1,4 @@
-//! Keys that sign and keys that verify, and their texts.
+//! Signing keys and verification keys, and their text form.
 
 use std::{fmt, path::Path, str::FromStr};
 
@@ -15,9 +15,9 @@ use crate::{
     secret::random,
 };
 
-/// In front of a verification key in text: `seal-verify1...`.
+/// The prefix of a verification key as text: `seal-verify1...`.
 const PUBLIC_PREFIX: &str = "seal-verify";
-/// In front of a signing key in text: `SEAL-SIGNING-KEY-1...`.
+/// The prefix of a signing key as text: `SEAL-SIGNING-KEY-1...`.
 const SECRET_PREFIX: &str = "seal-signing-key-";
 /// Bytes of an ed25519 public key.
 const ED25519: usize = 32;
@@ -121,7 +121,7 @@ impl SigningKey {
 impl FromStr for SigningKey {
     type Err = Error;
 
-    /// Reads the line of the key in a file.
+    /// Parses the line of a key file that contains the key.
     fn from_str(line: &str) -> Result<SigningKey, Error> {
         let bytes = text::decode(SECRET_PREFIX, line, "not a signing key of Sealwright")?;
         let mut seed = Zeroizing::new([0; 32]);
@@ -152,7 +152,7 @@ impl VerifyingKey {
         id
     }
 
-    /// The same as hexadecimal digits.
+    /// The id in hexadecimal.
     pub fn id_text(&self) -> String {
         hex(&self.id())
     }
@@ -161,13 +161,13 @@ impl VerifyingKey {
         &self.hash
     }
 
-    /// Whether both signatures of a message hold.
+    /// Whether both signatures of `message` are valid.
     pub(super) fn verifies(&self, message: &[u8], signature: &[u8; SIGNATURE]) -> bool {
         let (classic, post_quantum) = signature.split_at(64);
         let Ok(classic) = ed25519_dalek::Signature::from_slice(classic) else { return false };
         let Ok(encoded) = EncodedSignature::<MlDsa65>::try_from(post_quantum) else { return false };
         let Some(post_quantum) = ml_dsa::Signature::<MlDsa65>::decode(&encoded) else { return false };
-        // `verify_strict` refuses keys of small order and signatures that can be altered.
+        // `verify_strict` refuses keys of small order, and malleable signatures.
         self.ed25519.verify_strict(message, &classic).is_ok()
             && self.ml_dsa.verify_with_context(message, b"", &post_quantum)
     }
@@ -176,7 +176,7 @@ impl VerifyingKey {
 impl FromStr for VerifyingKey {
     type Err = Error;
 
-    /// Reads a text as [`fmt::Display`] prints it.
+    /// Parses the output of [`fmt::Display`].
     fn from_str(line: &str) -> Result<VerifyingKey, Error> {
         let bytes = text::decode(PUBLIC_PREFIX, line, "not a verification key of Sealwright")?;
         let wrong = || text::wrong("not a valid verification key");

@@ -25,12 +25,12 @@ use crate::{
 #[cfg(test)]
 mod tests;
 
-// Both say how long a signature is.
+// The two modules define the length of a signature independently.
 const _: () = assert!(TRAILER == KEY_ID + SIGNATURE);
 
 /// Bytes of a signature: ed25519's 64, then ML-DSA-65's 3309.
 pub(crate) const SIGNATURE: usize = 64 + 3309;
-/// Bytes that name a verification key.
+/// Bytes of the id of a verification key.
 pub(crate) const KEY_ID: usize = 16;
 /// Bytes of a SHA-512 hash.
 pub(crate) const HASH: usize = 64;
@@ -38,17 +38,18 @@ pub(crate) const HASH: usize = 64;
 /// Names a verification key: the first bytes of its hash.
 pub type KeyId = [u8; KEY_ID];
 
-/// What is signed.
+/// What a signature covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signed<'a> {
-    /// The text of a sealed file whose preamble begins so and which commits to this.
+    /// The text of the sealed file with this fixed part of the preamble and this commitment.
     Text { fixed: &'a [u8; 12], commitment: &'a [u8; 32] },
-    /// A file beside the signature, with a comment.
+    /// A file that is not sealed, and the comment in its signature file.
     Detached { comment: &'a str },
 }
 
 impl Signed<'_> {
-    /// The message that both algorithms sign, for a content with this hash and under the key with that hash.
+    /// The message that both algorithms sign, for the hash `key` of the verification key and the hash `content` of the
+    /// signed content.
     fn message(self, key: &[u8; HASH], content: &[u8; HASH]) -> Vec<u8> {
         let (kind, context): (u8, Vec<u8>) = match self {
             Signed::Text { fixed, commitment } => (1, [&fixed[..], commitment].concat()),
@@ -58,7 +59,7 @@ impl Signed<'_> {
     }
 }
 
-/// The key among `keys` that `id` names.
+/// The key with this id among `keys`.
 ///
 /// # Errors
 /// [`Error::OtherSigner`].
@@ -66,7 +67,7 @@ pub(crate) fn find<'a>(keys: &'a [VerifyingKey], id: &KeyId) -> Result<&'a Verif
     keys.iter().find(|key| key.id() == *id).ok_or(Error::OtherSigner(hex(id)))
 }
 
-/// Holds a signature against the key among `keys` that `id` names.
+/// Verifies a signature with the key that `id` names among `keys`.
 ///
 /// # Errors
 /// [`Error::OtherSigner`]; [`Flaw::Signature`].
@@ -85,13 +86,13 @@ pub(crate) fn verify(
     }
 }
 
-/// An id as messages print it.
+/// An id in hexadecimal, for messages.
 pub(crate) fn hex(id: &KeyId) -> String {
     base16ct::lower::encode_string(id)
 }
 
 impl SigningKey {
-    /// Signs a content by its hash.
+    /// Signs a content with this hash.
     pub(crate) fn sign(&self, what: Signed<'_>, content: &[u8; HASH]) -> [u8; SIGNATURE] {
         self.sign_message(&what.message(self.verifying_key().hash(), content))
     }

@@ -1,4 +1,4 @@
-//! Both halves of a signature must hold, and only for the message.
+//! Both signatures must be valid, and for this message only.
 #![allow(clippy::unwrap_used)]
 
 use std::{
@@ -42,7 +42,7 @@ fn every_part_is_covered() {
     ));
 }
 
-/// Texts that end with a piece that is read, behind one, and within one: the last byte counts.
+/// Texts that end at, just after and within a piece that is read: the last byte is always covered.
 #[test]
 fn the_last_byte_of_a_file_is_signed() {
     let (key, work) = (SigningKey::generate().unwrap(), crate::Work::default());
@@ -70,7 +70,8 @@ fn nothing_follows_a_signature_in_its_file() {
     crate::Signature::read(format!("{text}\n \n").as_bytes()).unwrap();
 }
 
-/// A half of one key's signature does not go with a half of another's, although both are over one content.
+/// A signature composed of one key's ed25519 signature and another key's ML-DSA-65 signature is refused, although both
+/// sign the same content.
 #[test]
 fn halves_of_two_keys_do_not_mix() {
     let (one, content, first) = signed();
@@ -106,7 +107,7 @@ fn keys_go_both_ways_as_text() {
     }
 }
 
-/// Under a key of small order signatures verify that nobody made; a key with a byte more or less is no key.
+/// Under a key of small order, forged signatures can be valid; and a key of the wrong length is refused.
 #[test]
 fn keys_that_prove_nothing_are_refused() {
     let bytes = signed().0.verifying_key().to_bytes();
@@ -119,8 +120,8 @@ fn keys_that_prove_nothing_are_refused() {
     assert!(signing(&[7; 32]).is_ok() && signing(&[7; 31]).is_err() && signing(&[7; 33]).is_err());
 }
 
-/// The key of the seed 00, 01, ... 31 and its signatures by ed25519 and ML-DSA-65, as docs/FORMAT.md has them: key id and ed25519's
-/// signatures are those that Python's `cryptography` makes.
+/// The key for the seed 00, 01, ... 31 and its signatures, as in docs/FORMAT.md. The key id and the ed25519 signatures
+/// were computed with Python's `cryptography`.
 #[test]
 fn keys_and_signatures_are_what_the_format_says() {
     let seed: Vec<u8> = (0..32).collect();
@@ -172,7 +173,7 @@ fn the_key_that_a_signature_names_is_found() {
     assert!(matches!(find(&keys[..1], &other.id()), Err(Error::OtherSigner(id)) if id == other.id_text()));
 }
 
-/// A writer that says how often it was flushed.
+/// A writer that counts flushes.
 #[derive(Default)]
 struct Flushed(Vec<u8>, usize);
 
@@ -187,7 +188,7 @@ impl Write for Flushed {
     }
 }
 
-/// Behind the text stand the key's name and the signature; what reads takes them off again, in pieces of any size.
+/// The key id and the signature follow the text; the verifier removes them, whatever the sizes of the pieces.
 #[test]
 fn a_text_is_signed_at_its_end() {
     let (key, ..) = signed();
@@ -228,7 +229,7 @@ fn a_text_is_signed_at_its_end() {
         }
         let named = verified(&whole, 1000, std::slice::from_ref(&other));
         assert!(matches!(named, Err(Error::OtherSigner(id)) if id == public.id_text()));
-        // Nobody was named, so that the signature is only taken off.
+        // Without accepted signers, the signature is removed but not verified.
         let mut forged = whole.clone();
         *forged.last_mut().unwrap() ^= 1;
         assert!(verified(&forged, 1000, &[]).is_ok_and(|(out, id)| out == text && id == public.id()));

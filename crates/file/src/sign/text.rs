@@ -1,8 +1,8 @@
-//! Signed texts: `text || name of the key (16) || signature (3373)`.
+//! Signed texts: `text || key id (16) || signature (3373)`.
 //!
-//! The signature stands inside the sealed text, so that only who can open the file learns who signed it, and behind the
-//! text, so that a stream can be signed. It covers the whole text: recipients know the file key, and could otherwise put
-//! another text behind a header that somebody else signed.
+//! The signature is inside the sealed text, so that only those who can open the file learn who signed it; and it
+//! follows the text, so that a stream can be signed. It covers the whole text, because recipients know the file key and
+//! could otherwise put another text behind a header that somebody else signed.
 
 use std::io::{self, Read, Write};
 
@@ -14,7 +14,7 @@ use crate::{
     layout::{HeldBack, TRAILER},
 };
 
-/// The text of `from`, then its signature.
+/// Reads the text of `from`, then its signature.
 pub(crate) struct TextSigner<'a, R> {
     from: R,
     key: &'a SigningKey,
@@ -62,7 +62,7 @@ impl<R: Read> Read for TextSigner<'_, R> {
 pub(crate) struct TextVerifier<W> {
     to: W,
     hash: Sha512,
-    /// The signature, if nothing follows.
+    /// The last bytes so far, which are the signature if nothing follows.
     tail: HeldBack,
     text: u64,
 }
@@ -79,8 +79,8 @@ impl<W: Write> TextVerifier<W> {
         Ok(())
     }
 
-    /// Holds the signature against `keys`, if there are any. Returns the writer, the length of the text, and whose the
-    /// signature is said to be.
+    /// Verifies the signature with `keys`, unless there are none. Returns the writer, the length of the text, and the
+    /// id of the key that the signature names.
     ///
     /// # Errors
     /// [`Error::OtherSigner`]; [`Flaw::Signature`].

@@ -1,14 +1,14 @@
-//! Whether a text is that of a tree, while it comes in pieces and is not unpacked.
+//! Checks that a text is a tree while it arrives in pieces, without unpacking it.
 
 use super::manifest::{LONGEST, MAGIC, Manifest, START};
 
-/// What is known of a text so far.
+/// The state of the check.
 pub(crate) enum TreeForm {
-    /// Its beginning: magic and length, then so many bytes with the manifest, once these say how many.
+    /// The text so far, and, once its first bytes are known, the number of bytes up to the end of the manifest.
     Beginning(Vec<u8>, Option<usize>),
-    /// So many bytes of contents are to come.
+    /// The number of bytes of contents that are still to come.
     Contents(u64),
-    /// It is no tree.
+    /// The text is not a tree.
     Broken,
 }
 
@@ -19,7 +19,6 @@ impl Default for TreeForm {
 }
 
 impl TreeForm {
-    /// Takes the next piece.
     pub(crate) fn take(&mut self, mut bytes: &[u8]) {
         while let TreeForm::Beginning(held, whole) = self {
             let wanted = whole.unwrap_or(START) - held.len();
@@ -52,13 +51,13 @@ impl TreeForm {
         }
     }
 
-    /// Whether what was taken is a whole tree.
+    /// Whether the text so far is a complete tree.
     pub(crate) fn is_whole(&self) -> bool {
         matches!(self, TreeForm::Contents(0))
     }
 }
 
-/// What magic and length say, if they are those of a tree.
+/// The length of the manifest according to the first bytes, if these are the start of a tree.
 fn manifest_len(start: &[u8]) -> Option<usize> {
     let (magic, len) = start.split_first_chunk()?;
     let len = u64::from_be_bytes(len.try_into().ok()?);
@@ -102,7 +101,7 @@ mod tests {
         }
     }
 
-    /// A length beyond all manifests is not waited for, and takes no memory.
+    /// A length greater than any manifest's is refused at once, and no memory is allocated for it.
     #[test]
     fn a_manifest_that_is_too_long_is_none() {
         let mut form = TreeForm::default();

@@ -1,4 +1,4 @@
-//! Threads that write the files of a tree, while what comes next is opened.
+//! Threads that write the files of a tree while the following text is being opened.
 
 use std::{
     io::Read,
@@ -18,21 +18,22 @@ use crate::{
     secret::Secret,
 };
 
-/// The longest content that is handed to another thread, in bytes. Longer ones are written as they come.
+/// Files up to this length, in bytes, are passed to another thread. Longer ones are written while their text is read.
 const SHORT: u64 = 256 * 1024;
-/// What is handed over at once has no more than this and one file more: handing over takes as long as writing a small file.
+/// A batch is complete at this length, which it exceeds by less than one file: passing a batch to a thread takes as
+/// long as writing a small file.
 const BATCH: usize = 64 * 1024;
 
-/// How a tree's files are written.
+/// Writes the files of a tree.
 pub(super) trait Maker: Sync {
-    /// Writes a file whose whole content is `content`.
+    /// Writes a file with the given content.
     fn whole(&self, entry: &Entry, content: &[u8]) -> Result<(), Error>;
 
-    /// Writes a file whose content comes from `text`.
+    /// Writes a file, reading its content from `text`.
     fn from(&self, entry: &Entry, text: &mut impl Read) -> Result<(), Error>;
 }
 
-/// Files one behind the other, with their contents.
+/// Consecutive files, with their concatenated contents.
 #[derive(Default)]
 struct Batch<'a> {
     entries: Vec<&'a Entry>,
@@ -51,7 +52,8 @@ impl Batch<'_> {
     }
 }
 
-/// Writes the files of `entries`, whose contents come from `text` one behind the other, with `threads` threads. Their directories exist.
+/// Writes the files of `entries`, whose contents are concatenated in `text`, on `threads` threads. Their directories
+/// must exist.
 pub(super) fn write_all<'a>(
     entries: impl Iterator<Item = &'a Entry>,
     text: &mut impl Read,
@@ -62,7 +64,7 @@ pub(super) fn write_all<'a>(
         return deal_out(entries, text, maker, |batch| batch.write(maker).map(|()| true));
     }
     let (to, from) = mpsc::sync_channel::<Batch<'a>>(threads);
-    // The threads alone own it: if none is left, nothing can be sent.
+    // Owned by the threads only: once all of them have ended, sending fails.
     let from = Arc::new(Mutex::new(from));
     let failed = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -84,14 +86,14 @@ pub(super) fn write_all<'a>(
             let dealt = deal_out(entries, text, maker, hand_over);
             drop(to);
             let ends = hands.into_iter().map(|hand| hand.join().unwrap_or_else(|panic| resume_unwind(panic)));
-            // All have ended before the first failure is told.
+            // All threads must have ended before the first failure is returned.
             let written: Vec<Result<(), Error>> = ends.collect();
             written.into_iter().collect::<Result<(), Error>>().and(dealt)
         })
     })
 }
 
-/// Reads contents and hands them over in batches, until `hand_over` wants no more.
+/// Reads contents and passes them to `hand_over` in batches, until it returns `false`.
 fn deal_out<'a>(
     entries: impl Iterator<Item = &'a Entry>,
     text: &mut impl Read,
@@ -111,7 +113,7 @@ fn deal_out<'a>(
             return Err(Error::NotAuthentic(Flaw::Tree));
         }
         batch.entries.push(entry);
-        // Empty files count too.
+        // A limit on the number of files too, because files may be empty.
         if (batch.contents.len() >= BATCH || batch.entries.len() >= 64)
             && !hand_over(std::mem::replace(&mut batch, new()))?
         {
@@ -121,7 +123,7 @@ fn deal_out<'a>(
     hand_over(batch).map(drop)
 }
 
-/// Makes room in new memory where there is not enough, and leaves no copy behind.
+/// Grows by moving to a new allocation; the old one is wiped.
 fn grow(contents: &mut Secret, len: usize) {
     if len > contents.capacity() {
         let mut larger = Secret::new(Vec::with_capacity(len));
@@ -139,7 +141,7 @@ mod tests {
     use super::*;
     use crate::tree::EntryKind;
 
-    /// Counts what is read and written.
+    /// Counts bytes read and written.
     #[derive(Default)]
     struct Counts {
         read: AtomicU64,
@@ -164,7 +166,7 @@ mod tests {
         }
     }
 
-    /// A text without end, of which no more than `most` may be held.
+    /// An endless text that fails if more than `most` bytes are held in memory.
     struct Text<'a>(&'a Counts, u64);
 
     impl Read for Text<'_> {
@@ -176,14 +178,14 @@ mod tests {
         }
     }
 
-    /// However large the tree is: a file alone, or many that are handed over.
+    /// However large the tree is, memory is bounded: for one large file, and for many small ones.
     #[test]
     fn little_of_a_tree_is_held_in_memory() {
         for len in [30_000_000, SHORT + 1, SHORT, 200_000, 1000, 0] {
             for threads in [1, 2, 3] {
                 let file = Entry { kind: EntryKind::File, path: "d/f".into(), mode: 0, modified: (0, 0), len };
                 let files = vec![file; if len > SHORT { 2 } else { 80 }];
-                // What each thread writes, what waits for it, and what is being read.
+                // The batch that each thread writes, one queued for each, and the one being read.
                 let batches = if threads == 1 { 1 } else { 2 * threads + 1 };
                 let (counts, most) = (Counts::default(), batches as u64 * (BATCH as u64 + SHORT));
                 write_all(files.iter(), &mut Text(&counts, most), threads, &&counts).unwrap();

@@ -1,4 +1,4 @@
-//! The manifest of a tree: its bytes, and the rules that keep every entry inside the tree.
+//! The manifest of a tree: its encoding, and the rules that keep every entry inside the tree.
 
 use std::{
     collections::HashSet,
@@ -13,13 +13,13 @@ use crate::{
     read::{fill, unread},
 };
 
-/// How the text of a tree begins.
+/// The magic bytes at the start of a tree's text.
 pub(crate) const MAGIC: [u8; 8] = *b"SEALTREE";
-/// Bytes before the manifest: the magic, and its length.
+/// Bytes before the manifest: the magic bytes and the manifest's length.
 pub(super) const START: usize = 16;
-/// The longest manifest, in bytes.
+/// The maximum length of a manifest, in bytes.
 pub(super) const LONGEST: u64 = 1 << 30;
-/// The most entries. In memory each takes several times its bytes.
+/// The maximum number of entries. In memory, an entry takes several times as much as its encoding.
 pub(super) const MOST: usize = 1 << 22;
 /// Bytes of an entry before its path.
 const HEAD: usize = 1 + 2 + 8 + 4 + 8 + 2;
@@ -105,7 +105,7 @@ impl Manifest {
         None
     }
 
-    /// The bytes without magic and length.
+    /// The encoding without magic bytes and length.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         for Entry { kind, path, mode, modified, len } in &self.entries {
@@ -124,12 +124,12 @@ impl Manifest {
         bytes
     }
 
-    /// Reads magic, length and manifest from the start of a text.
+    /// Reads magic bytes, length and manifest from the start of a text.
     pub(crate) fn read(from: &mut (impl Read + ?Sized)) -> Result<Manifest, Error> {
         Manifest::read_within(from, MOST)
     }
 
-    /// The same with another limit to the number of entries.
+    /// The same with another maximum number of entries.
     fn read_within(from: &mut (impl Read + ?Sized), most: usize) -> Result<Manifest, Error> {
         let malformed = || Error::NotAuthentic(Flaw::Tree);
         let mut head = [0; START];
@@ -148,7 +148,7 @@ impl Manifest {
         Manifest::from_bytes_within(&bytes, most).ok_or_else(malformed)
     }
 
-    /// The manifest that these bytes are, without magic and length.
+    /// Decodes a manifest, without magic bytes and length.
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Manifest> {
         Manifest::from_bytes_within(bytes, MOST)
     }
@@ -163,20 +163,20 @@ impl Manifest {
         manifest.stays_inside().then_some(manifest)
     }
 
-    /// Whether every entry is within the tree: the first is a directory with a plain name, every other lies directly in a
-    /// directory that came before, no path comes twice, and every content has a place that is a number.
+    /// Whether every entry is inside the tree: the first is a directory with a plain name, every other is directly in a
+    /// directory that precedes it, no path occurs twice, and the offset of every content fits into 64 bits.
     fn stays_inside(&self) -> bool {
         let Some((root, rest)) = self.entries.split_first() else { return false };
         let mut directories = HashSet::from([root.path.as_path()]);
         let mut seen = directories.clone();
-        // Contents lie behind the manifest
+        // Contents follow the manifest, whose length is at most `LONGEST`.
         let mut total = START as u64 + LONGEST;
         root.kind == EntryKind::Directory
             && is_name(root.path.as_os_str())
             && rest.iter().all(|entry| {
                 let parent = entry.path.parent().is_some_and(|parent| directories.contains(parent));
                 let name = entry.path.file_name().is_some_and(is_name);
-                // A path is as its components make it: no `a//b`, `a/./b` or `a/`.
+                // The path must be in canonical form: no `a//b`, `a/./b` or `a/`.
                 let plain = entry.path.components().collect::<PathBuf>().as_os_str() == entry.path.as_os_str();
                 if entry.kind == EntryKind::Directory {
                     directories.insert(&entry.path);
@@ -206,7 +206,7 @@ impl Entry {
     }
 }
 
-/// Whether this can name one entry of a directory and nothing else.
+/// Whether `name` is a valid name of exactly one directory entry.
 pub(super) fn is_name(name: &OsStr) -> bool {
     let name = name.as_bytes();
     !name.is_empty()
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!((manifest.name(), manifest.content_len()), (Path::new("d"), 3));
     }
 
-    /// The ways out of a directory that archives have been made to take.
+    /// The known path traversal attacks with archives.
     #[test]
     fn nothing_leaves_the_tree() {
         use EntryKind::{Directory, File};
@@ -286,7 +286,7 @@ mod tests {
         assert!(read(&[(Directory, "d"), (File, &long)]).is_err());
     }
 
-    /// What a text that begins so is refused for.
+    /// The error for a text with this beginning.
     fn refused(mut text: impl Read) -> Error {
         Manifest::read(&mut text).unwrap_err()
     }
@@ -372,7 +372,7 @@ mod tests {
         assert_eq!(MOST, 1 << 22, "as docs/FORMAT.md has it");
     }
 
-    /// A place behind the longest manifest and all contents is a number of 64 bits.
+    /// The offset after the longest manifest and all contents must fit into 64 bits.
     #[test]
     fn contents_have_places() {
         let most = u64::MAX - 16 - (1 << 30);

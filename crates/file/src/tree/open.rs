@@ -1,4 +1,4 @@
-//! Opening a tree: what is opened goes through a pipe to what unpacks it.
+//! Opening a tree: the opened text passes through a pipe to the code that unpacks it.
 
 use std::{io, path::PathBuf, thread::Builder};
 
@@ -19,7 +19,7 @@ impl Opening<'_> {
         std::thread::scope(|scope| {
             let run = move || {
                 let unpacked = unpacking.run(&mut text, threads);
-                // An opener that still writes is told by the closed pipe.
+                // Closes the pipe, which tells an opener that is still writing to stop.
                 drop(text);
                 unpacked
             };
@@ -28,7 +28,7 @@ impl Opening<'_> {
             let unpacked = unpacked.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             match (opened, unpacked) {
                 (Ok(_), unpacked) => unpacked?.commit(),
-                // Who unpacks failed first and closed the pipe.
+                // Unpacking failed first and closed the pipe: its error is the cause.
                 (Err(Error::Io { doing: "write", source, .. }), Err(error))
                     if source.kind() == io::ErrorKind::BrokenPipe =>
                 {

@@ -1,4 +1,4 @@
-//! From a directory to the text of a tree.
+//! Packing a directory into the text of a tree.
 
 use std::{
     collections::{BTreeSet, VecDeque, btree_set},
@@ -83,10 +83,10 @@ pub fn pack_without(path: &Path, output: &Output) -> Result<Packed, Error> {
     pack_within(path, output.identity(), LONGEST, MOST)
 }
 
-/// The same with other limits to the manifest, in bytes and entries.
+/// The same with another file to leave out and with other limits of the manifest, in bytes and entries.
 fn pack_within(path: &Path, output: Option<FileId>, longest: u64, most: usize) -> Result<Packed, Error> {
     let whole = fs::canonicalize(path).map_err(Error::io("open", path.display().to_string()))?;
-    // A link keeps its own name; `.` and `..` have theirs from where they are.
+    // A symbolic link keeps its own name; `.` and `..` get the name of the directory that they stand for.
     let Some(name) = path.file_name().or(whole.file_name()).filter(|name| is_name(name)) else {
         return Err(Error::BadOutput { path: path.into(), why: "the directory has no name" });
     };
@@ -98,7 +98,7 @@ fn pack_within(path: &Path, output: Option<FileId>, longest: u64, most: usize) -
     if bytes.len() as u64 > longest {
         return Err(Error::TooManyEntries);
     }
-    // Whatever a file system says: what cannot be read would be sealed, and never opened.
+    // If the file system reports something that the reader would refuse, nothing is sealed: it could never be opened.
     if Manifest::from_bytes(&bytes).is_none() {
         let source = io::Error::other("the operating system lists an impossible entry in it");
         return Err(Error::Io { doing: "read", place: path.display().to_string(), source });
@@ -110,30 +110,31 @@ fn pack_within(path: &Path, output: Option<FileId>, longest: u64, most: usize) -
     Ok(Packed { input, len, skipped })
 }
 
-/// How a directory is opened.
+/// Flags for opening a directory.
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// What was found so far.
+/// The entries found so far.
 #[derive(Default)]
 struct Listing {
     manifest: Manifest,
     files: VecDeque<(PathBuf, FileId)>,
     skipped: Vec<PathBuf>,
-    /// What the output replaces.
+    /// The file that the output replaces.
     output: Option<FileId>,
-    /// The most entries.
+    /// The maximum number of entries.
     most: usize,
 }
 
-/// A directory that is open, and the names in it that were not looked at.
+/// An open directory, and those of its names that were not visited yet.
 struct Level {
     directory: Dir,
     names: btree_set::IntoIter<OsString>,
 }
 
 impl Listing {
-    /// Lists a directory that is open. Those below are opened in it and not by their paths, so that no link that somebody
-    /// puts in the place of one is followed. Directories may lie in each other as deep as this process may have files open.
+    /// Lists an open directory. Subdirectories are opened relative to it and not by their paths, so that a symbolic
+    /// link that somebody puts in place of one is not followed. The depth is limited by the number of files that this
+    /// process may have open.
     fn list(&mut self, directory: OwnedFd, mut path: PathBuf, mut inside: PathBuf) -> Result<(), Error> {
         let mut levels = vec![self.enter(directory, &path, &inside)?];
         while let Some(level) = levels.last_mut() {
@@ -169,7 +170,7 @@ impl Listing {
         Ok(())
     }
 
-    /// Adds a directory, and reads the names in it.
+    /// Adds a directory, and reads its names.
     fn enter(&mut self, directory: OwnedFd, path: &Path, inside: &Path) -> Result<Level, Error> {
         let stat = fstat(&directory).map_err(failed(path))?;
         self.add(entry(EntryKind::Directory, inside, &stat, access::bits(&directory, stat.st_mode)))?;
@@ -179,20 +180,20 @@ impl Listing {
             let entry = entry.map_err(failed(path))?;
             let name = OsStr::from_bytes(entry.file_name().to_bytes());
             if name != "." && name != ".." {
-                // A name that is listed twice, as others move files meanwhile, is one.
+                // A name can be listed twice if other processes rename files at the same time; it is kept once.
                 names.insert(OsString::from(name));
             }
         }
         Ok(Level { directory, names: names.into_iter() })
     }
 
-    /// Adds an entry, of those that can be opened again.
+    /// Adds an entry, unless a tree with it could not be opened again.
     fn add(&mut self, entry: Entry) -> Result<(), Error> {
         if self.manifest.entries.len() == self.most {
             return Err(Error::TooManyEntries);
         }
         Error::check_path(&entry.path)?;
-        // FAT and NTFS have names of more bytes than others.
+        // FAT and NTFS allow names that are longer in bytes than other file systems do.
         let name = entry.path.file_name().unwrap_or_default();
         if !is_name(name) {
             return Err(Error::LongName { name: name.into(), len: name.len() });
@@ -213,15 +214,15 @@ fn entry(kind: EntryKind, path: &Path, stat: &Stat, mode: u32) -> Entry {
     Entry { kind, path: path.into(), mode: mode as u16, modified, len }
 }
 
-/// The contents of files, one behind the other.
+/// Reads the contents of all files, concatenated.
 struct Contents {
     files: VecDeque<(PathBuf, FileId)>,
-    /// The file that is being read, what it was, and how much of it is left.
+    /// The file that is being read, its path, its state when it was listed, and the number of bytes left.
     open: Option<(File, PathBuf, FileId, u64)>,
 }
 
 impl Contents {
-    /// Opens the next file, which must be the one that was listed.
+    /// Opens the next file, which must be unchanged since it was listed.
     fn next(&mut self) -> Result<bool, Error> {
         let Some((path, id)) = self.files.pop_front() else { return Ok(false) };
         let name = path.display().to_string();
@@ -244,7 +245,7 @@ impl Read for Contents {
             };
             if *left == 0 {
                 unchanged(file, path, *id)?;
-                // Files that the kernel makes up, as in /proc, say that they are empty and are not.
+                // Generated files, as in /proc, report a length of 0 although they have content.
                 if fill(file, &mut [0]).map_err(|error| error.of(&path.display().to_string()))? > 0 {
                     return Err(changed(path, *id, id.len() + 1).into());
                 }
@@ -287,7 +288,7 @@ mod tests {
         fs::write(directory.path().join("a"), "text").unwrap();
         let len = pack(directory.path()).unwrap().len - 4 - (MAGIC.len() as u64 + 8);
         pack_within(directory.path(), None, len, 2).unwrap();
-        // The directory itself is an entry
+        // The directory itself is an entry.
         for (len, most) in [(len - 1, 2), (len, 1), (len, 0)] {
             let error = pack_within(directory.path(), None, len, most).unwrap_err();
             assert!(matches!(error, Error::TooManyEntries) && error.exit_code() == 1, "{error}");
@@ -322,7 +323,7 @@ mod tests {
         assert!(matches!(&error, Error::Io { doing: "read", place, .. } if Path::new(place) == path), "{error}");
     }
 
-    /// Who asks for nothing is not told that a file has become shorter.
+    /// Reading 0 bytes never reports that a file was truncated.
     #[test]
     fn no_bytes_are_read_at_any_time() {
         let directory = tempfile::tempdir().unwrap();

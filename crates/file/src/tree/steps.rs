@@ -1,4 +1,4 @@
-//! Paths longer than the system takes at once: they are gone along in steps.
+//! Paths that are too long for a single system call are resolved in several steps.
 
 use std::{
     ffi::OsStr,
@@ -15,21 +15,21 @@ use rustix::{
     io::Errno,
 };
 
-/// Bytes of a path that the system takes at once.
+/// The maximum length of a path in a system call, in bytes (PATH_MAX without the terminating zero).
 const AT_ONCE: usize = 4095;
 
-/// Where the last step of a way begins, and this step.
+/// The directory that the last part of a path starts from, and this part.
 pub(super) struct Steps<'a> {
     from: Option<OwnedFd>,
     pub(super) last: &'a Path,
 }
 
 impl<'a> Steps<'a> {
-    /// Goes along `path` as far as need be: nowhere, but for very long ones.
+    /// Resolves `path` until the rest fits into a system call. Only very long paths need any step.
     pub(super) fn along(path: &'a Path) -> Result<Steps<'a>, Errno> {
         let (mut from, mut rest) = (None, path.as_os_str().as_bytes());
         while rest.len() > AT_ONCE {
-            // Without a place to cut at, the system says that a name is too long.
+            // Without a place to split, the system call will report that the name is too long.
             let Some(cut) = rest[..=AT_ONCE].iter().rposition(|&byte| byte == b'/').filter(|cut| *cut > 0) else {
                 break;
             };
@@ -37,7 +37,7 @@ impl<'a> Steps<'a> {
             let begin = from.as_ref().map_or(CWD, OwnedFd::as_fd);
             let next = openat(begin, OsStr::from_bytes(&rest[..cut]), flags, Mode::empty())?;
             from = Some(next);
-            // With a slash in front it would begin at the root.
+            // With a leading slash, the rest would be an absolute path.
             let slashes = rest[cut..].iter().take_while(|&&byte| byte == b'/').count();
             rest = &rest[cut + slashes..];
         }
@@ -51,13 +51,13 @@ impl AsFd for Steps<'_> {
     }
 }
 
-/// Opens the file or the directory at `path`.
+/// Opens the file or directory at `path`.
 pub(super) fn open(path: &Path, flags: OFlags, mode: u32) -> Result<File, Errno> {
     let steps = Steps::along(path)?;
     openat(&steps, steps.last, flags | OFlags::CLOEXEC, Mode::from_raw_mode(mode)).map(File::from)
 }
 
-/// Makes the directory at `path`.
+/// Creates the directory at `path`.
 pub(super) fn make_directory(path: &Path, mode: u32) -> Result<(), Errno> {
     let steps = Steps::along(path)?;
     mkdirat(&steps, steps.last, Mode::from_raw_mode(mode))
@@ -82,7 +82,7 @@ mod tests {
     fn ways_of_any_length_are_gone() {
         let directory = tempfile::tempdir().unwrap();
         let mut path = directory.path().to_owned();
-        // Names of other lengths put the ends of steps elsewhere.
+        // Names of several lengths, so that the path is split at different places.
         for len in [255, 1, 200, 100].into_iter().cycle().take(120) {
             path.push("n".repeat(len));
             make_directory(&path, 0o700).unwrap();
@@ -116,7 +116,8 @@ mod tests {
         assert!(steps.last.is_relative() && steps.last.ends_with("x"));
     }
 
-    /// A program that another thread starts meanwhile has none of it. Nor are the directories on the way read.
+    /// The descriptors are closed on exec, so that a program started by another thread does not inherit them. The
+    /// directories on the way need not be readable.
     #[test]
     fn what_is_open_is_for_this_process_alone() {
         let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! From the text of a tree to a directory, which appears under its name only when all of it is proven.
+//! Unpacking the text of a tree to a directory, which gets its name only when all of the text is authentic.
 
 use std::{
     ffi::OsStr,
@@ -65,18 +65,18 @@ pub struct Unpacking<'a> {
 }
 
 impl Unpacking<'_> {
-    /// Unpacks the text that `text` gives, to its end, under a hidden name, with `threads` threads.
+    /// Unpacks all of `text` under a hidden name, on `threads` threads.
     ///
     /// # Errors
     /// [`Error::OtherName`]; [`Error::Exists`]; those of `text`, reading and writing. Nothing is left then.
     pub(crate) fn run(&self, text: &mut impl Read, threads: usize) -> Result<Unpacked, Error> {
-        // What was abandoned while it was filled cannot be filled: that is no error of its own.
+        // If the draft was removed by an interrupt, errors of writing to it only follow from that.
         self.fill(text, threads).map_err(|error| if is_abandoned() { Error::Interrupted } else { error })
     }
 
     fn fill(&self, text: &mut impl Read, threads: usize) -> Result<Unpacked, Error> {
         let manifest = Manifest::read(text).map_err(|error| match error {
-            // Its file says that it is one.
+            // The preamble states that the text is a tree.
             Error::NotATree => Error::NotAuthentic(Flaw::Tree),
             other => other,
         })?;
@@ -90,7 +90,8 @@ impl Unpacking<'_> {
         let draft = DraftTree::create(&target)?;
         let (directories, files): (Vec<_>, Vec<_>) =
             manifest.entries.iter().partition(|entry| entry.kind == EntryKind::Directory);
-        // Until the tree has its name nothing in it matters, so that very many files can reach the disk together.
+        // Nothing in the tree matters before the tree has its name. If there are very many files, they are therefore
+        // synced together.
         let many = self.sync && files.len() > MANY;
         let disk = if many { WholeDisk::of(draft.hidden()) } else { None };
         let making = Making {
@@ -103,15 +104,15 @@ impl Unpacking<'_> {
             let made = steps::make_directory(&place(&draft, &entry.path), 0o700);
             made.map_err(refused("create", &making.named(entry)))?;
         }
-        // Who waits for the disk does not need a core.
+        // Threads that wait for the disk need no core.
         let threads = if making.sync && threads > 1 { threads.max(WAITING) } else { threads };
         hands::write_all(files.iter().copied(), text, threads.min(files.len()), &making)?;
-        // The text must end here, and its end is what proves that it is whole.
+        // The text must end here. Only reading its end shows that it is complete.
         let mut more = [0];
         if crate::read::fill(text, &mut more)? > 0 {
             return Err(Error::NotAuthentic(Flaw::Tree));
         }
-        // Children first: a directory's time changes with its content.
+        // Children first: adding an entry changes the modification time of its directory.
         for entry in directories.iter().rev() {
             making.finish(entry)?;
         }
@@ -123,40 +124,41 @@ impl Unpacking<'_> {
     }
 }
 
-/// Where an entry goes. Its path is within the tree: the manifest was checked.
+/// The path at which an entry is created. It is inside the draft: the manifest was validated.
 fn place(draft: &DraftTree, path: &Path) -> PathBuf {
     draft.hidden().join(path)
 }
 
-/// So many files are synced together rather than one by one: their file system then writes for others too, but once.
+/// With more files than this, the whole file system is synced once, rather than every file. That also writes what other
+/// programs have written to it.
 const MANY: usize = 64;
-/// Threads that write files where each waits for the disk: a journal takes at once what waits together.
+/// Threads for files that are synced one by one: the file system's journal commits concurrent syncs together.
 const WAITING: usize = 16;
 
-/// What is made of entries, and where.
+/// Creates the entries of a tree.
 struct Making<'a> {
     draft: &'a DraftTree,
-    /// Where the tree will be.
+    /// The directory in which the tree will appear.
     directory: &'a Path,
     preserve: bool,
-    /// Whether each file and directory is synced by itself.
+    /// Whether each file and directory is synced separately.
     sync: bool,
 }
 
 impl Making<'_> {
-    /// The file of an entry, and what errors call it.
+    /// Creates the file of an entry; returns it and its path for errors.
     fn create(&self, entry: &Entry) -> Result<(File, PathBuf), Error> {
         let named = self.named(entry);
         let file = steps::open(&place(self.draft, &entry.path), OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, 0o600);
         Ok((file.map_err(refused("create", &named))?, named))
     }
 
-    /// Where an entry will be. The place where it is made is gone when the user reads of it.
+    /// The final path of an entry, for errors: the hidden path will no longer exist when the user reads them.
     fn named(&self, entry: &Entry) -> PathBuf {
         self.directory.join(&entry.path)
     }
 
-    /// Gives a file its mode and its time.
+    /// Sets mode and modification time of a file.
     fn close(&self, entry: &Entry, file: &File, path: &Path) -> Result<(), Error> {
         let mode = if self.preserve { u32::from(entry.mode) } else { 0o600 };
         file.set_permissions(Permissions::from_mode(mode)).map_err(failed("set the mode of", path))?;
@@ -164,8 +166,8 @@ impl Making<'_> {
         if self.sync { file.sync_all().map_err(failed("write", path)) } else { Ok(()) }
     }
 
-    /// Gives a directory its mode and its time. The outermost gets its mode when it has its name: a directory that
-    /// cannot be written cannot be moved.
+    /// Sets mode and modification time of a directory. The outermost one gets its mode only after it was renamed,
+    /// because a directory that is not writable cannot be moved.
     fn finish(&self, entry: &Entry) -> Result<(), Error> {
         let directory = steps::open(&place(self.draft, &entry.path), OFlags::RDONLY, 0);
         let path = self.named(entry);
@@ -194,24 +196,25 @@ impl Maker for Making<'_> {
     }
 }
 
-/// A tree that is unpacked but not named. Dropped without [`Unpacked::commit`], it is gone.
+/// A tree that is unpacked but does not have its name yet. If it is dropped without [`Unpacked::commit`], it is
+/// removed.
 pub(crate) struct Unpacked {
     draft: DraftTree,
     target: PathBuf,
-    /// The mode of its outermost directory.
+    /// The mode for the outermost directory.
     mode: Option<u32>,
     sync: bool,
 }
 
 impl Unpacked {
-    /// Gives the tree its name. Returns where it is.
+    /// Gives the tree its name; returns its path.
     pub(crate) fn commit(self) -> Result<PathBuf, Error> {
         self.draft.commit(&self.target, self.mode, self.sync)?;
         Ok(self.target)
     }
 }
 
-/// Copies `len` bytes; errors of `text` stay what they are.
+/// Copies `len` bytes. Errors of `text` are returned unchanged.
 fn copy(text: &mut impl Read, to: &mut File, len: u64, path: &Path) -> Result<u64, Error> {
     let mut piece =
         zeroize::Zeroizing::new(vec![0; (256 * 1024).min(usize::try_from(len).unwrap_or(usize::MAX)).max(1)]);
