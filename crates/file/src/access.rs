@@ -1,4 +1,4 @@
-//! Who may do what with a file that takes the place of another, or is made from it.
+//! Access to a file that replaces another or is made from it: permission bits, access lists, owner and group.
 
 use std::{
     fs::{File, Metadata},
@@ -15,27 +15,28 @@ use rustix::{
     io::Errno,
 };
 
-/// The attribute with the access list (POSIX ACL) of a file.
+/// The extended attribute that contains a file's access list (POSIX ACL).
 const LIST: &str = "system.posix_acl_access";
-/// The version of its form, which it begins with.
+/// The version at the start of its value.
 const VERSION: u32 = 2;
-/// Tags of its entries: what the file's group may do, and the most that any group or named user may.
+/// Tags of its entries: the permissions of the file's group, and the mask, which limits those of all groups and named
+/// users.
 const GROUP_OBJ: u16 = 0x04;
 const MASK: u16 = 0x10;
-/// The longest value of an attribute, in bytes.
+/// The maximum length of an attribute's value, in bytes.
 const LONGEST: usize = 64 << 10;
-/// The bits of the group.
+/// The group's permission bits.
 const GROUP: u32 = 0o070;
 
-/// The permission bits of an open file that others can have without its access list. `mode` is what the system says of it:
-/// beside a list, the group's bits there are the mask, which is more than the group itself may do.
+/// The permission bits of an open file for a new file without an access list. `mode` is the mode reported by the
+/// system: if there is a list, the group bits in it are the mask, which can permit more than the group itself has.
 pub(crate) fn bits(file: impl AsFd, mode: u32) -> u32 {
     without_list(mode, |value| fgetxattr(&file, LIST, value))
 }
 
-/// The same of the file at `path`; a link in its place is not followed. Where the path is too long for the system, `open` opens the file:
-/// for every file that would take twice as long. Who puts a link in the place of a directory on the way meanwhile gains for the
-/// group no more than `mode` says.
+/// The same for the file at `path`; a symbolic link there is not followed. If the path is too long for a system call,
+/// the file is opened with `open`; to open every file would take twice as long. If somebody replaces a directory on the
+/// path by a link meanwhile, the group gets no more permissions than `mode` has.
 pub(crate) fn bits_at(path: &Path, mode: u32, open: impl Fn() -> rustix::io::Result<File>) -> u32 {
     without_list(mode, |value| match lgetxattr(path, LIST, &mut *value) {
         Err(Errno::NAMETOOLONG) => fgetxattr(open()?, LIST, value),
@@ -57,7 +58,7 @@ pub fn mode_of(path: &Path, metadata: &Metadata) -> u32 {
     without_list(metadata.mode(), |value| getxattr(path, LIST, value))
 }
 
-/// Asks for the list only where the group has permissions at all. What cannot be read or is no list may give it none.
+/// Reads the list only if the group has permissions at all. If it cannot be read or is malformed, the group gets none.
 fn without_list(mode: u32, read: impl Fn(&mut [u8]) -> rustix::io::Result<usize>) -> u32 {
     let mode = mode & 0o777;
     if mode & GROUP == 0 {
@@ -74,7 +75,7 @@ fn without_list(mode: u32, read: impl Fn(&mut [u8]) -> rustix::io::Result<usize>
     mode & (!GROUP | group.unwrap_or(0) << 3)
 }
 
-/// What a list lets the file's group do.
+/// The permissions that a list gives the file's group.
 fn group_in(list: &[u8]) -> Option<u32> {
     let (entries, []) = list.strip_prefix(&VERSION.to_le_bytes())?.as_chunks::<8>() else { return None };
     let of = |tag: u16| {
@@ -92,22 +93,23 @@ fn group_in(list: &[u8]) -> Option<u32> {
 /// User and group of a file.
 pub(crate) type Owner = (u32, u32);
 
-/// Gives `file` to the owner of the file that it replaces, or else to that file's group alone, as root and members of the group may.
-/// Returns whose it is now.
+/// Gives `file` the owner and group of the file that it replaces, or, if that is not permitted, only the group.
+/// Changing the owner needs root; changing the group needs membership in it. Returns the owner and group after that.
 pub(crate) fn give(file: &File, to: Owner) -> io::Result<Owner> {
     if fchown(file, Some(to.0), Some(to.1)).is_err() {
-        // Whose it is then, is looked up.
+        // If this fails too, the result below shows it.
         let _ = fchown(file, None, Some(to.1));
     }
     file.metadata().map(|meta| owner(&meta))
 }
 
-/// Whose a file is.
+/// The owner and group of a file.
 pub(crate) fn owner(meta: &Metadata) -> Owner {
     (meta.uid(), meta.gid())
 }
 
-/// The permission bits `mode` for a file whose group is another now: that may do no more than it could before, as one of the others.
+/// The permission bits `mode` for a file whose group has changed: the new group gets no more access than it had as
+/// "others".
 pub(crate) fn for_other_group(mode: u32) -> u32 {
     mode & (!GROUP | mode << 3)
 }
@@ -170,13 +172,13 @@ mod tests {
         let told = |error| without_list(0o100_664, |_| Err(error));
         assert_eq!((told(Errno::NODATA), told(Errno::NOTSUP)), (0o664, 0o664));
         assert_eq!((told(Errno::ACCESS), told(Errno::IO)), (0o604, 0o604));
-        // It has become longer than it can be.
+        // The list became longer than the maximum between the two reads.
         assert_eq!(without_list(0o664, |value| Ok(value.len() + 1)), 0o604);
         assert_eq!(without_list(0o604, |_| panic!("without permissions there is nothing to ask for")), 0o604);
     }
 
     proptest! {
-        /// Whatever stands there, no panic, and never more than the mode says.
+        /// Arbitrary bytes cause no panic, and never give the group more than `mode` does.
         #[test]
         fn bytes_of_any_kind_widen_nothing(rest in prop::collection::vec(any::<u8>(), 0..64), mode in 0_u32..0o1000) {
             for value in [rest.clone(), [&VERSION.to_le_bytes(), &rest[..]].concat()] {
@@ -191,7 +193,7 @@ mod tests {
         }
     }
 
-    /// A file with a list whose mask is 6; none where there are no lists, which is told.
+    /// A file with a list whose mask is 6; `None`, with a message, if the file system has no lists.
     fn file_whose_group_may(group: u16) -> Option<tempfile::NamedTempFile> {
         let file = tempfile::NamedTempFile::new().unwrap();
         let value = list(&[(USER_OBJ, 6), (USER, 6), (GROUP_OBJ, group), (MASK, 6), (OTHER, 0)]);
@@ -210,7 +212,7 @@ mod tests {
         assert_eq!((bits(file.as_file(), meta.mode()), mode_of(file.path(), &meta)), (0o600, 0o600));
     }
 
-    /// A list is asked for by the path, and where that is too long in the open file.
+    /// The list is read by path, or from the open file if the path is too long.
     #[test]
     fn the_list_of_a_file_is_found_at_a_path_of_any_length() {
         let Some(file) = file_whose_group_may(4) else { return };

@@ -22,12 +22,12 @@ pub const BEGIN: &str = "-----BEGIN SEALED FILE-----";
 /// The last line.
 pub const END: &str = "-----END SEALED FILE-----";
 
-/// Bytes in a line.
+/// Bytes encoded in a line.
 const LINE: usize = 48;
 /// Bytes of text that are read of a line at most.
 const READ: u64 = 200;
 
-/// A writer that armors. [`ArmorWriter::finish`] writes the last line.
+/// A writer that armors. [`ArmorWriter::finish`] must be called to write the last line.
 pub(crate) struct ArmorWriter<W> {
     to: W,
     begun: bool,
@@ -40,7 +40,7 @@ impl<W: Write> ArmorWriter<W> {
         ArmorWriter { to, begun: false, rest: Vec::with_capacity(LINE) }
     }
 
-    /// Writes what is left and the last line.
+    /// Writes the remaining bytes and the last line.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         let rest = std::mem::take(&mut self.rest);
         let mut text = if self.begun { String::new() } else { format!("{BEGIN}\n") };
@@ -75,12 +75,13 @@ impl<W: Write> Write for ArmorWriter<W> {
     }
 }
 
-/// A reader of what was armored. The base64 is held to one form: only then does one text belong to one file.
+/// A reader of armored files. It accepts only the canonical form of the base64, so that a file has only one armored
+/// text.
 pub(crate) struct ArmorReader<R> {
     from: BufReader<R>,
     begun: bool,
     ended: bool,
-    /// A line shorter than the others was read: only the last line may follow.
+    /// A line shorter than the others was read; only the last line may follow.
     short: bool,
     bytes: Vec<u8>,
     given: usize,
@@ -94,15 +95,15 @@ impl<R: Read> ArmorReader<R> {
         ArmorReader { from, begun: false, ended: false, short: false, bytes: Vec::new(), given: 0, line: 0 }
     }
 
-    /// Decodes the next line; at the end there are no bytes.
+    /// Decodes the next line; at the end, `bytes` is empty.
     fn next_line(&mut self) -> io::Result<()> {
         let bad = |line| io::Error::from(Error::NotAuthentic(Flaw::Armor { line }));
         let mut text = Vec::new();
-        // A line of armor is short; one that is not is not read to its end.
+        // A longer line cannot be valid, so it is not read to its end.
         self.from.by_ref().take(READ).read_until(b'\n', &mut text)?;
         self.line += 1;
         let line = text.trim_ascii_end();
-        // What is left of it, behind as much white space, would be taken for a line of its own
+        // Otherwise the rest of a line, after much white space, would be taken for a line of its own.
         let whole = text.ends_with(b"\n") || (text.len() as u64) < READ;
         if !self.begun {
             self.begun = true;
@@ -121,7 +122,7 @@ impl<R: Read> ArmorReader<R> {
         Ok(())
     }
 
-    /// Reads to the end, however far that is: what is behind much white space would pass unseen.
+    /// Reads to the end, however far that is, so that nothing after much white space is overlooked.
     fn only_space_follows(&mut self) -> io::Result<bool> {
         loop {
             let read = match self.from.fill_buf() {
@@ -162,12 +163,12 @@ mod tests {
 
     use super::*;
 
-    /// Bytes that no line repeats.
+    /// Bytes whose lines are all different.
     fn bytes(len: usize) -> Vec<u8> {
         (0..len).map(|at| (at * 7 % 251) as u8).collect()
     }
 
-    /// Armored in writes of so many bytes.
+    /// The text that is written if `bytes` arrive in pieces of `step` bytes.
     fn armored(bytes: &[u8], step: usize) -> String {
         let mut text = Vec::new();
         let mut writer = ArmorWriter::new(&mut text);
@@ -176,7 +177,7 @@ mod tests {
         String::from_utf8(text).unwrap()
     }
 
-    /// Read with buffers of so many bytes.
+    /// The bytes that are read with buffers of `step` bytes.
     fn read(text: &str, step: usize) -> io::Result<Vec<u8>> {
         let (mut reader, mut out, mut buffer) = (ArmorReader::new(text.as_bytes()), Vec::new(), vec![0; step]);
         loop {
@@ -187,7 +188,7 @@ mod tests {
         }
     }
 
-    /// The line in which something is wrong.
+    /// The number of the line that is refused.
     fn wrong(text: &str) -> u64 {
         let error = read(text, 100).unwrap_err().downcast::<Error>().unwrap();
         let Error::NotAuthentic(Flaw::Armor { line }) = error else { panic!("{error}") };
@@ -248,7 +249,7 @@ mod tests {
         }
     }
 
-    /// Says at its end, once, what it is told.
+    /// A reader that fails once, at its end.
     struct Fails<'a>(&'a [u8], Option<io::ErrorKind>);
 
     impl Read for Fails<'_> {
@@ -265,7 +266,7 @@ mod tests {
         let text = armored(&bytes(50), 50);
         let read = |kind| {
             let mut out = Vec::new();
-            // `read_to_end` would try again by itself
+            // `read_to_end` would retry `Interrupted` itself.
             let mut reader = ArmorReader::new(Fails(text.as_bytes(), Some(kind)));
             while out.len() < 60 {
                 let mut byte = [0];

@@ -1,4 +1,4 @@
-//! Files of keys: identity files with secret keys, recipients files with public ones.
+//! Files that contain keys: identity files with secret keys, recipients files with public keys.
 
 use std::{fs::File, io::Read, os::unix::fs::MetadataExt, path::Path, str};
 
@@ -19,7 +19,7 @@ use crate::{
     read::fill,
 };
 
-/// No file of keys is longer, in bytes.
+/// The maximum length of such a file, in bytes.
 const LONGEST: usize = 1 << 20;
 
 /// Reads the keys in an identity file: secret keys, one per line; or one raw key, as in a key file; or an OpenSSH
@@ -50,7 +50,7 @@ pub fn read_identities<E: From<Error>>(
     let mut once = Some(passphrase);
     let mut passphrase = || match once.take() {
         Some(ask) => ask(),
-        // A sealed file with an SSH key that is encrypted itself.
+        // A sealed file that contains an encrypted SSH key.
         None => Err(Error::KeyFile { place: path.display().to_string(), why: "it takes two passphrases" }.into()),
     };
     let text = &read_secret(path, &place, &mut passphrase)?;
@@ -125,21 +125,21 @@ pub fn read_verifying_keys(path: &Path) -> Result<Vec<VerifyingKey>, Error> {
     if keys.is_empty() { Err(Error::KeyFile { place, why }) } else { Ok(keys) }
 }
 
-/// The content of a file with secret keys, opened where it is sealed.
+/// The content of a file with secret keys, opened if it is sealed.
 fn read_secret<E: From<Error>>(
     path: &Path,
     place: &str,
     mut passphrase: impl FnMut() -> Result<Key, E>,
 ) -> Result<Zeroizing<Vec<u8>>, E> {
     let (bytes, mut loose) = read(path, place)?;
-    // In either form
+    // Binary or armored.
     let bytes = if bytes.starts_with(&MAGIC) || bytes.starts_with(armor::BEGIN.as_bytes()) {
         loose = false;
         open(bytes.to_vec(), place, &passphrase()?)?
     } else {
         bytes
     };
-    // Before its mode, which would be changed in vain, as that of a document would
+    // First, so that for a public key or a document no error tells the user to restrict the permissions.
     match public(&bytes).or((loose && is_secret(&bytes)).then_some(LOOSE)) {
         Some(why) => Err(Error::KeyFile { place: place.into(), why }.into()),
         None => Ok(bytes),
@@ -168,12 +168,12 @@ pub fn read_recipients(path: &Path) -> Result<Vec<PublicKey>, Error> {
     if keys.is_empty() { Err(Error::KeyFile { place, why: "there is no public key in it" }) } else { Ok(keys) }
 }
 
-/// The content of a file, and whether others than its owner may read it.
+/// The content of a file, and whether others than its owner can read it.
 fn read(path: &Path, place: &str) -> Result<(Zeroizing<Vec<u8>>, bool), Error> {
     let file = File::open(path).map_err(Error::io("open", place))?;
     let meta = file.metadata().map_err(Error::io("read", place))?;
     let loose = meta.is_file() && meta.mode() & 0o077 != 0;
-    // One buffer, never grown: a growing one would leave copies of keys behind.
+    // A single buffer of sufficient capacity: growing would leave unwiped copies of keys behind.
     let room =
         if meta.is_file() { usize::try_from(meta.len()).unwrap_or(LONGEST).min(LONGEST) + 1 } else { LONGEST + 1 };
     let mut bytes = Zeroizing::new(vec![0; room]);
@@ -192,7 +192,7 @@ fn open(sealed: Vec<u8>, place: &str, key: &Key) -> Result<Zeroizing<Vec<u8>>, E
     Ok(Zeroizing::new(text.take()))
 }
 
-/// What `parse` makes of each line that is not empty and not a comment.
+/// Applies `parse` to each line that is neither empty nor a comment.
 fn lines<T>(text: &[u8], place: &str, parse: impl Fn(&str) -> Result<T, Error>) -> Result<Vec<T>, Error> {
     let bad = |number: usize, why| Error::BadKey { place: format!("{place}, line {number}"), why };
     let mut found = Vec::new();
@@ -248,7 +248,7 @@ mod tests {
         Key::passphrase("correct horse")
     }
 
-    /// Sealed under the passphrase.
+    /// A text sealed with the passphrase.
     fn sealed(text: &[u8]) -> Vec<u8> {
         sealed_as(text, false)
     }
@@ -261,7 +261,7 @@ mod tests {
         out.take()
     }
 
-    /// What is wrong with a file.
+    /// The reason of a `KeyFile` error.
     fn why<T>(done: Result<T, Error>) -> &'static str {
         match done {
             Err(Error::KeyFile { why, .. }) => why,
@@ -270,7 +270,7 @@ mod tests {
         }
     }
 
-    /// What is wrong with a key, and where.
+    /// Place and reason of a `BadKey` error.
     fn bad<T>(done: Result<T, Error>) -> (String, &'static str) {
         match done {
             Err(Error::BadKey { place, why }) => (place, why),
@@ -304,7 +304,8 @@ mod tests {
         let twice = read_identities(&files.write(sealed(SSH_ENCRYPTED), 0o600), passphrase);
         assert_eq!(why(twice), "it takes two passphrases");
         assert!(why(read_identities(&files.write(PEM, 0o600), nobody)).contains("in PEM"));
-        // 16 bytes that begin like a public key of SSH are one, within a sealed file too, though any 16 bytes could be a raw key
+        // 16 bytes that begin like an SSH public key are treated as one, also inside a sealed file, although any 16
+        // bytes could be a raw key.
         let public = b"\tssh-ed25519 AAA";
         let within = read_identities(&files.write(sealed(public), 0o600), passphrase);
         assert_eq!(why(within), why(read_identities(&files.write(public, 0o600), nobody)));
@@ -347,7 +348,7 @@ mod tests {
         let ids: Vec<_> =
             read_verifying_keys(&files.write(&text, 0o644)).unwrap().iter().map(VerifyingKey::id).collect();
         assert_eq!(ids, signers.each_ref().map(|key| key.verifying_key().id()));
-        // One that signs stands alone.
+        // A file with a signing key contains no other key.
         let id = |text: &[u8], mode| {
             read_signing_key(&files.write(text, mode), passphrase).map(|key| key.verifying_key().id())
         };
@@ -355,7 +356,7 @@ mod tests {
         for form in [sealed_as(text.as_bytes(), false), sealed_as(text.as_bytes(), true)] {
             assert_eq!((id(text.as_bytes(), 0o600).unwrap(), id(&form, 0o644).unwrap()), (ids[0], ids[0]));
         }
-        // Another text between such lines is no sealed file
+        // Another text between such marker lines is not a sealed file.
         assert_eq!(bad(id(b"-----BEGIN SEALWRIGHT SIGNATURE-----\n", 0o600)).1, "not a signing key of Sealwright");
         assert_eq!(why(id(text.as_bytes(), 0o644)), LOOSE);
         let two = signers.each_ref().map(|key| key.to_text().to_string()).concat();
@@ -373,7 +374,7 @@ mod tests {
         };
         assert_eq!(read_identities(&files.write(text(LONGEST), 0o600), nobody).unwrap().len(), 1);
         assert_eq!(why(read_identities(&files.write(text(LONGEST + 1), 0o600), nobody)), "it is longer than 1 MiB");
-        // Without a length of its own: a stream. Whose it is does not matter.
+        // A pipe has neither a length nor meaningful permissions.
         let read = |len| {
             let (from, mut to) = std::io::pipe().unwrap();
             let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&from));

@@ -34,12 +34,12 @@ use crate::{
 pub struct Input {
     pub(crate) from: From,
     pub(crate) name: String,
-    /// The regular file it is, even where it is read as a stream, and its permission bits.
+    /// The identity and the permission bits of the regular file that this is, even if it is read as a stream.
     regular: Option<(FileId, u32)>,
     preamble: Option<Preamble>,
-    /// Whether the preamble was read out of text.
+    /// Whether the preamble was read from armor.
     armored: bool,
-    /// The file of that text, if it is one.
+    /// The armored file, if the input is one.
     text: Option<(File, Metadata)>,
 }
 
@@ -79,7 +79,8 @@ impl Input {
         if meta.is_dir() {
             return Err(Error::Io { doing: "read", place: name, source: io::ErrorKind::IsADirectory.into() });
         }
-        // Files under /proc say that they are empty and are not: only reading shows. Likewise begin where others stopped.
+        // Files in /proc report a length of 0 although they have content, so they are read as streams. So is a file
+        // whose position is not at its start: reading continues from there.
         let regular = meta.is_file().then(|| (FileId::of(&meta), access::bits(&file, meta.mode())));
         let whole = meta.is_file() && meta.len() > 0 && file.stream_position().is_ok_and(|at| at == 0);
         let from = if whole { From::File { file, meta } } else { From::Stream(Box::new(file)) };
@@ -139,12 +140,12 @@ impl Input {
         Ok(self.preamble.insert(preamble))
     }
 
-    /// Whether it turned out to be text when the preamble was read.
+    /// Whether the input was found to be armored when the preamble was read.
     pub(crate) fn is_armored(&self) -> bool {
         self.armored
     }
 
-    /// All of it in order.
+    /// All of the input, in order.
     #[cfg(feature = "signatures")]
     pub(crate) fn in_order(&mut self) -> Box<dyn Read + '_> {
         match &mut self.from {
@@ -175,7 +176,7 @@ impl Input {
         self.at_hand().map_or(Ok(()), |(file, meta)| FileId::of(meta).still(file, &self.name))
     }
 
-    /// The regular file that this is, or whose text it is.
+    /// The regular file that this is, or that contains the armor.
     #[cfg(feature = "signatures")]
     fn at_hand(&self) -> Option<(&File, &Metadata)> {
         match &self.from {
@@ -184,7 +185,7 @@ impl Input {
         }
     }
 
-    /// Reads the preamble. Armor is known by its first line, and taken off from there on.
+    /// Reads the preamble. Armor is recognised by its first line; from then on it is decoded.
     fn read_preamble(&mut self) -> Result<Preamble, Error> {
         let mut head = vec![0; armor::BEGIN.len()];
         let stream = match &mut self.from {
@@ -198,7 +199,7 @@ impl Input {
                 Box::new(Positioned::from(another()?))
             }
             From::Stream(stream) => {
-                // No more than a preamble has: what follows is read by others.
+                // No more than a preamble has, because the rest is read by other code.
                 let got = fill(stream, &mut head[..preamble::FIXED])?;
                 let stream = std::mem::replace(stream, Box::new(io::empty()));
                 let whole = Cursor::new(head[..got].to_vec()).chain(stream);
@@ -262,7 +263,7 @@ impl Positioned {
     }
 }
 
-/// From its start, wherever its own place is.
+/// Starts at the beginning of the file, whatever the position of the `File` is.
 impl std::convert::From<File> for Positioned {
     fn from(file: File) -> Positioned {
         Positioned { file, at: 0 }
@@ -282,7 +283,7 @@ impl Seek for Positioned {
         let at = match to {
             SeekFrom::Start(at) => Some(at),
             SeekFrom::Current(by) => self.at.checked_add_signed(by),
-            // Only to learn where that is: nobody reads at the file's own place.
+            // Only to determine the length; the position of the `File` itself is not used.
             SeekFrom::End(_) => Some((&self.file).seek(to)?),
         };
         self.at = at.ok_or(io::ErrorKind::InvalidInput)?;
@@ -290,7 +291,7 @@ impl Seek for Positioned {
     }
 }
 
-/// Reads a file in order without moving its position.
+/// Reads a file in order without moving the position of the `File`.
 pub(crate) struct Cursored<'a> {
     pub(crate) file: &'a File,
     pub(crate) at: u64,
@@ -310,7 +311,7 @@ impl Read for Cursored<'_> {
     }
 }
 
-/// The first bytes of a file. Unlike [`io::Take`] it reads several parts at once.
+/// The first bytes of a file. Unlike [`io::Take`], it supports vectored reads.
 pub(crate) struct AtMost<'a> {
     pub(crate) from: Cursored<'a>,
     pub(crate) left: u64,

@@ -128,7 +128,7 @@ impl<'a> Opening<'a> {
     /// [`Error::WrongKey`], [`Error::NotAuthentic`] and any other; an output file then does not appear, an existing one
     /// stays as it was.
     pub fn open(&self, mut input: Input, output: Output) -> Result<Summary, Error> {
-        // Before the input is read: it may be neither sealed nor to be overwritten.
+        // Checked first: if the input is not a sealed file either, this is the more useful error.
         output.differs_from(input.identity())?;
         input.preamble()?.layout.content.is_one_file()?;
         #[cfg(feature = "signatures")]
@@ -162,7 +162,7 @@ impl<'a> Opening<'a> {
         Ok(self.body_of(&mut input, &preamble)?.commitment())
     }
 
-    /// Opens whatever the text is.
+    /// Opens a file with any content.
     pub(crate) fn open_text(&self, mut input: Input, output: Output) -> Result<Summary, Error> {
         let preamble = input.preamble()?.clone();
         #[cfg(feature = "signatures")]
@@ -206,7 +206,7 @@ impl<'a> Opening<'a> {
         })
     }
 
-    /// Reads and checks the header of a body, whose preamble was read.
+    /// Reads and checks the body's header; the preamble was read already.
     fn body_of(&self, input: &mut Input, preamble: &Preamble) -> Result<Body, Error> {
         match &mut input.from {
             From::File { file, .. } => {
@@ -217,13 +217,13 @@ impl<'a> Opening<'a> {
         .map_err(|error| error.of(&input.name))
     }
 
-    /// Reads the preamble and the body's header from `from`, which may go on to the chunks.
+    /// Reads the preamble and the body's header from `from`, which is then at the first chunk.
     pub(crate) fn begin(&self, from: &mut impl Read) -> Result<(Body, Preamble), Error> {
         let preamble = Preamble::read(from)?;
         Ok((self.begin_body(from, &preamble)?, preamble))
     }
 
-    /// Reads salt and commitment from `from` and checks the commitment before anything else is believed.
+    /// Reads salt and commitment from `from`. The commitment is checked before anything else of the file is used.
     fn begin_body(&self, from: &mut impl Read, preamble: &Preamble) -> Result<Body, Error> {
         let start = preamble.to_bytes().len() as u64;
         let header = read_header(from, start)?;
@@ -244,7 +244,7 @@ impl<'a> Opening<'a> {
                 file_key(slots, &recipients_fixed(preamble.suite, preamble.layout), self.keys, self.ceiling)?;
             return open(&input_key(&file_key, preamble.suite))?.ok_or(Error::WrongContext);
         }
-        // The error that tells most: a key of the right kind that is wrong, before one of another kind.
+        // Returns the most informative error: a wrong key of the right kind rather than a key of another kind.
         let mut error = Error::NoneOpens;
         for key in self.keys {
             match key.input_key(preamble.suite, &preamble.source, self.ceiling) {
@@ -264,14 +264,14 @@ impl<'a> Opening<'a> {
     }
 }
 
-/// What was opened: lengths in bytes, of the text alone and with what stands around it, and whose the signature is.
+/// The result: the length of the text, with and without padding and signature, and the id of the signing key.
 struct Opened {
     text: u64,
     laid_out: u64,
     signer: Option<[u8; 16]>,
 }
 
-/// One input on its way to one output.
+/// The transfer from one input to one output.
 pub(crate) struct OpenTransfer<'a> {
     pub(crate) body: &'a Body,
     pub(crate) work: &'a Work,
@@ -280,14 +280,14 @@ pub(crate) struct OpenTransfer<'a> {
 }
 
 impl OpenTransfer<'_> {
-    /// Opens the last chunk of a file of `len` bytes: only a text of this length ends so.
+    /// Opens the last chunk of a file of `len` bytes, which is authentic only if the text has the corresponding length.
     fn prove_length(&self, file: &File, len: u64) -> Result<u64, Error> {
         let text = self.body.text_len(len)?;
         self.body.prove_length(&mut Cursored { file, at: self.body.last_offset(text) }, text)?;
         Ok(text)
     }
 
-    /// Reads and writes in order; what the layout put around the text is checked and left out.
+    /// Opens in order, then checks and removes padding and signature.
     #[cfg_attr(not(feature = "signatures"), expect(unused_variables, reason = "only signatures need the opening"))]
     fn unwrapped(
         &self,
@@ -308,7 +308,7 @@ impl OpenTransfer<'_> {
         self.unpadded(from, &mut to, preamble.layout)
     }
 
-    /// Reads and writes in order, without padding.
+    /// Opens in order, then removes the padding.
     fn unpadded(&self, from: &mut From, to: &mut (impl Write + Send), layout: Layout) -> Result<Opened, Error> {
         if !layout.padded {
             let text = self.ordered(from, to)?;
@@ -320,7 +320,7 @@ impl OpenTransfer<'_> {
         Ok(Opened { text, laid_out, signer: None })
     }
 
-    /// Reads a file, whose length is proven first, or a stream in order.
+    /// Opens in order: a file, whose length is verified first, or a stream.
     fn ordered(&self, from: &mut From, to: &mut (impl Write + Send)) -> Result<u64, Error> {
         match from {
             From::File { file, meta } => {
@@ -331,7 +331,7 @@ impl OpenTransfer<'_> {
         }
     }
 
-    /// Every worker reads, opens and writes its spans at their own places.
+    /// Every worker reads, opens and writes spans at their positions.
     fn file_to_file(&self, from: &File, to: &Draft, text: u64) -> Result<(), Error> {
         by_position(text, self.work, |span| {
             let at = self.body.offset(span.index * span::CHUNKS as u64);
@@ -347,7 +347,7 @@ impl OpenTransfer<'_> {
         })
     }
 
-    /// Reads and writes in order. Returns the length of the text.
+    /// Opens in order. Returns the length of the text.
     pub(crate) fn in_order(
         &self,
         from: &mut (impl Read + Send + ?Sized),

@@ -103,13 +103,14 @@ impl Preamble {
         bytes
     }
 
-    /// Its first bytes, which never change.
+    /// The first bytes, which never change.
     #[cfg(feature = "signatures")]
     pub(crate) fn fixed(&self) -> Fixed {
         fixed(self.suite, self.layout, self.source.id())
     }
 
-    /// The part that the body's keys depend on: all of it, or where there are slots what stays when slots change.
+    /// The context of the body's keys: the whole preamble, or, if there are slots, only the part that does not change
+    /// with them.
     pub(crate) fn context(&self) -> Vec<u8> {
         match self.source {
             KeySource::Recipients(_) => recipients_fixed(self.suite, self.layout).to_vec(),
@@ -155,7 +156,7 @@ impl Preamble {
     }
 }
 
-/// The bytes that every preamble begins with.
+/// The first bytes of a preamble.
 fn fixed(suite: Suite, layout: Layout, source: u8) -> Fixed {
     let mut fixed = [0; 12];
     fixed[..8].copy_from_slice(&MAGIC);
@@ -163,7 +164,7 @@ fn fixed(suite: Suite, layout: Layout, source: u8) -> Fixed {
     fixed
 }
 
-/// The bytes that a preamble with slots begins with: what slots and body are bound to.
+/// The first bytes of a preamble with slots, to which slots and body are bound.
 pub(crate) fn recipients_fixed(suite: Suite, layout: Layout) -> Fixed {
     fixed(suite, layout, RECIPIENTS)
 }
@@ -190,7 +191,7 @@ mod tests {
     use super::*;
     use crate::layout::Content;
 
-    /// A preamble's first bytes, of AES-256-GCM and plain bytes, as docs/FORMAT.md has them.
+    /// The first bytes of a preamble with AES-256-GCM and content `Bytes`, as in docs/FORMAT.md.
     const FIRST: [u8; 12] = [0x89, b'S', b'E', b'A', b'L', 0x0d, 0x0a, 0x1a, 1, 2, 0, 0];
 
     fn preamble(source: KeySource) -> Preamble {
@@ -235,7 +236,7 @@ mod tests {
         assert_eq!(flaw(&preamble.to_bytes()), Flaw::Signed);
     }
 
-    /// Where slots are, body and slots depend on what stays when slots change.
+    /// If there are slots, body and slots are bound only to the part that does not change with the slots.
     #[test]
     fn with_slots_the_context_is_the_first_twelve_bytes() {
         let mut bytes = [&FIRST[..], &[0, 0, 0, 36, 9, 0, 0, 0], &[5; 32]].concat();

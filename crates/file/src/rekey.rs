@@ -191,11 +191,12 @@ impl<'a> Rekeying<'a> {
     pub fn run_found(&self, found: &Found, opening: Option<&Opening<'_>>) -> Result<Rekeyed, Error> {
         let path = found.path();
         let real = fs::canonicalize(&path).map_err(Error::io("open", path.display().to_string()))?;
-        // Where a link leads elsewhere by now, it is not the file that is opened, and stays as it is.
+        // If the path now leads elsewhere through a symbolic link, this is not the file that `open` opens, and the file
+        // is not changed.
         self.change(&path, &real, || found.file(), opening)
     }
 
-    /// Changes the keys of the file that `open` opens, which is `path` without links.
+    /// Changes the keys of the file that `open` opens. Its path without links is `path`; errors name it `given`.
     fn change(
         &self,
         given: &Path,
@@ -244,7 +245,8 @@ impl<'a> Rekeying<'a> {
         }
         rekeyed.other_names = now.nlink().saturating_sub(1);
         rekeyed.owners = (owner != before).then_some([before, owner]);
-        // Not everybody asks for the lock: what took the name meanwhile is not replaced by what it does not know of.
+        // The lock is only advisory: a file that took this name meanwhile may have been written without it, and must
+        // not be replaced.
         draft.commit_if(mode, || match fs::symlink_metadata(path) {
             Ok(now) if FileId::of(&meta).is_still(&FileId::of(&now)) => Ok(()),
             _ => Err(Error::Replaced(given.into())),
@@ -252,14 +254,15 @@ impl<'a> Rekeying<'a> {
         Ok(rekeyed)
     }
 
-    /// Opens the file for itself alone, until it is closed. Two that change the keys of one file would each copy the
-    /// old one, and the change of whoever was first would be lost.
+    /// Opens the file and waits for an exclusive lock, which is held until the file is closed. Otherwise two programs
+    /// that change the keys of one file would each copy the old one, and the changes of the first would be lost.
     fn locked(&self, path: &Path, open: impl Fn() -> Result<File, Error>, name: &str) -> Result<File, Error> {
-        // Whoever can read the file can lock it, for ever: then what is checked at the end has to do.
+        // Anybody who can read the file can hold the lock forever. After a timeout, only the check before the
+        // replacement protects.
         let until = Instant::now() + PATIENCE;
         while Instant::now() < until {
             let file = open()?;
-            // Whoever had the lock has put another file in its place.
+            // The program that held the lock has replaced the file.
             let is_named = lock(&file, until, &self.work.interrupt).and_then(|_| {
                 let (held, named) = (file.metadata()?, fs::symlink_metadata(path)?);
                 Ok(FileId::of(&held).same_file(&FileId::of(&named)))
@@ -272,7 +275,7 @@ impl<'a> Rekeying<'a> {
         open()
     }
 
-    /// Copies the body, by the shortest way that the file system knows, and heeds interrupts.
+    /// Copies the body, with `copy_file_range` if the file system supports it, and checks for interrupts.
     fn copy(&self, from: &mut File, to: &Draft) -> io::Result<u64> {
         let mut copied = 0;
         loop {
@@ -286,7 +289,7 @@ impl<'a> Rekeying<'a> {
         }
     }
 
-    /// The slots that there shall be.
+    /// The slots after the changes.
     fn changed(&self, old: &Slots, fixed: &Fixed) -> Result<(Slots, Rekeyed), Error> {
         let file_key = file_key(old, fixed, self.keys, self.ceiling)?;
         let mut slots: Vec<Slot> = old.iter().cloned().collect();
@@ -318,8 +321,8 @@ impl<'a> Rekeying<'a> {
         ))
     }
 
-    /// What `recipient` is called, if one of `slots` is for it. That is not asked of passphrases: each slot would cost a run of
-    /// Argon2.
+    /// The name of `recipient` for errors, if one of `slots` is for it already. Passphrases are not checked, because
+    /// each slot would take an Argon2 run.
     #[cfg_attr(not(feature = "public-keys"), expect(unused_variables, reason = "only marks of public keys need it"))]
     fn opens_already(
         &self,
@@ -351,7 +354,7 @@ impl<'a> Rekeying<'a> {
         Ok(None)
     }
 
-    /// Whether `removal` means this slot.
+    /// Whether `removal` removes this slot.
     #[cfg_attr(not(feature = "public-keys"), expect(unused_variables, reason = "only marks of public keys need it"))]
     fn is_meant(&self, removal: &Removal, slot: &Slot, file_key: &Secret, fixed: &Fixed) -> Result<bool, Error> {
         Ok(match (removal, slot.kind()) {

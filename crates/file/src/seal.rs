@@ -163,8 +163,8 @@ impl<'a> Sealing<'a> {
         Sealing { work, ..self }
     }
 
-    /// What is put around the text. Only who signs tells whether it is signed: where a file says so and is not, a reader takes the end of
-    /// the text for the signature.
+    /// The layout of the text. It is set to signed if and only if there is a signer: if the preamble of an unsigned
+    /// file said that it is signed, a reader would take the end of the text for the signature.
     fn layout(&self) -> Layout {
         #[cfg(feature = "signatures")]
         let signed = self.signer.is_some();
@@ -203,7 +203,7 @@ impl<'a> Sealing<'a> {
         }
     }
 
-    /// Seals what stands behind `header`.
+    /// Seals `input` to `output` after `header`.
     pub(crate) fn seal_body(&self, body: &Body, header: &[u8], input: Input, output: Output) -> Result<Summary, Error> {
         let (identity, mode) = (input.identity(), input.mode().unwrap_or(output.mode));
         self.work.progress.begin(input.len());
@@ -241,7 +241,7 @@ impl<'a> Sealing<'a> {
         })
     }
 
-    /// Reads and writes in order, as text where that is asked for.
+    /// Seals in order, armored if requested.
     fn ordered(&self, body: &SealTransfer<'_>, from: From, mut to: impl Write + Send) -> Result<Lengths, Error> {
         if !self.armor {
             return self.laid_out(body, from, &mut to);
@@ -252,12 +252,12 @@ impl<'a> Sealing<'a> {
         Ok(lengths)
     }
 
-    /// Reads in order a file, which must not change meanwhile, or a stream.
+    /// Seals in order: a file, which must not change meanwhile, or a stream.
     fn laid_out(&self, body: &SealTransfer<'_>, from: From, to: &mut (impl Write + Send)) -> Result<Lengths, Error> {
         match from {
             From::File { file, meta } => {
                 let lengths = {
-                    // What grows as fast as it is read would never end.
+                    // A file that grows while it is read must not be read forever.
                     let from = AtMost { from: Cursored { file: &file, at: 0 }, left: meta.len().saturating_add(1) };
                     self.wrapped(body, from, to)?
                 };
@@ -268,7 +268,7 @@ impl<'a> Sealing<'a> {
         }
     }
 
-    /// Seals the text of `from` with what its layout puts around it.
+    /// Seals the text of `from`, with padding and signature as the layout requires.
     fn wrapped(
         &self,
         body: &SealTransfer<'_>,
@@ -286,7 +286,7 @@ impl<'a> Sealing<'a> {
         self.padded(body, &mut from, to)
     }
 
-    /// Seals the text of `from`, padded where that is asked for.
+    /// Seals the text of `from`, padded if requested.
     fn padded(
         &self,
         body: &SealTransfer<'_>,
@@ -305,18 +305,18 @@ impl<'a> Sealing<'a> {
 
 /// Lengths of a text, in bytes.
 struct Lengths {
-    /// By itself.
+    /// Of the text alone.
     text: u64,
-    /// With what is around it.
+    /// With padding and signature.
     laid_out: u64,
 }
 
-/// Length of the sealed file of `text` bytes behind `header`.
+/// Length of the sealed file of `text` bytes with the header `header`.
 fn sealed_len(header: &[u8], text: u64) -> u64 {
     (header.len() - chunk::HEADER) as u64 + chunk::sealed_len(text)
 }
 
-/// One input on its way to one output.
+/// The transfer from one input to one output.
 struct SealTransfer<'a> {
     body: &'a Body,
     header: &'a [u8],
@@ -326,7 +326,7 @@ struct SealTransfer<'a> {
 }
 
 impl SealTransfer<'_> {
-    /// Every worker reads, seals and writes its spans at their own places.
+    /// Every worker reads, seals and writes spans at their positions.
     fn file_to_file(&self, from: &File, to: &Draft, meta: &Metadata) -> Result<(), Error> {
         let text = meta.len();
         Placed { draft: to, at: 0 }.write_all(self.header).map_err(Error::io("write", self.to))?;
@@ -346,7 +346,7 @@ impl SealTransfer<'_> {
         self.unchanged(from, meta, text)
     }
 
-    /// Reads and writes in order. Returns the length of the text.
+    /// Seals in order. Returns the length of the text.
     fn in_order(&self, from: &mut (impl Read + Send + ?Sized), to: &mut (impl Write + Send)) -> Result<u64, Error> {
         to.write_all(self.header).map_err(Error::io("write", self.to))?;
         let mut text = 0;
@@ -366,7 +366,7 @@ impl SealTransfer<'_> {
         Ok(text)
     }
 
-    /// The input is as it was when it was opened, and all of it was read.
+    /// Checks that the input is unchanged since it was opened, and that all of it was read.
     fn unchanged(&self, file: &File, before: &Metadata, read: u64) -> Result<(), Error> {
         let now = file.metadata().map_err(Error::io("read", self.from))?;
         if !FileId::of(before).is_still(&FileId::of(&now)) {

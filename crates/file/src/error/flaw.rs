@@ -4,7 +4,7 @@ use std::fmt;
 
 use sealwright_stream::StreamError;
 
-/// The number of chacha20-poly1305 among the suites, which builds may lack.
+/// The number of the suite chacha20-poly1305, which a build may lack.
 pub(super) const CHACHA: u8 = 29;
 
 /// How a file fails to be an authentic sealed file, and where.

@@ -326,7 +326,7 @@ impl Error {
         if len > usize::from(u16::MAX) { Err(Error::LongPath { name: name.into(), len }) } else { Ok(()) }
     }
 
-    /// Names the input where the code that read did not know it.
+    /// Sets the name of the input in an error from code that did not know it.
     pub(crate) fn of(self, name: &str) -> Error {
         match self {
             Error::Io { doing, place, source } if place == INPUT => Error::Io { doing, place: name.into(), source },
@@ -334,7 +334,7 @@ impl Error {
         }
     }
 
-    /// Names the output likewise.
+    /// The same for the output.
     pub(crate) fn of_output(self, name: &str) -> Error {
         match self {
             Error::Io { doing, place, source } if place == OUTPUT => Error::Io { doing, place: name.into(), source },
@@ -347,27 +347,27 @@ impl Error {
     }
 }
 
-/// What errors call an input whose name is not at hand.
+/// The name in errors for an input whose name is not known yet.
 pub(crate) const INPUT: &str = "the input";
 
-/// Likewise of an output.
+/// The same for an output.
 pub(crate) const OUTPUT: &str = "the output";
 
-/// Said of an output where another one was written just before.
+/// The reason for refusing an output that is the same file as an earlier output.
 pub(crate) const ONE_NAME: &str = "it is the same file as another output of this run";
-/// Said of key files that others may read.
+/// The reason for refusing a key file that others than its owner can read.
 pub(crate) const LOOSE: &str = "others may read it";
-/// Likewise of a file with a public key in the place of a secret one.
+/// The reason for refusing a public key where a secret one is needed.
 pub(crate) const IS_PUBLIC: &str = "it is a public key";
-/// Of one with a verification key.
+/// The same for a verification key.
 pub(crate) const IS_VERIFYING: &str = "it is a verification key, which is public";
-/// Of a public key in the place of a raw one.
+/// The reason for refusing a public key where a raw key is needed.
 pub(crate) const NOT_RAW: &str = "it is a public key, not a raw one";
-/// Of a secret key of a pair in the place of another kind.
+/// The reason for refusing the secret key of a pair where another kind of key is needed.
 pub(crate) const IS_SECRET: &str = "it is the secret key of a pair";
-/// Of a signing key.
+/// The same for a signing key.
 pub(crate) const IS_SIGNING: &str = "it is a signing key";
-/// Of a private key for SSH.
+/// The same for a private key for SSH.
 pub(crate) const IS_SSH: &str = "it is a private key for SSH";
 
 impl From<Error> for io::Error {
@@ -375,7 +375,7 @@ impl From<Error> for io::Error {
         let kind = match &error {
             Error::Io { source, .. } => source.kind(),
             Error::NotAuthentic(_) => io::ErrorKind::InvalidData,
-            // Not ErrorKind::Interrupted, which says "try again".
+            // Not `ErrorKind::Interrupted`, because callers would try again.
             _ => io::ErrorKind::Other,
         };
         io::Error::new(kind, error)
