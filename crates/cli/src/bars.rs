@@ -1,4 +1,5 @@
-//! Progress bars on a terminal: one for all, one for the current file. No colours, so NO_COLOR asks for nothing more.
+//! Progress bars on a terminal: one for all files, one for the current file. They have no colours, so NO_COLOR changes
+//! nothing.
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ const UNKNOWN: &str = "{spinner} {binary_bytes}{msg}";
 pub(crate) struct Bars {
     terminal: MultiProgress,
     all: ProgressBar,
-    /// Where there are several files.
+    /// The bar of the current file, if there are several files.
     current: Option<(ProgressBar, String)>,
 }
 
@@ -49,13 +50,13 @@ impl Bars {
         self.all.tick();
     }
 
-    /// Runs something that writes to the terminal while the bars are out of the way.
+    /// Calls `print`, which writes to the terminal, while the bars are hidden.
     pub(crate) fn aside(&self, print: impl FnOnce()) {
         self.terminal.suspend(print);
     }
 
     pub(crate) fn clear(self) {
-        // What remains of them is not worth a message
+        // If they cannot be cleared, that is not worth a message.
         let _ = self.terminal.clear();
     }
 }
@@ -69,8 +70,8 @@ fn bar(total: Option<u64>) -> ProgressBar {
     bar.with_style(ProgressStyle::with_template(template).expect("the template is well formed").progress_chars("=> "))
 }
 
-/// Speed since the start and the time that is left. Ours, as the bars come late and would take what was done before
-/// for the work of a moment.
+/// The average speed since the start and the remaining time. indicatif's own estimate is not used: the bars appear
+/// late, and it would count the bytes from before that as the work of an instant.
 fn pace(bytes: u64, total: Option<u64>, elapsed: Duration) -> String {
     let a_second = bytes as f64 / elapsed.as_secs_f64().max(1e-3);
     let mut text = format!(", {}/s", BinaryBytes(a_second as u64));

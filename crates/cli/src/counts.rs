@@ -1,4 +1,4 @@
-//! What workers count while they seal and open.
+//! The counters that workers update while they seal and open.
 
 use std::{
     sync::{
@@ -8,20 +8,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The numbers, as the workers count them.
+/// The counters of one run.
 pub(crate) struct Counts {
     pub(crate) started: Instant,
     pub(crate) bytes: AtomicU64,
     /// Files that are done, and files that failed.
     pub(crate) files: AtomicUsize,
     pub(crate) failed: AtomicUsize,
-    /// Bytes in all inputs, unless one is a pipe.
+    /// The total length of all inputs in bytes, unless one is a pipe.
     pub(crate) total_bytes: Option<u64>,
     pub(crate) total_files: usize,
     pub(crate) running: Mutex<Vec<Arc<Current>>>,
 }
 
-/// A file that is being worked on.
+/// A file that is in progress.
 pub(crate) struct Current {
     pub(crate) name: String,
     pub(crate) total: Option<u64>,
@@ -43,17 +43,17 @@ impl Counts {
         self.started.elapsed()
     }
 
-    /// Files that have ended, well or not.
+    /// The number of files that are finished, successfully or not.
     pub(crate) fn ended(&self) -> usize {
         self.files.load(Ordering::Relaxed) + self.failed.load(Ordering::Relaxed)
     }
 
-    /// The file that was begun last and is not done.
+    /// The file that was begun last and is not finished.
     pub(crate) fn current(&self) -> Option<Arc<Current>> {
         lock(&self.running).last().cloned()
     }
 
-    /// The numbers for programs.
+    /// The counters as JSON.
     pub(crate) fn json(&self, finished: bool) -> serde_json::Value {
         let seconds = self.elapsed().as_secs_f64();
         serde_json::json!({
@@ -70,7 +70,7 @@ impl Counts {
     }
 }
 
-/// Locks, whether or not another thread has panicked meanwhile: the numbers stay numbers.
+/// Locks, ignoring poisoning: the counters are valid even if another thread has panicked.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! `sealwright verify --detached`: signatures in files of their own.
+//! `sealwright verify --detached`: verifying detached signatures.
 
 use std::{
     fs::File,
@@ -29,18 +29,18 @@ pub(crate) struct DetachedArgs {
 }
 
 impl DetachedArgs {
-    /// The file with a signature, if it was named.
+    /// The signature file, if it was named.
     pub(crate) fn signature(&self) -> Option<&PathBuf> {
         self.signature.as_ref()
     }
 
-    /// Whether files are to be held against signatures.
+    /// Whether detached signatures are to be verified.
     pub(crate) fn any(&self) -> bool {
         self.detached || self.signature.is_some()
     }
 }
 
-/// Holds each file against its signature; one that fails does not stop the rest.
+/// Verifies each file with its signature; a failure does not stop the rest.
 pub(crate) fn verify(
     args: &DetachedArgs,
     signer: &SignerArgs,

@@ -1,12 +1,12 @@
-//! Errors of sealed files as the command line prints them.
+//! Prints errors of `sealwright-file` as the command line does.
 
 use std::path::Path;
 
 use sealwright_file::Error;
 use sealwright_terminal::{CommandError, Exit, os_message, shown};
 
-/// The error of a sealed file with its exit code and hint. The library names the file inside its sentence; here the name
-/// comes first.
+/// An error of the library with its exit code and hint. The library's message contains the file name somewhere; here
+/// the name comes first.
 pub(crate) fn file_error(error: Error) -> CommandError {
     let exit = Exit::from_code(error.exit_code());
     let hint = error.hint();
@@ -21,7 +21,7 @@ pub(crate) fn file_error(error: Error) -> CommandError {
         Error::KeyFile { place, why } => {
             CommandError::new(exit, format_args!("cannot be used as a key file: {why}")).about(Path::new(place))
         }
-        // Where the key was a word and not in a file, there is no name to put in front.
+        // If the key was given as an argument and not in a file, there is no name to put first.
         Error::BadKey { place, why } if place == "the key" => CommandError::new(exit, why),
         Error::BadKey { place, why } => CommandError::new(exit, why).about(Path::new(place)),
         Error::KeyAsName => CommandError::new(exit, "is a key, not the name of a file that holds one")
@@ -38,7 +38,7 @@ pub(crate) fn file_error(error: Error) -> CommandError {
     shown.hints(hint)
 }
 
-/// The error of reading the file at `path`, where the library had no name for it.
+/// An error of reading the file at `path`, if the library did not know its name.
 pub(crate) fn error_of(error: Error, path: &Path) -> CommandError {
     match error {
         Error::Io { doing, place, source } if place == "the input" => {

@@ -1,4 +1,4 @@
-//! The worst of what became of several inputs, of which one that fails does not stop the rest.
+//! The worst exit code of several inputs, of which a failing one does not stop the rest.
 
 use sealwright_terminal::{CommandError, Exit, print, say};
 
@@ -6,7 +6,7 @@ use sealwright_terminal::{CommandError, Exit, print, say};
 #[derive(Debug)]
 pub(crate) struct Worst {
     exit: Exit,
-    /// Standard output could not be written to, which is said once.
+    /// Whether writing to standard output has failed; it is reported once.
     mute: bool,
 }
 
@@ -16,7 +16,8 @@ impl Worst {
         Worst { exit: Exit::Done, mute: false }
     }
 
-    /// Prints on standard output. Where that fails, it is a failure beside the others: theirs may tell more.
+    /// Prints on standard output. A failure of that does not hide the exit codes of other failures, which may tell
+    /// more.
     pub(crate) fn print(&mut self, text: &str) {
         if self.mute {
             return;
@@ -27,13 +28,13 @@ impl Worst {
         }
     }
 
-    /// Says what failed.
+    /// Reports a failure.
     pub(crate) fn failed(&mut self, error: &CommandError) {
         say(error);
         self.exit = error.exit().max(self.exit);
     }
 
-    /// What the process ends with.
+    /// The exit code of the process.
     pub(crate) fn exit(&self) -> Exit {
         self.exit
     }

@@ -1,4 +1,4 @@
-//! What a file may ask for to try a passphrase, as it is typed: `1GiB`, `2GiB,20` or `2GiB,20,128`.
+//! The limits on passphrase costs as given on the command line: `1GiB`, `2GiB,20` or `2GiB,20,128`.
 
 use sealwright_file::{Ceiling, Costs};
 use sealwright_terminal::{
@@ -6,19 +6,20 @@ use sealwright_terminal::{
     size::{self, Size},
 };
 
-/// Who names fewer bytes has left out the unit.
+/// A smaller number probably lacks its unit.
 const LEAST: u64 = 1 << 10;
 
 fn too_few(memory: Size) -> String {
     format!("{} bytes are too few", memory.0)
 }
 
-/// What was probably meant.
+/// What the user probably meant.
 fn in_mib(memory: Size) -> String {
     format!("{}MiB needs its unit", memory.0.max(1))
 }
 
-/// What passphrases shall cost. That files are to open only where more is allowed is said, unless `quiet`.
+/// The costs for new passphrases. Unless `quiet`, a message says if files will open only with a higher limit than the
+/// default.
 pub(crate) fn costs(memory: Size, quiet: bool) -> Result<Costs, CommandError> {
     if memory.0 < LEAST {
         return Err(CommandError::usage(format_args!("--cost: {}", too_few(memory))).hint(in_mib(memory)));
@@ -36,7 +37,7 @@ pub(crate) fn costs(memory: Size, quiet: bool) -> Result<Costs, CommandError> {
     Ok(costs)
 }
 
-/// Reads memory, then passes and lanes where they are given.
+/// Parses memory, and passes and lanes if they are given.
 pub(crate) fn parse(text: &str) -> Result<Ceiling, String> {
     let wrong = || format!("`{text}` is not MEMORY[,PASSES[,LANES]], such as 2GiB,20,128");
     let mut parts = text.split(',');

@@ -1,5 +1,6 @@
-//! Descriptors that the caller of the program opened: used as they are, never opened anew by name. A new one would begin
-//! at the start of the file, could not be had of a socket, and would ask for permissions that were given up.
+//! File descriptors inherited from the caller. They are used as they are, and not opened again by name, which would
+//! start at the beginning of the file, is impossible for sockets, and needs permissions that the process may have
+//! dropped.
 
 use std::{
     fs::{self, File},
@@ -14,12 +15,12 @@ use rustix::{
 };
 use sealwright_terminal::{CommandError, os_message};
 
-/// Where the system tells which descriptors are open, and how.
+/// Lists the open descriptors and their flags.
 const OPEN: &str = "/proc/self/fdinfo";
 
-/// A duplicate of the descriptor `number`, which shares its position.
+/// A duplicate of descriptor `number`, which shares its position.
 ///
-/// Descriptors of the program itself are not taken: only those that it was started with.
+/// Only descriptors that the process inherited are accepted, not those that it opened itself.
 pub(crate) fn duplicate(number: u32) -> Result<File, CommandError> {
     let not_open = || {
         CommandError::failed(format_args!("file descriptor {number} is not open"))
@@ -41,13 +42,13 @@ pub(crate) fn duplicate(number: u32) -> Result<File, CommandError> {
     }
 }
 
-/// What messages call it.
+/// Its name in messages.
 pub(crate) fn name(number: u32) -> PathBuf {
     PathBuf::from(format!("/dev/fd/{number}"))
 }
 
-/// Whether the process was started with it. One that the process opened itself is closed in other programs
-/// (O_CLOEXEC), and an inherited one never is. Standard input is never one that it opened.
+/// Whether the descriptor was inherited. Those that the process opened have O_CLOEXEC set; inherited ones cannot have
+/// it. Standard input is always inherited.
 fn is_inherited(number: u32) -> io::Result<bool> {
     const CLOSED_ON_EXEC: u32 = 0o2_000_000;
     match fs::read_to_string(format!("{OPEN}/{number}")) {
@@ -62,9 +63,9 @@ fn is_inherited(number: u32) -> io::Result<bool> {
     }
 }
 
-/// Taking a descriptor by its number needs unsafe code, as the number may be anything. The system checks it when this
-/// process asks for a duplicate as it would of another process (Linux 5.6). Some containers forbid that. Standard input
-/// has a handle.
+/// Using a descriptor by its number would need unsafe code, because nothing guarantees that it is open. Instead the
+/// process duplicates it from itself with `pidfd_getfd` (Linux 5.6), which checks the number. Some containers forbid
+/// that call. For standard input there is a safe handle.
 fn duplicate_of(raw: i32) -> rustix::io::Result<OwnedFd> {
     if raw == 0 {
         return fcntl_dupfd_cloexec(io::stdin(), 3);
@@ -76,8 +77,8 @@ fn duplicate_of(raw: i32) -> rustix::io::Result<OwnedFd> {
     }
 }
 
-/// The second best: the file behind the descriptor, opened anew and set to the same position. A pipe is the same pipe; a
-/// socket cannot be opened so.
+/// The fallback: opens the file behind the descriptor again and sets the same position. For a pipe this gives the same
+/// pipe; it does not work for sockets.
 fn opened_anew(raw: i32) -> io::Result<OwnedFd> {
     let info = fs::read_to_string(format!("{OPEN}/{raw}"))?;
     let mut file = File::open(format!("/proc/self/fd/{raw}"))?;

@@ -1,4 +1,4 @@
-//! One line with a secret.
+//! Reading a secret from the first line of a source.
 
 use std::{
     io::{self, Read},
@@ -8,10 +8,10 @@ use std::{
 use sealwright_terminal::CommandError;
 use zeroize::Zeroizing;
 
-/// The most a passphrase may have, in bytes: a line, not a file given by mistake.
+/// The maximum length of a passphrase in bytes, to detect a file that was given by mistake.
 const LONGEST: usize = 4096;
 
-/// The first line of a source, without its end.
+/// The first line of a source, without its line end.
 pub(crate) fn first_line(source: &mut impl Read, name: &Path) -> Result<Zeroizing<Vec<u8>>, CommandError> {
     let (mut line, _) = up_to_line_feed(source, name)?;
     if line.last() == Some(&b'\r') {
@@ -20,17 +20,17 @@ pub(crate) fn first_line(source: &mut impl Read, name: &Path) -> Result<Zeroizin
     Ok(line)
 }
 
-/// Which option of `openssl enc` a passphrase is for: each cuts lines in its own way.
+/// The option of `openssl enc` that a passphrase is for: the two end the line differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OpensslOption {
-    /// Everything before the line feed, a carriage return as well.
+    /// Everything before the line feed, including a carriage return.
     Pass,
-    /// Without any carriage returns at the end.
+    /// The same without carriage returns at the end.
     Kfile,
 }
 
-/// The first line of a source as `openssl enc` takes it. What it would take only a part of, without a message, is refused: the
-/// rest of the secret would not count.
+/// The first line of a source as `openssl enc` reads it. Lines of which OpenSSL would silently use only a part are
+/// refused, because the rest of the secret would be ignored.
 pub(crate) fn openssl_line(
     source: &mut impl Read,
     name: &Path,
@@ -44,7 +44,7 @@ pub(crate) fn openssl_line(
     while option == OpensslOption::Kfile && line.last() == Some(&b'\r') {
         line.pop();
     }
-    // An empty line is a passphrase for -pass, an empty file is none.
+    // For -pass an empty line is an empty passphrase, but an empty file is an error.
     if line.is_empty() && (option == OpensslOption::Kfile || !ended) {
         return Err(CommandError::failed("there is no passphrase").about(name).hint("the first line must hold it"));
     }
@@ -64,10 +64,10 @@ pub(crate) fn openssl_line(
 
 /// The bytes before the first line feed, and whether there is one.
 fn up_to_line_feed(source: &mut impl Read, name: &Path) -> Result<(Zeroizing<Vec<u8>>, bool), CommandError> {
-    // Room for all of it: growing would leave a copy behind.
+    // Full capacity from the start: growing would leave an unwiped copy behind.
     let mut line = Zeroizing::new(Vec::with_capacity(LONGEST + 2));
     let mut byte = Zeroizing::new([0; 1]);
-    // Byte by byte: what follows the line belongs to whoever reads the descriptor next.
+    // Read byte by byte, because what follows the line belongs to the next reader of the descriptor.
     while line.len() <= LONGEST {
         match source.read(byte.as_mut_slice()) {
             Ok(0) => break,

@@ -1,4 +1,4 @@
-//! Key pairs on the command line, in a build without them: nothing can be named.
+//! Replaces `pairs` in builds without key pairs: their options do not exist.
 
 use std::path::PathBuf;
 

@@ -33,12 +33,12 @@ impl RecipientArgs {
         !self.recipients.is_empty() || !self.recipients_files.is_empty()
     }
 
-    /// The files among them.
+    /// The recipients files.
     pub(crate) fn files(&self) -> &[PathBuf] {
         &self.recipients_files
     }
 
-    /// The recipients that were named.
+    /// Reads the recipients that were given.
     pub(crate) fn read(&self) -> Result<Vec<Recipient>, CommandError> {
         public_keys(&self.recipients, &self.recipients_files, "-R FILE takes the keys in a file")
             .map(|keys| keys.into_iter().map(Recipient::PublicKey).collect())
@@ -51,12 +51,12 @@ impl IdentityArgs {
         !self.identities.is_empty()
     }
 
-    /// The files that were named.
+    /// The identity files.
     pub(crate) fn files(&self) -> &[PathBuf] {
         &self.identities
     }
 
-    /// The keys in the identity files. For one that is sealed with a passphrase, the passphrase is asked for.
+    /// Reads the keys in the identity files. The passphrase of a sealed one is asked for.
     pub(crate) fn read(&self) -> Result<Vec<Key>, CommandError> {
         let mut keys = Vec::new();
         for path in &self.identities {
@@ -66,7 +66,7 @@ impl IdentityArgs {
     }
 }
 
-/// The keys in one identity file.
+/// Reads the keys in one identity file.
 pub(crate) fn identities(path: &Path) -> Result<Vec<Key>, CommandError> {
     let ask = || {
         let passphrase = prompt::passphrase_of(path)?;
@@ -75,12 +75,12 @@ pub(crate) fn identities(path: &Path) -> Result<Vec<Key>, CommandError> {
     read_identities(path, ask).map_err(|error| error.0.about_unless_named(path))
 }
 
-/// An error of the library or of the terminal, as the command line prints it.
+/// An error of the library or of the prompt, in the form of the command line.
 pub(crate) struct IdentityError(pub(crate) CommandError);
 
 impl From<Error> for IdentityError {
     fn from(error: Error) -> Self {
-        // No option of any verb allows more here.
+        // The cost limit for identity files cannot be changed by any option.
         let hint = "`sealwright open --max-cost` decrypts it to a file without a passphrase";
         IdentityError(match error {
             Error::TooCostly { .. } => CommandError::failed(error).hint(hint),
@@ -95,7 +95,8 @@ impl From<CommandError> for IdentityError {
     }
 }
 
-/// Public keys as words and in files, each once. `in_file` helps where a word is the name of a file.
+/// Public keys given as arguments and in files, without duplicates. `in_file` is the hint if an argument is the name of
+/// a file.
 pub(crate) fn public_keys(words: &[String], files: &[PathBuf], in_file: &str) -> Result<Vec<PublicKey>, CommandError> {
     let parsed = words.iter().map(|word| {
         word.parse().map_err(|error: Error| {
@@ -104,7 +105,7 @@ pub(crate) fn public_keys(words: &[String], files: &[PathBuf], in_file: &str) ->
                 Some(hint) => hint,
                 None => "`sealwright key public -i FILE` prints one",
             };
-            // A long word that is not a key may be a secret one: it is not repeated.
+            // A long argument that is not a public key may be a secret one, so it is not repeated.
             CommandError::usage(error_text(&error)).hint(hint)
         })
     });

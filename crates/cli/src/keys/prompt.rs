@@ -1,4 +1,4 @@
-//! Passphrases typed on the terminal, which gets its echo back whatever happens.
+//! Passphrase prompts on the terminal, which gets its echo back in any case.
 
 use std::{
     fs::File,
@@ -18,37 +18,38 @@ use crate::keys::line::first_line;
 
 const TERMINAL: &str = "/dev/tty";
 
-/// What a passphrase is for. Sealing with a mistyped one loses the file, so sealing asks twice.
+/// The purpose of a passphrase. A file sealed with a mistyped one is lost, so sealing asks twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Seal,
-    /// Sealing for one more: a question that is told from that of opening.
+    /// Sealing for a further passphrase; the prompt differs from that for opening.
     #[cfg(feature = "public-keys")]
     Add,
     Open,
 }
 
-/// A question on the terminal that has no answer yet.
+/// A prompt that is not answered yet.
 struct Question {
     terminal: File,
     text: String,
-    /// The terminal as it was, and without echo.
+    /// The terminal's settings before the prompt, and with echo off.
     before: Termios,
     silent: Termios,
 }
 
-/// The question that is open, and whether the terminal is to have its echo all the same, because the process ends or stops.
+/// The open prompt, and whether the echo stays on all the same, because the process is ending or stopping.
 struct Asked {
     open: Option<Question>,
     shown: bool,
 }
 
 static ASKED: Mutex<Asked> = Mutex::new(Asked { open: None, shown: false });
-/// How often, and how long each time, a signal waits for who changes the terminal: for ever, if it is another job's.
+/// How often a signal handler tries to get the lock, and how long it waits between tries. The holder may be blocked in
+/// a change of the terminal's settings, forever if the terminal belongs to another job.
 const TRIES: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Asks on /dev/tty, twice when sealing. Where there is none, `instead` says what the verb offers besides.
+/// Asks on /dev/tty, twice when sealing. If there is no terminal, the hint is `instead`, which names alternatives.
 pub(crate) fn passphrase(purpose: Purpose, instead: &str) -> Result<Zeroizing<Vec<u8>>, CommandError> {
     let first = match purpose {
         #[cfg(feature = "public-keys")]
@@ -72,7 +73,7 @@ pub(crate) fn passphrase_of(path: &Path) -> Result<Zeroizing<Vec<u8>>, CommandEr
     ask(&format!("Passphrase for {}: ", sealwright_terminal::shown(path)), instead)
 }
 
-/// One line from the terminal, without echo.
+/// Reads one line from the terminal, without echo.
 fn ask(text: &str, instead: &str) -> Result<Zeroizing<Vec<u8>>, CommandError> {
     let no_terminal = |error| no_terminal(&error, instead);
     let mut terminal = File::options().read(true).write(true).open(TERMINAL).map_err(no_terminal)?;
@@ -81,7 +82,8 @@ fn ask(text: &str, instead: &str) -> Result<Zeroizing<Vec<u8>>, CommandError> {
     silent.local_modes &= !LocalModes::ECHO;
     silent.local_modes |= LocalModes::ECHONL | LocalModes::ICANON;
     let question = Question { terminal: terminal.try_clone().map_err(no_terminal)?, text: text.into(), before, silent };
-    // Known before the echo is off: the process may end while the question waits for a terminal that is stopped (Ctrl-S).
+    // Registered before the echo is turned off: the process may end while the prompt is blocked, because output to the
+    // terminal is stopped (Ctrl-S).
     let line = open(question)
         .and_then(|()| terminal.write_all(text.as_bytes()))
         .map_err(no_terminal)
@@ -92,7 +94,7 @@ fn ask(text: &str, instead: &str) -> Result<Zeroizing<Vec<u8>>, CommandError> {
     line
 }
 
-/// Hides what is typed, unless the process ends. The text is printed by the caller, who has no lock then.
+/// Turns the echo off, unless the process is ending. The caller prints the prompt, after the lock is released.
 fn open(question: Question) -> io::Result<()> {
     let mut asked = lock();
     asked.open = Some(question);
@@ -100,22 +102,22 @@ fn open(question: Question) -> io::Result<()> {
 }
 
 impl Asked {
-    /// Hides what is typed.
+    /// Turns the echo off.
     fn hide(&self) -> io::Result<()> {
         let Some(question) = &self.open else { return Ok(()) };
         Ok(tcsetattr(&question.terminal, OptionalActions::Now, &question.silent)?)
     }
 
-    /// Gives the terminal back its echo if a question is open.
+    /// Turns the echo on if a prompt is open.
     fn show(&self) {
         if let Some(question) = &self.open {
-            // Nothing to be done when it fails: the terminal is gone.
+            // If it fails, the terminal is gone, and nothing can be done.
             let _ = tcsetattr(&question.terminal, OptionalActions::Now, &question.before);
         }
     }
 }
 
-/// Gives the terminal back its echo if a question is open, and lets none take it: when the process ends or stops.
+/// Turns the echo on if a prompt is open, and keeps it on: called when the process ends or stops.
 pub(crate) fn show_typing() {
     if let Some(mut asked) = lock_soon() {
         asked.shown = true;
@@ -123,18 +125,18 @@ pub(crate) fn show_typing() {
     }
 }
 
-/// Asks again if a question is open: when the process goes on after a stop, in which the shell gave the terminal its
-/// echo back.
+/// Turns the echo off and prints the prompt again if one is open: called when the process continues after a stop,
+/// during which the shell turned the echo on.
 pub(crate) fn hide_typing() {
     let Some(mut asked) = lock_soon() else { return };
     asked.shown = false;
-    // As above.
+    // Ignored, as above.
     let _ = asked.hide();
     let again =
         asked.open.as_ref().and_then(|question| Some((question.terminal.try_clone().ok()?, question.text.clone())));
     drop(asked);
     if let Some((mut terminal, text)) = again {
-        // A terminal that is stopped is not waited for here, where signals are heeded.
+        // In a thread, because writing may block on a stopped terminal, and this thread must handle signals.
         let _ = thread::Builder::new().spawn(move || terminal.write_all(text.as_bytes()));
     }
 }

@@ -1,4 +1,4 @@
-//! Keys and passphrases, from wherever the user keeps them.
+//! Keys and passphrases, from all the sources that options name.
 
 use std::{
     io,
@@ -27,19 +27,19 @@ use crate::{
     },
 };
 
-/// How much of what a passphrase command prints after the first line is read, in bytes.
+/// The maximum number of bytes that are read after the first line of a passphrase command's output.
 const REST: u64 = 64 << 10;
-/// The signal that ends a program whose output nobody reads.
+/// The signal that ends a program whose output is no longer read.
 const SIGPIPE: i32 = 13;
 
-/// What helps where there is no key to seal with.
+/// The hint if there is no key to seal with.
 pub(crate) const NEW_KEY: &str = "`sealwright key new -o FILE` makes a key file";
-/// What helps where there is none that opens.
+/// The hint if there is no key to open with.
 const WHICH_KEY: &str = "`sealwright inspect FILE` tells which kind of key opens it";
-/// What else gives a passphrase.
+/// Alternatives to a prompt.
 const INSTEAD: &str = "in scripts use --key-file, --passphrase-fd or --passphrase-command";
 
-/// A key was named, in whatever way. `pair` is the option that names one of a pair, and whether it was given.
+/// Checks that a key was given. `pair` is the option for a key of a pair, and whether it was given.
 pub(crate) fn named(args: &KeySourceArgs, pair: (&str, bool)) -> Result<(), CommandError> {
     if pair.1 || !args.key_file.is_empty() || args.key_fd.is_some() || passphrase_named(args) {
         return Ok(());
@@ -55,12 +55,12 @@ pub(crate) fn named(args: &KeySourceArgs, pair: (&str, bool)) -> Result<(), Comm
     }))
 }
 
-/// Whether a passphrase was named.
+/// Whether a passphrase was given.
 pub(crate) fn passphrase_named(args: &KeySourceArgs) -> bool {
     args.passphrase || args.passphrase_fd.is_some() || args.passphrase_command.is_some()
 }
 
-/// Everything that may open a file: identities and key files, then the passphrase.
+/// All keys that may open a file: identities and key files first, then the passphrase.
 pub(crate) fn keys(args: &KeySourceArgs, identity: &IdentityArgs) -> Result<Vec<Key>, CommandError> {
     named(args, ("--identity", identity.any()))?;
     let mut keys = identity.read()?;
@@ -68,7 +68,7 @@ pub(crate) fn keys(args: &KeySourceArgs, identity: &IdentityArgs) -> Result<Vec<
     Ok(keys)
 }
 
-/// What to seal files with.
+/// The key or the recipients to seal with.
 #[derive(Debug)]
 pub(crate) enum SealWith {
     Key(Key),
@@ -76,7 +76,7 @@ pub(crate) enum SealWith {
 }
 
 impl SealWith {
-    /// Whether a file with this content holds a key that opens the sealed files.
+    /// Whether a file with this content contains a key that opens the sealed files.
     pub(crate) fn is_in(&self, text: &[u8]) -> bool {
         match self {
             SealWith::Key(key) => key.is_in(text),
@@ -84,14 +84,14 @@ impl SealWith {
         }
     }
 
-    /// Whether secret keys of pairs open what is sealed.
+    /// Whether the secret key of a pair opens the sealed files.
     pub(crate) fn has_pairs(&self) -> bool {
         let is_pair = |recipient: &Recipient| !matches!(recipient, Recipient::Key(_));
         matches!(self, SealWith::Recipients(recipients) if recipients.iter().any(is_pair))
     }
 }
 
-/// One key, or recipients where there are several or a pair.
+/// A single key, or recipients if there are several or one is a public key.
 pub(crate) fn seal_with(args: &KeySourceArgs, recipients: &RecipientArgs) -> Result<SealWith, CommandError> {
     named(args, ("--recipient", recipients.any()))?;
     let mut all = recipients.read()?;
@@ -103,7 +103,7 @@ pub(crate) fn seal_with(args: &KeySourceArgs, recipients: &RecipientArgs) -> Res
     Ok(SealWith::Recipients(all))
 }
 
-/// The raw keys and the passphrase that were named.
+/// The raw keys and the passphrase that were given.
 fn own_keys(args: &KeySourceArgs, purpose: Purpose) -> Result<Vec<Key>, CommandError> {
     let missing = if purpose == Purpose::Seal { NEW_KEY } else { WHICH_KEY };
     let mut keys = args.key_file.iter().map(|path| key_file(path, Some(missing))).collect::<Result<Vec<_>, _>>()?;
@@ -124,7 +124,8 @@ fn own_keys(args: &KeySourceArgs, purpose: Purpose) -> Result<Vec<Key>, CommandE
     Ok(keys)
 }
 
-/// The key in the file at `path`, which nobody but its owner may be able to read. `missing` helps where there is none.
+/// The key in the file at `path`, which only its owner may be able to read. `missing` is the hint if there is no such
+/// file.
 pub(crate) fn key_file(path: &Path, missing: Option<&str>) -> Result<Key, CommandError> {
     Key::read_file(path).map_err(|error| {
         let not_there =
@@ -133,21 +134,21 @@ pub(crate) fn key_file(path: &Path, missing: Option<&str>) -> Result<Key, Comman
     })
 }
 
-/// The first line that a command prints.
+/// The first line of a command's output.
 pub(crate) fn from_command(command: &str) -> Result<Zeroizing<Vec<u8>>, CommandError> {
     let failed = |what: String| CommandError::failed(format_args!("the passphrase command {what}"));
     interrupt::learn_of_ends().map_err(|error| failed(format!("was not started: {}", os_message(&error))))?;
     let mut child = Command::new("/bin/sh")
         .args(["-c", command])
-        // Standard input may be the text, which is not for the command to read.
+        // Standard input may be the text, which the command must not read.
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
         .map_err(|error| failed(format!("did not start: {}", os_message(&error))))?;
     let mut output = child.stdout.take().ok_or_else(|| failed("has no output".into()))?;
     let line = first_line(&mut output, Path::new("passphrase command"));
-    // What else it prints is read, so that a closed pipe does not kill it; but not for ever. Nor is the end of the pipe
-    // waited for, which what was started in the background may hold open.
+    // The rest of its output is read, so that a closed pipe does not kill the command, but only up to a limit. The end
+    // of the pipe is not waited for, because a background process that the command started may keep it open.
     let closed = Arc::new(AtomicBool::new(false));
     if line.is_ok() {
         let told = Arc::clone(&closed);
@@ -156,7 +157,7 @@ pub(crate) fn from_command(command: &str) -> Result<Zeroizing<Vec<u8>>, CommandE
             told.store(read.is_ok_and(|read| read == REST), Ordering::SeqCst);
             drop(output);
         };
-        // Without a thread the pipe is closed at once
+        // If no thread can be started, the pipe is closed at once.
         if thread::Builder::new().spawn(rest).is_err() {
             closed.store(true, Ordering::SeqCst);
         }
@@ -164,7 +165,7 @@ pub(crate) fn from_command(command: &str) -> Result<Zeroizing<Vec<u8>>, CommandE
         drop(output);
     }
     let status = child.wait().map_err(|error| {
-        // What it printed may be a part of a passphrase: who does not know that it succeeded does not take it.
+        // If its exit status is unknown, the output may be only a part of the passphrase, so it is not used.
         failed(format!("may have failed: its exit status is not known ({})", os_message(&error)))
             .hint("use --passphrase-fd, or --passphrase, which asks on the terminal")
     })?;

@@ -1,4 +1,4 @@
-//! Keys that sign and keys that verify, as they are named on the command line.
+//! Signing keys and verification keys on the command line.
 
 use std::path::{Path, PathBuf};
 
@@ -20,18 +20,18 @@ pub(crate) struct SignerArgs {
 }
 
 impl SignerArgs {
-    /// The files that were named.
+    /// The files with verification keys.
     pub(crate) fn files(&self) -> &[PathBuf] {
         &self.signer
     }
 
-    /// The verification keys in them.
+    /// Reads the verification keys in them.
     pub(crate) fn read(&self) -> Result<Vec<VerifyingKey>, CommandError> {
         verifying_keys(&self.signer)
     }
 }
 
-/// The verification keys in these files.
+/// Reads the verification keys in `files`.
 pub(crate) fn verifying_keys(files: &[PathBuf]) -> Result<Vec<VerifyingKey>, CommandError> {
     let mut keys = Vec::new();
     for path in files {
@@ -40,7 +40,7 @@ pub(crate) fn verifying_keys(files: &[PathBuf]) -> Result<Vec<VerifyingKey>, Com
     Ok(keys)
 }
 
-/// The signing key in the file at `path`. For one that is sealed with a passphrase, the passphrase is asked for.
+/// Reads the signing key in the file at `path`. The passphrase of a sealed one is asked for.
 pub(crate) fn signing_key(path: &Path) -> Result<SigningKey, CommandError> {
     let ask = || {
         let passphrase = prompt::passphrase_of(path)?;

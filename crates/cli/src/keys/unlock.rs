@@ -1,4 +1,4 @@
-//! What opens a sealed file, for all verbs that open some.
+//! Keys for opening, for all verbs that open sealed files.
 
 use std::path::PathBuf;
 
@@ -29,17 +29,17 @@ pub(crate) struct UnlockArgs {
 }
 
 impl UnlockArgs {
-    /// Fails if no key was named.
+    /// Fails if no key was given.
     pub(crate) fn refuse_none(&self) -> Result<(), CommandError> {
         secret::named(&self.key, ("--identity", self.identity.any()))
     }
 
-    /// The kinds of keys that were named.
+    /// The kinds of keys that were given.
     pub(crate) fn given(&self) -> Given {
         Given::new(&self.key, self.identity.any())
     }
 
-    /// The files that must stay: those that were named, and `more`.
+    /// All files that must not be replaced or removed: those named here, and `more`.
     pub(crate) fn files<'a>(
         &'a self,
         more: impl IntoIterator<Item = &'a PathBuf>,
@@ -47,7 +47,7 @@ impl UnlockArgs {
         protected_inputs::named(&self.key, &self.ad, self.identity.files().iter().chain(more))
     }
 
-    /// Whether associated data was named.
+    /// Whether associated data was given.
     #[cfg(feature = "public-keys")]
     pub(crate) fn has_ad(&self) -> bool {
         self.ad.ad.is_some() || self.ad.ad_file.is_some()
@@ -58,12 +58,12 @@ impl UnlockArgs {
         ad::read(&self.ad)
     }
 
-    /// The keys; passphrases are asked for.
+    /// Reads the keys; passphrases are asked for.
     pub(crate) fn keys(&self) -> Result<Vec<Key>, CommandError> {
         secret::keys(&self.key, &self.identity)
     }
 
-    /// Opens with these keys and this associated data.
+    /// An [`Opening`] with these keys and this associated data.
     pub(crate) fn opening<'a>(&self, keys: &'a [Key], ad: &'a [u8]) -> Opening<'a> {
         Opening::with_keys(keys).ceiling(self.max_cost).ad(ad)
     }
