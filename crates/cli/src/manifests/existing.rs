@@ -1,5 +1,5 @@
-//! What a directory holds already when more is sealed into it: opened with the keys at hand, so that its new manifest
-//! lists it.
+//! Files that a directory contains already when more is sealed into it: they are opened with the given keys, so that
+//! the new manifest can list them.
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ pub(crate) struct KeptArgs {
 }
 
 impl KeptArgs {
-    /// The files that were named.
+    /// The files with keys.
     pub(crate) fn files(&self) -> impl Iterator<Item = &PathBuf> {
         #[cfg(feature = "public-keys")]
         let identities = &self.identities[..];
@@ -42,7 +42,7 @@ impl KeptArgs {
         identities.iter().chain(signer)
     }
 
-    /// The keys in the identity files.
+    /// Reads the keys in the identity files.
     pub(crate) fn keys(&self) -> Result<Vec<Key>, CommandError> {
         #[cfg(feature = "public-keys")]
         let keys = self.identities.iter().map(|path| pairs::identities(path)).collect::<Result<Vec<_>, _>>()?;
@@ -51,14 +51,14 @@ impl KeptArgs {
         Ok(keys.into_iter().flatten().collect())
     }
 
-    /// The verification keys.
+    /// Reads the verification keys.
     #[cfg(feature = "signatures")]
     pub(crate) fn signers(&self) -> Result<Vec<VerifyingKey>, CommandError> {
         signing::verifying_keys(&self.signer)
     }
 }
 
-/// Tries each of `openings` in turn. The error is the one that tells most.
+/// Tries `openings` in turn. If all fail, returns the most informative error.
 pub(crate) fn opened<T>(openings: &[Opening<'_>], open: impl Fn(&Opening<'_>) -> Result<T, Error>) -> Result<T, Error> {
     let mut failed = (0, Error::NoneOpens);
     for opening in openings {
@@ -71,23 +71,23 @@ pub(crate) fn opened<T>(openings: &[Opening<'_>], open: impl Fn(&Opening<'_>) ->
     Err(failed.1)
 }
 
-/// How much an error tells: that no key fits, less than that one is wrong, and that less than what the right key found
-/// out.
+/// How informative an error is: least, that no key fits; more, that a key is wrong; still more, what a key that fits
+/// found in the file.
 fn tells(error: &Error) -> u8 {
     match error {
         Error::NoneOpens | Error::KeyKind { .. } | Error::OtherKeyLength { .. } => 1,
         Error::WrongKey(_) => 2,
         error if is_of_content(error) => 3,
-        // Of the system: what another key found out may not hold.
+        // System errors rank highest: after one, what another key found may not hold.
         _ => 4,
     }
 }
 
-/// Lists files that stay in the directory `root`. What its manifest, if there is an `old` one, says of a file that is
-/// still that file, it says further on. Another one, of which the manifest was not written after an interrupt, or that
-/// was put there by itself, is listed as it is found; one that the old manifest lists under another name is not. One
-/// that is no sealed file, or a damaged one, cannot be listed anew, and keeps none from being written. Returns whether
-/// one was not the file that the manifest listed.
+/// Adds the files that stay in the directory `root` to the new list. A file that is still the one in the `old` manifest
+/// keeps its entry. Any other, whose manifest was not written because of an interrupt or that was put there separately,
+/// is listed as it is found, unless the old manifest lists it under another name. A file that is not a sealed one or is
+/// damaged cannot be listed, but does not prevent the others from being listed. Returns whether a file was not the one
+/// that the manifest listed.
 pub(crate) fn list(
     list: &mut FileList,
     root: &Path,
@@ -108,7 +108,7 @@ pub(crate) fn list(
         let will = if was.is_some() { "lists what it was" } else { "will not list it" };
         match opened(openings, |opening| opening.commitment_of(found.open()?)) {
             Ok(commitment) => {
-                // No interrupt swaps files. One that has a new name and not the old one was renamed.
+                // An interrupt cannot swap files. A file that has a new name and no longer its old one was renamed.
                 let other = old.and_then(|old| old.path_of(&commitment));
                 if let Some(other) = other.filter(|other| was.is_some() || is_there(&root.join(other))) {
                     let as_other = shown(other);
@@ -116,14 +116,15 @@ pub(crate) fn list(
                         "sealwright: warning: {name}: is the file that was sealed as {as_other}; the manifest {will}"
                     ));
                     was.into_iter().for_each(|was| list.add(path.clone(), was));
-                    // Moved over another one: without its own entry, the next run would list it as the other one.
+                    // It was moved over another file: without an entry of its own, the next run would list it as that
+                    // file.
                     if !is_there(&root.join(other)) {
                         list.add(other.into(), commitment);
                     }
                     differs = true;
                     continue;
                 }
-                // Somebody could have put it there: that is said also where little is to be said.
+                // Reported even with `--quiet`, because somebody else could have put it there.
                 let is = if was.is_some() { "not the file that the manifest lists" } else { "not in the manifest" };
                 if old.is_some() {
                     say(format_args!("sealwright: warning: {name}: is {is}; the new one lists it"));
@@ -141,7 +142,7 @@ pub(crate) fn list(
             Err(error) => return Err(refused(error, "it stays, so the manifest has to list it").about(&found.path())),
         }
     }
-    // Whoever removed the manifest could have replaced them as well.
+    // Whoever removed the manifest could have replaced the files too.
     if listed > 0 && old.is_none() {
         let files = if listed == 1 { "1 file" } else { &format!("{listed} files") };
         let root = shown(root);
@@ -150,21 +151,22 @@ pub(crate) fn list(
     Ok(differs)
 }
 
-/// What a file commits to, if that is what the manifest lists. It needs no key: a file that only says so is found out
-/// when it is opened, as it was before.
+/// The commitment that a file claims, if the manifest lists the same. No key is needed: a false claim is detected when
+/// the file is opened.
 pub(crate) fn as_listed(found: &Found, listed: Option<Commitment>) -> Option<Commitment> {
     listed.filter(|listed| found.open().and_then(claimed).is_ok_and(|is| is == *listed))
 }
 
-/// Why nothing is sealed into a directory: what stays there cannot be opened. `why` it has to be says the hint.
+/// The error for a directory into which nothing is sealed, because what is in it cannot be opened. The hint says `why`
+/// it must be.
 pub(crate) fn refused(error: Error, why: &str) -> CommandError {
     let plain = |error: Error| CommandError::new(Exit::from_code(error.exit_code()), error);
-    // Not with the library's hints where they name options of other verbs.
+    // The library's hints are dropped if they name options of other verbs.
     match error {
         Error::TooCostly { .. } => {
             plain(error).hint(format_args!("{why}: give a --cost as high as its own, or use -C DIR"))
         }
-        // No key helps.
+        // Another key would not help.
         error @ Error::Io { .. } => file_error(error),
         error if is_of_signer(&error) => plain(error).hint(format_args!(
             "{why}, and has to be signed by --sign or one of --signer: name its signer, seal all files anew, or use -C DIR"
@@ -176,13 +178,13 @@ pub(crate) fn refused(error: Error, why: &str) -> CommandError {
     }
 }
 
-/// Whether an error is of the keys, or of what is in the file: it will be the same the next time.
+/// Whether an error is due to the keys or the file's content, so that it will recur.
 pub(crate) fn is_of_content(error: &Error) -> bool {
     let exit = Exit::from_code(error.exit_code());
     matches!(exit, Exit::NotAuthentic | Exit::WrongKey) || matches!(error, Error::NotAList | Error::TooCostly { .. })
 }
 
-/// Whether an error says that somebody else, or nobody, signed.
+/// Whether an error says that the file is signed by another key or not signed.
 fn is_of_signer(error: &Error) -> bool {
     matches!(error, Error::NotSigned | Error::OtherSigner(_) | Error::NotAuthentic(Flaw::Signature))
 }

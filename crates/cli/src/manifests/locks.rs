@@ -1,4 +1,5 @@
-//! Locks on directories with manifests: nobody else seals into them or changes their keys meanwhile.
+//! Locks on directories with manifests, so that no other program seals into them or changes their keys at the same
+//! time.
 
 use std::{io, path::Path};
 
@@ -11,14 +12,15 @@ use sealwright_terminal::CommandError;
 
 use crate::identity;
 
-/// The locks that are held, each with what tells the directory from others.
+/// The locks that are held, each with the identity of its directory.
 #[derive(Debug, Default)]
 pub(crate) struct Locks(Vec<((u64, u64), DirectoryLock)>);
 
 impl Locks {
-    /// Waits for the locks on all these directories, and takes them; one that has another name here is taken once.
-    /// Everybody does so in one order: in that of their names, two could wait for each other. Returns for each
-    /// directory why its lock is not to be had. One that cannot be opened has none, unless too many files are open.
+    /// Waits for the locks on all these directories; a directory with several names is locked once. All programs lock
+    /// in the order of the directories' identities: in the order of their names, two programs could deadlock. Returns
+    /// for each directory why it could not be locked. A directory that cannot be opened needs no lock, unless the
+    /// reason is that too many files are open.
     pub(crate) fn wait_for(&mut self, directories: &[impl AsRef<Path>]) -> Vec<Option<CommandError>> {
         allow_all();
         let known = directories.iter().map(AsRef::as_ref).enumerate();
@@ -29,7 +31,7 @@ impl Locks {
         let mut last: Option<((u64, u64), usize)> = None;
         for (id, i, directory) in order {
             match last.filter(|(tried, _)| *tried == id) {
-                // It is not waited for twice.
+                // Its lock is not waited for twice.
                 Some((_, before)) => refused[i] = refused[before].clone(),
                 None if self.0.iter().any(|(held, _)| *held == id) => {}
                 None => match DirectoryLock::wait(directory, &Interrupt::default()) {
@@ -45,14 +47,15 @@ impl Locks {
     }
 }
 
-/// Lets as many files be open as the system allows: each lock is one, beside those that are worked on.
+/// Raises the limit on open files to the maximum: each lock takes a descriptor.
 fn allow_all() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    // Where that fails, so does the lock that has no place.
+    // If this fails, so does the first lock without a descriptor.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }
 
-/// Whether as many files are open as may be. Without the lock, the directory would be worked on as if nobody else did.
+/// Whether the limit on open files is reached. Without the lock, the directory would be changed as if no other program
+/// did.
 fn is_of_limit(error: &io::Error) -> bool {
     [Errno::MFILE, Errno::NFILE].iter().any(|limit| error.raw_os_error() == Some(limit.raw_os_error()))
 }
@@ -63,7 +66,8 @@ fn too_many(directory: &Path) -> CommandError {
         .hint("`ulimit -n` shows the limit; name fewer directories at a time")
 }
 
-/// Not gone on with: of two that seal into a directory, each would replace what the other one lists.
+/// The error for a lock that another program holds: if both sealed into the directory, each manifest would lack the
+/// other's files.
 fn is_held(directory: &Path) -> CommandError {
     CommandError::failed("another program seals into this directory or changes its keys")
         .about(directory)

@@ -1,4 +1,4 @@
-//! The manifests of directories that are sealed file by file.
+//! The manifests of directories whose files are sealed one by one.
 
 use std::{
     env, fs,
@@ -12,8 +12,8 @@ pub(crate) mod locks;
 pub(crate) mod read;
 pub(crate) mod write;
 
-/// The manifests of a directory, or beside a file, and of all directories above: how to call each, relative to here if the path is, and its
-/// name without links.
+/// The possible manifests in a directory, or beside a file, and in all directories above: the name for messages,
+/// relative if `path` is, and the name without links.
 pub(crate) fn above(path: &Path) -> Vec<(PathBuf, PathBuf)> {
     let Ok(real) = fs::canonicalize(path) else { return Vec::new() };
     let here = env::current_dir().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The manifests of directories whose files are opened: looked at before any of them is.
+//! Reading the manifests of the directories to be opened, before any of their files is.
 
 use std::{
     collections::BTreeSet,
@@ -25,18 +25,18 @@ use crate::{
 #[derive(Debug, Default)]
 pub(crate) struct Lists(Vec<Option<Manifest>>);
 
-/// One that was opened.
+/// A manifest that was opened.
 #[derive(Debug)]
 struct Manifest {
     list: FileList,
-    /// Which file it is.
+    /// The identity of its file.
     id: Option<FileId>,
     /// The directory whose files it lists.
     root: PathBuf,
 }
 
 impl Manifest {
-    /// Removes it where no sealed file is left that it could list.
+    /// Removes the manifest if no sealed file is left that it could list.
     fn remove(&self) -> Result<(), CommandError> {
         let path = self.root.join(NAME);
         let is_same = || manifest(&self.root).is_ok_and(|input| input.identity() == self.id);
@@ -48,8 +48,8 @@ impl Manifest {
 }
 
 impl Lists {
-    /// Opens the manifest of each root and notes which of its files are missing: a directory, a link or a pipe of that
-    /// name is not the file. With `removes` an earlier run may have removed it.
+    /// Opens the manifest of each root and reports which of its files are missing: a directory, link or pipe of that
+    /// name is not the file. With `removes`, an earlier run may have removed a file.
     pub(crate) fn open(plan: &mut Plan, opening: &Opening<'_>, removes: bool) -> Lists {
         let mut lists = Vec::new();
         for i in 0..plan.roots.len() {
@@ -76,7 +76,7 @@ impl Lists {
         Lists(lists)
     }
 
-    /// How many files each manifest lists, by the directory that it is in.
+    /// The number of files in each manifest, with its directory.
     pub(crate) fn counts(&self) -> impl Iterator<Item = (&Path, usize)> {
         self.0.iter().flatten().map(|opened| (opened.root.as_path(), opened.list.paths().count()))
     }
@@ -87,19 +87,19 @@ impl Lists {
         matches!(self.0.get(root), Some(Some(_)))
     }
 
-    /// Whether all that a manifest `below` a root lists is what that of the root lists.
+    /// Whether every entry of a manifest `below` a root agrees with the root's manifest.
     #[cfg(feature = "public-keys")]
     pub(crate) fn agree(&self, root: usize, below: &Path, list: &FileList) -> bool {
         let Some(Some(above)) = self.0.get(root) else { return false };
         list.paths().all(|path| above.list.commitment(&below.join(path)) == list.commitment(path))
     }
 
-    /// Removes the manifests whose files were all opened and removed: they list nothing that is there, and would be in
-    /// the way when the directory is sealed again.
+    /// Removes the manifests whose files were all opened and removed: they list nothing that exists, and would prevent
+    /// the directory from being sealed again.
     pub(crate) fn remove(&self) -> Exit {
         let (mut worst, mut locks) = (Exit::Done, Locks::default());
         let roots: Vec<_> = self.0.iter().flatten().map(|opened| &opened.root).collect();
-        // Who seals into one of them meanwhile has the manifest for what is sealed.
+        // A program that is sealing into the directory needs its manifest.
         for (opened, held) in self.0.iter().flatten().zip(locks.wait_for(&roots)) {
             if let Err(error) = held.map_or_else(|| opened.remove(), Err) {
                 say(&error);
@@ -109,10 +109,10 @@ impl Lists {
         worst
     }
 
-    /// What the input of a task must commit to.
+    /// The commitment that the input of a task must have.
     ///
     /// # Errors
-    /// When there is a manifest in which it is not.
+    /// If there is a manifest that does not list it.
     pub(crate) fn commitment(&self, task: &FileTask) -> Result<Option<Commitment>, CommandError> {
         let Some(listed) = &task.listed else { return Ok(None) };
         let Some(Some(Manifest { list, .. })) = self.0.get(listed.root) else { return Ok(None) };
@@ -124,7 +124,7 @@ impl Lists {
         list.commitment(&listed.path).map(Some).ok_or_else(|| unlisted().about(task.input.name("standard input")))
     }
 
-    /// Tells which file it is that stands under another's name.
+    /// Adds which file it really is, if it is one that the manifest lists under another name.
     pub(crate) fn explain(&self, error: Error, task: &FileTask) -> CommandError {
         let listed = task.listed.as_ref().and_then(|listed| self.0.get(listed.root)?.as_ref());
         let was = match (&error, listed) {
@@ -141,13 +141,13 @@ impl Lists {
     }
 }
 
-/// Refuses directories without anything sealed, as that of a backup which is not mounted: where nothing was looked at, nothing is
-/// well.
+/// Refuses directories that contain nothing sealed, such as the mount point of a backup that is not mounted: success
+/// must not be reported if nothing was checked.
 pub(crate) fn refuse_nothing(plan: &Plan) -> Result<(), CommandError> {
     empty(plan).first().map_or(Ok(()), |directory| Err(holds_nothing(directory)))
 }
 
-/// The same where there are others, which are opened.
+/// The same if there are other directories, which are opened.
 pub(crate) fn leave_out_nothing(plan: &mut Plan) {
     for directory in empty(plan) {
         plan.unlisted.remove(&directory);
@@ -155,7 +155,7 @@ pub(crate) fn leave_out_nothing(plan: &mut Plan) {
     }
 }
 
-/// The directories that were named in which there is neither a sealed file nor a manifest; none if what is there is not known.
+/// The given directories that contain neither a sealed file nor a manifest; none if their content could not be read.
 fn empty(plan: &Plan) -> Vec<PathBuf> {
     let unlisted = plan.unlisted.iter().filter(|(_, below)| !**below && plan.failures.is_empty());
     let mut empty: BTreeSet<&Path> = unlisted.map(|(directory, _)| directory.as_path()).collect();
@@ -175,13 +175,13 @@ fn holds_nothing(directory: &Path) -> CommandError {
     error.hint("is it the right directory, and is it mounted?")
 }
 
-/// Where a directory that was named has no manifest, `must` makes that a failure; otherwise it is said.
+/// Reports given directories without a manifest: as failures if `must`, otherwise as messages.
 pub(crate) fn without(plan: &mut Plan, args: &FileArgs, must: bool) {
     let unlisted = std::mem::take(&mut plan.unlisted);
     for (directory, below) in &unlisted {
         if must {
             let error = missing_manifest(directory, *below);
-            // Not what is below another one that was named, wherever that is
+            // Its subdirectories may have been named separately; those are not refused.
             plan.refuse_all_of(directory, error);
         } else if !args.progress.quiet {
             say(format_args!(
@@ -196,8 +196,8 @@ pub(crate) fn without(plan: &mut Plan, args: &FileArgs, must: bool) {
     }
 }
 
-/// Why a listed file that is not there fails. Who can write to the directory could have put something at the name that
-/// it would be opened to; so that is no success either.
+/// The error for a listed file that is missing. With `removes` too it is a failure: somebody who can write to the
+/// directory could have put something at the name to which the file would be opened.
 fn missing(root: &Root, path: &Path, removes: bool) -> CommandError {
     const WHAT: &str = "is missing, but the manifest of its directory lists it";
     let sealed = root.path.join(path);

@@ -1,4 +1,4 @@
-//! The manifests of directories that are sealed file by file: written when all files are sealed.
+//! Writing the manifests of directories whose files are sealed one by one, once all files are sealed.
 
 use std::{
     collections::HashSet,
@@ -29,26 +29,26 @@ use crate::{
 pub(crate) struct Sealed {
     roots: Vec<Root>,
     noted: Mutex<Noted>,
-    /// How many tasks have to be done for a new manifest: all of them, and nothing may have failed before.
+    /// The number of tasks that must be done for a new manifest: all of them. `None` if something failed before.
     wanted: Option<usize>,
-    /// So that nobody else seals into the roots meanwhile.
+    /// Prevents other programs from sealing into the roots.
     locks: Locks,
-    /// A file that stays was not the one that the manifest listed.
+    /// Whether a file that stays was not the one that the manifest listed.
     differs: bool,
 }
 
-/// A directory that is sealed into.
+/// A directory into which files are sealed.
 #[derive(Debug)]
 struct Root {
     path: PathBuf,
     old: Old,
-    /// The permission bits of the manifest that there was.
+    /// The permission bits of its old manifest.
     mode: Option<u32>,
-    /// The manifest that was read.
+    /// Its old manifest, if it was read.
     read: Option<Read>,
 }
 
-/// A manifest that was read: which file it is, what it lists, and how many keys open it.
+/// A manifest that was read: the identity of its file, what it lists, and the number of keys that open it.
 #[derive(Debug)]
 struct Read {
     id: Option<FileId>,
@@ -59,26 +59,26 @@ struct Read {
 #[derive(Debug)]
 struct Noted {
     lists: Vec<FileList>,
-    /// The tasks that are done.
+    /// The number of tasks that are done.
     done: usize,
 }
 
-/// The manifest that a root has already.
+/// What happens to the manifest that a root has already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Old {
     /// There is none.
     Gone,
-    /// None of its files stays, and it was removed.
+    /// None of its files stays, so it was removed.
     Removed,
-    /// What it says of files that stay goes into the new one.
+    /// Its entries for files that stay are copied to the new one.
     Kept,
-    /// It stays, and nothing is sealed beside it.
+    /// It stays, and nothing is sealed into the directory.
     Stays,
 }
 
 impl Sealed {
-    /// Nothing yet. A root that has a manifest already is not sealed again without --force: half of its files would
-    /// then be listed and half not.
+    /// Nothing is sealed yet. Without --force, a root that has a manifest is refused, because only some of its files
+    /// would then be listed.
     pub(crate) fn new(plan: &mut Plan, args: &FileArgs) -> Sealed {
         let mut roots = Vec::new();
         for i in 0..plan.roots.len() {
@@ -87,7 +87,7 @@ impl Sealed {
             let refused = if !args.force {
                 is_there(&place).then(|| exists(&place))
             } else {
-                // Nor is a file sealed, and perhaps removed, whose manifest has no place.
+                // If the manifest cannot be written, no file must be sealed and perhaps removed.
                 let checked = Output::check_derived(&place, stream::place(args, false));
                 checked.err().map(|error| file_error(error).about_unless_named(&place))
             };
@@ -99,19 +99,19 @@ impl Sealed {
         Sealed { roots, noted, wanted: None, locks: Locks::default(), differs: false }
     }
 
-    /// Whether a manifest may be missing, or be an old one, where nothing is left to be sealed: an earlier run did not
-    /// come to write it.
+    /// Whether a manifest may be missing or outdated although nothing is left to be sealed, because an earlier run was
+    /// interrupted before it wrote the manifest.
     pub(crate) fn is_due(&self, plan: &Plan) -> bool {
-        // What cannot be looked into is told when it is its turn.
+        // An unreadable directory is reported when it is processed.
         let any = |root: &Root| sealed_in(&root.path).map_or(true, |sealed| !sealed.is_empty());
         let due = |root: &Root| root.old == Old::Gone && any(root);
         plan.failures.is_empty() && self.roots.iter().any(due)
     }
 
-    /// Takes over what the old manifests say of files that stay. One that cannot be opened must not be lost while
-    /// there are such files: they would be no part of their directory any more. A file that none lists, or that is not
-    /// the one that is listed, is opened as far as it takes to list it. `openings` say with which keys that may be,
-    /// and who must have signed: what a new manifest says, its signer answers for.
+    /// Copies the entries of old manifests for files that stay. A manifest that cannot be opened must not be lost while
+    /// there are such files, because no manifest would list them any more. A file that is not listed, or not the listed
+    /// one, is opened as far as is necessary to list it. `openings` determine the permitted keys and the required
+    /// signers: whoever signs a new manifest vouches for all its entries.
     pub(crate) fn keep(&mut self, plan: &mut Plan, openings: &[Opening<'_>], args: &FileArgs) {
         let Sealed { roots, noted, locks, differs, .. } = self;
         let noted = noted.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -129,7 +129,7 @@ impl Sealed {
         self.wanted = plan.failures.is_empty().then_some(plan.tasks.len());
     }
 
-    /// Notes that a task's output is there and commits to this.
+    /// Records that the output of a task exists and has this commitment.
     pub(crate) fn note(&self, task: &FileTask, commitment: Commitment) {
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         noted.done += 1;
@@ -138,8 +138,8 @@ impl Sealed {
         }
     }
 
-    /// Writes the manifests: of what was sealed and of what stays. A new one is written only if every file was sealed.
-    /// It opens with as many keys as `keys` says.
+    /// Writes the manifests of what was sealed and of what stays, but only if every file was sealed. `keys` is the
+    /// number of keys that open them.
     pub(crate) fn write(self, sealing: &Sealing<'_>, keys: usize, args: &FileArgs, mut worst: Exit) -> Exit {
         let noted = self.noted.into_inner().unwrap_or_else(PoisonError::into_inner);
         let all = self.wanted == Some(noted.done);
@@ -168,13 +168,13 @@ impl Sealed {
                 say(error);
             }
         }
-        // It was said; whoever does not read that is told as well.
+        // This was reported, and the exit code shows it too.
         if self.differs { Exit::Failed.max(worst) } else { worst }
     }
 }
 
 impl Root {
-    /// Lists what stays in it.
+    /// Lists the files that stay in the root.
     fn keep(
         &mut self,
         number: usize,
@@ -187,7 +187,7 @@ impl Root {
         let quiet = args.progress.quiet;
         let path = self.path.join(NAME);
         let is_listed = is_there(&path);
-        // None will be written where something failed.
+        // If something failed, no manifest will be written.
         if !is_listed && !plan.failures.is_empty() {
             return Ok(Old::Gone);
         }
@@ -201,7 +201,7 @@ impl Root {
             return Ok(Old::Gone);
         }
         if !args.force {
-            // Who had the lock wrote it.
+            // The program that held the lock wrote it.
             return Err(exists(&path));
         }
         self.mode = manifest(&self.path).ok().and_then(|input| input.mode());
@@ -213,17 +213,18 @@ impl Root {
         });
         let old = match read {
             Ok(read) => &self.read.insert(read).list,
-            // One that could not be read may open yet.
+            // Only if its content is at fault: one that could not be read may still open later.
             Err(error) if stay.is_empty() && existing::is_of_content(&error) => {
-                // After an interrupt it would be in the way of the same command, and its files would be those of no
-                // manifest.
+                // After an interrupt, this manifest would make the same command fail, and the new files would not be
+                // listed in any manifest.
                 fs::remove_file(&path).map_err(|error| CommandError::io(&path, &error))?;
                 return Ok(Old::Removed);
             }
             Err(error) => return Err(existing::refused(error, "it lists files that stay").about_unless_named(&path)),
         };
         *differs |= existing::list(list, &self.path, stay, Some(old), openings, quiet)?;
-        // Also where little is to be said: if it comes back, perhaps an older one, the manifest does not tell any more.
+        // Reported even with `--quiet`: should such a file reappear, perhaps in an older version, the manifest will no
+        // longer detect it.
         let gone = old.paths().filter(|path| !there.contains(*path) && !outputs.contains(path));
         for gone in gone.filter(|path| list.commitment(path).is_none()) {
             say(format_args!(
@@ -231,15 +232,15 @@ impl Root {
                 shown(&self.path.join(gone))
             ));
         }
-        // Should one of them not be sealed, it is still what the manifest lists.
+        // If one of these is not sealed after all, its old entry is still valid.
         for path in outputs {
             old.commitment(path).into_iter().for_each(|commitment| list.add(path.into(), commitment));
         }
         Ok(Old::Kept)
     }
 
-    /// The permission bits of a new manifest: whoever may read one of the files may read it. It is sealed for the same keys, and without
-    /// one it tells no more than its length.
+    /// The permission bits of a new manifest: it can be read by everybody who can read one of the files. It is sealed
+    /// for the same keys; without one, it reveals only its length.
     fn mode_for(&self, list: &FileList) -> u32 {
         let modes = list.paths().filter_map(|path| {
             let path = self.path.join(path);
@@ -249,10 +250,10 @@ impl Root {
         modes.fold(0o600, |all, mode| all | mode)
     }
 
-    /// Writes its manifest.
+    /// Writes the manifest.
     fn write(&self, list: &FileList, sealing: &Sealing<'_>, args: &FileArgs) -> Result<(), CommandError> {
         let path = self.path.join(NAME);
-        // Not everybody asks for the lock, and some file systems have none.
+        // The lock is only advisory, and some file systems have none, so the manifest is compared again.
         let now = manifest(&self.path).ok().and_then(|input| input.identity());
         if is_there(&path) && now != self.read.as_ref().and_then(|read| read.id) {
             let error = file_error(Error::Replaced(path));
@@ -267,21 +268,21 @@ impl Root {
     }
 }
 
-/// Makes `root`, for a lock is on something that is there.
+/// Creates `root`, because only an existing directory can be locked.
 fn make(root: &Path, plan: &Plan, args: &FileArgs) {
     for (directory, mode) in plan.directories.iter().filter(|(directory, _)| root.starts_with(directory)) {
-        // Why it cannot be made is said where all directories are made.
+        // Errors are reported where all directories are created.
         let _ = create_directory(directory, *mode, !args.no_sync);
     }
 }
 
-/// Why nothing is sealed beside a manifest.
+/// The error for a directory that has a manifest already.
 fn exists(manifest: &Path) -> CommandError {
     let error = CommandError::failed("exists already").about(manifest);
     error.hint("--force adds the newly sealed files to it; -C DIR seals elsewhere")
 }
 
-/// The manifest in a directory. It is a regular file: a named pipe would be waited for.
+/// Opens the manifest in a directory. It must be a regular file: opening a named pipe would block.
 pub(crate) fn manifest(root: &Path) -> Result<Input, Error> {
     let path = root.join(NAME);
     let failed = |source| Error::Io { doing: "open", place: path.display().to_string(), source };
@@ -292,8 +293,8 @@ pub(crate) fn manifest(root: &Path) -> Result<Input, Error> {
     Found::new(root, Path::new(NAME)).open()
 }
 
-/// The sealed files in a directory and below, by their paths from there. Where not all of them can be seen, that is an
-/// error: those that are not seen would be taken for missing.
+/// The paths of all sealed files in a directory and below, relative to it. If a part of it cannot be read, that is an
+/// error: otherwise its files would be considered missing.
 pub(crate) fn sealed_in(root: &Path) -> Result<HashSet<PathBuf>, CommandError> {
     let mut found = Vec::new();
     sealed_below(root, &mut found)?;
@@ -302,7 +303,7 @@ pub(crate) fn sealed_in(root: &Path) -> Result<HashSet<PathBuf>, CommandError> {
 
 fn sealed_below(directory: &Path, found: &mut Vec<PathBuf>) -> Result<(), CommandError> {
     let failed = |path: &Path, error: &io::Error| match error.kind() {
-        // Nothing is in what is not there, or not any more.
+        // A directory that does not exist, or no longer, is empty.
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(()),
         _ => Err(CommandError::io(path, error).hint("it must be readable, because the manifest lists its files")),
     };
