@@ -1,4 +1,4 @@
-//! What names tell: which files are sealed, what outputs are called, what is left out.
+//! File names: which files are sealed ones, how outputs are named, and what is left out.
 
 use std::{
     ffi::OsStr,
@@ -10,34 +10,36 @@ use std::{
 use sealwright_file::{Content, Input};
 use sealwright_terminal::CommandError;
 
-/// Which way the names go.
+/// Whether names get or lose their extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     Seal,
     Open,
 }
 
-/// What a sealed file's name ends in.
+/// The extension of sealed files.
 pub(crate) const EXTENSION: &str = "seal";
 
-/// Why `.seal`, `..seal` and `...seal` give no name to an output.
+/// Why `.seal`, `..seal` and `...seal` give no name for an output.
 const NO_NAME: &str = "its name without .seal is not a file name";
 
-/// Whether an output is standard output. Opened by its name, /dev/stdout would be written from the start.
+/// Whether an output is standard output. If /dev/stdout were opened by its name, a redirected file would be written
+/// from its start.
 pub(crate) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-" || path.as_os_str() == "/dev/stdout"
 }
 
-/// The names that the system has for standard input.
+/// The system's names for standard input.
 const STDIN: [&str; 3] = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
 
-/// Whether an input is standard input. Its names give none to an output, and opened by one, a pipe would have two
-/// readers.
+/// Whether an input is standard input. No output name can be derived from these names; and if a pipe were opened by one
+/// of them, it would have two readers.
 pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-" || STDIN.iter().any(|name| path.as_os_str() == *name)
 }
 
-/// Whether a file beside the text, such as that of a key, is standard input: by its name, or as the same pipe.
+/// Whether a file other than the text, such as a key file, is standard input: by its name, or because it is the same
+/// pipe.
 pub(crate) fn leads_to_stdin(path: &Path) -> bool {
     let pipe = |path: &Path| {
         let meta = fs::metadata(path).ok().filter(|meta| meta.file_type().is_fifo() || meta.file_type().is_socket())?;
@@ -47,7 +49,7 @@ pub(crate) fn leads_to_stdin(path: &Path) -> bool {
         || pipe(path).is_some_and(|pipe_of_path| pipe(Path::new(STDIN[0])) == Some(pipe_of_path))
 }
 
-/// `a` -> `a.seal` or back; None where there is nothing to strip, or what is left is no name of a file.
+/// `a` -> `a.seal`, or back; `None` if there is no extension to remove, or what remains is not a file name.
 pub(crate) fn renamed(path: &Path, direction: Direction) -> Option<PathBuf> {
     match direction {
         Direction::Seal => {
@@ -64,13 +66,13 @@ fn is_sealed(path: &Path) -> bool {
     path.extension() == Some(OsStr::new(EXTENSION))
 }
 
-/// Whether more than the dots are left that mean a directory.
+/// Whether the name consists of more than dots.
 fn has_name(path: &Path) -> bool {
     path.file_stem().is_some_and(|stem| stem != "." && stem != "..")
 }
 
-/// Why a directory's entry is not worked on. Where outputs go elsewhere, a file of whatever name is one of the user's;
-/// in place, one that ends in .seal may be what was sealed before.
+/// Why a directory's entry is left out. With outputs in another directory, any file may be one of the user's; in place,
+/// a file that ends in .seal may be an earlier output.
 pub(crate) fn left_out(
     path: &Path,
     metadata: &fs::Metadata,
@@ -91,7 +93,8 @@ pub(crate) fn left_out(
     }
 }
 
-/// Whether a sealed file is a directory, so that the names are inside. What can be read only once is opened first, if its name gives none.
+/// Whether a sealed file contains a directory, so that the names of the outputs are inside. An input that can be read
+/// only once is assumed to, if no output name can be derived from its name.
 pub(crate) fn unpacks(input: &Path, metadata: &fs::Metadata) -> bool {
     let is_tree = || Input::open(input)?.preamble().map(|preamble| preamble.layout.content == Content::Tree);
     if metadata.is_file() { is_tree().unwrap_or(false) } else { !is_sealed(input) }
@@ -103,7 +106,8 @@ pub(crate) fn not_seal(input: &Path) -> CommandError {
     CommandError::usage(what).about(input).hint("use -o OUT")
 }
 
-/// A file that is named by itself is looked up in no manifest: with `DIR/*` for `DIR`, swapped files would pass.
+/// Refuses files that have a manifest but were named individually: they are not compared with it, so that with `DIR/*`
+/// instead of `DIR`, swapped files would not be detected.
 pub(crate) fn refuse_files_with_manifest(inputs: &[PathBuf]) -> Result<(), CommandError> {
     match inputs.iter().find(|path| is_stdin(path) || path.exists() && !path.is_dir()) {
         Some(path) => Err(CommandError::usage("--manifest is for directories, and this is not one")

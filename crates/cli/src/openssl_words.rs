@@ -1,18 +1,19 @@
-//! The words of `openssl enc` as clap reads them: OpenSSL has one dash where others have two.
+//! Converts the arguments of `openssl enc` for clap: OpenSSL's long options have a single dash.
 
 use std::ffi::OsString;
 
-/// Options that take the next word, whatever it starts with.
+/// Options whose value is the next argument, whatever it starts with.
 const VALUED: [&str; 12] = ["K", "iv", "in", "out", "pass", "kfile", "keyfile", "k", "iter", "md", "S", "bufsize"];
-/// Options whose value is a secret, and the others that begin so: who forgets the space after them has a secret in one word.
+/// Options whose value is a secret, and others with the same prefix: without the space after it, the secret is in the
+/// same argument.
 const SECRET: [&str; 3] = ["K", "k", "pass"];
 const NO_SECRET: [&str; 4] = ["kfile", "keyfile", "key-file", "pass"];
-/// How the names of ciphers begin, those of OpenSSL that are not supported as well: the message names those that are.
+/// Prefixes of cipher names, including ciphers that are not supported, so that the error message lists those that are.
 const CIPHERS: [&str; 14] = [
     "aes", "aria", "bf", "blowfish", "camellia", "cast", "chacha", "des", "id-aes", "idea", "rc2", "rc4", "seed", "sm4",
 ];
 
-/// Rewrites OpenSSL's single dashes after `enc`: `-pbkdf2` to `--pbkdf2`, `-aes-256-cbc` to `--cipher=aes-256-cbc`.
+/// Rewrites the arguments after `enc`: `-pbkdf2` to `--pbkdf2`, `-aes-256-cbc` to `--cipher=aes-256-cbc`.
 pub(crate) fn rewrite(words: Vec<OsString>) -> Vec<OsString> {
     if words.get(1).is_none_or(|verb| verb != "enc") {
         return words;
@@ -29,7 +30,7 @@ pub(crate) fn rewrite(words: Vec<OsString>) -> Vec<OsString> {
         let secret = SECRET.iter().find(|secret| name.starts_with(*secret) && !NO_SECRET.contains(&option));
         match (name.chars().count(), secret) {
             (0 | 1, _) => word,
-            // clap repeats what it does not know.
+            // clap's error message would repeat an argument that it does not know.
             (_, Some(secret)) => format!("--{secret}...").into(),
             _ if long => word,
             _ if CIPHERS.iter().any(|cipher| name.to_ascii_lowercase().starts_with(cipher)) => {

@@ -1,4 +1,4 @@
-//! From the files that were named to what is read and written: one task a file.
+//! Turns the given files and directories into tasks, one for each file.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -17,57 +17,56 @@ use crate::{
     names::{Direction, is_stdin, is_stdout, left_out, not_seal, renamed, unpacks},
 };
 
-/// A directory whose sealed files have a manifest, or will have one.
+/// A directory whose sealed files have, or will have, a manifest.
 #[derive(Debug)]
 pub(crate) struct Root {
-    /// Where they are.
+    /// The directory that contains the sealed files.
     pub(crate) path: PathBuf,
-    /// The directory that was named, in which it was found.
+    /// The given directory in which it was found.
     pub(crate) named: PathBuf,
-    /// Where its outputs go, if not beside its files.
+    /// The directory for its outputs, if they are not written beside the files.
     pub(crate) output: Option<PathBuf>,
 }
 
-/// Everything the command line asks for, found out before the first byte is read: outputs made on the way can
-/// never become inputs.
+/// Everything that is to be done, determined before the first byte is read, so that outputs can never become inputs.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
     pub(crate) tasks: Vec<FileTask>,
-    /// Directories to make, each with the mode of the one it mirrors; sorted, so parents come first.
+    /// Directories to create, each with the mode of the one that it mirrors; in order, so that parents come first.
     pub(crate) directories: BTreeMap<PathBuf, u32>,
     pub(crate) roots: Vec<Root>,
-    /// Every manifest that was found, also those that do not count because there is one above: regular files.
+    /// Every manifest that was found, including those that do not count because one above does. They are regular files.
     pub(crate) manifests: Vec<PathBuf>,
-    /// The directories that are sealed into: what was sealed there before is not sealed again.
+    /// Existing directories that are sealed into: files sealed there before are not sealed again.
     targets: HashSet<(u64, u64)>,
-    /// The directories that were named and have no manifest themselves, and whether there are manifests below.
+    /// The given directories without a manifest of their own, and whether there are manifests below them.
     pub(crate) unlisted: BTreeMap<PathBuf, bool>,
-    /// The sealed files that were found in their places, whatever becomes of them.
+    /// All sealed files that were found below roots, whatever happens to them.
     pub(crate) found: HashSet<Listed>,
-    /// What was left out, and why.
+    /// Messages about what was left out.
     pub(crate) skipped: Vec<String>,
-    /// What could not be planned; the rest goes on.
+    /// Errors of planning. They do not prevent other tasks.
     pub(crate) failures: Vec<CommandError>,
 }
 
 impl Plan {
-    /// Resolves names, directories and conflicts.
+    /// Resolves the arguments to tasks, and checks for conflicts.
     pub(crate) fn new(args: &FileArgs, direction: Direction) -> Result<Plan, CommandError> {
         let mut plan = Plan::unchecked(args, direction)?;
         plan.refuse_collisions();
         Ok(plan)
     }
 
-    /// The same without a look at what is in each other's way, for who leaves out more first.
+    /// The same without the check for conflicts, for callers that remove tasks first.
     pub(crate) fn unchecked(args: &FileArgs, direction: Direction) -> Result<Plan, CommandError> {
         let mut plan = Plan::default();
         let output_is_stdout = args.output.as_deref().is_some_and(is_stdout);
         if args.inputs.is_empty() || args.inputs.len() == 1 && is_stdin(&args.inputs[0]) {
-            // An empty list of names in a script would be a backup of nothing.
+            // An empty list of names, in a script, must not result in an empty backup that looks successful.
             if args.each {
                 return Err(CommandError::usage("--each needs the names of directories"));
             }
-            // A sealed directory has its name inside.
+            // A sealed directory contains its name.
             if args.directory.is_some() && direction == Direction::Seal {
                 return Err(CommandError::usage("standard input has no name to use in a directory").hint("use -o OUT"));
             }
@@ -130,7 +129,7 @@ impl Plan {
                 let name = input.file_name().ok_or_else(|| CommandError::failed("has no file name").about(input))?;
                 Place::File(directory.join(renamed(Path::new(name), direction).ok_or_else(|| not_seal(input))?))
             }
-            // What stands beside it is the system's
+            // Files beside a device are the system's, so no output is derived there.
             (None, None) if metadata.file_type().is_char_device() || metadata.file_type().is_block_device() => {
                 return Err(CommandError::usage("is a device, so no output is written beside it")
                     .about(input)
@@ -146,7 +145,8 @@ impl Plan {
         Ok(())
     }
 
-    /// A whole directory: its structure is kept below the output directory, or each output lies beside its input.
+    /// Adds the files of a directory one by one. The outputs keep its structure below the output directory, or each is
+    /// beside its input.
     fn add_tree(
         &mut self,
         input: &Path,
@@ -167,7 +167,7 @@ impl Plan {
                 return Err(CommandError::usage("a directory cannot be written to standard output").about(input));
             }
             (Some(output), _) => Some(output.clone()),
-            // `-C out` keeps the directory's own name; `.` and `..` have none
+            // `-C out` keeps the directory's own name; `.` and `..` have none.
             (None, Some(directory)) => {
                 self.make(directory, 0o777);
                 let root = input.file_name().map_or_else(|| directory.clone(), |name| directory.join(name));
@@ -179,11 +179,11 @@ impl Plan {
             (None, None) => None,
         };
         let own = Some((metadata.dev(), metadata.ino()));
-        // Its own place is no other one.
+        // The directory itself is not another place.
         if direction == Direction::Seal && root.as_deref().is_some_and(|root| directory(root) == own) {
             root = None;
         }
-        // As in `* -C out`
+        // As with `* -C out`.
         let is_target = || args.directory.as_deref().is_some_and(|target| directory(target) == own);
         if direction == Direction::Seal && root.is_some() && args.inputs.len() > 1 && is_target() {
             self.skipped.push(is_written_into(input));
@@ -192,16 +192,16 @@ impl Plan {
         let listing = (direction == Direction::Seal).then(|| self.sealed_root(input, root.as_deref()));
         let roots = self.roots.len();
         self.walk(input, input, metadata, root.as_deref(), direction, listing);
-        // One below says nothing of what is missing beside it. What the walk found counts: a manifest that appears
-        // afterwards lists none of these files.
+        // A manifest in a subdirectory says nothing about files that are missing beside it. Only manifests that the
+        // walk found count: one that appears afterwards lists none of these files.
         if direction == Direction::Open && !self.roots[roots..].iter().any(|root| root.path == input) {
             self.unlisted.insert(input.to_owned(), self.roots.len() > roots);
         }
         Ok(())
     }
 
-    /// The number of the root that `input` is sealed into. Two directories of one name share it: their files have one
-    /// manifest.
+    /// The number of the root into which `input` is sealed. Two directories with the same output directory share a
+    /// root, because their files have the same manifest.
     fn sealed_root(&mut self, input: &Path, output: Option<&Path>) -> usize {
         let path = output.unwrap_or(input);
         self.roots.iter().position(|root| root.path == path).unwrap_or_else(|| {
@@ -210,14 +210,14 @@ impl Plan {
         })
     }
 
-    /// A whole directory into one file.
+    /// Adds a directory that becomes a single sealed file.
     fn add_packed(&mut self, input: &Path, args: &FileArgs) -> Result<(), CommandError> {
         if args.remove {
             return Err(CommandError::usage("--remove does not remove directories").about(input));
         }
         let whole = fs::canonicalize(input).map_err(|error| CommandError::io(input, &error))?;
-        // `.` and `..` have their names from where they are. A link keeps its own: the output is not for where it leads
-        // to.
+        // `.` and `..` get the name of the directory that they stand for. A symbolic link keeps its own name, because
+        // the output belongs beside the link.
         let named = if input.file_name().is_some() { input } else { &whole };
         let name = named.file_name().ok_or_else(|| CommandError::failed("has no name").about(input))?;
         let sealed = renamed(Path::new(name), Direction::Seal).unwrap_or_default();
@@ -228,16 +228,16 @@ impl Plan {
                 self.make(directory, 0o777);
                 Place::File(directory.join(sealed))
             }
-            // Beside the directory
+            // Beside the directory.
             (None, None) => Place::File(named.with_file_name(sealed)),
         };
         self.tasks.push(FileTask { tree: true, ..FileTask::new(Place::File(input.to_owned()), output) });
         Ok(())
     }
 
-    /// Works through a directory below the one that was `named`. `listing` is the number of the root that it is below.
-    /// When opening, that is the outermost directory with a manifest: a manifest from elsewhere, put into a directory
-    /// below, changes nothing.
+    /// Adds the files below a directory, which is below the given directory `named`. `listing` is the number of its
+    /// root. When opening, that is the outermost directory with a manifest: a manifest from elsewhere that somebody
+    /// puts into a subdirectory has no effect.
     fn walk(
         &mut self,
         named: &Path,
@@ -259,7 +259,7 @@ impl Plan {
             Ok(entries) => entries,
             Err(error) => return self.failures.push(CommandError::io(input, &error)),
         };
-        // An order that two runs share
+        // A deterministic order.
         entries.sort_by_key(fs::DirEntry::file_name);
         for entry in entries {
             let path = entry.path();
@@ -278,7 +278,7 @@ impl Plan {
             } else if metadata.is_dir() {
                 self.walk(named, &path, &metadata, place.as_deref(), direction, listing);
             } else if entry.file_name() == NAME && (direction == Direction::Open || output.is_none()) {
-                // Of sealed files, and no file of the user. The one of the directory that is sealed is looked after.
+                // A manifest is not a file of the user. That of the directory being sealed is handled elsewhere.
                 let why = if !metadata.is_file() {
                     left_out(&path, &metadata, direction, true)
                 } else if direction == Direction::Seal && listing.is_none_or(|root| self.roots[root].path != input) {
@@ -305,7 +305,7 @@ impl Plan {
         }
     }
 
-    /// Whether a directory is one that is sealed into.
+    /// Whether files are sealed into this directory.
     fn is_target(&self, metadata: &fs::Metadata) -> bool {
         self.targets.contains(&(metadata.dev(), metadata.ino()))
     }
@@ -316,17 +316,17 @@ impl Plan {
         Some(Listed { root, path: sealed.strip_prefix(&self.roots.get(root)?.path).ok()?.to_owned() })
     }
 
-    /// Leaves out all files of a root, and notes why.
+    /// Removes all tasks of a root, and records the error.
     pub(crate) fn fail(&mut self, root: usize, error: CommandError) {
         self.failures.push(error);
         self.tasks.retain(|task| task.listed.as_ref().is_none_or(|listed| listed.root != root));
     }
 
-    /// Leaves out all that was found in a directory that was named, with the manifests in it, and notes why.
+    /// Removes everything that was found in a given directory, with its manifests, and records the error.
     pub(crate) fn refuse_all_of(&mut self, named: &Path, error: CommandError) {
         self.failures.push(error);
         self.tasks.retain(|task| task.found.as_ref().is_none_or(|found| found.directory() != named));
-        // Those that stay get other numbers.
+        // The remaining roots are renumbered.
         let stays: Vec<bool> = self.roots.iter().map(|root| root.named != named).collect();
         let number = |root: usize| stays[..root].iter().filter(|stays| **stays).count();
         self.tasks
@@ -342,8 +342,8 @@ impl Plan {
         self.directories.entry(directory.to_owned()).or_insert(mode);
     }
 
-    /// Two inputs of one name would fight over one output: the first keeps it. And no output may be an input, or a
-    /// manifest, which `--force` would otherwise destroy.
+    /// Refuses tasks in conflict. Of two inputs with the same output, only the first is kept. An output must not be an
+    /// input or a manifest, which `--force` would overwrite.
     pub(crate) fn refuse_collisions(&mut self) {
         let mut taken: HashMap<PathBuf, PathBuf> = HashMap::new();
         let inputs = self.tasks.iter().filter_map(|task| task.input.identity());
@@ -370,7 +370,7 @@ impl Plan {
     }
 }
 
-/// The directories that are there already and that `--each` seals into.
+/// The existing directories into which `--each` seals.
 fn targets(args: &FileArgs, direction: Direction) -> HashSet<(u64, u64)> {
     if !args.each || direction != Direction::Seal {
         return HashSet::new();
@@ -386,8 +386,8 @@ fn is_written_into(path: &Path) -> String {
     format!("{}: skipped, the outputs are written into it", shown(path))
 }
 
-/// Why nothing is written below a directory that is not named: somebody could have put the link there, to have files
-/// elsewhere written.
+/// Why nothing is written through a symbolic link to a directory, unless the user named it: somebody else could have
+/// created the link, so that files elsewhere would be written.
 fn is_link(path: &Path) -> CommandError {
     CommandError::failed("is a symbolic link, and outputs are not written through links")
         .about(path)

@@ -96,7 +96,8 @@ fn a_tree_without_output_is_worked_on_in_place() {
     assert_eq!((unopened.tasks.len(), unopened.failures.len()), (0, 1));
 }
 
-/// One of both, also where a directory is named twice or lies in another one.
+/// A given directory either has a manifest or is reported as unlisted, also if it is given twice or is inside another
+/// one.
 #[test]
 fn a_directory_has_a_manifest_or_is_unlisted() {
     let tree = tree();

@@ -1,4 +1,4 @@
-//! What can be known before the work: checked before a passphrase is asked for and before anything is written.
+//! Checks that are possible before the work: before a passphrase is asked for and before anything is written.
 
 use std::{fs, os::unix::fs::FileTypeExt, path::Path};
 
@@ -14,7 +14,7 @@ use crate::{
     stream,
 };
 
-/// Takes the tasks that cannot succeed out of the plan and notes why.
+/// Removes tasks that cannot succeed from the plan and records why.
 pub(crate) fn check(plan: &mut Plan, args: &FileArgs, given: Given, direction: Direction) {
     for task in std::mem::take(&mut plan.tasks) {
         let checked = input(&task, args.remove, given, direction).and_then(|()| output(&task, args, plan, direction));
@@ -25,8 +25,8 @@ pub(crate) fn check(plan: &mut Plan, args: &FileArgs, given: Given, direction: D
     }
 }
 
-/// A regular file can be opened for reading; a sealed one takes the kind of key that was given. Anything else may give
-/// its bytes only once and is left alone.
+/// Checks that a regular file can be opened for reading, and that a sealed one takes a key of the given kinds. Other
+/// inputs may be readable only once and are not examined.
 fn input(task: &FileTask, remove: bool, given: Given, direction: Direction) -> Result<(), CommandError> {
     let Place::File(path) = &task.input else { return Ok(()) };
     let meta = fs::symlink_metadata(path).map_err(|error| CommandError::io(path, &error))?;
@@ -62,12 +62,12 @@ pub(crate) struct Given {
 
 impl Given {
     pub(crate) fn new(key: &KeySourceArgs, pair: bool) -> Given {
-        // An identity file may hold a raw key.
+        // An identity file may contain a raw key.
         let raw = !key.key_file.is_empty() || key.key_fd.is_some() || pair;
         Given { raw, passphrase: secret::passphrase_named(key), pair }
     }
 
-    /// Whether a key of these kinds can be the right one.
+    /// Checks that a key of these kinds could open the file.
     fn fits(self, source: &KeySource) -> Result<(), CommandError> {
         let fits = match source {
             KeySource::Raw => self.raw,
@@ -91,7 +91,7 @@ impl Given {
 
 fn output(task: &FileTask, args: &FileArgs, plan: &Plan, direction: Direction) -> Result<(), CommandError> {
     let Place::File(path) = &task.output else { return Ok(()) };
-    // Also without --force, which does not help.
+    // `--force` would not help: a sealed file cannot be opened from a block device.
     if direction == Direction::Seal && fs::metadata(path).is_ok_and(|meta| meta.file_type().is_block_device()) {
         return Err(file_error(Error::EndlessOutput(path.clone())));
     }
@@ -105,7 +105,7 @@ fn output(task: &FileTask, args: &FileArgs, plan: &Plan, direction: Direction) -
     }
 }
 
-/// The output can only be created in a directory that exists.
+/// Checks that the output's directory exists.
 fn directory(parent: &Path, path: &Path) -> Result<(), CommandError> {
     let error = match fs::metadata(parent) {
         Ok(meta) if meta.is_dir() => return Ok(()),

@@ -1,6 +1,6 @@
-//! How far it has come, on standard error: bars for people, JSON lines for programs.
+//! Reports progress on standard error: bars for people, JSON lines for programs.
 //!
-//! Workers only add to counters; one thread looks at them a few times a second and draws.
+//! Workers only update counters; one thread reads them a few times per second and draws.
 
 use std::{
     io::{IsTerminal, Write},
@@ -19,12 +19,12 @@ use crate::{
     counts::{Counts, Current, lock},
 };
 
-/// Bars wait this long: most jobs are done by then and leave the terminal alone.
+/// Bars appear after this delay: most jobs are done by then and leave the terminal unchanged.
 const PATIENCE: Duration = Duration::from_millis(500);
 const REDRAW: Duration = Duration::from_millis(100);
 const JSON_EVERY: Duration = Duration::from_secs(1);
 
-/// One run's counters, and the thread that shows them.
+/// The counters of one run, and the thread that shows them.
 pub(crate) struct Board {
     shared: Arc<Shared>,
     reporter: Option<JoinHandle<()>>,
@@ -34,18 +34,18 @@ struct Shared {
     counts: Counts,
     done: Mutex<bool>,
     wake: Condvar,
-    /// Held while anything is written to the terminal, so that messages and bars do not mix.
+    /// Locked while anything is written to the terminal, so that messages and bars do not mix.
     bars: Mutex<Option<Bars>>,
 }
 
-/// A worker's end of it: one file.
+/// A worker's handle for one file.
 pub(crate) struct Watch {
     shared: Arc<Shared>,
     current: Arc<Current>,
 }
 
 impl Board {
-    /// Starts to watch `total_files` files of `total_bytes` together.
+    /// Starts to report on `total_files` files of `total_bytes` in total.
     pub(crate) fn new(args: &ProgressArgs, total_files: usize, total_bytes: Option<u64>) -> Board {
         let counts = Counts {
             started: Instant::now(),
@@ -63,7 +63,7 @@ impl Board {
             ProgressFormat::Json => Some(print_json),
             _ => None,
         };
-        // Without a thread for it, nothing is reported
+        // If no thread can be started, no progress is reported.
         let reporter = work.and_then(|work| {
             let shared = shared.clone();
             thread::Builder::new().spawn(move || work(&shared)).ok()
@@ -78,7 +78,7 @@ impl Board {
         Watch { shared: self.shared.clone(), current }
     }
 
-    /// A file has ended, well or not.
+    /// Counts a file that has ended, successfully or not.
     pub(crate) fn ended(&self, failed: bool) {
         let counts = &self.shared.counts;
         (if failed { &counts.failed } else { &counts.files }).fetch_add(1, Ordering::Relaxed);
@@ -87,7 +87,7 @@ impl Board {
     /// Prints a line on standard error, above the bars.
     pub(crate) fn say(&self, line: &str) {
         let bars = lock(&self.shared.bars);
-        // Nobody is left to tell when standard error is gone
+        // Ignored: without standard error there is nowhere to report the failure.
         let print = || drop(writeln!(std::io::stderr().lock(), "{line}"));
         match bars.as_ref() {
             Some(bars) => bars.aside(print),
@@ -101,7 +101,7 @@ impl Drop for Board {
         *lock(&self.shared.done) = true;
         self.shared.wake.notify_all();
         if let Some(reporter) = self.reporter.take() {
-            // It only draws; nothing to say if it failed
+            // A failure of this thread affects only the display.
             let _ = reporter.join();
         }
     }
@@ -121,7 +121,7 @@ impl Drop for Watch {
 }
 
 impl Shared {
-    /// Sleeps for `time` and says whether all is done.
+    /// Waits for at most `time`; returns whether everything is done.
     fn finished_within(&self, time: Duration) -> bool {
         let done = lock(&self.done);
         let result = self.wake.wait_timeout_while(done, time, |done| !*done);

@@ -1,5 +1,5 @@
-//! Files that the work needs, the key first of all: with `--remove *` or a slip in `-o` the only copy of a key would be
-//! gone, and all that was sealed with it.
+//! Protects files that the work needs, above all keys: with `--remove *` or a mistake in `-o`, the only copy of a key
+//! could be lost, and with it everything that was sealed with it.
 
 use std::{
     collections::HashSet,
@@ -20,13 +20,13 @@ use crate::{
     plan::{FileTask, Place, Plan},
 };
 
-/// A longer file is not looked into for keys, in bytes.
+/// Longer files are not searched for keys, in bytes.
 const SHORT: u64 = 64 << 10;
-/// The length of an identity file of one pair, in bytes.
+/// The length of the text in a sealed identity file of one pair, in bytes.
 const IDENTITY: u64 = 2048;
 
-/// The files that hold keys and associated data; `more` are those with keys that only the verb knows. A key in place of the
-/// name of its file is refused before there is any work.
+/// The files with keys and associated data; `more` are those that only the verb knows. A key that is given in place of
+/// a file name is refused at this point, before any work.
 pub(crate) fn named<'a>(
     key: &'a KeySourceArgs,
     ad: &'a AdArgs,
@@ -41,8 +41,8 @@ pub(crate) fn named<'a>(
     Ok(keys.into_iter().chain(ad.ad_file.clone()).chain(descriptors).collect())
 }
 
-/// Refuses a key in place of the name of a file to read, which errors would repeat. What is there is a file: many are called by a hash of
-/// what is in them.
+/// Refuses a key in place of the name of a file to read, because errors would repeat it. If a file of that name exists,
+/// it is accepted: many files are named by a hash of their content.
 pub(crate) fn refuse_keys_as_names<'a>(names: impl IntoIterator<Item = &'a PathBuf>) -> Result<(), CommandError> {
     match names.into_iter().any(|name| is_key(name) && fs::symlink_metadata(name).is_err()) {
         true => Err(file_error(Error::KeyAsName)),
@@ -50,7 +50,8 @@ pub(crate) fn refuse_keys_as_names<'a>(names: impl IntoIterator<Item = &'a PathB
     }
 }
 
-/// Refuses to replace one of these files, and to remove one. Names are not compared: one file may have several.
+/// Refuses to replace or remove one of these files. They are compared by identity, because a file may have several
+/// names.
 pub(crate) fn refuse(plan: &Plan, args: &FileArgs, in_use: &[PathBuf]) -> Result<(), CommandError> {
     let in_use: HashSet<_> = in_use.iter().filter_map(|path| identity(path)).collect();
     let is_in_use = |place: &Place| place.identity().is_some_and(|id| in_use.contains(&id));
@@ -75,7 +76,8 @@ pub(crate) fn refuse(plan: &Plan, args: &FileArgs, in_use: &[PathBuf]) -> Result
     Ok(())
 }
 
-/// Tells which of these files are sealed with a directory: who keeps no other copy has locked the key away with itself.
+/// Warns if one of these files is sealed within a directory: without another copy, the key would be locked up with what
+/// it opens.
 pub(crate) fn warn(plan: &Plan, args: &FileArgs, in_use: &[PathBuf]) {
     let is_below = |path: &Path, input: &Path| fs::canonicalize(input).is_ok_and(|input| path.starts_with(input));
     for path in in_use.iter().filter_map(|path| fs::canonicalize(path).ok()) {
@@ -83,7 +85,7 @@ pub(crate) fn warn(plan: &Plan, args: &FileArgs, in_use: &[PathBuf]) {
             Place::File(input) if task.tree || args.each => is_below(&path, input),
             _ => false,
         };
-        // There may be very many files, but seldom is a key below what was named
+        // There may be very many tasks, but a key is rarely below one of the inputs.
         if args.inputs.iter().any(|input| is_below(&path, input)) && plan.tasks.iter().any(is_sealed) {
             say(format_args!(
                 "sealwright: warning: {}: is itself sealed, and may be needed to open the sealed files: keep a copy elsewhere",
@@ -93,10 +95,10 @@ pub(crate) fn warn(plan: &Plan, args: &FileArgs, in_use: &[PathBuf]) {
     }
 }
 
-/// Refuses to replace, and to remove, a file that holds a key to what is sealed, although nobody named it: without it, nothing
-/// that was sealed for it opens, and least of all the file itself.
+/// Refuses to replace or remove a file that contains a key to what is sealed, even if it was not named as a key file:
+/// without the key, nothing that was sealed for it could be opened, including this file itself.
 pub(crate) fn refuse_keys(plan: &Plan, args: &FileArgs, with: &SealWith) -> Result<(), CommandError> {
-    // Under names that are derived there are sealed files.
+    // Files with derived names are sealed files, which contain no key.
     let replaces = args.force && args.output.is_some();
     for task in &plan.tasks {
         let output = replaces.then(|| held(&task.output, with)).flatten();
@@ -114,11 +116,11 @@ pub(crate) fn refuse_keys(plan: &Plan, args: &FileArgs, with: &SealWith) -> Resu
     Ok(())
 }
 
-/// What a file has to do with the keys that open what is sealed.
+/// How a file is related to the keys that open what is sealed.
 fn held(place: &Place, with: &SealWith) -> Option<&'static str> {
     let Place::File(path) = place else { return None };
     let len = fs::metadata(path).ok().filter(|meta| meta.is_file() && meta.len() <= SHORT)?.len();
-    // No more than that, whatever its length was said to be; and no copies where a buffer grows.
+    // Limited, whatever length was reported; full capacity from the start, because growing would leave unwiped copies.
     let mut text = Zeroizing::new(Vec::with_capacity(SHORT as usize + 1));
     let read = fs::File::open(path).and_then(|file| file.take(SHORT + 1).read_to_end(&mut text));
     if read.is_ok_and(|read| read as u64 <= SHORT) {
@@ -133,7 +135,7 @@ fn held(place: &Place, with: &SealWith) -> Option<&'static str> {
     may_be.then_some("may be the identity file of a recipient, sealed with a passphrase")
 }
 
-/// Whether it is a private key in PEM form, which `ssh-keygen -p` makes one that opens.
+/// Whether it is a private key in PEM format, which `ssh-keygen -p` can convert to one that opens files.
 fn is_pem(text: &[u8]) -> bool {
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
     line.starts_with(b"-----BEGIN ")
@@ -141,7 +143,8 @@ fn is_pem(text: &[u8]) -> bool {
         && !line.ends_with(b" OPENSSH PRIVATE KEY-----")
 }
 
-/// Whether it may be an identity file that is sealed with a passphrase. Whose it is, nothing else tells.
+/// Whether it may be an identity file that is sealed with a passphrase. For whom it is cannot be determined without
+/// opening it.
 fn is_sealed_identity(path: &Path) -> bool {
     let seen = Input::open(path).and_then(inspect);
     seen.is_ok_and(|seen| {
@@ -149,7 +152,8 @@ fn is_sealed_identity(path: &Path) -> bool {
     })
 }
 
-/// Refuses an output that is one of the files to read, whatever their names: the text or the only copy of a key would be gone.
+/// Refuses an output that is also one of the files to read, under whatever name: the text or the only copy of a key
+/// would be lost.
 pub(crate) fn refuse_inputs(output: &Path, inputs: impl IntoIterator<Item = PathBuf>) -> Result<(), CommandError> {
     let Some(id) = identity(output) else { return Ok(()) };
     match inputs.into_iter().any(|input| identity(&input) == Some(id)) {

@@ -18,14 +18,14 @@ use crate::{
     stream,
 };
 
-/// Bytes `from` to `to` of a text, `to` not included. They end where the text ends.
+/// The bytes from `from` up to, but not including, `to`, limited by the end of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
     from: u64,
     to: u64,
 }
 
-/// Reads `A..B`, `A..`, `..B` or `..`.
+/// Parses `A..B`, `A..`, `..B` or `..`.
 pub(crate) fn parse(text: &str) -> Result<Range, String> {
     let wrong = || format!("`{text}` is not a range such as 1000..2000");
     let (from, to) = text.split_once("..").ok_or_else(wrong)?;
@@ -34,7 +34,7 @@ pub(crate) fn parse(text: &str) -> Result<Range, String> {
     if range.from > range.to { Err(format!("`{text}` ends before it begins")) } else { Ok(range) }
 }
 
-/// Refuses what can be read only once, where a part is to be read from its place.
+/// Refuses an input that can be read only once, if a part of it is to be read by position.
 pub(crate) fn needs_file(path: &Path, option: &str) -> Result<(), CommandError> {
     match fs::metadata(path) {
         _ if path.as_os_str() == "-" => {
@@ -45,12 +45,12 @@ pub(crate) fn needs_file(path: &Path, option: &str) -> Result<(), CommandError> 
                 .about(path)
                 .hint("copy it into one first"))
         }
-        // What is wrong else is told by who opens it.
+        // Other errors are reported when the file is opened.
         _ => Ok(()),
     }
 }
 
-/// Takes the same out of the plan.
+/// Removes such inputs from the plan.
 pub(crate) fn refuse_streams(plan: &mut Plan, option: &str) {
     for task in std::mem::take(&mut plan.tasks) {
         match needs_file(task.input.name("-"), option) {
@@ -61,7 +61,7 @@ pub(crate) fn refuse_streams(plan: &mut Plan, option: &str) {
 }
 
 impl Range {
-    /// Opens this part alone: the last chunk, which proves the length of the text, and the chunks it lies in.
+    /// Opens only this part: the last chunk, which authenticates the length, and the chunks that contain the part.
     pub(crate) fn write(&self, task: &FileTask, opening: &Opening<'_>, output: Output) -> Result<(), CommandError> {
         let Place::File(path) = &task.input else {
             return Err(CommandError::usage("--range needs a file, not standard input"));
@@ -81,7 +81,7 @@ impl Range {
     }
 }
 
-/// Opens one file of a sealed directory.
+/// Opens one file in a sealed directory.
 pub(crate) fn write_entry(
     entry: &Path,
     task: &FileTask,
@@ -99,7 +99,7 @@ pub(crate) fn write_entry(
     output.write_all_of(&mut reader.take(len)).map_err(named)
 }
 
-/// The list of what is in a sealed directory, and a reader of its text.
+/// Reads the manifest of a sealed directory; returns it and a reader of the text.
 pub(crate) fn manifest(path: &Path, opening: &Opening<'_>) -> Result<(Manifest, SealedReader<File>), CommandError> {
     let named = |error| error_of(error, path);
     let file = File::open(path).map_err(|error| CommandError::io(path, &error))?;
@@ -108,7 +108,7 @@ pub(crate) fn manifest(path: &Path, opening: &Opening<'_>) -> Result<(Manifest, 
         return Err(named(Error::NotATree));
     }
     let manifest = read_manifest(&mut reader).map_err(named)?;
-    // What is taken from the text would end early, without a word.
+    // Otherwise reading contents would end early without an error.
     let head = reader.stream_position().map_err(|error| CommandError::io(path, &error))?;
     if reader.len().checked_sub(head) != Some(manifest.content_len()) {
         return Err(named(Error::NotAuthentic(Flaw::Tree)));
@@ -123,7 +123,7 @@ mod tests {
 
     use super::*;
 
-    /// Whoever has the key can seal a manifest that promises more than there is.
+    /// Whoever has the key can seal a manifest that lists more content than the text contains.
     #[test]
     fn a_manifest_is_held_against_the_text() {
         let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

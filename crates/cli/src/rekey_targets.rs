@@ -1,4 +1,5 @@
-//! The files whose keys `sealwright rekey` changes: those that were named, and those of directories with their manifests.
+//! The files whose keys `sealwright rekey` changes: those that were given, and those in given directories, with their
+//! manifests.
 
 use std::{
     collections::{BTreeSet, HashSet},
@@ -40,30 +41,30 @@ pub(crate) struct ChosenArgs {
     pub(crate) quiet: bool,
 }
 
-/// A file whose keys change.
+/// A file whose keys are to be changed.
 #[derive(Debug)]
 pub(crate) struct Target {
     pub(crate) path: PathBuf,
-    /// It was found in a directory, and is to be what is listed there, if anything is.
+    /// Set if it was found in a directory: how to open it, and its commitment in the manifest, if there is one.
     pub(crate) found: Option<(Found, Option<Commitment>)>,
 }
 
-/// The files whose keys change.
+/// All files whose keys are to be changed.
 #[derive(Debug, Default)]
 pub(crate) struct Chosen {
     pub(crate) targets: Vec<Target>,
-    /// Their names without links: none is chosen twice.
+    /// Their names without links, so that none is taken twice.
     known: HashSet<PathBuf>,
-    /// So that nobody seals into their directories meanwhile.
+    /// Prevents other programs from sealing into their directories.
     _locks: Locks,
 }
 
 impl Chosen {
-    /// The files that were named, and those of directories. What cannot be is said. `adds` tells whether somebody gets
-    /// keys; `opening` opens the manifests.
+    /// The given files, and those of given directories. Errors are reported. `adds` says whether keys will be added;
+    /// `opening` opens the manifests.
     pub(crate) fn new(args: &ChosenArgs, adds: bool, opening: &Opening<'_>, worst: &mut Worst) -> Chosen {
         let mut locks = Locks::default();
-        // All locks before any look at what they are for
+        // All locks are taken before anything in the directories is read.
         let (of, directories): (Vec<_>, Vec<_>) = args.files.iter().flat_map(|path| with_manifests(path, args)).unzip();
         let mut refused = HashSet::new();
         for (path, error) in of.into_iter().zip(locks.wait_for(&directories)) {
@@ -84,13 +85,13 @@ impl Chosen {
     }
 
     fn take(&mut self, path: PathBuf, found: Option<(Found, Option<Commitment>)>) {
-        // What has no such name is an error of its own.
+        // A name that cannot be resolved is reported separately.
         if fs::canonicalize(&path).map_or(true, |real| self.known.insert(real)) {
             self.targets.push(Target { path, found });
         }
     }
 
-    /// The sealed files of a directory, and then its manifests.
+    /// Takes the sealed files of a directory, then its manifests.
     fn take_directory(
         &mut self,
         directory: &Path,
@@ -105,7 +106,7 @@ impl Chosen {
         }
         let walk = FileArgs::each_in(vec![directory.to_owned()], args.quiet);
         let mut plan = Plan::unchecked(&walk, Direction::Open)?;
-        // Anybody could have put files there for which he has no key.
+        // Somebody else could have put files there that he cannot open himself, to be given access to them.
         if let Some(below) = plan.unlisted.get(directory).filter(|_| adds) {
             let error = CommandError::new(Exit::NotAuthentic, "not authentic: has no manifest").about(directory);
             return Err(error.hint(match below {
@@ -134,7 +135,7 @@ impl Chosen {
         for path in &plan.manifests {
             match manifest(path, &plan, &lists, opening) {
                 Ok(Some(found)) => self.take(path.clone(), Some(found)),
-                // The one above did not open, which was said.
+                // The manifest above could not be opened, which was reported.
                 Ok(None) => {}
                 Err(error) => worst.failed(&error),
             }
@@ -142,14 +143,14 @@ impl Chosen {
         Ok(())
     }
 
-    /// The manifests above the files whose keys changed that are not among these files themselves.
+    /// The manifests above the files whose keys were changed, except those whose keys were changed too.
     pub(crate) fn left_behind(&self, named: &[PathBuf]) -> BTreeSet<PathBuf> {
         let above = named.iter().flat_map(|path| manifests::above(path));
         above.filter(|(_, real)| !self.known.contains(real)).map(|(name, _)| name).collect()
     }
 }
 
-/// The directories with manifests in and below `path`, or that of a manifest, each with `path`.
+/// The directories with manifests in and below `path`, or the directory of the manifest `path`, each with `path`.
 fn with_manifests<'a>(path: &'a Path, args: &ChosenArgs) -> Vec<(&'a Path, PathBuf)> {
     let manifests = if path.is_dir() && args.each {
         let walk = FileArgs::each_in(vec![path.to_owned()], true);
@@ -166,8 +167,8 @@ fn with_manifests<'a>(path: &'a Path, args: &ChosenArgs) -> Vec<(&'a Path, PathB
     manifests.into_iter().map(directory).collect()
 }
 
-/// A manifest that was found, if it says no other thing than the one of the directory that was named: others could have
-/// been put there.
+/// Takes a manifest that was found, unless it contradicts that of the given directory: somebody else could have put it
+/// there.
 fn manifest(
     path: &Path,
     plan: &Plan,
@@ -184,7 +185,7 @@ fn manifest(
     }
     let found = Found::new(&root.named, below);
     let read = || {
-        // The keys change of the file that is read here.
+        // Keys are changed only if the file is still the one that was read here.
         let commitment = claimed(found.open()?)?;
         let list = FileList::open(&opening.clone().commitment(Some(commitment)), found.open()?)?;
         Ok::<_, Error>((list, commitment))

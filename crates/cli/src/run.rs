@@ -1,4 +1,4 @@
-//! Works through a plan: several files at a time, each on its own, and the worst exit code for all of them.
+//! Executes a plan: several files at a time, independently, and returns the worst of their exit codes.
 
 use std::{
     sync::{
@@ -18,12 +18,13 @@ use crate::{
     progress::Board,
 };
 
-/// A file shorter than this is one span, which no other thread helps with, in bytes.
+/// A shorter file is a single span, so that further threads do not help, in bytes.
 const SHORT: u64 = 1 << 20;
-/// Files that are worked on at a time where each is short and waits for the disk: a journal takes at once what waits together.
+/// The number of files in progress if all are short and wait for the disk: the file system's journal commits concurrent
+/// syncs together.
 const WAITING: usize = 32;
 
-/// Starts the threads that work on spans, unless there is only one for each file. Returns how many threads there shall be.
+/// Starts the thread pool for spans, unless every file is a single span. Returns the number of threads.
 pub(crate) fn start(args: &FileArgs, plan: &Plan) -> Result<usize, CommandError> {
     let threads = args.threads.map_or_else(|| threads_for(None), usize::from);
     if plan.roots.is_empty() && plan.tasks.iter().all(|task| task.bytes.is_some_and(|bytes| bytes < SHORT)) {
@@ -34,10 +35,10 @@ pub(crate) fn start(args: &FileArgs, plan: &Plan) -> Result<usize, CommandError>
     Ok(threads)
 }
 
-/// Runs every task of the plan; failures are printed as they come and do not stop the others.
+/// Executes every task of the plan. Failures are reported as they occur and do not stop the others.
 ///
-/// Workers are plain threads, each with one file: tasks inside rayon's pool would be picked up while another job
-/// waits for its spans, and pile up on its stack.
+/// Workers are plain threads, each with one file. If they were tasks in rayon's pool, a thread that waits for spans
+/// would start further files meanwhile, on top of its stack.
 pub(crate) fn all(
     plan: Plan,
     args: &FileArgs,
@@ -67,7 +68,7 @@ pub(crate) fn all(
     let worker = || {
         while let Some(task) = plan.tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
             let watch: Arc<dyn Progress> = Arc::new(board.watch(shown(task.input.name("standard input")), task.bytes));
-            // The spans of all files share the cores
+            // The spans of all files share the cores.
             let work = Work { threads: threads.div_ceil(busy), progress: watch, ..Work::default() };
             let done = each(task, work);
             board.ended(done.is_err());
@@ -75,7 +76,7 @@ pub(crate) fn all(
         }
     };
     thread::scope(|scope| {
-        // Where the system gives no more threads, those that there are do all of it; this is one of them
+        // If not all threads can be started, those that were do all the work; this thread is one of them.
         for _ in 1..workers {
             if thread::Builder::new().spawn_scoped(scope, worker).is_err() {
                 break;
@@ -87,7 +88,7 @@ pub(crate) fn all(
     worst.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What `all` does where nothing is left to be done.
+/// Does what `all` does when no task is left: reports the failures.
 pub(crate) fn failures(plan: &Plan, args: &FileArgs) -> Exit {
     if !args.progress.quiet {
         plan.skipped.iter().for_each(|line| say(format_args!("sealwright: {line}")));
@@ -96,7 +97,8 @@ pub(crate) fn failures(plan: &Plan, args: &FileArgs) -> Exit {
     plan.failures.iter().map(CommandError::exit).max().unwrap_or(Exit::Done)
 }
 
-/// Whether files are mostly waited for: they are synced, and short on the average. A number of threads that the user gave is kept.
+/// Whether most of the time is spent waiting for the disk: files are synced, and short on average. A number of threads
+/// that the user set is kept.
 fn waits(args: &FileArgs, files: usize, bytes: Option<u64>) -> bool {
     !args.no_sync && args.threads.is_none() && bytes.is_some_and(|bytes| bytes / SHORT < files as u64)
 }

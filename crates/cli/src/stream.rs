@@ -1,4 +1,4 @@
-//! The standard streams, and the files of a task: opened as late as possible, refused as early as possible.
+//! Standard streams, and the files of tasks: refused as early, and opened as late, as possible.
 
 use std::{
     io::{self, IsTerminal},
@@ -16,8 +16,8 @@ use crate::{
     plan::{FileTask, Place, Plan, no_output},
 };
 
-/// Refuses one stream with two uses, and bytes on a terminal unless `-o -` insists. `in_use` are the files beside the
-/// text.
+/// Refuses a standard stream with two uses, and binary output on a terminal unless `-o -` is given. `in_use` are files
+/// other than the text.
 pub(crate) fn refuse_conflicts(plan: &Plan, files: &FileArgs, in_use: &[PathBuf]) -> Result<(), CommandError> {
     refuse_two_uses(plan.tasks.iter().any(|task| task.input == Place::Stream), in_use)?;
     if files.output.is_none() && plan.tasks.iter().any(|task| task.output == Place::Stream) {
@@ -26,7 +26,7 @@ pub(crate) fn refuse_conflicts(plan: &Plan, files: &FileArgs, in_use: &[PathBuf]
     Ok(())
 }
 
-/// Refuses standard input with two uses: whoever comes second finds nothing left, and an empty text would be sealed.
+/// Refuses standard input with two uses: the second reader would find it empty, and an empty text would be sealed.
 pub(crate) fn refuse_two_uses(is_text: bool, in_use: &[PathBuf]) -> Result<(), CommandError> {
     let uses = in_use.iter().filter(|path| leads_to_stdin(path)).count();
     match (is_text, uses) {
@@ -38,7 +38,7 @@ pub(crate) fn refuse_two_uses(is_text: bool, in_use: &[PathBuf]) -> Result<(), C
     }
 }
 
-/// Bytes on a terminal help nobody and may reprogram it.
+/// Refuses binary output on a terminal, where it is useless and may contain control sequences.
 pub(crate) fn refuse_terminal(option: &str) -> Result<(), CommandError> {
     if !io::stdout().is_terminal() {
         return Ok(());
@@ -57,7 +57,7 @@ pub(crate) fn input(task: &FileTask) -> Result<Input, CommandError> {
     opened.map_err(file_error)
 }
 
-/// Removes the input of a task that is done, where that is asked for.
+/// Removes the input of a completed task if requested.
 pub(crate) fn remove(task: &FileTask, args: &FileArgs, done: &Summary) -> Result<(), CommandError> {
     let removed = match (&task.input, &task.found) {
         _ if !args.remove => Ok(()),
@@ -79,17 +79,17 @@ pub(crate) fn output(task: &FileTask, args: &FileArgs, preserve: bool) -> Result
     opened.map_err(file_error)
 }
 
-/// Refuses an output that is the file `input`, which is read.
+/// Refuses an output that is the file `input`, which is being read.
 pub(crate) fn refuse_input(output: &Output, input: &Path) -> Result<(), CommandError> {
     Input::open(input).and_then(|input| output.differs_from(input.identity())).map_err(file_error)
 }
 
-/// Whether an output was named with `-o`. All other names are derived from those of inputs.
+/// Whether an output was named with `-o`. All other names are derived from inputs.
 fn is_named(path: &Path, args: &FileArgs) -> bool {
     args.output.as_deref() == Some(path)
 }
 
-/// Finds out whether an output can be written, and whether it will be a regular file.
+/// Checks whether an output can be written; returns whether it will be a regular file.
 pub(crate) fn check_output(path: &Path, args: &FileArgs) -> Result<bool, CommandError> {
     let checked = match is_named(path, args) {
         true => Output::check(path, place(args, false)),
@@ -98,7 +98,7 @@ pub(crate) fn check_output(path: &Path, args: &FileArgs) -> Result<bool, Command
     checked.map_err(file_error)
 }
 
-/// How an output takes its place.
+/// The options of an output file.
 pub(crate) fn place(args: &FileArgs, preserve: bool) -> file::OutputOptions {
     file::OutputOptions { force: args.force, preserve, sync: !args.no_sync }
 }

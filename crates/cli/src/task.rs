@@ -1,4 +1,4 @@
-//! One piece of work: what is read, and what is written.
+//! A task: what is read, and what is written.
 
 use std::path::{Path, PathBuf};
 
@@ -7,17 +7,17 @@ use sealwright_terminal::CommandError;
 
 use crate::{identity::identity, names::not_seal};
 
-/// Where bytes come from or go to.
+/// An input or output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// Standard input or standard output.
     Stream,
     File(PathBuf),
-    /// The names that a sealed directory has inside, below this directory.
+    /// Below this directory, with the names inside a sealed directory.
     Inside(PathBuf),
 }
 
-/// Why a sealed file that is no directory has no output.
+/// The error for a sealed file whose name gives no output name and that is not a directory.
 pub(crate) fn no_output(input: &Place) -> CommandError {
     match input {
         Place::File(path) => not_seal(path),
@@ -46,16 +46,16 @@ pub(crate) struct FileTask {
     pub(crate) output: Place,
     /// Whether the input is a directory that becomes one sealed file.
     pub(crate) tree: bool,
-    /// Its place in the manifest of a directory that is worked on file by file.
+    /// Its place in the manifest, if a directory is processed file by file.
     pub(crate) listed: Option<Listed>,
-    /// The input, where it was found in a directory: it is opened and removed as that.
+    /// The input, if it was found in a directory: then it is opened and removed without following links.
     pub(crate) found: Option<Found>,
-    /// Bytes of input, where they can be known; for progress only.
+    /// Length of the input in bytes, if known; for progress only.
     pub(crate) bytes: Option<u64>,
 }
 
 impl FileTask {
-    /// One input and its output, and nothing known besides.
+    /// A task of which nothing else is known.
     pub(crate) fn new(input: Place, output: Place) -> FileTask {
         FileTask { input, output, tree: false, listed: None, found: None, bytes: None }
     }
@@ -66,6 +66,6 @@ impl FileTask {
 pub(crate) struct Listed {
     /// The number of the directory among [`Plan::roots`].
     pub(crate) root: usize,
-    /// The name of the sealed file in it.
+    /// The name of the sealed file, relative to the root.
     pub(crate) path: PathBuf,
 }
