@@ -57,13 +57,13 @@ fn dispatch(args: &Arguments) -> Result<Exit, CommandError> {
     if let Verb::Serve(args) = &args.verb {
         return serve::run(args);
     }
-    // Workers may be waiting for a pipe that never speaks again: they are not asked, what they wrote is removed.
+    // Workers may be blocked on a pipe forever, so they are not waited for: what they have written is removed.
     let clean_up = || {
         abandon_all();
         prompt::show_typing();
     };
     interrupt::listen_at_terminal(clean_up, prompt::show_typing, prompt::hide_typing)?;
-    // Each output has its own name; a file system may take two of them for one.
+    // Every output has its own name, but a file system may treat two of these names as the same.
     if matches!(args.verb, Verb::Seal(_) | Verb::Open(_)) {
         keep_own();
     }

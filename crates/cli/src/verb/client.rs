@@ -59,12 +59,13 @@ pub(crate) struct ClientArgs {
     verbose: bool,
 }
 
-/// A name that a certificate can have; relays have clients whose names `relay add` does not give.
+/// Checks the name of a client. It may be any name that a certificate can have, because relays can have clients with
+/// names that `relay add` does not allow.
 fn client_name(name: String) -> Result<String, &'static str> {
     if is_name(&name) { Ok(name) } else { Err("this is not the name of a client, such as alice or alice.example") }
 }
 
-/// Pipes until both sides are done.
+/// Transfers data until both sides are done.
 pub(crate) fn run(args: &ClientArgs) -> Result<Exit, CommandError> {
     let identity = Identity::read(&args.identity).map_err(|error| failure(error, None))?;
     let pipe =
@@ -76,7 +77,7 @@ pub(crate) fn run(args: &ClientArgs) -> Result<Exit, CommandError> {
     };
     #[cfg(feature = "public-keys")]
     if let Some(sealed) = end_to_end(args, &identity)? {
-        // The relay can acknowledge what it dropped
+        // The relay may have acknowledged data that it then dropped.
         let missing = || sealed.missing_receipt();
         let moved = pipe.run_until(sealed.sealing(io::stdin()), sealed.opening(io::stdout()), &watch, &missing);
         moved.map_err(|error| changed(error, &identity))?;
@@ -89,7 +90,7 @@ pub(crate) fn run(args: &ClientArgs) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
-/// What seals the stream between the two clients, if that was asked for.
+/// The end-to-end encryption between the two clients, if requested.
 #[cfg(feature = "public-keys")]
 fn end_to_end(args: &ClientArgs, identity: &Identity) -> Result<Option<EndToEnd>, CommandError> {
     let (Some(word), Some(path)) = (&args.end_to_end, &args.pair) else { return Ok(None) };
@@ -114,7 +115,7 @@ fn not_authentic(error: EndToEndError) -> CommandError {
     }
 }
 
-/// A failure that may be one of what seals end to end.
+/// The error message for a failed session; an end-to-end error inside the client's error takes precedence.
 #[cfg(feature = "public-keys")]
 fn changed(error: ClientError, identity: &Identity) -> CommandError {
     let inner = match &error {
@@ -130,7 +131,7 @@ fn failure(error: ClientError, identity: Option<&Identity>) -> CommandError {
     match (&error, identity) {
         (ClientError::NoAnswer(peer), Some(Identity { name, .. })) => CommandError::failed(&error)
             .hint(format!("is {peer} running? --wait waits longer"))
-            // Who lost its session so hears nothing of it
+            // A client whose session was taken over by another one is not told so.
             .hint(format!(
                 "if another client runs as {name} or as {peer} too, the two take the session from each other"
             )),

@@ -17,7 +17,7 @@ pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-/// Prints the script for the program `A`.
+/// Prints the completion script of the program `A`.
 pub(crate) fn run<A: CommandFactory>(args: &CompletionsArgs) -> Result<Exit, CommandError> {
     print(&pages::completions::<A>(args.shell))?;
     Ok(Exit::Done)

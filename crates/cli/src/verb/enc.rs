@@ -142,7 +142,7 @@ pub(crate) fn run(args: &EncArgs) -> Result<Exit, CommandError> {
     }
     refuse_keys_as_names(&args.input)?;
     let stdin = args.input.as_ref().is_none_or(|path| is_stdin(path));
-    // With -P, encrypting takes no text.
+    // With -P, encrypting reads no input.
     let reads = !(args.print_only && direction == Direction::Encrypt);
     if stdin && reads && secrets(args).iter().any(|path| leads_to_stdin(path)) {
         return Err(
@@ -193,14 +193,14 @@ pub(crate) fn run(args: &EncArgs) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
-/// What is read: the text, and the passphrase or the key.
+/// All files that are read: the text, and the source of the passphrase or the key.
 fn inputs(args: &EncArgs) -> Vec<PathBuf> {
     let standard = |path: &Path| if path.as_os_str() == "-" { "/dev/stdin".into() } else { path.to_owned() };
     let text = args.input.as_deref().unwrap_or(Path::new("-"));
     [standard(text)].into_iter().chain(secrets(args)).collect()
 }
 
-/// What the passphrase or the key is read from.
+/// The source of the passphrase or the key.
 fn secrets(args: &EncArgs) -> Vec<PathBuf> {
     let pass = args.pass.as_deref().and_then(|source| match source.split_once(':') {
         Some(("file", path)) => Some(PathBuf::from(path)),
@@ -210,7 +210,7 @@ fn secrets(args: &EncArgs) -> Vec<PathBuf> {
     pass.into_iter().chain(args.kfile.clone()).chain(args.key_file.clone()).collect()
 }
 
-/// `-P`: what would be used. Of the input, only a salt is read.
+/// `-P`: prints the salt, key and IV that would be used. Of the input, only a salt is read.
 fn print_keys(args: &EncArgs, cipher: EncCipher, direction: Direction) -> Result<Exit, CommandError> {
     let secret = secret(args, cipher, direction)?;
     let armor = if args.base64 { Armor::Lines } else { Armor::None };
@@ -226,7 +226,7 @@ fn print_keys(args: &EncArgs, cipher: EncCipher, direction: Direction) -> Result
     Ok(Exit::Done)
 }
 
-/// As `openssl enc -p` prints them.
+/// Salt, key and IV in the format of `openssl enc -p`.
 fn keys_text(derived: &Derived) -> String {
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02X}")).collect::<String>();
     let mut text = derived.salt.map_or(String::new(), |salt| format!("salt={}\n", hex(&salt)));
@@ -237,12 +237,12 @@ fn keys_text(derived: &Derived) -> String {
     text
 }
 
-/// What helps where a key file is missing.
+/// The hint if a key file is missing.
 fn new_key(direction: Direction) -> Option<&'static str> {
     (direction == Direction::Encrypt).then_some(secret::NEW_KEY)
 }
 
-/// The error of a file, whose hint names the options that this verb has.
+/// The error of a file, with a hint that names the options of this verb.
 fn in_words_of_openssl(error: Error) -> CommandError {
     match error {
         Error::Exists(path) => {
@@ -258,14 +258,14 @@ fn in_words_of_openssl(error: Error) -> CommandError {
     }
 }
 
-/// A number, with k for KiB as OpenSSL has it. It has no effect here.
+/// Parses a number, with k for KiB as in OpenSSL. It has no effect.
 fn buffer_size(text: &str) -> Result<u64, String> {
     let (digits, unit) = text.strip_suffix(['k', 'K']).map_or((text, 1), |digits| (digits, 1024));
     let number = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
     number.ok_or_else(|| format!("`{text}` is not a number of bytes, such as 64k"))
 }
 
-/// Key and IV, or a passphrase and how to stretch it.
+/// The key and IV, or the passphrase and its key derivation.
 fn secret(args: &EncArgs, cipher: EncCipher, direction: Direction) -> Result<EncSecret, CommandError> {
     let given_iv = match &args.iv {
         Some(_) if cipher.iv_len() == 0 => {
@@ -300,7 +300,7 @@ fn secret(args: &EncArgs, cipher: EncCipher, direction: Direction) -> Result<Enc
     let passphrase = passphrase(args, direction)?;
     let kdf = match args.iter {
         None if !args.pbkdf2 => {
-            // As openssl does: the bytes may be needed, the user should know
+            // Accepted, as by openssl, because existing files may need it, but with a warning.
             say("sealwright: warning: without -pbkdf2 the passphrase is hashed once and quickly guessed");
             Kdf::Legacy { digest }
         }
@@ -332,7 +332,7 @@ fn passphrase(args: &EncArgs, direction: Direction) -> Result<Zeroizing<Vec<u8>>
     };
     match source.split_once(':').unwrap_or((source, "")) {
         ("file", path) => from_file(Path::new(path), OpensslOption::Pass),
-        // Not `Stdin`, which reads on behind the line and keeps what it read.
+        // Not with `Stdin`, which would read past the line into its buffer.
         ("stdin", "") => openssl_line(&mut descriptor::duplicate(0)?, Path::new("standard input"), OpensslOption::Pass),
         ("fd", number) => {
             let number = number.parse().map_err(|_| refused("-pass fd: takes the number of a descriptor"))?;
@@ -340,7 +340,7 @@ fn passphrase(args: &EncArgs, direction: Direction) -> Result<Zeroizing<Vec<u8>>
         }
         ("pass", _) => Err(refused("-pass pass: shows the passphrase in the list of processes")),
         ("env", _) => Err(refused("-pass env: hands the passphrase to every child process")),
-        // The word may be a passphrase: it is not repeated
+        // The argument may be a passphrase, so it is not repeated.
         _ => Err(refused("-pass takes file:PATH, fd:N or stdin")),
     }
 }

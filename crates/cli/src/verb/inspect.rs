@@ -68,7 +68,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<Exit, CommandError> {
 
 const LIST: &str = "--list";
 
-/// Prints the mode, length and name of everything in each sealed directory.
+/// Prints mode, length and name of every entry in each sealed directory.
 fn list(args: &InspectArgs) -> Result<Exit, CommandError> {
     if args.inputs.is_empty() {
         range::needs_file(Path::new("-"), LIST)?;
@@ -124,7 +124,7 @@ fn as_text(name: &Path, found: &Inspection) -> String {
             let most = if found.preamble.layout.padded { "padded, at most " } else { "" };
             row("text", format!("{most}{bytes} bytes in {chunks} {}", if chunks == 1 { "chunk" } else { "chunks" }));
         }
-        // Of a stream the length is not known
+        // The length of a stream is unknown.
         (None, _) if found.preamble.layout.padded => row("padded", "yes".into()),
         (Some(Err(_)), _) => row("text", "damaged: no sealed file has this length".into()),
         _ => {}
@@ -132,7 +132,7 @@ fn as_text(name: &Path, found: &Inspection) -> String {
     text
 }
 
-/// How many slots there are of each kind.
+/// The number of slots of each kind.
 fn kinds(slots: &Slots) -> String {
     let count = |is: fn(&SlotKind) -> bool| slots.iter().filter(|slot| is(slot.kind())).count();
     let kinds = [
@@ -147,7 +147,7 @@ fn kinds(slots: &Slots) -> String {
     named.collect::<Vec<_>>().join(", ")
 }
 
-/// A slot as an object.
+/// A slot as a JSON object.
 fn slot_json(slot: &Slot) -> serde_json::Value {
     match slot.kind() {
         SlotKind::Raw => json!({ "kind": "raw" }),
@@ -189,7 +189,7 @@ fn as_json(name: &Path, found: &Inspection) -> serde_json::Value {
         "chunks": found.chunks,
         "flaw": found.text.as_ref().and_then(|text| text.as_ref().err()).map(ToString::to_string),
     });
-    // JSON has no bytes: without these, two names would be one.
+    // JSON strings must be Unicode: without the bytes, two different names could look the same.
     if name.to_str().is_none() {
         let bytes = name.as_os_str().as_encoded_bytes();
         found["file_hex"] = json!(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>());

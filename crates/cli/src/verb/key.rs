@@ -71,7 +71,7 @@ struct NewArgs {
     raw: bool,
 }
 
-/// Makes a key and puts it where it was asked for.
+/// Makes a key and writes it to the requested place.
 pub(crate) fn run(args: &KeyArgs) -> Result<Exit, CommandError> {
     let args = match &args.verb {
         Verb::New(args) => args,
@@ -106,18 +106,18 @@ pub(crate) fn run(args: &KeyArgs) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
-/// Writes a secret key to standard output.
+/// Writes a secret key to standard output, with a warning if others could read it.
 fn hand_over_secret(key: &[u8]) -> Result<(), CommandError> {
     warn_of_readers();
     hand_over(key)
 }
 
-/// Writes a key to standard output. Here a closed pipe is a failure, and so is a closed stream: the key reached nobody.
+/// Writes a key to standard output. A closed pipe or stream is a failure here, because the key would be lost.
 fn hand_over(key: &[u8]) -> Result<(), CommandError> {
     Output::stdout().and_then(|output| output.write_all_of(&mut &*key)).map_err(file_error)
 }
 
-/// A shell makes files that others may read.
+/// Warns if standard output is a file that others can read, as files made by a shell usually are.
 fn warn_of_readers() {
     let file = std::io::stdout().as_fd().try_clone_to_owned().map(std::fs::File::from);
     let loose = file.and_then(|file| file.metadata()).is_ok_and(|meta| meta.is_file() && meta.mode() & 0o077 != 0);
@@ -141,7 +141,7 @@ struct PublicArgs {
     identity: PathBuf,
 }
 
-/// Writes a new pair: the file with the secret key, and the public key on standard output.
+/// Writes a new pair: the secret key to a file, the public key to standard output.
 #[cfg(feature = "public-keys")]
 fn write_pair(args: &NewArgs, secret: &str, public: &str) -> Result<Exit, CommandError> {
     let passphrase = match &args.passphrase_command {
@@ -160,7 +160,7 @@ fn write_pair(args: &NewArgs, secret: &str, public: &str) -> Result<Exit, Comman
         hand_over_secret(secret.as_bytes())?;
         return Ok(Exit::Done);
     };
-    // Before there is a file, whose public key nobody would have
+    // Checked before the file exists: a file whose public key was lost would be useless.
     let hint = "the public key is printed there; `> /dev/null` in a shell discards it";
     Output::stdout().map_err(|error| file_error(error).hint(hint))?;
     let written = match passphrase {
@@ -177,7 +177,7 @@ fn write_pair(args: &NewArgs, secret: &str, public: &str) -> Result<Exit, Comman
     Ok(Exit::Done)
 }
 
-/// What helps where the key file is there, but nobody has the public key.
+/// The hint if the key file was written but its public key could not be printed.
 #[cfg(feature = "public-keys")]
 fn unprinted(args: &NewArgs, path: &std::path::Path) -> String {
     let path = sealwright_terminal::shown(path);
@@ -199,7 +199,7 @@ fn print_public(args: &PublicArgs) -> Result<Exit, CommandError> {
             .about(&args.identity)
             .hint("`sealwright key new --pair` makes a pair"));
     }
-    // A pipe was read, and is no file.
+    // A pipe was read already, and is not a file.
     if args.identity.is_file() {
         stream::refuse_input(&Output::stdout().map_err(file_error)?, &args.identity)?;
     }
@@ -207,7 +207,8 @@ fn print_public(args: &PublicArgs) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
-/// A key that exists is kept: what it sealed could not be opened any more.
+/// The hint for an existing key file: it is never replaced, because what was sealed with it could not be opened any
+/// more.
 fn never_replaced(error: Error) -> CommandError {
     match error {
         Error::Exists(path) => CommandError::failed("exists already; a key is never replaced")

@@ -18,7 +18,7 @@ pub(crate) struct ManArgs {
     directory: Option<PathBuf>,
 }
 
-/// Prints the first page of the program `A`, or writes all.
+/// Prints the main page of the program `A`, or writes all pages.
 pub(crate) fn run<A: CommandFactory>(args: &ManArgs) -> Result<Exit, CommandError> {
     let pages = pages::manual::<A>()?;
     let Some(directory) = &args.directory else {
@@ -28,7 +28,7 @@ pub(crate) fn run<A: CommandFactory>(args: &ManArgs) -> Result<Exit, CommandErro
     fs::create_dir_all(directory).map_err(|error| CommandError::io(directory, &error))?;
     for page in &pages {
         let path = directory.join(&page.file);
-        // Renamed when whole: a reader never sees half a page.
+        // Renamed when complete, so that no reader sees a partial page.
         let draft = directory.join(format!(".{}.new", page.file));
         fs::write(&draft, &page.roff).and_then(|()| fs::rename(&draft, &path)).map_err(|error| {
             let _ = fs::remove_file(&draft);

@@ -1,4 +1,4 @@
-//! The verbs, one a file: the arguments of each, and what it does.
+//! The verbs, one per file: the arguments and the implementation of each.
 
 #[cfg(feature = "relay")]
 pub(crate) mod client;

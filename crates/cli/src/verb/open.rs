@@ -63,7 +63,7 @@ pub(crate) struct OpenArgs {
     preserve: bool,
 }
 
-/// What is for files by themselves.
+/// Refuses options that apply only to single files.
 fn refuse_for_trees(args: &OpenArgs, name: &Path) -> Result<(), CommandError> {
     let refused = |what: &str, hint: &str| Err(CommandError::usage(what).about(name).hint(hint));
     if args.files.remove {
@@ -75,14 +75,15 @@ fn refuse_for_trees(args: &OpenArgs, name: &Path) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// What `--force` replaces is files alone: in a directory there may be more than was sealed.
+/// The error for an existing directory: `--force` replaces files only, because a directory may contain more than was
+/// sealed.
 fn exists(directory: &Path) -> CommandError {
     CommandError::failed("exists already")
         .about(directory)
         .hint("-C DIR unpacks elsewhere; a directory is never replaced, not even with --force")
 }
 
-/// The files beside the sealed ones.
+/// The files other than the sealed ones that must not be replaced or removed.
 fn in_use(args: &OpenArgs) -> Result<Vec<PathBuf>, CommandError> {
     #[cfg(feature = "signatures")]
     let signers = args.signer.files();
@@ -91,13 +92,13 @@ fn in_use(args: &OpenArgs) -> Result<Vec<PathBuf>, CommandError> {
     args.unlock.files(signers)
 }
 
-/// Opens everything that was named.
+/// Opens all inputs.
 pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
-    // Not left to clap, for which an option that rules another out also does away with the need for it.
+    // Not declared to clap: an option that conflicts with another would also remove that one's requirement.
     if args.entry.is_some() && args.files.output.is_none() {
         return Err(CommandError::usage("--entry needs -o OUT").hint("-o - writes to standard output"));
     }
-    // Under the name of the whole text there would be a part of it
+    // Otherwise a part of the text would be written under the name of the whole.
     if args.range.is_some() && args.files.output.is_none() {
         return Err(CommandError::usage("--range needs -o OUT").hint("-o - writes to standard output"));
     }
@@ -122,7 +123,7 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
         range::refuse_streams(&mut plan, option);
     }
     preflight::check(&mut plan, &args.files, args.unlock.given(), Direction::Open);
-    // A manifest is opened also where none of its files is there.
+    // A manifest is opened even if none of its files exists.
     if plan.tasks.is_empty() && plan.roots.is_empty() {
         args.unlock.refuse_none()?;
         return Ok(run::failures(&plan, &args.files));
@@ -149,12 +150,13 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
             refuse_for_trees(args, name)?;
             let directory = match &task.output {
                 Place::Inside(directory) => directory,
-                // Whoever sent it has chosen the name of what would appear here.
+                // The output's name would be chosen by whoever sent the stream.
                 Place::Stream => return Err(named(Error::IsATree)),
                 _ if args.files.output.is_some() => return Err(named(Error::IsATree)),
                 _ => args.files.below(),
             };
-            // Whoever sealed it has chosen its name; where no directory was named, only that of its file may appear.
+            // The directory's name was chosen by whoever sealed it. Unless the user names a directory, it must be the
+            // name of the sealed file.
             let own = Path::new(name.file_name().unwrap_or_default());
             let wanted = renamed(own, Direction::Open).unwrap_or_else(|| own.into());
             let named = args.files.directory.is_some() || args.files.output.is_some();

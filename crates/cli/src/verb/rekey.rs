@@ -153,7 +153,7 @@ pub(crate) fn run(args: &RekeyArgs) -> Result<Exit, CommandError> {
     Ok(worst.exit())
 }
 
-/// Says what a new file in the place of the old one does not have of it.
+/// Warns about properties of the old file that the new one does not have.
 fn warn(path: &Path, done: &Rekeyed) {
     if done.other_names > 0 {
         let names =
@@ -172,7 +172,7 @@ fn warn(path: &Path, done: &Rekeyed) {
     }
 }
 
-/// Whether keys are to be added. A passphrase is not asked for before the keys that open are known to be there.
+/// Whether keys will be added. Passphrases are asked for only once the keys for opening are available.
 fn added(args: &RekeyArgs) -> bool {
     !args.add.is_empty()
         || !args.add_file.is_empty()

@@ -112,7 +112,7 @@ struct ListArgs {
     json: bool,
 }
 
-/// Does what the operator asks.
+/// Executes the operator's command.
 pub(crate) fn run(args: &RelayArgs) -> Result<Exit, CommandError> {
     match &args.verb {
         Verb::Add(args) => add_client(args),
@@ -127,13 +127,13 @@ pub(crate) fn run(args: &RelayArgs) -> Result<Exit, CommandError> {
 fn read(path: &Path) -> Result<Config, CommandError> {
     Config::read(path).map_err(|error| {
         let missing = matches!(&error, ConfigError::Io { error, .. } if error.kind() == ErrorKind::NotFound);
-        // It is what -c stands for where it is not given, and few commands run in the relay's folder
+        // The path is the default of `-c`; commands are rarely run in the relay's folder.
         let hint = (missing && path == Path::new(CONFIG)).then_some("-c names the configuration of the relay");
         failed(error).hints(hint)
     })
 }
 
-/// What the relay's library says is wrong, and its hint.
+/// An error of the relay's library with its hint.
 pub(crate) trait RelayError: fmt::Display {
     fn hint(&self) -> Option<&str>;
 }
@@ -147,12 +147,12 @@ macro_rules! relay_errors {
 }
 relay_errors!(AdminError ConfigError InitError ServeError);
 
-/// An error of the relay's library with its hint.
+/// Such an error as a failure.
 pub(crate) fn failed(error: impl RelayError) -> CommandError {
     CommandError::failed(&error).hints(error.hint())
 }
 
-/// The same where words of the command line make no sense.
+/// The same as a usage error.
 pub(crate) fn invalid(error: impl RelayError) -> CommandError {
     CommandError::usage(&error).hints(error.hint())
 }
@@ -170,7 +170,7 @@ fn add_client(args: &AddArgs) -> Result<(), CommandError> {
         let hint = format!("to trust this name again, take {what} out of the file of revoked names first");
         return Err(CommandError::failed(format!("{name} was revoked{by}")).hint(hint));
     }
-    // In any list: the configuration could not be read any more with a name that is there twice
+    // In any list: a configuration that contains a name twice could no longer be read.
     let cluster = config.clusters.iter().find(|(_, names)| names.contains(&name));
     let list = cluster.map(|(cluster, _)| format!(" (clusters.{cluster})"));
     if list.is_some() || config.clients.contains(&name) {
@@ -188,7 +188,7 @@ fn add_client(args: &AddArgs) -> Result<(), CommandError> {
     reload(&config)
 }
 
-/// A name that a client can have.
+/// A valid name for a client.
 fn client_name(args: &NameArgs) -> Result<String, CommandError> {
     let name = args.name.to_ascii_lowercase();
     if !is_name(&name) {
@@ -198,7 +198,7 @@ fn client_name(args: &NameArgs) -> Result<String, CommandError> {
     Ok(name)
 }
 
-/// The address of the relay as another client knows it, or as it can be guessed.
+/// The address of the relay from the file of another client, or a guess.
 fn known_relay(folder: &Path, config: &Config) -> String {
     let address = |name: &String| {
         let text = std::fs::read_to_string(folder.join(format!("{}.toml", stem(name)))).ok()?;
@@ -222,7 +222,7 @@ fn known_relay(folder: &Path, config: &Config) -> String {
 fn revoke(args: &NameArgs) -> Result<(), CommandError> {
     let path = &args.config.config;
     let config = read(path)?;
-    // A configuration allows names that `relay add` does not give.
+    // A configuration may contain names that `relay add` does not allow.
     let given = args.name.to_ascii_lowercase();
     let name = if config.clients.contains(&given) { given } else { client_name(args)? };
     let Some(file) = &config.revoked_file else { return Err(without(path, "revoked_file")) };
@@ -237,12 +237,13 @@ fn revoke(args: &NameArgs) -> Result<(), CommandError> {
     print(&format!("{name} {} revoked\n", if was { "was already" } else { "is" }))
 }
 
-/// Whether a name, or a pattern, is one of those that a wildcard stands for.
+/// Whether a name or pattern matches a wildcard pattern.
 fn matches(pattern: &str, name: &str) -> bool {
     pattern.strip_prefix('*').is_some_and(|end| name.find('.').is_some_and(|dot| name[dot..] == *end))
 }
 
-/// Says it where nobody has the name that is revoked: it may be mistyped, and then somebody else keeps a session.
+/// Warns if no client has the name that is revoked: it may be a typing error, and then the intended client keeps its
+/// session.
 fn warn_of_stranger(name: &str, config: &Config) {
     let known: Vec<&str> =
         config.clients.iter().chain(config.clusters.values().flatten()).map(String::as_str).collect();
@@ -253,7 +254,7 @@ fn warn_of_stranger(name: &str, config: &Config) {
     say(format_args!("sealwright: warning: {name} is not a client of this relay{}", hint.unwrap_or_default()));
 }
 
-/// Refuses to go on unless a name that was written is read.
+/// Fails unless a name that was written to a file is found when the file is read again.
 fn stands(there: bool, name: &str, file: &Path) -> Result<(), CommandError> {
     if there {
         return Ok(());
@@ -270,7 +271,7 @@ fn without(path: &Path, key: &str) -> CommandError {
         .hint(format!("{key} = \"FILE\" sets a file of names, one per line"))
 }
 
-/// Lets the running relay read what has changed.
+/// Makes the running relay reload its configuration.
 fn reload(config: &Config) -> Result<(), CommandError> {
     let Some(socket) = &config.admin else {
         say(format_args!(
@@ -280,7 +281,8 @@ fn reload(config: &Config) -> Result<(), CommandError> {
     };
     match ask(socket, AdminRequest::Reload) {
         Ok(_) => Ok(()),
-        // Nobody listens. Who may not ask, or gets no answer, does not know whether the relay has read it
+        // No relay is running. After any other error, such as a denied permission or a timeout, it is unknown whether
+        // the relay has reloaded.
         Err(AdminError::Socket { error, .. })
             if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) =>
         {

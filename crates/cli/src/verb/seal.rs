@@ -93,7 +93,7 @@ pub(crate) fn suites() -> impl TypedValueParser<Value = Suite> {
     PossibleValuesParser::new(names).try_map(|name| name.parse::<Suite>())
 }
 
-/// The files that must outlive the work.
+/// The files that must not be replaced or removed.
 fn in_use(args: &SealArgs) -> Result<Vec<PathBuf>, CommandError> {
     #[cfg(feature = "signatures")]
     let sign = &args.sign;
@@ -102,7 +102,7 @@ fn in_use(args: &SealArgs) -> Result<Vec<PathBuf>, CommandError> {
     protected_inputs::named(&args.key, &args.ad, args.recipients.files().iter().chain(sign).chain(args.kept.files()))
 }
 
-/// Seals everything that was named.
+/// Seals all inputs.
 pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
     protected_inputs::refuse_keys_as_names(&args.files.inputs)?;
     let mut plan = Plan::new(&args.files, Direction::Seal)?;
@@ -130,7 +130,7 @@ pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
         own.chain(args.kept.signers()?).collect::<Vec<_>>()
     };
     let identities = args.kept.keys()?;
-    // What was sealed before may have cost as much.
+    // Files sealed earlier may have had the same costs.
     let ceiling = Ceiling { memory_kib: costs.memory_kib.max(Ceiling::default().memory_kib), ..Ceiling::default() };
     let opening = |keys| {
         let opening = Opening::with_keys(keys).ad(&ad).ceiling(ceiling);
@@ -167,7 +167,7 @@ pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
             _ => (stream::input(task)?, sealing),
         };
         let summary = sealing.seal(input, output).map_err(|error| explain(error, task))?;
-        // It is sealed, whatever becomes of its input.
+        // The file was sealed, even if its input cannot be removed.
         listing.note(task, summary.commitment);
         stream::remove(task, &args.files, &summary)
     };
@@ -183,11 +183,11 @@ pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
     Ok(listing.write(&sealing, keys, &args.files, exit))
 }
 
-/// The manifests above the outputs that are not written now: with them no directory opens in which there is another file.
+/// Manifests above the outputs that are not updated now: with them, a directory is refused if it contains other files.
 fn left_behind(plan: &Plan) -> BTreeSet<PathBuf> {
     let outputs =
         plan.tasks.iter().filter_map(|task| if let Place::File(path) = &task.output { Some(path) } else { None });
-    // There may be very many in a directory.
+    // Many outputs may be in one directory.
     let directories: BTreeSet<&Path> = outputs.filter_map(|path| path.parent()).collect();
     let written: HashSet<PathBuf> =
         plan.roots.iter().filter_map(|root| Some(fs::canonicalize(&root.path).ok()?.join(NAME))).collect();
@@ -205,7 +205,7 @@ fn own_keys<'a>(with: &'a SealWith) -> Vec<&'a Key> {
     }
 }
 
-/// Adds what only this verb knows.
+/// Adds hints that only this verb knows.
 fn explain(error: Error, task: &FileTask) -> CommandError {
     let other = match &error {
         Error::KeyLength { given, .. } => Suite::ALL.iter().find(|suite| suite.key_len() == *given),

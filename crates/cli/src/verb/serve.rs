@@ -46,7 +46,7 @@ pub(crate) struct ServeArgs {
     host: Vec<String>,
 }
 
-/// Writes a trial configuration, or serves until a signal ends the program.
+/// Writes a trial configuration, or serves until a signal ends the process.
 pub(crate) fn run(args: &ServeArgs) -> Result<Exit, CommandError> {
     if let Some(folder) = &args.init {
         init(folder, &args.host, &args.client).map_err(|error| not_made(error, folder))?;
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
-/// Why there is no folder: it could not be written, or words of the command line make no sense.
+/// The error if the folder was not created: it could not be written, or the arguments are invalid.
 fn not_made(error: InitError, folder: &Path) -> CommandError {
     if error.is_usage() { invalid(error) } else { failed(error).about(folder) }
 }

@@ -1,4 +1,4 @@
-//! `sealwright sign`: signatures in files of their own.
+//! `sealwright sign`: detached signatures.
 
 use std::path::{Path, PathBuf};
 
@@ -45,7 +45,7 @@ pub(crate) struct FileSignArgs {
     force: bool,
 }
 
-/// Signs each file; one that fails does not stop the rest.
+/// Signs each file; a failure does not stop the rest.
 pub(crate) fn run(args: &FileSignArgs) -> Result<Exit, CommandError> {
     if args.files.len() > 1 && args.output.is_some() {
         return Err(CommandError::usage("-o names one signature, but there are several files"));
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &FileSignArgs) -> Result<Exit, CommandError> {
     if stdin && args.output.is_none() {
         return Err(CommandError::usage("standard input has no name for its signature").hint("use -o SIG"));
     }
-    // Before the first file: what one signature replaces may be what the next one is for.
+    // Checked before the first file, because the output for one file may be the input for the next.
     for output in args.files.iter().filter_map(|path| output_of(args, path)) {
         let read = |path: &PathBuf| if is_stdin(path) { "/dev/stdin".into() } else { path.clone() };
         refuse_inputs(&output, args.files.iter().chain([&args.sign]).map(read))?;
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &FileSignArgs) -> Result<Exit, CommandError> {
     for path in &args.files {
         let one = || {
             let input = if is_stdin(path) { Input::stdin() } else { Input::open(path) }?;
-            // As readable as what it is for.
+            // The signature is as readable as the file that it signs.
             let (identity, mode) = (input.identity(), input.mode().unwrap_or(0o600) & 0o666);
             let signature = sign_file(&key, input, &args.comment, &Work::default())?;
             let output = match output_of(args, path) {
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &FileSignArgs) -> Result<Exit, CommandError> {
     Ok(worst.exit())
 }
 
-/// Where the signature of a file goes, if not to standard output.
+/// The path of a file's signature, if it is not written to standard output.
 fn output_of(args: &FileSignArgs, path: &Path) -> Option<PathBuf> {
     match &args.output {
         Some(output) => Some(output.clone()).filter(|output| !is_stdout(output)),
@@ -93,7 +93,7 @@ fn output_of(args: &FileSignArgs, path: &Path) -> Option<PathBuf> {
     }
 }
 
-/// Where the signature of a file is: `FILE.sig`.
+/// The default path of a file's signature: `FILE.sig`.
 pub(crate) fn beside(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".sig");

@@ -68,7 +68,7 @@ pub(crate) fn run(args: &VectorsArgs) -> Result<Exit, CommandError> {
     Ok(if total.failed > 0 { Exit::Failed } else { exit })
 }
 
-/// The levels that a word names.
+/// The levels that the argument selects.
 fn levels(word: Option<&str>) -> Result<Vec<Isa>, CommandError> {
     match word {
         None => Ok(vec![Isa::best()]),

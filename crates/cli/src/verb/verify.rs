@@ -56,7 +56,7 @@ pub(crate) struct VerifyArgs {
     quiet: bool,
 }
 
-/// Opens each file into nothing; one that fails does not stop the rest.
+/// Opens each file and discards the text; a failure does not stop the rest.
 pub(crate) fn run(args: &VerifyArgs) -> Result<Exit, CommandError> {
     let stdin = [PathBuf::from("-")];
     let files = if args.files.is_empty() { &stdin[..] } else { &args.files };
@@ -103,7 +103,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<Exit, CommandError> {
         Err(error) => worst.failed(&error),
     };
     for path in files {
-        // A directory may have the name that means standard input.
+        // A directory may have a name that otherwise means standard input.
         if !is_stdin(path) && path.is_dir() {
             let verified =
                 if args.each { each(args, path, &opening, &mut worst, tell) } else { Err(is_directory(path)) };
@@ -122,8 +122,8 @@ fn is_directory(path: &Path) -> CommandError {
     CommandError::failed("is a directory").about(path).hint("--each checks every sealed file in it")
 }
 
-/// Verifies every sealed file in a directory, and with its manifest that it is the one of that name and that none is
-/// missing.
+/// Verifies every sealed file in a directory, and, if there is a manifest, that each is the file listed under its name
+/// and that none is missing.
 fn each(
     args: &VerifyArgs,
     directory: &Path,
@@ -156,7 +156,7 @@ fn each(
     Ok(())
 }
 
-/// What is known of the signature of a file that was opened.
+/// What is known about the signature of a file that was opened.
 fn signature(done: &Summary, unchecked: bool) -> String {
     let Some(id) = done.signer else { return String::new() };
     let id: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
