@@ -13,7 +13,7 @@ use crate::{
     chunk::{self, COMMITMENT, HEADER, NONCE, SALT, SEALED, TAG, nonce},
 };
 
-/// The name of the construction in the key derivation.
+/// The label in the key derivation: the name of the construction.
 const LABEL: &[u8] = b"c2sp.org/chunked-encryption@v1+";
 
 /// Seals and opens the chunks of one stream, in any order and from several threads.
@@ -43,7 +43,7 @@ const LABEL: &[u8] = b"c2sp.org/chunked-encryption@v1+";
 pub struct ChunkCipher {
     aead: Box<dyn Aead>,
     base: Zeroizing<[u8; NONCE]>,
-    /// Not where a stream is opened: its nonces are used up.
+    /// Whether chunks may be sealed. Not for a stream that was opened, whose nonces are already used.
     seals: bool,
 }
 
@@ -153,7 +153,8 @@ impl ChunkCipher {
         }
         let last = chunk.len() < SEALED;
         let flaw = || StreamError::Chunk { index, offset: chunk::offset(index), last };
-        // Whoever has the key can make such a chunk, which no other reader of the stream takes for one.
+        // Whoever has the key can make a longer chunk with a valid tag, but no other reader of the format would accept
+        // it.
         if chunk.len() > SEALED {
             chunk.fill(0);
             return Err(flaw());

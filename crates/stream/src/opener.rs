@@ -126,7 +126,8 @@ impl<R: Read> Read for Opener<R> {
     }
 }
 
-/// Reads until `buffer` is full or `from` ends. `filled` counts what came, so a call that failed may be repeated.
+/// Reads until `buffer` is full or `from` ends. `filled` counts the bytes read, so that a call that failed can be
+/// repeated.
 fn fill(from: &mut impl Read, buffer: &mut [u8], filled: &mut usize) -> io::Result<()> {
     while *filled < buffer.len() {
         match from.read(&mut buffer[*filled..]) {

@@ -1,4 +1,5 @@
-//! Streams of every length, in pieces of every length, changed and cut anywhere, over writers and readers that fail.
+//! Streams of all lengths, in pieces of all lengths, changed and truncated anywhere, over writers and readers that
+//! fail.
 #![allow(clippy::unwrap_used)]
 
 use std::io::{self, ErrorKind, Read, Write};
@@ -127,7 +128,7 @@ fn where_a_stream_was_cut_is_told() {
     }
 }
 
-/// Counts how often it is asked to hand on what it holds.
+/// A writer that counts flushes.
 #[derive(Default)]
 struct Held {
     bytes: Vec<u8>,
@@ -158,7 +159,7 @@ fn flushing_hands_on_whole_chunks() {
     assert_eq!(sealer.finish().unwrap().flushed, 3);
 }
 
-/// Asked for no bytes, some readers wait all the same.
+/// A reader that must never be asked for 0 bytes, because some readers block even then.
 struct NeverForNothing<R>(R);
 
 impl<R: Read> Read for NeverForNothing<R> {
@@ -201,7 +202,7 @@ fn another_key_or_context_is_told_from_damage() {
     assert_eq!(error, StreamError::KeyLength { suite: Suite::Aes256Gcm, wanted: 32, given: 16 });
 }
 
-/// Takes and gives a few bytes at a time and says "try again" in between.
+/// Transfers a few bytes at a time, with `WouldBlock` and `Interrupted` in between.
 struct Unready<T> {
     inner: T,
     calls: u32,
@@ -285,7 +286,7 @@ fn calls_that_failed_may_be_repeated() {
     assert!(refused.iter().all(|&times| times > 0), "errors are handed on: {refused:?}");
 }
 
-/// Its nonces are used: another text under them would show both.
+/// Its nonces are used: sealing another text with them would reveal both texts.
 #[test]
 #[should_panic(expected = "a stream that was opened has used its nonces")]
 fn a_stream_that_was_opened_seals_nothing() {
@@ -310,7 +311,7 @@ fn numbers_that_no_chunk_has_are_refused() {
     assert!(matches!(last, Err(StreamError::Chunk { index, .. }) if index == chunk::MAX_CHUNKS - 1));
 }
 
-/// C2SP: "implementations MUST abort".
+/// The specification: "implementations MUST abort".
 #[test]
 #[should_panic(expected = "a stream has at most 2^38 chunks")]
 fn a_chunk_whose_number_no_stream_has_is_not_sealed() {
@@ -319,7 +320,7 @@ fn a_chunk_whose_number_no_stream_has_is_not_sealed() {
     cipher.seal_chunk(chunk::MAX_CHUNKS, &mut [7; 100], 84);
 }
 
-/// No reader of the format would open it.
+/// No reader of the format could open it.
 #[test]
 #[should_panic(expected = "a chunk has at most 16384 bytes of text")]
 fn a_chunk_that_is_too_long_is_not_sealed() {
@@ -329,7 +330,8 @@ fn a_chunk_that_is_too_long_is_not_sealed() {
     cipher.seal_chunk(1, &mut chunk, chunk::PLAIN + 1);
 }
 
-/// Authentic by its tag, as whoever has the key can make it. An `Opener` takes its beginning for a chunk, and refuses it.
+/// Its tag is valid, because whoever has the key can make such a chunk. An `Opener` reads only its beginning as a chunk
+/// and refuses it.
 #[test]
 fn a_chunk_that_is_longer_than_chunks_are_is_refused() {
     let (cipher, header) = ChunkCipher::create(Suite::Aes256Gcm, Isa::best(), &KEY, &[b"context"]).unwrap();

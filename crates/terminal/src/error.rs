@@ -4,10 +4,10 @@ use std::{fmt, io, path::Path, sync::OnceLock};
 
 use crate::exit::Exit;
 
-/// The program's name in front of errors.
+/// The program's name, printed before errors.
 static PROGRAM: OnceLock<&str> = OnceLock::new();
 
-/// Sets the name in front of errors, once a process.
+/// Sets the program's name; called once per process.
 pub(crate) fn set_program(name: &'static str) {
     let _ = PROGRAM.set(name);
 }

@@ -20,14 +20,14 @@ use signal_hook::{
 
 use crate::{error::CommandError, exit::Exit, streams::say};
 
-/// How long standard error may take to say that the program was interrupted.
+/// The maximum time for printing the message about an interrupt.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// What to do after an interrupt, where there is something.
+/// The hint after that message, if there is one.
 static HINT: OnceLock<&str> = OnceLock::new();
 
 /// Sets the hint that is printed after an interrupt.
 pub fn hint(hint: &'static str) {
-    // One verb a process: nobody has set one before.
+    // Each process runs only one verb, so no hint was set before.
     let _ = HINT.set(hint);
 }
 
@@ -79,14 +79,14 @@ fn start(
                 SIGXFSZ => {}
                 SIGTSTP => {
                     stop();
-                    // If it cannot be stopped, it goes on.
+                    // If the process cannot be stopped, it continues.
                     let _ = emulate_default_handler(SIGTSTP);
                 }
                 SIGCONT => resume(),
                 _ => {
                     clean_up();
                     tell();
-                    // At once: C libraries that clean up at exit would take away what other threads still use.
+                    // Exits without running C exit handlers, which could free what other threads still use.
                     signal_hook::low_level::exit(Exit::Interrupted as i32);
                 }
             }
@@ -95,20 +95,21 @@ fn start(
     thread::Builder::new().name("signals".into()).spawn(heed).map(drop).map_err(failed)
 }
 
-/// Says that the program was interrupted. Where nobody reads standard error, the end does not wait for it: a thread that
-/// writes there may have its lock for ever.
+/// Prints that the program was interrupted, but does not wait for it longer than `PATIENCE`: a thread that is blocked
+/// on writing to standard error may hold its lock forever.
 fn tell() {
     let (said, heard) = mpsc::channel();
     let saying = move || {
         say(CommandError::new(Exit::Interrupted, "interrupted").hints(HINT.get()));
         let _ = said.send(());
     };
-    // Without a thread nothing is said, and the channel tells that at once.
+    // If no thread can be started, nothing is printed, and the channel is closed at once.
     let _ = thread::Builder::new().spawn(saying);
     let _ = heard.recv_timeout(PATIENCE);
 }
 
-/// The signals that this process was started to ignore, signal n as bit n - 1; none where the system does not tell.
+/// The signals that the process was started with as ignored, signal n as bit n - 1; none if the system does not report
+/// them.
 fn ignored() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

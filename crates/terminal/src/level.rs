@@ -6,8 +6,7 @@ use sealwright::Isa;
 
 use crate::error::{CommandError, printable};
 
-/// Refuses a level that does not exist or belongs to other processors: it would have no effect, and nobody would
-/// notice.
+/// Refuses a level that does not exist or belongs to another processor architecture: it would silently have no effect.
 pub(crate) fn check() -> Result<(), CommandError> {
     let name = match env::var("SEALWRIGHT_ISA") {
         Ok(name) => name,

@@ -76,7 +76,7 @@ mod tests {
     #[command(name = "trial", after_help = "Example:\n    trial")]
     struct Trial;
 
-    /// An empty section stood in every page.
+    /// A regression: every page had an empty section.
     #[test]
     fn what_comes_after_the_options_has_its_own_sections() {
         let pages = manual::<Trial>().map(|pages| pages.into_iter().map(|page| page.roff).collect::<Vec<_>>());

@@ -8,10 +8,11 @@ pub fn similar<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     near.min_by_key(|(far, _)| *far).map(|(_, other)| other)
 }
 
-/// How many characters are to be inserted, left out, replaced or swapped with their neighbour to make one word of another.
+/// The number of characters to insert, delete, replace or transpose with a neighbour to turn one word into the other.
 fn distance(from: &str, to: &str) -> usize {
     let (from, to): (Vec<_>, Vec<_>) = (from.chars().collect(), to.chars().collect());
-    // Of the parts of `from` that end two characters before, one before, and here
+    // Rows of the distance matrix: for the prefixes of `from` that are two characters shorter, one shorter, and the
+    // current one.
     let (mut before, mut last): (Vec<usize>, Vec<usize>) = (Vec::new(), (0..=to.len()).collect());
     for (i, &a) in from.iter().enumerate() {
         let mut row = vec![i + 1];

@@ -13,9 +13,10 @@ use crate::{
     streams::{print, say},
 };
 
-/// A longer word is no option, and may be a key: one of 16 bytes has 32 hexadecimal digits.
+/// A longer word is not an option, and may be a key: a key of 16 bytes has 32 hexadecimal digits.
 const LONGEST: usize = 31;
-/// Words of other programs, and the verbs and options here that do the same. What clap finds similar does something else.
+/// Words that other programs use, and the verbs or options of this program that do the same. clap would suggest a word
+/// of similar spelling instead, which does something else.
 const OURS: [(&str, &str); 4] =
     [("encrypt", "seal"), ("decrypt", "open"), ("--key", "--key-file"), ("--password", "--passphrase")];
 
@@ -37,7 +38,8 @@ pub(crate) fn explain<A: CommandFactory>(error: &clap::Error, words: &[OsString]
     error.exit()
 }
 
-/// One line that says what is wrong, then hints: clap's tips, and the command that prints the help.
+/// Turns clap's error into one line that says what is wrong, and hints: clap's tips, and the command that prints the
+/// help.
 fn reword(error: &clap::Error, rendered: &str, words: &[OsString], (verb, name): (Command, String)) -> CommandError {
     let help = format!("{name} --help");
     if let Some(what) = without_value(error) {
@@ -50,7 +52,7 @@ fn reword(error: &clap::Error, rendered: &str, words: &[OsString], (verb, name):
     let text = rendered.strip_prefix("error: ").unwrap_or(rendered);
     let first = text.split("\n\n").next().unwrap_or_default();
     let usage = CommandError::usage(first.split_whitespace().collect::<Vec<_>>().join(" "));
-    // That an option could be a value behind `--` is true of every one, and helps nobody.
+    // clap's tip to pass an unknown option as a value after `--` applies to any word and is not helpful.
     let tips =
         text.lines().filter_map(|line| line.trim().strip_prefix("tip: ")).filter(|tip| !tip.starts_with("to pass "));
     let usage = match ours(error, &verb) {
@@ -60,7 +62,7 @@ fn reword(error: &clap::Error, rendered: &str, words: &[OsString], (verb, name):
     usage.hint(help)
 }
 
-/// Whether a value is there and empty. To clap that is the same as one that is missing.
+/// Whether the value is present but empty. clap reports that as a missing value.
 fn is_empty(error: &clap::Error, words: &[OsString]) -> bool {
     let option = context(error, ContextKind::InvalidArg).split([' ', '=']).next().unwrap_or_default();
     let is_there = |word: &OsString| word.is_empty() || *word == *format!("{option}=");
@@ -70,7 +72,7 @@ fn is_empty(error: &clap::Error, words: &[OsString]) -> bool {
         && words.iter().any(is_there)
 }
 
-/// What does here what a word does in other programs, if the verb has it.
+/// What this program has in place of a word of other programs, if the verb supports it.
 fn ours(error: &clap::Error, verb: &Command) -> Option<&'static str> {
     let word = match error.kind() {
         ErrorKind::UnknownArgument => context(error, ContextKind::InvalidArg),
@@ -85,7 +87,7 @@ fn ours(error: &clap::Error, verb: &Command) -> Option<&'static str> {
     has.then_some(ours)
 }
 
-/// What clap says of an error, where that is one text.
+/// A piece of context in clap's error, if it is a single string.
 fn context(error: &clap::Error, kind: ContextKind) -> &str {
     match error.get(kind) {
         Some(ContextValue::String(text)) => text,
@@ -93,8 +95,8 @@ fn context(error: &clap::Error, kind: ContextKind) -> &str {
     }
 }
 
-/// What is wrong, where clap would repeat what may be a secret: a passphrase behind an option that asks for one, or that takes
-/// the number of a descriptor; a key in place of a word or of a value.
+/// The message for errors in which clap would repeat a possible secret: a passphrase after an option that prompts for
+/// one or takes a descriptor number, or a key as an argument or a value.
 fn without_value(error: &clap::Error) -> Option<String> {
     let argument = context(error, ContextKind::InvalidArg);
     let name = argument.split(' ').next().unwrap_or_default();
@@ -118,7 +120,7 @@ fn without_value(error: &clap::Error) -> Option<String> {
     }
 }
 
-/// The verb whose help the hint names, and its name: as many words of the command line as are verbs.
+/// The verb that the command line selects, and its full name, for the hint that names its help.
 fn verb<A: CommandFactory>(words: &[OsString]) -> (Command, String) {
     let mut command = A::command();
     let mut name = command.get_name().to_owned();
@@ -148,14 +150,14 @@ mod tests {
         },
     }
 
-    /// What is said of a line that is not valid.
+    /// The message for an invalid command line.
     fn said(line: &str) -> String {
         let words: Vec<_> = line.split_whitespace().map(OsString::from).collect();
         let Err(error) = Trial::try_parse_from(&words) else { return String::new() };
         reword(&error, &error.render().to_string(), &words, verb::<Trial>(&words)).to_string()
     }
 
-    /// Of 16 bytes and of 32, in hexadecimal.
+    /// Keys of 16 and of 32 bytes, in hexadecimal.
     #[test]
     fn a_word_that_may_be_a_key_is_not_repeated() {
         for key in ["8f1e2d3c4b5a69788796a5b4c3d2e1f0".to_owned(), "8f1e2d3c4b5a6978".repeat(4)] {

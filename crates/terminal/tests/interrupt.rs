@@ -1,4 +1,5 @@
-//! What an interrupted program says, and that it ends where nobody listens. The tests start their own program again.
+//! What an interrupted program prints, and that it ends even if standard error is blocked. Each test runs its own
+//! executable again as a child process.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::{
@@ -10,10 +11,10 @@ use std::{
 
 use sealwright_terminal::{interrupt, say};
 
-/// Set in the program that a test starts.
+/// Set in the child process of a test.
 const STARTED: &str = "SEALWRIGHT_TEST_INTERRUPT";
 
-/// Starts `test` as a program of its own. What it says on standard error goes into the pipe.
+/// Runs `test` in a child process, with standard error connected to a pipe.
 fn start(test: &str) -> (Child, io::PipeReader) {
     let (heard, said) = io::pipe().unwrap();
     let mut command = Command::new("env");
@@ -30,7 +31,7 @@ fn terminate(child: &Child) {
     assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
 }
 
-/// The exit code; the test fails if the program does not end.
+/// The exit code of the child; the test fails if it does not end.
 fn code(mut child: Child) -> Option<i32> {
     let patience = Instant::now() + Duration::from_secs(30);
     loop {
@@ -63,8 +64,8 @@ fn an_interrupt_is_told_with_its_hint() {
     assert_eq!(code(child), Some(130));
 }
 
-/// The pipe of standard error is full (`2>&1 | less`): who writes there has its lock, and waits. A signal ends the program
-/// all the same.
+/// The pipe of standard error is full (`2>&1 | less`): a thread that writes to it blocks and holds its lock. A signal
+/// must end the program nevertheless.
 #[test]
 fn an_interrupt_does_not_wait_for_who_reads_standard_error() {
     if is_started() {
@@ -75,7 +76,7 @@ fn an_interrupt_does_not_wait_for_who_reads_standard_error() {
     }
     let (child, mut heard) = start("an_interrupt_does_not_wait_for_who_reads_standard_error");
     heard.read_exact(&mut [0; 1]).unwrap();
-    // Now the pipe fills.
+    // The pipe fills during this time.
     std::thread::sleep(Duration::from_millis(300));
     terminate(&child);
     assert_eq!(code(child), Some(130));
