@@ -1,4 +1,4 @@
-//! Files: what was sealed is edited, opened and read from anywhere.
+//! Fuzzes whole files: a sealed file is edited, then opened and read at random positions.
 
 use std::{
     ffi::CString,
@@ -19,14 +19,14 @@ use crate::{
     reader::*,
 };
 
-/// A file in a folder, for Rust and for C.
+/// A path in `folder`, for Rust and for C.
 fn at(folder: &Path, name: &str) -> (PathBuf, CString) {
     let path = folder.join(name);
     let c = CString::new(path.as_os_str().as_bytes()).expect("no zero");
     (path, c)
 }
 
-/// Edits of a file: other bits, fewer bytes, more bytes.
+/// Edits a file: flips bits, removes bytes, or adds bytes.
 fn edit(sealed: &mut Vec<u8>, bytes: &mut &[u8]) {
     let Some([count]) = next(bytes) else { return };
     for _ in 0..count % 4 {
@@ -40,12 +40,13 @@ fn edit(sealed: &mut Vec<u8>, bytes: &mut &[u8]) {
     }
 }
 
-/// Seals a file in an empty folder, edits it, and opens and reads it: in the same way as Rust does from memory, and never with a byte that was not sealed.
+/// Seals a file in an empty folder, edits it, then opens and reads it. The result must be the same as that of the Rust
+/// library in memory, and no byte may be returned that was not sealed.
 pub fn files(folder: &Path, mut bytes: &[u8]) {
     let Some([choice, flags, many, a, b, ad_len]) = next(&mut bytes) else { return };
     let suite = SUITES[usize::from(choice) % SUITES.len()];
     let raw: Vec<u8> = (0..suite.key_len()).map(|at| choice.wrapping_add(at as u8)).collect();
-    // Up to three chunks and a part of one.
+    // Up to three chunks and a part of a fourth.
     let len = usize::from(u16::from_be_bytes([a, b])) + (usize::from(many % 4) << 16);
     let text: Vec<u8> = (0..len).map(|at| (at ^ at >> 8) as u8).collect();
     let ad = vec![many; usize::from(ad_len)];
@@ -87,10 +88,11 @@ pub fn files(folder: &Path, mut bytes: &[u8]) {
     }
 }
 
-/// Reads parts of a sealed file from anywhere; each byte that is given is one of the text. Of a file that `is_whole` every part is.
+/// Reads parts of a sealed file at random positions. Each byte that is returned must be that of the text; if the file
+/// `is_whole`, every read must succeed.
 ///
 /// # Safety
-/// The key must be one.
+/// `key` must be a valid key.
 unsafe fn read(
     path: &Path,
     name: &CString,

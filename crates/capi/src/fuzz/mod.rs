@@ -1,5 +1,5 @@
-//! Programs that use the C interface in any way that the header allows, beside a model in Rust: which error each call returns, and
-//! each byte of memory afterwards.
+//! Fuzzes the C interface with any calls that the header permits, and compares each with a model in Rust: the error
+//! that it returns, and every byte of memory afterwards.
 
 mod files;
 
@@ -17,7 +17,7 @@ use crate::{
     stream::*,
 };
 
-/// The suites of the header.
+/// The suites in the header.
 const SUITES: [Suite; 6] = [
     Suite::Aes256Gcm,
     Suite::Aes128Gcm,
@@ -28,19 +28,19 @@ const SUITES: [Suite; 6] = [
 ];
 const TAG: usize = SEALWRIGHT_TAG_LEN;
 const NONCE: usize = SEALWRIGHT_NONCE_LEN;
-/// Bytes of memory in which a call's buffers lie, one over the other.
+/// Bytes of memory in which the buffers of a call are placed, so that they can overlap.
 const ARENA: usize = 400;
-/// Of a batch.
+/// The maximum number of messages in a batch.
 const MOST: usize = 4;
 
-/// The next bytes of an input, or none if it ends before.
+/// The next bytes of the fuzzer's input, or `None` if it ends before.
 fn next<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     let (taken, rest) = bytes.split_first_chunk()?;
     *bytes = rest;
     Some(*taken)
 }
 
-/// A key in the library, and the same in Rust.
+/// A key of the C interface, and the same key in Rust.
 struct Keyed {
     theirs: *mut SealwrightKey,
     model: Box<dyn Aead>,
@@ -65,19 +65,19 @@ impl Drop for Keyed {
     }
 }
 
-/// Where a message's buffers lie in an arena.
+/// The positions of a message's buffers in an arena.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     nonce: usize,
     ad: (usize, usize),
     input: (usize, usize),
     output: usize,
-    /// Pointers that are NULL: bit 0 the nonce's, 1 the associated data's, 2 the input's, 3 the output's.
+    /// Which pointers are NULL: bit 0 the nonce's, 1 the associated data's, 2 the input's, 3 the output's.
     null: u8,
 }
 
 impl Place {
-    /// Eight bytes say where; nothing lies outside of the arena.
+    /// Decodes eight bytes; every buffer is inside the arena.
     fn of([nonce, ad, ad_len, input, input_len, output, null, _]: [u8; 8]) -> Place {
         let within = |at: u8, len: usize| usize::from(at) % (ARENA - len);
         let (ad_len, input_len) = (usize::from(ad_len % 70), usize::from(input_len % 100));
@@ -86,7 +86,7 @@ impl Place {
             ad: (within(ad, ad_len), ad_len),
             input: (within(input, input_len), input_len),
             output: within(output, input_len + TAG),
-            // Most calls have all of them.
+            // Most calls have no NULL pointers.
             null: if null & 0xf0 == 0 { null } else { 0 },
         }
     }
@@ -95,14 +95,14 @@ impl Place {
         self.null >> bit & 1 == 1
     }
 
-    /// The call's pointers into `arena`.
+    /// The arguments of the call, as pointers into `arena`.
     fn pointers(&self, arena: *mut u8) -> [*mut u8; 4] {
         let at = |bit, at| if self.is_null(bit) { ptr::null_mut() } else { arena.wrapping_add(at) };
         [at(0, self.nonce), at(1, self.ad.0), at(2, self.input.0), at(3, self.output)]
     }
 }
 
-/// What a message's call does to an arena, and the error that it returns.
+/// The model: applies the call's effect to an arena and returns the expected error.
 fn model(key: &dyn Aead, place: &Place, seals: bool, nonce: Option<[u8; NONCE]>, arena: &mut [u8]) -> SealwrightError {
     let Some(nonce) = nonce else { return SealwrightErrorArgument };
     let ((ad_at, ad_len), (from, len)) = (place.ad, place.input);
@@ -133,7 +133,8 @@ fn model(key: &dyn Aead, place: &Place, seals: bool, nonce: Option<[u8; NONCE]>,
     SealwrightOk
 }
 
-/// Makes the input a genuine message, or one with a change; it is none if it lies over its nonce or its associated data.
+/// Makes the input an authentic message, possibly with one change. It is not authentic if it overlaps its nonce or its
+/// associated data.
 fn seal_there(key: &dyn Aead, place: &Place, what: u8, arena: &mut [u8]) {
     let ((ad_at, ad_len), (from, len)) = (place.ad, place.input);
     let Some(text_len) = len.checked_sub(TAG) else { return };
@@ -144,7 +145,8 @@ fn seal_there(key: &dyn Aead, place: &Place, what: u8, arena: &mut [u8]) {
     input[usize::from(what) % len] ^= u8::from(what & 4 == 0);
 }
 
-/// Messages one at a time, whose buffers overlap, or are NULL: two bytes for key and memory, then eight a call.
+/// Single messages, whose buffers may overlap or be NULL. Format of the input: two bytes for the key and the memory,
+/// then eight bytes per call.
 pub fn messages(mut bytes: &[u8]) {
     let Some([choice, seed]) = next(&mut bytes) else { return };
     let key = Keyed::new(choice);
@@ -168,7 +170,8 @@ pub fn messages(mut bytes: &[u8]) {
     }
 }
 
-/// Batches, each message in memory of its own: two bytes for key and memory, then one a batch and eight a message.
+/// Batches, each message in memory of its own. Format of the input: two bytes for the key and the memory, then one byte
+/// per batch and eight per message.
 pub fn batches(mut bytes: &[u8]) {
     let Some([choice, seed]) = next(&mut bytes) else { return };
     let key = Keyed::new(choice);
@@ -220,16 +223,16 @@ pub fn batches(mut bytes: &[u8]) {
     }
 }
 
-/// What a program's functions for streams know.
+/// The state of the caller's functions for streams.
 #[derive(Default)]
 struct State {
     stream: Vec<u8>,
-    /// Where reading is.
+    /// The position of the next read.
     at: usize,
     calls: usize,
-    /// Bits of the calls that fail, of the first 64 and then again.
+    /// A bit for each of 64 calls, repeated: whether it fails.
     fails: u64,
-    /// Whether a call that fails says that it gave more than it was asked for.
+    /// Whether a failing read reports success, with more bytes than requested.
     lies: bool,
 }
 
@@ -265,7 +268,8 @@ unsafe extern "C" fn read(state: *mut c_void, bytes: *mut u8, len: usize, got: *
     0
 }
 
-/// A stream that is written and ended in any order, to a function that fails, and read again, with a change, from one that fails.
+/// A stream that is written and finished in any order with a write function that may fail, then read, possibly changed,
+/// with a read function that may fail.
 pub fn streams(mut bytes: &[u8]) {
     let Some([choice, steps, change, how]) = next(&mut bytes) else { return };
     let Some(fails) = next(&mut bytes).map(u64::from_be_bytes) else { return };
@@ -280,7 +284,7 @@ pub fn streams(mut bytes: &[u8]) {
         sealwright_sealer_new(name.as_ptr(), key.as_ptr(), key.len(), ptr::null(), 0, Some(write), to, &raw mut sealer)
     };
     assert_eq!(made == 0, !sealer.is_null());
-    // What was written, and behind it what may be there in part
+    // The text that was certainly written, and the text that may have been written in part.
     let (mut text, mut part) = (Vec::new(), Vec::new());
     let (mut cut, mut ending, mut whole) = (made != 0, false, false);
     for _ in 0..steps % 12 {
@@ -328,7 +332,7 @@ pub fn streams(mut bytes: &[u8]) {
     };
     assert_eq!(made == 0, !opener.is_null());
     let (mut opened, mut proven, mut failed) = (Vec::new(), false, made != 0);
-    // Four turns read two chunks or more, and eleven writes fill 27
+    // Enough rounds to read everything: four read at least two chunks, and eleven writes fill at most 27.
     for turn in 0..64_usize {
         if opener.is_null() {
             break;
