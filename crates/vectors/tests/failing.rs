@@ -1,4 +1,4 @@
-//! A runner that cannot fail is worth nothing: whatever is changed in a vector, it must notice.
+//! Tests the runner: it must report every change to a vector. A runner that never fails would be worthless.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod support;
@@ -10,28 +10,28 @@ use sealwright_vectors::Options;
 use serde_json::Value;
 use support::{check, check_bytes, counts, every_level, ours, tests, with, wycheproofs};
 
-/// Fields whose bytes decide a result.
+/// Fields whose bytes determine a result.
 const BYTES: &[&str] =
     &["key", "iv", "nonce", "aad", "msg", "ct", "tag", "entropy", "pers", "out", "k1", "k2", "seed", "ct_sha256"];
 
-/// The best level alone: what is tried here is the runner.
+/// The best level only, because the runner is under test, not the levels.
 fn best() -> Options {
     Options { isas: vec![Isa::best()] }
 }
 
-/// The digits of a field with one bit of the first byte changed, if there are any.
+/// The value of a hexadecimal field with one bit of the first byte flipped, unless it is empty.
 fn flip(value: &Value) -> Option<Value> {
     let digits = value.as_str().filter(|digits| digits.len() >= 2)?;
     let byte = u8::from_str_radix(&digits[..2], 16).ok()?;
     Some(format!("{:02x}{}", byte ^ 0x20, &digits[2..]).into())
 }
 
-/// A test's number as failures name it.
+/// A test's number as in failures.
 fn place(test: &Value) -> String {
     format!("tcId {}", test["tcId"])
 }
 
-/// Changes the valid tests of `text` that `change` can change; returns the document and which they are.
+/// Applies `change` to the valid tests of `text`; returns the document and the tests that were changed.
 fn changed(text: &str, change: impl Fn(&mut Value) -> bool) -> (String, HashSet<String>) {
     let mut document: Value = serde_json::from_str(text).unwrap();
     let valid = tests(&mut document).filter(|test| test["result"] == "valid");
@@ -112,7 +112,7 @@ fn each_field_of_a_line_counts() {
     }
 }
 
-/// No key of such a length exists, so nothing can be valid under it.
+/// No key has this length, so no valid case can have it.
 #[cfg(feature = "chacha")]
 #[test]
 fn a_key_that_no_algorithm_takes_is_noticed() {
@@ -126,7 +126,7 @@ fn a_key_that_no_algorithm_takes_is_noticed() {
     }
 }
 
-/// A committing suite has one length of tags, as others have.
+/// Committing suites have a single tag length.
 #[test]
 fn the_tag_length_of_committing_suites_counts() {
     let documents = ours();
@@ -143,7 +143,7 @@ fn the_tag_length_of_committing_suites_counts() {
     }
 }
 
-/// Tags of the right bytes and a length that the key is not configured for, and lengths that no key can have.
+/// Correct tags of a length for which the key is not configured, and lengths that no key can have.
 #[test]
 fn tags_of_other_lengths_are_refused() {
     let line = |taglen: &str, digits: usize| {

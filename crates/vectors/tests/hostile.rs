@@ -1,4 +1,4 @@
-//! Files that are no vectors, or broken ones: an error that names the place, never a panic, never a pass.
+//! Files that are not vectors, or malformed: the result is an error that names the place, never a panic, never a pass.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod support;
@@ -84,7 +84,7 @@ fn bytes_that_are_no_text() {
     assert!(check_file(&std::env::temp_dir(), &every_level(), &mut |_| {}).is_err(), "a directory");
 }
 
-/// A case before the broken one was still told of.
+/// Failures before the malformed case are reported.
 #[test]
 fn failures_come_as_they_are_found() {
     let file = tempfile::NamedTempFile::new().unwrap();
@@ -108,7 +108,7 @@ fn lines_may_be_blank_or_long() {
 fn lines_without_end_take_no_memory_without_end() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     writeln!(file, "{}", with("comment", r#""x""#)).unwrap();
-    // Sparse: it takes no space on the disk.
+    // A sparse file, which takes no space on disk.
     file.as_file().set_len(8 << 30).unwrap();
     let error = check_file(file.path(), &every_level(), &mut |_| {}).unwrap_err().to_string();
     assert!(error.contains("line 2: the line is longer than 8 MiB"), "{error}");
@@ -118,7 +118,7 @@ fn lines_without_end_take_no_memory_without_end() {
     assert!(error.contains("at most 64 MiB"), "{error}");
 }
 
-/// A name from a file is no reason to keep all of it, or one count for each of a million names.
+/// Names from a file are shortened, and a million different names do not get a count each.
 #[test]
 fn reasons_are_few() {
     let lines: String = (0..500).map(|i| with("alg", &format!("\"{i}{}\"", "x".repeat(100))) + "\n").collect();
@@ -129,7 +129,7 @@ fn reasons_are_few() {
     assert_eq!(report.reasons.values().sum::<usize>(), 500);
 }
 
-/// A pipe has no beginning to go back to.
+/// A pipe cannot be rewound.
 #[cfg(unix)]
 #[test]
 fn pipes_are_read() {

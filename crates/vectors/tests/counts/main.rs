@@ -1,4 +1,4 @@
-//! The table of `docs/SECURITY.md` that says how many vectors passed, failed and were skipped, computed anew.
+//! Computes the table in `docs/SECURITY.md` of how many vectors passed, failed and were skipped.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod ccm;
@@ -9,7 +9,7 @@ use std::{fmt::Write, fs, path::Path};
 
 use support::{check, every_level, ours, wycheproofs};
 
-/// Where the vectors of a document come from, in a few words: the first words of its origin.
+/// A short name for the source of a document: the first words of its origin.
 fn origin(text: &str) -> String {
     let document: serde_json::Value = serde_json::from_str(text).unwrap();
     let line =

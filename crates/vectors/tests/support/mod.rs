@@ -1,4 +1,4 @@
-//! What the tests of the runner share.
+//! Helpers for the tests of the runner.
 #![allow(dead_code)] // not every test needs all of it
 
 use std::{fs, path::Path};
@@ -41,7 +41,7 @@ pub(crate) fn tests(document: &mut Value) -> impl Iterator<Item = &mut Value> {
     groups.flat_map(|group| group["tests"].as_array_mut().unwrap().iter_mut())
 }
 
-/// Checks a document, and gathers the failures.
+/// Checks a document, and collects the failures.
 pub(crate) fn check(name: &str, text: &str, options: &Options) -> (Report, Vec<FailedCase>) {
     let mut failures = Vec::new();
     let report = check_text(name, text, options, &mut |failure| failures.push(failure.clone())).unwrap();
@@ -60,7 +60,7 @@ pub(crate) fn counts(report: &Report) -> (usize, usize, usize) {
     (report.passed, report.failed, report.skipped)
 }
 
-/// One valid line, with a field changed.
+/// A valid line with one field changed.
 pub(crate) fn with(field: &str, value: &str) -> String {
     let case = r#"{"alg":"AES-GCM","key":"00000000000000000000000000000000","nonce":"000000000000000000000000","aad":"",
         "msg":"00000000000000000000000000000000","ct":"0388dace60b6a392f328c2b971b2fe78",
