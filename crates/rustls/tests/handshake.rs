@@ -1,4 +1,4 @@
-//! Connections in memory between our provider and others: handshakes, bulk, key updates, forgeries, limits.
+//! Connections in memory between our provider and others: handshakes, bulk data, key updates, forgeries, limits.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -12,7 +12,7 @@ use rustls::{
 };
 use sealwright_rustls::provider;
 
-/// Sends `text` in pieces of many sizes, each of which a reader's buffer takes, and reads it at the other end.
+/// Sends `text` in pieces of many sizes, none larger than the reader's buffer, and reads it at the other end.
 fn transfer(from: &mut Connection, to: &mut Connection, text: &[u8]) {
     let mut rest = text;
     let mut read = Vec::new();
@@ -51,7 +51,7 @@ fn every_suite_with_every_other_provider_both_ways() {
         }
         suites.push(theirs);
     }
-    // AES-GCM with two sizes of key and ChaCha20-Poly1305: alone in 1.3, with two kinds of signature in 1.2.
+    // AES-GCM with two key sizes and ChaCha20-Poly1305: each once in TLS 1.3, with two signature algorithms in TLS 1.2.
     assert_eq!(suites.len(), if cfg!(feature = "tls12") { 9 } else { 3 });
 }
 
@@ -67,7 +67,7 @@ fn a_changed_bit_ends_the_connection() {
             client.writer().write_all(b"pay 100 to alice").unwrap();
             said(&mut client).len()
         };
-        // Behind the record's header: explicit nonce or text, text, tag.
+        // After the record's header: explicit nonce or text, text, tag.
         for at in [5, 12, 20, record - 16, record - 1] {
             for bit in [0x01, 0x80] {
                 let (mut client, mut server) = connected(provider(), provider());
@@ -76,7 +76,7 @@ fn a_changed_bit_ends_the_connection() {
                 wire[at] ^= bit;
                 assert_eq!(hear(&mut server, &wire), Err(Error::DecryptError), "{theirs:?}, byte {at}");
                 assert!(server.reader().read(&mut [0; 16]).is_err(), "{theirs:?}: text of a forged record");
-                // The alert reaches the client.
+                // The client receives the alert.
                 assert!(carry(&mut server, &mut client).is_err());
             }
         }
@@ -120,7 +120,7 @@ fn limit(suite: &SupportedCipherSuite) -> u64 {
     }
 }
 
-/// The suite of `provider` with a limit of so many records.
+/// The suite of `provider` with a limit of `records` records per key.
 fn limited(provider: CryptoProvider, records: u64) -> CryptoProvider {
     let suite = provider.cipher_suites[0].tls13().unwrap();
     let suite = SupportedCipherSuite::Tls13(Box::leak(Box::new(Tls13CipherSuite {
@@ -130,7 +130,7 @@ fn limited(provider: CryptoProvider, records: u64) -> CryptoProvider {
     CryptoProvider { cipher_suites: vec![suite], ..provider }
 }
 
-/// Records on a wire.
+/// The number of records in `wire`.
 fn records(mut wire: &[u8]) -> usize {
     let mut count = 0;
     while let [_, _, _, high, low, behind @ ..] = wire {
@@ -160,7 +160,7 @@ fn keys_are_updated_at_the_limit() {
     }
 }
 
-/// TLS 1.2 has no update of keys: rustls ends the connection.
+/// TLS 1.2 has no key update, so rustls ends the connection.
 #[cfg(feature = "tls12")]
 #[test]
 fn without_an_update_the_connection_ends_at_the_limit() {
@@ -185,7 +185,7 @@ fn without_an_update_the_connection_ends_at_the_limit() {
             Err(error) => panic!("a record is missing: {error}"),
         }
     }
-    // The handshake took a record, and the last one says that no more come.
+    // One record is the handshake's, and the last one is the closing alert.
     assert_eq!(sent, 10);
     let _ = client.writer().write_all(b"text");
     assert_eq!(records(&said(&mut client)), 0);

@@ -1,4 +1,4 @@
-//! QUIC: the examples of RFC 9001, packets and headers beside ring and aws-lc, handshakes.
+//! QUIC: the examples of RFC 9001, packets and headers compared with ring and aws-lc, handshakes.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -10,7 +10,7 @@ use rustls::{
     quic::{ClientConnection, Connection, DirectionalKeys, KeyChange, Keys, ServerConnection, Suite, Version},
 };
 
-/// The suite of this number, with what it does for QUIC.
+/// The suite with this number, and its QUIC part.
 fn quic(provider: &CryptoProvider, wanted: CipherSuite) -> Suite {
     let suite = provider.cipher_suites.iter().find(|suite| suite.suite() == wanted).unwrap();
     suite.tls13().unwrap().quic_suite().unwrap()
@@ -50,7 +50,7 @@ fn hex(digits: &str) -> Vec<u8> {
     digits.chunks(2).map(|two| u8::from_str_radix(std::str::from_utf8(two).unwrap(), 16).unwrap()).collect()
 }
 
-/// RFC 9001, A.1 to A.3. (A.4 is no packet that keys protect; A.5 is of ChaCha20-Poly1305.)
+/// RFC 9001, A.1 to A.3. (The packet of A.4 is not protected with these keys; A.5 uses ChaCha20-Poly1305.)
 #[test]
 fn the_initial_packets_of_rfc_9001() {
     for (name, provider) in [OURS, OURS_OVER_RING] {
@@ -91,7 +91,7 @@ fn the_initial_packets_of_rfc_9001() {
     }
 }
 
-/// Initial keys of our suite and of another provider's, of the client's side.
+/// The client's initial keys of our suite and of another provider's.
 fn beside(other: Named, suite: CipherSuite) -> [Keys; 2] {
     [OURS, other].map(|(_, provider)| quic(&provider(), suite).keys(b"a connection", Side::Client, Version::V2))
 }
@@ -103,7 +103,7 @@ fn the_same_packets_as_ring_and_aws_lc() {
             let [ours, theirs] = beside(other, suite);
             for (number, len) in (0..).zip((4..100).chain([1200, 1452, 65_000])) {
                 let number = number << 20 | number;
-                // A short header with a number of each length.
+                // A short header with a packet number of every length.
                 let number_len = len % 4 + 1;
                 let header = [0x40 | (number_len as u8 - 1), 1, 2, 3, 4, 5, 6, 7, 8];
                 let text = text(len);
@@ -181,7 +181,7 @@ fn headers_are_masked_as_ring_does_and_left_alone_on_an_error() {
     }
 }
 
-/// What an end sends next, and the keys that it has after that.
+/// Transfers what one end sends next, and collects its key changes.
 fn turn(from: &mut Connection, to: &mut Connection, changes: &mut Vec<KeyChange>) {
     loop {
         let mut said = Vec::new();
@@ -239,7 +239,7 @@ fn handshakes_and_key_updates() {
     }
 }
 
-/// Packets both ways.
+/// Exchanges packets in both directions.
 fn meet(a: &Keys, b: &Keys) {
     for (from, to) in [(&a.local, &b.remote), (&b.local, &a.remote)] {
         let packet = protect(from, &[0xe1, 1, 2, 3, 0, 9], 2, 9, &text(500));

@@ -1,4 +1,4 @@
-//! Records through rustls' own interface: the same bytes as ring and aws-lc, and what must be refused.
+//! Records through rustls' own interface: compared byte for byte with ring and aws-lc, and those that must be refused.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -86,7 +86,7 @@ impl Ends {
 #[test]
 fn the_same_records_as_ring_and_aws_lc() {
     for (version, mut ends) in versions() {
-        // aws-lc takes numbers that grow only.
+        // aws-lc requires increasing record numbers.
         let lengths = (0..200).chain([1500, 16_368, 16_383, 16_384]);
         for (number, len) in (0..).zip(lengths) {
             let text = text(len);
@@ -140,7 +140,7 @@ fn records_that_are_too_long_or_of_no_type_are_refused() {
     assert!(matches!(ours.open(none, 1), Err(Error::PeerMisbehaved(_))));
 }
 
-/// RFC 5288, 3: the explicit nonce is a start xor the number, and travels in front.
+/// RFC 5288, 3: the explicit nonce is an initial value xor the record number, and precedes the ciphertext.
 #[cfg(feature = "tls12")]
 #[test]
 fn tls_1_2_sends_half_of_the_nonce() {

@@ -1,4 +1,4 @@
-//! Providers to talk with, certificates, and two ends of a connection in memory.
+//! Providers to connect with, certificates, and two ends of a connection in memory.
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use std::sync::{Arc, LazyLock};
@@ -11,7 +11,7 @@ use rustls::{
 };
 use sealwright_rustls::provider;
 
-/// A provider by the name that a failure shows.
+/// A provider, with its name for failure messages.
 pub(crate) type Named = (&'static str, fn() -> CryptoProvider);
 
 pub(crate) const OURS: Named = ("ours over aws-lc", || provider(aws_lc_rs::default_provider()));
@@ -19,7 +19,7 @@ pub(crate) const OURS_OVER_RING: Named = ("ours over ring", || provider(ring::de
 pub(crate) const AWS_LC: Named = ("aws-lc", aws_lc_rs::default_provider);
 pub(crate) const RING: Named = ("ring", ring::default_provider);
 
-/// Clients and servers, ours on either side.
+/// Clients and servers, with our provider on at least one side.
 pub(crate) const PAIRS: [(Named, Named); 7] = [
     (OURS, AWS_LC),
     (OURS, RING),
@@ -30,7 +30,7 @@ pub(crate) const PAIRS: [(Named, Named); 7] = [
     (OURS, OURS_OVER_RING),
 ];
 
-/// A certificate for `localhost` that signs itself, and its key.
+/// A self-signed certificate for `localhost`, and its key.
 pub(crate) struct Identity {
     certificate: CertificateDer<'static>,
     key: Vec<u8>,
@@ -50,12 +50,12 @@ static RSA: LazyLock<Identity> = LazyLock::new(|| {
     Identity::new(&key)
 });
 
-/// What can sign for a suite.
+/// The identity whose key type fits a suite.
 fn identity(suite: SupportedCipherSuite) -> &'static Identity {
     if format!("{suite:?}").contains("_RSA_") { &RSA } else { &ECDSA }
 }
 
-/// `provider` with the suite of the same number alone.
+/// `provider` with only the suite of the same number.
 pub(crate) fn only(provider: CryptoProvider, suite: SupportedCipherSuite) -> CryptoProvider {
     let cipher_suites = provider.cipher_suites.iter().copied().filter(|other| other.suite() == suite.suite()).collect();
     CryptoProvider { cipher_suites, ..provider }
@@ -95,7 +95,7 @@ pub(crate) fn connected(client: CryptoProvider, server: CryptoProvider) -> (Conn
     (client, server)
 }
 
-/// Takes what `from` has to say.
+/// The bytes that `from` has to send.
 pub(crate) fn said(from: &mut Connection) -> Vec<u8> {
     let mut wire = Vec::new();
     while from.wants_write() {
@@ -104,7 +104,7 @@ pub(crate) fn said(from: &mut Connection) -> Vec<u8> {
     wire
 }
 
-/// Lets `to` hear it.
+/// Processes received bytes.
 pub(crate) fn hear(to: &mut Connection, mut wire: &[u8]) -> Result<(), Error> {
     while !wire.is_empty() {
         to.read_tls(&mut wire).unwrap();
@@ -113,7 +113,7 @@ pub(crate) fn hear(to: &mut Connection, mut wire: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Carries what `from` has to say to `to`.
+/// Transfers what `from` has to send to `to`.
 pub(crate) fn carry(from: &mut Connection, to: &mut Connection) -> Result<(), Error> {
     hear(to, &said(from))
 }
