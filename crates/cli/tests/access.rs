@@ -1,4 +1,4 @@
-//! Who may read what the program writes in the place of a file, or from it: the mode, the owner and the other names.
+//! Access to files that the program replaces or derives from others: mode, owner and hard links.
 #![allow(clippy::unwrap_used)]
 
 use std::{fs, path::Path};
@@ -6,7 +6,8 @@ use std::{fs, path::Path};
 use rustix::fs::{XattrFlags, setxattr};
 use sealwright_transcripts::{Sandbox, skipped};
 
-/// An access list that lets the user 65534 write, and the file's group do nothing. Whether there may be one.
+/// Sets an access list that lets user 65534 write and gives the file's group nothing. Returns whether the file system
+/// supports it.
 fn give_list(path: &Path) -> bool {
     let mut list = vec![2, 0, 0, 0];
     for (tag, permissions, id) in
@@ -19,7 +20,8 @@ fn give_list(path: &Path) -> bool {
     given.inspect_err(|error| skipped(format!("no access lists here: {error}"))).is_ok()
 }
 
-/// The mask of the list was taken for what the group may do, and the text came back open to the group.
+/// A regression: the mask of the list was taken for the group's permissions, so that the opened text was readable by
+/// the group.
 #[test]
 fn what_an_access_list_gives_to_others_is_not_the_group_s() {
     let sandbox = Sandbox::new();
@@ -56,7 +58,7 @@ fn what_an_access_list_gives_to_others_is_not_the_group_s() {
     }
 }
 
-/// Its owner could not open the directory any more for whom it was readable.
+/// A regression: users who could read a listed file could not read the manifest, and so not open the directory.
 #[test]
 fn a_manifest_can_be_read_by_who_can_read_a_file_that_it_lists() {
     let sandbox = Sandbox::new();
@@ -75,7 +77,7 @@ fn a_manifest_can_be_read_by_who_can_read_a_file_that_it_lists() {
         sandbox.ok("seal -q --key-file k --each -f d");
         assert_eq!(mode(), given);
     }
-    // Also where it opens with other keys, and none of its files stays.
+    // Also if it is sealed for other keys and none of its files stays.
     sandbox.ok("seal -q --key-file other --each -f d");
     assert_eq!(mode(), 0o640);
     fs::remove_file(sandbox.path(manifest)).unwrap();
@@ -103,14 +105,14 @@ fn other_names_of_a_file_keep_its_former_keys_and_that_is_told() {
     let said = sandbox.run("rekey b.seal --key-file k --remove-key-file other");
     assert!(said.code == 0 && said.err.contains("b.seal: 1 other name of the file (hard links)"), "{}", said.err);
     sandbox.ok("rekey c.seal --key-file k --remove-key-file other");
-    // Nor is it said where nothing was done, or little is to be said.
+    // No warning if nothing was done, or with `--quiet`.
     fs::hard_link(sandbox.path("a.seal"), sandbox.path("d.seal")).unwrap();
     sandbox.fails("rekey a.seal --key-file k --remove-key-file other", 1, "does not open it");
     assert!(!sandbox.run("rekey a.seal --key-file k --remove-key-file other").err.contains("hard links"));
     sandbox.ok("rekey -q a.seal --key-file k --add-key-file other");
 }
 
-/// The file of another, of a group that one is in and of a group that one is not in.
+/// Files of another owner, with a group of which the caller is a member and with one of which he is not.
 #[cfg(feature = "public-keys")]
 #[test]
 fn a_file_of_another_owner_keeps_its_group_or_is_no_more_open_than_to_all() {
@@ -153,7 +155,7 @@ fn a_file_of_another_owner_keeps_its_group_or_is_no_more_open_than_to_all() {
         assert!(said.code == 0 && said.err.contains(&told), "{groups} {mode:o}: {}", said.err);
         assert_eq!(own("a.seal"), then, "{groups} {mode:o}");
     }
-    // Root keeps both, and there is nothing to say.
+    // Root keeps both, so there is no warning.
     for key in ["k", "other"] {
         chown(sandbox.path(key), Some(0), None).unwrap();
     }

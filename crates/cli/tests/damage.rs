@@ -1,4 +1,4 @@
-//! Damaged and foreign files: the right exit code, a clear word, and no output under any name.
+//! Damaged and foreign files: the right exit code, a clear message, and no output under any name.
 #![allow(clippy::unwrap_used)]
 
 use sealwright_transcripts::{Sandbox, text};

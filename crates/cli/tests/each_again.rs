@@ -1,5 +1,5 @@
-//! Directories that are sealed file by file, and sealed again: after an interrupt, by two at a time, and when inputs
-//! stay.
+//! Directories that are sealed file by file, and sealed again: after an interrupt, by two processes at once, and with
+//! inputs that stay.
 #![allow(clippy::unwrap_used)]
 
 use std::{
@@ -14,7 +14,8 @@ use std::{
 use rustix::fs::OFlags;
 use sealwright_transcripts::{Sandbox, finished, have, skipped, until};
 
-/// What an interrupted run left, which had replaced files and removed their inputs, was "not authentic" for ever.
+/// A regression: what an interrupted run had sealed, after it had replaced files and removed their inputs, was reported
+/// as not authentic forever.
 #[test]
 fn what_an_interrupted_run_sealed_is_listed_by_the_next() {
     const LINE: &str = "seal --key-file k --each --remove -f d";
@@ -28,7 +29,7 @@ fn what_an_interrupted_run_sealed_is_listed_by_the_next() {
         sandbox.write("d/a", "newer");
         sandbox.write("d/sub/new", "new");
         sandbox.ok(&format!("{LINE} -q"));
-        // As if it had been killed before it wrote the manifest
+        // As if the run had been killed before it wrote the manifest.
         sandbox.write("d/.seal-manifest", manifest);
         if more {
             sandbox.write("d/later", "later");
@@ -44,14 +45,14 @@ fn what_an_interrupted_run_sealed_is_listed_by_the_next() {
         sandbox.ok("open --key-file k --each d -o again --manifest");
         assert_eq!((sandbox.read("again/a"), sandbox.read("again/sub/new")), (b"newer".to_vec(), b"new".to_vec()));
         assert_eq!(sandbox.path("again/later").exists(), more);
-        // Where all is as it is listed, nothing is written.
+        // If everything is as listed, nothing is written.
         let manifest = sandbox.read("d/.seal-manifest");
         sandbox.ok(&format!("{LINE} -q"));
         assert!(sandbox.read("d/.seal-manifest") == manifest);
     }
 }
 
-/// What was sealed into the directory by itself was left out of the new manifest without a word.
+/// A regression: a file that was sealed into the directory separately was silently left out of the new manifest.
 #[test]
 fn a_file_that_no_manifest_lists_is_listed_or_the_cause_of_a_failure() {
     let sandbox = Sandbox::new();
@@ -70,7 +71,7 @@ fn a_file_that_no_manifest_lists_is_listed_or_the_cause_of_a_failure() {
     assert_eq!((said.code, but_skipped(&said.err).as_str()), (0, word));
     sandbox.ok("open --key-file k --each d -o opened --manifest");
     assert_eq!((sandbox.read("opened/t"), sandbox.read("opened/b")), (b"by itself".to_vec(), b"second".to_vec()));
-    // One that is damaged keeps its entry, so that it is found out.
+    // A damaged file keeps its entry, so that the damage is detected.
     sandbox.write("d/t.seal", "damaged");
     sandbox.write("d/c", "third");
     let said = sandbox.run("seal --key-file k --each --remove -f d");
@@ -78,7 +79,8 @@ fn a_file_that_no_manifest_lists_is_listed_or_the_cause_of_a_failure() {
     sandbox.fails("open --key-file k --each d -o again", 3, "d/t.seal: not authentic");
 }
 
-/// The old manifest lists files that are all replaced, and does not open: an interrupt would leave it beside new ones.
+/// The old manifest cannot be opened, and all files that it lists are replaced: an interrupt would leave it beside the
+/// new ones.
 #[test]
 fn a_manifest_of_files_that_are_all_replaced_goes_before_them() {
     let sandbox = Sandbox::new();
@@ -93,7 +95,7 @@ fn a_manifest_of_files_that_are_all_replaced_goes_before_them() {
     sandbox.ok("open --key-file k --each d -o opened --manifest -q");
 }
 
-/// What was said, but for the files that were left out because of their names.
+/// The messages, except those about files that were left out because of their names.
 fn but_skipped(said: &str) -> String {
     said.split_inclusive('\n').filter(|line| !line.contains(": skipped, its name ")).collect()
 }
@@ -102,7 +104,8 @@ fn begun(sandbox: &Sandbox, line: &str) -> Child {
     sandbox.command().args(line.split_whitespace()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// A named pipe whose reader is there. Opened as any file, it would wait without end for a reader that failed before.
+/// Opens a named pipe for writing once it has a reader. An ordinary open would block forever if the reader failed
+/// before.
 fn writer(sandbox: &Sandbox, pipe: &str) -> File {
     let mut options = File::options();
     options.write(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
@@ -114,7 +117,7 @@ fn writer(sandbox: &Sandbox, pipe: &str) -> File {
     opened.unwrap()
 }
 
-/// The process waits for the lock on a directory: it has it open for longer than to look into it.
+/// Waits until the process waits for the lock on a directory: it keeps the directory open for longer than to read it.
 fn waits_for(sandbox: &Sandbox, child: &mut Child, directory: &str) {
     let directory = fs::canonicalize(sandbox.path(directory)).unwrap();
     let descriptors = format!("/proc/{}/fd", child.id());
@@ -135,7 +138,7 @@ fn end_of(child: Child) -> (i32, String) {
     (ended.code, ended.err)
 }
 
-/// Each wrote a manifest of what it had sealed itself, and the files were whose came last.
+/// A regression: each run wrote a manifest of only the files that it had sealed, and the last one remained.
 #[test]
 fn of_two_that_seal_into_one_directory_the_second_waits() {
     let sandbox = Sandbox::new();
@@ -144,7 +147,7 @@ fn of_two_that_seal_into_one_directory_the_second_waits() {
     }
     sandbox.ok("seal --key-file k --each d -C out");
     assert!(sandbox.sh("mkfifo pipe").code == 0);
-    // One that has begun, and cannot end
+    // A run that has begun and cannot end.
     let first = begun(&sandbox, "seal --key-file k --each -f d pipe -C out");
     let mut pipe = writer(&sandbox, "pipe");
     let before = sandbox.read("out/d/.seal-manifest");
@@ -157,7 +160,7 @@ fn of_two_that_seal_into_one_directory_the_second_waits() {
     sandbox.ok("open --key-file k --each out/d -o opened --manifest");
 }
 
-/// Who does not ask for the lock, as a copy of files, is noticed at the end.
+/// A program that ignores the lock, such as `cp`, is detected at the end.
 #[test]
 fn a_manifest_that_was_replaced_meanwhile_is_kept() {
     let sandbox = Sandbox::new();
@@ -174,7 +177,7 @@ fn a_manifest_that_was_replaced_meanwhile_is_kept() {
     assert_eq!(sandbox.read("d/.seal-manifest"), b"another");
 }
 
-/// A backup of a directory that cannot be written was complete and got no manifest.
+/// A regression: a complete backup of a read-only directory got no manifest.
 #[test]
 fn an_input_that_cannot_be_removed_is_sealed_all_the_same() {
     let sandbox = Sandbox::new();
@@ -202,7 +205,7 @@ fn an_input_that_cannot_be_removed_is_sealed_all_the_same() {
     sandbox.ok("open --key-file k --each out/d out/e -C opened --manifest");
 }
 
-/// Two directories of one name had one manifest, of the second alone.
+/// A regression: for two directories with the same output directory, the manifest listed only the second one's files.
 #[test]
 fn directories_of_one_name_share_a_manifest() {
     let sandbox = Sandbox::new();
@@ -213,7 +216,7 @@ fn directories_of_one_name_share_a_manifest() {
     assert_eq!((sandbox.read("opened/d/a"), sandbox.read("opened/d/b")), (b"one".to_vec(), b"two".to_vec()));
 }
 
-/// The manifest stayed in the directory that was emptied, and all that came after failed.
+/// A regression: the manifest stayed in the emptied directory, and all later runs failed.
 #[test]
 fn round_trips_need_no_force() {
     let sandbox = Sandbox::new();
@@ -226,7 +229,7 @@ fn round_trips_need_no_force() {
         sandbox.ok("open --key-file k --each --remove d");
         assert_eq!(sandbox.names(), ["d/", "d/a", "d/b", "d/sub/", "d/sub/c"]);
     }
-    // Halfway: what an earlier run may have opened and removed is missing, and not said to be forged.
+    // Halfway: files that an earlier run may have opened and removed are reported as missing, not as forged.
     sandbox.ok("seal --key-file k --each --remove d");
     fs::remove_file(sandbox.path("d/a.seal")).unwrap();
     sandbox.write("d/a", "a");
@@ -235,13 +238,13 @@ fn round_trips_need_no_force() {
     let word = "sealwright: d/a.seal: is missing, but the manifest of its directory lists it\nhint: d/a is there";
     assert!(said.err.starts_with(word), "{}", said.err);
     assert!(sandbox.path("d/b").exists() && sandbox.path("d/.seal-manifest").exists());
-    // Without --remove nothing was removed by this program.
+    // Without --remove, this program cannot have removed them.
     sandbox.ok("seal --key-file k --each --remove -q -f d");
     fs::rename(sandbox.path("d/b.seal"), sandbox.path("d/b")).unwrap();
     sandbox.fails("open --key-file k --each d -o opened", 3, "d/b.seal: not authentic: is missing");
 }
 
-/// Files of the user were not sealed, because of their names.
+/// A regression: files of the user were not sealed because of their names.
 #[test]
 fn a_copy_has_files_of_every_name() {
     let sandbox = Sandbox::new();
@@ -253,7 +256,7 @@ fn a_copy_has_files_of_every_name() {
     for name in ["a", "mine.seal", ".seal-manifest", "sub/.seal-manifest"] {
         assert_eq!(sandbox.read(&format!("back/d/{name}")), name.as_bytes(), "{name}");
     }
-    // In place they may have been sealed before: that is said.
+    // In place, files with such names may have been sealed before, which is reported.
     fs::remove_file(sandbox.path("d/.seal-manifest")).unwrap();
     let said = sandbox.run("seal --key-file k --each d");
     for word in ["d/mine.seal: skipped, its name", "d/sub/.seal-manifest: skipped, it lists files"] {
@@ -262,7 +265,7 @@ fn a_copy_has_files_of_every_name() {
     assert!(!sandbox.path("d/mine.seal.seal").exists());
 }
 
-/// Keys of files changed, and those of their manifest did not.
+/// A regression: the keys of the files changed, but not those of their manifest.
 #[cfg(feature = "public-keys")]
 #[test]
 fn the_keys_of_a_directory_change_with_its_manifest() {
@@ -293,13 +296,13 @@ fn the_keys_of_a_directory_change_with_its_manifest() {
     }
     sandbox.fails("open --each d -o x -i bob.id", 4, "d/.seal-manifest: none of the given keys");
     sandbox.ok("open --each d -o again --manifest -i me.id");
-    // Who seals for fewer is told.
+    // A warning if a later run seals for fewer recipients.
     sandbox.ok("rekey --each -q d --add-file bob.pub -i me.id");
     sandbox.write("d/c", "third");
     let said = sandbox.run("seal --each --remove -f -R me.pub -i me.id d");
     let word = "1 of 2 keys can open the new manifest; `rekey --each` adds others";
     assert!(said.code == 0 && warned(&but_skipped(&said.err), word), "{}", said.err);
-    // A lock is waited for.
+    // It waits for the lock.
     let lock = File::open(sandbox.path("d")).unwrap();
     lock.lock().unwrap();
     let mut child = begun(&sandbox, "rekey --each -q d --add-key-file k -i me.id");

@@ -1,4 +1,4 @@
-//! Directories that are sealed file by file: swapped, renamed, replaced, added and missing files are named.
+//! Directories that are sealed file by file: swapped, renamed, replaced, added and missing files are reported.
 #![allow(clippy::unwrap_used)]
 
 use std::{fs, os::unix::fs::symlink, path::Path, process::Command};
@@ -29,10 +29,10 @@ fn what_was_sealed_opens() {
         assert!(sandbox.read(&format!("opened/{name}")) == sandbox.read(&format!("d/{name}")), "{name}");
     }
     assert!(!sandbox.path("opened/.seal-manifest").exists());
-    // The directory as a whole may be renamed or moved.
+    // The directory as a whole can be renamed or moved.
     rename(&sandbox, "sealed/d", "elsewhere");
     sandbox.ok("open --key-file k --each elsewhere -o again --manifest");
-    // Each file opens by itself, under any name.
+    // Each file opens on its own, under any name.
     rename(&sandbox, "elsewhere/a.seal", "x.seal");
     sandbox.ok("open --key-file k x.seal");
 }
@@ -62,7 +62,7 @@ fn renamed_added_and_missing_files_are_named() {
     assert!(sandbox.path("opened/a").exists() && !sandbox.path("opened/new").exists());
 }
 
-/// The shell's `DIR/*` leaves out the manifest.
+/// The shell's `DIR/*` does not include the manifest.
 #[test]
 fn a_manifest_is_asked_for_with_the_names_of_directories() {
     let sandbox = sealed();
@@ -78,7 +78,7 @@ fn a_manifest_is_asked_for_with_the_names_of_directories() {
     }
 }
 
-/// Whatever has the name of a listed file, it is missing if it is no file that can be opened; and if none is left.
+/// A listed file is missing if anything but a file that can be opened has its name; also if no file is left at all.
 #[test]
 fn what_stands_in_for_a_listed_file_is_missing() {
     let stand_in = |what: &str, path: &Path| match what {
@@ -107,7 +107,7 @@ fn what_stands_in_for_a_listed_file_is_missing() {
             }
         }
     }
-    // A directory that is a link now is not followed either.
+    // A directory that was replaced by a link is not followed.
     let sandbox = sealed();
     rename(&sandbox, "sealed/d/sub", "elsewhere");
     symlink(sandbox.path("elsewhere"), sandbox.path("sealed/d/sub")).unwrap();
@@ -115,7 +115,7 @@ fn what_stands_in_for_a_listed_file_is_missing() {
     // Neither files nor a manifest.
     fs::create_dir(sandbox.path("empty")).unwrap();
     sandbox.fails("open --key-file k --each empty -o out -q --manifest", 3, "empty: not authentic: has no manifest");
-    // A backup that is not mounted: nothing was verified, and nothing got other keys
+    // Like a backup that is not mounted: success is not reported if nothing was verified or no keys were changed.
     let nothing = "empty: holds no sealed file and no manifest\nhint: ";
     sandbox.fails("verify --key-file k --each empty", 1, nothing);
     sandbox.fails("verify --key-file k --each -q empty", 1, nothing);
@@ -124,14 +124,14 @@ fn what_stands_in_for_a_listed_file_is_missing() {
     #[cfg(feature = "public-keys")]
     sandbox.fails("rekey --key-file k --remove-passphrases --each empty", 1, nothing);
     sandbox.fails("open --key-file k --each empty -o out", 1, nothing);
-    // A manifest that lists nothing says that nothing is missing.
+    // A manifest without entries states that nothing is missing.
     let key = Key::read_file(&sandbox.path("k")).unwrap();
     let manifest = Output::file(&sandbox.path("empty/.seal-manifest"), OutputOptions::default()).unwrap();
     FileList::default().seal(&Sealing::new(&key), manifest).unwrap();
     sandbox.ok("verify --key-file k --each -q empty");
 }
 
-/// What is there and damaged is not called missing, and neither is what has no output.
+/// A file that is damaged, or that has no output name, is not reported as missing.
 #[test]
 fn what_is_found_is_not_missing() {
     let sandbox = sealed();
@@ -143,7 +143,7 @@ fn what_is_found_is_not_missing() {
     assert!(said.err.contains("opened/b: exists already") && !said.err.contains("missing"), "{}", said.err);
 }
 
-/// A file from an earlier sealing is authentic under the same key, and still not the one that belongs there.
+/// A file from an earlier run is authentic under the same key, but not the one that is listed.
 #[test]
 fn older_versions_are_named() {
     let sandbox = sealed();
@@ -165,7 +165,7 @@ fn the_manifest_itself_is_protected() {
     sandbox.write("sealed/d/.seal-manifest", &bytes);
     sandbox.fails(OPEN, 3, ".seal-manifest: not authentic");
     assert!(!sandbox.path("opened/a").exists());
-    // A sealed file of another kind is no manifest.
+    // A sealed file with other content is not a manifest.
     fs::copy(sandbox.path("sealed/d/a.seal"), sandbox.path("sealed/d/.seal-manifest")).unwrap();
     sandbox.fails(OPEN, 1, "holds no manifest");
     fs::remove_file(sandbox.path("sealed/d/.seal-manifest")).unwrap();
@@ -174,7 +174,7 @@ fn the_manifest_itself_is_protected() {
     assert!(said.code == 0 && said.err.contains("warning") && said.err.contains("has no manifest"), "{}", said.err);
 }
 
-/// A manifest also counts for directories below. One from elsewhere does not stand in for it.
+/// A manifest also covers subdirectories. A manifest from elsewhere in a subdirectory does not replace it.
 #[test]
 fn the_outermost_manifest_counts() {
     let sandbox = sealed();
@@ -182,13 +182,14 @@ fn the_outermost_manifest_counts() {
     sandbox.ok("seal --key-file k --each d/sub -C old");
     sandbox.ok("open --key-file k --each sealed/d -C above --manifest");
     assert!(sandbox.read("above/d/sub/c") == text(40_000));
-    // Files of another sealing, with the manifest that belongs to them.
+    // Files of another run, with the manifest that belongs to them.
     fs::copy(sandbox.path("old/sub/c.seal"), sandbox.path("sealed/d/sub/c.seal")).unwrap();
     fs::copy(sandbox.path("old/sub/.seal-manifest"), sandbox.path("sealed/d/sub/.seal-manifest")).unwrap();
     sandbox.fails("open --key-file k --each sealed -C again", 3, "it is not the file that was sealed under this name");
 }
 
-/// The manifest and the files of the directory that was named were removed, and any manifest below made up for it.
+/// An attack: the manifest and files of the given directory are removed, and a manifest in a subdirectory must not
+/// replace them.
 #[test]
 fn a_manifest_below_does_not_stand_in_for_one_that_is_gone() {
     let sandbox = sealed();
@@ -210,11 +211,11 @@ fn a_manifest_below_does_not_stand_in_for_one_that_is_gone() {
         "{}",
         said.err
     );
-    // Each directory that has one
+    // Every directory that has a manifest of its own.
     sandbox.ok("open --key-file k --each sealed/d/sub -o sub --manifest");
 }
 
-/// Who waits for a pipe waits for ever.
+/// Opening a named pipe would block forever.
 #[test]
 fn a_manifest_is_a_regular_file() {
     let sandbox = sealed();
@@ -257,13 +258,13 @@ fn padding_and_armor_change_nothing() {
     sandbox.fails("open --key-file k --each sealed/d -o again --ad 7", 3, "sealed as a.seal");
 }
 
-/// What was refused was opened all the same, as far as the manifests below, and what was named besides was not.
+/// A regression: manifests below a refused directory were opened all the same, and other given directories were not.
 #[test]
 fn what_is_refused_is_the_directory_that_was_named() {
     let sandbox = sealed();
     sandbox.ok("seal -q --key-file k --each d/sub -o sealed/d/below");
     fs::remove_file(sandbox.path("sealed/d/.seal-manifest")).unwrap();
-    // A manifest that does not open tells that it was looked at.
+    // Made unreadable: an error about it shows that it was opened.
     sandbox.ok("seal --key-file other --each d/sub -o sealed/d/another");
     for line in ["sealed/d sealed/d/below -C out", "sealed/d sealed/d/below"] {
         let said = sandbox.run(&format!("open --key-file k --each --manifest {line}"));
@@ -276,7 +277,7 @@ fn what_is_refused_is_the_directory_that_was_named() {
     assert!(said.code == 3 && !said.err.contains("another"), "{}", said.err);
 }
 
-/// It was described as any file.
+/// A regression: it was described as an ordinary file.
 #[test]
 fn a_manifest_is_told_from_other_files() {
     let sandbox = sealed();
@@ -294,7 +295,7 @@ fn a_manifest_is_told_from_other_files() {
     }
 }
 
-/// A backup could be checked only by writing its text.
+/// A backup could formerly be checked only by writing its text.
 #[test]
 fn a_directory_is_verified_without_being_written() {
     const VERIFY: &str = "verify --key-file k --each --manifest sealed/d";
@@ -310,7 +311,7 @@ fn a_directory_is_verified_without_being_written() {
     sandbox.fails("verify --key-file k --each", 2, "--each needs the names of directories");
     sandbox.fails("verify --key-file other --each sealed/d -q", 4, "sealed/d/.seal-manifest: wrong key");
     let before = sandbox.names();
-    // Swapped; renamed, added and missing; older; damaged.
+    // Swapped; renamed, added and missing; an older version; damaged.
     for (change, words) in [
         (
             "mv a.seal x; mv b.seal a.seal; mv x b.seal",
@@ -333,7 +334,7 @@ fn a_directory_is_verified_without_being_written() {
     assert_eq!(sandbox.names(), before);
 }
 
-/// A directory of that name was looked for in its place.
+/// A regression: a directory of that name was used in its place.
 #[test]
 fn a_dash_is_standard_input_also_beside_a_directory_of_that_name() {
     let sandbox = sealed();
@@ -342,7 +343,7 @@ fn a_dash_is_standard_input_also_beside_a_directory_of_that_name() {
     assert_eq!((said.code, said.err.as_str()), (0, ""));
 }
 
-/// The text of a file with such a name took its place.
+/// A regression: the opened text of a file with such a name replaced the manifest.
 #[test]
 fn no_file_is_opened_over_a_manifest() {
     let sandbox = Sandbox::new();
@@ -354,7 +355,7 @@ fn no_file_is_opened_over_a_manifest() {
     assert!(sandbox.read("out/d/.seal-manifest") == manifest && sandbox.path("out/d/a").exists());
 }
 
-/// The second run sealed what the first had written.
+/// A regression: the second run sealed what the first one had written.
 #[test]
 fn what_is_sealed_into_is_not_sealed() {
     let sandbox = Sandbox::new();

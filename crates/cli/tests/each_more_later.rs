@@ -1,4 +1,4 @@
-//! Directories that are sealed file by file, and to which more is sealed later: what is there already stays listed.
+//! Directories that are sealed file by file, and to which more is sealed later: existing files stay listed.
 #![allow(clippy::unwrap_used)]
 
 use std::{
@@ -10,7 +10,7 @@ use std::{
 use rustix::fs::OFlags;
 use sealwright_transcripts::{Sandbox, until};
 
-/// What was sealed before stays listed. It was "not in the manifest" when more was sealed beside it.
+/// A regression: when more was sealed, earlier files were reported as "not in the manifest".
 #[test]
 fn a_directory_is_sealed_bit_by_bit() {
     let sandbox = Sandbox::new();
@@ -27,7 +27,7 @@ fn a_directory_is_sealed_bit_by_bit() {
     let said = sandbox.run("seal --key-file other --each --remove -f -q d");
     assert!(said.code == 4 && said.err.contains("d/.seal-manifest: wrong key"), "{} {}", said.code, said.err);
     assert!(sandbox.read("d/.seal-manifest") == manifest && sandbox.path("d/c").exists());
-    // What is gone is not listed any more, and that is said.
+    // A file that is gone is no longer listed, and that is reported.
     fs::remove_file(sandbox.path("d/a.seal")).unwrap();
     let said = sandbox.run("seal --key-file k --each --remove -f d");
     assert!(
@@ -40,7 +40,7 @@ fn a_directory_is_sealed_bit_by_bit() {
     assert!(sandbox.path("again/c").exists() && sandbox.path("again/sub/b").exists());
 }
 
-/// A file fails: the manifest is of what was sealed, or there is none; never the one of files that were replaced.
+/// If a file fails, the manifest lists what was sealed, or there is none; never that of files that were replaced.
 #[test]
 fn no_manifest_stays_beside_files_that_it_does_not_list() {
     let sandbox = Sandbox::new();
@@ -58,7 +58,7 @@ fn no_manifest_stays_beside_files_that_it_does_not_list() {
     assert!(!sandbox.path("d/.seal-manifest").exists());
 }
 
-/// The manifest of the next run called them not authentic.
+/// A regression: the manifest of the next run made them not authentic.
 #[test]
 fn what_a_run_sealed_that_failed_is_listed_by_the_next() {
     let sandbox = Sandbox::new();
@@ -77,7 +77,7 @@ fn what_a_run_sealed_that_failed_is_listed_by_the_next() {
     assert_eq!((sandbox.read("opened/a"), sandbox.read("opened/sub/b")), (b"first".to_vec(), b"second".to_vec()));
 }
 
-/// It never got one.
+/// A regression: such a directory never got a manifest.
 #[test]
 fn a_directory_gets_its_manifest_where_nothing_is_left_to_be_sealed() {
     let sandbox = Sandbox::new();
@@ -92,14 +92,14 @@ fn a_directory_gets_its_manifest_where_nothing_is_left_to_be_sealed() {
     assert_eq!((said.code, said.err.as_str()), (0, word));
     sandbox.ok("open --key-file k --each d -o opened --manifest");
     assert_eq!((sandbox.read("opened/a"), sandbox.read("opened/b")), (b"first".to_vec(), b"second".to_vec()));
-    // It lists all that stays, or is not written.
+    // The manifest lists everything that stays, or is not written.
     remove();
     sandbox.write("d/c", "third");
     let said = sandbox.run("seal --key-file other --each --remove -q d");
     let hint = "hint: it stays, so the manifest has to list it: give a key that opens it, or use -C DIR\n";
     assert!(said.code == 4 && said.err.ends_with(hint), "{} {}", said.code, said.err);
     assert!(sandbox.path("d/c").exists() && !sandbox.path("d/.seal-manifest").exists());
-    // What is no sealed file belongs to nobody.
+    // A file that is not a sealed one is not listed; there is only a warning.
     sandbox.write("d/x.seal", "no sealed file");
     let said = sandbox.run("seal --key-file k --each --remove d");
     assert_eq!(said.code, 0, "{}", said.err);
@@ -115,7 +115,7 @@ fn a_directory_gets_its_manifest_where_nothing_is_left_to_be_sealed() {
     assert!(!sandbox.path("empty/.seal-manifest").exists());
 }
 
-/// With public keys alone nothing opens, so nothing could be added.
+/// Public keys alone open nothing, so earlier files could not be listed.
 #[cfg(feature = "public-keys")]
 #[test]
 fn a_directory_for_key_pairs_is_added_to() {
@@ -139,7 +139,7 @@ fn a_directory_for_key_pairs_is_added_to() {
     sandbox.fails("seal -R me.pub -i me.id k -o x", 2, "--each");
 }
 
-/// Hints named -i and --max-cost, when `seal` had neither.
+/// A regression: hints named -i and --max-cost, which `seal` did not have.
 #[test]
 fn hints_name_options_that_there_are() {
     let sandbox = Sandbox::new();
@@ -151,7 +151,7 @@ fn hints_name_options_that_there_are() {
         assert_eq!(said.code, code, "{script}: {}", said.err);
         assert!(said.err.contains("\nhint: "), "{script}: {}", said.err);
         for hint in said.err.lines().filter_map(|line| line.strip_prefix("hint: ")) {
-            // What other verbs have is in quotes, with the verb.
+            // Options of other verbs are in backquotes, with the verb.
             let own: String = hint.split('`').step_by(2).collect();
             let words = own.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
             for option in words.filter(|word| word.starts_with('-') && word.len() > 1) {
@@ -170,7 +170,7 @@ fn hints_name_options_that_there_are() {
     check("--each -f --remove --passphrase-command 'echo x' d", 4);
     sealed_with("--passphrase-command 'echo x'");
     check("--each -f --remove --key-file other d", 4);
-    // It would cost 3 GiB to try.
+    // Trying it would take 3 GiB.
     let mut manifest = sandbox.read("d/.seal-manifest");
     manifest[16..20].copy_from_slice(&(3_u32 << 20).to_be_bytes());
     sandbox.write("d/.seal-manifest", manifest);
@@ -187,7 +187,7 @@ fn hints_name_options_that_there_are() {
     }
 }
 
-/// With --quiet, an older file could come back without a word.
+/// Otherwise, with --quiet, an older version could return unnoticed.
 #[test]
 fn what_is_listed_anew_is_said_also_when_little_is() {
     let sandbox = Sandbox::new();
@@ -204,7 +204,7 @@ fn what_is_listed_anew_is_said_also_when_little_is() {
         assert_eq!((said.code, said.err.as_str()), (code, word));
         fs::copy(sandbox.path("old"), sandbox.path("d/a.seal")).unwrap();
     }
-    // What fails to be sealed does not lose its place.
+    // A file that could not be sealed keeps its entry.
     sandbox.write("d/a", "newer");
     sandbox.ok("seal --key-file k --each -f -q d");
     fs::copy(sandbox.path("old"), sandbox.path("d/a.seal")).unwrap();
@@ -222,7 +222,7 @@ fn what_is_listed_anew_is_said_also_when_little_is() {
     assert_eq!((said.code, said.err.as_str()), (1, word));
 }
 
-/// Each was listed as what the other one was.
+/// A regression: each was listed under the other one's name.
 #[test]
 fn files_that_were_swapped_are_not_listed_anew() {
     let sandbox = Sandbox::new();
@@ -245,7 +245,7 @@ fn files_that_were_swapped_are_not_listed_anew() {
         }
         sandbox.fails("open --key-file k --each d -o opened -f", 3, "it is the file that was sealed as y.seal");
     }
-    // One that was renamed is listed under its new name.
+    // A renamed file is listed under its new name.
     sandbox.sh("cd d; mv x.seal z; mv y.seal x.seal; mv z y.seal; rm copy.seal; mv x.seal renamed.seal");
     sandbox.write("d/newest", "text");
     let said = sandbox.run(line);
@@ -253,7 +253,7 @@ fn files_that_were_swapped_are_not_listed_anew() {
     sandbox.ok("open --key-file k --each d -o again --manifest");
 }
 
-/// The next run listed it as the one that it had replaced.
+/// A regression: the next run listed it as the file that it had replaced.
 #[test]
 fn a_file_that_was_moved_over_another_keeps_its_own_entry() {
     let sandbox = Sandbox::new();
@@ -276,7 +276,8 @@ fn a_file_that_was_moved_over_another_keeps_its_own_entry() {
     sandbox.ok("open --key-file k --each d -o again --manifest");
 }
 
-/// With more directories than files may be open, each manifest was taken for one that does not open, and removed.
+/// A regression: with more directories than open files were permitted, each manifest was considered unreadable and
+/// removed.
 #[test]
 fn manifests_outlast_a_limit_of_open_files() {
     let sandbox = Sandbox::new();
@@ -289,14 +290,15 @@ fn manifests_outlast_a_limit_of_open_files() {
     for (i, before) in before.iter().enumerate() {
         assert!(sandbox.read(&manifest(i)) == *before, "{i}");
     }
-    // Where the system allows more, they may be open.
+    // If the hard limit permits more, the limit is raised.
     let said = sandbox.sh("ulimit -Sn 32; exec sealwright seal --key-file k --each -q -f d*");
     assert_eq!((said.code, said.err.as_str()), (0, ""));
     let said = sandbox.sh("sealwright verify --key-file k --each --manifest -q d*");
     assert_eq!((said.code, said.err.as_str()), (0, ""));
 }
 
-/// A named pipe whose reader is there. Opened as any file, it would wait without end for a reader that failed before.
+/// Opens a named pipe for writing once it has a reader. An ordinary open would block forever if the reader failed
+/// before.
 fn writer(sandbox: &Sandbox, pipe: &str) -> File {
     let mut options = File::options();
     options.write(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());

@@ -1,4 +1,4 @@
-//! `enc` beside the real `openssl`: the same bytes, both ways.
+//! `enc` compared with the real `openssl`: the same bytes, in both directions.
 #![allow(clippy::unwrap_used)]
 
 use sealwright_transcripts::{Sandbox, have, text};
@@ -8,7 +8,7 @@ const KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1
 const IV: &str = "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff";
 const LENGTHS: [usize; 6] = [0, 1, 16, 1000, 262_144, 1_000_003];
 
-/// Runs the same words through both, in the direction each, and compares bytes.
+/// Runs both programs with the same arguments and compares their output.
 fn both_agree(sandbox: &Sandbox, words: &str) {
     let script = format!(
         "openssl enc -e {words} -in a -out theirs && sealwright enc -e {words} -in a -out ours -force && cmp ours theirs && \
@@ -18,7 +18,7 @@ fn both_agree(sandbox: &Sandbox, words: &str) {
     assert_eq!(said.code, 0, "{words}\n{}{}", said.err, String::from_utf8_lossy(&said.out));
 }
 
-/// A fresh salt each time: no same bytes, but each opens the other's.
+/// With a fresh salt each time, the outputs differ, but each program decrypts the other's.
 fn each_reads_the_other(sandbox: &Sandbox, words: &str) {
     let script = format!(
         "openssl enc -e {words} <a | sealwright enc -d {words} | cmp - a && \
@@ -77,7 +77,7 @@ fn passphrases() {
     assert_eq!((fd.code, fd.err.as_str()), (0, ""));
 }
 
-/// What ends a line is what openssl takes for it, which is not the same for -pass and -kfile.
+/// -pass and -kfile end the line differently, as in openssl.
 #[test]
 fn lines_end_where_openssl_ends_them() {
     if !have("openssl") {
@@ -203,7 +203,7 @@ fn a_key_file_instead_of_a_key_on_the_command_line() {
     assert_eq!(sandbox.read("c"), text(100));
 }
 
-/// Salt, key and IV as `openssl` prints them, while encrypting and instead of it.
+/// Salt, key and IV as `openssl` prints them, with -p and with -P.
 #[test]
 fn keys_are_printed_as_openssl_prints_them() {
     if !have("openssl") {
@@ -220,19 +220,19 @@ fn keys_are_printed_as_openssl_prints_them() {
         &format!("-e -aes-128-ctr {key}"),
         &format!("-d -aes-128-cfb {key}"),
     ] {
-        // With -K there is no salt; OpenSSL 3.0 then prints what happens to be in memory.
+        // With -K there is no salt; OpenSSL 3.0 then prints uninitialised memory.
         let known = if words.contains("-K") { "grep -v ^salt=" } else { "cat" };
         let said = sandbox.sh(&format!(
             "openssl enc {words} -P -in a | {known} >theirs; sealwright enc {words} -P -in a >ours && cmp ours theirs"
         ));
         assert_eq!((said.code, said.err.as_str()), (0, ""), "{words}");
     }
-    // A salt in front, written and read.
+    // A salt at the start of the file, written and read.
     let said = sandbox.sh("words='-aes-256-cbc -pbkdf2 -pass file:secret'
          sealwright enc -e $words -p -in a -out e >said && openssl enc -d $words -p -in e -out b >theirs && cmp a b &&
          cmp said theirs && sealwright enc -d $words -P -in e >again && cmp again theirs");
     assert_eq!((said.code, said.err.as_str()), (0, ""), "{}", String::from_utf8_lossy(&said.out));
-    // Where no text is read, standard input may be the passphrase.
+    // If no text is read, standard input may contain the passphrase.
     let said = sandbox.sh("words='enc -aes-256-cbc -pbkdf2 -S 0123456789abcdef -P -pass stdin'
          openssl $words <secret >theirs; sealwright $words <secret >ours && cmp ours theirs");
     assert_eq!((said.code, said.err.as_str()), (0, ""));
@@ -294,7 +294,7 @@ fn options_without_effect_are_taken() {
     );
 }
 
-/// Files in the wild that nobody should write any more.
+/// Existing files with ciphers that should not be used for new ones.
 #[cfg(feature = "enc-more")]
 #[test]
 fn other_ciphers() {
