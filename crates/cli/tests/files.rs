@@ -8,7 +8,7 @@ use sealwright_transcripts::{Sandbox, text};
 #[test]
 fn a_directory_of_real_files_comes_back_as_it_was() {
     let sandbox = Sandbox::new();
-    // This crate's own sources, a program, and the sizes around chunk and span
+    // This crate's sources, an executable, and lengths around those of a chunk and a span.
     copy_tree(Path::new(env!("CARGO_MANIFEST_DIR")).join("src").as_path(), &sandbox.path("d/src"));
     fs::copy("/bin/sh", sandbox.path("d/sh")).unwrap();
     for len in [0, 1, 16383, 16384, 16385, 64 * 16384 - 1, 64 * 16384, 64 * 16384 + 1, 3_000_001] {
@@ -77,7 +77,7 @@ fn one_file_is_not_input_and_output_by_whatever_name() {
         assert_ne!(said.code, 0, "{output}");
         assert_eq!(sandbox.read("a"), b"text");
     }
-    // The shell has opened it before we could look
+    // The shell has truncated the file before the program runs.
     let said = sandbox.sh("sealwright seal --key-file k <a -o a --force");
     assert_eq!((said.code, sandbox.read("a").as_slice()), (2, &b"text"[..]), "{}", said.err);
 }
@@ -138,7 +138,7 @@ fn an_output_directory_inside_the_input_does_not_feed_itself() {
     let said = sandbox.run("seal --key-file k --each d -C d/out");
     assert_eq!(said.code, 0, "{}", said.err);
     assert_eq!(sandbox.names(), ["d/", "d/a", "d/out/", "d/out/d/", "d/out/d/.seal-manifest", "d/out/d/a.seal"]);
-    // Nor the next time: what was sealed is not sealed again, though outputs go elsewhere.
+    // Nor the next time: earlier outputs are not sealed again, even if outputs go elsewhere.
     for line in ["d -C d/out", "d -o d/out/d", "d -C ."] {
         let said = sandbox.run(&format!("seal --key-file k --each -f {line}"));
         assert_eq!(said.code, 0, "{line}: {}", said.err);
@@ -169,7 +169,7 @@ fn keys_of_others_are_refused() {
     sandbox.chmod("k", 0o640);
     sandbox.fails("seal --key-file k a", 1, "hint: chmod 600");
     sandbox.fails("seal --key-file missing a", 1, "hint: `sealwright key new");
-    // A document is not to be hidden in place of a key.
+    // For a document given as a key, no hint advises to restrict its permissions.
     let said = sandbox.run("seal --key-file a k");
     let word = "a: cannot be used as a key file: it must hold 16 or 32 bytes, or as many in hex on one line";
     assert!(said.code == 1 && said.err.contains(word) && !said.err.contains("chmod"), "{}", said.err);
@@ -203,7 +203,7 @@ fn every_suite_seals_and_says_its_name() {
         sandbox.ok(&format!("seal --key-file {suite} --suite {suite} a -o {suite}.seal"));
         let seen = String::from_utf8(sandbox.run(&format!("inspect {suite}.seal")).out).unwrap();
         assert!(seen.contains(&format!("suite    {suite}\n")), "{seen}");
-        // The file says which suite it is
+        // The preamble states the suite.
         sandbox.ok(&format!("open --key-file {suite} {suite}.seal -o {suite}.open"));
         assert!(sandbox.read(&format!("{suite}.open")) == text(40_000), "{suite}");
         let mut bytes = sandbox.read(&format!("{suite}.seal"));

@@ -1,11 +1,12 @@
-//! Names that somebody else has chosen, and outputs that are, or lie in, what is read.
+//! Names that somebody else has chosen, and outputs that are, or are inside, an input.
 #![allow(clippy::unwrap_used)]
 
 use std::{ffi::OsStr, fs, os::unix::ffi::OsStrExt};
 
 use sealwright_transcripts::{Sandbox, skipped};
 
-/// Whoever sent a sealed directory has chosen the name in it: `.ssh`, say, opened in a home directory that has none.
+/// The sender of a sealed directory chooses the name in it: `.ssh`, for example, opened in a home directory without
+/// one.
 #[test]
 fn a_sealed_directory_that_is_called_otherwise_than_its_file_is_unpacked_only_where_that_is_asked_for() {
     let sandbox = Sandbox::new();
@@ -22,7 +23,7 @@ fn a_sealed_directory_that_is_called_otherwise_than_its_file_is_unpacked_only_wh
         assert!(said.code == 1 && said.err.contains(told) && said.err.contains(hint), "{line}: {}", said.err);
         assert!(!sandbox.path(".ssh").exists() && !sandbox.path("below/.ssh").exists(), "{line}");
     }
-    // A name that says nothing of its content.
+    // A name that does not show what the file is.
     fs::copy(sandbox.path("holiday.seal"), sandbox.path("download")).unwrap();
     let said = sandbox.run("open --key-file k download");
     assert!(said.code == 1 && said.err.contains(hint) && !sandbox.path(".ssh").exists(), "{}", said.err);
@@ -32,7 +33,7 @@ fn a_sealed_directory_that_is_called_otherwise_than_its_file_is_unpacked_only_wh
     assert_eq!(sandbox.read(".ssh/authorized_keys"), b"theirs");
 }
 
-/// The former output lies in the directory that is sealed.
+/// The earlier output is inside the directory that is sealed.
 #[test]
 fn what_an_output_replaces_is_not_packed_into_it() {
     let sandbox = Sandbox::new();
@@ -48,7 +49,7 @@ fn what_an_output_replaces_is_not_packed_into_it() {
     assert!(!sandbox.path("opened/d/backup.seal").exists());
 }
 
-/// A device has no end of its own: what follows a sealed file there is no part of it, and nobody could open it.
+/// A device has no end of file: a sealed file on it would be followed by other bytes, and could not be opened.
 #[test]
 fn nothing_is_sealed_to_a_block_device() {
     let Some(device) = (0..8).map(|n| format!("/dev/loop{n}")).find(|name| fs::metadata(name).is_ok()) else {
@@ -86,7 +87,7 @@ fn what_is_appended_to_its_own_input_is_refused() {
     }
 }
 
-/// Two names that are not text were shown alike.
+/// A regression: two different names that are not valid UTF-8 looked the same.
 #[test]
 fn names_that_are_not_text_are_told_apart() {
     let sandbox = Sandbox::new();

@@ -1,4 +1,4 @@
-//! Interrupted halfway: nothing unfinished stays, the code is 130.
+//! Interrupted halfway: nothing unfinished is left, and the exit code is 130.
 #![allow(clippy::unwrap_used)]
 
 use std::{
@@ -14,7 +14,7 @@ fn signal(child: &Child, name: &str) {
     assert!(status.success());
 }
 
-/// Waits, but not for ever: a program that does not heed the signal fails the test instead of hanging it.
+/// Waits with a limit: a program that ignores the signal fails the test instead of blocking it.
 fn end_of(mut child: Child) -> ExitStatus {
     let patience = Instant::now() + Duration::from_secs(30);
     loop {
@@ -40,9 +40,9 @@ fn an_interrupt_halfway_leaves_no_partial_output() {
         let input = sandbox.read(if verb == "seal" { "a" } else { "a.seal" });
         let mut command = sandbox.heeding_signals("sealwright");
         let mut child = command.args([verb, "--key-file", "k", "-o", "out"]).stdin(Stdio::piped()).spawn().unwrap();
-        // Halfway, and then a pipe that stays open and silent
+        // Half of the input, then a pipe that stays open without data.
         let mut pipe = child.stdin.take().unwrap();
-        // A pipe holds little: when this returns, most of it was read.
+        // A pipe buffers little, so when this returns, most of it was read.
         pipe.write_all(&input[..input.len() / 2]).unwrap();
         signal(&child, name);
         assert_eq!(end_of(child).code(), Some(130), "{name} {verb}");
@@ -50,7 +50,7 @@ fn an_interrupt_halfway_leaves_no_partial_output() {
     }
 }
 
-/// What was unpacked of a directory was left in a hidden one: plaintext of which nobody knew.
+/// A regression: the unpacked part of a directory was left under a hidden name, as plaintext that nobody knew of.
 #[test]
 fn an_interrupt_halfway_leaves_nothing_of_a_directory() {
     for (name, long) in [("INT", 1), ("TERM", 1), ("HUP", 1), ("QUIT", 1), ("INT", 40)] {
@@ -89,7 +89,7 @@ fn a_file_that_was_there_before_stays() {
     assert_eq!((sandbox.names(), sandbox.read("out")), (vec!["out".to_owned()], b"precious".to_vec()));
 }
 
-/// What was ignored when the program was started stays ignored: `nohup`.
+/// A signal that was ignored when the program started stays ignored, as with `nohup`.
 #[test]
 fn a_hangup_that_is_ignored_stays_ignored() {
     let sandbox = Sandbox::new();
@@ -110,7 +110,7 @@ fn a_hangup_that_is_ignored_stays_ignored() {
     assert_eq!(sandbox.names(), ["out"]);
 }
 
-/// Nobody reads standard error any more: signals are heeded all the same, and errors have their codes.
+/// Standard error is closed: signals are handled and exit codes are right nevertheless.
 #[test]
 fn signals_and_codes_do_not_need_standard_error() {
     let sandbox = Sandbox::new();
@@ -136,7 +136,7 @@ fn signals_and_codes_do_not_need_standard_error() {
     }
 }
 
-/// A limit on the size of files is an ordinary error, and leaves nothing.
+/// Exceeding a limit on file sizes is an ordinary error, and leaves nothing behind.
 #[test]
 fn a_file_size_limit_is_an_ordinary_error() {
     let sandbox = Sandbox::new();

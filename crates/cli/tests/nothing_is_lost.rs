@@ -1,5 +1,5 @@
-//! Nothing is lost without a word: not the text on standard input, not an input that is removed, not bytes that go to a
-//! closed stream, not the time spent before a mistake is noticed.
+//! Nothing is lost silently: neither text on standard input, nor a removed input, nor output to a closed stream, nor
+//! the work done before a mistake is noticed.
 #![allow(clippy::unwrap_used)]
 
 use std::{
@@ -40,7 +40,8 @@ fn an_input_is_removed_only_for_a_file_on_a_disk() {
     assert_eq!(sandbox.read("a"), b"text");
 }
 
-/// Removing one name of a file changes the time of its metadata. Who read it by another took that for a change of its text.
+/// A regression: removing one name of a file changes its metadata time, which was taken for a change of its content
+/// when it was read by another name.
 #[test]
 fn files_with_two_names_are_removed() {
     let sandbox = Sandbox::new();
@@ -56,7 +57,7 @@ fn files_with_two_names_are_removed() {
     assert!((0..20).all(|i| sandbox.read(&format!("d/{i} too")) == text(300_000)));
 }
 
-/// `--remove *` took the key along, and `-o` wrote over it: what was sealed could never be opened again.
+/// `--remove *` would remove the key, and `-o` could overwrite it: what was sealed could never be opened.
 #[test]
 fn a_key_in_use_is_neither_removed_nor_overwritten() {
     let sandbox = Sandbox::new();
@@ -85,11 +86,12 @@ fn a_key_in_use_is_neither_removed_nor_overwritten() {
         assert!(said.err.contains("is in use") && said.err.contains("hint: "), "{line}: {}", said.err);
         assert!(sandbox.names() == before && sandbox.read("my.key") == key, "{line}");
     }
-    // A key that stays may be sealed.
+    // A key that is not removed may be sealed.
     sandbox.ok("seal --key-file my.key my.key");
 }
 
-/// Nobody named these files. The secret key went with what was sealed for its public key, and a copy of a key may be the only one.
+/// Files that were not named as keys: a secret key must not be removed with what is sealed for its public key, and a
+/// copy of a key may be the only one.
 #[cfg(feature = "public-keys")]
 #[test]
 fn what_opens_the_sealed_files_stays() {
@@ -122,14 +124,14 @@ fn what_opens_the_sealed_files_stays() {
         assert!(said.err.contains(word) && said.err.contains("hint: "), "{line}: {}", said.err);
         assert!(sandbox.names() == before && sandbox.read("d/me.id") == identity, "{line}");
     }
-    // Without the one and the other, and for somebody else, they are files like any other.
+    // Without these options, or when sealing for somebody else, they are ordinary files.
     sandbox.ok(&format!("seal -r {public} d/me.id -o for-me.seal"));
     sandbox.ok("seal --key-file k --each --remove d");
     sandbox.ok("seal --key-file other --remove copy");
     assert!(!sandbox.path("d/me.id").exists());
 }
 
-/// A signing key, an identity and a list of recipients, likewise.
+/// The same for a signing key, an identity file and a recipients file.
 #[cfg(all(feature = "public-keys", feature = "signatures"))]
 #[test]
 fn keys_of_pairs_in_use_stay() {
@@ -149,7 +151,8 @@ fn keys_of_pairs_in_use_stay() {
     assert!(["a", "my.id", "my.pub", "my.sign"].iter().all(|name| sandbox.path(name).exists()));
 }
 
-/// An error that can be known before is told before: no passphrase is asked for, and there is no terminal to ask on.
+/// Errors that can be detected in advance are reported before a passphrase is asked for; here there is no terminal to
+/// ask on.
 #[test]
 fn checks_come_before_the_passphrase() {
     let sandbox = Sandbox::new();
@@ -174,7 +177,7 @@ fn checks_come_before_the_passphrase() {
         assert_eq!(said.code, code, "{line}: {}", said.err);
         assert!(said.err.contains(word) && !said.err.contains("no terminal"), "{line}: {}", said.err);
     }
-    // What can be done is done: then there is something to ask for.
+    // What can be done is done, so the passphrase is asked for.
     assert!(sandbox.run("seal -p missing a").err.contains("no terminal"));
 }
 
@@ -187,7 +190,7 @@ fn closed_streams_are_noticed() {
         let said = sandbox.sh(&format!("sealwright {line}"));
         assert!(said.code == 1 && said.err.contains("Bad file descriptor"), "{line}: {} {}", said.code, said.err);
     }
-    // When it begins to run, the program has this in the place of a closed stream.
+    // What the runtime opens in place of a closed stream.
     for line in ["open --key-file k a.seal -o - 1<>/dev/null", "seal --key-file k -o b 0<>/dev/null"] {
         let said = sandbox.sh(&format!("sealwright {line}"));
         let word = "hint: it is closed, or it is /dev/null opened for both reading and writing";
@@ -197,7 +200,7 @@ fn closed_streams_are_noticed() {
     assert_eq!(sandbox.names(), ["a", "a.seal"]);
 }
 
-/// A descriptor goes on where its position is, and is no other than the caller's.
+/// A descriptor is read from its position, and only descriptors of the caller are accepted.
 #[test]
 fn descriptors_are_read_where_they_are() {
     let sandbox = Sandbox::new();
@@ -206,7 +209,7 @@ fn descriptors_are_read_where_they_are() {
     let said = sandbox.sh("exec 5<lines; read -r skipped <&5; sealwright seal --cost 1MiB --passphrase-fd 5 a && \
          read -r rest <&5; echo \"$rest\"; echo second | sealwright open --passphrase-fd 0 a.seal -o -");
     assert_eq!((said.code, said.out.as_slice()), (0, &b"third\ntext"[..]), "{}", said.err);
-    // Without -pass fd:3 open, no descriptor of the program's own is read in its place.
+    // If descriptor 3 is not open, -pass fd:3 must not read one that the program itself opened.
     for number in 3..9 {
         let said = sandbox
             .sh(&format!("exec {number}<&-; sealwright enc -aes-256-cbc -pbkdf2 -pass fd:{number} -in lines -out out"));
@@ -216,7 +219,7 @@ fn descriptors_are_read_where_they_are() {
     sandbox.fails("enc -aes-256-cbc -pbkdf2 -pass fd:x -in lines -out out", 2, "-pass fd: takes the number of");
 }
 
-/// A socket cannot be opened anew by its name; a descriptor of it can be read.
+/// A socket cannot be opened by name, but its descriptor can be read.
 #[test]
 fn a_passphrase_through_a_socket() {
     let sandbox = Sandbox::new();
@@ -240,7 +243,7 @@ fn every_cost_that_was_paid_can_be_paid_again() {
     sandbox.write("a", "text");
     let said = sandbox.sh("echo p | sealwright seal --cost 1MiB --passphrase-fd 0 a -o -");
     let mut sealed = said.out;
-    // 17 passes, which the default limit refuses: the header is edited, so the key is another, but the cost was paid.
+    // 17 passes, more than the default limit. The edited header makes the key wrong, but the cost is paid first.
     sealed[23] = 17;
     sandbox.write("costly.seal", &sealed);
     let open = |most: &str| sandbox.sh(&format!("echo p | sealwright open --passphrase-fd 0 {most} costly.seal -o b"));
@@ -248,7 +251,7 @@ fn every_cost_that_was_paid_can_be_paid_again() {
     assert_eq!(refused.code, 1, "{}", refused.err);
     assert!(refused.err.contains("--max-cost MEMORY[,PASSES[,LANES]]"), "{}", refused.err);
     assert_eq!(open("--max-cost 1GiB,17").code, 4);
-    // Where it is a hint, it is an option.
+    // The hint names an option that exists.
     let list =
         |most: &str| sandbox.sh(&format!("echo p | sealwright inspect --list --passphrase-fd 0 {most} costly.seal"));
     let refused = list("");
@@ -270,7 +273,7 @@ fn a_key_of_the_wrong_length_is_a_wrong_key() {
     sandbox.fails("seal --key-file short a -o b", 2, "the key has 16 bytes, but aes-256-gcm takes 32");
 }
 
-/// Each call that matters fails in turn: the code says so, and there is the whole output or none.
+/// Every relevant system call fails in turn: the exit code is right, and the output is complete or absent.
 #[test]
 fn every_failing_call_has_its_exit_code() {
     if !have("strace") {
@@ -291,14 +294,14 @@ fn every_failing_call_has_its_exit_code() {
         let said = traced(call, "seal --key-file k a -o out --remove");
         assert_eq!(said.code, 1, "{call}: {}", said.err);
         assert!(said.err.starts_with("sealwright: out: cannot "), "{call}: {}", said.err);
-        // The name is there before its directory is synced; the input is kept all the same.
+        // The name exists before its directory is synced; the input is kept nevertheless.
         let left: &[&str] = if call.ends_with("when=2") { &["a", "out"] } else { &["a"] };
         assert_eq!(sandbox.names(), left, "{call}");
         let _ = std::fs::remove_file(sandbox.path("out"));
     }
 }
 
-/// A stop at the prompt and going on must not show what is typed.
+/// Typed characters must not be shown after the process is stopped at the prompt and continued.
 #[test]
 fn a_passphrase_is_not_shown_after_a_stop() {
     if !have("script") {
@@ -306,7 +309,7 @@ fn a_passphrase_is_not_shown_after_a_stop() {
     }
     let sandbox = Sandbox::new();
     sandbox.write("a", "text");
-    // The inner shell has job control: it takes the terminal back when the job stops, and gives its echo back.
+    // The inner shell has job control: when the job stops, it takes back the terminal and turns the echo on.
     let inner = "set -m; sealwright seal -p --cost 1MiB a; stty echo; fg";
     let script = format!(
         "(for _ in $(seq 300); do grep -q Passphrase screen 2>/dev/null && break; sleep 0.1; done; printf '\\032'; sleep 1; printf 'tRuE-1\\n'; sleep 1; printf 'tRuE-1\\n'; sleep 2) | script -qefc \"bash -c '{inner}'\" screen"
@@ -333,8 +336,8 @@ fn a_passphrase_is_not_shown_after_a_stop() {
     assert_eq!(head, [0x89, b'S', b'E', b'A']);
 }
 
-/// With no room for a thread, or in a directory that may be written to and not read, what is done was told as failed, or the program
-/// ended by a panic: inputs were gone and the manifest was not there.
+/// A regression: if no thread could be started, or in a directory that can be written but not read, completed work was
+/// reported as failed, or the program panicked: inputs were gone, and the manifest was missing.
 #[test]
 fn a_job_is_done_with_little() {
     let sandbox = Sandbox::new();

@@ -1,5 +1,6 @@
-//! A model of a disk that loses power. It keeps what was synced. What was not may be there or not: each change of a directory by
-//! itself, and the text of a file in part. The calls that it makes are those of a real run, as strace saw them.
+//! A model of a disk that loses power. What was synced is kept. Of the rest, each change of a directory may or may not
+//! be there, independently of the others, and the content of a file may be there in part. The model executes the system
+//! calls of a real run, as recorded by strace.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,11 +11,11 @@ use std::{
 
 use sealwright_transcripts::Sandbox;
 
-/// A file or a directory, whatever its name.
+/// A file or a directory, independent of its names.
 type Id = usize;
 const ROOT: Id = 0;
 
-/// A name that appears in a directory, or goes.
+/// A directory entry that is added or removed.
 #[derive(Clone, Debug)]
 pub(crate) struct Edit {
     directory: Id,
@@ -25,30 +26,30 @@ pub(crate) struct Edit {
 #[derive(Clone, Debug)]
 pub(crate) enum Call {
     Write(Id),
-    /// In one step, as file systems with a journal do it.
+    /// Atomic, as in file systems with a journal.
     Change(Vec<Edit>),
     Sync(Id),
     SyncAll,
 }
 
-/// What is there after a power cut: directories, and files with whether they are whole.
+/// A possible state after a power failure: directories, and files with whether their content is complete.
 pub(crate) type Found = BTreeMap<String, Option<(Id, bool)>>;
 
-/// A run: what was there, and what was done.
+/// The initial state of a run, and its system calls.
 #[derive(Default)]
 pub(crate) struct Run {
-    /// The text of each file; none of a directory.
+    /// The content of each file; `None` for directories.
     nodes: Vec<Option<Vec<u8>>>,
     names: BTreeMap<(Id, String), Id>,
     before: BTreeMap<(Id, String), Id>,
-    /// Files without a name, as strace writes them and by their descriptor.
+    /// Unnamed files, as strace prints them, and by their descriptor.
     unnamed: BTreeMap<String, Id>,
     descriptors: BTreeMap<String, Id>,
     pub(crate) calls: Vec<Call>,
 }
 
 impl Run {
-    /// Runs `line` of the program under strace.
+    /// Runs the program with the arguments `line` under strace.
     pub(crate) fn of(sandbox: &Sandbox, line: &str) -> Run {
         const TRACED: &str = "openat,write,pwrite64,writev,pwritev,pwritev2,ftruncate,copy_file_range,sendfile,fsync,fdatasync,syncfs,\
                               link,linkat,rename,renameat,renameat2,mkdir,mkdirat,unlink,unlinkat,rmdir,symlink,symlinkat";
@@ -67,7 +68,7 @@ impl Run {
             if call.trim_start().starts_with("---") {
                 continue;
             }
-            // A call that another thread's came between counts where it ended.
+            // A call that was interrupted in the output by another thread's counts when it ends.
             if let Some(half) = call.trim_start().strip_suffix(" <unfinished ...>") {
                 begun.insert(thread.to_owned(), half.to_owned());
             } else if let Some((_, rest)) = call.split_once(" resumed>") {
@@ -85,7 +86,7 @@ impl Run {
         run
     }
 
-    /// All that is in a directory.
+    /// Adds everything in a directory to the initial state.
     fn take(&mut self, path: &Path, directory: Id) {
         for entry in fs::read_dir(path).unwrap().map(Result::unwrap) {
             let is_file = entry.file_type().unwrap().is_file();
@@ -102,7 +103,7 @@ impl Run {
         self.nodes.len() - 1
     }
 
-    /// The path of a name.
+    /// The path of a directory entry.
     fn path(&self, directory: Id, name: &str) -> String {
         match self.names.iter().find(|(_, id)| **id == directory) {
             Some(((above, own), _)) => format!("{}/{name}", self.path(*above, own)),
@@ -110,7 +111,7 @@ impl Run {
         }
     }
 
-    /// Where a path leads: the directory and the name.
+    /// Resolves a path to its directory and name.
     fn place(&self, path: &str) -> Option<(Id, String)> {
         let mut directory = ROOT;
         let mut parts = path.split('/').filter(|part| !matches!(*part, "" | ".")).peekable();
@@ -123,7 +124,7 @@ impl Run {
         None
     }
 
-    /// The file or directory of a path.
+    /// Resolves a path to a file or directory.
     fn find(&self, path: &str) -> Option<Id> {
         if let Some(id) = self.unnamed.get(path) {
             return Some(*id);
@@ -134,10 +135,10 @@ impl Run {
         self.names.get(&self.place(path)?).copied()
     }
 
-    /// Notes a call as strace writes it: `name(1</folder>, "path", ...) = 0`.
+    /// Parses a call in strace's format: `name(1</folder>, "path", ...) = 0`.
     fn call(&mut self, line: &str, root: &str) {
         let (name, rest) = line.split_once('(').unwrap_or_else(|| panic!("not a call: {line}"));
-        // A call without a result: the process ended meanwhile. No thread may still have been at work on the job's files.
+        // A call without a result: the process ended meanwhile. By then no thread may be working on the job's files.
         let Some((words, result)) = rest.rsplit_once(" = ").filter(|(_, result)| !result.starts_with('?')) else {
             let reads = name == "openat" && !line.contains("O_CREAT") && !line.contains("O_TMPFILE");
             assert!(reads || !line.contains(root), "the program ended before its call did: {line}");
@@ -153,7 +154,7 @@ impl Run {
             path.strip_prefix(root).map(str::to_owned)
         };
         let quoted = |word: &str| word.trim_matches('"').to_owned();
-        // Paths with the directory that they begin in, or without, or whole.
+        // A path argument: after a directory descriptor, relative, or absolute.
         let path = |at: usize| {
             let (from, word) = match words[at].starts_with('"') {
                 true => (String::new(), quoted(words[at])),
@@ -224,7 +225,8 @@ impl Run {
         self.calls.push(Call::Change(edits));
     }
 
-    /// All that may be found if the power goes at any moment of `calls`; and all that may be found when it goes after the end.
+    /// All possible states after a power failure at any moment of `calls`, and those after a failure when all of them
+    /// are done.
     pub(crate) fn cuts(&self, calls: &[Call]) -> (BTreeSet<Found>, BTreeSet<Found>) {
         let (mut synced, mut pending, mut written) = (self.before.clone(), Vec::<&[Edit]>::new(), BTreeSet::new());
         let (mut all, mut last) = (BTreeSet::new(), self.found(&synced, &pending, &written));
@@ -251,7 +253,7 @@ impl Run {
         (all, last)
     }
 
-    /// What may be found, for each choice of the changes that were not synced.
+    /// The possible states for each choice of unsynced changes.
     fn found(
         &self,
         synced: &BTreeMap<(Id, String), Id>,
@@ -293,7 +295,7 @@ impl Run {
         }
     }
 
-    /// Makes what was found, with what may be there of the text of each file that was not synced.
+    /// Creates a state on disk; unsynced files have the content that `part` describes.
     pub(crate) fn make(&self, found: &Found, part: Part, sandbox: &Sandbox) {
         for entry in fs::read_dir(sandbox.path("")).unwrap().map(|entry| entry.unwrap().path()) {
             if entry.is_dir() { fs::remove_dir_all(entry).unwrap() } else { fs::remove_file(entry).unwrap() }
@@ -318,18 +320,18 @@ impl Run {
     }
 }
 
-/// What is there of a text that was not synced.
+/// What exists of a file's content that was not synced.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Part {
     Nothing,
     Half,
-    /// Its length, which some file systems write first.
+    /// Zeros of the full length, which some file systems record first.
     Zeros,
     All,
 }
 
-/// Which of `count` changes are there, a bit for each: every choice, or, of very many changes, all and none, and the first and the last
-/// alone and missing.
+/// Which of `count` changes are there, one bit each: all choices, or, if there are too many, all, none, and the first
+/// and the last alone and missing.
 fn choices(count: usize) -> Vec<u128> {
     assert!(count < 100, "{count} changes are not synced");
     let all = (1 << count) - 1;

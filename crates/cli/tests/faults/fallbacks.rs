@@ -1,10 +1,11 @@
-//! What other file systems lack: files without names, renaming that replaces nothing, links, and leases on files.
+//! The fallbacks for file systems without unnamed files, without renaming that does not replace, or without hard links;
+//! and files with leases.
 
 use sealwright_transcripts::{Sandbox, have};
 
 use crate::jobs::{EACH, all, clear, is, leftovers, sandbox};
 
-/// In a run of `line`, which of its calls of `openat` has all these flags.
+/// The number of the `openat` call with all these flags in a run of `line`.
 fn opening(sandbox: &Sandbox, line: &str, flags: &[&str]) -> usize {
     let said = sandbox.sh(&format!("strace -f -qq -o trace -e trace=openat sealwright {line}"));
     let trace = String::from_utf8(sandbox.read("trace")).unwrap();
@@ -12,7 +13,7 @@ fn opening(sandbox: &Sandbox, line: &str, flags: &[&str]) -> usize {
         .lines()
         .find(|call| flags.iter().all(|flag| call.contains(flag)))
         .unwrap_or_else(|| panic!("no {flags:?} in {trace}: {}", said.err));
-    // Each thread is counted by itself.
+    // Calls are numbered per thread.
     let thread = found.split_whitespace().next().unwrap();
     let calls = trace.lines().filter(|call| call.split_whitespace().next() == Some(thread) && call.contains("openat("));
     1 + calls.into_iter().position(|call| call == found).unwrap()
@@ -20,7 +21,7 @@ fn opening(sandbox: &Sandbox, line: &str, flags: &[&str]) -> usize {
 
 const LINE: &str = "open -q --key-file k b.seal -o b --threads 1";
 
-/// Runs `LINE` where a file has a name from the start, and cannot be renamed without replacing, nor linked if `links` is no option.
+/// Runs `LINE` where unnamed files and renaming without replacing are not supported, nor hard links if `links` says so.
 fn without_unnamed_files(sandbox: &Sandbox, links: &str, delay: &str, meanwhile: &str) -> (i32, String) {
     clear(sandbox, &["b"]);
     let when = opening(sandbox, LINE, &["O_TMPFILE"]);
@@ -50,7 +51,7 @@ fn a_draft_with_a_name_is_private_and_takes_its_place() {
     }
 }
 
-/// Somebody else takes the name while the text is opened.
+/// Another process takes the name while the file is being opened.
 #[test]
 fn what_came_meanwhile_is_not_replaced() {
     let sandbox = sandbox();
@@ -58,7 +59,7 @@ fn what_came_meanwhile_is_not_replaced() {
         return;
     }
     for links in ["", "-e inject=link,linkat:error=EPERM"] {
-        // When the renaming has begun, which takes long
+        // Once the renaming has begun, which is slowed down.
         let meanwhile = "for i in $(seq 600); do grep -qs 'renameat2(' trace && break; sleep 0.1; done; echo mine > b;";
         let (code, said) = without_unnamed_files(&sandbox, links, ":delay_enter=6000000", meanwhile);
         assert!(code == 1 && said.contains("b: exists already"), "{links}: {code} {said}");
@@ -69,7 +70,7 @@ fn what_came_meanwhile_is_not_replaced() {
     }
 }
 
-/// Who has a file open on a server of files may have a lease on it, which has to be waited for.
+/// A client of a file server can have a lease on a file it has open; the program must wait until it is released.
 #[test]
 fn a_file_with_a_lease_is_waited_for() {
     let sandbox = sandbox();

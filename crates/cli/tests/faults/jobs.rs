@@ -1,21 +1,21 @@
-//! What the program is asked to do while calls fail or it is killed.
+//! The jobs during which system calls fail or the program is killed.
 
 use std::{fs, path::Path};
 
 use sealwright_transcripts::{Sandbox, text};
 
-/// One job, and what it may leave behind.
+/// A job, and the states that it may leave behind.
 pub(crate) struct Job {
     pub(crate) line: &'static str,
-    /// Made before each run.
+    /// Prepares each run.
     pub(crate) before: fn(&Sandbox),
-    /// Whether the outputs are all there and right.
+    /// Whether all outputs are complete and correct.
     pub(crate) done: fn(&Sandbox) -> bool,
-    /// Whether all is as it was before.
+    /// Whether everything is as it was before.
     pub(crate) undone: fn(&Sandbox) -> bool,
 }
 
-/// The nine jobs that are killed at every call and whose calls fail. Only with public keys there is a verb to change keys.
+/// The nine jobs. The one that changes keys exists only in builds with public keys.
 pub(crate) const JOBS: &[Job] = &[
     SEAL,
     REPLACE,
@@ -40,7 +40,7 @@ pub(crate) fn is(sandbox: &Sandbox, name: &str, wanted: &[u8]) -> bool {
     fs::read(sandbox.path(name)).is_ok_and(|found| found == wanted)
 }
 
-/// What is sealed, whatever became of the file.
+/// The text that is sealed.
 pub(crate) fn all() -> Vec<u8> {
     text(40_000)
 }
@@ -58,7 +58,7 @@ pub(crate) const SEAL: Job = Job {
     undone: |sandbox| !sandbox.path("a.seal").exists(),
 };
 
-/// A file is replaced: it is the old one or the new one at any time.
+/// A file is replaced: at any time, it is the old one or the new one.
 pub(crate) const REPLACE: Job = Job {
     line: "seal -q --key-file k a -o old.seal --force",
     before: |sandbox| fs::write(sandbox.path("old.seal"), "the old file").unwrap(),
@@ -66,7 +66,7 @@ pub(crate) const REPLACE: Job = Job {
     undone: |sandbox| is(sandbox, "old.seal", b"the old file"),
 };
 
-/// The input is removed, but only once the output is there.
+/// The input is removed, but only after its output exists.
 pub(crate) const REMOVE: Job = Job {
     line: "seal -q --key-file k c --remove",
     before: |sandbox| {
@@ -123,7 +123,7 @@ pub(crate) const UNPACK: Job = Job {
     undone: |sandbox| !sandbox.path("out/d").exists(),
 };
 
-/// So many files that they are synced together.
+/// Enough files that they are synced together.
 pub(crate) const UNPACK_MANY: Job = Job {
     line: "open -q --key-file k many.seal -C out",
     before: |sandbox| {
@@ -139,7 +139,8 @@ pub(crate) const UNPACK_MANY: Job = Job {
 };
 const MANY: usize = 70;
 
-/// Sealed file by file: the manifest comes last, and only if all the files are there. Before that each of them is whole or absent.
+/// Sealed file by file: the manifest is written last, and only if all files exist. Before that, each of them is
+/// complete or absent.
 pub(crate) const EACH: Job = Job {
     line: "seal -q --key-file k --each d -C each",
     before: |sandbox| clear(sandbox, &["each", "check"]),
@@ -165,7 +166,7 @@ pub(crate) const EACH: Job = Job {
 const X: usize = 20_000;
 const Y: usize = 3;
 
-/// Whether a directory is `d` as it was sealed, and nothing else is in it.
+/// Whether a directory is equal to `d` as it was sealed, without additional files.
 fn is_the_tree(sandbox: &Sandbox, name: &str) -> bool {
     names_below(&sandbox.path(name)) == ["e", "e/y", "x"]
         && is(sandbox, &format!("{name}/x"), &text(X))
@@ -187,8 +188,8 @@ pub(crate) fn sandbox() -> Sandbox {
     sandbox
 }
 
-/// The paths of all that is in a directory and below, sorted; nothing if it does not exist. What a hidden directory holds is left out: no
-/// path without a hidden name leads there.
+/// The paths of everything in a directory and below, sorted; nothing if it does not exist. Hidden directories are not
+/// entered.
 fn names_below(directory: &Path) -> Vec<String> {
     let mut names = Vec::new();
     let entries: Vec<_> = fs::read_dir(directory).map(|all| all.map(Result::unwrap).collect()).unwrap_or_default();
@@ -203,15 +204,15 @@ fn names_below(directory: &Path) -> Vec<String> {
     names
 }
 
-/// Hidden names that were left behind, here and below.
+/// Hidden names that were left behind, in a directory and below.
 pub(crate) fn leftovers(directory: &Path) -> Vec<String> {
     let hidden = |path: &String| path.rsplit('/').next().is_some_and(|name| name.starts_with('.'));
     let is_output = |path: &String| path.ends_with("/.seal-manifest");
     names_below(directory).into_iter().filter(|path| hidden(path) && !is_output(path)).collect()
 }
 
-/// What may have a hidden name after the job was cut off: a whole file that only lacked its name, or the directory in which a tree was
-/// being made.
+/// Whether a killed job may leave this hidden name: that of a complete file that was not renamed yet, or the directory
+/// in which a tree was being unpacked.
 pub(crate) fn may_be_left(job: &Job, sandbox: &Sandbox, name: &str) -> bool {
     let path = sandbox.path(name);
     if path.is_dir() {

@@ -1,4 +1,4 @@
-//! Killed at each call in turn, and at moments by chance: no output is partial.
+//! Killed at each system call in turn, and at random moments: no output is partial.
 
 use std::{
     env,
@@ -15,7 +15,7 @@ use crate::{
     jobs::{JOBS, Job, clear, leftovers, may_be_left, sandbox},
 };
 
-/// The job is done or it is not; what has a hidden name may have it.
+/// Checks that the job is either done or undone, apart from permitted hidden names.
 fn nothing_is_partial(job: &Job, sandbox: &Sandbox, what: &str) {
     assert!((job.undone)(sandbox) || (job.done)(sandbox), "{what}");
     for name in leftovers(&sandbox.path("")) {
@@ -24,7 +24,7 @@ fn nothing_is_partial(job: &Job, sandbox: &Sandbox, what: &str) {
     }
 }
 
-/// The program is killed at each call in turn. A text that was being written had no name yet.
+/// Killed at each system call in turn. A file that was being written had no name yet.
 #[test]
 fn killed_at_any_call() {
     if !have("strace") {
@@ -41,17 +41,17 @@ fn killed_at_any_call() {
     eprintln!("killed at {all} calls");
 }
 
-/// How often each job is killed. `SEALWRIGHT_KILLS=1000` makes a long run of the test.
+/// The number of kills per job. `SEALWRIGHT_KILLS=1000` makes a long run.
 fn kills() -> u32 {
     env::var("SEALWRIGHT_KILLS").map_or(12, |times| times.parse().unwrap())
 }
 
-/// A number from 0 to 1.
+/// A random number from 0 to 1.
 fn chance() -> f64 {
     (RandomState::new().build_hasher().finish() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// Runs a job and kills it after `moment`. Returns whether that ended it.
+/// Runs a job and kills it after `moment`. Returns whether it was still running.
 fn killed_after(job: &Job, sandbox: &Sandbox, moment: Duration) -> bool {
     let mut child = sandbox.command().args(job.line.split(' ')).stderr(Stdio::null()).spawn().unwrap();
     thread::sleep(moment);
@@ -74,14 +74,14 @@ fn killed_at_random_moments() {
             let start = Instant::now();
             let was_killed = killed_after(job, &sandbox, moment);
             if !was_killed {
-                // It had ended: the first run took longer than others do.
+                // It had ended: the first run was slower than the others.
                 whole = whole.min(start.elapsed());
             }
             killed += u32::from(was_killed);
             nothing_is_partial(job, &sandbox, &format!("{}: kill {turn}, after {moment:?}", job.line));
         }
         eprintln!("{}: killed {killed} times of {}", job.line, kills());
-        // By chance a few of a dozen may come too late, on a busy machine most of them.
+        // A few of a dozen kills may come too late by chance; on a busy machine, most.
         let fewest = if kills() < 100 { 1 } else { kills() / 4 };
         assert!(killed >= fewest, "{}: killed {killed} times of {}, the others had ended", job.line, kills());
     }

@@ -1,5 +1,6 @@
-//! Each write, sync and naming fails in its turn, or the program is killed there: outputs are whole or absent, the old file or
-//! the new one, and exit codes tell. The calls are made to fail by strace; where it is missing, the tests are skipped.
+//! Every system call that writes, syncs or names a file fails in turn, or the program is killed there: outputs are
+//! complete or absent, a replaced file is the old or the new one, and exit codes are right. The faults are injected by
+//! strace; without it, the tests are skipped.
 #![allow(clippy::unwrap_used)]
 
 mod disk;
@@ -14,7 +15,7 @@ use sealwright_transcripts::{Finished, Sandbox, have, skipped, text};
 
 use crate::jobs::{JOBS, Job, OPEN, SEAL, UNPACK, UNPACK_MANY, clear, leftovers, opens, sandbox};
 
-/// Calls that change something, or may.
+/// System calls that change something, or may.
 const CALLS: [&str; 27] = [
     "openat",
     "write",
@@ -45,22 +46,22 @@ const CALLS: [&str; 27] = [
     "fadvise64",
 ];
 
-/// Calls that only read.
+/// System calls that only read.
 const READS: [&str; 7] = ["read", "pread64", "readv", "preadv", "preadv2", "getdents64", "statx"];
 
-/// Runs `line` while `inject` applies to one call. Returns how it ended, and whether it came so far.
+/// Runs `line` with the fault `inject` in one call. Returns the result, and whether that call was reached.
 fn injected(sandbox: &Sandbox, line: &str, call: &str, inject: &str) -> (Finished, bool) {
     let trace =
         format!("strace -f -qq -o trace -e trace={call} -e inject={call}:{inject} sealwright {line} --threads 1");
     let trace = if line.starts_with("rekey") { trace.replace(" --threads 1", "") } else { trace };
     let finished = sandbox.sh(&trace);
     let log = fs::read_to_string(sandbox.path("trace")).unwrap_or_default();
-    // A signal ends strace as well, and the shell tells it by 137.
+    // A signal ends strace as well; the shell reports that as 137.
     let killed = finished.code == -1 || finished.code == 137;
     (finished, log.contains("INJECTED") || killed)
 }
 
-/// Whether calls can be made to fail here, and this machine's strace knows `call`: it is asked once.
+/// Whether faults can be injected here and strace knows `call`; determined once.
 fn can_inject(sandbox: &Sandbox, call: &str) -> bool {
     static KNOWN: Mutex<BTreeMap<String, bool>> = Mutex::new(BTreeMap::new());
     if let Some(known) = KNOWN.lock().unwrap().get(call) {
@@ -71,7 +72,7 @@ fn can_inject(sandbox: &Sandbox, call: &str) -> bool {
     said.code == 0
 }
 
-/// Runs a job again and again, until no call of `calls` is left to fail.
+/// Repeats a job, with a fault in each of its `calls` in turn, until none is left.
 fn every_call(job: &Job, calls: &[&str], inject: &str, check: impl Fn(&Sandbox, &Finished, &str)) -> usize {
     let sandbox = sandbox();
     let mut injections = 0;
@@ -80,13 +81,13 @@ fn every_call(job: &Job, calls: &[&str], inject: &str, check: impl Fn(&Sandbox, 
             skipped(format_args!("strace cannot make {call} fail"));
             continue;
         }
-        // What loads the program makes some of them too; each thread is counted by itself.
+        // The dynamic loader makes some of these calls too. Calls are numbered per thread.
         for when in 1.. {
             assert!(when < 200, "{}: {call}: no end", job.line);
             (job.before)(&sandbox);
             let (finished, came_so_far) = injected(&sandbox, job.line, call, &format!("{inject}:when={when}"));
             let what = format!("{}: {call} {when}: {inject}: exit {}: {}", job.line, finished.code, finished.err);
-            // It ended before it was the job's.
+            // It failed while the program was being loaded.
             if finished.code == 127 && finished.err.contains("error while loading shared libraries") {
                 assert!((job.undone)(&sandbox), "{what}");
                 continue;
@@ -102,7 +103,7 @@ fn every_call(job: &Job, calls: &[&str], inject: &str, check: impl Fn(&Sandbox, 
     injections
 }
 
-/// A call fails once: the job says so and changes nothing, or it did all of it nevertheless.
+/// A single call fails: the job reports it and changes nothing, or it succeeds nevertheless.
 fn fails_cleanly(calls: &[&str], inject: &str) {
     if !have("strace") {
         return;
@@ -113,15 +114,15 @@ fn fails_cleanly(calls: &[&str], inject: &str) {
             match finished.code {
                 0 => assert!((job.done)(sandbox), "{what}"),
                 1 => assert!((job.undone)(sandbox) || (job.done)(sandbox), "{what}"),
-                // A sealed file that ends too early is not authentic.
+                // A sealed file that appears truncated is not authentic.
                 3 if inject == "retval=0" => assert!((job.undone)(sandbox), "{what}"),
                 _ => panic!("{what}"),
             }
-            // Where `write` fails, the message may not be written either.
+            // If `write` fails, the error message may be lost as well.
             let silent = what.contains(": write ") && finished.err.is_empty();
             assert!(finished.code == 0 || silent || finished.err.starts_with("sealwright: "), "{what}");
             let left = leftovers(&sandbox.path(""));
-            // A directory that cannot be removed stays.
+            // A directory whose removal failed stays.
             let stuck = what.contains(": rmdir ") && left.iter().all(|name| fs::remove_dir(sandbox.path(name)).is_ok());
             assert!(left.is_empty() || stuck, "{what}: {left:?}");
         });
@@ -147,19 +148,19 @@ fn a_read_fails() {
     fails_cleanly(&READS, "error=EIO");
 }
 
-/// As if a file had been cut meanwhile.
+/// Reads return 0 bytes, as if the file had been truncated meanwhile.
 #[test]
 fn a_read_finds_nothing() {
     fails_cleanly(&["read", "pread64", "readv", "preadv", "preadv2"], "retval=0");
 }
 
-/// And as a file system does that takes nothing without saying why.
+/// Writes return 0 bytes, as if the file system did not accept any.
 #[test]
 fn a_write_writes_nothing() {
     fails_cleanly(&["write", "pwrite64", "writev", "pwritev", "pwritev2", "copy_file_range", "sendfile"], "retval=0");
 }
 
-/// Very many files are synced by one call, whose failure is that of all.
+/// Very many files are synced with one call, and its failure applies to all of them.
 #[test]
 fn many_files_at_once() {
     let sandbox = sandbox();
@@ -185,7 +186,7 @@ fn many_files_at_once() {
     }
 }
 
-/// Some file systems lack the renaming that replaces nothing.
+/// Without `RENAME_NOREPLACE`, which some file systems do not support.
 #[test]
 fn a_directory_is_named_where_renaming_may_replace() {
     let sandbox = sandbox();
@@ -201,7 +202,7 @@ fn a_directory_is_named_where_renaming_may_replace() {
     }
 }
 
-/// Without locks, the one that comes late finds another file in the place of the one that it copied.
+/// Without locks, the later process finds that the file that it copied was replaced.
 #[cfg(feature = "public-keys")]
 #[test]
 fn changed_keys_are_not_undone_where_there_are_no_locks() {
@@ -211,7 +212,7 @@ fn changed_keys_are_not_undone_where_there_are_no_locks() {
     }
     (crate::jobs::REKEY.before)(&sandbox);
     let strace = "strace -f -qq -e trace=flock,fsync -e inject=flock:error=ENOLCK";
-    // The late one is at its end when the other begins, and stays there for long.
+    // The later process is delayed at its end until after the other one has begun.
     let said = sandbox.sh(&format!(
         "{strace} -o late -e inject=fsync:delay_enter=15000000:when=1 \
          sealwright rekey r.seal --key-file k --add-key-file other & \
@@ -225,7 +226,7 @@ fn changed_keys_are_not_undone_where_there_are_no_locks() {
     assert_eq!(leftovers(&sandbox.path("")), [""; 0]);
 }
 
-/// Calls that are interrupted by a signal are made again.
+/// Calls that a signal interrupted are repeated.
 #[test]
 fn interrupted_calls() {
     if !have("strace") {
@@ -277,7 +278,7 @@ fn a_full_disk() {
     .iter()
     .chain(rekeyed)
     {
-        // What is there before, how much fits beside it, and what may be there then.
+        // What exists before, the free space, and what may exist afterwards.
         let (size, before, left) = match line {
             line if line.starts_with("rekey") => ("64k", "cp shared.seal small/r.seal", "small/r.seal\n"),
             line if line.contains("--each") => ("32k", "true", "small/large/first.seal\n"),
@@ -290,7 +291,7 @@ fn a_full_disk() {
         assert_eq!((said.code, text_of(&said.out)), (1, left), "{line}: {}", said.err);
         assert!(said.err.contains("No space left on device"), "{line}: {}", said.err);
         if line.ends_with("small/out") {
-            // Not the hidden place where it was made, which is gone by then.
+            // The message names the final path, not the hidden one, which no longer exists.
             assert!(said.err.contains("small/out/large/second: cannot write"), "{}", said.err);
         }
         if line.starts_with("rekey") {
@@ -301,7 +302,7 @@ fn a_full_disk() {
         }
         clear(&sandbox, &["kept"]);
     }
-    // It has room for the smaller tree.
+    // Enough space for the smaller tree.
     let said = small("32k", "sealwright open -q --key-file k tree.seal -C small/out && cp -r small/out .");
     assert_eq!(said.code, 0, "{}", said.err);
     assert!((UNPACK.done)(&sandbox));
@@ -323,7 +324,8 @@ fn a_limit_on_the_length_of_files() {
     }
 }
 
-/// Some containers forbid the call that duplicates an inherited descriptor: its file is opened anew, at the same position.
+/// Some containers forbid the system call that duplicates an inherited descriptor. Its file is then opened again, at
+/// the same position.
 #[test]
 fn descriptors_where_duplicating_is_forbidden() {
     let sandbox = sandbox();
@@ -343,7 +345,7 @@ fn descriptors_where_duplicating_is_forbidden() {
         ));
         assert_eq!((sealed.code, sealed.err.as_str()), (0, ""), "{error}");
         assert!(fs::read_to_string(sandbox.path("trace")).unwrap().contains("INJECTED"));
-        // `read` takes a whole buffer of a pipe, but of a file only its line.
+        // `read` takes a whole buffer from a pipe, but only its line from a file.
         let opened = sandbox.sh(&format!("sealwright open --passphrase-command 'echo second line' {error}.seal -o -"));
         assert!(opened.code == 0 && opened.out == text(40_000), "{error}: {}", opened.err);
         let piped = sandbox.sh(&format!(

@@ -1,5 +1,5 @@
-//! The power goes at any moment of a job: whatever a disk may then hold is the old state or the new one, and after the end of the
-//! job it is the new one.
+//! A power failure at any moment of a job: every possible state of the disk is the old or the new one, and after the
+//! end of the job it is the new one.
 
 use sealwright_transcripts::{Sandbox, have};
 
@@ -8,13 +8,13 @@ use crate::{
     jobs::{JOBS, Job, REMOVE, REPLACE, SEAL, UNPACK, UNPACK_MANY, leftovers, may_be_left, sandbox},
 };
 
-/// Whether the job is done or not, and what has a hidden name may have it.
+/// Whether the job is either done or undone, apart from permitted hidden names.
 fn either(job: &Job, sandbox: &Sandbox) -> bool {
     ((job.undone)(sandbox) || (job.done)(sandbox))
         && leftovers(&sandbox.path("")).iter().all(|name| may_be_left(job, sandbox, name))
 }
 
-/// States that break the promise, and the number of states.
+/// The states that violate the guarantee, and the number of all states.
 fn broken(job: &Job, run: &Run, calls: &[Call]) -> (Vec<String>, usize) {
     let disk = Sandbox::new();
     let (during, after) = run.cuts(calls);
@@ -57,7 +57,7 @@ fn the_power_goes_at_any_moment() {
     eprintln!("{states} states of the disk");
 }
 
-/// The same runs without what syncs: the model must see that a power cut breaks them.
+/// The same runs with their syncs removed: the model must find states that violate the guarantee.
 #[test]
 fn without_syncing_the_model_sees_a_loss() {
     if !have("strace") {
