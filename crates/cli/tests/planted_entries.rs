@@ -1,4 +1,4 @@
-//! What somebody else puts into a directory, before or meanwhile: pipes, links and other directories.
+//! Directory entries that somebody else creates, before or during a run: pipes, links and other directories.
 #![allow(clippy::unwrap_used)]
 
 use std::{
@@ -9,7 +9,7 @@ use std::{
 
 use sealwright_transcripts::Sandbox;
 
-/// Who could write to a directory put a pipe at the name that an output would have, and got the text: nobody had named it.
+/// An attack: a pipe at the derived name of an output would receive the text.
 #[test]
 fn a_pipe_in_the_place_of_an_output_gets_nothing() {
     const NONBLOCK: i32 = 0o4000;
@@ -43,14 +43,14 @@ fn a_pipe_in_the_place_of_an_output_gets_nothing() {
             let mut reader = options.read(true).write(true).custom_flags(NONBLOCK).open(sandbox.path(pipe)).unwrap();
             for (option, word) in [("", "exists already"), (" -f", "it is not a regular file")] {
                 let said = sandbox.run(&format!("{line}{option}"));
-                // A manifest is in the way before anything is sealed, and replaced where its name is a file's
+                // A manifest that exists is refused before anything is sealed, or replaced if it is a regular file.
                 let word = if place.ends_with("manifest") && !option.is_empty() { "" } else { word };
                 assert!(said.code != 0 && said.err.contains(word), "{link} {line}{option}: {}", said.err);
                 assert!(reader.read(&mut [0; 64]).is_err(), "{link} {line}{option}: something came out");
             }
             sandbox.sh(&format!("rm -r {place} pipe out/d d/c.seal d/.seal-manifest"));
         }
-        // A link to a file is not followed either, and what is named is written.
+        // A derived output name that is a link to a file is refused too; a named output is written through it.
         sandbox.write("precious", "precious");
         symlink("precious", sandbox.path("a.seal")).unwrap();
         sandbox.fails("seal --key-file k a", 1, "a.seal: exists already");
@@ -61,11 +61,12 @@ fn a_pipe_in_the_place_of_an_output_gets_nothing() {
     }
 }
 
-/// A directory was swapped for a link while the passphrase was typed, and files from elsewhere were sealed, and removed.
+/// An attack: a directory is replaced by a link while the passphrase is typed, so that files from elsewhere would be
+/// sealed and removed.
 #[test]
 fn a_directory_that_is_swapped_meanwhile_is_not_followed() {
     for (swap, kept) in [
-        // For a link to somebody's files, and a link to the same files
+        // A link to somebody's files, and a link to the same files.
         ("mv d/sub moved; ln -s ../elsewhere d/sub", "moved"),
         ("mv d/sub moved; ln -s ../moved d/sub", "moved"),
         ("mv d/sub/a moved; mkfifo d/sub/a", ""),
@@ -96,7 +97,7 @@ fn a_directory_that_is_swapped_meanwhile_is_not_followed() {
     }
 }
 
-/// Programs save a file by giving its name to a new one: that one is sealed, and removed.
+/// Many programs save a file by renaming a new one over it: the new one is sealed, and removed.
 #[test]
 fn a_file_that_is_saved_anew_meanwhile_is_sealed_as_it_is_then() {
     let sandbox = Sandbox::new();
@@ -109,7 +110,7 @@ fn a_file_that_is_saved_anew_meanwhile_is_sealed_as_it_is_then() {
     assert_eq!(sandbox.read("d/a"), b"new\n");
 }
 
-/// The sealed file was put beside what the link led to, under a name from there.
+/// A regression: the sealed file was put beside the target of the link, under the target's name.
 #[test]
 fn a_link_to_a_directory_keeps_its_name_and_place() {
     let sandbox = Sandbox::new();
@@ -121,7 +122,7 @@ fn a_link_to_a_directory_keeps_its_name_and_place() {
     assert_eq!(fs::read_dir(sandbox.path("elsewhere")).unwrap().count(), 1);
     sandbox.ok("open --key-file k link.seal -C opened");
     assert_eq!(sandbox.read("opened/link/x"), b"text");
-    // What has no name of its own has it from where it is.
+    // Without a name of its own, it gets the name of the directory that it stands for.
     for (i, name) in [".", "./", "x/..", "../src"].iter().enumerate() {
         let said = sandbox.sh(&format!(
             "mkdir -p {i}/src/x; cd {i}/src; sealwright seal --key-file ../../k {name}; test -f ../src.seal"
@@ -130,7 +131,7 @@ fn a_link_to_a_directory_keeps_its_name_and_place() {
     }
 }
 
-/// Outputs do not go through a link that somebody put below a directory.
+/// Outputs are not written through a link that somebody else created below a directory.
 #[test]
 fn outputs_do_not_go_through_planted_links() {
     let sandbox = Sandbox::new();
@@ -146,7 +147,7 @@ fn outputs_do_not_go_through_planted_links() {
     assert!(!sandbox.path("elsewhere/sub").exists());
 }
 
-/// A manifest that cannot be written is known before any file is removed.
+/// A manifest that cannot be written is detected before any file is removed.
 #[test]
 fn files_whose_manifest_has_no_place_are_not_sealed() {
     let sandbox = Sandbox::new();

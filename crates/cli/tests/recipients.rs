@@ -1,4 +1,5 @@
-//! Key pairs and several keys for one file, as one types them: sealed for others, opened, changed, checked, read in part.
+//! Key pairs and several keys for one file, on the command line: sealing, opening, changing keys, verifying, reading in
+//! part.
 #![cfg(feature = "public-keys")]
 #![allow(clippy::unwrap_used)]
 
@@ -6,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 
 use sealwright_transcripts::{Sandbox, skipped, text};
 
-/// A sandbox with the pairs `me` and `eva`: `me.id` and `me.pub`, and likewise for Eva.
+/// A sandbox with the pairs `me` and `eva`: `me.id` and `me.pub`, `eva.id` and `eva.pub`.
 fn with_pairs() -> Sandbox {
     let sandbox = Sandbox::new();
     for name in ["me", "eva"] {
@@ -19,7 +20,7 @@ fn with_pairs() -> Sandbox {
     sandbox
 }
 
-/// Opens `file` with `keys` and holds the text against `a`.
+/// Opens `file` with `keys` and compares the text with `a`.
 fn opens(sandbox: &Sandbox, file: &str, keys: &str) -> bool {
     let said = sandbox.run(&format!("open {file} {keys} -o -"));
     assert!(said.code == 0 || said.out.is_empty());
@@ -29,7 +30,7 @@ fn opens(sandbox: &Sandbox, file: &str, keys: &str) -> bool {
     said.code == 0 && said.out == sandbox.read("a")
 }
 
-/// Added again, a recipient had a second slot without a word.
+/// A regression: a recipient that was added again silently got a second slot.
 #[test]
 fn nobody_is_a_recipient_twice() {
     let sandbox = with_pairs();
@@ -44,12 +45,12 @@ fn nobody_is_a_recipient_twice() {
     sandbox.fails("rekey a.seal -i me.id --add-key-file k", 1, word);
     sandbox.fails("rekey a.seal -i me.id --add-key-file other --add-file eva.pub", 1, " is a recipient already");
     assert!(sandbox.read("a.seal") == before);
-    // Who is removed may be added.
+    // A recipient can be removed and added in one command.
     sandbox.sh("sealwright rekey -q a.seal -i me.id --remove-file eva.pub --add-file eva.pub");
     assert!(opens(&sandbox, "a.seal", "-i eva.id"));
 }
 
-/// A link stays one, and the file that it leads to has the other keys.
+/// A link stays a link; the keys of its target are changed.
 #[test]
 fn keys_change_in_the_file_that_a_link_leads_to() {
     let sandbox = with_pairs();
@@ -61,7 +62,7 @@ fn keys_change_in_the_file_that_a_link_leads_to() {
     assert!(opens(&sandbox, "there", "-i me.id") && !opens(&sandbox, "there", "-i eva.id"));
 }
 
-/// Root may change the keys of somebody else's file, whose it stays.
+/// Root can change the keys of another user's file, which keeps its owner.
 #[test]
 fn who_owns_a_file_keeps_it() {
     let sandbox = with_pairs();
@@ -78,7 +79,7 @@ fn who_owns_a_file_keeps_it() {
     assert!(opens(&sandbox, "a.seal", "-i eva.id"));
 }
 
-/// Armor is a sealed file all the same: it was called none.
+/// A regression: an armored file was reported as not a sealed file.
 #[test]
 fn armor_is_read_as_a_whole() {
     let sandbox = Sandbox::new();
@@ -119,7 +120,7 @@ fn each_identity_is_checked() {
             format!("a.seal: the file is locked with key pairs, not with {what}\nhint: use -i with the identity file");
         sandbox.fails(&format!("open a.seal {given} -o b"), 4, &word);
     }
-    // What is offered where there is no key is of use to who opens.
+    // Without a key, the hint is suitable for opening.
     for line in ["open a.seal -o b", "verify a.seal", "inspect --list a.seal"] {
         sandbox.fails(line, 2, "no key: name --identity, --key-file");
         let said = sandbox.run(line);
@@ -132,7 +133,7 @@ fn each_identity_is_checked() {
     sandbox.fails("verify a.seal --key-file none", 1, "hint: `sealwright inspect FILE` tells which kind of key");
     sandbox.fails("verify a.seal --key-file .", 1, "sealwright: .: cannot read: Is a directory");
     sandbox.fails("open a.seal -i missing -o b", 1, "missing: cannot open: No such file");
-    // What is public is told before its mode, which would be changed in vain.
+    // A public key is reported as such before its file's permissions, which the user would otherwise change in vain.
     for mode in [0o644, 0o600] {
         sandbox.chmod("me.pub", mode);
         let word = "me.pub: cannot be used as a key file: it is a public key\nhint: the secret key is in the identity file (-i)";
@@ -158,7 +159,7 @@ fn each_identity_is_checked() {
 fn identity_files() {
     let sandbox = with_pairs();
     sandbox.write("a", "text");
-    // Several keys in one file, with comments and empty lines; a raw key file is one too.
+    // Several keys in one file, with comments and empty lines; a raw key file also works.
     let both = [&sandbox.read("eva.id")[..], b"\n# mine\n\n", &sandbox.read("me.id")].concat();
     sandbox.write("both.id", both);
     sandbox.chmod("both.id", 0o600);
@@ -169,7 +170,7 @@ fn identity_files() {
     let public = sandbox.run("key public -i both.id");
     assert_eq!(public.out, [sandbox.read("eva.pub"), sandbox.read("me.pub")].concat());
     sandbox.fails("key public -i k", 1, "k: holds no secret key of a pair, and only these have public keys\nhint: ");
-    // Printed where it is not named; never replaced.
+    // Printed if no file is named; an existing file is never replaced.
     let printed = sandbox.run("key new --pair");
     assert!(printed.code == 0 && printed.out.starts_with(b"# Public key: seal1"), "{}", printed.err);
     sandbox.fails("key new --pair -o me.id", 1, "me.id: exists already; a key is never replaced");
@@ -185,7 +186,7 @@ fn an_identity_file_with_a_passphrase() {
     sandbox.write("me.pub", made.out);
     assert!(!sandbox.read("me.id").windows(10).any(|part| part == b"SECRET-KEY"));
     sandbox.ok("seal a -R me.pub");
-    // It is asked for on the terminal, and there is none.
+    // The passphrase is asked for on the terminal, and there is none.
     for line in ["open a.seal -i me.id -o b", "key public -i me.id"] {
         let word =
             "no terminal to ask for a passphrase: No such device or address\nhint: in scripts name a file that has no";
@@ -198,7 +199,7 @@ fn an_identity_file_with_a_passphrase() {
         1,
         "\nhint: in scripts use -pass file:FILE, -pass fd:N or -kfile",
     );
-    // It is a sealed file like any other.
+    // It is an ordinary sealed file.
     let opened = sandbox.sh("sealwright open --passphrase-command 'echo horse' me.id -o plain.id");
     assert_eq!((opened.code, opened.err.as_str()), (0, ""));
     assert!(opens(&sandbox, "a.seal", "-i plain.id"));
@@ -226,7 +227,7 @@ fn keys_change_while_the_body_stays() {
     assert!(before[before.len() - body..] == after[after.len() - body..]);
     assert_eq!(sandbox.mode("a.seal"), 0o640);
 
-    // One who was added removes others, named by public key, and by the raw key itself.
+    // A recipient that was added removes others, given by public key, and by the raw key itself.
     assert_eq!(sandbox.run("rekey -q a.seal -i eva.id --remove-file me.pub --remove-key-file k").code, 0);
     assert!(!opens(&sandbox, "a.seal", "-i me.id"));
     assert!(opens(&sandbox, "a.seal", "-i eva.id"));
@@ -243,7 +244,7 @@ fn keys_change_while_the_body_stays() {
         |word: &str| sandbox.sh(&format!("echo {word} | sealwright open --passphrase-fd 0 a.seal -o - | cmp - a")).code;
     assert_eq!((by("two"), by("one") == 0), (0, false));
 
-    // What cannot be done leaves the file as it is.
+    // A failed command leaves the file unchanged.
     let now = sandbox.read("a.seal");
     sandbox.fails("rekey a.seal -i me.id --add-key-file k", 4, "none of the given keys or passphrases opens it");
     sandbox.fails("rekey a.seal -i eva.id --add-passphrase", 1, "\nhint: in scripts use --add-passphrase-command\n");
@@ -263,7 +264,7 @@ fn keys_change_while_the_body_stays() {
     assert!(sandbox.names().iter().all(|name| !name.starts_with('.')), "{:?}", sandbox.names());
 }
 
-/// Each copied the old file, so that the change of whoever was first was undone, though both were told to be made.
+/// A regression: both copied the old file, so that the change of the first was lost although both reported success.
 #[test]
 fn two_changes_at_once_are_both_made() {
     let sandbox = with_pairs();
@@ -330,12 +331,12 @@ fn a_part_of_the_text() {
     }
     sandbox.ok("open a.seal -i me.id --range 5..10 -o part");
     assert_eq!((sandbox.read("part").as_slice(), sandbox.mode("part")), (&whole[5..10], 0o600));
-    // A cut is noticed even where the part is whole.
+    // A truncation is detected even if the part that is read is complete.
     let mut torn = sandbox.read("a.seal");
     torn.pop();
     sandbox.write("torn.seal", torn);
     sandbox.fails("open torn.seal -i me.id --range 0..10 -o x", 3, "not authentic");
-    // A part of it would have the name of the whole text, with -f in its place
+    // A part of the text must not be written under the name of the whole, or replace it with -f.
     sandbox.fails(
         "open torn.seal -i me.id --range 0..10",
         2,
@@ -345,7 +346,7 @@ fn a_part_of_the_text() {
     sandbox.fails("open a.seal -i me.id --range 10 -o x", 2, word);
     sandbox.fails("open a.seal -i me.id --range 5..3 -o x", 2, "<A..B>': `5..3` ends before it begins\n");
     sandbox.fails("open a.seal -i me.id --max-cost lots -o x", 2, "': `lots` is not MEMORY[,PASSES[,LANES]]");
-    // Also where another option rules out the one that is needed
+    // Also if another option conflicts with the one that is required.
     let word = "--entry needs -o OUT\nhint: -o - writes to standard output";
     sandbox.fails("open a.seal -i me.id --entry d/a -C out", 2, word);
     sandbox.fails("open a.seal -i me.id --entry d/a", 2, word);
@@ -365,7 +366,7 @@ fn armor() {
             armored.starts_with("-----BEGIN SEALED FILE-----\n") && armored.ends_with("\n-----END SEALED FILE-----\n")
         );
         assert!(armored.lines().all(|line| line.len() <= 64));
-        // It opens as any other, from a file and from a pipe, with line ends turned.
+        // It opens like any other, from a file and from a pipe, and with CRLF line ends.
         assert!(opens(&sandbox, "a.seal", "-i me.id"));
         sandbox.write("dos.seal", armored.replace('\n', "\r\n"));
         let said =

@@ -1,4 +1,4 @@
-//! `rekey --each`: who gets keys of a directory gets those of its own files, and of no other ones.
+//! `rekey --each`: keys are changed for the owner's own files in a directory, and for no other files.
 #![cfg(feature = "public-keys")]
 #![allow(clippy::unwrap_used)]
 
@@ -7,7 +7,7 @@ use sealwright_transcripts::Sandbox;
 
 const ADDED: &str = "--add-file bob.pub -i me.id";
 
-/// Key pairs, a directory that is sealed with its copy `clean`, and a file that was sealed elsewhere.
+/// Key pairs, a sealed directory with its copy `clean`, and a file that was sealed elsewhere.
 fn sealed() -> Sandbox {
     let sandbox = Sandbox::new();
     for name in ["me", "bob"] {
@@ -22,13 +22,13 @@ fn sealed() -> Sandbox {
     sandbox
 }
 
-/// Who can write to the directory got the key of any file of its owner: its copy, a link to it. And a pipe held the
-/// directory for ever.
+/// An attack: somebody who can write to the directory puts a copy of, or a link to, any file of its owner there, to be
+/// given access to it. And a pipe would block the command forever.
 #[test]
 fn what_was_put_into_a_directory_gets_no_keys() {
     let sandbox = sealed();
     let (secret, a) = (sandbox.read("secret.seal"), sandbox.read("d/a.seal"));
-    // The keys of the one before what the manifest lists of the other.
+    // The header of one file before the body of another one that the manifest lists.
     let header = secret.len() - chunk::sealed_len(6) as usize;
     assert_eq!(header, a.len() - chunk::sealed_len(5) as usize);
     sandbox.write("forged.seal", [&secret[..header], &a[header..]].concat());
@@ -56,12 +56,12 @@ fn what_was_put_into_a_directory_gets_no_keys() {
         assert!(said.code == code && said.err.contains(word), "{plant}: {} {}", said.code, said.err);
         assert!(sandbox.read(planted) == before && sandbox.read("secret.seal") == secret, "{plant}");
     }
-    // A pipe that is named is no file that could get keys.
+    // A pipe that is named explicitly is refused as well.
     let said = sandbox.sh(&format!("mkfifo pipe; timeout 60 sealwright rekey pipe {ADDED}"));
     assert!(said.code == 1 && said.err.contains("pipe: cannot be written: only regular files"), "{}", said.err);
 }
 
-/// It waited for itself, and failed.
+/// A regression: the process waited for its own lock, and failed.
 #[test]
 fn directories_that_overlap_are_taken_once() {
     let sandbox = sealed();
@@ -70,7 +70,7 @@ fn directories_that_overlap_are_taken_once() {
     let told = String::from_utf8(said.out).unwrap();
     assert_eq!(told.lines().filter(|line| line.ends_with(": 1 added, 0 removed, 2 keys can open it")).count(), 3);
     assert_eq!(told.lines().count(), 3, "{told}");
-    // With a manifest of its own below
+    // With a manifest of its own in a subdirectory.
     sandbox.write("e/sub/b", "text");
     sandbox.ok("seal --each --remove -R me.pub e/sub");
     sandbox.write("e/a", "text");
@@ -78,7 +78,7 @@ fn directories_that_overlap_are_taken_once() {
     sandbox.ok(&format!("rekey --each -q e/sub e {ADDED}"));
     sandbox.ok("open --each --manifest e -o opened -i bob.id");
     sandbox.ok("open --each --manifest e/sub -o below -i bob.id");
-    // It lists what was replaced since.
+    // It lists a file that was replaced since.
     sandbox.write("e/sub/b", "newer");
     sandbox.ok("seal --each --remove -q -f -R me.pub -i me.id e");
     let said = sandbox.run("rekey --each -q e --add-key-file k -i me.id");
@@ -86,7 +86,7 @@ fn directories_that_overlap_are_taken_once() {
     assert!(said.code == 3 && said.err.contains(word), "{} {}", said.code, said.err);
 }
 
-/// It was said of the wrong ones, and not of one above the working directory.
+/// A regression: the warning named the wrong manifests, and missed one above the working directory.
 #[test]
 fn manifests_that_keep_their_keys_are_named() {
     let sandbox = sealed();
@@ -96,7 +96,7 @@ fn manifests_that_keep_their_keys_are_named() {
     sandbox.ok("rekey d/a.seal ./d/.seal-manifest --remove-file bob.pub -i me.id");
 }
 
-/// The manifest opens with the same associated data as the files.
+/// The manifest is opened with the same associated data as the files.
 #[test]
 fn associated_data_is_given_to_rekey() {
     let sandbox = sealed();
@@ -122,7 +122,7 @@ fn a_manifest_may_have_to_be_signed() {
     sandbox.fails("open --each d -o x -i bob.id", 4, "d/.seal-manifest: none of the given keys");
 }
 
-/// Each directory has a lock, and each lock is an open file.
+/// Each directory has a lock, and each lock takes a descriptor.
 #[test]
 fn more_directories_than_files_may_be_open_get_keys() {
     let sandbox = sealed();

@@ -1,4 +1,4 @@
-//! Two people talk through a relay: the programs as a user starts them, the signals, and what systemd hears.
+//! Two clients communicate through a relay: the programs as a user starts them, signals, and notifications to systemd.
 #![cfg(feature = "relay")]
 #![allow(clippy::unwrap_used)]
 
@@ -70,7 +70,7 @@ fn two_people_talk_through_a_relay_that_heeds_signals() {
         .unwrap();
     let told = String::from_utf8(carol.stderr).unwrap();
     assert!(told.contains("alice does not answer\nhint: is alice running? --wait waits longer"), "{told}");
-    // Whose session another client has taken hears nothing of it
+    // A client whose session was taken over by another one is not told so.
     assert!(told.contains("\nhint: if another client runs as carol or as alice too,"), "{told}");
     relay.event("opened");
     let list = String::from_utf8(sandbox.run("relay list -c trial/relay.toml").out).unwrap();
@@ -102,7 +102,7 @@ fn two_people_talk_through_a_relay_that_heeds_signals() {
     assert_eq!(relay.child.wait().unwrap().code(), Some(0));
 }
 
-/// Whoever asks, and however often: systemd hears in time that the relay lives.
+/// However many status requests arrive, systemd's watchdog is notified in time.
 #[test]
 fn questions_do_not_put_off_the_watchdog() {
     let sandbox = Sandbox::new();
@@ -114,7 +114,7 @@ fn questions_do_not_put_off_the_watchdog() {
             let mut heard = Instant::now();
             for _ in 0..6 {
                 assert_eq!(relay.notification(), "WATCHDOG=1");
-                // Half a second, if the machine has time; nothing may put it off for good
+                // Half a second if the machine is not busy; the notification must not be delayed indefinitely.
                 assert!(heard.elapsed() < Duration::from_secs(20));
                 heard = Instant::now();
             }
@@ -128,7 +128,7 @@ fn questions_do_not_put_off_the_watchdog() {
     assert!(asked > 3, "{asked} questions");
 }
 
-/// What was written but not read by the relay is not said to be done.
+/// A revocation that the relay has not read is not reported as done.
 #[test]
 fn a_relay_that_does_not_answer_has_revoked_nobody() {
     let sandbox = Sandbox::new();
@@ -151,10 +151,10 @@ fn a_relay_that_does_not_answer_has_revoked_nobody() {
     );
     drop(connection);
     assert_eq!(relay.child.wait().unwrap().code(), Some(0));
-    // Nobody is there to read it
+    // No relay is running to read it.
     let revoke = sandbox.run("relay revoke bob -c trial/relay.toml");
     assert!(revoke.code == 0 && revoke.err.contains("the relay is not running"), "{} {}", revoke.code, revoke.err);
-    // Somebody may be there
+    // A relay may be running.
     let socket = std::os::unix::net::UnixListener::bind(sandbox.path("trial/relay.sock")).unwrap();
     std::fs::set_permissions(sandbox.path("trial/relay.sock"), PermissionsExt::from_mode(0o600)).unwrap();
     let silent = std::thread::spawn(move || drop(socket.accept().unwrap()));
@@ -163,7 +163,7 @@ fn a_relay_that_does_not_answer_has_revoked_nobody() {
     silent.join().unwrap();
 }
 
-/// Who does not want to wait until all have left says so again.
+/// A second signal ends a draining relay at once.
 #[test]
 fn a_second_signal_ends_a_relay_that_drains_at_once() {
     let sandbox = Sandbox::new();
@@ -184,7 +184,7 @@ fn a_second_signal_ends_a_relay_that_drains_at_once() {
     drop(connection);
 }
 
-/// The figures of the documents are those that the relay says itself.
+/// The figures in the documents are those that the relay prints.
 #[test]
 fn a_session_takes_what_the_documents_say() {
     let told = |more: &str| {
@@ -203,7 +203,7 @@ fn a_session_takes_what_the_documents_say() {
     assert!(relay.contains(&format!("it is {wide} now, and {narrow} with `--replay-window 56`")), "{wide}, {narrow}");
 }
 
-/// Who edits these files may leave out the last end of a line.
+/// These files may have been edited so that the last line has no line end.
 #[test]
 fn names_are_written_on_lines_of_their_own() {
     let sandbox = Sandbox::new();
@@ -217,14 +217,14 @@ fn names_are_written_on_lines_of_their_own() {
     assert!(sandbox.read("trial/clients.txt").ends_with(b"\ncarol # hers\ndave\n"));
     done("relay revoke eve -c trial/relay.toml");
     assert!(sandbox.read("trial/revoked.txt").ends_with(b"\nmallory\nbob\neve\n"));
-    // What is not kept is not said to be done
+    // A name that was not stored is not reported as added.
     change(&sandbox, "relay.toml", |text| text.replace("\"revoked.txt\"", "\"/dev/null\""));
     sandbox.fails("relay revoke frank -c trial/relay.toml", 1, "Invalid argument");
     change(&sandbox, "relay.toml", |text| text.replace("\"clients.txt\"", "\"/dev/null\""));
     sandbox.fails("relay add frank -c trial/relay.toml", 1, "Invalid argument");
 }
 
-/// The key of the authority is kept elsewhere, as the documents advise.
+/// The authority's key is stored elsewhere, as the documents advise.
 #[test]
 fn who_has_no_key_of_the_authority_is_told_where_to_add_a_client() {
     let sandbox = Sandbox::new();
@@ -238,7 +238,7 @@ fn who_has_no_key_of_the_authority_is_told_where_to_add_a_client() {
     assert!(!sandbox.path("trial/erin.pem").exists());
 }
 
-/// A relay that cannot make its socket says where it can, and does not say that it serves.
+/// A relay that cannot create its socket reports where it tried to, and does not report that it serves.
 #[test]
 fn a_relay_without_its_socket_does_not_serve() {
     let sandbox = Sandbox::new();
@@ -251,13 +251,14 @@ fn a_relay_without_its_socket_does_not_serve() {
     let said = served.err;
     assert!(served.code == 1 && said.contains("\nhint: admin names a socket"), "{} {said}", served.code);
     assert!(!said.contains("serving"), "{said}");
-    // Its key may be read by others: a hint has a line of its own
+    // Others can read its key: that hint has its own line.
     assert_eq!(sandbox.sh("chmod 640 trial/relay.key").code, 0);
     sandbox.fails("relay check trial/relay.toml", 1, "this file\nhint: chmod 600");
     sandbox.fails("serve --client carol trial/relay.toml", 2, "--client");
 }
 
-/// As where all places for handshakes are taken. That the relay runs, and who it is, is not the trouble then.
+/// Connections are closed at once, as if all places for handshakes were taken. The message must not say that no relay runs
+/// or that it is another one.
 #[test]
 fn who_finds_no_place_at_a_relay_is_told_so() {
     let sandbox = Sandbox::new();
@@ -270,7 +271,7 @@ fn who_finds_no_place_at_a_relay_is_told_so() {
     sandbox.fails("client trial/alice.toml --to bob --wait 1", 1, told);
 }
 
-/// What cannot be written is said as of other verbs: of which stream, and what to do.
+/// Errors of reading and writing name the stream and a remedy, as in other verbs.
 #[test]
 fn who_cannot_write_or_read_is_told_what() {
     let sandbox = Sandbox::new();
@@ -294,7 +295,7 @@ fn who_cannot_write_or_read_is_told_what() {
     assert!(!said.contains("happy"), "{said}");
 }
 
-/// The relay runs, and has the name that was meant.
+/// The relay runs, and has the intended name.
 #[test]
 fn who_trusts_or_shows_another_authority_is_told_so() {
     let sandbox = Sandbox::new();
@@ -308,7 +309,7 @@ fn who_trusts_or_shows_another_authority_is_told_so() {
     sandbox.write("trial/alice.toml", other);
     let told = "\nhint: the relay does not accept this client's certificate";
     sandbox.fails("client trial/alice.toml --to bob --wait 1", 1, told);
-    // What listens there is no relay's control port
+    // Something listens there, but not a relay's control port.
     let frames = relay.serving["frames"].as_str().unwrap().replace("127.0.0.1", "localhost");
     let line = alice.lines().find(|line| line.starts_with("relay = ")).unwrap();
     sandbox.write("trial/alice.toml", alice.replace(line, &format!("relay = \"{frames}\"")));
@@ -348,21 +349,21 @@ fn two_people_seal_end_to_end_and_who_has_another_key_reads_nothing() {
         (String::from_utf8(sandbox.read("codes")).unwrap(), done.err)
     };
     let sealed = |own: &str, peer: &str| format!("-i {own}.id --end-to-end $(cat {peer}.pub)");
-    // Bob has nothing to say, or something
+    // Bob sends nothing, or something.
     for back in [&[][..], &back] {
         sandbox.write("back", back);
         let (codes, said) = both(&sealed("bob", "alice"), &sealed("alice", "bob"));
         assert_eq!(codes, "alice 0\nbob 0\n", "{said}");
         assert!(sandbox.read("at_bob") == there && sandbox.read("at_alice") == back);
     }
-    // Eve's key instead of bob's, as a relay would try that reads what passes through it
+    // Eve's key instead of Bob's, as a relay would use that tries to read the data.
     let (codes, said) = both(&sealed("eve", "alice"), &sealed("alice", "bob"));
     assert!(codes.contains(" 3") && !codes.contains(" 0"), "{codes} {said}");
     assert!(said.contains("not authentic") && sandbox.read("at_bob").is_empty() && sandbox.read("at_alice").is_empty());
-    // Only one of the two seals
+    // Only one of the two clients seals.
     let (codes, said) = both("", &sealed("alice", "bob"));
     assert!(codes.contains("alice 1") && said.contains("hint: both clients need --end-to-end"), "{codes} {said}");
-    // Bob's disk is full: that is what he is told, and nobody counts it as done
+    // Bob's disk is full: the error names that, and neither side reports success.
     assert_eq!(sandbox.sh("rm at_bob && ln -s /dev/full at_bob").code, 0);
     let (codes, said) = both(&sealed("bob", "alice"), &sealed("alice", "bob"));
     assert_eq!(codes, "alice 1\nbob 1\n", "{said}");
@@ -374,7 +375,7 @@ fn two_people_seal_end_to_end_and_who_has_another_key_reads_nothing() {
     sandbox.fails("client trial/alice.toml --to bob --end-to-end seal1x", 2, "--pair");
 }
 
-/// A configuration with a name that is there twice cannot be read any more: such a name is refused before anything is written.
+/// A configuration that contains a name twice cannot be read, so such a name is refused before anything is written.
 #[test]
 fn who_is_a_client_by_a_cluster_or_revoked_by_a_wildcard_is_not_added() {
     let sandbox = Sandbox::new();

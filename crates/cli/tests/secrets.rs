@@ -1,12 +1,12 @@
-//! What stands in the wrong place may be a secret: no error repeats it.
+//! Arguments in the wrong place may be secrets: no error repeats them.
 #![allow(clippy::unwrap_used)]
 
 use sealwright_transcripts::Sandbox;
 
-/// 32 bytes of a key.
+/// A key of 32 bytes.
 const HEX: &str = "8f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f1";
 
-/// Runs a line that is not valid, and that has `secret` in it.
+/// Runs an invalid command line that contains `secret`.
 fn keeps(sandbox: &Sandbox, line: &str, secret: &str, word: &str) {
     let said = sandbox.run(line);
     assert_eq!(said.code, 2, "{line}: {}", said.err);
@@ -44,10 +44,10 @@ fn values_that_no_option_takes_are_not_repeated() {
     ] {
         keeps(&sandbox, &line, secret, word);
     }
-    // An SSH key begins as an option does.
+    // An SSH key starts like an option.
     let said = sandbox.sh("sealwright open -i \"$(printf -- '-----BEGIN X KEY-----\nb3BlbnNzaC1rZXktdjE\n')\" a");
     assert!(said.code == 2 && !said.err.contains("b3Blbn"), "{}", said.err);
-    // What is an option but for a letter is still named, and so are files.
+    // A misspelt option is still named, and so are files.
     sandbox.fails("seal --passfrase a", 2, "unexpected argument '--passfrase' found\nhint: a similar argument exists");
     sandbox.fails("enc -rot13 -in a", 2, "'--rot13'");
     sandbox.fails("enc -aes-256-cbc -kfile a -keyfile a -iv 00", 2, "--kfile <FILE>");
@@ -99,20 +99,20 @@ fn a_key_in_place_of_its_file_is_not_repeated() {
     ] {
         keeps(&sandbox, &line, secret, "sealwright: (a key, not shown): is a key, not the name of a file");
     }
-    // All of an identity file, as the shell puts it in.
+    // A whole identity file, substituted by the shell.
     let said = sandbox.sh("sealwright open a.seal -i \"$(cat my.id)\" -o b");
     assert!(said.code == 2 && !said.err.contains(&secret[20..40]), "{}", said.err);
     assert!(!sandbox.path("b").exists() && !sandbox.path("a.sig").exists());
-    // Files may have such names.
+    // A file may have such a name.
     std::fs::rename(sandbox.path("k"), sandbox.path(HEX)).unwrap();
     sandbox.ok(&format!("open --key-file ./{HEX} a.seal -o b"));
-    // And texts are called by hashes.
+    // And texts may be named by hashes.
     std::fs::rename(sandbox.path(HEX), sandbox.path("k")).unwrap();
     std::fs::rename(sandbox.path("a"), sandbox.path(HEX)).unwrap();
     sandbox.ok(&format!("seal --key-file k --ad-file {HEX} {HEX}"));
 }
 
-/// Lost in a pipe that nobody reads, or in a stream that is closed, a key was told to be made.
+/// A regression: a key that was lost in a closed pipe or stream was reported as made.
 #[cfg(all(feature = "public-keys", feature = "signatures"))]
 #[test]
 fn a_new_key_that_reaches_nobody_is_a_failure() {
@@ -139,7 +139,7 @@ fn a_new_key_that_reaches_nobody_is_a_failure() {
     assert_eq!(sandbox.sh("sealwright key public -i id >&-").code, 1);
 }
 
-/// `-pass stdin` takes its line and no more: what follows belongs to whoever reads next.
+/// `-pass stdin` reads only its line: what follows belongs to the next reader.
 #[test]
 fn a_passphrase_from_standard_input_leaves_the_next_line() {
     let sandbox = Sandbox::new();
@@ -150,7 +150,7 @@ fn a_passphrase_from_standard_input_leaves_the_next_line() {
     assert_eq!((said.code, said.out.as_slice(), said.err.as_str()), (0, &b"rest\ntext"[..], ""));
 }
 
-/// Each kind of key in place of each other: told as what it is, with what it is for, and never repeated.
+/// Each kind of key in place of each other: the error names its kind and its use, and does not repeat it.
 #[cfg(all(feature = "public-keys", feature = "signatures"))]
 #[test]
 fn a_key_of_another_kind_is_told_as_that() {
@@ -199,7 +199,7 @@ fn a_key_of_another_kind_is_told_as_that() {
         let word = format!("the recipient cannot be used: {word}");
         assert!(said.code == 2 && said.err.contains(&word) && !said.err.contains(&key[20..60]), "{file}: {}", said.err);
     }
-    // The name of a file in place of a key
+    // The name of a file in place of a key.
     for (line, option) in [
         ("seal a -o b -r my.pub", "-R FILE"),
         ("rekey a.seal --key-file k --add my.pub", "--add-file FILE"),
@@ -208,7 +208,7 @@ fn a_key_of_another_kind_is_told_as_that() {
         let word = format!("not a public key of Sealwright\nhint: {option} takes the keys in a file");
         sandbox.fails(line, 2, &word);
     }
-    // What nobody reads is not hidden: a document that others may read
+    // A document that others may read: the error does not concern its permissions.
     sandbox.fails("open a.seal -o b -i a", 1, "a, line 1: not a secret key of Sealwright");
     assert!(!sandbox.path("b").exists());
 }

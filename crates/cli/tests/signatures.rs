@@ -1,10 +1,10 @@
-//! Signed files and signatures beside files: they hold for what was signed, and for nothing else.
+//! Signed files and detached signatures: valid for what was signed, and for nothing else.
 #![cfg(feature = "signatures")]
 #![allow(clippy::unwrap_used)]
 
 use sealwright_transcripts::{Sandbox, text};
 
-/// A sandbox with the signing keys `me` and `eva`: `me.sign` and `me.verify`, and likewise for Eva; and a pair.
+/// A sandbox with the signing keys `me` and `eva` (`me.sign`, `me.verify`, `eva.sign`, `eva.verify`), and a key pair.
 fn with_keys() -> Sandbox {
     let sandbox = Sandbox::new();
     for name in ["me", "eva"] {
@@ -26,7 +26,7 @@ fn a_signed_file_opens_for_who_asks_for_its_signer() {
         sandbox.ok(&format!("open --key-file k --signer me.verify {i}.seal -o {i}"));
         sandbox.ok(&format!("open --key-file k --signer eva.verify --signer me.verify {i}.seal -o {i} --force"));
         assert!(sandbox.read(&i.to_string()) == text(100_000), "{more}");
-        // Through pipes, and by who does not ask.
+        // Through pipes, and without verification.
         let piped = sandbox.sh(&format!("cat {i}.seal | sealwright open --key-file k --signer me.verify"));
         assert!(piped.code == 0 && piped.out == text(100_000), "{more} {}", piped.err);
         let unasked = sandbox.run(&format!("open --key-file k {i}.seal -o -"));
@@ -40,7 +40,8 @@ fn a_signed_file_opens_for_who_asks_for_its_signer() {
     }
 }
 
-/// A pipe or a device that was named with -o, and a file in armor, gave the text of another signer, and only then the error.
+/// A regression: a pipe or device that was named with -o, or an armored file, received the text of another signer
+/// before the error.
 #[test]
 fn a_stream_gets_nothing_of_another_signers_text() {
     let sandbox = with_keys();
@@ -100,7 +101,8 @@ fn directories_are_signed_too() {
     assert!(listed.code == 0 && String::from_utf8(listed.out).unwrap().contains("d/x"), "{}", listed.err);
 }
 
-/// Who had the key but not the signing key put other files and a manifest of them there: the next sealing signed all of it.
+/// An attack: somebody with the key but not the signing key adds files and a manifest of them, so that the next run
+/// would sign all of it.
 #[test]
 fn no_manifest_of_somebody_else_is_signed() {
     let sandbox = with_keys();
@@ -123,7 +125,7 @@ fn no_manifest_of_somebody_else_is_signed() {
         );
         assert!(sandbox.read("each/.seal-manifest") == manifest && !sandbox.path("each/y.seal").exists());
     }
-    // Who seals all of them answers for what it read.
+    // Whoever seals all the files vouches for them.
     sandbox.write("d/x", "mine");
     sandbox.ok("seal --key-file k --sign me.sign --each -f d -o each");
     sandbox.ok("seal --key-file k --sign me.sign --each -f more -o each");
@@ -131,7 +133,7 @@ fn no_manifest_of_somebody_else_is_signed() {
     assert_eq!((sandbox.read("back/x"), sandbox.read("back/y")), (b"mine".to_vec(), b"later".to_vec()));
 }
 
-/// Its name gave one to the signature.
+/// A regression: the name of standard input was used to name the signature.
 #[test]
 fn standard_input_has_no_name_for_a_signature() {
     let sandbox = with_keys();
@@ -147,7 +149,7 @@ fn standard_input_has_no_name_for_a_signature() {
     assert!(said.code == 2 && said.err.contains("standard input cannot be both"), "{}", said.err);
 }
 
-/// Nor are files of somebody else listed in a new one.
+/// Nor are files of another signer listed in a new manifest.
 #[test]
 fn no_files_of_somebody_else_are_signed_for() {
     let sandbox = with_keys();
@@ -168,7 +170,7 @@ fn no_files_of_somebody_else_are_signed_for() {
         );
         assert!(!sandbox.path("each/y.seal").exists());
     }
-    // Whose they are can be told, with a manifest and without.
+    // The signer can be named, with a manifest and without.
     let said = sandbox.run(&format!("{line} --signer eva.verify"));
     let word = "sealwright: warning: each: had no manifest; the new one lists 1 file as found there\n";
     assert_eq!((said.code, said.err.as_str()), (0, word));
@@ -238,7 +240,7 @@ fn no_signature_replaces_what_it_is_made_from() {
         sandbox.fails(&format!("sign -s me.sign -f -o {output} a"), 2, &said);
         sandbox.fails(&format!("sign -s key -f -o {output} a"), 2, &said);
     }
-    // Beside its file, it would be on another that is to be signed, or on the key.
+    // The signature's path would be that of another file to be signed, or of the key.
     sandbox.fails("sign -s me.sign -f b a a.sig", 2, "a.sig: is both input and output");
     sandbox.sh("cp me.sign b.sig");
     sandbox.fails("sign -s b.sig -f a b", 2, "b.sig: is both input and output");
@@ -264,7 +266,7 @@ fn a_signature_to_standard_output() {
     }
 }
 
-/// Every character of a signature file matters.
+/// Every character of a signature file is checked.
 #[test]
 fn a_changed_signature_does_not_hold() {
     let sandbox = with_keys();
@@ -285,7 +287,7 @@ fn a_changed_signature_does_not_hold() {
 #[test]
 fn keys_are_read_with_care() {
     let sandbox = with_keys();
-    // What is public is told before its mode, which would be changed in vain.
+    // A public key is reported as such before its file's permissions, which the user would otherwise change in vain.
     for mode in [0o644, 0o600] {
         sandbox.chmod("me.verify", mode);
         let word =

@@ -1,4 +1,4 @@
-//! Files for SSH keys: sealed for what is in a `.pub` file, opened with what `ssh-keygen` made.
+//! Files for SSH keys: sealed for the content of a `.pub` file, opened with keys made by `ssh-keygen`.
 #![cfg(feature = "ssh")]
 #![allow(clippy::unwrap_used)]
 
@@ -36,7 +36,7 @@ fn each_kind_of_key_opens_what_was_sealed_for_it_alone() {
             assert_eq!(opens(&sandbox, &format!("{key}.seal"), other), key == other, "{key} {other}");
         }
     }
-    // For all at once, and for a key pair of our own, and the key as a word.
+    // For all keys at once, including one of our own pairs, and with a key as an argument.
     let word = String::from_utf8(sandbox.read("ed25519.pub")).unwrap();
     let word = word.split(' ').take(2).collect::<Vec<_>>().join(" ");
     let sealed = sandbox.sh(&format!("sealwright seal a -r '{word}' -R rsa.pub --key-file k -o all.seal"));
@@ -48,7 +48,7 @@ fn each_kind_of_key_opens_what_was_sealed_for_it_alone() {
     assert!(seen.contains(r#"{"kind":"ssh-ed25519"}"#) && seen.contains(r#"{"kind":"ssh-rsa"}"#), "{seen}");
 }
 
-/// What a passphrase hides of a key is not whose it is.
+/// The public key in an encrypted private key file is readable.
 #[test]
 fn a_key_for_ssh_is_not_sealed_away() {
     let sandbox = with_keys();
@@ -66,7 +66,7 @@ fn a_key_for_ssh_is_not_sealed_away() {
 fn an_encrypted_key_asks_for_its_passphrase() {
     let sandbox = with_keys();
     sandbox.ok("seal a -R ed25519_encrypted.pub");
-    // `script` gives the program a terminal; the passphrase is typed on it once it is asked for.
+    // `script` provides a terminal; the passphrase is typed once it is asked for.
     let typed = |passphrase: &str| {
         let open = "sealwright open a.seal -i ed25519_encrypted -o b --force";
         sandbox.sh(&format!("rm -f screen; (for _ in $(seq 300); do grep -qi passphrase screen 2>/dev/null && break; sleep 0.1; done; echo '{passphrase}'; sleep 5) | script -qefc '{open}' screen"))
@@ -125,7 +125,7 @@ fn a_changed_slot_opens_nothing() {
     for key in ["ed25519", "rsa"] {
         sandbox.ok(&format!("seal a -R {key}.pub -o {key}.seal"));
         let sealed = sandbox.read(&format!("{key}.seal"));
-        // Slot: 4 bytes of head, a mark of 16, then what the slot key comes from, then the file key.
+        // A slot: a head of 4 bytes, a mark of 16, then the input of the slot key's derivation, then the file key.
         for at in [12, 16, 20, 36, 60] {
             let mut changed = sealed.clone();
             changed[at] ^= 1;

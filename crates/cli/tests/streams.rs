@@ -13,14 +13,14 @@ fn pipes_on_both_ends() {
         let said =
             sandbox.sh("cat a | sealwright seal --key-file k | cat | sealwright open --key-file k - -o - | cmp - a");
         assert_eq!((said.code, said.err.as_str()), (0, ""), "{len}");
-        // A pipe and a file make the same format
+        // A pipe and a file give the same format.
         let said =
             sandbox.sh("sealwright seal --key-file k <a -o - >b && sealwright open --key-file k b -o c -f && cmp a c");
         assert_eq!((said.code, said.err.as_str()), (0, ""), "{len}");
     }
 }
 
-/// It was sealed to its own end, for ever.
+/// A regression: the input was appended to itself forever.
 #[test]
 fn the_input_is_not_the_end_of_the_output() {
     let sandbox = Sandbox::new();
@@ -86,7 +86,7 @@ fn sources_that_give_nothing_say_so() {
     assert_eq!(sandbox.names(), ["a"]);
 }
 
-/// What was left of it, nothing, was sealed.
+/// A regression: the rest of standard input, which was empty, was sealed.
 #[test]
 fn standard_input_is_one_thing() {
     let sandbox = Sandbox::new();
@@ -102,7 +102,7 @@ fn standard_input_is_one_thing() {
         ("cat k", "verify --key-file /dev/stdin /dev/fd/0"),
         ("cat k", "enc -aes-256-cbc -keyfile /dev/stdin -iv 00 -out x"),
         ("cat k", "enc -aes-256-cbc -pbkdf2 -pass file:/dev/stdin -out x"),
-        // The same pipe under another name
+        // The same pipe under another name.
         ("cat k >pipe & true", "seal --key-file pipe -o x <pipe"),
     ] {
         let said = sandbox.sh(&format!("{{ {source}; }} | timeout 60 sealwright {line}"));
@@ -110,10 +110,10 @@ fn standard_input_is_one_thing() {
         assert!(said.err.contains("sealwright: standard input cannot be "), "{line}: {}", said.err);
         assert!(!sandbox.path("x").exists(), "{line}");
     }
-    // Beside a text from elsewhere it may be the key.
+    // If the text is elsewhere, standard input may be the key.
     let said = sandbox.sh("cat k | sealwright seal --key-fd 0 a && sealwright open --key-file k a.seal -o - | cmp - a");
     assert_eq!((said.code, said.err.as_str()), (0, ""));
-    // Its names are none for an output.
+    // No output name can be derived from its names.
     for line in ["seal --key-file k /dev/stdin -C out", "seal --key-file k --remove /dev/stdin"] {
         assert_eq!(sandbox.sh(&format!("cat a | sealwright {line}")).code, 2, "{line}");
     }
@@ -121,7 +121,7 @@ fn standard_input_is_one_thing() {
     assert_eq!((said.code, said.err.as_str()), (0, ""));
 }
 
-/// The end of the pipe never came.
+/// A regression: the end of the pipe never came.
 #[test]
 fn a_passphrase_command_need_not_end_its_output() {
     let sandbox = Sandbox::new();
@@ -144,7 +144,7 @@ fn a_passphrase_command_need_not_end_its_output() {
     }
 }
 
-/// It was taken for a level of every processor, and lowered nothing.
+/// A regression: it was accepted as a level for any processor, and had no effect.
 #[test]
 fn a_level_of_another_processor_is_refused() {
     let sandbox = Sandbox::new();
@@ -174,7 +174,7 @@ fn a_full_disk_is_a_failure() {
         assert!(said.err.contains("No space left on device"), "{script}: {}", said.err);
     }
     assert_eq!(sandbox.names(), ["a", "a.seal"]);
-    // It does not hide what is worse, and what comes after is looked at. It is said once.
+    // It does not hide a worse exit code, and the rest is processed. It is reported once.
     sandbox.write("bad.seal", "no sealed file");
     for line in ["verify --key-file k", "inspect"] {
         let said = sandbox.sh(&format!("sealwright {line} a.seal a.seal bad.seal gone.seal >/dev/full"));
@@ -182,7 +182,7 @@ fn a_full_disk_is_a_failure() {
         assert!(said.err.contains("bad.seal: not authentic") && said.err.contains("gone.seal: "), "{}", said.err);
         assert_eq!(said.err.matches("standard output").count(), 1, "{line}: {}", said.err);
     }
-    // Nothing is left of a page that has no room.
+    // No partial page is left if there is no space.
     let said = sandbox.sh("ulimit -f 1; exec sealwright man -C man");
     assert!(said.code == 1 && said.err.contains("File too large"), "{} {}", said.code, said.err);
     assert_eq!(std::fs::read_dir(sandbox.path("man")).unwrap().count(), 0);
@@ -194,7 +194,7 @@ fn a_closed_pipe_fails_sealing_but_not_looking() {
     sandbox.write("a", text(3_000_000));
     sandbox.ok("seal --key-file k a");
     let script = |line: &str| format!("{{ sealwright {line}; echo $? >code; }} | true; cat code");
-    // `true` may end before or after: a big output meets the closed pipe either way
+    // `true` may end before or after the program writes: a large output meets the closed pipe in either case.
     assert_eq!(sandbox.sh(&script("seal --key-file k a -o -")).out, b"1\n");
     let names = "a.seal ".repeat(2000);
     let said = sandbox.sh(&script(&format!("inspect {names}")));
@@ -213,7 +213,7 @@ fn progress_for_programs() {
     assert_eq!((last["bytes"].as_u64(), last["total_bytes"].as_u64()), (Some(101_000), Some(101_000)), "{last}");
 }
 
-/// Runs a line on a pseudo terminal, with `typed` typed into it once it asks for a passphrase, or nothing.
+/// Runs a command on a pseudo-terminal, and types `typed` once it asks for a passphrase.
 fn on_terminal(sandbox: &Sandbox, line: &str, typed: &str) -> sealwright_transcripts::Finished {
     let asked = if typed.is_empty() {
         "sleep 1"
@@ -261,7 +261,7 @@ fn passphrases_are_asked_twice_and_not_echoed() {
     assert!(String::from_utf8_lossy(&said.out).contains("not the same"));
     let opened = sandbox.sh("echo tRuE-1 | sealwright open --passphrase-fd 0 a.seal -o -");
     assert_eq!(opened.out, b"text");
-    // A question for a new one is told from that for the old one, and what it costs is said.
+    // The prompt for a new passphrase differs from that for the old one, and its cost is reported.
     #[cfg(feature = "public-keys")]
     {
         sandbox.ok("seal --key-file k --key-file other a -o both.seal");

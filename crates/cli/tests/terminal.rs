@@ -1,12 +1,12 @@
-//! Questions on the terminal: it is as it was, whatever happens meanwhile.
+//! Prompts on the terminal, whose settings are restored whatever happens.
 #![allow(clippy::unwrap_used)]
 
 use std::process::{Command, Stdio};
 
 use sealwright_transcripts::{Sandbox, binaries, have, skipped};
 
-/// The terminal is stopped (Ctrl-S) when the question is to be printed, so that printing it waits; then the program ends. It ended
-/// without echo: what was typed next was not shown.
+/// A regression: output to the terminal is stopped (Ctrl-S) when the prompt is to be printed, so that printing blocks;
+/// then the process ends. The terminal was left without echo.
 #[test]
 fn an_end_while_the_question_waits_gives_the_echo_back() {
     if !have("script") || !have("stty") {
@@ -16,15 +16,15 @@ fn an_end_while_the_question_waits_gives_the_echo_back() {
         let sandbox = Sandbox::new();
         sandbox.write("a", "text");
         let wait = |file: &str| format!("for _ in $(seq 300); do test -e {file} && break; sleep 0.1; done");
-        // Without job control it is in the foreground, as a job that was not put into the background. Whoever runs this test may ignore
-        // signals (nohup).
+        // Without job control the command is in the foreground, like a job that was not put into the background.
+        // Signals may be ignored in the environment of this test (nohup).
         let inner = format!(
             "stty sane; touch ready; {}; env --default-signal={name} sealwright seal -p --cost 1MiB a & sleep 1; \
              stty -a >during; kill -{name} $!; wait $!; echo $? >code; stty -a >after; touch ended",
             wait("stopped")
         );
         sandbox.write("inner", inner);
-        // Ctrl-S, and in the end Ctrl-Q.
+        // Ctrl-S, and finally Ctrl-Q.
         let outer = format!(
             "({}; printf '\\023'; sleep 1; touch stopped; {}; printf '\\021'; sleep 1) | script -qefc 'bash inner' screen",
             wait("ready"),

@@ -1,4 +1,4 @@
-//! A directory as one sealed file: whole or not at all, nothing outside of it, single files without the others.
+//! A directory as one sealed file: complete or not at all, nothing outside of it, and single files without the others.
 #![allow(clippy::unwrap_used)]
 
 use std::{
@@ -9,7 +9,7 @@ use std::{
 
 use sealwright_transcripts::{Sandbox, have, skipped, text};
 
-/// A sandbox with the directory `d`, of every kind of entry that is sealed.
+/// A sandbox with the directory `d`, which contains every kind of entry that is sealed.
 fn with_tree() -> Sandbox {
     let sandbox = Sandbox::new();
     for (name, len) in [("d/a", 5), ("d/empty", 0), ("d/e/b", 100_000), ("d/e/f/c", 16_384), ("d/z\nü", 7), ("d/.h", 1)]
@@ -46,13 +46,13 @@ fn a_directory_comes_back_as_it_was() {
     for name in ["a", "e", "e/nothing", "e/f/c"] {
         assert_eq!(time(&format!("kept/d/{name}")), time(&format!("d/{name}")), "{name}");
     }
-    // Through pipes on both ends, and from a directory with a name that ends in a slash.
+    // Through pipes on both ends, and with a trailing slash.
     let said = sandbox.sh("sealwright seal --key-file k d/ -o - | sealwright open --key-file k -C piped");
     assert_eq!((said.code, said.err.as_str()), (0, ""));
     assert!(below(&sandbox, "piped/d/") == before);
 }
 
-/// `--remove` left the sealed file where it was, and `--range` unpacked all of it: neither said so.
+/// A regression: `--remove` left the sealed file, and `--range` unpacked everything, both silently.
 #[test]
 fn what_is_for_files_is_refused_for_sealed_directories() {
     let sandbox = with_tree();
@@ -66,7 +66,7 @@ fn what_is_for_files_is_refused_for_sealed_directories() {
     }
 }
 
-/// A directory that cannot be read or written is finished without opening it again, and removed all the same.
+/// A directory that is not readable or writable is completed without opening it again, and can be removed.
 #[test]
 fn directories_that_cannot_be_written_come_back() {
     let sandbox = Sandbox::new();
@@ -106,7 +106,7 @@ fn directories_that_cannot_be_written_come_back() {
     }
 }
 
-/// What the kernel makes up says that it has no bytes: it was sealed as empty.
+/// A regression: generated files, which report a length of 0, were sealed as empty.
 #[test]
 fn files_that_only_say_that_they_are_empty_are_not_sealed_so() {
     let sandbox = Sandbox::new();
@@ -118,7 +118,8 @@ fn files_that_only_say_that_they_are_empty_are_not_sealed_so() {
     assert!(!sandbox.path("r.seal").exists());
 }
 
-/// Its names are inside: the name of the sealed file says nothing, and need not where a place is named. A file by itself needs one.
+/// The names are inside, so the name of the sealed file need not end in .seal if an output directory is given. A single
+/// file needs it.
 #[test]
 fn a_sealed_directory_opens_whatever_its_file_s_name() {
     let sandbox = with_tree();
@@ -144,8 +145,9 @@ fn a_sealed_directory_opens_whatever_its_file_s_name() {
     assert_eq!(sandbox.read("a"), text(5));
 }
 
-/// What stands where the sealed file's own name would lead is not in its way, and is left alone. With `--each` it unpacks beside
-/// itself, if it is called as its file, or where the outputs of its neighbours go; it unpacked below the working directory.
+/// An entry at the path that would be derived from the sealed file's name does not matter and is left unchanged. With
+/// `--each` a sealed directory is unpacked beside itself, under the name of its file only, or where its neighbours'
+/// outputs go. A regression: it was unpacked below the working directory.
 #[test]
 fn a_sealed_directory_takes_no_name_from_its_file() {
     let sandbox = with_tree();
@@ -176,7 +178,7 @@ fn a_sealed_directory_takes_no_name_from_its_file() {
     }
 }
 
-/// Short files go to several threads in batches, long ones do not; and very many are synced together.
+/// Short files are written by several threads in batches, long ones are not; very many are synced together.
 #[test]
 fn trees_of_many_files_come_back_whatever_the_threads() {
     let sandbox = Sandbox::new();
@@ -195,7 +197,7 @@ fn trees_of_many_files_come_back_whatever_the_threads() {
     }
 }
 
-/// One of several threads cannot write: the job ends, says why, and leaves nothing.
+/// One of several threads cannot write: the job ends with the reason, and leaves nothing behind.
 #[test]
 fn a_file_that_cannot_be_written_ends_the_job() {
     let sandbox = Sandbox::new();
@@ -256,7 +258,7 @@ fn a_tree_appears_whole_or_not_at_all() {
         sandbox.write("d.seal", &bytes);
         for script in ["sealwright open --key-file k d.seal", "cat d.seal | sealwright open --key-file k -C ."] {
             let said = sandbox.sh(script);
-            // A sealed file from a pipe has no name to use in a directory.
+            // A sealed file from a pipe has no name from which an output name could be derived.
             assert!(
                 matches!(said.code, 3 | 4) || said.code == 2 && what == "opened as one file",
                 "{what}, {script}: {} {}",
@@ -266,7 +268,7 @@ fn a_tree_appears_whole_or_not_at_all() {
             assert_eq!(sandbox.names(), before, "{what}, {script}");
         }
     }
-    // An existing name is never replaced, not even by force, which no hint offers.
+    // An existing directory is never replaced, not even with --force, and no hint suggests it.
     sandbox.write("d.seal", &sealed);
     sandbox.write("d", "precious");
     let word =
@@ -278,7 +280,7 @@ fn a_tree_appears_whole_or_not_at_all() {
     assert_eq!(sandbox.read("d"), b"precious");
 }
 
-/// A pipe was waited for twice, and a list was asked of nothing.
+/// Reading in part needs a regular file. A regression: a pipe was opened twice, which blocked forever.
 #[test]
 fn parts_are_of_files() {
     let sandbox = with_tree();
@@ -299,7 +301,7 @@ fn parts_are_of_files() {
             let word = format!("sealwright: pipe: {name} needs a regular file");
             assert!(said.code == 2 && said.err.starts_with(&word), "{option}: {} {}", said.code, said.err);
         } else {
-            // What is read in order may come from anywhere.
+            // Inputs that are read in order may be pipes.
             let said = sandbox.sh(&format!("cat d.seal >pipe & {}", script("pipe")));
             assert_eq!((said.code, said.err.as_str()), (0, ""));
         }
@@ -307,7 +309,7 @@ fn parts_are_of_files() {
     assert!(!sandbox.path("x").exists());
 }
 
-/// Whoever had sent it chose the name of what appeared, where its text had been redirected.
+/// An attack: the sender would choose the name of the directory when a stream is redirected.
 #[test]
 fn from_standard_input_a_directory_goes_where_it_is_told() {
     let sandbox = with_tree();

@@ -1,9 +1,9 @@
-//! What is seldom so: names that are hardly names, a parent that ignores its children, a system without /proc.
+//! Unusual conditions: names that consist of dots, a parent that ignores SIGCHLD, a system without /proc.
 #![allow(clippy::unwrap_used)]
 
 use sealwright_transcripts::{Sandbox, have, skipped};
 
-/// The output was to be `.` or `..`, and with --each nothing was said of the file.
+/// A regression: the output would have been named `.` or `..`, and with --each the file was silently skipped.
 #[test]
 fn dots_are_no_name_of_an_output() {
     let sandbox = Sandbox::new();
@@ -17,7 +17,7 @@ fn dots_are_no_name_of_an_output() {
         sandbox.ok(&format!("open --key-file k {name} -o b -f"));
         assert_eq!(sandbox.read("b"), b"text");
     }
-    // With another dot it is one.
+    // With another dot it is a name.
     sandbox.ok("seal --key-file k a -o ....seal");
     sandbox.ok("open --key-file k ....seal");
     assert_eq!(sandbox.read("..."), b"text");
@@ -28,7 +28,7 @@ fn dots_are_no_name_of_an_output() {
     assert_eq!(sandbox.read("out/d/a"), b"text");
 }
 
-/// How the command ended was not known, and its passphrase not taken.
+/// A regression: the exit status of the command was unknown, and its passphrase was not used.
 #[test]
 fn a_passphrase_command_works_where_ends_are_ignored() {
     let sandbox = Sandbox::new();
@@ -41,7 +41,7 @@ fn a_passphrase_command_works_where_ends_are_ignored() {
     assert_eq!((said.code, said.err.as_str()), (0, ""));
     let opened = sandbox.sh("echo pw | sealwright open --passphrase-fd 0 a.seal -o -");
     assert_eq!(opened.out, b"text");
-    // Neither is a failure taken for a success, nor does the command itself ignore the ends of its own.
+    // A failure is not taken for success, and the command itself does not ignore SIGCHLD.
     let said = ignoring("open --passphrase-command 'echo pw; exit 3' a.seal -o -");
     assert!(said.code == 1 && said.err.contains("the passphrase command failed (exit status: 3)"), "{}", said.err);
     let said =
@@ -63,7 +63,7 @@ fn without_proc_no_descriptor_is_said_not_to_be_open() {
     let said = hidden("sealwright seal --key-fd 3 a -o b 3< k");
     let told = "sealwright: /proc/self/fdinfo: cannot tell whether file descriptor 3 is open: No such file or directory\nhint: ";
     assert!(said.code == 1 && said.err.starts_with(told), "{}", said.err);
-    // Standard input has a handle.
+    // For standard input there is a safe handle.
     let said = hidden("sealwright seal --key-fd 0 a -o b < k");
     assert_eq!((said.code, said.err.as_str()), (0, ""));
     sandbox.fails("seal --key-fd 9 a -o c", 1, "file descriptor 9 is not open\nhint: ");

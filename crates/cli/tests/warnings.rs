@@ -1,4 +1,4 @@
-//! What is not a failure and still may cost somebody a key or a text: it is said, or refused.
+//! Situations that are not errors, but can lose a key or a text: a warning or a refusal.
 #![allow(clippy::unwrap_used)]
 
 use std::os::unix::fs::PermissionsExt;
@@ -26,7 +26,7 @@ fn a_secret_in_a_file_that_others_may_read_is_told() {
     }
 }
 
-/// What others shall read may stand where they read it.
+/// Files that are meant for others may be readable by them.
 #[test]
 #[cfg(feature = "public-keys")]
 fn a_public_key_in_a_file_that_others_may_read_is_no_secret() {
@@ -67,13 +67,13 @@ fn a_directory_with_nothing_sealed_is_not_opened() {
     let why = "mount: holds no sealed file and no manifest\nhint: is it the right directory, and is it mounted?";
     let said = sandbox.run("open --key-file k --each mount -C out");
     assert_eq!((said.code, said.err), (1, format!("sealwright: {why}\n")));
-    // What is there is opened all the same
+    // Other directories are opened all the same.
     sandbox.fails("open --key-file k --each full mount -C out", 1, why);
     assert_eq!(sandbox.read("out/full/text"), b"text");
     sandbox.fails("open --key-file k --each plain", 1, "plain: holds no sealed file and no manifest");
 }
 
-/// The directory did not open any more, and it sounded as if somebody had attacked it.
+/// A regression: the directory could no longer be opened, with errors as if it had been attacked.
 #[test]
 fn a_file_that_is_sealed_into_a_directory_with_a_manifest_is_told() {
     let sandbox = Sandbox::new();
@@ -90,7 +90,7 @@ fn a_file_that_is_sealed_into_a_directory_with_a_manifest_is_told() {
     }
     assert_eq!(sandbox.run("open --key-file k --each d -C out").code, 3);
     std::fs::remove_file(sandbox.path("d/sub.seal")).unwrap();
-    // That of a directory in it is another one
+    // A subdirectory's manifest is another one.
     let said = sandbox.run("seal --key-file k --each -f d");
     assert!(said.code == 0 && !said.err.contains(told), "{}", said.err);
     sandbox.ok("open -q --key-file k --each d -C whole");
@@ -105,7 +105,7 @@ fn nothing_is_written_beside_a_device() {
     assert_eq!(sandbox.run("open --key-file k empty.seal -o -").out, b"");
 }
 
-/// The text of another signer went to a program that read it, and then it was said whose it is.
+/// A regression: the text of another signer was passed to the reading program before the error.
 #[cfg(feature = "signatures")]
 #[test]
 fn nothing_of_another_signer_s_text_is_written() {
@@ -124,7 +124,7 @@ fn nothing_of_another_signer_s_text_is_written() {
     assert_eq!(sandbox.run("open --key-file k --signer me.verify me.seal -o -").out, text(100_000));
 }
 
-/// What was asked for as a secret's file is one in any case.
+/// A file that was named as a key file must have the permissions of one.
 #[test]
 fn a_key_file_that_was_named_is_for_its_owner_alone() {
     let sandbox = Sandbox::new();

@@ -1,4 +1,4 @@
-//! What is left of secrets in memory once their owners are dropped.
+//! What is left of secrets in memory after their owners were dropped.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::{hint::black_box, io::Write};
@@ -7,7 +7,7 @@ use sealwright_file::Shared;
 use sealwright_transcripts::{WANTED, in_memory};
 use zeroize::Zeroize;
 
-/// Byte `at` of a text that is nowhere in the program.
+/// Byte `at` of a text that is not stored in the executable.
 fn byte(at: usize) -> u8 {
     (black_box(at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8
 }
@@ -22,10 +22,10 @@ fn write_text(mut to: impl Write, len: usize) {
     part.zeroize();
 }
 
-/// One test: two at once would find what the other holds.
+/// A single test, because parallel tests would find each other's secrets.
 #[test]
 fn nothing_is_left_of_what_was_dropped() {
-    // Behind what an allocator writes at the start of memory that it gets back.
+    // Starts after the bytes that the allocator overwrites in freed memory.
     let inverted: [u8; WANTED] = std::array::from_fn(|i| !byte(64 + i));
     let mut text = Shared::default();
     write_text(&mut text, 100_000);
@@ -38,7 +38,7 @@ fn nothing_is_left_of_what_was_dropped() {
     keys();
 }
 
-/// Files that are sealed together and written anew, some of them with others and one that does not fit with them.
+/// Files that are sealed together and written in batches, some with others and one that does not fit into the batch.
 fn tree() {
     use sealwright_file::{Content, Input, Key, Opening, Output, Sealing, Work, tree};
 
@@ -50,7 +50,7 @@ fn tree() {
     let mut sealed = Shared::default();
     let sealing = Sealing::new(&key).content(Content::Tree);
     sealing.seal(tree::pack(from.path()).unwrap().input, Output::writer(sealed.clone(), "sealed")).unwrap();
-    // Of every part of the first file
+    // Parts of the whole first file.
     let nothing = |what: &str| {
         for start in (64..60_000 - WANTED).step_by(20_000) {
             let inverted: [u8; WANTED] = std::array::from_fn(|i| !byte(start + i));
@@ -68,7 +68,7 @@ fn tree() {
     }
 }
 
-/// Secret keys in a file that is sealed itself.
+/// Secret keys in a sealed identity file.
 #[cfg(feature = "public-keys")]
 fn keys() {
     use sealwright_file::{Costs, Error, Input, Key, Output, OutputOptions, Sealing, SecretKey, read_identities};
