@@ -1,10 +1,10 @@
-//! Passphrase costs that a file may not ask for.
+//! Passphrase costs that a file must not demand.
 
 use sealwright_file::{Ceiling, Content, Costs, Error, Key, KeySource, Opening, Preamble, Sealing};
 
 use crate::support::*;
 
-/// A file that asks for `costs` and would be opened by nobody.
+/// A file that demands `costs` and that no key opens.
 fn asks(costs: Costs) -> Vec<u8> {
     let source = KeySource::Passphrase { costs, salt: [7; 16] };
     let mut bytes = Preamble { suite: sealwright::Suite::Aes256Gcm, layout: Content::Bytes.into(), source }.to_bytes();
@@ -12,7 +12,7 @@ fn asks(costs: Costs) -> Vec<u8> {
     bytes
 }
 
-/// Spending what these ask for would take all memory, or days: returning at all shows that nothing was spent.
+/// These costs would take all memory, or days: that the call returns shows that the work was not done.
 #[test]
 fn hostile_costs_are_refused_before_they_are_spent() {
     let key = Key::passphrase("p").unwrap();
@@ -50,7 +50,7 @@ fn defaults_are_sane() {
     assert_eq!((costs.memory_kib, costs.passes, costs.lanes, ceiling.memory_kib), (256 * 1024, 3, 4, 1024 * 1024));
 }
 
-/// Sealing under costs that Argon2 does not have is refused, not rounded.
+/// Sealing with costs that Argon2 does not allow is refused; they are not rounded.
 #[test]
 fn impossible_costs_when_sealing() {
     let key = Key::passphrase("p").unwrap();

@@ -1,4 +1,4 @@
-//! Files that somebody changed: refused every time, by the right name, and nothing of them left lying about.
+//! Files that were changed are always refused, with the right flaw, and leave nothing behind.
 
 use std::{
     fs,
@@ -9,7 +9,7 @@ use sealwright_file::{Error, Flaw, Input, Opening, Output, SealedReader, Shared}
 
 use crate::support::*;
 
-/// Opens `sealed` in all four ways and by random access. Every way must refuse it; a stream may only have received a
+/// Opens `sealed` in all four ways and with random access. Each must refuse it; a stream may have received only a
 /// beginning of `text`. Returns the errors.
 fn refused(sealed: &[u8], text: &[u8], what: &str) -> Vec<Error> {
     let dir = Dir::new();
@@ -37,7 +37,7 @@ fn codes(errors: &[Error]) -> Vec<u8> {
     errors.iter().map(Error::exit_code).collect()
 }
 
-/// One bit of every byte of a small file, in turn.
+/// A bit is flipped in each byte of a small file, in turn.
 #[test]
 fn every_byte_changed() {
     let text = text(50);
@@ -47,7 +47,7 @@ fn every_byte_changed() {
         bad[at] ^= 1 << (at % 8);
         let errors = refused(&bad, &text, &format!("byte {at}"));
         for error in &errors {
-            // A changed suite number may name another suite, whose key has another length or which makes another key.
+            // A changed suite number may be that of another suite, with another key length or another derived key.
             let wanted: &[u8] = match at {
                 0..=8 | 10..=15 => &[3],
                 9 => &[2, 3, 4],
@@ -65,7 +65,7 @@ fn every_byte_changed() {
     }
 }
 
-/// Cut at every byte of a small file.
+/// A small file is truncated at each byte.
 #[test]
 fn truncated_at_every_byte() {
     let text = text(50);
@@ -77,7 +77,7 @@ fn truncated_at_every_byte() {
             match len {
                 0 => assert_eq!(flaw, Flaw::Magic),
                 1..BODY => assert_eq!(flaw, Flaw::Truncated { offset: len as u64 }, "cut to {len}"),
-                // Too short for a tag, or a shorter chunk that does not hold.
+                // Too short for a tag, or a shorter chunk that is not authentic.
                 n if n < BODY + 16 => assert_eq!(flaw, Flaw::Truncated { offset: len as u64 }, "cut to {len}"),
                 _ => assert_eq!(flaw, Flaw::Chunk { index: 0, offset: 72, last: true }),
             }
@@ -85,7 +85,7 @@ fn truncated_at_every_byte() {
     }
 }
 
-/// Cut around the ends of chunks and spans of a large file, where the rest is authentic.
+/// A large file is truncated near the ends of chunks and spans, so that the rest is authentic.
 #[test]
 fn truncated_between_chunks() {
     let text = text(70 * 16_384 + 99);
@@ -129,7 +129,7 @@ fn chunks_moved() {
         })
     };
     assert_eq!(build(&[0, 1, 2, 3, 4, 5]), whole);
-    // The first chunk that is not where it was sealed, and how it is reported in a stream.
+    // The number of the first chunk that is in a wrong place, and how a stream reports it.
     let cases: [(&[usize], u64); 8] = [
         (&[1, 0, 2, 3, 4, 5], 0),
         (&[0, 1, 3, 2, 4, 5], 2),
@@ -151,7 +151,7 @@ fn chunks_moved() {
     }
 }
 
-/// Chunks of another file under the same key do not fit, since every file has its own.
+/// A chunk of another file under the same key is refused, because every file has keys of its own.
 #[test]
 fn chunks_of_another_file() {
     let text = text(2 * 16_384);
@@ -164,7 +164,7 @@ fn chunks_of_another_file() {
     assert!(codes(&refused(&mixed, &text, "salt of another file")).iter().all(|&code| code == 4));
 }
 
-/// The chunk named is the first that is wrong, however many are and whoever finds one first.
+/// The error names the first bad chunk, however many there are and whichever thread finds one first.
 #[test]
 fn the_first_flaw_is_named() {
     let text = text(200 * 16_384 + 5);
@@ -181,7 +181,7 @@ fn the_first_flaw_is_named() {
     }
 }
 
-/// A stream gets every authentic span before the bad one, and nothing else.
+/// A stream receives all authentic spans before the bad one, and nothing else.
 #[test]
 fn a_stream_gets_the_authentic_beginning() {
     let text = text(200 * 16_384);
@@ -192,7 +192,7 @@ fn a_stream_gets_the_authentic_beginning() {
     assert!(out == text[..128 * 16_384], "{} bytes came", out.len());
 }
 
-/// From a file, not even that: the cut is seen before anything is given out.
+/// From a file, not even these: the truncation is detected before any text is output.
 #[test]
 fn a_cut_file_gives_nothing() {
     let dir = Dir::new();

@@ -1,4 +1,4 @@
-//! Nothing is lost: what is removed exists elsewhere, what cannot be written is known before the work, and a process
+//! Nothing is lost: what is removed exists elsewhere, what cannot be written is detected before the work, and a process
 //! that is killed leaves no partial text.
 
 use std::{
@@ -17,7 +17,7 @@ use sealwright_transcripts::skipped;
 
 use crate::support::*;
 
-/// The text is in the named output alone once the input is gone: so that must be a file on a disk, and synced.
+/// After the input is removed, only the output has the text: so it must be a synced file on a disk.
 #[test]
 fn an_input_is_kept_while_no_durable_output_exists() {
     let dir = Dir::new();
@@ -52,7 +52,7 @@ fn a_symbolic_link_is_not_removed_for_its_text() {
     assert_eq!(dir.names(), ["link", "out", "plain"]);
 }
 
-/// That changes the time of its metadata, as writing to it does.
+/// Removing a name changes the time of the file's metadata, as writing does.
 #[test]
 fn a_file_may_lose_another_name_meanwhile() {
     let dir = Dir::new();
@@ -87,7 +87,7 @@ fn a_file_may_lose_another_name_meanwhile() {
     assert_eq!(dir.names(), ["a", "b", "c"]);
 }
 
-/// Fewer names explain no other text.
+/// A smaller number of names does not explain a different content.
 #[test]
 fn an_edit_of_a_file_that_lost_a_name_is_noticed() {
     let dir = Dir::new();
@@ -99,7 +99,7 @@ fn an_edit_of_a_file_that_lost_a_name_is_noticed() {
     assert!(matches!(remove_input(&plain, &done), Err(Error::Replaced(_))) && plain.exists());
 }
 
-/// A time of modification can be set back; the time of change cannot.
+/// A program can set the modification time back, but not the time of the last metadata change.
 #[test]
 fn an_edit_whose_time_was_set_back_is_noticed() {
     let dir = Dir::new();
@@ -111,15 +111,15 @@ fn an_edit_whose_time_was_set_back_is_noticed() {
     File::options().write(true).open(&plain).unwrap().set_modified(modified).unwrap();
     let error = remove_input(&plain, &done).unwrap_err();
     assert!(matches!(error, Error::Replaced(_)) && plain.exists(), "{error}");
-    // Nor by one name more: only fewer names explain a later time.
+    // Nor by an additional name: only a removed one explains a later time.
     let done = seal_synced(&plain, &dir.path("again"));
     std::thread::sleep(std::time::Duration::from_millis(30));
     fs::hard_link(&plain, dir.path("another")).unwrap();
     assert!(matches!(remove_input(&plain, &done), Err(Error::Replaced(_))));
 }
 
-/// Where upper and lower case are one, the output of `img.jpg` took the place of that of `IMG.jpg`, and with `--remove` both
-/// inputs were gone. Two directories that are one stand for that here.
+/// A regression: on a file system that ignores case, the output of `img.jpg` replaced that of `IMG.jpg`, and with
+/// `--remove` both inputs were lost. Two names of one directory take the place of such a file system here.
 #[test]
 fn an_output_does_not_replace_one_of_the_same_run() {
     let dir = Dir::new();
@@ -181,7 +181,7 @@ fn a_block_device_is_not_overwritten_unasked() {
     assert!(matches!(error, Error::BlockDevice(_)) && error.exit_code() == 1, "{error}");
 }
 
-/// Killed at whatever moment, a process leaves the input and nothing else, or the whole output.
+/// Killed at any moment, a process leaves either the input and nothing else, or the complete output.
 #[test]
 fn killed_at_any_moment_it_leaves_no_partial_text() {
     let dir = Dir::new();
@@ -199,7 +199,7 @@ fn killed_at_any_moment_it_leaves_no_partial_text() {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        // The first word of the test: it has begun.
+        // The first output of the test process: it has started.
         let mut begun = Vec::new();
         let mut out = child.stdout.take().unwrap();
         while !begun.ends_with(b"BEGUN") {
@@ -245,7 +245,7 @@ fn directories_are_made_with_those_above_them() {
     assert!(create_directory(&file, 0o700, true).is_err());
 }
 
-/// A key of another length cannot be the right one: that is a wrong key when opening, a mistake when sealing.
+/// A key of another length cannot be right: a wrong key when opening, a usage error when sealing.
 #[test]
 fn a_key_of_another_length() {
     let key = Key::raw(vec![1; 16]);

@@ -1,4 +1,4 @@
-//! `enc` by itself: both directions, all lengths, what it refuses. `openssl.rs` holds it against the real one.
+//! `enc` on its own: both directions, all lengths, and what is refused. `openssl.rs` compares it with OpenSSL.
 
 use std::{
     fs,
@@ -35,7 +35,7 @@ fn refused(enc: &Enc, bytes: &[u8]) -> EncError {
     }
 }
 
-/// Lengths around blocks, base64 lines and pieces.
+/// Lengths around those of blocks, base64 lines and pieces.
 pub(crate) const LENGTHS: [usize; 16] =
     [0, 1, 15, 16, 17, 47, 48, 49, 1000, 65_536, 262_128, 262_143, 262_144, 262_145, 262_160, 700_001];
 
@@ -53,7 +53,7 @@ fn round_trips() {
     }
 }
 
-/// Nothing new is encrypted with what is obsolete.
+/// Obsolete ciphers are supported for decryption only.
 #[test]
 fn obsolete_ciphers_only_decrypt() {
     let obsolete: Vec<EncCipher> = EncCipher::all().filter(|cipher| cipher.is_read_only()).collect();
@@ -112,7 +112,7 @@ fn cbc_refuses_what_is_not_whole() {
     assert!(encrypt(&bare, b"").is_empty() && run(&bare, Direction::Decrypt, b"").unwrap().is_empty());
 }
 
-/// A wrong key shows only as bad padding, and the held back block stays back.
+/// A wrong key shows only as bad padding; the block that is held back is not output.
 #[test]
 fn bad_padding_gives_nothing_of_the_last_block() {
     let cipher: EncCipher = "aes-128-cbc".parse().unwrap();
@@ -130,7 +130,7 @@ fn bad_padding_gives_nothing_of_the_last_block() {
     assert!(dir.names().is_empty());
 }
 
-/// The extension: ciphertext and tag, and not a byte before the tag holds.
+/// The GCM extension: ciphertext and tag; nothing is output before the tag is verified.
 #[test]
 fn gcm_releases_nothing_unauthentic() {
     let cipher: EncCipher = "aes-256-gcm".parse().unwrap();
@@ -184,7 +184,7 @@ fn base64_lines_and_nonsense() {
     for bad in ["A", "AAA", "AAA$", "AA=A", "====", "AAAA=", "AA==AAAA"] {
         assert!(matches!(refused(&enc, bad.as_bytes()), EncError::NotBase64(_)), "{bad}");
     }
-    // The end is known only after more than one piece was decoded.
+    // The end of the base64 is only found after more than one piece was decoded.
     let long = [encrypt(&enc, &text(200_000)), b"AAAA".to_vec()].concat();
     assert!(matches!(refused(&enc, &long), EncError::NotBase64(_)));
 }
@@ -211,7 +211,7 @@ fn files_and_modes() {
     assert!(matches!(error, Error::Exists(_)));
 }
 
-/// More than one read and one write, and who is told of the key.
+/// More than one read and one write; the counts and the derived key are reported.
 #[test]
 fn what_moved_and_what_was_derived_is_told() {
     let told = Arc::new(Mutex::new(Vec::new()));
@@ -226,7 +226,7 @@ fn what_moved_and_what_was_derived_is_told() {
     let moved =
         enc.run(Direction::Encrypt, Input::bytes(text.clone(), "text"), Output::writer(to.clone(), "out")).unwrap();
     let encrypted = to.take();
-    // "Salted__", the salt, and whole blocks
+    // "Salted__", the salt, and whole blocks.
     assert_eq!((moved.read, moved.written), (300_001, 16 + 300_016));
     assert_eq!(encrypted.len(), 16 + 300_016);
     let salt: [u8; 8] = encrypted[8..16].try_into().unwrap();

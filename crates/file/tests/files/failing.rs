@@ -1,4 +1,4 @@
-//! Disks that fill up, pipes that break, readers that fail, and how much memory all of it takes.
+//! Full disks, closed pipes, failing readers, and memory use.
 
 use std::{
     fs::{self, File},
@@ -15,7 +15,7 @@ use sealwright_transcripts::skipped;
 
 use crate::support::*;
 
-/// Takes so many bytes, then is full.
+/// A writer that accepts a number of bytes, then is full.
 struct Full(usize);
 
 impl Write for Full {
@@ -60,7 +60,7 @@ fn the_full_device() {
     assert_eq!(error.to_string(), "cannot write /dev/full: No space left on device (os error 28)");
 }
 
-/// A file longer than what is free on the disk is refused before the work: a sparse one, which itself takes no room.
+/// A file that is longer than the free space is refused before the work: a sparse one, which takes no space itself.
 #[test]
 fn no_room_for_all_of_it() {
     let dir = Dir::new();
@@ -76,7 +76,7 @@ fn no_room_for_all_of_it() {
     assert_eq!(dir.names(), ["plain"]);
 }
 
-/// A limit on file sizes stands for the full disk: the same calls fail.
+/// A limit on file sizes in place of a full disk: the same calls fail.
 #[test]
 fn a_full_disk() {
     let dir = Dir::new();
@@ -87,7 +87,7 @@ fn a_full_disk() {
     assert_eq!(dir.names(), ["plain", "sealed"]);
 }
 
-/// The same on a small file system, where the machine lets us have one.
+/// The same on a small file system, if this machine permits mounting one.
 #[test]
 fn a_small_file_system() {
     let dir = Dir::new();
@@ -134,7 +134,7 @@ fn full_disk_child() {
     }
 }
 
-/// Gives so many bytes, then fails.
+/// A reader that returns a number of bytes, then fails.
 struct Failing(usize);
 
 impl Read for Failing {
@@ -160,11 +160,11 @@ fn a_failing_input_leaves_nothing() {
     }
 }
 
-/// Gives and takes few bytes at a time, or many, never all; signals come in between.
+/// Transfers few or many bytes at a time, never all, with `Interrupted` in between.
 struct Little<T>(T, usize);
 
 impl<T> Little<T> {
-    /// How much of `len` bytes it is this time.
+    /// The number of bytes to transfer this time, out of `len`.
     fn most(&mut self, len: usize) -> io::Result<usize> {
         self.1 += 1;
         match self.1 % 6 {
@@ -205,14 +205,14 @@ fn reads_and_writes_that_are_short() {
             let whole = shared.take();
             Opening::new(&key).work(work(threads)).open(input(whole.clone()), output(&shared)).unwrap();
             assert!(shared.take() == text, "{len} bytes, padded: {padded}");
-            // What was written in many parts is what one write would have been.
+            // Many small writes give the same file as a single one.
             Opening::new(&key).open(Input::bytes(whole, "in"), Output::writer(shared.clone(), "out")).unwrap();
             assert!(shared.take() == text, "{len} bytes, padded: {padded}");
         }
     }
 }
 
-/// Counts what is read but not yet written.
+/// Counts bytes that were read but not yet written.
 #[derive(Clone)]
 struct Between {
     inside: Arc<AtomicUsize>,
@@ -242,7 +242,7 @@ impl Write for Between {
     }
 }
 
-/// However long the stream, no more than two windows of it are held.
+/// However long the stream is, at most two windows of it are held in memory.
 #[test]
 fn a_stream_is_held_by_two_windows() {
     let key = key256();
@@ -257,7 +257,7 @@ fn a_stream_is_held_by_two_windows() {
     }
 }
 
-/// Peak memory of a process does not grow with the file.
+/// The peak memory of a process does not grow with the file.
 #[test]
 fn memory_does_not_grow_with_the_file() {
     let dir = Dir::new();

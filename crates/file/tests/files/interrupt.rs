@@ -1,4 +1,4 @@
-//! Stopped halfway: nothing is left, and it says so.
+//! Interrupted jobs leave nothing behind, and return `Error::Interrupted`.
 
 use std::{
     fs,
@@ -49,7 +49,7 @@ fn every_way_leaves_nothing() {
     }
 }
 
-/// Gives a little, then waits for ever: a pipe whose writer sleeps.
+/// A reader that returns a few bytes, then blocks forever, like a pipe whose writer sleeps.
 struct Sleepy(mpsc::Receiver<()>, usize);
 
 impl Read for Sleepy {
@@ -64,7 +64,7 @@ impl Read for Sleepy {
     }
 }
 
-/// What a program does on SIGINT: no draft stays, none is made any more, and no name is given.
+/// As on SIGINT: existing drafts are removed, no new one is created, and none gets its name.
 #[test]
 fn abandoning_all() {
     let dir = Dir::new();

@@ -1,4 +1,4 @@
-//! Sealed files from outside: whole, damaged, interrupted, on full disks, beside OpenSSL.
+//! Tests of the public interface: complete, damaged and interrupted files, full disks, and comparison with OpenSSL.
 #![allow(clippy::unwrap_used)]
 
 mod costs;

@@ -1,4 +1,4 @@
-//! The real `openssl enc` reads what ours writes, and the other way round, byte for byte where nothing is random.
+//! `openssl enc` decrypts what our `enc` writes and vice versa, and both write the same bytes unless they are random.
 
 use std::{
     fs,
@@ -13,7 +13,7 @@ use crate::{
     support::*,
 };
 
-/// The version of `openssl` if it is here and new enough; else says that the test was skipped.
+/// Whether `openssl` is installed and recent enough; otherwise prints that the test is skipped.
 fn openssl() -> Option<()> {
     let version = Command::new("openssl").arg("version").output().ok();
     let version = version.map(|out| String::from_utf8_lossy(&out.stdout).into_owned()).unwrap_or_default();
@@ -53,7 +53,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Ours and theirs encrypt to the same bytes and decrypt each other.
+/// Both encrypt to the same bytes and decrypt each other's.
 fn agree(ours: &Enc, theirs: &[&str], text: &[u8]) {
     let name = format!("-{}", ours.cipher);
     let args = |direction| [&[direction, name.as_str()], theirs].concat();
@@ -80,7 +80,7 @@ fn with_iv<'a>(key: &'a str, iv: &'a str) -> Vec<&'a str> {
     words
 }
 
-/// Every cipher with every way to give the key, with and without base64 and padding, at lengths around blocks.
+/// Every cipher with every source of the key, with and without base64 and padding, at lengths around those of blocks.
 #[test]
 fn the_whole_grid() {
     let Some(()) = openssl() else { return };
@@ -124,7 +124,7 @@ fn keys_in_hex() {
         for len in LENGTHS {
             agree(&Enc::new(cipher, secret(cipher)), &with_iv(&key, &iv), &text(len));
         }
-        // A counter that runs over all its bits.
+        // A counter that overflows in all its bits.
         let full = "f".repeat(2 * cipher.iv_len());
         let secret = secret(cipher).with_iv(cipher, &full).unwrap();
         agree(&Enc::new(cipher, secret), &with_iv(&key, &full), &text(600_000));
@@ -195,7 +195,7 @@ fn defaults_no_salt_and_given_iv() {
     agree(&Enc::new(cipher, with_iv), &[&given[..], &["-pbkdf2", "-iv", iv]].concat(), b"text");
 }
 
-/// With the salt in the header every run differs, so each side reads what the other wrote.
+/// With a salt in the header, the output differs in every run, so each program decrypts the other's.
 #[test]
 fn salted_header() {
     let Some(()) = openssl() else { return };
@@ -220,7 +220,7 @@ fn salted_header() {
     }
 }
 
-/// What ours adds is not there, and what ours refuses is done in silence.
+/// OpenSSL lacks our extension, and silently accepts what we refuse.
 #[test]
 fn where_we_differ() {
     let Some(()) = openssl() else { return };

@@ -1,4 +1,4 @@
-//! Padded files: one length for many texts, and each text comes back as it was, whole and in part.
+//! Padded files: many texts have the same length, and each text is restored exactly, as a whole and in part.
 
 use std::io::{Cursor, Read, Seek, SeekFrom};
 
@@ -21,7 +21,7 @@ fn padded(text: &[u8], armor: bool) -> Vec<u8> {
     sealed
 }
 
-/// A text with zeros at its end, which padding must not swallow.
+/// A text that ends in zeros, which must not be taken for padding.
 fn with_zeros(len: usize) -> Vec<u8> {
     let mut text = text(len);
     text[len - len / 3..].fill(0);
@@ -79,7 +79,7 @@ fn any_part_is_read_alone() {
 fn without_a_key_only_the_most_is_known() {
     let found = inspect(Input::bytes(padded(b"text", false), "sealed")).unwrap();
     assert!(found.preamble.layout.padded);
-    // A stream has no length.
+    // The length of a stream is unknown.
     assert_eq!((found.text, found.chunks), (None, None));
     let dir = Dir::new();
     let sealed = dir.write("sealed", &padded(b"text", false));
@@ -87,7 +87,7 @@ fn without_a_key_only_the_most_is_known() {
     assert_eq!((found.text, found.chunks), (Some(Ok(1016)), Some(1)));
 }
 
-/// The bit in the preamble is under the commitment: nobody can add or remove it.
+/// The commitment covers the bit in the preamble: nobody can set or clear it.
 #[test]
 fn the_layout_cannot_be_changed() {
     for sealed in [padded(b"text", false), sealed(b"text")] {
@@ -98,7 +98,7 @@ fn the_layout_cannot_be_changed() {
     }
 }
 
-/// Who has the key can write any text into a padded file, also one that is no padding.
+/// Whoever has the key can put any text into a padded file, including invalid padding.
 #[test]
 fn what_is_not_padding_is_not_authentic() {
     let mut layout = Layout::from(Content::Bytes);

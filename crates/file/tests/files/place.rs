@@ -1,4 +1,5 @@
-//! How files take their places: whole, once, with the right mode, and never over another unasked.
+//! How output files get their names: complete, atomically, with the right mode, and without replacing another unless
+//! asked.
 
 use std::{
     fs::{self, OpenOptions, Permissions},
@@ -36,7 +37,7 @@ fn nothing_is_clobbered_unasked() {
     assert_eq!(dir.names(), ["plain", "there"]);
 }
 
-/// Not even when the name is taken while the work goes on.
+/// Even if the name is taken while the work is in progress.
 #[test]
 fn a_name_taken_meanwhile_is_left_alone() {
     let dir = Dir::new();
@@ -50,8 +51,8 @@ fn a_name_taken_meanwhile_is_left_alone() {
     assert_eq!(dir.names(), ["out", "plain"]);
 }
 
-/// While the work goes on the bytes have no name, or a hidden one where the file system knows no files without a name;
-/// then only the owner may read them.
+/// While the work is in progress, the output has no name, or a hidden one if the file system does not support unnamed
+/// files; then only the owner can read it.
 #[test]
 fn the_draft_is_hidden_and_private() {
     let dir = Dir::new();
@@ -121,7 +122,7 @@ fn input_and_output_the_same_file() {
     assert_eq!(dir.names(), ["hard", "plain", "soft"]);
 }
 
-/// A name that nobody chose is that of a new or a regular file: what somebody put there is not written.
+/// A derived name must be that of no file or of a regular one: anything else that somebody put there is not written to.
 #[test]
 fn derived_names_are_not_written_through() {
     let dir = Dir::new();
@@ -196,7 +197,7 @@ fn awkward_names() {
     assert!(error.to_string().starts_with("cannot read /"), "{error}");
 }
 
-/// A file that is written to while it is sealed would be sealed half old, half new: refused.
+/// A file that is changed while it is sealed is refused, because half of it would be old.
 #[test]
 fn a_changing_input_is_refused() {
     for change in ["grow", "shrink", "overwrite"] {
@@ -205,7 +206,7 @@ fn a_changing_input_is_refused() {
             let plain = dir.write("plain", &text(LONG));
             let (key, path) = (key256(), plain.clone());
             let work = At::work(1 << 20, 1, move || {
-                // Times of change may be as coarse as a tick.
+                // The resolution of change times may be a clock tick.
                 std::thread::sleep(std::time::Duration::from_millis(30));
                 let mut file = OpenOptions::new().write(true).open(&path).unwrap();
                 match change {
@@ -233,7 +234,7 @@ fn a_changing_input_is_refused() {
     }
 }
 
-/// A stream may end up in the file that is read, and grow it as fast as it is read.
+/// A stream may write to the file that is being read, so that it grows as fast as it is read.
 #[test]
 fn what_is_sealed_to_its_own_end_comes_to_an_end() {
     struct Appending(fs::File, usize);

@@ -1,4 +1,4 @@
-//! Preambles that version 1 does not have.
+//! Preambles that are invalid in version 1.
 
 use std::io::Cursor;
 
@@ -12,13 +12,13 @@ fn flaw(bytes: &[u8]) -> Flaw {
     assert!(out.is_empty());
     let error = done.unwrap_err();
     assert_eq!(error.exit_code(), 3, "{error}");
-    // Inspecting says the same.
+    // `inspect` reports the same.
     assert_eq!(inspect(Input::bytes(bytes.to_vec(), "p")).unwrap_err().to_string(), error.to_string());
     let Error::NotAuthentic(flaw) = error else { panic!("{error}") };
     flaw
 }
 
-/// The default file with some bytes changed.
+/// A valid file with some bytes changed.
 fn with(changes: &[(usize, u8)]) -> Vec<u8> {
     let mut file = sealed(b"text");
     changes.iter().for_each(|&(at, byte)| file[at] = byte);
@@ -50,7 +50,7 @@ fn each_field_is_held_to_its_values() {
     assert_eq!(flaw(&with(&[(11, 3)])), Flaw::Content(3));
     assert_eq!(flaw(&with(&[(15, 1)])), Flaw::SourceLength(1));
     assert_eq!(flaw(&with(&[(12, 255), (13, 255), (14, 255), (15, 255)])), Flaw::SourceLength(u32::MAX));
-    // A passphrase with parameters of a raw key, and the other way round.
+    // A passphrase with the parameters of a raw key, and vice versa.
     assert_eq!(flaw(&with(&[(10, 1)])), Flaw::SourceLength(0));
     assert_eq!(flaw(&with(&[(15, 28)])), Flaw::SourceLength(28));
 }
@@ -79,7 +79,7 @@ fn impossible_costs() {
 }
 
 proptest! {
-    /// Whatever the bytes, parsing ends without panic, and what parses writes the same bytes again.
+    /// Parsing arbitrary bytes never panics, and what is parsed is encoded to the same bytes.
     #[test]
     fn parsing_is_total_and_canonical(tail in prop::collection::vec(any::<u8>(), 0..64), source in 0u8..3, suite in 0u8..7,
                                       length in prop::sample::select(vec![0u32, 28, 1, 4096, u32::MAX])) {

@@ -1,4 +1,4 @@
-//! Random access agrees with the plain text.
+//! Random access returns the same bytes as the plain text.
 
 use std::io::{Cursor, Read, Seek, SeekFrom};
 
@@ -11,7 +11,7 @@ fn reader(sealed: &[u8]) -> SealedReader<Cursor<Vec<u8>>> {
     SealedReader::new(Cursor::new(sealed.to_vec()), &Opening::new(&key256())).unwrap()
 }
 
-/// What is left of a bad chunk in the buffer is never taken for the chunk that was there before.
+/// The rest of a bad chunk in the buffer is never returned in place of the previous chunk.
 #[test]
 fn a_bad_chunk_leaves_the_one_before_readable() {
     let text = text(70_000);
@@ -87,7 +87,7 @@ fn reads_to_the_end() {
     }
 }
 
-/// A chunk that does not hold is an error each time, and the chunks around it can still be read.
+/// A bad chunk is an error on each read, and the chunks around it can still be read.
 #[test]
 fn a_bad_chunk_is_an_error_and_only_that_chunk() {
     let text = text(5 * 16_384);
@@ -112,7 +112,7 @@ fn a_bad_chunk_is_an_error_and_only_that_chunk() {
     assert!(reader.read_to_end(&mut Vec::new()).is_err());
 }
 
-/// A cut file is refused before anything is read from it.
+/// A truncated file is refused before anything is read from it.
 #[test]
 fn the_length_is_proven_first() {
     let whole = sealed(&text(5 * 16_384 + 7));

@@ -1,4 +1,4 @@
-//! Files for several keys: each opens them alone, others do not, and nobody changes the slots unnoticed.
+//! Files for several keys: each opens the file alone, other keys do not, and any change of the slots is detected.
 
 use std::os::unix::fs::FileExt;
 
@@ -16,7 +16,7 @@ fn passphrase(text: &str) -> Key {
     Key::passphrase(text).unwrap()
 }
 
-/// Sealed for a raw key, a passphrase and a pair; and the three keys that open it.
+/// Sealed for a raw key, a passphrase and a pair; and these three keys.
 fn for_three(suite: Suite, text: &[u8]) -> (Vec<u8>, [Key; 3]) {
     let secret = SecretKey::generate().unwrap();
     let recipients = [
@@ -39,7 +39,7 @@ fn each_recipient_opens_alone() {
             let done = done.unwrap();
             assert_eq!((done.text, done.sealed), (40_000, sealed.len() as u64));
         }
-        // One of several keys at hand is enough.
+        // One of several given keys is enough.
         let several = [Key::raw(vec![8; 32]), passphrase("another"), Key::pair(SecretKey::generate().unwrap())];
         let (out, done) = opened_by(&Opening::with_keys(&several).ad(b"ad"), &sealed);
         assert!(out.is_empty() && matches!(done, Err(Error::NoneOpens)), "{done:?}");
@@ -51,7 +51,7 @@ fn each_recipient_opens_alone() {
     }
 }
 
-/// HMAC takes a key and the same one with zeros behind it for one: a slot opened with either.
+/// HMAC pads keys with zeros. A regression: a slot opened with a key and with the same key followed by zeros.
 #[test]
 fn a_key_with_zeros_behind_it_is_another_key() {
     let short = vec![7; 16];
@@ -65,7 +65,7 @@ fn a_key_with_zeros_behind_it_is_another_key() {
     }
 }
 
-/// A file that is written to while its keys are changed stays as it is then.
+/// A file that is written to while its keys are being changed keeps the new content.
 #[test]
 fn a_file_that_changes_meanwhile_gets_no_other_keys() {
     for (change, len) in [("append", 100_000), ("in place", 100_000), ("cut", 100_000), ("in place", 10)] {
@@ -77,7 +77,7 @@ fn a_file_that_changes_meanwhile_gets_no_other_keys() {
             "append" => file.write_all_at(b"more", sealed.len() as u64).unwrap(),
             "cut" => file.set_len(sealed.len() as u64 - 1).unwrap(),
             _ => {
-                // Times of files go on in steps.
+                // The resolution of file times is limited.
                 std::thread::sleep(std::time::Duration::from_millis(20));
                 file.write_all_at(b"x", sealed.len() as u64 - 1).unwrap();
             }
@@ -87,13 +87,13 @@ fn a_file_that_changes_meanwhile_gets_no_other_keys() {
         let error = rekeying.run(&path).unwrap_err();
         assert!(matches!(error, Error::Changed { .. }), "{change}: {error}");
         assert_eq!(dir.names(), ["sealed"], "{change}");
-        // Nobody got a key to what is there now.
+        // No key was added to the new content.
         let (_, done) = opened_by(&Opening::new(&Key::raw(vec![9; 32])).ad(b"ad"), &std::fs::read(&path).unwrap());
         assert!(matches!(done, Err(Error::NoneOpens)), "{change}: {done:?}");
     }
 }
 
-/// Of two that change the keys of one file the second waits, and changes what the first has made of it.
+/// If two processes change the keys of one file, the second waits, and changes the result of the first.
 #[test]
 fn who_waited_changes_the_newer_file() {
     let dir = Dir::new();
@@ -129,7 +129,7 @@ fn associated_data_is_told_from_a_wrong_key() {
     }
 }
 
-/// Keys of sources 0 and 1 are tried in turn as well.
+/// Several keys are also tried in turn for files with key sources 0 and 1.
 #[test]
 fn several_keys_for_a_file_with_one() {
     let sealed = sealed(b"text");
@@ -141,7 +141,8 @@ fn several_keys_for_a_file_with_one() {
     assert!(matches!(done, Err(Error::KeyKind { .. })), "{done:?}");
 }
 
-/// Every byte of the header counts: changed, it is another key, another associated data, or not authentic.
+/// Every byte of the header is authenticated: a change results in a wrong key, wrong associated data, or "not
+/// authentic".
 #[test]
 fn every_byte_of_the_header_is_authenticated() {
     let (sealed, keys) = for_three(Suite::Aes256Gcm, b"text");
@@ -151,7 +152,7 @@ fn every_byte_of_the_header_is_authenticated() {
         let (out, done) = opened_by(&Opening::with_keys(&keys).ad(b"ad"), &changed);
         let error = done.expect_err("a byte was changed");
         assert!(out.is_empty() && matches!(error.exit_code(), 1 | 3 | 4), "byte {at}: {error}");
-        // An edit of another's slot is noticed by who has a slot of their own.
+        // The holder of one slot detects a change of another slot.
         let length = u32::from_be_bytes([sealed[12], sealed[13], sealed[14], sealed[15]]) as usize;
         if (20..16 + length).contains(&at) {
             let [raw, _, pair] = &keys;
@@ -208,7 +209,7 @@ fn limits_of_slots() {
     assert!(matches!(seal(&raw((65_536 - 32) / 108 + 1)), Err(Error::TooManySlots)));
 }
 
-/// A slot that asks for too much does not keep another key from opening, and is not paid for.
+/// A slot whose cost exceeds the limit does not prevent another key from opening the file, and causes no work.
 #[test]
 fn a_costly_slot_is_not_paid_for() {
     let (sealed, [raw, phrase, _]) = for_three(Suite::Aes256Gcm, b"text");
@@ -232,7 +233,7 @@ fn keys_as_text() {
     for wrong in ["", "seal1", "seal1qqqqqq", &secret_text[..20], &public_text[1..]] {
         assert!(wrong.parse::<PublicKey>().is_err() && wrong.parse::<SecretKey>().is_err(), "{wrong}");
     }
-    // A secret key where a public one belongs is refused, and not repeated in the error.
+    // A secret key in place of a public one is refused, and the error does not repeat it.
     let error = secret_text.parse::<PublicKey>().unwrap_err();
     assert!(matches!(error, Error::BadKey { .. }) && !error.to_string().contains("KEY-1"), "{error}");
     assert_eq!(format!("{secret:?}"), "SecretKey");

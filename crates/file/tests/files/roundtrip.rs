@@ -1,4 +1,4 @@
-//! What is sealed opens again: every suite, level, way and awkward length.
+//! What is sealed can be opened: with every suite, level, kind of input and output, and at critical lengths.
 
 use std::{fs, path::Path};
 
@@ -17,10 +17,10 @@ fn lengths() -> Vec<usize> {
     edges.into_iter().flat_map(around).chain([100, 5000, 3 * MIB + 12_345]).collect()
 }
 
-/// From a file or a stream, to a file or a stream.
+/// Whether the input, and whether the output, is a file rather than a stream.
 const WAYS: [(bool, bool); 4] = [(true, true), (true, false), (false, true), (false, false)];
 
-/// Runs `job` from the file `from` in one of the ways; what came out.
+/// Runs `job` on the file `from` in one of these ways; returns its output.
 fn by_way(
     (from_file, to_file): (bool, bool),
     from: &Path,
@@ -34,7 +34,7 @@ fn by_way(
     (done, if to_file { fs::read(&path).unwrap() } else { memory.take() })
 }
 
-/// What is sealed in one way opens in every other.
+/// What is sealed in one way can be opened in every other.
 #[test]
 fn every_length_every_way() {
     let dir = Dir::new();
@@ -57,7 +57,7 @@ fn every_length_every_way() {
     }
 }
 
-/// Every level seals what every other opens.
+/// What is sealed at one level can be opened at every other.
 #[test]
 fn every_suite_at_every_level() {
     for &suite in Suite::ALL {
@@ -126,7 +126,7 @@ fn passphrases() {
     assert!(matches!(Key::passphrase(""), Err(Error::EmptyPassphrase)));
 }
 
-/// One key stretches a passphrase once for many files; the bodies differ all the same.
+/// One key stretches a passphrase once for many files, but the bodies differ.
 #[test]
 fn files_sealed_together_share_the_stretching_alone() {
     let costs = Costs { memory_kib: 64, passes: 1, lanes: 1 };

@@ -1,4 +1,5 @@
-//! A file says that it is signed if its signer signed it, whichever way that was asked for, and its text comes back whole.
+//! A file is marked as signed if and only if its signer signed it, however that was requested, and its text is restored
+//! exactly.
 
 use std::fs;
 
@@ -6,7 +7,7 @@ use sealwright_file::{Error, Input, Key, Opening, Recipient, Sealing, SigningKey
 
 use crate::support::*;
 
-/// Of a file that said so without a signature, the end of the text would be taken for one.
+/// If an unsigned file were marked as signed, the end of its text would be taken for the signature.
 #[test]
 fn only_the_signer_tells_whether_a_file_is_signed() {
     let (dir, key, signer) = (Dir::new(), Key::raw(vec![7; 32]), SigningKey::generate().unwrap());

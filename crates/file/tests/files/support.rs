@@ -1,4 +1,4 @@
-//! Texts, keys and short cuts that the tests share.
+//! Texts, keys and helpers that the tests share.
 
 use std::{
     fs,
@@ -13,12 +13,12 @@ use std::{
 use sealwright::Suite;
 use sealwright_file::{Error, Input, Key, Opening, Output, OutputOptions, Progress, Sealing, Shared, Summary, Work};
 
-/// Where chunks begin in a file sealed under a raw key.
+/// Offset of the first chunk in a file sealed under a raw key.
 pub(crate) const BODY: usize = 16 + 56;
-/// A whole sealed chunk.
+/// Length of a full sealed chunk.
 pub(crate) const CHUNK: usize = 16_400;
 
-/// A text whose every part differs from every other.
+/// A text without repetitions.
 pub(crate) fn text(len: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut text = Vec::with_capacity(len + 8);
@@ -54,14 +54,14 @@ pub(crate) fn sealed(text: &[u8]) -> Vec<u8> {
     sealed_by(&Sealing::new(&key256()), text)
 }
 
-/// Opens from memory to memory: what came out, and how it ended.
+/// Opens from memory to memory; returns the text so far and the result.
 pub(crate) fn opened_by(opening: &Opening<'_>, sealed: &[u8]) -> (Vec<u8>, Result<Summary, Error>) {
     let mut out = Shared::default();
     let done = opening.open(Input::bytes(sealed.to_vec(), "sealed"), Output::writer(out.clone(), "memory"));
     (out.take(), done)
 }
 
-/// A directory that goes away, with short cuts.
+/// A temporary directory, with helpers.
 pub(crate) struct Dir(pub(crate) tempfile::TempDir);
 
 impl Dir {
@@ -99,20 +99,20 @@ pub(crate) fn open_file(opening: &Opening<'_>, from: &Path, to: &Path) -> Result
     opening.open(Input::open(from)?, Output::file(to, place())?)
 }
 
-/// Seals and waits for the disk.
+/// Seals and syncs.
 pub(crate) fn seal_synced(from: &Path, to: &Path) -> Summary {
     Sealing::new(&key256())
         .seal(Input::open(from).unwrap(), Output::file(to, OutputOptions::default()).unwrap())
         .unwrap()
 }
 
-/// Whether the file system makes files that have no name yet.
+/// Whether the file system supports unnamed files.
 pub(crate) fn makes_unnamed_files(dir: &Dir) -> bool {
     use rustix::fs::{CWD, Mode, OFlags, openat};
     openat(CWD, dir.0.path(), OFlags::RDWR | OFlags::TMPFILE, Mode::RUSR).is_ok()
 }
 
-/// Does something once, when so much of the job is done.
+/// Runs a function once, when a number of bytes is done.
 pub(crate) struct At<F> {
     pub(crate) bytes: u64,
     pub(crate) seen: AtomicU64,
@@ -134,8 +134,8 @@ impl<F: Fn() + Send + Sync> Progress for At<F> {
     }
 }
 
-/// Runs the ignored test `name` of this binary alone, from a shell after `before` (which may set limits or end in a
-/// wrapper), with `dir` in its environment.
+/// Runs only the ignored test `name` of this executable, from a shell after the command prefix `before` (which may set
+/// limits or run a wrapper), with `dir` in its environment.
 pub(crate) fn child(name: &str, before: &str, dir: &Path) -> String {
     let this = std::env::current_exe().unwrap();
     let run = format!("{before} '{}' --ignored --exact {name} --nocapture --test-threads 1", this.display());
@@ -145,7 +145,7 @@ pub(crate) fn child(name: &str, before: &str, dir: &Path) -> String {
     said
 }
 
-/// In a child: the directory that its parent gave.
+/// In the child process: the directory that its parent passed.
 pub(crate) fn given_dir() -> Option<PathBuf> {
     std::env::var_os("SEALWRIGHT_TEST_DIR").map(PathBuf::from)
 }

@@ -1,4 +1,4 @@
-//! Directories as one sealed file: long paths, and nothing that verifies but does not open.
+//! Directories as one sealed file: long paths, and whatever verifies can be opened.
 
 use std::{
     fs::{self, File, Permissions},
@@ -26,7 +26,7 @@ use crate::support::*;
 
 static KEY: LazyLock<Key> = LazyLock::new(key256);
 
-/// Opens the directory of this name, after making it if that is wanted.
+/// Opens the directory of this name, creating it first if `make` is set.
 fn enter(at: &OwnedFd, name: &str, make: bool) -> OwnedFd {
     if make {
         mkdirat(at, name, Mode::RWXU).unwrap();
@@ -34,7 +34,7 @@ fn enter(at: &OwnedFd, name: &str, make: bool) -> OwnedFd {
     openat(at, name, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).unwrap()
 }
 
-/// Goes down these directories, each in the one before.
+/// Descends into these directories, each inside the previous one.
 fn down(top: &Path, names: &[String], make: bool) -> OwnedFd {
     let top = openat(CWD, top, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty()).unwrap();
     names.iter().fold(top, |at, name| enter(&at, name, make))
@@ -48,13 +48,13 @@ fn sealed_tree(path: &Path) -> Result<Vec<u8>, Error> {
     Ok(out.take())
 }
 
-/// What opens these bytes.
+/// Unpacks a sealed tree in memory.
 fn unpack(sealed: &[u8], into: &Path) -> Result<PathBuf, Error> {
     let unpacking = Unpacking { directory: into, name: None, preserve: false, sync: false };
     Opening::new(&KEY).work(work(2)).unpack(Input::bytes(sealed.to_vec(), "sealed"), &unpacking)
 }
 
-/// A path's length was kept modulo 65,536: what was sealed was never opened again.
+/// A regression: a path's length was stored modulo 65,536, and what was sealed could never be opened.
 #[test]
 fn a_path_that_has_no_place_is_not_sealed() {
     let dir = Dir::new();
@@ -65,13 +65,14 @@ fn a_path_that_has_no_place_is_not_sealed() {
     assert!(error.to_string().contains(&names[0]) && error.hint().is_some(), "{error}");
 }
 
-/// Paths that the system does not take at once were sealed, or not read, and one of them kept the others from being opened.
+/// A regression: paths longer than a system call accepts could not be packed or unpacked.
 #[test]
 fn long_paths_come_back() {
     let dir = Dir::new();
     fs::create_dir(dir.path("tree")).unwrap();
     dir.write("tree/short", b"beside");
-    // What one call takes within the tree, which has a longer name while it is unpacked; then longer ones.
+    // As long as one call accepts within the tree, though the path is longer while it is being unpacked; then longer
+    // ones.
     let short: Vec<String> = (0..15).map(|_| "n".repeat(255)).chain(["n".repeat(240)]).collect();
     let long = vec!["m".repeat(255); 200];
     for names in [&short, &long] {
@@ -96,7 +97,7 @@ fn long_paths_come_back() {
             assert!(read == wanted, "{name}");
         }
     }
-    // Nothing is left of one that is not whole, however long its paths.
+    // Nothing is left of an incomplete tree, however long its paths.
     fs::create_dir(dir.path("damaged")).unwrap();
     let mut damaged = sealed;
     *damaged.last_mut().unwrap() ^= 1;
@@ -104,7 +105,7 @@ fn long_paths_come_back() {
     assert_eq!(fs::read_dir(dir.path("damaged")).unwrap().count(), 0);
 }
 
-/// What opens with an error was said to be authentic and complete.
+/// A regression: files that could not be opened were verified as authentic and complete.
 #[test]
 fn what_verifies_opens() {
     let dir = Dir::new();
@@ -116,7 +117,7 @@ fn what_verifies_opens() {
     reader.read_to_end(&mut tree).unwrap();
     let list = [&b"SEALLIST\0\x01a"[..], &[7; 32]].concat();
     let signer = SigningKey::generate().unwrap();
-    // And where the first name begins, behind what docs/FORMAT.md has there
+    // The offset of the first name in docs/FORMAT.md.
     for (content, whole, name) in [(Content::Tree, &tree, 16 + 25), (Content::List, &list, 8 + 2)] {
         let mut renamed = whole.clone();
         renamed[name] = b'/';
@@ -151,12 +152,12 @@ fn what_verifies_opens() {
     }
 }
 
-/// Opens these bytes with other wishes than [`unpack`] has.
+/// Unpacks with other options than [`unpack`].
 fn unpack_as(sealed: &[u8], unpacking: &Unpacking<'_>, threads: usize) -> Result<PathBuf, Error> {
     Opening::new(&KEY).work(work(threads)).unpack(Input::bytes(sealed.to_vec(), "sealed"), unpacking)
 }
 
-/// Files around the lengths that are written otherwise: alone, and in batches. More files than are synced one by one.
+/// Lengths around the one up to which files are written in batches, and more files than are synced one by one.
 #[test]
 fn contents_modes_and_times_come_back() {
     let dir = Dir::new();
@@ -164,7 +165,7 @@ fn contents_modes_and_times_come_back() {
         Ok(seconds) => SystemTime::UNIX_EPOCH + Duration::new(seconds, 123_456_789),
         Err(_) => SystemTime::UNIX_EPOCH - Duration::from_secs(seconds.unsigned_abs()),
     };
-    // The directories last: what is written in them changes their times
+    // Directories last, because creating entries changes their times.
     let mut files: Vec<(String, usize, u32)> = vec![("a/empty".into(), 0, 0o400), ("b/long".into(), 600_001, 0o755)];
     files.extend([65_535, 65_536, 65_537, 262_144].map(|len| (format!("b/{len}"), len, 0o640)));
     files.extend((0..140).map(|i| (format!("a/{i}"), i * 37, 0o600)));
@@ -209,7 +210,7 @@ fn contents_modes_and_times_come_back() {
     }
 }
 
-/// Who sealed it chose the name.
+/// The name in the tree was chosen by whoever sealed it.
 #[test]
 fn a_tree_of_another_name_than_is_wanted_is_refused() {
     let dir = Dir::new();
@@ -222,7 +223,7 @@ fn a_tree_of_another_name_than_is_wanted_is_refused() {
     assert_eq!(fs::read_dir(out.0.path()).unwrap().count(), 0);
 }
 
-/// What was listed is what is packed, or nothing is.
+/// Either what was listed is packed, or nothing is.
 #[test]
 fn files_that_change_after_they_were_listed_are_refused() {
     type Change = (&'static str, fn(&Path));
@@ -241,7 +242,7 @@ fn files_that_change_after_they_were_listed_are_refused() {
         fs::create_dir(dir.path("tree")).unwrap();
         dir.write("tree/file", &text(100_000));
         let packed = pack(&dir.path("tree")).unwrap();
-        // Times of the system may be those of its last tick
+        // The system's file times may have the resolution of a clock tick.
         std::thread::sleep(Duration::from_millis(20));
         change(&dir.path("tree/file"));
         let mut out = Shared::default();
@@ -252,7 +253,8 @@ fn files_that_change_after_they_were_listed_are_refused() {
     }
 }
 
-/// What was packed ends where its manifest says, or there is nothing: a text that is too short would be sealed and never opened.
+/// The contents must have the lengths in the manifest: a text that is too short would be sealed and could never be
+/// opened.
 #[test]
 fn a_file_that_becomes_shorter_while_it_is_read_is_refused() {
     let dir = Dir::new();
@@ -265,7 +267,7 @@ fn a_file_that_becomes_shorter_while_it_is_read_is_refused() {
     assert!(matches!(refused, Error::Changed { before: 0x100_0000, after: 0xc0_0000, .. }), "{refused}");
 }
 
-/// Files that the system makes up say that they are empty, or 4096 bytes long, whatever they have.
+/// Generated files report a length of 0 or 4096 bytes, whatever their content.
 #[test]
 fn files_of_another_length_than_they_say_are_refused() {
     let cases = [("/proc/sys/kernel/random/boot_id", 0), ("/sys/module/kernel/parameters/consoleblank", 4096)];
@@ -274,7 +276,7 @@ fn files_of_another_length_than_they_say_are_refused() {
             skipped(format_args!("there is no {file} of {len} bytes"));
             continue;
         }
-        // Of one that says that it is empty, no more than a byte is read.
+        // Of a file that reports a length of 0, only one byte is read.
         let found = if len == 0 { 1 } else { fs::read(file).unwrap().len() as u64 };
         let refused = sealed_tree(Path::new(file).parent().unwrap()).unwrap_err();
         let Error::Changed { place, before, after } = &refused else { panic!("{refused}") };
@@ -282,7 +284,7 @@ fn files_of_another_length_than_they_say_are_refused() {
     }
 }
 
-/// A backup that is kept in the directory that it is of does not hold the one before.
+/// A backup inside the directory that it is made of does not contain the previous backup.
 #[test]
 fn what_is_replaced_is_not_packed() {
     let dir = Dir::new();
@@ -299,7 +301,7 @@ fn what_is_replaced_is_not_packed() {
     assert_eq!(paths, ["tree", "tree/file"]);
 }
 
-/// Who may write to the directory cannot have files from elsewhere packed, and then read by who opens the tree.
+/// Somebody who can write to the directory cannot cause files from elsewhere to be packed.
 #[test]
 fn a_link_that_takes_a_directory_s_place_is_not_followed() {
     let dir = Dir::new();
@@ -322,10 +324,10 @@ fn a_link_that_takes_a_directory_s_place_is_not_followed() {
                 exchange().unwrap();
             }
         });
-        // Until the other thread came between two of them often enough: on a busy machine that takes long.
+        // Repeated until the other thread has interfered often enough, which takes long on a busy machine.
         let (start, mut was_link, mut changes, mut longest) = (Instant::now(), false, 0, 0);
         while changes < 200 && start.elapsed() < Duration::from_secs(20) {
-            // That it is a link now may be told as an error.
+            // That it is a link at the moment may be reported as an error.
             let Ok(packed) = pack(&dir.path("tree")) else { continue };
             longest = longest.max(packed.len);
             let is_link = !packed.skipped.is_empty();
@@ -336,7 +338,7 @@ fn a_link_that_takes_a_directory_s_place_is_not_followed() {
     });
 }
 
-/// Who sealed it can claim any length: that takes no memory, nor room on the disk.
+/// Whoever sealed the tree can claim any length: that allocates neither memory nor disk space.
 #[test]
 fn a_length_that_is_only_claimed_is_refused() {
     let entry = |kind: u8, len: u64, path: &[u8]| {
