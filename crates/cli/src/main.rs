@@ -1,7 +1,8 @@
 //! The command `sealwright`: seals and opens files, writes and reads the bytes of `openssl enc`, checks vectors, relays
 //! sessions.
 //!
-//! The verbs stand together in `command`; each verb is one file in `verb`; errors are printed by `sealwright_terminal::run`.
+//! The verbs stand together in `command`; each verb is one file in `verb`; errors are printed by
+//! `sealwright_terminal::run`.
 
 mod ad;
 mod args;

@@ -257,8 +257,8 @@ fn a_relay_without_its_socket_does_not_serve() {
     sandbox.fails("serve --client carol trial/relay.toml", 2, "--client");
 }
 
-/// Connections are closed at once, as if all places for handshakes were taken. The message must not say that no relay runs
-/// or that it is another one.
+/// Connections are closed at once, as if all places for handshakes were taken. The message must not say that no relay
+/// runs or that it is another one.
 #[test]
 fn who_finds_no_place_at_a_relay_is_told_so() {
     let sandbox = Sandbox::new();

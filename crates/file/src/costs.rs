@@ -6,9 +6,9 @@ use argon2::Params;
 
 /// Argon2id's parameters (RFC 9106).
 ///
-/// The default is 256 MiB, 3 passes, 4 lanes: the passes and lanes that RFC 9106 recommends where memory is bounded, with
-/// four times its 64 MiB, because a file is opened rarely but can be attacked for years. It takes about half a second
-/// on one core, and less on several, because the lanes run in parallel.
+/// The default is 256 MiB, 3 passes, 4 lanes: the passes and lanes that RFC 9106 recommends where memory is bounded,
+/// with four times its 64 MiB, because a file is opened rarely but can be attacked for years. It takes about half a
+/// second on one core, and less on several, because the lanes run in parallel.
 ///
 /// ```
 /// use sealwright_file::Costs;

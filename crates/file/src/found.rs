@@ -106,8 +106,8 @@ impl Found {
     }
 }
 
-/// Opens a file that is to be a regular one, without following a link or waiting for who writes to a named pipe; but for a lease on it, as
-/// file servers have.
+/// Opens a file that must be a regular one. Symbolic links are not followed, and opening a named pipe does not block.
+/// If a client of a file server has a lease on the file, this waits until it is released.
 pub(crate) fn regular(directory: impl AsFd, name: impl AsRef<Path>) -> Result<File, Errno> {
     let (directory, name) = (directory.as_fd(), name.as_ref());
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -73,7 +73,8 @@ pub fn read_identities<E: From<Error>>(
     Ok(keys)
 }
 
-/// Reads the signing key in a file. One that is sealed with a passphrase is opened first; `passphrase` is called for it.
+/// Reads the signing key in a file. One that is sealed with a passphrase is opened first; `passphrase` is called for
+/// it.
 ///
 /// ```
 /// use sealwright_file::{Error, Key, SigningKey, read_signing_key};

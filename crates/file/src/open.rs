@@ -116,7 +116,8 @@ impl<'a> Opening<'a> {
         Opening { work, ..self }
     }
 
-    /// Opens all of `input`. An output file gets mode 0600, or the sealed file's with [`preserve`](crate::OutputOptions).
+    /// Opens all of `input`. An output file gets mode 0600, or the sealed file's with
+    /// [`preserve`](crate::OutputOptions).
     ///
     /// If `input` is a file, its last chunk is opened first, which proves its length. Every byte is authenticated
     /// before it is written to `output`. If `input` is a stream, its end is authenticated last: until this returns

@@ -55,8 +55,8 @@ impl<R: Read + Seek> SealedReader<R> {
     /// Reads the header, checks the key, and proves the length.
     ///
     /// # Errors
-    /// [`Error::WrongKey`], [`Error::NotAuthentic`], and whatever `inner` says; [`Error::IsATree`] and [`Error::IsAList`] for what is
-    /// not one file, as [`Opening::open`] has it.
+    /// [`Error::WrongKey`], [`Error::NotAuthentic`], and whatever `inner` says; [`Error::IsATree`] and
+    /// [`Error::IsAList`] for what is not one file, as [`Opening::open`] has it.
     pub fn new(inner: R, opening: &Opening<'_>) -> Result<Self, Error> {
         let reader = SealedReader::of_any_content(inner, opening)?;
         reader.preamble.layout.content.is_one_file()?;

@@ -173,8 +173,8 @@ impl<'a> Rekeying<'a> {
     ///
     /// # Errors
     /// [`Error::NotForRecipients`] for files with a key source of another kind, [`Error::NotARecipient`] if there is no
-    /// such slot, [`Error::ARecipient`] if a public or raw key is to be added that opens it already, [`Error::NoSlots`] if
-    /// none would be left; [`Error::Replaced`] if another file has its name meanwhile; those of opening, reading and
+    /// such slot, [`Error::ARecipient`] if a public or raw key is to be added that opens it already, [`Error::NoSlots`]
+    /// if none would be left; [`Error::Replaced`] if another file has its name meanwhile; those of opening, reading and
     /// writing. The file is then as it was.
     pub fn run(&self, path: &Path) -> Result<Rekeyed, Error> {
         let failed = |error| Error::io("open", path.display().to_string())(error);

@@ -174,7 +174,8 @@ impl<'a> Sealing<'a> {
     }
 
     /// Seals all of `input`. An output file gets the input file's permission bits, or 0600 when there are none to take,
-    /// unless [told otherwise](Output::mode). With an access list (ACL), the group's bits are those of the group itself.
+    /// unless [told otherwise](Output::mode). With an access list (ACL), the group's bits are those of the group
+    /// itself.
     ///
     /// # Errors
     /// Any [`Error`] but those of opening; an output file then does not appear, an existing one stays as it was.

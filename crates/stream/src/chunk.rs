@@ -33,7 +33,8 @@ pub const MAX_CHUNKS: u64 = 1 << 38;
 /// The longest text, in bytes: every chunk is full but the last, which lacks one byte.
 pub const MAX_TEXT: u64 = MAX_CHUNKS * PLAIN as u64 - 1;
 
-/// Where chunk `index` begins. `index` must be less than [`MAX_CHUNKS`]: that is not checked, and larger numbers can overflow.
+/// Where chunk `index` begins. `index` must be less than [`MAX_CHUNKS`]: that is not checked, and larger numbers can
+/// overflow.
 ///
 /// ```
 /// use sealwright_stream::chunk;

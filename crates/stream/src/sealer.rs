@@ -81,15 +81,15 @@ impl<W: Write> Sealer<W> {
     /// Writes the last chunk, flushes `W`, and gives it back.
     ///
     /// # Errors
-    /// Those of `W`; [`StreamError::TooLong`] inside an [`io::Error`] if the text fills the most chunks that a stream may
-    /// have. The stream is then not complete.
+    /// Those of `W`; [`StreamError::TooLong`] inside an [`io::Error`] if the text fills the most chunks that a stream
+    /// may have. The stream is then not complete.
     pub fn finish(mut self) -> io::Result<W> {
         self.try_finish()?;
         Ok(self.to)
     }
 
-    /// As [`Sealer::finish`], without giving up the sealer, so that it can be repeated after an error of `W`. Once the last
-    /// chunk is sealed, nothing more can be written ([`StreamError::Ended`]), even if `W` has not taken it yet.
+    /// As [`Sealer::finish`], without giving up the sealer, so that it can be repeated after an error of `W`. Once the
+    /// last chunk is sealed, nothing more can be written ([`StreamError::Ended`]), even if `W` has not taken it yet.
     ///
     /// # Errors
     /// Those of [`Sealer::finish`].

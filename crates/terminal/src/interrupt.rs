@@ -1,5 +1,5 @@
-//! Signals: SIGINT, SIGQUIT, SIGTERM and SIGHUP clean up and end the program with exit code 130. SIGQUIT (`Ctrl-\`) dumps no
-//! core, which would hold keys.
+//! Signals: SIGINT, SIGQUIT, SIGTERM and SIGHUP clean up and end the program with exit code 130. SIGQUIT (`Ctrl-\`)
+//! dumps no core, which would hold keys.
 //!
 //! A signal that the program was started to ignore stays ignored: `nohup` and shells that start jobs in the background
 //! rely on that. SIGXFSZ is caught, so that a file that grows beyond its limit (`ulimit -f`) is an ordinary error.

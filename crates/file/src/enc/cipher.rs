@@ -162,8 +162,8 @@ impl fmt::Display for EncCipher {
 impl FromStr for EncCipher {
     type Err = EncError;
 
-    /// Takes `aes-256-cbc` in either case, with or without OpenSSL's leading dash; `aes256`, `des3` and `des-ede3` mean what
-    /// they mean there.
+    /// Takes `aes-256-cbc` in either case, with or without OpenSSL's leading dash; `aes256`, `des3` and `des-ede3` mean
+    /// what they mean there.
     fn from_str(name: &str) -> Result<Self, EncError> {
         let wanted = name.strip_prefix('-').unwrap_or(name).to_ascii_lowercase();
         let full = match wanted.as_str() {

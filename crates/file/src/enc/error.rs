@@ -104,7 +104,8 @@ impl EncError {
 mod tests {
     use super::EncError;
 
-    /// As the manual has it: 2 for how it was called, 3 for what is not authentic, 1 for the rest; and what to do about it.
+    /// As the manual has it: 2 for how it was called, 3 for what is not authentic, 1 for the rest; and what to do about
+    /// it.
     #[test]
     fn exit_codes_and_hints() {
         let text = String::new;

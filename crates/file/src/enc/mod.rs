@@ -1,11 +1,11 @@
 //! The bytes of `openssl enc`, for exchanging data with what already speaks them. Not authenticated: prefer sealing.
 //!
-//! AES in CBC, CFB, OFB and CTR mode, and ChaCha20, give and take exactly what OpenSSL 3 does. AES in ECB mode and triple DES are only
-//! decrypted. Two of its habits are refused rather than
-//! copied: hex keys that are too short (it fills them with zeros) or too long (it cuts them), both in silence.
+//! AES in CBC, CFB, OFB and CTR mode, and ChaCha20, give and take exactly what OpenSSL 3 does. AES in ECB mode and
+//! triple DES are only decrypted. Two of its habits are refused rather than copied: hex keys that are too short (it
+//! fills them with zeros) or too long (it cuts them), both in silence.
 //!
-//! AES-GCM, which `openssl enc` refuses, is an extension: the ciphertext with its 16-byte tag behind it, under a key and
-//! a 12-byte IV given in hex. The whole text is held in memory, at most [`GCM_LIMIT`] bytes, and nothing of it is
+//! AES-GCM, which `openssl enc` refuses, is an extension: the ciphertext with its 16-byte tag behind it, under a key
+//! and a 12-byte IV given in hex. The whole text is held in memory, at most [`GCM_LIMIT`] bytes, and nothing of it is
 //! written before the tag holds. The IV must never serve twice under one key. Seal instead: it chooses its own nonces,
 //! takes files of any length and commits to the key.
 //!

@@ -13,8 +13,8 @@ const DIGITS: [usize; 3] = [32, 48, 64];
 /// With fewer characters after the prefix, a word is more likely a file name than a part of a key.
 const LEAST: usize = 16;
 
-/// Whether a word that shall be the name of a file is a secret key itself, or the content of a file with one: then no message may
-/// repeat it. `./` in front makes a name of any word.
+/// Whether an argument that should be a file name is a secret key itself, or the content of a file with one: then no
+/// message may repeat it. A file with such a name can be given with `./` before it.
 ///
 /// ```
 /// use sealwright_file::{SecretKey, key::is_key};

@@ -7,8 +7,8 @@ use super::{Key, KeyMaterial};
 use super::{PublicKey, SecretKey};
 
 impl Key {
-    /// Whether a file with this content holds this key: a raw one as key files hold it, or the secret key of a pair, whatever else is in
-    /// the file. A passphrase is looked for nowhere.
+    /// Whether a file with this content contains this key: a raw key as key files have it, or the secret key of a pair,
+    /// whatever else is in the file. Passphrases are never found.
     ///
     /// ```
     /// use sealwright_file::{Key, key::KeyForm};
@@ -31,8 +31,8 @@ impl Key {
 
 #[cfg(feature = "public-keys")]
 impl PublicKey {
-    /// Whether a file with this content holds the secret key: on a line of its own, whatever the other lines are, or as an OpenSSH private
-    /// key, also one with a passphrase. What is sealed itself is not opened for it.
+    /// Whether a file with this content contains the secret key: on a line of its own, whatever the other lines are, or
+    /// as an OpenSSH private key, even an encrypted one. A sealed file is not opened to look for it.
     ///
     /// ```
     /// use sealwright_file::SecretKey;

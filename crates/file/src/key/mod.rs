@@ -44,8 +44,8 @@ use crate::{
 
 /// What opens files, and seals them: a raw key, a passphrase, or the secret key of a pair.
 ///
-/// A passphrase is stretched once for all the files that one `Key` seals, and once for each salt among the files that it
-/// opens: every file still gets its own key, from its own salt. Debug shows no secret; memory is wiped on drop.
+/// A passphrase is stretched once for all the files that one `Key` seals, and once for each salt among the files that
+/// it opens: every file still gets its own key, from its own salt. Debug shows no secret; memory is wiped on drop.
 ///
 /// ```
 /// use sealwright_file::{Key, SecretKey};

@@ -64,8 +64,8 @@ pub(crate) fn sync_directory(directory: &File, path: &Path) -> Result<(), Error>
     }
 }
 
-/// Makes the directory `path` with the permission bits `mode`, less the umask, and those above it that are missing. With
-/// `sync` their names outlive a power cut once this returns.
+/// Creates the directory `path`, and its parents if they are missing, with the permission bits `mode`, less the umask.
+/// With `sync`, their names survive a power failure once this returns.
 ///
 /// ```
 /// use sealwright_file::output::create_directory;

@@ -55,9 +55,9 @@ impl Live {
     }
 }
 
-/// From now on no file replaces another that this process wrote, not even with `force`: for programs that write many files,
-/// each of them once. Where names in upper and lower case are one, or two directories are, the second would be all that is
-/// left of two texts.
+/// From now on, no output replaces a file that this process wrote, not even with `force`: for programs that write many
+/// files, each of them once. On a file system that ignores case, or if two paths lead to the same directory, one output
+/// could otherwise replace another, and a text would be lost.
 ///
 /// ```
 /// use sealwright_file::{Error, Output, OutputOptions, output::keep_own};
@@ -82,8 +82,8 @@ pub(super) fn live() -> MutexGuard<'static, Live> {
     LIVE.get().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes every file and every directory that is still being written, and lets no new one begin: what a program does when it is told to
-/// end at once. Names that were given already stay.
+/// Removes every file and directory that is still being written, and prevents new ones: for a program that must end at
+/// once. Outputs that have their name already are kept.
 ///
 /// ```
 /// use sealwright_file::output::abandon_all;

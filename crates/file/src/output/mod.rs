@@ -72,8 +72,8 @@ pub(crate) enum To {
 }
 
 impl Output {
-    /// The file `path`, which the user named. Devices and named pipes are written as streams; a symbolic link is followed.
-    /// [`Output::derived`] is for names that were not chosen.
+    /// The file `path`, which the user named. Devices and named pipes are written as streams; a symbolic link is
+    /// followed. [`Output::derived`] is for names that were not chosen.
     ///
     /// # Errors
     /// Those of [`Output::check`]; a device that cannot be opened.
@@ -148,7 +148,8 @@ impl Output {
     /// Checks whether [`Output::derived`] can write `path`.
     ///
     /// # Errors
-    /// [`Error::Exists`] without `force`, whatever exists; with it [`Error::BadOutput`] for what is not a regular file; a directory.
+    /// [`Error::Exists`] without `force`, whatever exists; with it [`Error::BadOutput`] for what is not a regular file;
+    /// a directory.
     pub fn check_derived(path: &Path, options: OutputOptions) -> Result<(), Error> {
         let failed = |doing, source| Err(Error::Io { doing, place: path.display().to_string(), source });
         match fs::symlink_metadata(path) {
@@ -213,8 +214,9 @@ impl Output {
         &self.name
     }
 
-    /// Refuses to write to the file that is read, [which it is](crate::Input::identity) if it is one; also where standard output
-    /// is appended to it. [`Sealing::seal`](crate::Sealing::seal) and [`Opening::open`](crate::Opening::open) do so by themselves.
+    /// Refuses to write to the file that is read, [which it is](crate::Input::identity) if it is one; also where
+    /// standard output is appended to it. [`Sealing::seal`](crate::Sealing::seal) and
+    /// [`Opening::open`](crate::Opening::open) do so by themselves.
     ///
     /// ```
     /// use sealwright_file::{Error, Input, Output, OutputOptions};

@@ -1,9 +1,9 @@
 //! Slots: one file key, held for several keys, each of which opens the file.
 //!
-//! A slot holds the file key, sealed under a key of its own (a slot key), which only the holder of one raw key, passphrase
-//! or secret key can derive. A slot does not reveal whose it is, except for RSA: see [`format`](mod@crate::format). A
-//! MAC under the file key covers the whole header, so that only a holder of the file key can add, remove or change
-//! slots; the body does not depend on them, so it does not change.
+//! A slot holds the file key, sealed under a key of its own (a slot key), which only the holder of one raw key,
+//! passphrase or secret key can derive. A slot does not reveal whose it is, except for RSA: see
+//! [`format`](mod@crate::format). A MAC under the file key covers the whole header, so that only a holder of the file
+//! key can add, remove or change slots; the body does not depend on them, so it does not change.
 //!
 //! ```
 //! use sealwright_file::{Input, Key, KeySource, Output, Recipient, Sealing, Shared, inspect, slots::SlotKind};

@@ -38,7 +38,8 @@ pub struct Packed {
     pub input: Input,
     /// Bytes of the text.
     pub len: u64,
-    /// What was left out: symbolic links, what is neither a file nor a directory, and the file that the output replaces.
+    /// What was left out: symbolic links, what is neither a file nor a directory, and the file that the output
+    /// replaces.
     pub skipped: Vec<PathBuf>,
 }
 
