@@ -1,8 +1,10 @@
-//! Many frames at once: records are prefetched, and packets are processed side by side.
+//! Batches: opens or seals many frames in one call. The records of the frames that come next are prefetched, and
+//! packets of similar length are processed side by side in the lanes.
 //!
-//! The results are those of processing the frames one after the other. When all tags of a batch are known, its frames
-//! are checked in order: first against the replay window, as the frames before left it, then the tag. So a batch may
-//! contain a packet number twice.
+//! Invariant: outcomes and bytes are those of processing the frames one by one, in order. Each frame is first checked
+//! against its record as it was before the batch. Once all tags of the batch are known, its frames are checked again in
+//! order: first against the replay window as the earlier frames left it, then the tag. A batch may therefore contain a
+//! packet number twice.
 
 use sealwright::mode::{
     multi_buffer::{Frame, MultiBuffer, PACKETS},
@@ -20,10 +22,10 @@ use crate::{
     table::{Table, Traces, expected, next},
 };
 
-/// A frame whose header was read, or written.
+/// A frame whose header was checked (to open it) or written (to seal it).
 #[derive(Clone, Copy, Default)]
 struct Ticket {
-    /// The packet's number.
+    /// The packet number within its stream.
     n: u32,
     nonce: [u8; 12],
     /// Bytes of text.
@@ -73,8 +75,9 @@ impl<S: Scheme> Table<S> {
         }
     }
 
-    /// Opens or seals frames of similar lengths: each is staged as soon as its header was checked, and with each, one
-    /// record of the next batch is prefetched.
+    /// Opens or seals frames of similar lengths in one pass through the lanes. Each frame is staged as soon as its
+    /// header is checked; with each, one record of the next batch is prefetched, so that cache misses overlap with
+    /// computation.
     fn together(&mut self, buffer: &mut [u8], jobs: &mut [FrameJob], next: &[FrameJob], end: End) {
         let Table { scheme, records, pasts, lanes: Some(lanes), .. } = self else { return };
         let (records, pasts) = (records.all_mut(), pasts.as_mut().map_or(&mut [][..], |pasts| pasts.all_mut()));
@@ -93,7 +96,7 @@ impl<S: Scheme> Table<S> {
                 continue;
             };
             match admitted(scheme, record, pasts.get(job.slot as usize), job.session, frame, end) {
-                // Whether it is exhausted or replayed depends on the frames before it.
+                // Whether this frame is exhausted or replayed depends on earlier frames of the batch.
                 Err(SessionError::Exhausted) if end == End::Receive => return self.one_by_one(buffer, jobs, end),
                 Err(refused) => job.outcome = Some(Err(refused)),
                 Ok(Ticket { n, nonce, len, .. }) => {
@@ -169,7 +172,7 @@ impl<S: Scheme> Table<S> {
     }
 }
 
-/// Checks a frame's header, or writes it.
+/// To open: checks the header against the record. To seal: takes the next packet number and writes the header.
 #[inline(always)]
 fn admitted<S: Scheme>(
     scheme: &S,
@@ -192,7 +195,8 @@ fn admitted<S: Scheme>(
     Ok(Ticket { n, nonce, len, genuine: false })
 }
 
-/// Records an opened frame; wipes it if a frame before it had the same number, or if its tag does not match.
+/// The second check of an opened frame, in the order of the batch. Marks its number as received, or wipes its text if
+/// an earlier frame had the same number, the key is exhausted, or the tag does not match.
 #[inline(always)]
 fn accept<R: Record>(
     (records, pasts): (&mut [R], &mut [Past]),
@@ -214,7 +218,7 @@ fn accept<R: Record>(
     job.outcome = Some(outcome);
 }
 
-/// The shortest and the longest text in bytes, if all frames are contiguous in the buffer.
+/// The shortest and the longest text in bytes, if the frames lie in the buffer in ascending order without overlap.
 fn lengths(buffer: &[u8], jobs: &[FrameJob]) -> Option<(usize, usize)> {
     let (mut at, mut shortest, mut longest) = (0, usize::MAX, 0);
     for job in jobs {
@@ -227,8 +231,8 @@ fn lengths(buffer: &[u8], jobs: &[FrameJob]) -> Option<(usize, usize)> {
     (at <= buffer.len()).then_some((shortest, longest))
 }
 
-/// The frames that were not refused, the longest first, and their number. As words, not bytes: the check of generated
-/// code treats a table indexed by a byte as one indexed by a secret.
+/// The indexes of the frames that were not refused, the longest first, and how many there are. Words, not bytes: the
+/// check of generated code treats a table indexed by a byte as one indexed by a secret.
 fn by_length(jobs: &[FrameJob], tickets: &[Ticket; PACKETS]) -> ([u32; PACKETS], usize) {
     let (mut order, mut count, mut sorted) = ([0; PACKETS], 0, true);
     for (i, (job, ticket)) in jobs.iter().zip(tickets).enumerate() {
@@ -244,14 +248,14 @@ fn by_length(jobs: &[FrameJob], tickets: &[Ticket; PACKETS]) -> ([u32; PACKETS],
     (order, count)
 }
 
-/// Whether a text is processed together with a longer one.
+/// Whether two texts are similar enough in length for one pass: the lanes take as long as the longest text needs.
 fn alike(len: usize, longest: usize) -> bool {
     2 * len + 128 >= longest
 }
 
-/// Whether this many packets take less time side by side than one after the other. One by one, each needs its key
-/// set-up, which takes as long as about 400 blocks in the lanes; the lanes need the time of a few packets, and for each
-/// block that of all lanes.
+/// Whether this many packets take less time side by side than one by one. A cost model, in the time of one block: one
+/// by one, a packet costs 400 for its key set-up and 1 for each block; side by side, a pass costs 130, and 20 for each
+/// block of the longest packet, however few lanes are in use.
 fn pays(packets: usize, len: usize) -> bool {
     let blocks = len.div_ceil(16);
     packets * (400 + blocks) >= 130 + 20 * blocks

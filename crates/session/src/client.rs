@@ -17,7 +17,7 @@ use crate::{
     spec::SchemeKind,
 };
 
-/// The keys of a direction. In boxes, because moving a client, as a growing vector does, would leave copies behind.
+/// The keys of one direction. Boxed, because moving a client, as a growing vector does, would leave copies behind.
 enum Keys {
     /// None: in the clear.
     Clear,

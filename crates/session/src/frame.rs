@@ -220,7 +220,7 @@ pub fn unsealed(address: u32, data: &[u8]) -> Vec<u8> {
 /// A frame's header, payload and tag.
 type Parts<'a> = (&'a mut [u8; HEADER], &'a mut [u8], &'a mut [u8; TAG]);
 
-/// A frame's parts.
+/// Splits a frame into its parts.
 #[inline]
 pub(crate) fn parts(frame: &mut [u8]) -> Result<Parts<'_>, SessionError> {
     if frame.len() > MAX_FRAME {

@@ -58,7 +58,8 @@ impl Grant {
     /// The grant's bytes, for this client only. Read them once and never store them: two clients made from them would
     /// use the same nonces.
     pub fn to_bytes(&self) -> Zeroizing<[u8; Self::LEN]> {
-        // A key exchange left the material on the stack, below the frame of the code that now sends the grant.
+        // Wipes the stack on return: a key exchange left the material there, below the frame of the code that sends the
+        // grant.
         let _stack: CleanStack = CleanStack;
         let mut bytes = Zeroizing::new([0; Self::LEN]);
         bytes[..2].copy_from_slice(&self.spec.id().to_be_bytes());
@@ -96,7 +97,7 @@ impl Grant {
             base.copy_from_slice(&bytes[68..]);
             flow.base = u64::from_be_bytes(base);
         }
-        // A key encrypts at most 2^32 blocks, and a packet has at least one.
+        // A key encrypts at most 2^32 blocks and a packet has at least one, so there are at most 2^32 packets.
         let counts = |flow: &Flow| flow.base.checked_add(u64::from(u32::MAX)).is_some();
         grant.flows.iter().all(counts).then_some(grant)
     }
@@ -137,7 +138,7 @@ mod tests {
         assert!(Grant::from_bytes(&mut unknown).is_none());
     }
 
-    /// What a relay says is foreign: numbers that wrap would repeat nonces of another epoch.
+    /// A relay's grant is untrusted input: packet numbers that wrap would repeat nonces of another epoch.
     #[test]
     fn numbers_that_would_wrap_are_refused() {
         let last = u64::MAX - u64::from(u32::MAX);

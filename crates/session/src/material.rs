@@ -151,7 +151,7 @@ impl Secret {
         secret
     }
 
-    /// AES-256 under it, for counter mode.
+    /// The AES-256 key schedule of this secret, for counter mode.
     pub(crate) fn schedule(&self, isa: Isa) -> Schedule {
         Schedule::expand(isa, &self.0[..]).expect("a secret has 32 bytes")
     }

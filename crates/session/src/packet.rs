@@ -13,7 +13,7 @@ pub(crate) struct Packet<'a> {
     pub(crate) text: &'a mut [u8],
 }
 
-/// Its keys.
+/// The keys for one packet.
 pub(crate) struct Keyed<'a> {
     pub(crate) schedule: Schedule,
     pub(crate) hash: Hash<'a>,

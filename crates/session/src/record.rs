@@ -12,7 +12,7 @@ use crate::{
 /// The most blocks that a key may encrypt, minus one: 2^32 is the paper's limit (6.4).
 pub(crate) const LIMIT: u32 = u32::MAX;
 
-/// Blocks, 4 MiB, that the other end is assumed to have sent last and that may all have been lost.
+/// Blocks (4 MiB) that the other end may have sent most recently and that may all have been lost.
 const UNDER_WAY: u32 = 1 << 18;
 
 /// One of the two ends of a record.
@@ -32,7 +32,7 @@ pub(crate) struct Life {
     pub(crate) live: u16,
 }
 
-/// The received packets: each number in a window of 8 (`N` - 1) packets once; with a past, in a window of 1,024 more.
+/// A replay window in which each packet number is accepted once: of 8 (`N` - 1) packets, or 1,024 more with a past.
 macro_rules! received {
     ($name:ident, $n:literal) => {
         #[repr(C)]
@@ -78,7 +78,7 @@ macro_rules! received {
 received!(Received8, 8);
 received!(Received16, 16);
 
-/// What was received under a key.
+/// The receiving half of a record: the replay window, and the blocks that the key has encrypted.
 pub(crate) trait Receive: Pod {
     /// The initial state: nothing received.
     fn new() -> Self;
@@ -86,13 +86,13 @@ pub(crate) trait Receive: Pod {
     fn check(&self, past: Option<&Past>, n: u32, blocks: u32) -> Result<(), SessionError>;
     /// Records packet `n`, which was authentic.
     fn accept(&mut self, past: Option<&mut Past>, n: u32, blocks: u32);
-    /// Blocks that the key has encrypted, including those withheld.
+    /// Blocks counted against the limit of the key: those that it has encrypted, and those withheld.
     fn blocks(&self) -> u32;
-    /// Reduces by `blocks` what the key, which has not received anything yet, may still encrypt.
+    /// Lowers the limit of the key, under which nothing was received yet, by `blocks` blocks.
     fn withhold(&mut self, blocks: u32);
 }
 
-/// What was sent under a key.
+/// The sending half of a record: packets and blocks sealed under the key.
 #[repr(C)]
 #[derive(Clone, Copy, Default, Pod, Zeroable)]
 pub(crate) struct Sent {
@@ -121,9 +121,9 @@ pub(crate) trait Record: Pod {
     /// The part for received packets.
     type Rx: Receive;
 
-    /// Whether it is in use: the copy next to the receiving part.
+    /// The life of the session: the copy next to the receiving half.
     fn life(&self) -> Life;
-    /// Whether it is in use: the copy next to the sending part.
+    /// The life of the session: the copy next to the sending half.
     fn life_of_sent(&self) -> Life;
     fn received(&self) -> &Self::Rx;
     fn received_mut(&mut self) -> &mut Self::Rx;
@@ -132,21 +132,21 @@ pub(crate) trait Record: Pod {
     /// Resets it to nothing received or sent; wipes everything but the epoch.
     fn restart(&mut self, life: Life);
 
-    /// Limits the keys, which were not used yet, to `blocks` blocks.
+    /// Lowers the limit of both keys, which must be unused, to `blocks` blocks.
     fn allow(&mut self, blocks: u32) {
         self.received_mut().withhold(LIMIT - blocks);
         self.sent_mut().blocks = LIMIT - blocks;
     }
 
-    /// Prefetches the part that an end needs.
+    /// Prefetches the cache lines that one end needs.
     #[inline]
     fn fetch(&self, _: End) {
         prefetch(self);
     }
 
-    /// An estimate of the blocks that its keys have encrypted, the larger of the two directions; they may encrypt at
-    /// most `allowance`. Only what arrived is known for the receiving direction: as much again is assumed to be lost,
-    /// and a little more to be in transit.
+    /// Estimates how many blocks the keys have encrypted, in the direction with more of them, at most `allowance`. Of
+    /// the receiving direction only what arrived is known: as much again is assumed lost, and `UNDER_WAY` blocks in
+    /// transit.
     fn encrypted(&self, allowance: u32) -> u64 {
         let [received, sent] = [self.received().blocks(), self.sent().blocks()].map(|n| n - (LIMIT - allowance));
         let sealed = received.saturating_mul(2).saturating_add(UNDER_WAY).min(allowance);
@@ -360,7 +360,7 @@ mod tests {
         assert_eq!(record.received().check(None, 1, 1), Err(SessionError::Replayed));
         assert_eq!(record.received().check(None, 2, u32::MAX - 5), Ok(()));
         assert_eq!(record.received().check(None, 2, u32::MAX - 4), Err(SessionError::Exhausted));
-        // Of two reasons the number comes first.
+        // If both apply, the replay is reported.
         assert_eq!(record.received().check(None, 1, u32::MAX), Err(SessionError::Replayed));
         record.restart(Life { epoch: 3, live: 1 });
         assert_eq!((record.blocks_left(), record.life().epoch, record.life_of_sent().live), (0xffff_ffff, 3, 1));

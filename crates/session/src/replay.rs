@@ -5,7 +5,7 @@
 /// The packets received of a stream numbered from 1. The ring's `N` bytes represent the `8 (N - 1)` numbers up to the
 /// highest, and those after it in the same byte. Older numbers count as received.
 pub(crate) trait Ring {
-    /// Only number 0 was received.
+    /// The initial state: only number 0 counts as received.
     fn new() -> Self;
     /// Whether packet `n` is new, where `highest` is the highest number received.
     fn is_new(&self, highest: u32, n: u32) -> bool;
@@ -48,7 +48,7 @@ impl<const N: usize> RingWithPast<N> for [u8; N] {
             past[to as usize % PAST] |= 1 << (n % 8);
             return highest;
         }
-        // The blocks that leave the ring, the last one first; those that were never in it are zero
+        // Blocks that leave the ring move to the past, the newest first; blocks that the jump skipped are zero.
         for step in 0..to.saturating_sub(from).min(PAST as u32) {
             let Some(block) = to.checked_sub(N as u32 + step) else { break };
             past[block as usize % PAST] = if block > from { 0 } else { self[block as usize % N] };
@@ -79,7 +79,7 @@ impl<const N: usize> Ring for [u8; N] {
     #[inline]
     fn mark(&mut self, highest: u32, n: u32) -> u32 {
         if n > highest {
-            // The numbers between the two were not received yet.
+            // Numbers that the jump skips were not received: clear their blocks.
             let blocks = (n / 8 - highest / 8).min(N as u32);
             for i in 0..blocks {
                 self[((n / 8 - i) as usize) % N] = 0;

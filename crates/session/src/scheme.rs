@@ -55,13 +55,13 @@ pub(crate) trait Scheme: Send {
     /// The instruction-set level that it uses.
     fn isa(&self) -> Isa;
 
-    /// Fills in both directions of a new client, up and down, as they are sent to the client.
+    /// Derives both directions of a new client, up and down, in the form that its grant contains.
     fn flows(&mut self, id: KeyId, material: &Material, flows: &mut [Flow; 2]) -> Result<(), SessionError>;
 
     /// Stores in a record what is needed to receive and to send.
     fn keep(&mut self, id: KeyId, client: &mut Self::Client, flows: [&Flow; 2]);
 
-    /// How packets are numbered.
+    /// How the packets that an end receives or sends are numbered.
     fn stream(&self, client: &Self::Client, end: End) -> Stream;
 
     /// The keys for one packet.

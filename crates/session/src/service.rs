@@ -1,4 +1,4 @@
-//! A table of any scheme, as the trait that servers use.
+//! Implements `Sessions`, the trait that servers use, for the table of any scheme.
 
 use crate::{
     error::SessionError,
@@ -29,7 +29,7 @@ impl<S: Scheme> Sessions for Table<S> {
     fn admit(&mut self, slot: u32, session: u32, material: &Material) -> Result<Grant, SessionError> {
         let life = self.records.at(slot).ok_or(SessionError::Unknown)?.life();
         let next = life.epoch.checked_add(1);
-        // Keys that depend on the material only differ in each epoch, whatever its number
+        // Keys derived from the material alone differ in each epoch, so their epoch number may wrap.
         let epoch = next.or((!self.scheme.keys_by_epoch()).then_some(0)).ok_or(SessionError::Exhausted)?;
         let id = KeyId { slot, epoch };
         let mut flows = Box::<[Flow; 2]>::default();

@@ -67,7 +67,7 @@ impl<R: Pod> Slab<R> {
         bytemuck::cast_slice_mut(&mut self.memory[..bytes])
     }
 
-    /// Records that a record will be written.
+    /// Notes that this record will be written, so that its region is wiped on drop.
     pub(crate) fn claim(&mut self, slot: u32) {
         let at = slot as usize * size_of::<R>();
         for region in at / REGION..=(at + size_of::<R>().max(1) - 1) / REGION {

@@ -15,15 +15,15 @@ use crate::{
     slab::Slab,
 };
 
-/// The stack below the caller of a table.
+/// Wipes the stack below the caller when a table is dropped.
 type Stack = CleanStack<{ 48 << 10 }>;
 
-/// Operations that may have left keys in the lanes and on the stack.
+/// What may have left keys in the lanes and on the stack since they were last wiped. Later variants need more wiping.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Traces {
     #[default]
     None,
-    /// A client was admitted; there are no frames of batches on the stack.
+    /// A client was admitted; no batch has run, so no frames of batches are on the stack.
     OfAdmission,
     OfPackets,
 }
@@ -115,7 +115,7 @@ impl<S: Scheme> fmt::Debug for Table<S> {
     }
 }
 
-/// The number, in its stream, of the packet that a header announces, and the nonce.
+/// Checks a header. Returns the number of its packet within the stream, and the nonce.
 #[inline(always)]
 pub(crate) fn expected<S: Scheme>(
     scheme: &S,
@@ -141,7 +141,7 @@ pub(crate) fn expected<S: Scheme>(
     Ok((n, stream.nonce(header.seq)))
 }
 
-/// The next packet to send: its header, its number in its stream, and the nonce.
+/// Takes the next packet number of a stream. Returns the header, the number within the stream, and the nonce.
 #[inline(always)]
 pub(crate) fn next<S: Scheme>(
     scheme: &S,
@@ -189,14 +189,14 @@ mod tests {
         table.remove(3);
         let spent = table.scheme.clusters.spent(3);
         assert!(spent >= blocks, "{spent} of {blocks}");
-        // Nor does it cost nothing to be admitted anew, without having left.
+        // Admitting a client again, without removing it first, is charged as well.
         admit(&mut table, 3);
         admit(&mut table, 3);
         assert_eq!(table.scheme.clusters.spent(3), 2 * spent);
         drop(sealed);
     }
 
-    /// Whoever is refused because the cluster is worn costs the slot no epoch, and its session goes on.
+    /// A refusal because the cluster is worn uses up no epoch of the slot and leaves its session intact.
     #[test]
     fn a_worn_cluster_has_an_error_of_its_own_until_it_is_revoked() {
         let mut table = cluster();
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!((table.epoch(3), table.epoch(4)), (Some(2), None));
     }
 
-    /// A slot has as many epochs as it takes where the material alone makes its keys, and else 65,535.
+    /// The number of epochs of a slot is unlimited where keys come from the material alone, and 65,535 otherwise.
     #[test]
     fn epochs_begin_again_unless_keys_are_made_of_them() {
         fn after_the_last<S: Scheme>(scheme: S, plan: Plan) -> Result<u16, SessionError> {
@@ -265,7 +265,8 @@ mod tests {
                 assert!(jobs.iter().all(|job| job.outcome == Some(Err(why))), "{count} at once: {jobs:?}");
             }
         };
-        // Everything is wrong with it at first, and one thing after the other is put right: header, length, phase, number, tag.
+        // Everything is wrong with the frame at first; then one thing after the other is repaired: header, length,
+        // phase, number, tag.
         frame[0] ^= 0xff;
         frame[1] ^= 1;
         frame[3] ^= 1;

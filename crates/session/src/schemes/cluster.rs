@@ -47,12 +47,12 @@ impl Shared {
     }
 }
 
-/// When clients that have left encrypted this many blocks, a cluster's main keys are used for no new client: the
-/// present clients may double the number, however many they are. 2^49 blocks under one key keep the odds of outsiders
-/// below 2^-31.
+/// The block budget of a cluster's main keys. Once clients that have left used it up, the keys admit no new client. The
+/// present clients can at most double it, however many they are, so a main key encrypts at most 2^49 blocks, which
+/// keeps the odds of outsiders below 2^-31.
 const BUDGET: u64 = 1 << 48;
 
-/// The keys of one cluster. Clients that know the main keys are equal in its view: it is one domain of trust.
+/// The keys of one cluster. All clients that know the main keys form one trust domain.
 pub(crate) struct Cluster {
     /// Blocks of clients that have left, and of keys that were replaced.
     spent: u64,
@@ -62,8 +62,8 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Without keys. Padding of a moved value contains stack contents, which no wiping would reach: it is therefore
-    /// made on a clean stack, and its keys are computed in place.
+    /// A cluster without keys. Moving a value copies its padding, stack contents that wiping would not reach: it is
+    /// therefore made on a clean stack, and its keys are computed in place.
     fn boxed(isa: Isa, spec: Spec) -> Box<Self> {
         #[inline(never)]
         fn below(isa: Isa, spec: Spec) -> Box<Cluster> {
@@ -143,7 +143,7 @@ impl Clusters {
         if cluster.spent >= BUDGET { Err(SessionError::WornCluster) } else { Ok(cluster) }
     }
 
-    /// Adds blocks that a client's keys encrypted, before the keys are removed.
+    /// Charges to the cluster the blocks that a client's keys encrypted, before the keys are removed.
     pub(crate) fn spend(&mut self, slot: u32, blocks: u64) {
         let (at, _) = self.place(slot);
         if let Some(Some(cluster)) = self.clusters.get_mut(at) {
@@ -151,7 +151,7 @@ impl Clusters {
         }
     }
 
-    /// The blocks added for a slot's cluster.
+    /// The blocks charged to a slot's cluster.
     #[cfg(test)]
     pub(crate) fn spent(&self, slot: u32) -> u64 {
         self.of(slot).spent
