@@ -1,4 +1,4 @@
-//! Bytes a client: ours as they are, the paper's by formula.
+//! Memory per client: our schemes as measured, the paper's by its formula.
 #![allow(clippy::unwrap_used)]
 #![cfg(feature = "research")]
 

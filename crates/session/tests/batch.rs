@@ -1,4 +1,4 @@
-//! Many frames at once have the outcomes and bytes that they have one after the other.
+//! Batches: outcomes and bytes are those of processing the same frames one by one.
 #![allow(clippy::unwrap_used)]
 
 use sealwright::Isa;
@@ -8,7 +8,7 @@ use sealwright_session::{
 
 const SLOTS: u32 = 24;
 
-/// A table of one end, always the same.
+/// A table of one end, always with the same keys.
 fn end(spec: Spec, isa: Isa, side: Side) -> Box<dyn Sessions> {
     let secret = Some(Secret::from_bytes([3; 32]));
     let mut table = table(Plan { isa, side, secret, cluster: 10, ..Plan::new(spec, SLOTS) }).unwrap();
@@ -27,7 +27,7 @@ impl Random {
     }
 }
 
-/// Frames to be sealed, one behind the other with gaps, some of them of clients that are not there.
+/// Frames to be sealed, in ascending order with gaps; some are of clients that were not admitted.
 fn frames(random: &mut Random, count: usize, len: impl Fn(&mut Random) -> usize) -> (Vec<u8>, Vec<FrameJob>) {
     let (mut buffer, mut jobs) = (Vec::new(), Vec::new());
     for _ in 0..count {
@@ -63,7 +63,7 @@ fn agree(spec: Spec, isa: Isa, seed: u64, count: usize, len: impl Fn(&mut Random
     assert_eq!(outcomes(&jobs), outcomes(&singly), "{spec} {isa} {seed}");
     assert!(buffer == expected, "{spec} {isa} {seed}: sealed otherwise");
 
-    // Some frames are changed on their way, some come again, some are cut.
+    // Some frames are changed in transit, some repeated, some truncated.
     let mut again = jobs.clone();
     for job in &jobs {
         match random.below(8) {
@@ -82,7 +82,7 @@ fn agree(spec: Spec, isa: Isa, seed: u64, count: usize, len: impl Fn(&mut Random
     one_by_one(&mut *end(spec, isa, Side::Server), &mut expected, &mut singly, false);
     assert_eq!(outcomes(&again), outcomes(&singly), "{spec} {isa} {seed}");
     for job in &again {
-        // What was refused is wiped or sealed, whichever.
+        // The content of a refused frame may be wiped or still sealed.
         if job.done() {
             assert!(
                 buffer[job.start..job.end] == expected[job.start..job.end],
@@ -92,7 +92,7 @@ fn agree(spec: Spec, isa: Isa, seed: u64, count: usize, len: impl Fn(&mut Random
     }
 }
 
-/// Whether packets never go side by side: GHASH bit by bit or by table.
+/// Whether the scheme never processes packets side by side: GHASH is computed bit by bit or by table.
 fn always_alone(spec: Spec) -> bool {
     spec.kind.strategy().is_some_and(|x| x != Strategy::Clmul)
 }
@@ -101,7 +101,7 @@ fn always_alone(spec: Spec) -> bool {
 fn every_length_at_every_level() {
     for spec in Spec::all() {
         for isa in Isa::available() {
-            // Bit slices take their time: there fewer frames.
+            // The bit-sliced level is slow: it gets fewer frames.
             let count = if isa == Isa::available()[0] { 5 } else { 20 };
             for len in (0..=300).step_by(if always_alone(spec) { 43 } else { 1 }) {
                 agree(spec, isa, len as u64, count, |_| len);
@@ -142,7 +142,7 @@ fn frames_that_do_not_lie_in_order_are_opened_too() {
 
 #[test]
 fn a_forged_repetition_is_replayed_in_a_batch_too() {
-    // The window is looked at before the tag, also for what a batch's earlier frames did to it.
+    // The replay window is checked before the tag, including what earlier frames of the batch changed in it.
     let spec = "gcm-on64".parse().unwrap();
     for count in [2, 20] {
         for isa in Isa::available() {

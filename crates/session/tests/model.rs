@@ -1,13 +1,13 @@
-//! A session as a small model, explored exhaustively: frames that arrive in any order, twice, changed, late, after new keys or after
-//! the session has ended. The same steps run through a table and a client, which must answer as the model does in every state
-//! that can be reached.
+//! Model check of one session, exhaustive: frames arrive in any order, repeatedly, changed, late, after new keys or
+//! after the end of the session. Every step also runs through a table and a client, whose answers must be the model's
+//! in every reachable state.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
 use sealwright_session::{Client, FrameJob, Material, Plan, SessionError, Sessions, frame, table};
 
-/// At most so many frames up and down, and so many times new keys.
+/// Bounds of the exploration: frames up, frames down, and how many times there are new keys.
 const UP: usize = 3;
 const DOWN: usize = 2;
 const EPOCHS: u8 = 3;
@@ -34,19 +34,19 @@ enum Step {
     DownForged(usize),
 }
 
-/// What is known of a frame: under which keys it was sealed.
+/// What is known of a frame: the keys that sealed it.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Direction {
     epochs: Vec<u8>,
     opened: BTreeSet<usize>,
 }
 
-/// A rule that is wrong on purpose, which the code must contradict.
+/// A planted fault of the model, which the code must contradict.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 enum Fault {
     #[default]
     None,
-    /// A number that is seen may come again.
+    /// A number that was received opens again.
     OpensTwice,
     /// A forged frame uses up its number.
     ForgedCounts,
@@ -56,7 +56,7 @@ enum Fault {
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 struct Model {
     fault: Fault,
-    /// How many times there were new keys. The client keeps the last it got.
+    /// How many times there were new keys. The client keeps the last that it got.
     epoch: u8,
     live: bool,
     up: Direction,
@@ -106,7 +106,7 @@ impl Model {
         steps
     }
 
-    /// Takes a step; what the parts must answer.
+    /// Takes a step. Returns what table and client must answer.
     fn take(&mut self, step: Step) -> Vec<Answer> {
         let unless_gone = |live: bool, answer: Answer| if live { answer } else { Err(SessionError::Unknown) };
         let fault = self.fault;
@@ -142,7 +142,7 @@ impl Model {
     }
 }
 
-/// The code that is modelled.
+/// The code under test.
 struct Code {
     relay: Box<dyn Sessions>,
     client: Option<Client>,
@@ -197,17 +197,17 @@ impl Code {
     }
 }
 
-/// Explores every state that can be reached; returns how many states and steps there are.
+/// Explores every reachable state. Returns the numbers of states and steps.
 ///
 /// # Errors
-/// Where the code answers otherwise.
+/// If an answer of the code differs from the model's.
 fn explore(scheme: &str, fault: Fault) -> Result<(usize, usize), String> {
     let start = Model { fault, ..Model::default() };
     let mut known = HashSet::from([start.clone()]);
     let mut open = VecDeque::from([(start, Vec::new())]);
     let mut taken = 0;
     while let Some((state, path)) = open.pop_front() {
-        // The code cannot be copied, so it walks to the state again: once for each step that changes it.
+        // The code cannot be cloned, so each step that changes the state replays the path to it.
         let walk = |path: &[Step]| {
             let mut code = Code::new(scheme);
             path.iter().for_each(|&step| drop(code.take(step)));
@@ -220,7 +220,7 @@ fn explore(scheme: &str, fault: Fault) -> Result<(usize, usize), String> {
         };
         let (same, changing): (Vec<_>, Vec<_>) =
             state.steps().into_iter().map(after).partition(|after| after.1 == state);
-        // Whatever is refused, all of it, comes before each step that changes the state, and changes nothing.
+        // Before each step that changes the state, every step that must be refused is tried: none may change anything.
         for change in changing.iter().map(Some).chain(changing.is_empty().then_some(None)) {
             let mut code = walk(&path);
             for (step, next, expected) in same.iter().chain(change) {
@@ -247,8 +247,8 @@ fn the_code_answers_as_the_model_does_in_every_state() {
     }
 }
 
-/// The exploration must be able to fail: models that let a frame open twice, and a forged one keep out a genuine one, are
-/// contradicted by the code.
+/// The exploration must be able to fail: the code contradicts models in which a frame opens twice, or a forged frame
+/// blocks a genuine one.
 #[test]
 fn wrong_models_are_contradicted() {
     for (fault, step) in [(Fault::OpensTwice, "Up"), (Fault::ForgedCounts, "Up")] {

@@ -7,7 +7,7 @@ use sealwright_session::{
     table,
 };
 
-/// Every scheme, but of tables only two: the others differ in GHASH alone, which has its own tests.
+/// Every scheme, but only two of the GHASH tables: the others differ in GHASH alone, which has its own tests.
 fn specs() -> Vec<Spec> {
     let few = |x: Strategy| x.table_bytes() <= 256;
     Spec::all().into_iter().filter(|spec| spec.kind.strategy().is_none_or(few)).collect()
@@ -139,7 +139,7 @@ fn a_wide_window_takes_the_last_1024_packets_once_in_any_order() {
         let mut relay = table(Plan { wide_window: true, ..plan(spec, Isa::best()) }).unwrap();
         assert_eq!(relay.memory().record, table(plan(spec, Isa::best())).unwrap().memory().record + 128);
         let mut alice = admit(&mut *relay, 3);
-        // Singly and in batches, across admissions anew
+        // Singly and in batches, across readmissions
         for round in 0..4 {
             let mut frames: Vec<_> = (0..2048).map(|_| alice.seal(104, b"x").unwrap()).collect();
             for run in frames.chunks_mut(1024) {
@@ -180,7 +180,7 @@ fn new_keys_refuse_what_was_sealed_under_the_old() {
         assert_eq!((relay.live(), relay.blocks_left(3)), (0, None));
         assert_eq!(relay.open(3, &mut anew.seal(1, b"gone").unwrap()), Err(SessionError::Unknown));
         assert_eq!(relay.seal(3, 103, &mut frame::unsealed(1, b"gone")), Err(SessionError::Unknown));
-        // 16 epochs on, the phase is the same again: the keys are not.
+        // After 16 epochs the phase repeats; the keys do not.
         for _ in 0..15 {
             anew = admit(&mut *relay, 3);
         }

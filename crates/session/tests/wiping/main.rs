@@ -1,8 +1,9 @@
-//! What is left in memory of sessions that ended while the table goes on: a child process admits clients, seals and opens packets of
-//! theirs, one by one and many at once, and lets them go; this process reads the child's memory (`/proc/PID/mem`) and searches it for
-//! their keys. It computes these itself, from the same material and secret.
+//! Searches memory for keys of sessions that ended while their table lives on. A child process admits clients, seals
+//! and opens their packets, one by one and in batches, and removes them. This process reads the child's memory
+//! (`/proc/PID/mem`) and searches it for their keys, which it computes itself from the same material and secret.
 //!
-//! Every scheme, at every level; of the tables of GHASH only two. The environment variable of a child says which.
+//! Covers every scheme at every level, but only two of the GHASH tables. An environment variable tells a child its
+//! case.
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
 
 mod search;
@@ -24,7 +25,7 @@ const CLUSTER: u32 = 4;
 const RENEWED: u32 = 1;
 const REMOVED: std::ops::Range<u32> = 0..CLUSTER;
 
-/// Where a child stops.
+/// The points at which a child stops, to be searched.
 const STAGES: [&str; 4] = ["alive", "renewed", "removed", "revoked"];
 
 fn main() -> ExitCode {
@@ -46,7 +47,7 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(wrong > 0))
 }
 
-/// A client's material, `renewed` or its first.
+/// The material of a client: its first, or the one after it was `renewed`.
 #[inline(never)]
 fn material(slot: u32, renewed: bool) -> Material {
     let mut bytes = [0; Material::LEN];
@@ -57,7 +58,7 @@ fn material(slot: u32, renewed: bool) -> Material {
     material
 }
 
-/// A table of one end, always the same.
+/// A table of one end, always with the same secret.
 #[inline(never)]
 fn end(spec: Spec, isa: Isa, side: Side) -> (Box<dyn Sessions>, Vec<Grant>) {
     let mut bytes = [0; 32];
@@ -68,7 +69,7 @@ fn end(spec: Spec, isa: Isa, side: Side) -> (Box<dyn Sessions>, Vec<Grant>) {
     (table, grants)
 }
 
-/// Frames of all clients, of these lengths in turn, to be sealed.
+/// Unsealed frames of all clients, whose lengths cycle through these.
 fn frames(lens: &[usize]) -> (Vec<u8>, Vec<FrameJob>) {
     let (mut buffer, mut jobs) = (Vec::new(), Vec::new());
     for slot in 0..4 * SLOTS {
@@ -79,7 +80,7 @@ fn frames(lens: &[usize]) -> (Vec<u8>, Vec<FrameJob>) {
     (buffer, jobs)
 }
 
-/// Packets of all clients both ways: short ones of one length, such of several, and one by one.
+/// Packets of all clients both ways: short ones of one length, short ones of several lengths, and one by one.
 #[inline(never)]
 fn packets(here: &mut dyn Sessions, there: &mut dyn Sessions) {
     for lens in [&[40][..], &[500], &[300, 200], &[1500, 40, 3]] {
@@ -140,7 +141,7 @@ fn keys(spec: Spec, isa: Isa, grant: &Grant) -> [HashSet<[u8; 16]>; 2] {
     [own, shared]
 }
 
-/// What must not be there at each stop; at the first it must.
+/// The keys to search for at each stop. At the first they must be found, at all others they must not.
 fn wanted(spec: Spec, isa: Isa) -> [HashSet<[u8; 16]>; 4] {
     let keys: Vec<_> = end(spec, isa, Side::Server).1.iter().map(|grant| keys(spec, isa, grant)).collect();
     let own = |slots: &[[HashSet<_>; 2]]| slots.iter().flat_map(|[own, _]| own.iter().copied()).collect();
@@ -148,14 +149,14 @@ fn wanted(spec: Spec, isa: Isa) -> [HashSet<[u8; 16]>; 4] {
     [own(&keys), own(&keys[RENEWED as usize..][..1]), own(&keys[..CLUSTER as usize]), all]
 }
 
-/// Runs a child, and says whether its keys were there and went.
+/// Runs a child. Returns whether its keys were found at the first stop and not at the others.
 fn judge(spec: Spec, isa: Isa) -> bool {
     let mut child = Stopping::start(CHILD, &format!("{spec} {isa}"));
     let mut good = true;
     for (stage, wanted) in STAGES.iter().zip(wanted(spec, isa)) {
         let found = child.search_at(stage, &wanted, &HashSet::new());
         let there = found.keys + found.stack > 0;
-        // Keys that are derived for each packet are seen where it left them; that is not promised.
+        // Keys derived per packet are found only where a packet happens to leave them, which is not guaranteed.
         let fine = if *stage == STAGES[0] { there || spec.kind == SchemeKind::GcmDerived } else { !there };
         if !fine {
             println!("{spec} at {isa}, {stage}: {found}: {:?}", found.places.iter().take(8).collect::<Vec<_>>());
