@@ -1,8 +1,8 @@
-//! Who a frame is for, or from: a session's number, and the generation of its owner.
+//! Client addresses: a session's number, and the generation of its owner.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// What shares one limit on the network: an IPv4 address, or the /64 network of an IPv6 address.
+/// The unit of per-address limits: an IPv4 address, or the /64 network of an IPv6 address.
 pub(crate) fn share_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {

@@ -1,14 +1,14 @@
-//! What of a stream has arrived, in whatever order it came.
+//! Reassembly of one direction of a stream: pieces that arrived, in whatever order.
 
 use std::{collections::BTreeMap, ops::Range};
 
-/// Pieces that wait for others before them, at most.
+/// The most pieces that are kept behind a gap.
 const PIECES: usize = 4096;
 
-/// The pieces of one direction.
+/// The pieces that arrived in one direction.
 #[derive(Debug, Default)]
 pub(crate) struct Arrived {
-    /// Everything before this offset was passed on.
+    /// Everything before this offset was delivered to the caller.
     expected: u64,
     /// Pieces behind a gap, by offset. They may overlap.
     waiting: BTreeMap<u64, Vec<u8>>,
@@ -18,7 +18,7 @@ pub(crate) struct Arrived {
 }
 
 impl Arrived {
-    /// Takes a piece that ends at `limit` at most. Returns the bytes that come next.
+    /// Takes a piece; one that ends beyond `limit` is ignored. Returns the bytes that can now be delivered in order.
     pub(crate) fn take(&mut self, offset: u64, piece: &[u8], limit: u64) -> Vec<u8> {
         let end = offset.saturating_add(piece.len() as u64);
         if end <= self.expected || end > limit {
@@ -45,7 +45,7 @@ impl Arrived {
         next
     }
 
-    /// What is here beyond `from`, as ranges in their order.
+    /// The ranges that have arrived beyond `from`, in ascending order.
     pub(crate) fn ranges(&self, from: u64) -> impl Iterator<Item = Range<u64>> {
         let first = (self.expected > from).then_some(from..self.expected);
         let mut pieces = self.waiting.iter().map(|(&offset, piece)| offset..offset + piece.len() as u64).peekable();

@@ -1,14 +1,14 @@
-//! How long a client waits before it tries again: longer each time, and no two clients alike, as all of them may have lost
-//! the same relay at one moment.
+//! Exponential backoff with jitter: all clients of a relay may lose it at the same moment and must not all return at
+//! once.
 
 use std::{io, time::Duration};
 
-/// The first wait, at most.
+/// The first wait, before jitter.
 const FIRST: Duration = Duration::from_millis(200);
-/// The longest.
+/// The longest wait, before jitter.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// How often was tried what did not work.
+/// The number of failed attempts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Backoff(u32);
 
@@ -19,7 +19,7 @@ impl Backoff {
         Ok(())
     }
 
-    /// The next wait: twice the one before, of which chance takes up to a half.
+    /// The next wait: double the one before, less a random part of up to a half.
     fn next(&mut self, random: u32) -> Duration {
         let whole = grown(FIRST, LONGEST, self.0);
         self.0 += 1;
@@ -27,19 +27,19 @@ impl Backoff {
     }
 }
 
-/// What chance is taken from.
+/// A random number, for jitter.
 pub(super) fn random() -> io::Result<u32> {
     let mut bytes = [0; 4];
     getrandom::fill(&mut bytes).map_err(io::Error::other)?;
     Ok(u32::from_ne_bytes(bytes))
 }
 
-/// A wait that doubled so often.
+/// A wait that was doubled `times` times, up to `longest`.
 pub(super) fn grown(first: Duration, longest: Duration, times: u32) -> Duration {
     first.saturating_mul(1 << times.min(16)).min(longest)
 }
 
-/// A wait of which chance takes up to a half.
+/// A wait less a random part of up to a half.
 pub(super) fn less(whole: Duration, random: u32) -> Duration {
     whole - (whole / 2).mul_f64(f64::from(random) / f64::from(u32::MAX))
 }

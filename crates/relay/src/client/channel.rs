@@ -1,4 +1,4 @@
-//! A session with its connection to the relay: frames are sealed and opened, and the connection is replaced when it
+//! A session and its current connection to the relay: seals and opens frames, and replaces the connection when it
 //! breaks.
 
 use std::{io, time::Instant};
@@ -22,11 +22,11 @@ pub(crate) struct Channel {
     route: Route,
     transport: Transport,
     buffer: Vec<u8>,
-    /// When the last authentic frame came.
+    /// When the last authentic frame arrived.
     pub(crate) heard: Instant,
-    /// Frames of other clients than the peer came.
+    /// Frames of clients other than the peer arrived.
     pub(crate) other_senders: bool,
-    /// Since when a probe to ourselves is in flight.
+    /// Since when a probe to ourselves has been unanswered.
     pub(crate) probe_sent: Option<Instant>,
 }
 
@@ -48,7 +48,7 @@ impl Channel {
         Ok(channel)
     }
 
-    /// Uses another connection for the same session.
+    /// Opens a new connection for the same session.
     pub(crate) fn reconnect(&mut self, registry: &Registry) -> io::Result<()> {
         self.transport.leave(registry);
         self.transport = Transport::connect(self.route, registry)?;
@@ -56,16 +56,17 @@ impl Channel {
         Ok(())
     }
 
-    /// Uses another session, over another connection.
+    /// Switches to another session, over a new connection.
     pub(crate) fn renew(&mut self, session: Session, route: Route, registry: &Registry) -> io::Result<()> {
         (self.client, self.me, self.route) = (session.client, session.address, route);
         self.reconnect(registry)
     }
 
-    /// Sends a frame to ourselves: when it comes back, the relay knows how to reach us.
+    /// Sends a frame to ourselves. It binds this connection to our session at the relay, and its return shows that the
+    /// connection works.
     pub(crate) fn probe(&mut self, now: Instant) {
         self.probe_sent = Some(now);
-        // A key that is used up is noticed when there is something to send
+        // A key that is used up is noticed as soon as there is data to send
         let _ = self.send(self.me, &[]);
     }
 
@@ -88,7 +89,7 @@ impl Channel {
         self.transport.flush()
     }
 
-    /// Passes every message of `peer` to `take`.
+    /// Opens all frames that arrived, and passes the messages of `peer` to `take`.
     pub(crate) fn receive(&mut self, peer: Option<Address>, mut take: impl FnMut(&[u8])) -> Result<(), Broken> {
         let Channel { client, me, heard, other_senders, probe_sent, .. } = self;
         self.transport.read(&mut self.buffer, |frame| {

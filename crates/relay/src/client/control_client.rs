@@ -23,13 +23,13 @@ use crate::{
     },
 };
 
-/// How long the connection may take, and then the first request.
+/// Time limit of the connection, and then of the first request.
 const TIME: Duration = Duration::from_secs(10);
-/// The same where there are other relays to try.
+/// The same limit in the first round, if there are other relays to try.
 const SHORT: Duration = Duration::from_secs(2);
-/// How long it may take at least, however little time is left.
+/// The least time limit, however little of the caller's time is left.
 const LEAST: Duration = Duration::from_secs(1);
-/// How much longer each further request may take.
+/// Additional time for each further request.
 const EACH: Duration = Duration::from_millis(10);
 
 const OF_ANOTHER: ClientError = ClientError::Protocol("its response belongs to another request");
@@ -39,14 +39,14 @@ pub(crate) struct ControlClient {
     relay: String,
     stream: StreamOwned<ClientConnection, Deadline>,
     peer: IpAddr,
-    /// Whether schemes for research are taken.
+    /// Whether sessions with schemes for research are accepted.
     research: bool,
 }
 
 impl ControlClient {
-    /// What `ask` gets from a relay with so many requests, while so much time is left. The relay that answered last comes
-    /// first; one that shakes hands and then says nothing has not answered. All relays are tried once, and again only while
-    /// there is time.
+    /// Runs `ask` against a relay, for so many requests and within the time that is left. The relay that answered last
+    /// is tried first; completing a handshake does not count as an answer. All relays are tried once, and again only
+    /// while there is time.
     pub(crate) fn ask<T>(
         identity: &Identity,
         requests: usize,
@@ -57,7 +57,8 @@ impl ControlClient {
         let left = || within.saturating_sub(start.elapsed());
         let relays: Vec<&str> = identity.relay.split(',').map(str::trim).collect();
         let first = identity.last.get() % relays.len();
-        // One that says nothing keeps nobody from the next one; if none is quick, each gets all the time that there is
+        // A silent relay must not delay the next one for long; if none answers quickly, each gets the full time in the
+        // second round
         let rounds = if relays.len() > 1 { &[SHORT, TIME][..] } else { &[TIME] };
         let mut last = None;
         for (round, time) in rounds.iter().enumerate() {
@@ -98,7 +99,7 @@ impl ControlClient {
         ControlClient::connect_to(identity, &identity.relay, TIME, TIME + EACH * requests as u32)
     }
 
-    /// Connects within this time, then has so much for requests; both sides show and verify certificates.
+    /// Connects within this time, then allows as much for requests. Both sides present and verify certificates.
     fn connect_to(
         identity: &Identity,
         address: &str,
@@ -135,7 +136,7 @@ impl ControlClient {
         granted(response, self.peer, self.research, resolved)
     }
 
-    /// The address of another client; none if it has no session now.
+    /// Looks up the address of another client; `None` if it has no session now.
     pub(crate) fn find(&mut self, name: &str) -> Result<Option<Address>, ClientError> {
         match self.request(Request::Find(name.to_owned()))? {
             Response::Found(address) => Ok(Some(address)),
@@ -147,7 +148,7 @@ impl ControlClient {
     /// Closes the connection.
     pub(crate) fn close(mut self) {
         self.stream.conn.send_close_notify();
-        // The relay has sent everything that was requested
+        // The relay has already sent all responses
         let _ = self.stream.flush();
     }
 
@@ -171,7 +172,7 @@ impl ControlClient {
     }
 }
 
-/// What is told where the relay has not said a word.
+/// Marks an error of a connection on which the relay has not sent anything.
 fn unheard(error: io::Error) -> io::Error {
     use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
     match error.kind() {
@@ -180,9 +181,10 @@ fn unheard(error: io::Error) -> io::Error {
     }
 }
 
-/// The next line that the relay sends.
+/// Reads the next line from the relay.
 pub(super) fn read_response(stream: &mut impl Read) -> io::Result<Response> {
-    // It may have a grant, of which no copy may stay; and it is the only one that is under way
+    // The line may contain a grant, of which no copy may remain. No other response is in transit, so nothing behind it
+    // is lost
     let mut response = Zeroizing::new([0; MAX_LINE]);
     let mut length = 0;
     while !response[..length].ends_with(b"\n") {
@@ -197,7 +199,8 @@ pub(super) fn read_response(stream: &mut impl Read) -> io::Result<Response> {
     serde_json::from_slice(&response[..length]).map_err(io::Error::from)
 }
 
-/// The session that a response of the relay at `peer` opens, and its grant; of a scheme for research only if that is wanted.
+/// The session that a relay's response opens, and its grant; `peer` is the relay's address. A scheme for research is
+/// refused unless `research` is set.
 pub(super) fn granted(
     response: Response,
     peer: IpAddr,
@@ -245,7 +248,8 @@ fn resolve(address: &str, peer: IpAddr) -> io::Result<SocketAddr> {
     likeliest(address.to_socket_addrs()?, peer).ok_or_else(missing)
 }
 
-/// Of the addresses of a host, the one that can be reached for sure, as the control plane was; or one of the same family.
+/// Chooses from a host's addresses the one most likely to be reachable: that of the control connection, else one of its
+/// address family.
 fn likeliest(addresses: impl Iterator<Item = SocketAddr>, peer: IpAddr) -> Option<SocketAddr> {
     let peer = peer.to_canonical();
     addresses.min_by_key(|address| match address.ip().to_canonical() {
@@ -255,7 +259,7 @@ fn likeliest(addresses: impl Iterator<Item = SocketAddr>, peer: IpAddr) -> Optio
     })
 }
 
-/// Connects to an address of a host, each of which has this time.
+/// Connects to a host, allowing this time for each of its addresses.
 fn dial(address: &str, time: Duration) -> io::Result<TcpStream> {
     let mut last = None;
     for address in address.to_socket_addrs()? {
@@ -278,7 +282,7 @@ mod tests {
     use super::*;
     use crate::control::{fuzz::trial_files, trial_control::start};
 
-    /// A name may have addresses of both families, of which this machine reaches one.
+    /// A name may have addresses of both families, of which this machine can reach only one.
     #[test]
     fn frames_go_where_the_control_plane_was_reached() {
         let all = ["[2001:db8::1]:7", "192.0.2.1:7", "192.0.2.2:7"].map(|address| address.parse().unwrap());
@@ -291,13 +295,13 @@ mod tests {
         assert_eq!(likeliest(std::iter::empty(), "::1".parse().unwrap()), None);
     }
 
-    /// Whoever gives up after a while does so although none of many relays says anything.
+    /// The caller's time limit holds even if none of many relays answers.
     #[test]
     fn relays_that_are_silent_take_no_more_time_than_there_is() {
         let folder = tempfile::tempdir().unwrap();
         let trial = folder.path().join("trial");
         crate::serve::init(&trial, &[], &["alice".into()]).unwrap();
-        // The system takes connections for them
+        // The kernel completes their connections
         let silent: Vec<_> = (0..3).map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap()).collect();
         let mut identity = Identity::read(&trial.join("alice.toml")).unwrap();
         let addresses: Vec<_> = silent.iter().map(|relay| relay.local_addr().unwrap().to_string()).collect();
@@ -308,7 +312,8 @@ mod tests {
         assert!(start.elapsed() < Duration::from_secs(10), "two rounds of ten seconds each take half a minute");
     }
 
-    /// A relay whose worker hangs shakes hands, and then answers nothing. One that answers later than others has its turn too.
+    /// A relay whose worker hangs completes handshakes but answers nothing. A relay that answers more slowly than
+    /// others gets its turn as well.
     #[test]
     fn a_relay_that_only_shakes_hands_is_passed_over() {
         let folder = tempfile::tempdir().unwrap();
@@ -338,7 +343,7 @@ mod tests {
         assert_eq!(identity.last.get() % 2, 0);
     }
 
-    /// As a relay does where all places for handshakes are taken, before or after the client's first message came.
+    /// Behaves like a relay with no place for a handshake, before or after the client's first message arrived.
     #[test]
     fn a_relay_that_closes_the_connection_may_be_too_busy() {
         let folder = tempfile::tempdir().unwrap();
@@ -361,7 +366,7 @@ mod tests {
             assert_eq!(failed.to_string(), told);
             assert!(failed.is_unheard());
         }
-        // One that has spoken, and then ends the connection, has heard who the client is
+        // A relay that has sent something before it closes the connection knows who the client is
         let error = io::ErrorKind::UnexpectedEof.into();
         assert!(!ClientError::Relay { relay: identity.relay, error }.is_unheard());
     }

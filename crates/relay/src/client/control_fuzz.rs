@@ -1,4 +1,5 @@
-//! What fuzzing asks of a client that opens its session: whatever the relay answers, it has a session as the answer says, or an error.
+//! Fuzz target: a client that opens its session. Whatever the relay answers, the client ends with the session that the
+//! answer describes, or with an error.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -11,7 +12,7 @@ use super::{
 use crate::control::protocol::Response;
 
 const PEER: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-/// Bytes that come at once.
+/// The most bytes that arrive at once.
 const PIECE: usize = 700;
 
 /// Reads at most a piece at a time.
@@ -24,12 +25,12 @@ impl std::io::Read for Pieces<'_> {
     }
 }
 
-/// An address that needs no look-up.
+/// An address that needs no name look-up.
 fn address(host: &str) -> Result<SocketAddr, ClientError> {
     host.parse().map_err(|_| ClientError::RelayAddress(host.to_owned()))
 }
 
-/// What a client makes of a line.
+/// Feeds a line to the client and checks what it makes of it.
 fn taken(line: &[u8]) {
     let Ok(response) = read_response(&mut Pieces(line)) else { return };
     let said = response.clone();
@@ -46,7 +47,7 @@ fn taken(line: &[u8]) {
     session.client.seal(number, b"hello").expect("a new client has keys");
 }
 
-/// A genuine answer, with the fields that these bytes change, and whether a client must take it.
+/// A genuine answer with the fields that these bytes change, and whether a client must accept it.
 fn answer_of([what, with]: [u8; 2]) -> (Response, bool) {
     let spec = "gcm-on64".parse().expect("a scheme");
     let mut sessions = table(Plan::new(spec, 4)).expect("a small table");
@@ -81,7 +82,7 @@ fn answer_of([what, with]: [u8; 2]) -> (Response, bool) {
     (response, whole && resolves && workers > 0)
 }
 
-/// Any bytes as what the relay sends, and the first two as what it makes of an answer.
+/// Feeds any bytes to the client as the relay's output; the first two also select a changed genuine answer.
 pub fn answer(bytes: &[u8]) {
     taken(bytes);
     let Some(&change) = bytes.first_chunk() else { return };

@@ -1,4 +1,4 @@
-//! Frames to and from the relay as datagrams, many in a system call where the system can.
+//! Frames to and from the relay as datagrams, several per system call where the platform supports it (GSO and GRO).
 
 use std::{
     collections::VecDeque,
@@ -9,7 +9,7 @@ use std::{
 use mio::net::UdpSocket;
 use quinn_udp::{RecvMeta, Transmit, UdpSocketState};
 
-/// The longest run that one call may carry.
+/// The most bytes that one call may send.
 const RUN: usize = 65_000;
 /// The size of the socket's buffers, if the system allows it.
 const SOCKET: usize = 4 << 20;
@@ -31,13 +31,14 @@ pub(crate) struct Datagrams {
 impl Datagrams {
     pub(crate) fn new(socket: UdpSocket, relay: SocketAddr) -> io::Result<Datagrams> {
         let state = UdpSocketState::new((&socket).into())?;
-        // As much as the system allows; smaller buffers only mean more loss
+        // As large as the system allows; smaller buffers only mean more loss
         let _ = state.set_recv_buffer_size((&socket).into(), SOCKET);
         let _ = state.set_send_buffer_size((&socket).into(), SOCKET);
         Ok(Datagrams { socket, state, relay, out: VecDeque::new(), queued: 0, run: Vec::new() })
     }
 
-    /// Sends what waits, as far as the system takes it: frames of one length together, and a shorter one behind them.
+    /// Sends the queue, as far as the system takes it. One call carries frames of one length, of which the last may be
+    /// shorter.
     pub(crate) fn flush(&mut self) -> Result<(), Broken> {
         while let Some(first) = self.out.front() {
             let length = first.len();
@@ -57,7 +58,7 @@ impl Datagrams {
             match self.state.try_send((&self.socket).into(), &transmit) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return Err(Broken),
-                // Sent, or lost here as it may be lost anywhere on its way
+                // Sent or lost here: datagrams may be lost anywhere in transit
                 _ => {}
             }
             self.queued -= contents.len();
@@ -66,7 +67,7 @@ impl Datagrams {
         Ok(())
     }
 
-    /// Reads once: how many bytes came, and the length of each datagram in them but the last.
+    /// Reads once. Returns how many bytes arrived, and the length of each datagram among them but the last.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<Option<(usize, usize)>, Broken> {
         let mut meta = [RecvMeta::default()];
         loop {

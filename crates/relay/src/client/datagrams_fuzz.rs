@@ -1,5 +1,5 @@
-//! What fuzzing asks of a client whose frames are datagrams: whatever comes to its socket, out of it come the messages of its peer,
-//! each that the relay sealed for this session, once.
+//! Fuzz target: a client whose frames are datagrams. Whatever arrives at its socket, it delivers exactly the messages
+//! of its peer that the relay sealed for this session, each once.
 
 use std::{
     collections::HashMap,
@@ -19,22 +19,23 @@ use sealwright_session::{
 use super::{channel::Channel, identity::Session, transport::Route};
 use crate::address::Address;
 
-/// The sessions of the relay: ours, our peer's, and two of others.
+/// The sessions of the relay: ours, our peer's, and two others.
 const SESSIONS: u32 = 4;
 const ME: Address = Address { session: 0, generation: 7 };
 const PEER: Address = Address { session: 1, generation: 1 };
-/// Those that frames may be from: the third had the number of our peer before.
+/// Possible senders of frames; the third owned our peer's number before.
 const SENDERS: [Address; 4] =
     [PEER, ME, Address { session: 1, generation: 0 }, Address { session: 2, generation: u32::MAX }];
 /// Steps of an input.
 const STEPS: usize = 60;
-/// Datagrams of a step at most; what the system keeps of one beside its data; and what it keeps at most for a reader.
+/// The most datagrams of a step; what the kernel accounts for one beside its data; and the most that it keeps for a
+/// reader.
 const MOST: usize = 9;
 const ROOM: usize = 512;
 const BYTES: usize = 100_000;
 const LATEST: Duration = Duration::from_secs(20);
 
-/// What the relay sealed for our session, and what comes of it the first time.
+/// A frame that the relay sealed for our session, and what the client must make of it the first time.
 struct Sealed {
     from: Address,
     message: Vec<u8>,
@@ -42,20 +43,20 @@ struct Sealed {
 
 struct Run {
     relay: Box<dyn Sessions>,
-    /// The relay's socket, to which the client's is bound, and a stranger's.
+    /// The relay's socket, to which the client's is bound, and that of a stranger.
     socket: UdpSocket,
     state: UdpSocketState,
     stranger: UdpSocket,
     client: SocketAddr,
     channel: Channel,
     poll: Poll,
-    /// A client of the same session that gets nothing but what must be opened.
+    /// A client of the same session that is given only the frames that must open.
     model: Client,
-    /// By their bytes, the frames for us that have not come yet.
+    /// Frames for us that have not been delivered to the client yet, by their bytes.
     sealed: HashMap<Vec<u8>, Sealed>,
     /// Every datagram so far.
     sent: Vec<Vec<u8>>,
-    /// What must come out and has not, and what came.
+    /// Messages that the client must deliver and has not yet, and those that it delivered.
     expected: Vec<Vec<u8>>,
     came: Vec<Vec<u8>>,
     authentic: bool,
@@ -89,7 +90,7 @@ impl Run {
         let state = UdpSocketState::new((&socket).into()).expect("a socket");
         socket.set_nonblocking(false).expect("a socket that waits");
         let mut model = Client::new(again(&grants[0]));
-        // As the channel does when it begins.
+        // As the channel does at its start.
         model.seal(ME.session, &ME.generation.to_be_bytes()).expect("a new key");
         let client = frames;
         let (sealed, sent, expected, came) = (HashMap::new(), Vec::new(), Vec::new(), Vec::new());
@@ -114,7 +115,8 @@ impl Run {
         run
     }
 
-    /// The relay takes the next frame of the client, which is to itself if it says nothing, else to the peer; and knows its port.
+    /// The relay receives the next frame of the client and so learns its port. The frame is for the client itself if
+    /// the message is empty, else for the peer.
     fn heard_by_relay(&mut self, message: &[u8]) {
         let mut frame = vec![0; 4096];
         let (len, from) = retried(|| self.socket.recv_from(&mut frame)).expect("the client's frame");
@@ -136,7 +138,7 @@ impl Run {
         frame
     }
 
-    /// The relay's socket sends these datagrams, which have one length but the last, in one call.
+    /// Sends datagrams from the relay's socket in one call; all but the last have the same length.
     fn send(&mut self, datagrams: &[Vec<u8>]) {
         let contents = datagrams.concat();
         let segment_size = (datagrams.len() > 1).then(|| datagrams[0].len());
@@ -161,7 +163,7 @@ impl Run {
         }
     }
 
-    /// The client reads what came, until all that must come has.
+    /// Lets the client read until it has delivered all that it must.
     fn read(&mut self) {
         let before = self.channel.heard;
         // The first authentic frame answers the probe.
@@ -187,7 +189,7 @@ impl Run {
         self.expected.clear();
     }
 
-    /// A step of three bytes, and its data.
+    /// One step: three bytes that select it, and its data.
     fn step(&mut self, [what, which, with]: [u8; 3], data: &[u8]) {
         let from = SENDERS[usize::from(with & 3)];
         let again = || self.sent.get(usize::from(which) % self.sent.len().max(1)).cloned().unwrap_or_default();
@@ -211,18 +213,18 @@ impl Run {
                 let frame = again();
                 self.send(&[frame]);
             }
-            // For another session
+            // A frame for another session
             5 => {
                 let frame = self.seal(from, 1 + u32::from(which) % (SESSIONS - 1), data);
                 self.send(&[frame]);
             }
-            // From another address: a frame that came before, or one that is yet to come from the relay
+            // From a stranger's address: a frame that was delivered before, or one that the relay is yet to send
             6 => {
                 let frame = if with & 128 == 0 { again() } else { self.seal(PEER, ME.session, data) };
                 retried(|| self.stranger.send_to(&frame, self.client)).expect("the system takes it");
                 self.sent.push(frame);
             }
-            // A run in one call, the last one shorter, and one of them changed
+            // Several datagrams in one call: the last is shorter, and one of them is changed
             7 => {
                 let count = 1 + usize::from(which >> 5);
                 let mut run: Vec<Vec<u8>> = (0..count).map(|_| self.seal(PEER, ME.session, data)).collect();
@@ -232,7 +234,7 @@ impl Run {
                 run[at][bit % len] ^= with & 4;
                 self.send(&run);
             }
-            // Two frames as one datagram
+            // Two frames in one datagram
             8 => {
                 let both = [again(), self.seal(PEER, ME.session, data)].concat();
                 self.send(&[both]);
@@ -259,12 +261,12 @@ impl Run {
     }
 }
 
-/// The grant that the client takes, once more for its model.
+/// A copy of the client's grant, for the model.
 fn again(grant: &Grant) -> Grant {
     Grant::from_bytes(&mut grant.to_bytes()).expect("the same grant")
 }
 
-/// A frame that is cut, longer, or has a byte changed.
+/// A frame that is truncated, extended, or has a byte changed.
 fn changed(mut frame: Vec<u8>, which: u8, with: u8, data: &[u8]) -> Vec<u8> {
     let at = (usize::from(which) << 4 | usize::from(with & 15)) % frame.len();
     match with >> 4 {
@@ -275,7 +277,7 @@ fn changed(mut frame: Vec<u8>, which: u8, with: u8, data: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// Calls again what a signal interrupts, such as the timer of a fuzzing engine.
+/// Retries a call that a signal interrupts, such as the timer of a fuzzing engine.
 fn retried<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match call() {
@@ -285,8 +287,8 @@ fn retried<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     }
 }
 
-/// Steps of five bytes: what comes, two that choose, and the length of the data behind them. After a step with the highest bit in its
-/// first byte the client reads, and at the end.
+/// Input: steps of five bytes (what arrives, two that select, and the length of the data that follows). The client
+/// reads after each step whose first byte has its highest bit set, and at the end.
 pub fn client_datagrams(spec: Spec, mut bytes: &[u8]) {
     let mut run = Run::new(spec);
     let mut total = 0;
@@ -305,7 +307,7 @@ pub fn client_datagrams(spec: Spec, mut bytes: &[u8]) {
         }
     }
     run.read();
-    // It goes on: both ways.
+    // Afterwards both directions must still work.
     let last = run.seal(PEER, ME.session, b"still there");
     run.send(&[last]);
     assert_eq!(run.expected, [b"still there"]);

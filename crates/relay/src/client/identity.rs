@@ -1,4 +1,4 @@
-//! Who a client is, and how it gets its session.
+//! The identity of a client, and why it may fail to get a session.
 
 use std::{
     io,
@@ -98,7 +98,7 @@ pub enum ClientError {
     Io(#[from] io::Error),
 }
 
-/// The relay ended the connection before it said a word: it does so when too many others shake hands.
+/// The relay closed the connection before it sent anything, as it does when too many others are in a handshake.
 #[derive(Clone, Copy, Debug, Error)]
 #[error("the relay closed the connection; perhaps it is too busy")]
 pub(super) struct Unheard;
@@ -151,7 +151,7 @@ impl LastRelay {
         self.0.store(place, Ordering::Relaxed);
     }
 
-    /// The next one comes first from now on: this one has answered, and is of no use.
+    /// Moves on to the next relay: this one answered, but is of no use.
     pub(super) fn pass_over(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }

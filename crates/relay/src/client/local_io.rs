@@ -1,4 +1,4 @@
-//! The input and output of a stream, which block: each has a thread.
+//! Blocking input and output of a stream, each on a thread of its own.
 
 use std::{
     io::{self, Read, Write},
@@ -16,17 +16,17 @@ use crate::client::{identity::ClientError, reliable::ReliableStream};
 /// Bytes read from the input at once.
 const READ: usize = 8 << 10;
 
-/// What the thread that reads the input sends.
+/// Messages from the thread that reads the input.
 enum Input {
     Bytes(Vec<u8>),
     End,
     Failed(io::Error),
 }
 
-/// The threads of input and output, as the loop sees them.
+/// The event loop's view of both threads.
 pub(super) struct LocalIo {
     input: Receiver<Input>,
-    /// None once all was written.
+    /// `None` once everything was handed to the output.
     pub(super) output: Option<Sender<Vec<u8>>>,
     pub(super) written: Arc<AtomicU64>,
     failed: Receiver<io::Error>,
@@ -68,7 +68,7 @@ impl LocalIo {
         std::thread::Builder::new().name("output".into()).spawn(move || {
             for bytes in output_receiver {
                 if let Err(error) = output.write_all(&bytes).and_then(|()| output.flush()) {
-                    // The transfer ends with it
+                    // The transfer ends with this error
                     let _ = failure.send(error);
                     let _ = wake.wake();
                     break;
@@ -80,7 +80,7 @@ impl LocalIo {
         Ok(LocalIo { input: input_receiver, output: Some(output_sender), written, failed, sent: 0 })
     }
 
-    /// Moves what was read into the stream, and tells the stream what was written.
+    /// Moves data that was read into the stream, and tells the stream how much was written.
     pub(super) fn feed(&mut self, stream: &mut ReliableStream) -> Result<(), ClientError> {
         if let Ok(error) = self.failed.try_recv() {
             return Err(ClientError::Output(error));
@@ -96,7 +96,7 @@ impl LocalIo {
                     stream.offer(&bytes);
                 }
                 Ok(Input::End) => stream.end(),
-                // An input that waits for the output fails with it: then the output says why
+                // An input that waits for the output fails together with it; the output's error is then the cause
                 Ok(Input::Failed(error)) => {
                     return Err(self.failed.try_recv().map_or(ClientError::Input(error), ClientError::Output));
                 }

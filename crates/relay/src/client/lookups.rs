@@ -1,5 +1,6 @@
-//! When a client looks its peer up. Each look-up takes a handshake of the relay, which others need to come back after a restart:
-//! so the longer the peer is not there, the less often. A peer that comes finds us, and what it sends says so.
+//! When a client looks its peer up. Each look-up costs the relay a handshake, which clients need to return after a
+//! restart, so look-ups back off while the peer is absent. That loses little: a peer that comes back looks us up and
+//! sends frames, which trigger a look-up.
 
 use std::{
     io,
@@ -11,26 +12,26 @@ use crate::client::backoff::{grown, less, random};
 /// The longest wait.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// Look-ups of one peer.
+/// The schedule of look-ups of one peer.
 #[derive(Debug)]
 pub(super) struct Lookups {
     last: Instant,
-    /// How often nothing was found: while the peer was silent, and when others sent something.
+    /// How many look-ups found nothing: made because the peer was silent, and because others sent something.
     silent: u32,
     strangers: u32,
-    /// Whether others have sent something since the last time.
+    /// Whether others have sent something since the last look-up.
     others_sent: bool,
     random: u32,
 }
 
 impl Lookups {
-    /// The peer was looked up at this time.
+    /// The schedule after a look-up at this time.
     pub(super) fn new(at: Instant) -> io::Result<Lookups> {
         Ok(Lookups { last: at, silent: 0, strangers: 0, others_sent: false, random: random()? })
     }
 
-    /// Whether to look the peer up now, which counts as done then: it is missing or silent, or others sent something, one of whom may
-    /// be the peer. The first time is `soon`.
+    /// Whether to look the peer up now; if so, the look-up counts as made. It is due when the peer is `missing` (or
+    /// silent), or when `strangers` sent something, one of whom may be the peer. The first wait is `soon`.
     pub(super) fn is_due(&mut self, missing: bool, strangers: bool, soon: Duration, now: Instant) -> io::Result<bool> {
         self.others_sent |= strangers;
         let over = |times| now.saturating_duration_since(self.last) >= less(grown(soon, LONGEST, times), self.random);
@@ -44,7 +45,7 @@ impl Lookups {
         Ok(true)
     }
 
-    /// The peer is there.
+    /// The peer was found or heard.
     pub(super) fn found(&mut self) {
         (self.silent, self.strangers) = (0, 0);
     }
@@ -56,7 +57,7 @@ mod tests {
 
     const SOON: Duration = Duration::from_secs(2);
 
-    /// How often the peer is looked up in so many seconds, by what happens in each.
+    /// The number of look-ups in so many seconds, given what happens in each second.
     fn count(seconds: u64, mut what: impl FnMut(u64) -> (bool, bool)) -> usize {
         let start = Instant::now();
         let mut lookups = Lookups::new(start).expect("the system is random");
@@ -74,7 +75,7 @@ mod tests {
             assert!((3..=7).contains(&minute), "{minute} in a minute");
             let hour = count(3600, |_| (true, false));
             assert!((100..260).contains(&hour), "{hour} in an hour");
-            // Strangers who send all the time cause no more
+            // Strangers who send all the time cause no more look-ups
             assert!(count(60, |_| (false, true)) <= 7 && count(60, |_| (true, true)) <= 7);
             assert_eq!(count(60, |_| (false, false)), 0);
         }
@@ -91,7 +92,7 @@ mod tests {
                 last = second;
             }
         }
-        // It was looked up not long ago; what it sends then is heeded all the same
+        // The peer was looked up recently; what it sends then still triggers a look-up
         assert!(lookups.is_due(true, true, SOON, at(last + 2)).expect("random"));
         lookups.found();
         assert!(lookups.is_due(true, false, SOON, at(last + 4)).expect("random"), "from the beginning");

@@ -1,4 +1,4 @@
-//! How a client gets its session, and finds others.
+//! Opens sessions and looks up other clients, over the control plane.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ impl Identity {
         self.open_within(others, Duration::MAX)
     }
 
-    /// The same where so much time is left.
+    /// Like [`Identity::open`], within this time.
     pub(super) fn open_within(&self, others: &[&str], within: Duration) -> Result<Session, ClientError> {
         ControlClient::ask(self, 1 + others.len(), within, |control| {
             let mut session = control.open(&self.name)?;
@@ -47,7 +47,7 @@ impl Identity {
         self.find_within(others, Duration::MAX)
     }
 
-    /// The same where so much time is left.
+    /// Like [`Identity::find`], within this time.
     pub(super) fn find_within(&self, others: &[&str], within: Duration) -> Result<Vec<Option<Address>>, ClientError> {
         ControlClient::ask(self, others.len(), within, |control| {
             others.iter().map(|other| control.find(other)).collect()

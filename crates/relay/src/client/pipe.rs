@@ -1,4 +1,5 @@
-//! A stream of bytes to another client and one back, whatever happens to connections, frames or the relay on the way.
+//! A reliable stream in each direction between two clients, across lost frames, broken connections and restarts of the
+//! relay.
 
 use std::{
     io::{self, Read, Write},
@@ -23,17 +24,17 @@ use crate::{
 };
 
 const WAKER: Token = Token(0);
-/// Bytes queued for the relay before more is sealed.
+/// The most bytes queued for the relay; beyond it, no more messages are sealed.
 const QUEUE: usize = 64 << 10;
-/// How long to wait for the goodbye of a peer that has everything.
+/// How long to wait for the peer's goodbye once everything is transferred.
 const LINGER: Duration = Duration::from_secs(1);
-/// How long the news that we give up may take to leave.
+/// How long sending the notice of failure may take.
 const FAREWELL: Duration = Duration::from_millis(500);
-/// How long nothing may come while we wait for an answer. Then a probe is sent, which is given as long.
+/// How long the connection may be silent while an answer is due. Then a probe is sent, which gets as long again.
 const SILENCE: Duration = Duration::from_secs(2);
-/// How long nothing may come otherwise, before a probe is sent.
+/// How long the connection may be silent otherwise, before a probe is sent.
 const KEEPALIVE: Duration = Duration::from_secs(15);
-/// How long to wait where the relay says that this client came too often.
+/// How long to wait when the relay says that this client opened sessions too often.
 const TOO_SOON: Duration = Duration::from_secs(3);
 /// A new session is opened when fewer blocks than this are left.
 const RENEW_BELOW: u64 = 1 << 24;
@@ -95,7 +96,7 @@ impl Pipe<'_> {
             let mesh = session.mesh;
             Ok((Channel::connect(session, route, poll.registry())?, mesh, route.piece()))
         })?;
-        // The peer has all the time that there is, however long the relay took
+        // The peer gets the full time, however long the relay took
         trouble.since = Instant::now();
         let mut lookups = Lookups::new(trouble.since)?;
         watch("connected");
@@ -111,7 +112,7 @@ impl Pipe<'_> {
             }
             let mut broken = send_pending(&mut channel, &mut stream, peer, now).is_none();
             if stream.is_over() || complete.is_some_and(|since| now - since > LINGER) {
-                // The system sends the last goodbye
+                // The kernel sends the last goodbye
                 return Ok(Transferred { sent: local.sent, received: local.written.load(Ordering::Acquire) });
             }
             complete = stream.is_complete().then(|| complete.unwrap_or(now));
@@ -143,7 +144,7 @@ impl Pipe<'_> {
                     if let Some(output) = output
                         && !bytes.is_empty()
                     {
-                        // An output that failed reports it itself
+                        // A failed output reports its error itself
                         let _ = output.send(bytes);
                     }
                 });
@@ -152,7 +153,7 @@ impl Pipe<'_> {
                     (trouble.tries, trouble.backoff) = (0, Backoff::default());
                 }
             }
-            // The peer may not have opened its session yet, or have opened it at another node
+            // The peer may not have opened its session yet, or may have moved to another node
             let silent = stream.due().is_some() && trouble.since.elapsed() > SILENCE;
             let unknown = peer.is_none() && stream.has_pending();
             let soon = if mesh || unknown { SILENCE } else { 8 * SILENCE };
@@ -190,7 +191,7 @@ impl Pipe<'_> {
     }
 }
 
-/// Sends what there is to send; nothing when the connection is broken.
+/// Sends what is pending; `None` if the connection is broken.
 fn send_pending(channel: &mut Channel, stream: &mut ReliableStream, peer: Option<Address>, now: Instant) -> Option<()> {
     while let Some(peer) = peer
         && channel.queued() < QUEUE
@@ -201,11 +202,11 @@ fn send_pending(channel: &mut Channel, stream: &mut ReliableStream, peer: Option
     channel.flush().ok()
 }
 
-/// Tells the peer that nothing more comes of this. If that is lost the peer waits, as for one that was killed.
+/// Tells the peer that we give up. If that is lost, the peer waits as if we had been killed.
 fn give_up(channel: &mut Channel, stream: &ReliableStream, peer: Option<Address>) {
     let Some(peer) = peer else { return };
     for message in stream.failure() {
-        // A key that is used up tells nobody anything
+        // With a key that is used up, the peer cannot be told
         let _ = channel.send(peer, &message);
     }
     let until = Instant::now() + FAREWELL;
@@ -214,22 +215,22 @@ fn give_up(channel: &mut Channel, stream: &ReliableStream, peer: Option<Address>
     }
 }
 
-/// What was tried since the connection last worked.
+/// The state of reconnecting since the connection last worked.
 struct Trouble {
-    /// Since when nothing was heard of the peer.
+    /// Since when nothing was heard from the peer.
     since: Instant,
     tries: u32,
-    /// Waits between sessions over which nothing came.
+    /// Waits between sessions over which nothing arrived.
     backoff: Backoff,
 }
 
 impl Trouble {
-    /// How long there is still to wait.
+    /// How much of the time to wait is left.
     fn left(&self, pipe: &Pipe<'_>) -> Duration {
         pipe.wait.saturating_sub(self.since.elapsed())
     }
 
-    /// Opens a session, as often as it takes while the relay cannot be reached.
+    /// Opens a session; tries again while the relay cannot be reached.
     fn open(&self, pipe: &Pipe<'_>) -> Result<Session, ClientError> {
         let mut backoff = Backoff::default();
         loop {
@@ -247,8 +248,8 @@ impl Trouble {
         }
     }
 
-    /// Opens a session and connects to where its frames go, as often as it takes. Returns the peer's address too, if it
-    /// has one.
+    /// Opens a session and connects to its address for frames; tries again until the time to wait is over. Also returns
+    /// the peer's address, if it has one.
     fn connect<T>(
         &self,
         pipe: &Pipe<'_>,
@@ -285,8 +286,8 @@ impl Trouble {
         if self.tries == 1 && channel.blocks_left() >= RENEW_BELOW && channel.reconnect(poll.registry()).is_ok() {
             return Ok(None);
         }
-        // A relay that is full accepts and closes: each session more would only use up what this name may open, and another
-        // node may have room
+        // A full relay accepts and closes connections. Opening more sessions there would only use up this name's rate
+        // limit; another node may have room
         if self.tries >= 3 {
             pipe.identity.last.pass_over();
             self.backoff.wait(pipe.wait)?;
@@ -296,12 +297,12 @@ impl Trouble {
     }
 }
 
-/// Whether a relay may be reached later. One that shows or refuses a wrong certificate is not.
+/// Whether another attempt may succeed: not if one side presents a certificate that the other refuses.
 fn is_temporary(error: &io::Error) -> bool {
     error.kind() != io::ErrorKind::InvalidData
 }
 
-/// A number that no other stream has.
+/// A random stream number, which no other stream has.
 fn random() -> io::Result<u64> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).map_err(io::Error::other)?;

@@ -1,9 +1,10 @@
-//! What of a stream is in flight: when a piece of it counts as lost, and how much may be in flight.
+//! Loss recovery and congestion control of a stream: when a piece in flight counts as lost, and how much may be in
+//! flight.
 //!
-//! A piece is lost when one that was sent after it has arrived, and it has had time to arrive although the path reorders. If
-//! nothing is heard any more, the first piece is sent again. The window grows by a quarter in each round trip while at most
-//! a fiftieth of the pieces is lost, and shrinks when more than a twentieth is: losses that do not come from a full queue
-//! do not slow the stream down.
+//! A piece counts as lost once a piece sent after it was acknowledged and it has had time to arrive, reordering
+//! included. If no acknowledgement comes at all, the first piece is sent again. The window at first grows with each
+//! acknowledged byte; later, per round trip, by a quarter if at most a fiftieth of the pieces was lost. It shrinks if
+//! more than a twentieth was lost. Losses that do not come from a full queue therefore do not slow the stream down.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -11,60 +12,61 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long to wait for the first acknowledgement, and at least and at most for each later one.
+/// Time limits of an acknowledgement: of the first, and the least and the longest of later ones.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LEAST_WAIT: Duration = Duration::from_millis(200);
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
-/// How much later than others a piece may always come.
+/// The least allowance for reordering: how much later than later pieces a piece may arrive.
 const LEAST_REORDERING: Duration = Duration::from_millis(2);
-/// Pieces in the first window, and in the smallest.
+/// Pieces in the first window, and in the smallest one.
 const FIRST_PIECES: usize = 10;
 const LEAST_PIECES: usize = 4;
 
-/// A piece that was sent and not acknowledged.
+/// A piece that was sent and is not acknowledged.
 #[derive(Debug)]
 struct Piece {
     len: usize,
-    /// When it was last sent, as a number that goes up with each piece sent, and by the clock.
+    /// Position of its last transmission in the order of all transmissions, and the time of it.
     order: u64,
     at: Instant,
     lost: bool,
-    /// It was sent more than once: its acknowledgement does not tell how long the way is.
+    /// It was sent more than once, so its acknowledgement is no sample of the round trip time.
     again: bool,
 }
 
-/// The pieces of one direction.
+/// Recovery state of one direction.
 #[derive(Debug)]
 pub(crate) struct Recovery {
     pieces: BTreeMap<u64, Piece>,
     lost: BTreeSet<u64>,
-    /// Order and offset of what was sent, the oldest first; also what was acknowledged or sent again since.
+    /// Order and offset of transmissions, the oldest first. Entries of pieces that were since acknowledged or sent
+    /// again are stale and skipped.
     sent: VecDeque<(u64, u64)>,
     in_flight: usize,
     order: u64,
-    /// The latest order that was acknowledged.
+    /// The highest order that was acknowledged.
     newest: u64,
-    /// Of what is behind this offset the last acknowledgement says nothing.
+    /// The last acknowledgement does not cover what lies at or beyond this offset.
     told: u64,
-    /// Smooth round trip time, and how much it varies.
+    /// Smoothed round trip time, and its variation.
     rtt: Option<(Duration, Duration)>,
     window: usize,
     largest_window: usize,
     piece: usize,
     growing_fast: bool,
     round: Round,
-    /// Since when we wait for an answer, and how often in vain.
+    /// Since when an answer is due, and how many time limits have passed without one.
     waiting: Option<Instant>,
     in_vain: u32,
 }
 
-/// What was sent and lost until a piece that is sent later is acknowledged.
+/// Counts of one round trip: from the first piece sent in it to the acknowledgement of a piece sent after that.
 #[derive(Debug, Default)]
 struct Round {
     end: u64,
     sent: u32,
     lost: u32,
-    /// The window was used.
+    /// The window was exhausted.
     limited: bool,
 }
 
@@ -90,14 +92,14 @@ impl Recovery {
         }
     }
 
-    /// Whether so many bytes more may be in flight.
+    /// Whether `len` more bytes may be in flight.
     pub(crate) fn has_room(&mut self, len: usize) -> bool {
         let room = self.in_flight == 0 || self.in_flight + len <= self.window;
         self.round.limited |= !room;
         room
     }
 
-    /// Something was sent that asks for an answer.
+    /// Something was sent that requires an answer.
     pub(crate) fn asked(&mut self, now: Instant) {
         self.waiting.get_or_insert(now);
     }
@@ -114,7 +116,7 @@ impl Recovery {
             if let Some(piece) = self.pieces.get_mut(&offset) {
                 piece.again = true;
             }
-            // What did not fit into this piece is still lost
+            // What did not fit into the shorter piece remains lost
             if before.len > len {
                 let rest = Piece { len: before.len - len, lost: true, again: true, ..before };
                 self.lost.insert(offset + len as u64);
@@ -127,13 +129,14 @@ impl Recovery {
         self.asked(now);
     }
 
-    /// The first piece that is to be sent again.
+    /// Offset and length of the first piece to be sent again.
     pub(crate) fn lost(&self) -> Option<(u64, usize)> {
         let offset = *self.lost.first()?;
         Some((offset, self.pieces.get(&offset)?.len))
     }
 
-    /// The peer has everything before `base` and these ranges; what it has beyond `told` it does not say.
+    /// The peer has everything before `base`, and these ranges. Its acknowledgement says nothing of offsets from `told`
+    /// on.
     pub(crate) fn acknowledged(&mut self, base: u64, ranges: &[Range<u64>], told: u64, now: Instant) {
         let asked_in_vain = std::mem::take(&mut self.in_vain) > 0;
         self.told = told;
@@ -153,7 +156,8 @@ impl Recovery {
                 if !piece.lost {
                     self.in_flight -= piece.len;
                 }
-                // Of a piece that was sent again, the first sending may have arrived just now
+                // For a piece sent twice, the acknowledgement may be of the first transmission, and then proves nothing
+                // about the order of the second
                 if !piece.again || asked_in_vain || self.rtt.is_none_or(|(smooth, _)| now >= piece.at + smooth / 2) {
                     self.newest = self.newest.max(piece.order);
                 }
@@ -176,7 +180,8 @@ impl Recovery {
         self.waiting = (!self.pieces.is_empty()).then_some(now);
     }
 
-    /// Shortens a piece of which the peer has the beginning: none of ours, but nothing before `base` can be sent again.
+    /// Shortens a piece whose beginning the peer acknowledged. Our pieces are acknowledged whole, but a peer may do
+    /// this, and nothing before `base` can be sent again.
     fn cut(&mut self, base: u64) {
         let Some((&offset, _)) = self.pieces.range(..base).next_back() else { return };
         let Some(mut piece) = self.pieces.remove(&offset) else { return };
@@ -185,7 +190,7 @@ impl Recovery {
         if self.lost.remove(&offset) {
             self.lost.insert(base);
         } else {
-            // The order stays, but nothing leads there any more: it is sent again when no answer comes
+            // Its entry in `sent` is stale now, so it is sent again only when a time limit passes
             self.in_flight -= gone;
         }
         self.pieces.insert(base, piece);
@@ -198,7 +203,7 @@ impl Recovery {
         });
     }
 
-    /// A round trip is over: another window for the next one.
+    /// Ends a round trip: adapts the window, unless the loss is in between.
     fn end_round(&mut self) {
         let Round { sent, lost, limited, .. } = std::mem::take(&mut self.round);
         self.round.end = self.order + 1;
@@ -213,13 +218,13 @@ impl Recovery {
         }
     }
 
-    /// How long after a piece was sent it is lost, if a later one arrived.
+    /// How long after its transmission a piece counts as lost, provided that a later one was acknowledged.
     fn patience(&self) -> Duration {
         let (smooth, varies) = self.rtt.unwrap_or((FIRST_WAIT, Duration::ZERO));
         smooth + (smooth / 2).max(varies * 4).max(LEAST_REORDERING)
     }
 
-    /// Finds what is lost by now.
+    /// Marks pieces that count as lost by now.
     fn detect(&mut self, now: Instant) {
         let patience = self.patience();
         let mut unknown = Vec::new();
@@ -246,7 +251,7 @@ impl Recovery {
         unknown.into_iter().rev().for_each(|piece| self.sent.push_front(piece));
     }
 
-    /// Everything that is in flight is lost.
+    /// Marks everything in flight as lost.
     pub(crate) fn all_lost(&mut self) {
         for (offset, piece) in &mut self.pieces {
             piece.lost = true;
@@ -256,7 +261,7 @@ impl Recovery {
         self.sent.clear();
     }
 
-    /// Looks at the time. Whether the peer must be asked again.
+    /// Handles time limits. Returns whether the peer must be asked again.
     pub(crate) fn tick(&mut self, now: Instant) -> bool {
         self.detect(now);
         if self.answer_due().is_none_or(|due| due > now) {
@@ -275,7 +280,7 @@ impl Recovery {
         true
     }
 
-    /// There is nothing that needs an answer.
+    /// No answer is due any more.
     pub(crate) fn nothing_due(&mut self) {
         self.waiting = None;
     }
@@ -285,7 +290,7 @@ impl Recovery {
         Some(self.waiting? + (wait * (1 << self.in_vain.min(6))).min(LONGEST_WAIT))
     }
 
-    /// When to look at the time again; none if no answer is due.
+    /// When to call `tick` next; `None` if no answer is due.
     pub(crate) fn due(&self) -> Option<Instant> {
         let answer = self.answer_due()?;
         let loss = self.sent.front().filter(|(order, offset)| *order <= self.newest && *offset < self.told);

@@ -1,4 +1,4 @@
-//! What a relay refused: what was asked for, and its words.
+//! A request that the relay refused, with the relay's message.
 
 use std::{fmt, ops::Deref};
 
@@ -17,7 +17,7 @@ impl Refusal {
         Refusal { request, why }
     }
 
-    /// What to do about it.
+    /// A suggestion to the user.
     pub(super) fn hint(&self) -> &'static str {
         let says = |words| self.why.contains(words);
         match &self.request {
@@ -80,7 +80,7 @@ impl PartialEq<str> for Refusal {
 mod tests {
     use super::*;
 
-    /// The protocol has no numbers for reasons, so the hints go by the words that a relay uses.
+    /// The protocol has no error codes, so hints depend on the texts of the relay's messages.
     #[test]
     fn every_reason_of_a_relay_has_its_own_hint() {
         let relay = include_str!("../control/requests.rs");

@@ -1,7 +1,7 @@
-//! A stream of bytes over frames that may be lost or delayed: numbered bytes, acknowledgements, retransmission.
-//! No sockets and no clock here: the time is an argument.
+//! A reliable stream of bytes over frames that may be lost or delayed: offsets, acknowledgements, retransmission. It
+//! has neither sockets nor a clock: the time is an argument.
 //!
-//! A message is the data of one frame: a kind (1 byte), the number of a stream (8), an offset (8), then what the kind
+//! A message is the data of one frame: a kind (1 byte), the number of a stream (8), an offset (8), then what the table
 //! says. Numbers are big endian.
 //!
 //! | kind | stream | offset | then |
@@ -14,28 +14,29 @@
 //! | 6 open | sender's | 0 | the sender's name, a line feed, the receiver's name |
 //! | 7 failure | sender's | any | nothing: the sender gives up |
 //!
-//! A stream begins with an open, and when nothing is heard for a while it is sent again. A client that is not the one
-//! named in it, or expects another sender, takes nothing of the stream and acknowledges nothing. What came is kept, in
-//! whatever order it came; [`Recovery`] says what is sent again, and when.
+//! A stream begins with an open, which is repeated when no answer comes. A client that is not the receiver named in it,
+//! or expects another sender, ignores the stream and acknowledges nothing. Data that arrives out of order is kept;
+//! [`Recovery`] decides what is sent again, and when.
 //!
-//! What a peer said before it began anew may come late. So an acknowledgement names the stream that its sender has now: whoever
-//! hears one stream and is acknowledged by another must not take the end of the one for the answer of the other.
+//! Messages of a peer's earlier stream may arrive late. An acknowledgement therefore also names the current stream of
+//! its sender: without that, a client that receives one stream while another one acknowledges its own could take the
+//! end of the first for the answer to its data.
 
 use std::{collections::VecDeque, ops::Range, time::Instant};
 
 use crate::client::{arrived::Arrived, recovery::Recovery};
 
-/// Bytes that the receiver keeps and that are in flight at most.
+/// The most bytes that a receiver keeps, and that are in flight.
 pub(crate) const WINDOW: usize = 1 << 20;
-/// What the other side keeps if it does not say.
+/// How much the peer is assumed to keep until it says so.
 const SMALL_WINDOW: usize = 256 << 10;
-/// Bytes in one message until the receiver says what it takes: they fit into a datagram on any path.
+/// The most bytes in a message until the receiver announces its limit: they fit into a datagram on any path.
 pub(crate) const SAFE_PIECE: usize = 1100;
-/// A receiver that says that it takes less gets pieces of this length: with pieces of a byte, a peer could have us search through a
-/// million of them at each acknowledgement.
+/// The least limit that a receiver can announce; lower ones are raised to this. With pieces of one byte, a peer could
+/// make us search through a million of them at each acknowledgement.
 const LEAST_PIECE: usize = 512;
 
-/// Ranges in an acknowledgement: it fits into a datagram.
+/// The most ranges in an acknowledgement, so that it fits into a datagram.
 const RANGES: usize = 64;
 
 const DATA: u8 = 1;
@@ -47,20 +48,20 @@ const OPEN: u8 = 6;
 const FAILURE: u8 = 7;
 const HEAD: usize = 1 + 8 + 8;
 
-/// Both directions with one peer.
+/// The streams to and from one peer.
 #[derive(Debug)]
 pub(crate) struct ReliableStream {
     id: u64,
-    /// What we say and expect in an open.
+    /// The content of our open, and the one expected from the peer.
     our_open: Vec<u8>,
     peer_open: Vec<u8>,
-    /// Bytes in one message at most, as our route takes them, and as the peer does.
+    /// The most bytes in one message: as our route takes them, and as the peer announces.
     piece: usize,
     peer_piece: usize,
-    /// The number of the peer's stream, as its open says, and as its acknowledgements do.
+    /// The number of the peer's stream: from its open, and from its acknowledgements.
     peer: Option<u64>,
     acknowledges: Option<u64>,
-    // What is sent
+    // The sending half
     out: VecDeque<u8>,
     base: u64,
     next: u64,
@@ -68,23 +69,23 @@ pub(crate) struct ReliableStream {
     ended: bool,
     end_sent: bool,
     end_taken: bool,
-    /// How many bytes from `base` on the peer keeps.
+    /// How many bytes beyond `base` the peer keeps.
     peer_window: u64,
     recovery: Recovery,
-    // What is received
+    // The receiving half
     arrived: Arrived,
     written: u64,
     ack_due: bool,
     bye_due: bool,
     bye_heard: bool,
-    /// The peer began another stream: the one that we knew is gone.
+    /// The peer began a new stream: the one that we knew is gone.
     pub(crate) replaced: bool,
     /// The peer gave up.
     pub(crate) failed: bool,
 }
 
 impl ReliableStream {
-    /// A stream with a number that no other stream has, from us to a peer, in messages of at most `piece` bytes.
+    /// A pair of streams: `id` is the random number of ours, `piece` the most bytes in a message on our route.
     pub(crate) fn new(id: u64, us: &str, peer: &str, piece: usize) -> ReliableStream {
         let (us, peer) = (us.to_ascii_lowercase(), peer.to_ascii_lowercase());
         ReliableStream {
@@ -114,7 +115,7 @@ impl ReliableStream {
         }
     }
 
-    /// How many bytes may be offered now.
+    /// How many bytes `offer` may add now.
     pub(crate) fn room(&self) -> usize {
         WINDOW.saturating_sub(self.out.len())
     }
@@ -129,7 +130,7 @@ impl ReliableStream {
         self.ended = true;
     }
 
-    /// The bytes received so far are written: so many in all.
+    /// The output has written `all` bytes of the stream so far.
     pub(crate) fn written(&mut self, all: u64) {
         if all > self.written {
             self.written = all;
@@ -137,22 +138,22 @@ impl ReliableStream {
         }
     }
 
-    /// Everything is sent and received, and both sides know it.
+    /// Both directions are complete, and both sides know it.
     pub(crate) fn is_over(&self) -> bool {
         self.is_complete() && self.bye_heard
     }
 
-    /// Everything is sent and received. The peer may not know yet that we know.
+    /// Both directions are complete. The peer may not know yet that we know.
     pub(crate) fn is_complete(&self) -> bool {
         self.end_taken && self.has_all() && !self.bye_due && !self.ack_due
     }
 
-    /// Everything that the peer sent is written.
+    /// Everything that the peer sent, to its end, is written.
     pub(crate) fn has_all(&self) -> bool {
         self.arrived.end == Some(self.written)
     }
 
-    /// Takes a message. Returns the bytes that come next.
+    /// Processes a message. Returns the bytes that can now be delivered in order.
     pub(crate) fn receive(&mut self, message: &[u8], now: Instant) -> Vec<u8> {
         let Some((head, rest)) = message.split_first_chunk::<HEAD>() else { return Vec::new() };
         let (kind, stream, offset) = (head[0], number(&head[1..9]), number(&head[9..]));
@@ -190,7 +191,7 @@ impl ReliableStream {
             rest = more;
         }
         let pairs = rest.chunks_exact(16);
-        // Programs before this was so say nothing
+        // Earlier versions do not send this number
         if let Ok(theirs) = <[u8; 8]>::try_from(pairs.remainder()) {
             let theirs = u64::from_be_bytes(theirs);
             let same = *self.acknowledges.get_or_insert(theirs) == theirs;
@@ -213,22 +214,22 @@ impl ReliableStream {
         if self.has_pending() { self.recovery.asked(now) } else { self.recovery.nothing_due() }
     }
 
-    /// Whether everything is sent, and the peer has acknowledged all bytes.
+    /// Whether the input has ended and the peer has acknowledged all bytes.
     pub(crate) fn is_acknowledged(&self) -> bool {
         self.ended && self.out.is_empty()
     }
 
-    /// Whether there is something to send that the peer has not acknowledged.
+    /// Whether data or the end still lacks an acknowledgement.
     pub(crate) fn has_pending(&self) -> bool {
         !self.end_taken && (!self.out.is_empty() || self.ended)
     }
 
-    /// When an answer is due, or something is to be sent again.
+    /// When `message` must be called again although nothing arrives: an answer is due, or a piece counts as lost.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.recovery.due()
     }
 
-    /// Sends everything again that is not acknowledged: the connection is a new one.
+    /// After a reconnection: sends again everything that is not acknowledged.
     pub(crate) fn send_again(&mut self) {
         self.recovery.all_lost();
         self.open_due = true;
@@ -236,12 +237,12 @@ impl ReliableStream {
         self.ack_due |= self.peer.is_some();
     }
 
-    /// What tells the peer that we give up.
+    /// The messages that tell the peer that we give up: an open, so that it knows the stream, and the failure.
     pub(crate) fn failure(&self) -> [Vec<u8>; 2] {
         [[head(OPEN, self.id, 0), self.our_open.clone()].concat(), head(FAILURE, self.id, self.next)]
     }
 
-    /// The next message to send, if there is one.
+    /// The next message to send now, if any.
     pub(crate) fn message(&mut self, now: Instant) -> Option<Vec<u8>> {
         if self.recovery.tick(now) {
             self.open_due = true;
@@ -250,7 +251,7 @@ impl ReliableStream {
         if std::mem::take(&mut self.ack_due)
             && let Some(peer) = self.peer
         {
-            // A goodbye is only true once everything is written
+            // The goodbye says that everything is written
             self.bye_due |= self.has_all() && self.end_taken;
             return Some(self.acknowledgement(peer));
         }

@@ -1,4 +1,4 @@
-//! Two streams over a path that loses and repeats messages.
+//! Two streams over a path that drops and duplicates messages.
 
 use std::{cmp::Reverse, collections::BinaryHeap, time::Duration};
 
@@ -38,7 +38,7 @@ impl End {
     }
 }
 
-/// Lets two ends talk; `fate` says what becomes of a message: how often it arrives.
+/// Runs two ends until both are done; `fate` gives for each message how often it arrives.
 fn talk(sizes: [usize; 2], mut fate: impl FnMut() -> usize) -> [End; 2] {
     let bytes = |size: usize, salt: usize| (0..size).map(|at| ((at * 31 + salt) >> 3) as u8).collect::<Vec<u8>>();
     let mut ends = [End::new(1, bytes(sizes[0], 1)), End::new(2, bytes(sizes[1], 2))];
@@ -92,7 +92,7 @@ fn open(stream: &mut ReliableStream, id: u64, now: Instant) {
 fn a_stream_for_somebody_else_is_neither_received_nor_acknowledged() {
     let now = Instant::now();
     let mut stream = ReliableStream::new(1, "alice", "bob", PIECE);
-    // From bob to carol, from carol to alice, and without names
+    // From bob to carol, from carol to alice, and malformed ones
     for names in ["bob\ncarol", "carol\nalice", "alice\nbob", ""] {
         stream.receive(&[&head(OPEN, 7, 0)[..], names.as_bytes()].concat(), now);
         assert_eq!(stream.receive(&[&head(DATA, 7, 0)[..], b"not for alice"].concat(), now), b"");
@@ -114,7 +114,7 @@ fn pieces_are_as_long_as_both_routes_take_them() {
     assert_eq!(length(&mut stream), PIECE);
     stream.receive(&[&head(ACK, 1, 0)[..], &600u16.to_be_bytes()].concat(), now);
     assert_eq!(length(&mut stream), 600);
-    // A peer cannot have the stream cut into bytes
+    // A peer cannot make us send pieces of a few bytes
     for little in [0u16, 1, 511] {
         stream.receive(&[&head(ACK, 1, 0)[..], &little.to_be_bytes()].concat(), now);
         assert_eq!(length(&mut stream), 512);
@@ -133,7 +133,7 @@ fn a_stream_that_begins_anew_is_noticed() {
     assert!(stream.replaced);
 }
 
-/// Whatever an end has to say arrives at the other.
+/// Delivers all that one end has to send to the other.
 fn pass(from: &mut ReliableStream, to: &mut ReliableStream, now: Instant) {
     while let Some(message) = from.message(now) {
         let bytes = to.receive(&message, now).len() as u64;
@@ -147,7 +147,8 @@ fn what_a_former_stream_of_the_peer_said_is_not_the_answer_of_the_present_one() 
     for late_first in [true, false] {
         let mut alice = ReliableStream::new(1, "alice", "bob", PIECE);
         let [mut former, mut present] = [7, 8].map(|id| ReliableStream::new(id, "bob", "alice", PIECE));
-        // Bob had nothing to say, and gave up before anything arrived; he began anew, and thinks about the answer
+        // Bob had nothing to send and gave up before anything arrived; then he begins a new stream, without an answer
+        // yet
         former.end();
         alice.offer(b"a question");
         alice.end();
@@ -190,7 +191,7 @@ fn messages_of_nobody_are_nothing() {
     let message = stream.message(now).expect("an open");
     assert_eq!((message[0], &message[HEAD..]), (OPEN, &b"alice\nbob"[..]));
     assert!(stream.message(now).is_some(), "nothing was acknowledged");
-    // An acknowledgement of more than was sent takes no more than there is
+    // An acknowledgement beyond what was sent counts as one of all that was sent
     stream.receive(&head(ACK, 1, u64::MAX), now);
     stream.offer(b"more");
     let message = stream.message(now).expect("bytes");
@@ -211,16 +212,16 @@ fn no_more_is_taken_in_than_the_window_before_it_is_written() {
     assert_eq!(stream.receive(&[&head(DATA, 2, taken)[..], b"on"].concat(), now), b"on");
 }
 
-/// When a message arrives, its number, to which end, and what it is.
+/// A message in transit: when it arrives, its number, its destination, and its content.
 type Carried = (Instant, u64, usize, Vec<u8>);
 
-/// A line of a rate, with a queue before it, that loses and delays some of what it carries.
+/// A link with a given rate and a queue before it, which drops and delays some messages.
 struct Line {
     random: Random,
-    /// Bytes a second, and bytes that wait at most.
+    /// Bytes per second, and the most bytes in the queue.
     rate: f64,
     queue: f64,
-    /// Of a thousand: so many are lost, and so many come 5 ms later than others.
+    /// Of a thousand messages, so many are lost, and so many arrive 5 ms late.
     lost: usize,
     late: usize,
     free: Instant,
@@ -231,7 +232,7 @@ struct Line {
 
 impl Line {
     fn carry(&mut self, to: usize, message: Vec<u8>, now: Instant) {
-        // Header, address and tag of a frame, and those of IP and UDP
+        // The message with the header, address and tag of a frame, and the headers of IP and UDP
         let size = (message.len() + 68) as f64;
         let waits = self.free.saturating_duration_since(now).as_secs_f64() * self.rate;
         self.count += 1;
@@ -245,7 +246,7 @@ impl Line {
     }
 }
 
-/// Sends `len` bytes over a line; how many arrive in a second, and which share of the messages the line dropped.
+/// Sends `len` bytes over a link. Returns bytes per second, and the share of messages that the link dropped.
 fn over(len: usize, rate: f64, queue: f64, (lost, late): (usize, usize)) -> (f64, f64) {
     let start = Instant::now();
     let (random, carried) = (Random::new(7), BinaryHeap::new());
@@ -278,7 +279,7 @@ fn over(len: usize, rate: f64, queue: f64, (lost, late): (usize, usize)) -> (f64
 #[test]
 fn a_line_is_filled_although_it_loses_and_reorders() {
     const LEN: usize = 8_000_000;
-    // 100 Mbit/s, 10 ms there and back; headers take 6 % of it
+    // 100 Mbit/s, 10 ms round trip; headers take 6 % of it
     let rate = 12.5e6;
     let (clean, _) = over(LEN, rate, 1e6, (0, 0));
     assert!(clean > 0.7 * rate, "{clean} bytes a second");
@@ -286,7 +287,7 @@ fn a_line_is_filled_although_it_loses_and_reorders() {
     assert!(bad > 0.5 * rate, "{bad} bytes a second with 1 % loss and 5 % late");
     let (worse, _) = over(LEN, rate, 1e6, (50, 0));
     assert!(worse > 0.15 * rate, "{worse} bytes a second with 5 % loss");
-    // A short queue: the window keeps to what the line carries
+    // A short queue: the window adapts to what the link carries
     let (short, dropped) = over(LEN, rate, 40e3, (0, 0));
     assert!(short > 0.4 * rate && dropped < 0.1, "{short} bytes a second, {dropped} dropped");
 }

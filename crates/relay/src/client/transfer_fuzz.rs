@@ -1,15 +1,15 @@
-//! What fuzzing asks of streams between clients: two honest ends over a path that loses, repeats and reorders, and one honest end
-//! whose peer says anything.
+//! Fuzz target: streams between clients. Two honest ends over a path that drops, duplicates and reorders; and one
+//! honest end whose peer sends anything.
 
 use std::time::{Duration, Instant};
 
 use super::reliable::{ReliableStream, WINDOW};
 
-/// Bytes in a message at most, beside its head.
+/// The most bytes of data in a message.
 const PIECE: usize = 600;
 /// A message: a kind, the number of a stream, an offset.
 const HEAD: usize = 17;
-/// Messages on their way at most, and steps of an input.
+/// The most messages in transit, and the most steps of an input.
 const QUEUE: usize = 64;
 const STEPS: usize = 400;
 
@@ -17,7 +17,7 @@ struct End {
     stream: ReliableStream,
     input: Vec<u8>,
     output: Vec<u8>,
-    /// What it sent and the other has not taken.
+    /// What it sent and the other end has not received yet.
     sent: Vec<Vec<u8>>,
 }
 
@@ -28,7 +28,7 @@ impl End {
         End { stream, input: Vec::new(), output: Vec::new(), sent: Vec::new() }
     }
 
-    /// Bytes that differ from those before and behind them.
+    /// Offers bytes that differ from their neighbours.
     fn offer(&mut self, len: usize) {
         let from = self.input.len();
         self.input.extend((from..from + len.min(self.stream.room())).map(|at| ((at * 31) >> 3) as u8 ^ at as u8));
@@ -52,7 +52,7 @@ impl End {
     }
 }
 
-/// The first byte says whether the peer is honest; then come steps of three bytes.
+/// The first byte says whether the peer is honest; the rest are steps of three bytes.
 pub fn transfer(bytes: &[u8]) {
     let Some((&peer, steps)) = bytes.split_first() else { return };
     let (mut ends, mut now) = ([End::new(1), End::new(2)], Instant::now());
@@ -66,7 +66,7 @@ pub fn transfer(bytes: &[u8]) {
             1 => drop(ends[side].send(now)),
             2 | 3 if !ends[side].sent.is_empty() => {
                 let at = usize::from(which) % ends[side].sent.len();
-                // It arrives, arrives and may arrive again, or is lost
+                // Delivered, delivered and kept for another delivery, or lost
                 let message = if how % 3 == 1 { ends[side].sent[at].clone() } else { ends[side].sent.swap_remove(at) };
                 if how % 3 != 2 {
                     ends[1 - side].take(&message, now);
@@ -78,7 +78,7 @@ pub fn transfer(bytes: &[u8]) {
         prefixes(&ends);
     }
     ends.iter_mut().for_each(|end| end.stream.end());
-    // From here on everything arrives.
+    // From here on, every message is delivered.
     for _ in 0..4000 {
         let mut quiet = true;
         for side in 0..2 {
@@ -106,8 +106,9 @@ fn prefixes(ends: &[End; 2]) {
     }
 }
 
-/// A peer that says anything: nothing panics, and messages keep to their lengths. A step is a kind, which stream and how much more of
-/// the input belongs to the message, and where in the stream: near its beginning, or near what the last bytes of the message say.
+/// A peer that sends anything must cause neither a panic nor messages over their limit. A step selects a kind, the
+/// stream and how much of the input belongs to the message, and an offset: near the beginning of the stream, or near
+/// the number in the last bytes of the message.
 fn lies(end: &mut End, mut steps: &[u8], mut now: Instant) {
     let open = [&[6][..], &2_u64.to_be_bytes(), &[0; 8], b"bob\nalice"].concat();
     end.take(&open, now);

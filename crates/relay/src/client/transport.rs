@@ -1,4 +1,4 @@
-//! How frames travel between a client and the relay: as a TCP stream, or each as a datagram.
+//! The transports of frames between client and relay: a TCP stream, or datagrams of one frame each.
 
 use std::{
     io,
@@ -27,7 +27,7 @@ const CONNECT: Duration = Duration::from_secs(5);
 /// The longest frame.
 const MAX_FRAME: usize = 64 << 10;
 
-/// Where a session's frames go, and how.
+/// The address for a session's frames, and the transport.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Route {
     Tcp(SocketAddr),
@@ -35,7 +35,7 @@ pub(crate) enum Route {
 }
 
 impl Route {
-    /// Datagrams, if they are wanted and the relay receives them; else TCP.
+    /// The route for a session: UDP or TCP, as `datagrams` says. `None` if the relay receives no datagrams.
     pub(crate) fn of(session: &Session, datagrams: bool) -> Option<Route> {
         if datagrams { session.udp.map(Route::Udp) } else { Some(Route::Tcp(session.frames)) }
     }
@@ -83,14 +83,14 @@ impl Transport {
     }
 
     pub(crate) fn leave(&mut self, registry: &Registry) {
-        // Closing the socket would also do
+        // Best effort: dropping the socket has the same effect
         let _ = match self {
             Transport::Tcp(stream) => registry.deregister(stream.source()),
             Transport::Udp(datagrams) => registry.deregister(&mut datagrams.socket),
         };
     }
 
-    /// Bytes that wait to be sent.
+    /// Bytes that are queued and not sent yet.
     pub(crate) fn queued(&self) -> usize {
         match self {
             Transport::Tcp(stream) => stream.queued(),
@@ -120,7 +120,7 @@ impl Transport {
         vec![0; READ_SIZE + MAX_FRAME]
     }
 
-    /// Passes every complete frame to `take`.
+    /// Reads, and passes every complete frame to `take`.
     pub(crate) fn read(&mut self, buffer: &mut [u8], mut take: impl FnMut(&mut [u8])) -> Result<(), Broken> {
         loop {
             match self {

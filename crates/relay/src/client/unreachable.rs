@@ -1,10 +1,10 @@
-//! What to do where the connection to a relay failed: that depends on what TLS says.
+//! Hints for failed connections to a relay, by the TLS error.
 
 use std::io;
 
 use rustls::{AlertDescription, CertificateError, Error as TlsError};
 
-/// What to do about it.
+/// A suggestion to the user.
 pub(super) fn hint(error: &io::Error) -> &'static str {
     match error.get_ref().and_then(|why| why.downcast_ref()) {
         Some(TlsError::InvalidCertificate(why)) => of_certificate(why),
@@ -16,7 +16,7 @@ pub(super) fn hint(error: &io::Error) -> &'static str {
     }
 }
 
-/// Why the relay's certificate is refused.
+/// The hint for a relay certificate that was refused for this reason.
 fn of_certificate(why: &CertificateError) -> &'static str {
     use CertificateError::{
         Expired, ExpiredContext, NotValidForName, NotValidForNameContext, NotValidYet, NotValidYetContext,
@@ -30,7 +30,7 @@ fn of_certificate(why: &CertificateError) -> &'static str {
     }
 }
 
-/// Whether an alert may be a relay's that does not take the client's certificate.
+/// Whether an alert can mean that the relay refuses the client's certificate.
 fn is_about_certificate(alert: AlertDescription) -> bool {
     use AlertDescription::{
         AccessDenied, BadCertificate, CertificateExpired, CertificateRequired, CertificateRevoked, CertificateUnknown,

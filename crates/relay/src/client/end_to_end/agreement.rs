@@ -1,4 +1,4 @@
-//! What both clients agree on, and how long each secret is kept.
+//! The key agreement between both clients, and how long each secret is kept.
 
 use std::{
     io,
@@ -20,19 +20,20 @@ type Public = <XWing as hpke::Kem>::PublicKey;
 type Encapsulated = <XWing as hpke::Kem>::EncappedKey;
 pub(super) type Sender = AeadCtxS<ChaCha20Poly1305, KdfShake256, XWing>;
 pub(super) type Receiver = AeadCtxR<ChaCha20Poly1305, KdfShake256, XWing>;
-/// The secret of both encapsulations to own keys, or the one that connects new keys with those before.
+/// The pre-shared key of HPKE: the secrets of both encapsulations to long-term keys, or what the previous keys export
+/// for their successors.
 pub(super) type Psk = Zeroizing<[u8; 64]>;
 
-/// A word, and the version behind it.
+/// The magic word, followed by the version.
 pub(super) const MAGIC: &[u8; 8] = b"SEALE2E2";
 pub(super) const WORD: &[u8] = MAGIC.split_at(7).0;
 pub(super) const PUBLIC: usize = 1216;
 pub(super) const ENCAPSULATED: usize = 1120;
-/// Bytes of what each side sends first.
+/// Length of the first message of each side.
 pub(super) const FIRST: usize = MAGIC.len() + PUBLIC + ENCAPSULATED;
 const PSK_ID: &[u8] = b"sealwright end-to-end: both encapsulations";
 pub(super) const EXPORT: &[u8] = b"sealwright end-to-end: psk";
-/// The longest name; DNS names are no longer.
+/// The longest name in bytes, as for DNS names.
 const LONGEST_NAME: usize = 255;
 
 pub(super) const DATA: u8 = 0;
@@ -82,7 +83,7 @@ impl From<HpkeError> for EndToEndError {
     }
 }
 
-/// Who we are and with whom we speak.
+/// Names and public keys of both ends, and our fresh key pair.
 pub(super) struct Ends {
     own_public: Vec<u8>,
     peer_public: Vec<u8>,
@@ -90,13 +91,13 @@ pub(super) struct Ends {
     pub(super) names: [String; 2],
     /// Our fresh key.
     fresh: Secret,
-    /// What we sent first.
+    /// Our first message.
     pub(super) first: Vec<u8>,
-    /// Bytes after which we take new keys.
+    /// Bytes of plaintext after which we switch to new keys.
     pub(super) rekey: u64,
 }
 
-/// What both directions share.
+/// The state that both directions share.
 pub(super) struct Shared {
     pub(super) ends: Ends,
     state: Mutex<State>,
@@ -104,25 +105,25 @@ pub(super) struct Shared {
 }
 
 pub(super) struct State {
-    /// Our own secret key, and what our encapsulation to the peer's own key gave: until there is an agreement.
+    /// Until the agreement: our long-term secret key, and the secret of our encapsulation to the peer's long-term key.
     before: Option<(Secret, Zeroizing<[u8; 32]>)>,
-    /// What the peer sent first.
+    /// The peer's first message.
     theirs: Option<Vec<u8>>,
-    /// The agreed secret, for each direction to take once: to send and to receive.
+    /// The agreed secret, which each direction takes once: to send, to receive.
     agreed: [Option<Psk>; 2],
     pub(super) failed: Option<EndToEndError>,
-    /// Bytes of text that we sent, and whether our end was.
+    /// Bytes of plaintext that we sent, and whether we sent our end.
     pub(super) sent: u64,
     pub(super) end_sent: bool,
-    /// Bytes of text that are written, and whether the peer's end came.
+    /// Bytes of plaintext that were written, and whether the peer's end arrived.
     pub(super) received: u64,
     pub(super) ended: bool,
-    /// The peer's receipt came: it has all that we sent.
+    /// The peer's receipt arrived: it has everything that we sent.
     pub(super) confirmed: bool,
 }
 
 impl State {
-    /// What has not come yet.
+    /// What has not arrived yet, as the error that its absence means.
     pub(super) fn missing(&self) -> Option<EndToEndError> {
         match self {
             State { theirs: None, .. } => Some(EndToEndError::Other),
@@ -133,7 +134,7 @@ impl State {
     }
 }
 
-/// Texts one after the other, each with its length.
+/// An unambiguous concatenation: each part is preceded by its length.
 fn joined(label: &str, parts: &[&[u8]]) -> Vec<u8> {
     let mut all = label.as_bytes().to_vec();
     for part in parts {
@@ -143,14 +144,14 @@ fn joined(label: &str, parts: &[&[u8]]) -> Vec<u8> {
     all
 }
 
-/// What an encapsulation to an own key is bound to: sender first.
+/// The context to which an encapsulation to a long-term key is bound; the sender comes first.
 fn own_info(names: [&str; 2], publics: [&[u8]; 2], fresh: &[u8]) -> Vec<u8> {
     let [from, to] = names.map(str::as_bytes);
     joined("sealwright end-to-end: own keys", &[from, to, publics[0], publics[1], fresh])
 }
 
 impl Ends {
-    /// What the keys of one direction are bound to: sender first.
+    /// The context to which the keys of one direction are bound; the sender comes first.
     fn info(&self, theirs: &[u8], sending: bool) -> Vec<u8> {
         let ours = [self.names[0].as_bytes(), &self.own_public, &self.first];
         let peers = [self.names[1].as_bytes(), &self.peer_public, theirs];
@@ -160,7 +161,7 @@ impl Ends {
 }
 
 impl Shared {
-    /// Makes our fresh key and our first message.
+    /// Generates our fresh key pair and our first message.
     pub(super) fn new(own: &[u8; 32], peer: &[u8], names: [&str; 2], rekey: u64) -> Result<Shared, EndToEndError> {
         let names = names.map(str::to_ascii_lowercase);
         if names[0] == names[1] {
@@ -201,7 +202,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the peer's first message. Of the secrets that led to the agreement nothing is kept.
+    /// Processes the peer's first message. Drops the long-term secret key and the intermediate secrets.
     pub(super) fn agree(&self, theirs: Vec<u8>) -> Result<(), EndToEndError> {
         let mut state = self.state();
         let (own, ours) = state.before.take().ok_or(EndToEndError::NotAuthentic)?;
@@ -213,7 +214,7 @@ impl Shared {
         let mut peers = Zeroizing::new([0; 32]);
         context.export(EXPORT, &mut *peers)?;
         let mut both = Zeroizing::new([0; 64]);
-        // In the order of the names, so that both sides have the same
+        // In the order of the names, so that both sides derive the same secret
         let (first, second) = if names[0] < names[1] { (&ours, &peers) } else { (&peers, &ours) };
         both[..32].copy_from_slice(&**first);
         both[32..].copy_from_slice(&**second);
@@ -223,38 +224,38 @@ impl Shared {
         Ok(())
     }
 
-    /// Whoever waits for an agreement need not.
+    /// Records an error and wakes those that wait for the peer.
     pub(super) fn fail(&self, error: EndToEndError) {
         self.state().failed.get_or_insert(error);
         self.changed.notify_all();
     }
 
-    /// Waits for the agreement, and takes its secret for what we send.
+    /// Waits for the agreement and takes its secret for our sending direction.
     pub(super) fn secret_to_send(&self) -> Result<Psk, EndToEndError> {
         let waits = |state: &mut State| state.theirs.is_none() && state.failed.is_none();
         let mut state = self.changed.wait_while(self.state(), waits).unwrap_or_else(PoisonError::into_inner);
         state.agreed[0].take().ok_or(state.failed.unwrap_or(EndToEndError::NotAuthentic))
     }
 
-    /// Takes the secret of the agreement for what we receive.
+    /// Takes the agreed secret for our receiving direction.
     pub(super) fn secret_to_receive(&self) -> Result<Psk, EndToEndError> {
         self.state().agreed[1].take().ok_or(EndToEndError::NotAuthentic)
     }
 
-    /// The peer's end came, and all before it is written.
+    /// The peer's end arrived, and everything before it was written.
     pub(super) fn ended(&self) {
         self.state().ended = true;
         self.changed.notify_all();
     }
 
-    /// Waits for the peer's end, and returns what our receipt says.
+    /// Waits for the peer's end, and returns the content of our receipt.
     pub(super) fn receipt(&self) -> Result<[u8; 8], EndToEndError> {
         let waits = |state: &mut State| !state.ended && state.failed.is_none();
         let state = self.changed.wait_while(self.state(), waits).unwrap_or_else(PoisonError::into_inner);
         if state.ended { Ok(state.received.to_be_bytes()) } else { Err(state.failed.unwrap_or(EndToEndError::Cut)) }
     }
 
-    /// Takes the peer's receipt.
+    /// Checks the peer's receipt.
     pub(super) fn confirm(&self, receipt: &[u8]) -> Result<(), EndToEndError> {
         let mut state = self.state();
         state.confirmed = state.end_sent && receipt == state.sent.to_be_bytes();
@@ -265,7 +266,7 @@ impl Shared {
         self.state().theirs.clone().ok_or(EndToEndError::Other)
     }
 
-    /// New keys to send with: an encapsulation to the peer's fresh key, and the keys.
+    /// New sending keys, and the encapsulation to the peer's fresh key that announces them.
     pub(super) fn sender(&self, secret: &Psk) -> Result<(Vec<u8>, Sender), EndToEndError> {
         let theirs = self.theirs()?;
         let fresh = Public::from_bytes(&theirs[MAGIC.len()..MAGIC.len() + PUBLIC])?;
@@ -275,7 +276,7 @@ impl Shared {
         Ok((encapsulated.to_bytes().to_vec(), context))
     }
 
-    /// The peer's new keys, from an encapsulation to our fresh key.
+    /// The peer's new sending keys, from its encapsulation to our fresh key.
     pub(super) fn receiver(&self, encapsulated: &[u8], secret: &Psk) -> Result<Receiver, EndToEndError> {
         let theirs = self.theirs()?;
         let encapsulated = Encapsulated::from_bytes(encapsulated)?;

@@ -1,6 +1,6 @@
-//! What fuzzing asks of a stream that is sealed end to end: whatever becomes of it on its way, what comes out is a beginning of the
-//! text, and only the stream that was sent comes to its end. And whatever a peer says that has the keys, what comes out is what it said
-//! as it must be said.
+//! Fuzz target: a stream that is sealed end to end. Whatever happens to it in transit, the receiver outputs a prefix of
+//! the plaintext, and only the unchanged stream is accepted to its end. Whatever a peer with the right keys sends, the
+//! receiver accepts exactly what follows the protocol.
 
 use std::io::{Read, Write};
 
@@ -15,13 +15,13 @@ use super::{
 
 const KEYS: [[u8; 32]; 2] = [[1; 32], [2; 32]];
 const NAMES: [&str; 2] = ["alice", "bob"];
-/// Bytes of text, in pieces of this length, and how many go under the same keys: there are two changes of keys.
+/// Bytes of plaintext, in pieces of this length, and how many go under the same keys: the keys change twice.
 const TEXT: usize = 150;
 const PIECE: usize = 30;
 const EVERY: u64 = 60;
-/// Changes of an input.
+/// The most changes of an input.
 const EDITS: usize = 8;
-/// Records of a peer that has the keys.
+/// The most records of a peer that has the keys.
 const RECORDS: usize = 40;
 
 fn end(side: usize) -> EndToEnd {
@@ -39,8 +39,8 @@ impl Read for Pieces<'_> {
     }
 }
 
-/// What Alice sends to Bob, who has not read it yet. Of Bob's stream only the first message is made: the rest, which has
-/// no text, counts as sent and opened.
+/// The stream that Alice sends to Bob before he has read any of it. Of Bob's stream only the first message is made; the
+/// rest, without plaintext, counts as sent and opened.
 fn sent(alice: &EndToEnd, bob: &EndToEnd, text: &[u8]) -> Vec<u8> {
     let mut first = vec![0; FIRST];
     bob.sealing(&[][..]).read_exact(&mut first).expect("a first message waits for nobody");
@@ -53,21 +53,21 @@ fn sent(alice: &EndToEnd, bob: &EndToEnd, text: &[u8]) -> Vec<u8> {
     all
 }
 
-/// What Bob must make of records.
+/// A model of what Bob must make of records.
 #[derive(Default)]
 struct Model {
     text: Vec<u8>,
-    /// What he sent, if his end was.
+    /// How many bytes he sent, once he has sent his end.
     sent: Option<u64>,
     ended: bool,
     confirmed: bool,
     failed: bool,
-    /// The keys that were announced are not those of the next record: none opens any more.
+    /// The announced keys are not those of the next record: no record opens any more.
     lost: bool,
 }
 
 impl Model {
-    /// A record of this kind with this content comes, which opens.
+    /// A record arrives that opens, with this kind and content.
     fn takes(&mut self, kind: Option<u8>, data: &[u8]) {
         match kind {
             _ if self.failed => {}
@@ -88,7 +88,7 @@ impl Model {
     }
 }
 
-/// Alice's next record, or what she says instead, as two bytes and some more choose it.
+/// Alice's next record, or one that violates the protocol, as two bytes and further data select it.
 fn said(alice: &EndToEnd, context: &mut Sender, model: &mut Model, [what, with]: [u8; 2], data: &[u8]) -> Vec<u8> {
     let sent = model.sent.unwrap_or_default();
     let sealed = |context: &mut Sender, kind: u8, data: &[u8]| record(context, kind, data).expect("a short record");
@@ -101,9 +101,9 @@ fn said(alice: &EndToEnd, context: &mut Sender, model: &mut Model, [what, with]:
         1 => simple(END, &[]),
         2 => simple(RECEIPT, &sent.to_be_bytes()),
         3 => simple(RECEIPT, &sent.wrapping_add(with.into()).to_be_bytes()[usize::from(with & 1)..]),
-        // Any kind and content; new keys of another length
+        // Any kind and content, or new keys of a wrong length
         4 => simple(with, data),
-        // Nothing, not even a kind, or another length than was sealed
+        // An empty plaintext, without even a kind, or a wrong length field
         5 => {
             let length = (16 + u16::from(with)).to_be_bytes();
             let plaintext = vec![DATA; usize::from(with)];
@@ -114,7 +114,7 @@ fn said(alice: &EndToEnd, context: &mut Sender, model: &mut Model, [what, with]:
             model.failed |= other != length;
             [&length[..], &context.seal(&plaintext, &other).expect("a short record")].concat()
         }
-        // New keys, under which the next record comes, or another one under those before
+        // New keys, and a next record under them or, wrongly, under the previous ones
         _ => {
             let mut secret = Zeroizing::new([0; 64]);
             context.export(EXPORT, &mut *secret).expect("a secret");
@@ -133,7 +133,7 @@ fn said(alice: &EndToEnd, context: &mut Sender, model: &mut Model, [what, with]:
     }
 }
 
-/// Records of three bytes and more each, of a peer that has the keys; the first byte says what Bob sent.
+/// Records from a peer that has the keys, each of three bytes or more; the first byte says what Bob sent.
 fn insider(step: u8, bytes: &[u8]) {
     let Some((&first, mut bytes)) = bytes.split_first() else { return };
     let (alice, bob) = (end(0), end(1));
@@ -156,7 +156,7 @@ fn insider(step: u8, bytes: &[u8]) {
     let taken = stream.chunks(usize::from(step) * 16 + 1).try_for_each(|piece| opening.write_all(piece));
     drop(opening);
     assert_eq!(output, model.text);
-    // What must not be taken may be noticed with the record behind it
+    // A violation may be noticed only with the record after it
     assert!(taken.is_err() == model.failed || model.lost, "{taken:?}");
     let Model { text, sent, ended, confirmed, failed, .. } = model;
     match bob.finished() {
@@ -169,8 +169,8 @@ fn insider(step: u8, bytes: &[u8]) {
     assert!(failed || !confirmed || bob.finished().is_ok());
 }
 
-/// The first byte says what comes: any bytes as the whole stream, or the one that Alice sends with changes of four bytes each: what,
-/// where (2 bytes), and with what; or records that she seals. Bob takes it in pieces, of which the second byte has the length.
+/// The first byte selects the stream: any bytes; or Alice's with changes of four bytes each (kind, position in 2 bytes,
+/// value); or records that she seals. Bob reads it in pieces, whose length the second byte gives.
 pub fn end_to_end(bytes: &[u8]) {
     let Some((&[how, step], rest)) = bytes.split_first_chunk() else { return };
     if how & 3 == 2 {

@@ -1,4 +1,4 @@
-//! From what the relay carries to the text.
+//! The receiving half: from the sealed stream to plaintext.
 
 use std::{
     fmt,
@@ -16,10 +16,10 @@ use super::agreement::{
 pub struct Opening<W> {
     shared: Arc<Shared>,
     output: W,
-    /// Bytes of a message that is not whole yet.
+    /// Bytes of an incomplete message.
     waiting: Vec<u8>,
     context: Option<Box<Receiver>>,
-    /// The first message came.
+    /// The first message was processed.
     greeted: bool,
 }
 
@@ -34,12 +34,12 @@ impl<W: Write> Opening<W> {
         Opening { shared, output, waiting: Vec::new(), context: None, greeted: false }
     }
 
-    /// The next whole message, if it is there.
+    /// Takes `length` bytes, if that many have arrived.
     fn take(&mut self, length: usize) -> Option<Vec<u8>> {
         (self.waiting.len() >= length).then(|| self.waiting.drain(..length).collect())
     }
 
-    /// Takes one message. Whether there was one.
+    /// Processes one message. Returns whether a complete one was there.
     fn step(&mut self) -> io::Result<bool> {
         if !self.greeted {
             let known = self.waiting.len().min(MAGIC.len());
@@ -62,7 +62,7 @@ impl<W: Write> Opening<W> {
             let state = self.shared.state();
             (state.ended, state.confirmed)
         };
-        // Behind the receipt comes nothing
+        // Nothing may follow the receipt
         if !self.waiting.is_empty() && confirmed {
             return Err(EndToEndError::NotAuthentic.into());
         }
@@ -74,7 +74,7 @@ impl<W: Write> Opening<W> {
         let text = Zeroizing::new(context.open(&self.waiting[2..end], &length).map_err(EndToEndError::from)?);
         self.waiting.drain(..end);
         match text.split_first() {
-            // Behind the end comes the receipt alone
+            // Only the receipt may follow the end
             Some((&RECEIPT, receipt)) if ended => self.shared.confirm(receipt)?,
             _ if ended => return Err(EndToEndError::NotAuthentic.into()),
             Some((&DATA, data)) => {
@@ -82,7 +82,7 @@ impl<W: Write> Opening<W> {
                 self.shared.state().received += data.len() as u64;
             }
             Some((&END, [])) => {
-                // Our receipt says that everything is written
+                // Our receipt confirms that everything was written, so write it first
                 self.output.flush()?;
                 self.shared.ended();
             }
@@ -105,7 +105,8 @@ impl<W: Write> Write for Opening<W> {
                 Ok(true) => {}
                 Ok(false) => return Ok(bytes.len()),
                 Err(error) => {
-                    // An output that failed is told first by who writes here
+                    // A failure of the output is reported by the thread that writes here, not as a failure of the
+                    // stream
                     if let Some(known) = error.get_ref().and_then(|error| error.downcast_ref::<EndToEndError>()) {
                         self.shared.fail(*known);
                     }
@@ -121,7 +122,7 @@ impl<W: Write> Write for Opening<W> {
 }
 
 impl<W> Drop for Opening<W> {
-    /// Nothing comes any more: what waits for the peer need not.
+    /// No more input will come: wakes those that wait for the peer.
     fn drop(&mut self) {
         let missing = self.shared.state().missing();
         if let Some(missing) = missing {

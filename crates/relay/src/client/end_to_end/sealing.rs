@@ -1,4 +1,4 @@
-//! From the text to what the relay carries.
+//! The sending half: from plaintext to the sealed stream.
 
 use std::{
     fmt,
@@ -10,29 +10,29 @@ use zeroize::Zeroizing;
 
 use super::agreement::{DATA, END, EXPORT, EndToEndError, RECEIPT, REKEY, Sender, Shared};
 
-/// Bytes of text in a record.
+/// Bytes of plaintext in a record.
 const PIECE: usize = 16 << 10;
 const TAG: usize = 16;
 
 enum Step {
-    /// Our first message is being read.
+    /// The first message is being output.
     First,
-    /// Records are made with these keys.
+    /// Records are sealed with these keys.
     Records(Box<Sender>),
-    /// The end was sent, and our receipt is due.
+    /// The end was sent; our receipt is to follow.
     Receipt(Box<Sender>),
-    /// Everything was sent.
+    /// Everything was output.
     Done,
 }
 
-/// The sealed form of an input.
+/// Reads an input and returns its sealed form.
 pub struct Sealing<R> {
     shared: Arc<Shared>,
     input: R,
     ready: Vec<u8>,
     at: usize,
     step: Step,
-    /// Bytes sealed with these keys.
+    /// Bytes of plaintext sealed with the present keys.
     since_rekey: u64,
 }
 
@@ -55,14 +55,15 @@ impl<R: Read> Sealing<R> {
         Sealing { shared, input, ready, at: 0, step: Step::First, since_rekey: 0 }
     }
 
-    /// Waits for the peer's first message, and makes our keys: the second message, and a record that proves them.
+    /// Waits for the peer's first message, then makes our sending keys: returns the second message followed by an empty
+    /// record that proves the keys, and the keys.
     fn second(&self) -> Result<(Vec<u8>, Sender), EndToEndError> {
         let (mut bytes, mut context) = self.shared.sender(&self.shared.secret_to_send()?)?;
         bytes.extend(record(&mut context, DATA, &[])?);
         Ok((bytes, context))
     }
 
-    /// The record that announces new keys, and the keys. The old ones are wiped.
+    /// Returns the record that announces new keys, and those keys. The old ones are wiped.
     fn rekeyed(&self, mut context: Sender) -> Result<(Vec<u8>, Sender), EndToEndError> {
         let mut secret = Zeroizing::new([0; 64]);
         context.export(EXPORT, &mut *secret)?;
@@ -70,7 +71,7 @@ impl<R: Read> Sealing<R> {
         Ok((record(&mut context, REKEY, &encapsulated)?, next))
     }
 
-    /// Makes more bytes to read; none at the end.
+    /// Returns the next bytes of the sealed stream; none at its end.
     fn more(&mut self) -> io::Result<Vec<u8>> {
         match std::mem::replace(&mut self.step, Step::Done) {
             Step::First => {

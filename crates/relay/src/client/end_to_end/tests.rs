@@ -25,15 +25,15 @@ fn end(own: usize, peer: usize, names: [&str; 2]) -> EndToEnd {
     EndToEnd::with_rekey(&KEYS[own], &public(&KEYS[peer]), names, 40_000).unwrap()
 }
 
-/// A text that changes everywhere.
+/// A text without repetition.
 fn text(len: usize) -> Vec<u8> {
     (0..len).map(|at| ((at * 31) >> 3) as u8).collect()
 }
 
-/// Bytes of the record that proves the keys, and of an end.
+/// Length of the record that proves the keys, and of the one that ends the stream.
 const NOTHING: usize = 19 + 19;
 
-/// Carries so many bytes.
+/// Passes on this many bytes.
 fn pass(from: &mut impl Read, to: &mut impl Write, len: usize) {
     let mut bytes = vec![0; len];
     from.read_exact(&mut bytes).unwrap();
@@ -54,7 +54,7 @@ impl Write for Output {
     }
 }
 
-/// Carries a stream in pieces, which `change` may change, with the offset of each.
+/// Passes on a stream in pieces. `change` gets each piece with its offset, and may change it.
 fn carry(mut from: impl Read, mut to: impl Write, change: impl Fn(usize, &mut Vec<u8>)) -> io::Result<Vec<u8>> {
     let mut all = Vec::new();
     loop {
@@ -72,7 +72,7 @@ fn carry(mut from: impl Read, mut to: impl Write, change: impl Fn(usize, &mut Ve
 
 type Carried = io::Result<Vec<u8>>;
 
-/// Both directions between two ends; what each received, and what was on the way from `a` to `b`.
+/// Runs both directions between two ends. Returns what each received, and the bytes in transit from `a` to `b`.
 fn speak(
     (a, b): (&EndToEnd, &EndToEnd),
     texts: [Vec<u8>; 2],
@@ -108,7 +108,7 @@ fn texts_go_both_ways_and_nothing_of_them_is_seen_on_the_way() {
         assert_eq!(a.finished().unwrap(), (lengths[0] as u64, lengths[1] as u64));
         assert_eq!(b.finished().unwrap(), (lengths[1] as u64, lengths[0] as u64));
         let seen = |part: &[u8]| there.windows(part.len()).any(|window| window == part);
-        // Records of 16 KiB, and new keys after each third of them
+        // Records of 16 KiB, with new keys after every third one
         let records = lengths[0].div_ceil(16 << 10);
         let rekeys = records.saturating_sub(1) / 3;
         let overhead = FIRST + ENCAPSULATED + 19 * (records + 2) + 27 + (ENCAPSULATED + 19) * rekeys;
@@ -138,7 +138,7 @@ fn other_keys_and_other_names_open_nothing() {
 
 #[test]
 fn a_stream_that_was_changed_anywhere_is_not_authentic() {
-    // In the magic, the fresh key, both encapsulations, a record's length, a record, and after new keys
+    // In the magic, the fresh key, both encapsulations, a record's length, a record, and behind new keys
     for at in [3, 500, 2000, 2400, FIRST + ENCAPSULATED, FIRST + ENCAPSULATED + 40, 70_000] {
         let (a, b) = (end(0, 1, ["alice", "bob"]), end(1, 0, ["bob", "alice"]));
         let change = |start: usize, piece: &mut Vec<u8>| {
@@ -215,7 +215,7 @@ fn who_waits_for_one_that_does_not_seal_is_told() {
     assert_eq!(a.finished(), Err(EndToEndError::Other));
 }
 
-/// An input of which nothing comes before the other side's end did.
+/// An input that delivers nothing before the other side's end has arrived.
 struct Later<'a>(&'a EndToEnd, Cursor<Vec<u8>>);
 
 impl Read for Later<'_> {
@@ -247,22 +247,22 @@ fn a_relay_that_drops_what_one_side_says_and_acknowledges_it_is_noticed() {
     pass(&mut from_b, &mut to_a, FIRST);
     pass(&mut from_a, &mut to_b, FIRST + ENCAPSULATED);
     pass(&mut from_b, &mut to_a, ENCAPSULATED + NOTHING);
-    // All of alice's records are taken from her, and bob's stream comes to an end that is forged
+    // All of alice's records are dropped, and bob's stream gets a forged end
     from_a.read_to_end(&mut Vec::new()).unwrap();
     assert_eq!(a.finished(), Err(EndToEndError::Unconfirmed));
     drop(to_a);
     assert_eq!(a.finished(), Err(EndToEndError::Unconfirmed));
-    // Bob neither confirms what did not come, nor waits once nothing comes any more
+    // Bob confirms nothing that did not arrive, and does not wait once his input has ended
     drop(to_b);
     assert!(from_b.read_to_end(&mut Vec::new()).is_err());
     assert_eq!(b.finished(), Err(EndToEndError::Cut));
     assert!(output.0.lock().unwrap().is_empty());
 }
 
-/// A record: its kind, and what is in it.
+/// A record: its kind and content.
 type Told<'a> = (u8, &'a [u8]);
 
-/// Alice, who sent `sent` bytes and opens these records of bob's.
+/// Alice, who sent `sent` bytes (`None`: no end yet), opens these records of bob's.
 fn told(sent: Option<usize>, records: &[Told]) -> (io::Result<()>, EndToEnd) {
     let (a, b) = (end(0, 1, ["alice", "bob"]), end(1, 0, ["bob", "alice"]));
     b.0.agree(a.0.ends.first.clone()).unwrap();
@@ -307,7 +307,7 @@ fn a_receipt_counts_once_behind_both_ends_and_with_the_right_number() {
     opened.unwrap();
     assert_eq!(a.finished(), Err(EndToEndError::Unconfirmed), "it is missing");
     assert!(a.missing_receipt().is_some_and(|error| error.to_string() == EndToEndError::Unconfirmed.to_string()));
-    // It is due once both have ended
+    // A receipt is accepted once both ends were sent
     let cases: [(Option<usize>, &[Told]); 3] =
         [(None, &[end]), (Some(7), &[data]), (Some(7), &[end, (RECEIPT, &seven)])];
     for (sent, records) in cases {
@@ -325,7 +325,7 @@ fn another_version_is_told_from_another_protocol() {
     assert_eq!(carry(sealing, io::sink(), |_, _| ()).unwrap_err().to_string(), EndToEndError::Version.to_string());
 }
 
-/// Fails as a full disk does.
+/// Fails like a full disk.
 struct Full;
 
 impl Write for Full {
@@ -348,7 +348,7 @@ fn what_is_not_written_is_not_confirmed() {
         pass(&mut from_a, &mut to_b, FIRST + ENCAPSULATED);
         pass(&mut from_b, &mut to_a, ENCAPSULATED + NOTHING);
         let error = io::copy(&mut from_a, &mut to_b).unwrap_err();
-        // The failure is the output's own, and whoever waits for the stream hears of it after that
+        // The error is that of the output; those that wait for the stream are woken afterwards
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
         assert_eq!(b.0.state().failed, None);
         drop(to_b);
