@@ -1,4 +1,4 @@
-//! Who may have a session, and who may speak to whom, as a configuration says.
+//! The part of a configuration that says who may have a session, and who may speak to whom.
 
 use crate::{control::names::Allowed, policy::Policy};
 

@@ -1,4 +1,4 @@
-//! What each certificate has of this relay: its open sessions, and how often it may open some.
+//! Limits per certificate: its open sessions, and how often it may open some.
 
 use std::{
     borrow::Borrow,
@@ -10,26 +10,27 @@ use std::{
 
 use rustls::pki_types::CertificateDer;
 
-/// The certificate that a session was opened with, and those between it and its authority.
+/// A client's certificate, followed by the intermediate certificates up to its authority.
 pub(crate) type Chain = Arc<Vec<CertificateDer<'static>>>;
 
-/// How often one certificate may open sessions, and how many it may have.
+/// Limits on opening sessions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct OpenLimits {
     /// The most sessions of one certificate.
     pub(crate) sessions: u32,
-    /// The most openings a minute with one certificate; as many may come at once.
+    /// The most openings per minute with one certificate; as many may come in one burst.
     pub(crate) by_certificate: f64,
-    /// The most openings a minute of one session; likewise.
+    /// The most openings per minute of one session; as many may come in one burst.
     pub(crate) of_session: f64,
 }
 
-/// A share of so many events a minute, of which as many may come at once: what is kept is until when it is used up.
+/// A rate limit of so many events per minute, all of which may come in one burst. Stores the time until which it is
+/// used up (GCRA).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Minute(Option<Instant>);
 
 impl Minute {
-    /// Takes one event, if there is one left.
+    /// Takes one event; false if none is left.
     pub(crate) fn take(&mut self, per_minute: f64, now: Instant) -> bool {
         let begin = self.0.map_or(now, |used| used.max(now));
         let there = begin - now < Duration::from_secs(60);
@@ -40,7 +41,7 @@ impl Minute {
     }
 }
 
-/// By the certificate of the client itself.
+/// Key of a table: equality and hash are those of the client's own certificate, the first of the chain.
 #[derive(Debug)]
 struct ByLeaf(Chain);
 
@@ -68,34 +69,35 @@ impl PartialEq for ByLeaf {
 
 impl Eq for ByLeaf {}
 
-/// The certificates with open sessions, each once.
+/// Certificates with open sessions or used-up numbers, each stored once.
 #[derive(Debug, Default)]
 pub(crate) struct Certificates {
     uses: HashMap<ByLeaf, Uses>,
-    /// Bytes of the certificates: to add them up takes long, and others wait meanwhile.
+    /// Bytes of all certificates, kept up to date: adding them up would take long under the lock.
     bytes: u64,
 }
 
-/// Whether a certificate may open a session.
+/// The decision on opening a session with a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Opening {
     May,
-    /// It has all the sessions that it may have.
+    /// It has as many sessions as it may have.
     HasAll,
-    /// It opened too many of late.
+    /// It opened too many sessions recently.
     TooOften,
 }
 
 #[derive(Debug, Default)]
 struct Uses {
     sessions: u32,
-    /// Numbers that were used up with it: nobody can have them any more.
+    /// Numbers whose epochs were used up with this certificate. Nobody can get them any more, so they count as its
+    /// sessions.
     used_up: u32,
     opened: Minute,
 }
 
 impl Certificates {
-    /// Whether a certificate may open one more session, or, if it has this one already, open it anew.
+    /// Whether a certificate may open one more session, or, if it has the session already (`anew`), open that again.
     pub(crate) fn may_open(&mut self, chain: &Chain, anew: bool, limits: &OpenLimits, now: Instant) -> Opening {
         if !anew && self.has_all(chain, limits) {
             return Opening::HasAll;
@@ -105,25 +107,25 @@ impl Certificates {
         if in_time { Opening::May } else { Opening::TooOften }
     }
 
-    /// Whether a certificate has all the sessions that it may have, or has used their numbers up.
+    /// Whether a certificate has all the sessions that it may have, used-up numbers included.
     pub(crate) fn has_all(&self, chain: &Chain, limits: &OpenLimits) -> bool {
         self.uses.get(leaf(chain)).map_or(0, |uses| uses.sessions.saturating_add(uses.used_up)) >= limits.sessions
     }
 
-    /// A session was opened. Returns the chain that all sessions of this certificate share.
+    /// Counts an opened session. Returns the chain that all sessions of this certificate share.
     pub(crate) fn opened(&mut self, chain: &Chain) -> Chain {
         let chain = self.known(chain);
         self.uses.entry(ByLeaf(chain.clone())).or_default().sessions += 1;
         chain
     }
 
-    /// A number was used up with this certificate: it stays a part of what that may have.
+    /// Counts a number that was used up with this certificate against its limit of sessions.
     pub(crate) fn used_up(&mut self, chain: &Chain) {
         let chain = self.known(chain);
         self.uses.entry(ByLeaf(chain)).or_default().used_up += 1;
     }
 
-    /// The chain that is kept, this one if there is none yet.
+    /// The stored chain of this certificate; stores this one if there is none yet.
     fn known(&mut self, chain: &Chain) -> Chain {
         let known = self.uses.get_key_value(leaf(chain)).map(|(known, _)| known.0.clone());
         known.unwrap_or_else(|| {
@@ -132,7 +134,7 @@ impl Certificates {
         })
     }
 
-    /// A session has ended.
+    /// Counts a session that ended.
     pub(crate) fn closed(&mut self, chain: &Chain) {
         let Some(uses) = self.uses.get_mut(leaf(chain)) else { return };
         uses.sessions -= 1;
@@ -143,7 +145,7 @@ impl Certificates {
         }
     }
 
-    /// About how many bytes they take.
+    /// An estimate of their memory in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes + (self.uses.capacity() * (size_of::<(ByLeaf, Uses)>() + 1)) as u64
     }
@@ -205,7 +207,7 @@ mod tests {
         assert_eq!(certificates.may_open(&chain(1), false, &limits, now), Opening::HasAll, "the other is still open");
     }
 
-    /// Else who uses numbers up could have as many again.
+    /// Otherwise whoever uses up numbers could use up as many again.
     #[test]
     fn a_number_that_was_used_up_is_a_part_of_what_its_certificate_may_have() {
         let limits = OpenLimits { sessions: 3, by_certificate: 1e6, of_session: 1.0 };
@@ -224,7 +226,7 @@ mod tests {
         assert_eq!((certificates.uses.len(), certificates.bytes), (1, chain_bytes(&chain(1))));
     }
 
-    /// So many that some of them share a place in the table, which is full.
+    /// So many that some share a bucket of the table, which is full.
     #[test]
     fn certificates_are_not_taken_for_each_other_and_count_as_memory() {
         let many = 1792_u16;
@@ -233,7 +235,7 @@ mod tests {
             certificates.opened(&Arc::new(vec![number.to_be_bytes().to_vec().into(), vec![9; 6].into()]));
         }
         assert_eq!((certificates.uses.len(), certificates.uses.capacity()), (many.into(), many.into()));
-        // Bytes of two certificates and what is known of them, an entry and its byte in the table
+        // The DER bytes of two certificates and their allocations, a table entry and its control byte
         let least = u64::from(many) * (2 + 6 + 2 * 48 + size_of::<(ByLeaf, Uses)>() as u64 + 1);
         assert!((least..2 * least).contains(&certificates.bytes()), "{} of {least}", certificates.bytes());
     }

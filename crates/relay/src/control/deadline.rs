@@ -1,4 +1,4 @@
-//! A stream with a deadline for everything that is said over it: a slow client holds a thread no longer than others.
+//! A stream with one deadline for a whole exchange: a client that sends slowly holds a thread no longer than others.
 
 use std::{
     io::{self, Read, Write},
@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A TCP stream that works until a deadline.
+/// A TCP stream whose reads and writes fail after a deadline.
 #[derive(Debug)]
 pub(crate) struct Deadline {
     stream: Arc<TcpStream>,
@@ -19,7 +19,7 @@ impl Deadline {
         Deadline { stream: stream.into(), until: Instant::now() + time }
     }
 
-    /// From now on so much time.
+    /// Sets the deadline to `time` from now.
     pub(crate) fn extend(&mut self, time: Duration) {
         self.until = Instant::now() + time;
     }
@@ -32,7 +32,7 @@ impl Deadline {
     }
 }
 
-/// A socket reports its time limit as `WouldBlock`.
+/// Maps the error of a socket time-out, `WouldBlock`, to `TimedOut`.
 fn timed_out(error: io::Error) -> io::Error {
     if error.kind() == io::ErrorKind::WouldBlock { io::ErrorKind::TimedOut.into() } else { error }
 }

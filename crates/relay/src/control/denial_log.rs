@@ -1,5 +1,4 @@
-//! Which refusals of requests have a line in the log: a few a second, whatever is tried, so that other events find room there. The
-//! rest is counted.
+//! Which refused requests are logged: a few per second, so that other events find room in the log. The rest is counted.
 
 use std::{
     collections::HashMap,
@@ -10,27 +9,27 @@ use std::{
 
 use crate::address::share_of;
 
-/// Lines in a second about requests from one address, and from all.
+/// The most lines per second about requests from one address, and from all.
 const FROM_ONE: u32 = 8;
 pub(super) const FROM_ALL: usize = 64;
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What was refused of late.
+/// Refusals logged in the current second.
 #[derive(Debug, Default)]
 pub(super) struct DenialLog(Mutex<Recent>);
 
 #[derive(Debug, Default)]
 struct Recent {
-    /// When the second began.
+    /// When the current second began.
     since: Option<Instant>,
-    /// Lines in it.
+    /// Lines logged in it, by address.
     from: HashMap<IpAddr, u32>,
     lines: usize,
     left_out: u64,
 }
 
 impl DenialLog {
-    /// Whether a refusal of a request from here is logged.
+    /// Whether a refusal of a request from this address is logged.
     pub(super) fn take(&self, from: IpAddr, now: Instant) -> bool {
         let recent = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if recent.since.is_none_or(|since| now.saturating_duration_since(since) >= SECOND) {
@@ -38,7 +37,7 @@ impl DenialLog {
             recent.from.clear();
             recent.lines = 0;
         }
-        // Then no address is noted any more
+        // Once all lines of a second are used, no more addresses are stored
         if recent.lines < FROM_ALL {
             let lines = recent.from.entry(share_of(from)).or_default();
             if *lines < FROM_ONE {
@@ -51,7 +50,7 @@ impl DenialLog {
         false
     }
 
-    /// How many were left out since this was last asked.
+    /// Returns, and resets, the number of refusals that were not logged.
     pub(super) fn left_out(&self) -> u64 {
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner).left_out)
     }

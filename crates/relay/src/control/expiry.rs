@@ -1,4 +1,4 @@
-//! What follows from when certificates and lists of revoked ones expire, and what an operator is told of it in time.
+//! Expiry of certificates and revocation lists: checks, and warnings to operators in time.
 
 use std::time::Duration;
 
@@ -13,11 +13,11 @@ use crate::control::{
 };
 
 const DAY: u64 = 86_400;
-/// How many days before its end an operator is told that the relay's certificate expires.
+/// How many days before its expiry the operator is warned of the relay's certificate.
 const SOON: u64 = 30;
 
 impl ServerTls {
-    /// Refuses a certificate that no client takes now.
+    /// Refuses a relay certificate that clients would refuse now.
     ///
     /// # Errors
     /// When it has expired, or is not valid yet.
@@ -36,21 +36,21 @@ impl ServerTls {
         self.validity.until
     }
 
-    /// When the first of the lists of revoked certificates is out of date.
+    /// When the first of the revocation lists expires.
     pub(crate) fn revocations_until(&self) -> Option<u64> {
         self.validity.revocations_until
     }
 
-    /// What an operator should know: the name of an event, and what to say.
+    /// Warnings to the operator: event name and text.
     pub(crate) fn warnings(&self) -> Vec<(&'static str, String)> {
         warnings(&self.files, self.validity, UnixTime::now().as_secs())
     }
 
-    /// Until when a chain that is valid stays so, if nothing is revoked; none if that cannot be said.
+    /// Until when a valid chain stays valid, revocations aside; `None` if that cannot be determined.
     pub(super) fn valid_until(&self, chain: &[CertificateDer<'_>]) -> Option<UnixTime> {
         let (certificate, between) = chain.split_first()?;
         let mut at = UnixTime::since_unix_epoch(Duration::from_secs(NEVER));
-        // Each certificate may end earlier than those before it
+        // Verify as of ever earlier times: each failure tells when one more certificate of the chain expires
         for _ in 0..=chain.len() {
             at = match self.verifier.verify_client_cert(certificate, between, at) {
                 Ok(_) => return Some(at),

@@ -1,28 +1,28 @@
-//! What metrics are told of names and certificates.
+//! Names and certificates as the metrics show them.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What the metrics ask of the names.
+/// Reads the state of names for the metrics.
 #[derive(Default)]
 pub(crate) struct NamesGauge {
     current: Option<Box<dyn Fn() -> Option<Gauged> + Send + Sync>>,
     last: Arc<Mutex<Gauged>>,
 }
 
-/// What they are told.
+/// What the metrics show.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Gauged {
     /// Numbers that belong to names or are used up.
     pub(crate) numbers: u32,
-    /// What names and certificates take, about.
+    /// Estimated memory of names and certificates.
     pub(crate) bytes: u64,
-    /// When the relay's certificate expires, and the first list of revoked ones is out of date, in seconds since 1970.
+    /// When the relay's certificate, and when the first revocation list expires, in seconds since 1970.
     pub(crate) certificate_until: Option<u64>,
     pub(crate) revocations_until: Option<u64>,
 }
 
 impl NamesGauge {
-    /// `current` tells nothing once there is no control plane any more.
+    /// `current` returns `None` once the control plane has ended.
     pub(super) fn new(
         current: impl Fn() -> Option<Gauged> + Send + Sync + 'static,
         last: &Arc<Mutex<Gauged>>,
@@ -30,7 +30,7 @@ impl NamesGauge {
         NamesGauge { current: Some(Box::new(current)), last: last.clone() }
     }
 
-    /// What is current, or was last: sessions live on while the relay drains.
+    /// The current values, or the last known ones: sessions live on while the relay drains.
     pub(crate) fn read(&self) -> Gauged {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(now) = self.current.as_ref().and_then(|current| current()) {

@@ -11,10 +11,10 @@ use rustls::ServerConnection;
 
 use crate::control::{deadline::Deadline, tls::ServerTls};
 
-/// How long a client may take for its first message: who connects and says nothing is not waited for longer.
+/// Time limit of a client's first message: a silent connection holds its place no longer.
 const HELLO: Duration = Duration::from_secs(2);
 
-/// A connection whose client is verified. It may take so much time in all.
+/// Completes the handshake and verifies the client; the connection may take so much time in all.
 pub(super) fn shake_hands(
     stream: Arc<TcpStream>,
     tls: &ServerTls,
@@ -23,13 +23,13 @@ pub(super) fn shake_hands(
     stream.set_nodelay(true)?;
     let mut connection = ServerConnection::new(tls.config.clone()).map_err(io::Error::other)?;
     let (start, mut stream) = (Instant::now(), Deadline::new(stream, time.min(HELLO)));
-    // The relay has nothing to say before that message is whole
+    // Until that message is complete, the relay has nothing to send
     while connection.is_handshaking() && !connection.wants_write() {
         if connection.read_tls(&mut stream)? == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         if let Err(error) = connection.process_new_packets() {
-            // The alert that says why, if the client still reads
+            // The alert gives the reason, if the client still reads
             let _ = connection.write_tls(&mut stream);
             return Err(io::Error::new(io::ErrorKind::InvalidData, error));
         }
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
     use crate::{control::fuzz::trial_files, serve::init};
 
-    /// However long a handshake may take. A part of the message is not the message.
+    /// The limit holds however long the whole handshake may take. An incomplete message does not lift it.
     #[test]
     fn who_says_nothing_is_not_waited_for() {
         let folder = tempfile::tempdir().unwrap();

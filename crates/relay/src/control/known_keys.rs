@@ -1,8 +1,9 @@
-//! Of which clusters the client of a name may know the keys that all share.
+//! Which shared cluster keys the client of a name may know. Those keys are replaced when it is no longer trusted or
+//! leaves.
 //!
 //! A name that is spelled out owns one number as long as it is allowed, so its client knows the keys of one cluster. A
-//! name that a wildcard allows owns nothing once its session has ended; and a number that is used up is replaced. Of
-//! such names nobody knows where in their groups they were.
+//! name allowed by a wildcard owns nothing once its session has ended, and a number that is used up is replaced. The
+//! clusters where such a name was before are not recorded, so its client may know keys of any cluster of its group.
 
 use std::{
     collections::{BTreeSet, HashSet},
@@ -13,8 +14,8 @@ use super::{Allowed, Group, Names, Number};
 use crate::patterns::Patterns;
 
 impl Names {
-    /// The runs where those were that a change takes out of their groups, but for what they own there. `now` is what is
-    /// allowed from now on.
+    /// The runs whose keys may be known to clients that a change removes from their groups, apart from the runs of
+    /// numbers that they own at this moment. `now` is what is allowed after the change.
     pub(super) fn runs_known_to_those_who_leave(
         &mut self,
         now: (&Allowed, &Patterns),
@@ -38,7 +39,7 @@ impl Names {
                 moved.insert(name.clone());
             }
         }
-        // Who is spelled out from now on, and was allowed by a wildcard
+        // Names that were allowed by a wildcard and are spelled out from now on
         for name in allowed.iter().flat_map(|(_, names)| names).filter(|name| !name.starts_with("*.")) {
             let Some(at) = self.allowed.find_wild(name).filter(|_| !self.is_revoked(name)) else { continue };
             let group = &self.groups[at as usize];
@@ -52,19 +53,20 @@ impl Names {
         runs
     }
 
-    /// The first index of a run for each of so many workers, which have a cluster of it each.
+    /// The first indexes of a run, one for each worker: indexes are dealt to the workers in turn, so each has one
+    /// cluster of the run.
     pub(crate) fn first_indexes(&self, run: u32, workers: u32) -> Range<u32> {
         let first = run * self.run;
         first..first.saturating_add(workers.min(self.run)).min(self.limit)
     }
 
-    /// An index of each cluster whose keys the client of a name may know: that of this number, and where else it may
-    /// have been.
+    /// One index in each cluster whose keys the client of a name may know: the cluster of this number, and those where
+    /// the name may have been before.
     pub(crate) fn clusters_known_to(&self, name: &str, number: Number, workers: u32) -> Vec<u32> {
         let elsewhere = !self.allowed.spells_out(name) || self.moved.contains(name);
         let group = self.allowed.find(name).filter(|_| elsewhere).map(|at| &self.groups[at as usize]);
         let runs = group.map_or(&[][..], |group| &group.runs);
-        // Workers take turns
+        // The first index of this worker in the run: indexes are dealt to the workers in turn
         let own = number.index - number.index % self.run + number.index % self.run % workers;
         runs.iter().flat_map(|run| self.first_indexes(*run, workers)).chain([own]).collect()
     }

@@ -1,11 +1,12 @@
-//! Which number belongs to which name. A name keeps its number while the relay runs; names in the configuration get
-//! numbers in its order, so that the same file gives the same numbers. Each time a number gets an owner, it gets a new
-//! generation too.
+//! The assignment of session numbers to names. A name keeps its number while the relay runs. Names that the
+//! configuration spells out get numbers in its order, so that the same file gives the same numbers. Each time a number
+//! gets an owner, it gets a new generation too.
 //!
-//! Numbers come in runs of one cluster each: schemes whose clients share keys share them within a run alone. Names under
-//! `[clusters]` have a run that no others are in; all other names share as many runs as they need.
+//! A number consists of an index and a generation. Indexes are divided into runs of consecutive ones, one cluster each:
+//! in schemes whose clients share keys, only clients of one run share them. Each group of `[clusters]` has one run of
+//! its own; all other names form one group, which takes as many runs as it needs.
 //!
-//! Names are lower case here, as DNS names that differ in case alone are the same.
+//! Names are in lower case here, because DNS names are compared without regard to case.
 
 #[path = "known_keys.rs"]
 mod known_keys;
@@ -23,29 +24,31 @@ use crate::{
     patterns::Patterns,
 };
 
-/// Who may have a session: the name of a cluster, or none for the rest, and its names. `*.x` stands for any first label.
+/// Who may have a session, by group: the name of a cluster (`None` for the other names), and the names in it. `*.x`
+/// allows any first label.
 pub(crate) type Allowed = Vec<(Option<String>, Vec<String>)>;
 
-/// Who may have a session, and who owns which number.
+/// Allowed names, and the owner of each number.
 #[derive(Debug)]
 pub(crate) struct Names {
     groups: Vec<Group>,
-    /// The names of all groups, each with the place of its group.
+    /// The names of all groups; the number of a pattern is the position of its group.
     allowed: Patterns,
     owners: HashMap<Box<str>, Owner>,
-    /// Bytes of their names: to add them up takes long, and others wait meanwhile.
+    /// Bytes of the owners' names, kept up to date: adding them up would take long under the lock.
     name_bytes: u64,
     certificates: Certificates,
     /// Names that may not have a session although they are allowed.
     revoked: Patterns,
-    /// Names that are spelled out and may know keys of any cluster of their group: a wildcard allowed them before, or they
-    /// had another number.
+    /// Names that are spelled out but may know keys of any cluster of their group, because a wildcard allowed them
+    /// before or they had another number.
     moved: HashSet<Box<str>>,
-    /// Indexes of names that are gone, and runs of clusters, which nobody gets before [`Names::settle`].
+    /// Indexes, and runs of clusters, whose owners are gone but whose sessions may not have ended: nobody gets them
+    /// before [`Names::settle`].
     leaving: (Vec<u32>, Vec<u32>),
-    /// Indexes that have had all their keys: nobody gets them any more.
+    /// Indexes whose epochs are used up: nobody gets them any more.
     used_up: HashSet<u32>,
-    /// Indexes of one run.
+    /// Length of a run, in indexes.
     run: u32,
     limit: u32,
     free_runs: BTreeSet<u32>,
@@ -53,7 +56,7 @@ pub(crate) struct Names {
     next_generation: u32,
 }
 
-/// What a name owns: the index of a session on this node, and the generation of its number.
+/// What a name owns: the index of a session on this node, and its generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Number {
     pub(crate) index: u32,
@@ -63,11 +66,11 @@ pub(crate) struct Number {
 #[derive(Debug)]
 struct Owner {
     number: Number,
-    /// The session, if one was opened.
+    /// The session, if one is open.
     open: Option<OpenSession>,
-    /// How many clients are opening it right now: meanwhile nobody else ends it.
+    /// How many clients are opening the session at this moment. Until they are done, nobody else ends it.
     opening: u32,
-    /// The epoch of the last keys that the number is known to have got from one of them.
+    /// The latest epoch known to have been issued for this number.
     latest: Option<u16>,
     opened: Minute,
 }
@@ -82,26 +85,26 @@ pub(crate) struct OpenSession {
     pub(crate) epoch: u16,
 }
 
-/// What a change takes away.
+/// What a change of the configuration takes away.
 #[derive(Debug, Default)]
 pub(crate) struct Gone {
-    /// Names, and what they owned.
+    /// Names that lost their numbers, and those numbers.
     pub(crate) names: Vec<(String, Number)>,
-    /// Runs whose sessions must share other keys from now on: those of clusters that are gone, which another one may
-    /// get, and those whose keys the client of a name may know although the name owns nothing there any more.
+    /// Runs whose shared keys must be replaced: those of clusters that are gone, which another cluster may get; and
+    /// those whose keys a client may know although its name owns nothing there any more.
     pub(crate) runs: Vec<u32>,
 }
 
-/// Names that share runs.
+/// A group of names that share runs.
 #[derive(Debug)]
 struct Group {
     cluster: Option<String>,
-    /// Those of its names that are wildcards.
+    /// The wildcards among its names.
     wild: BTreeSet<String>,
     runs: Vec<u32>,
-    /// How many indexes of the last run were given out.
+    /// How many indexes of the last run were handed out.
     given: u32,
-    /// Indexes whose owners are gone, the one that has been free longest first.
+    /// Indexes that were given back, the one that has been free longest first.
     free: VecDeque<u32>,
 }
 
@@ -112,23 +115,24 @@ pub(crate) enum NoNumber {
     Unknown,
     /// The name is allowed, but has no session.
     Absent,
-    /// The name was revoked.
+    /// The name is revoked.
     Revoked,
     /// All sessions are taken.
     Full,
-    /// The certificate has all the sessions that it may have.
+    /// The certificate has as many sessions as it may have.
     Share,
-    /// The session, or those of its certificate, were opened too often of late.
+    /// The session, or those of its certificate, were opened too often recently.
     TooOften,
-    /// Another opening of it came later, and has the session.
+    /// A later opening of the session replaced its keys.
     Superseded,
 }
 
 impl Names {
-    /// About how many bytes a name with an open session takes, without its certificate.
+    /// An estimate of the memory of a name with an open session, without its certificate.
     pub(crate) const BYTES: u64 = (2 * size_of::<(Box<str>, Owner)>() + 40) as u64;
 
-    /// Indexes below `limit`, in runs of `run`. Generations begin at `first_generation`, which should be random.
+    /// Manages indexes below `limit`, in runs of `run`. Generations start at `first_generation`, which should be
+    /// random.
     pub(crate) fn new(allowed: &Allowed, run: u32, limit: u32, first_generation: u32) -> Names {
         let free_runs = (0..limit.div_ceil(run)).collect();
         let mut names = Names {
@@ -150,16 +154,16 @@ impl Names {
         names
     }
 
-    /// Allows other names from now on, but for those that are revoked. Returns the names that are gone, and what they
-    /// owned, which others may have at once.
+    /// Replaces the allowed and the revoked names. Returns the names that lost their numbers, with those numbers, which
+    /// are free at once.
     pub(crate) fn set(&mut self, allowed: &Allowed, revoked: &[String]) -> Vec<(String, Number)> {
         let gone = self.change(allowed, revoked);
         self.settle(allowed);
         gone.names
     }
 
-    /// The same, but nobody gets what they owned before [`Names::settle`]: their sessions have to end first, as a new owner
-    /// would lose its own with them.
+    /// Like [`Names::set`], but the numbers stay reserved until [`Names::settle`]: their sessions must end first,
+    /// because a new owner would otherwise lose its own session with them.
     pub(crate) fn change(&mut self, allowed: &Allowed, revoked: &[String]) -> Gone {
         let mut now = Patterns::default();
         for (at, (_, names)) in allowed.iter().enumerate() {
@@ -192,39 +196,40 @@ impl Names {
             self.disown(name);
             self.leaving.0.push(number.index);
         }
-        // Clusters that are gone give back their runs
+        // The runs of clusters that are gone become free
         let free: Vec<u32> = before.into_iter().flat_map(|group| group.runs).collect();
         runs.extend(&free);
         self.leaving.1.extend(free);
         Gone { names, runs: runs.into_iter().collect() }
     }
 
-    /// A name owns nothing any more.
+    /// Takes its number away from a name.
     fn disown(&mut self, name: &str) {
         let Some(owner) = self.owners.remove(name) else { return };
         self.name_bytes -= name_bytes(name);
         owner.open.iter().for_each(|open| self.certificates.closed(&open.chain));
     }
 
-    /// The sessions of those that are gone have ended: others may have their numbers.
+    /// The sessions of names that are gone have ended: frees their numbers, and gives numbers to names that are spelled
+    /// out.
     pub(crate) fn settle(&mut self, allowed: &Allowed) {
         let (indexes, runs) = std::mem::take(&mut self.leaving);
         indexes.into_iter().for_each(|index| self.give_back(index));
         self.free_runs.extend(runs);
         for name in allowed.iter().flat_map(|(_, names)| names).filter(|name| !name.starts_with("*.")) {
-            // A name that finds no room now is told so when its client comes
+            // A name that finds no room now learns that when its client opens a session
             let _ = self.number(name);
         }
     }
 
-    /// An index is free, if its group still has it.
+    /// Frees an index, if a group still has its run.
     fn give_back(&mut self, index: u32) {
         if let Some(group) = self.groups.iter_mut().find(|group| group.runs.contains(&(index / self.run))) {
             group.free.push_back(index);
         }
     }
 
-    /// The number of a name that may have a session. Gives it one if it has none.
+    /// The number of a name that may have a session; assigns one if it has none.
     pub(crate) fn number(&mut self, name: &str) -> Result<Number, NoNumber> {
         if let Some(owner) = self.owners.get(name) {
             return Ok(owner.number);
@@ -244,12 +249,12 @@ impl Names {
                 fresh = group.fresh(self.run, self.limit);
             }
             let index = fresh.or_else(|| group.free.pop_front()).ok_or(NoNumber::Full)?;
-            // A run that another group had may have some of these
+            // A run that was another group's before may contain used-up indexes
             if !self.used_up.contains(&index) {
                 break index;
             }
         };
-        // 0 stands for a number that never had an owner
+        // 0 means that a number never had an owner
         let generation = self.next_generation.max(1);
         self.next_generation = generation.wrapping_add(1);
         let number = Number { index, generation };
@@ -259,7 +264,8 @@ impl Names {
         Ok(number)
     }
 
-    /// The first of those that are allowed and can have no number while all others keep theirs, and how many they are.
+    /// The first of the allowed names that can get no number while all others keep theirs, and how many such names
+    /// there are.
     pub(crate) fn left_out(&self, allowed: &Allowed) -> Option<(String, usize)> {
         let (mut runs, mut first, mut count) = (self.free_runs.len(), None, 0);
         for (group, (cluster, names)) in self.groups.iter().zip(allowed) {
@@ -278,14 +284,14 @@ impl Names {
         first.map(|first| (first.clone(), count))
     }
 
-    /// How many numbers these names take at least.
+    /// The least count of numbers that these names need.
     pub(crate) fn needed(&self, names: &[String]) -> usize {
         let (wild, spelled): (Vec<_>, Vec<_>) =
             names.iter().filter(|name| !self.is_revoked(name)).partition(|name| name.starts_with("*."));
         spelled.len() + usize::from(!wild.is_empty())
     }
 
-    /// The number of a name that has one. Changes nothing.
+    /// The number of a name that has one. Assigns nothing.
     pub(crate) fn find(&self, name: &str) -> Result<Number, NoNumber> {
         match self.owners.get(name) {
             Some(owner) => Ok(owner.number),
@@ -299,18 +305,18 @@ impl Names {
         self.revoked.find(name).is_some()
     }
 
-    /// How many numbers have owners, or are used up.
+    /// How many numbers have owners or are used up.
     pub(crate) fn used(&self) -> u32 {
         (self.owners.len() + self.used_up.len()) as u32
     }
 
-    /// About how many bytes names and certificates take.
+    /// An estimate of the memory of names and certificates.
     pub(crate) fn bytes(&self) -> u64 {
         let table = self.owners.capacity() * (size_of::<(Box<str>, Owner)>() + 1);
         self.name_bytes + table as u64 + self.certificates.bytes()
     }
 
-    /// All sessions that were opened: name, number, and when and with which certificate.
+    /// All open sessions: name, number, and the details of the opening.
     pub(crate) fn open_sessions(&self) -> impl Iterator<Item = (&str, Number, &OpenSession)> {
         self.owners.iter().filter_map(|(name, owner)| Some((&**name, owner.number, owner.open.as_ref()?)))
     }
@@ -321,7 +327,7 @@ impl Names {
     }
 }
 
-/// A short name takes what the allocator gives at least.
+/// The memory of a name, with the rounding and overhead of the allocator.
 fn name_bytes(name: &str) -> u64 {
     (name.len().next_multiple_of(16).max(16) + 8) as u64
 }

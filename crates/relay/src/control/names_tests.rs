@@ -5,14 +5,14 @@ fn list(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-/// Limits that none of these tests reaches.
+/// Limits that these tests do not reach.
 pub(super) const LIMITS: OpenLimits = OpenLimits { sessions: 9, by_certificate: 1e6, of_session: 1e6 };
 
 pub(super) fn rest(names: &[&str]) -> Allowed {
     vec![(None, list(names))]
 }
 
-/// A session that was opened with a certificate of this content.
+/// A session opened with a certificate of this content.
 pub(super) fn session(certificate: u8) -> OpenSession {
     let chain = Chain::new(vec![vec![certificate].into()]);
     OpenSession { since: Instant::now(), from: [127, 0, 0, 1].into(), chain, epoch: 1 }
@@ -78,7 +78,7 @@ fn clusters_share_no_run_and_come_and_go() {
     assert_eq!(number(&mut names, "1.a"), Err(NoNumber::Unknown));
     set(&mut names, &with(&[("b", &["*.b"]), ("c", &["*.c"])]));
     assert_eq!((number(&mut names, "1.b"), number(&mut names, "1.c")), (Ok(6), Ok(4)), "the run that is free again");
-    // A name that moves is another session
+    // A name that moves to another group gets another session
     let gone = set(&mut names, &with(&[("b", &["carol"])])[1..].to_vec());
     assert!(gone.contains(&("carol".to_owned(), 2)), "{gone:?}");
     assert_eq!(number(&mut names, "carol"), Ok(7));
@@ -146,7 +146,7 @@ fn one_certificate_does_not_take_the_numbers_of_the_others() {
     assert_eq!((taken, others), (50, 50));
     assert_eq!(open("0.load".into(), &greedy), Err(NoNumber::TooOften), "it was opened just now");
     assert_eq!(open("50.load".into(), &greedy), Err(NoNumber::Share));
-    // What has ended makes room, whichever way it ended
+    // A session that ended makes room, however it ended
     let number = names.find("0.load").expect("it is open");
     names.closed("0.load", number);
     assert_eq!(names.number_to_open("3.load", &greedy.chain, &limits, now), Err(NoNumber::TooOften));
@@ -157,7 +157,7 @@ fn one_certificate_does_not_take_the_numbers_of_the_others() {
     assert!((50 * 50..50 * 400).contains(&bytes), "{bytes}");
 }
 
-/// What a name gives back goes to those whose run it is of, whichever way it is given back.
+/// A returned number goes to names of the group that has its run, however it was returned.
 #[test]
 fn numbers_go_back_to_their_own_run() {
     let with = |rest: &[&str]| vec![(Some("a".to_owned()), list(&["x.a", "y.a"])), (None, list(rest))];
@@ -168,7 +168,7 @@ fn numbers_go_back_to_their_own_run() {
     );
     assert_eq!(set(&mut names, &with(&["carol", "bob"])), [("alice".to_owned(), 2)]);
     assert_eq!(number(&mut names, "bob"), Ok(2));
-    // Names that the configuration does not spell out
+    // Names allowed by a wildcard
     let mut names = new(&with(&["*.load"]), 2, 4);
     let first = names.number("1.load").expect("room");
     assert_eq!(
@@ -178,14 +178,14 @@ fn numbers_go_back_to_their_own_run() {
     assert!(names.opened("1.load", first, session(1)).is_ok());
     names.closed("1.load", first);
     assert_eq!((names.find("1.load"), number(&mut names, "3.load")), (Err(NoNumber::Absent), Ok(2)));
-    // And one that it does
+    // And a name that is spelled out
     let spelt = names.number("x.a").expect("it has one");
     assert!(names.opened("x.a", spelt, session(2)).is_ok());
     names.closed("x.a", spelt);
     assert_eq!((names.find("x.a"), names.open_sessions().count()), (Ok(spelt), 0));
 }
 
-/// A table that is full, so that nothing of it is to spare.
+/// The table of owners is full: none of its capacity is unused.
 #[test]
 fn names_and_their_certificates_count_as_memory() {
     let many = 1792;
@@ -198,19 +198,19 @@ fn names_and_their_certificates_count_as_memory() {
     };
     (0..many).for_each(|at| add(&mut names, at));
     assert_eq!((names.used(), names.owners.capacity()), (many, many as usize));
-    // A name of at most 16 bytes with what the allocator adds, an entry and its byte in the table
+    // A name of at most 16 bytes with the allocator's overhead, a table entry and its control byte
     let own = u64::from(many) * (16 + 8 + size_of::<(Box<str>, Owner)>() as u64 + 1);
     let certificates = names.certificates.bytes();
     assert!(certificates > u64::from(many) * 52, "{certificates}");
     let bytes = names.bytes();
     assert!((own + certificates..own + certificates + own / 4).contains(&bytes), "{bytes}");
-    // What is reckoned with for a name is enough when the table has just grown, and not much more.
+    // The budget for a name suffices when the table has just grown, and is not much more than that
     add(&mut names, many);
     let each = (names.bytes() - names.certificates.bytes()).div_ceil(u64::from(many) + 1);
     assert!((each..each + 32).contains(&Names::BYTES), "{each}");
 }
 
-/// Nobody gets a number before the session under it has ended, nor a run of a cluster.
+/// Nobody gets a number before the session under it has ended, nor the run of a cluster.
 #[test]
 fn what_somebody_leaves_is_free_once_its_session_has_ended() {
     let cluster = |name: &str| vec![(Some(name.to_owned()), list(&["x.a"]))];
@@ -223,7 +223,7 @@ fn what_somebody_leaves_is_free_once_its_session_has_ended() {
     }
 }
 
-/// So many names are looked up without a search: with one this would take minutes.
+/// Look-ups of this many names must not search: that would take minutes.
 #[test]
 fn hundreds_of_thousands_of_names() {
     let many = 200_000;
@@ -236,7 +236,7 @@ fn hundreds_of_thousands_of_names() {
     assert!(spelled.iter().skip(1000).all(|name| names.find(name).is_ok() && names.knows(name)));
 }
 
-/// What names and certificates take is kept as they come and go, and nothing of those that are gone is left.
+/// The memory count is kept as names and certificates come and go; those that are gone leave nothing in it.
 #[test]
 fn what_is_gone_counts_as_no_memory() {
     let mut names = new(&rest(&["*.load", "alice"]), 10, 10);
@@ -257,7 +257,8 @@ fn what_is_gone_counts_as_no_memory() {
     assert_eq!(names.name_bytes, 0);
 }
 
-/// Keys that a client may still know are shared with nobody else: where a wildcard allowed it, and where a cluster was.
+/// Keys that a client may still know are not shared with others: where a wildcard allowed it, and where its cluster
+/// was.
 #[test]
 fn runs_get_other_keys_when_somebody_leaves_them_without_a_session() {
     let with = |a: &[&str]| vec![(None, list(&["alice", "*.load"])), (Some("a".to_owned()), list(a))];
@@ -272,16 +273,17 @@ fn runs_get_other_keys_when_somebody_leaves_them_without_a_session() {
     assert_eq!(number(&mut names, "x.a"), Ok(2));
     let none = (Vec::new(), Vec::new());
     assert_eq!(runs(&mut names, &all, &[]), none);
-    // Wherever in its group it was
+    // It may have been anywhere in its group
     assert_eq!(runs(&mut names, &all, &["9.load"]), (Vec::new(), vec![0, 2]));
     assert_eq!(runs(&mut names, &all, &["9.load"]), none, "it was revoked before");
     assert_eq!(runs(&mut names, &all, &["9.load", "1.load", "eve", "b"]), (list(&["1.load"]), vec![0, 2]));
     assert_eq!(runs(&mut names, &all, &["7.a"]), (Vec::new(), vec![1]));
     assert_eq!(runs(&mut names, &all, &["*.a"]), (list(&["x.a"]), vec![1]));
-    // What was always spelled out and kept its number owns that as long as it is allowed: its own session is enough
+    // A name that was always spelled out and kept its number owns it as long as it is allowed: ending its session
+    // suffices
     runs(&mut names, &all, &[]);
     assert_eq!(runs(&mut names, &all, &["x.a"]), (list(&["x.a"]), Vec::new()));
-    // A wildcard goes, and then the cluster
+    // First the wildcard is removed, then the cluster
     runs(&mut names, &all, &[]);
     assert_eq!(runs(&mut names, &with(&["x.a"]), &[]), (Vec::new(), vec![1]));
     assert_eq!(runs(&mut names, &all[..1].to_vec(), &[]), (list(&["x.a"]), vec![1]));
@@ -289,7 +291,8 @@ fn runs_get_other_keys_when_somebody_leaves_them_without_a_session() {
     assert_eq!((names.first_indexes(3, 1), names.first_indexes(49, 9)), (6..7, 98..100));
 }
 
-/// A name that is spelled out may have been elsewhere in its group: by a wildcard, or under a number that was used up.
+/// A name that is spelled out may have been elsewhere in its group: through a wildcard, or under a number that was used
+/// up.
 #[test]
 fn who_was_elsewhere_takes_the_keys_of_its_whole_group_along() {
     let runs = |names: &mut Names, allowed: &Allowed, revoked: &[&str]| {
@@ -321,7 +324,7 @@ fn who_was_elsewhere_takes_the_keys_of_its_whole_group_along() {
     assert_eq!(runs(&mut names, &rest(&["alice", "bob"]), &[]), none);
     assert_eq!(known(&mut names, "alice"), [0, 1, 2].into());
     assert_eq!(runs(&mut names, &rest(&["bob"]), &[]), vec![0, 1, 2]);
-    // Who is spelled out in another group leaves this one
+    // A name that becomes spelled out in another group leaves this one
     let mut names = new(&with(&[]), 1, 100);
     let mut apart = with(&[]);
     apart.insert(0, (Some("a".to_owned()), list(&["1.load"])));

@@ -1,28 +1,29 @@
-//! How the session of a name is opened, opened anew, and ends.
+//! How the session of a name is opened, opened again, and ended.
 //!
-//! Several clients may open one session at once. Each opening gives its number new keys, of a later epoch, and those
-//! before it have lost theirs, in whichever order the openings are noted here.
+//! Several clients may open one session concurrently. Each opening gives its number keys of a later epoch, which
+//! replace those of the openings before it. The session belongs to the latest epoch, in whatever order the openings are
+//! recorded here.
 
 use std::time::Instant;
 
 use super::{Names, NoNumber, Number, OpenSession, Owner};
 use crate::control::certificates::{Chain, OpenLimits, Opening};
 
-/// Whether the keys of an epoch came later than those of another one. Epochs begin again after the last.
+/// Whether an epoch is later than another one; epochs wrap.
 fn is_later(epoch: u16, than: u16) -> bool {
     (epoch.wrapping_sub(than) as i16) > 0
 }
 
 impl Owner {
-    /// Whether keys of this epoch were replaced by others.
+    /// Whether keys of this epoch were replaced by later ones.
     fn has_later_than(&self, epoch: u16) -> bool {
         self.latest.is_some_and(|latest| is_later(latest, epoch))
     }
 }
 
 impl Names {
-    /// The number for a name whose session is to be opened with this certificate, if its share allows that. Then
-    /// [`Names::opened`], [`Names::not_opened`] or [`Names::taken_back`] follows.
+    /// Begins to open the session of a name: returns its number, if the limits of this certificate and of the session
+    /// allow that. [`Names::opened`], [`Names::not_opened`] or [`Names::taken_back`] must follow.
     pub(crate) fn number_to_open(
         &mut self,
         name: &str,
@@ -46,8 +47,8 @@ impl Names {
         Ok(number)
     }
 
-    /// Another number for a session that is being opened with this certificate, as nobody can use this one any more. It
-    /// stays a part of what the certificate may have: else one could use up all numbers.
+    /// Replaces the number of a session that is being opened, whose epochs are used up. The old number still counts
+    /// against the limit of this certificate; otherwise one certificate could use up all numbers.
     pub(crate) fn renew(
         &mut self,
         name: &str,
@@ -64,11 +65,11 @@ impl Names {
         Ok(number)
     }
 
-    /// The session of a name was opened under this number, unless the name owns it no longer, or another opening has
-    /// replaced its keys.
+    /// Records that the session of a name was opened under this number. Fails if the name does not own the number any
+    /// more, or if another opening has replaced the keys.
     pub(crate) fn opened(&mut self, name: &str, number: Number, mut open: OpenSession) -> Result<(), NoNumber> {
         let Some(owner) = self.owners.get_mut(name).filter(|owner| owner.number == number) else {
-            // A name that may have a session has lost its number to another opening, which found it used up
+            // If the name may still have a session, another opening found this number used up and replaced it
             return Err(self.find(name).err().filter(|why| *why != NoNumber::Absent).unwrap_or(NoNumber::Superseded));
         };
         if owner.has_later_than(open.epoch) {
@@ -83,7 +84,7 @@ impl Names {
         Ok(())
     }
 
-    /// The session of a name could not be opened under this number.
+    /// Records that the session of a name could not be opened under this number.
     pub(crate) fn not_opened(&mut self, name: &str, number: Number) {
         let Some(owner) = self.owners.get_mut(name).filter(|owner| owner.number == number) else { return };
         owner.opening = owner.opening.saturating_sub(1);
@@ -92,8 +93,8 @@ impl Names {
         }
     }
 
-    /// The keys of this epoch went to a client that may not have them, and are taken back. Whether the session that the
-    /// name had has ended with them: not if another opening came later.
+    /// Keys of this epoch were issued to a client that may not have them, and are revoked. Returns whether the name's
+    /// session ended with them: it did not if a later opening has replaced them.
     pub(crate) fn taken_back(&mut self, name: &str, number: Number, epoch: u16) -> bool {
         let Some(owner) = self.owners.get_mut(name).filter(|owner| owner.number == number) else { return false };
         let ended = !owner.has_later_than(epoch);
@@ -111,9 +112,9 @@ impl Names {
         self.owners.get(name).is_some_and(|owner| owner.opening > 0)
     }
 
-    /// The session of a name under this number has ended. A name that the configuration does not spell out gives its
-    /// number back, so that nobody takes them all by and by. Whether that is so: nothing changes while a client opens
-    /// it again.
+    /// Records that the session of a name under this number has ended. A name that is not spelled out gives its number
+    /// back, so that such names cannot use up all numbers over time. Returns false, and changes nothing, if the name
+    /// does not own the number or a client is opening it again.
     pub(crate) fn closed(&mut self, name: &str, number: Number) -> bool {
         let owner = self.owners.get_mut(name).filter(|owner| owner.number == number && owner.opening == 0);
         let Some(owner) = owner else { return false };
@@ -125,13 +126,13 @@ impl Names {
         true
     }
 
-    /// The same for the session that was opened at this time; whether it is still that one.
+    /// The same, provided that the open session is still the one opened at this time.
     pub(crate) fn closed_since(&mut self, name: &str, number: Number, since: Instant) -> bool {
         let open = self.owners.get(name).and_then(|owner| owner.open.as_ref());
         open.is_some_and(|open| open.since == since) && self.closed(name, number)
     }
 
-    /// The number of a name cannot be used any more, by anybody: it was used up with this certificate.
+    /// Takes a number out of use for good: its epochs were used up with this certificate.
     fn retire(&mut self, name: &str, number: Number, chain: &Chain) {
         if self.owners.get(name).is_none_or(|owner| owner.number != number) {
             return;

@@ -3,12 +3,12 @@ use super::{
     *,
 };
 
-/// An opening whose keys are of this epoch, with a certificate of this content.
+/// An opening whose keys have this epoch, with a certificate of this content.
 fn opening(certificate: u8, epoch: u16) -> OpenSession {
     OpenSession { epoch, ..session(certificate) }
 }
 
-/// Who has the session of a name.
+/// The open session of a name.
 fn holder(names: &Names, name: &str) -> Option<OpenSession> {
     names.open_sessions().find(|(open, ..)| *open == name).map(|(_, _, open)| open.clone())
 }
@@ -41,7 +41,7 @@ fn a_retired_number_is_given_to_nobody() {
     assert_eq!((names.number("alice"), names.used()), (Err(NoNumber::Full), 2));
 }
 
-/// A session that was opened again is not ended for what the one before it was.
+/// When a session ends, a later opening under the same number does not end with it.
 #[test]
 fn what_is_being_opened_is_not_ended() {
     for name in ["1.load", "alice"] {
@@ -50,26 +50,26 @@ fn what_is_being_opened_is_not_ended() {
         let number = names.number_to_open(name, &first.chain, &LIMITS, now).expect("room");
         assert!(!names.closed(name, number) && names.find(name) == Ok(number), "it is being opened");
         assert!(names.opened(name, number, first.clone()).is_ok());
-        // It is opened again while its end is on the way
+        // It is opened again before its end is recorded
         let again = OpenSession { since: first.since + std::time::Duration::from_secs(1), ..session(1) };
         assert_eq!(names.number_to_open(name, &again.chain, &LIMITS, now), Ok(number));
         assert!(!names.closed_since(name, number, first.since), "{name}");
         assert!(names.opened(name, number, again.clone()).is_ok());
         assert!(!names.closed_since(name, number, first.since), "{name}: another one");
-        // One that could not be opened leaves the one before
+        // A failed opening leaves the session before it open
         assert_eq!(names.number_to_open(name, &again.chain, &LIMITS, now), Ok(number));
         names.not_opened(name, number);
         assert_eq!(names.open_sessions().count(), 1);
         assert!(names.closed_since(name, number, again.since) && names.open_sessions().count() == 0);
         assert_eq!(names.find(name).is_ok(), name == "alice", "a number that nobody spelled out goes back");
-        // The first one that could not be opened leaves nothing
+        // If the first opening fails, nothing is left
         let number = names.number_to_open(name, &first.chain, &LIMITS, now).expect("room");
         names.not_opened(name, number);
         assert_eq!(names.find(name).is_ok(), name == "alice");
     }
 }
 
-/// Another number in place of one that is used up is not given back either while its session is being opened.
+/// A number that replaces a used-up one is not given back either while its session is being opened.
 #[test]
 fn what_is_opened_under_another_number_is_not_ended() {
     let mut names = new(&rest(&["*.load"]), 10, 10);
@@ -81,8 +81,8 @@ fn what_is_opened_under_another_number_is_not_ended() {
     assert!(names.closed("1.load", second) && names.find("1.load") == Err(NoNumber::Absent));
 }
 
-/// Of two clients that open a session at once, the one whose keys came last has it, in whichever order they are noted:
-/// who is revoked must be the one whose session ends.
+/// Of two concurrent openings of a session, the one with the later keys has it, in whatever order they are recorded: a
+/// revocation must end the session of the client that has the keys.
 #[test]
 fn of_two_openings_at_once_the_later_keys_count() {
     for (earlier, later) in [(1, 2), (u16::MAX, 0), (u16::MAX - 3, 2)] {
@@ -103,7 +103,7 @@ fn of_two_openings_at_once_the_later_keys_count() {
     }
 }
 
-/// A certificate was revoked while it opened a session that another client opens as well.
+/// A certificate is revoked while it opens a session that another client opens as well.
 #[test]
 fn an_opening_that_is_taken_back_ends_no_other_one() {
     for name in ["1.load", "alice"] {
@@ -114,23 +114,23 @@ fn an_opening_that_is_taken_back_ends_no_other_one() {
             names.number_to_open(name, &session(2).chain, &LIMITS, Instant::now()).expect("room");
             (names, number)
         };
-        // One that came later, and was noted before or after
+        // The other opening came later, and was recorded before or after
         let (mut names, number) = start();
         assert!(names.opened(name, number, opening(2, 6)).is_ok() && !names.taken_back(name, number, 5));
         assert_eq!(holder(&names, name).map(|open| open.epoch), Some(6));
         let (mut names, number) = start();
         assert!(names.taken_back(name, number, 5) && names.opened(name, number, opening(2, 6)).is_ok());
         assert_eq!(holder(&names, name).map(|open| open.epoch), Some(6));
-        // One that came earlier has lost its keys, before or after it was noted
+        // The other opening came earlier and has lost its keys, whether or not it was recorded yet
         let (mut names, number) = start();
         assert!(names.opened(name, number, opening(2, 5)).is_ok() && names.taken_back(name, number, 6));
         assert_eq!((names.open_sessions().count(), names.find(name).is_ok()), (0, spelled_out));
         let (mut names, number) = start();
         assert!(names.taken_back(name, number, 6) && names.find(name) == Ok(number), "it is still being opened");
-        // Whatever becomes of the number then, that is why
+        // Whatever becomes of the number then, this stays the reason
         assert_eq!(names.opened(name, number, opening(2, 5)), Err(NoNumber::Superseded));
         assert_eq!((names.open_sessions().count(), names.find(name).is_ok()), (0, spelled_out));
-        // Both
+        // One earlier and one later opening
         let (mut names, number) = start();
         assert!(names.taken_back(name, number, 6) && !names.taken_back(name, number, 5));
         assert_eq!((names.open_sessions().count(), names.find(name).is_ok()), (0, spelled_out));
@@ -138,7 +138,7 @@ fn an_opening_that_is_taken_back_ends_no_other_one() {
     }
 }
 
-/// A certificate uses up as many numbers as it may have sessions.
+/// A certificate can use up as many numbers as it may have sessions.
 #[test]
 fn one_certificate_does_not_use_up_the_numbers_of_the_others() {
     let limits = OpenLimits { sessions: 5, ..LIMITS };
@@ -156,7 +156,7 @@ fn one_certificate_does_not_use_up_the_numbers_of_the_others() {
     assert_eq!(names.number_to_open(name, &greedy.chain, &limits, now), Err(NoNumber::Share));
     assert!(names.number_to_open("2.load", &session(2).chain, &limits, now).is_ok());
     assert!(names.number_to_open("alice", &session(3).chain, &limits, now).is_ok());
-    // Nor does another group get them with their run
+    // Nor does another group get them together with the run
     assert_eq!(names.change(&rest(&[]), &[]).names.len(), 2);
     names.settle(&rest(&[]));
     names.set(&vec![(Some("a".to_owned()), vec!["*.a".to_owned()])], &[]);

@@ -1,8 +1,8 @@
-//! Who may begin a handshake: so many a second and so many at once, in all and from one address.
+//! Limits on TLS handshakes: how many per second and at once, in total and from one address.
 //!
-//! The share of an address is checked first, so that one address never uses up what others need. Handshakes that fail
-//! cost more of the share than those that succeed, and attempts that are refused cost some of it too. When all places are
-//! taken, a newcomer gets one of those that have no finished handshake, from the address that holds most of them.
+//! The share of an address is checked first, so that one address cannot use up what others need. A failed handshake
+//! costs more of the share than a successful one, and a refused attempt costs some too. When all places are taken, a
+//! newcomer gets the place of an unfinished handshake, from the address that holds most of them.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -13,18 +13,18 @@ use std::{
 
 use crate::address::share_of;
 
-/// What a failed handshake costs of its address's share, in handshakes.
+/// The cost of a failed handshake to its address, in handshakes.
 const FAILURE_COST: f64 = 4.0;
-/// Who has been without a finished handshake for so long makes room for others who hold as many places when there is
-/// none. If those who are younger did too, handshakes of a crowd would be begun all the time, and none be finished.
+/// How old an unfinished handshake must be before it makes room for an address that holds as many places. If younger
+/// ones had to go as well, a crowd would begin handshakes all the time and finish none.
 const GRACE: Duration = Duration::from_secs(1);
-/// Addresses that are remembered at once. Those with a full share need not be.
+/// The most addresses that are remembered. Those with a full share and no connection need not be.
 const ADDRESSES: usize = 100_000;
 
 /// The limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Rate {
-    /// Handshakes a second; as many as a second allows may come at once.
+    /// Handshakes per second; one second's worth may come in one burst.
     pub(crate) per_second: f64,
     /// Handshakes a second from one address.
     pub(crate) per_second_from_one: f64,
@@ -34,7 +34,7 @@ pub(crate) struct Rate {
     pub(crate) at_once_from_one: usize,
 }
 
-/// Decides who may begin a handshake. A refusal costs no cryptography.
+/// Decides who may begin a handshake. Refusing costs no cryptography.
 #[derive(Debug)]
 pub(crate) struct RateLimiter(Arc<Mutex<State>>);
 
@@ -42,20 +42,20 @@ pub(crate) struct RateLimiter(Arc<Mutex<State>>);
 struct State {
     rate: Rate,
     all: Bucket,
-    /// Connections by the number of their permit: the oldest first.
+    /// Connections by the number of their permit, so that the oldest comes first.
     inside: BTreeMap<u64, Inside>,
     next: u64,
     by_address: HashMap<IpAddr, Share>,
 }
 
-/// A connection that has a place.
+/// A connection that holds a place.
 #[derive(Debug)]
 struct Inside {
     address: IpAddr,
     since: Instant,
-    /// Its handshake has not ended yet.
+    /// Whether its handshake is unfinished.
     is_new: bool,
-    /// What ends it, until its handshake has ended.
+    /// The means to end it, while its handshake is unfinished.
     stream: Option<Arc<TcpStream>>,
 }
 
@@ -91,7 +91,7 @@ impl Bucket {
     }
 }
 
-/// The right to one connection, until dropped.
+/// A connection's right to a place, until dropped.
 #[derive(Debug)]
 pub(crate) struct Permit {
     state: Arc<Mutex<State>>,
@@ -115,12 +115,13 @@ impl RateLimiter {
         })))
     }
 
-    /// Other limits from now on.
+    /// Changes the limits.
     pub(crate) fn set(&self, rate: Rate) {
         lock(&self.0).rate = rate;
     }
 
-    /// A permit for a connection from this address, if the limits allow one. For it another one may lose its place.
+    /// A permit for a connection from this address, if the limits allow one. Another connection may lose its place for
+    /// it.
     pub(crate) fn admit(&self, address: IpAddr, now: Instant) -> Option<Permit> {
         let address = share_of(address);
         let mut state = lock(&self.0);
@@ -141,12 +142,13 @@ impl RateLimiter {
         if share.bucket.tokens < 1.0 {
             return None;
         }
-        // Whether there is room or not: who asks all the time must not be there first whenever there is some
+        // Charged even if there is no room: an address that asks all the time must not be the first whenever a place is
+        // free
         share.bucket.tokens -= 1.0;
         if state.all.tokens < 1.0 {
             return None;
         }
-        // Its own connections make room for it first, and those of others only where it has a share left
+        // Connections from its own address make room first; those from others only if its share allows one more
         let mut there = share.inside;
         while there >= rate.at_once_from_one {
             if !state.make_room_of_its_own(address, now) {
@@ -170,9 +172,9 @@ impl RateLimiter {
 }
 
 impl State {
-    /// Ends a connection without a finished handshake, for one from `newcomer`: the oldest of the address that holds
-    /// most of them, so that one that is alone at its address stays, however slow it is. Where the newcomer's address
-    /// would hold no fewer then, a young one stays too: its client may be about to answer.
+    /// Ends an unfinished handshake to make room for `newcomer`: the oldest of the address that holds most of them. A
+    /// client alone at its address therefore stays, however slow it is. If the newcomer's address would then hold as
+    /// many, a young handshake stays too: its client may be about to answer.
     fn make_room(&mut self, newcomer: IpAddr, now: Instant) -> bool {
         let mut held = HashMap::from([(newcomer, 1)]);
         for one in self.inside.values().filter(|one| one.is_new) {
@@ -184,25 +186,24 @@ impl State {
         self.end_oldest(of_most, least, now)
     }
 
-    /// The same where the newcomer's address has all the places that it may have.
+    /// The same where the newcomer's address has all the places that it may have: only its own handshakes make room.
     fn make_room_of_its_own(&mut self, newcomer: IpAddr, now: Instant) -> bool {
         self.end_oldest(|address| *address == newcomer, GRACE, now)
     }
 
-    /// Ends the connection that has been without a finished handshake for longest, of those from such addresses, unless
-    /// it is younger than `least`.
+    /// Ends the oldest unfinished handshake from the addresses that `from` accepts, unless it is younger than `least`.
     fn end_oldest(&mut self, from: impl Fn(&IpAddr) -> bool, least: Duration, now: Instant) -> bool {
         let oldest = self.inside.iter().find(|(_, one)| one.is_new && from(&one.address));
         let oldest = oldest.filter(|(_, one)| now.saturating_duration_since(one.since) >= least);
         let Some((&number, one)) = oldest else { return false };
         if let Some(stream) = &one.stream {
-            // Its thread reads that it has ended, if it has not yet
+            // Its thread sees the end of the stream and exits
             let _ = stream.shutdown(Shutdown::Both);
         }
         self.leave(number)
     }
 
-    /// Takes the place of a connection away. Whether it had one.
+    /// Frees the place of a connection. Returns whether it had one.
     fn leave(&mut self, number: u64) -> bool {
         let Some(left) = self.inside.remove(&number) else { return false };
         if let Some(share) = self.by_address.get_mut(&left.address) {
@@ -213,14 +214,14 @@ impl State {
 }
 
 impl Permit {
-    /// It is for this connection, which ends if another one gets its place.
+    /// Ties the permit to its connection, which is shut down if another one gets the place.
     pub(crate) fn is_for(&self, stream: &Arc<TcpStream>) {
         if let Some(one) = lock(&self.state).inside.get_mut(&self.number) {
             one.stream = Some(stream.clone());
         }
     }
 
-    /// The handshake is done: from now on it keeps its place. Whether it still has it.
+    /// The handshake succeeded: the connection keeps its place from now on. Returns whether it still has one.
     pub(crate) fn shaken(&self) -> bool {
         let mut state = lock(&self.state);
         let one = state.inside.get_mut(&self.number);
@@ -229,10 +230,11 @@ impl Permit {
         has_place
     }
 
-    /// The handshake failed.
+    /// The handshake failed: charges its address for it.
     pub(crate) fn failed(&self) {
         let mut state = lock(&self.state);
-        // Failures of one who has nothing left cost as much, or an address would have more of the handshakes by failing
+        // Charged even when the share is used up, down to this debt; otherwise an address would get more handshakes by
+        // failing
         let most = state.rate.per_second_from_one.max(1.0);
         if let Some(share) = state.by_address.get_mut(&self.address) {
             share.bucket.tokens = (share.bucket.tokens + 1.0 - FAILURE_COST).max(-most);

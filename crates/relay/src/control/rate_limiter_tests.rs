@@ -1,4 +1,4 @@
-//! Who gets a place for a handshake, and who loses its own.
+//! Tests of who gets a place for a handshake, and who loses one.
 #![allow(clippy::unwrap_used)]
 use std::net::Ipv4Addr;
 
@@ -50,7 +50,7 @@ fn one_address_cannot_lock_out_the_others() {
     let limits = Rate { per_second: 100.0, per_second_from_one: 25.0, at_once: 64, at_once_from_one: 16 };
     let limiter = RateLimiter::new(limits, start);
     let mut honest = 0;
-    // The flood of the review: 448 connections a second from one stranger, beside 20 honest ones
+    // A flood: 448 connections per second from one stranger, beside 20 honest clients
     for step in 0..448 * 5u32 {
         let now = start + Duration::from_secs_f64(f64::from(step) / 448.0);
         limiter.admit(from(66), now);
@@ -79,7 +79,7 @@ fn failed_handshakes_cost_more_and_a_network_of_ipv6_shares_one_limit() {
     assert!(limiter.admit(at("192.0.2.1"), now).is_some() && limiter.admit(at("::ffff:192.0.2.1"), now).is_none());
 }
 
-/// Whoever holds places without a credential keeps nobody out, from its own address or others.
+/// Places held by clients without credentials keep nobody out, neither from their own address nor from others.
 #[test]
 fn a_newcomer_gets_the_place_of_who_has_been_longest_without_a_handshake() {
     let start = Instant::now();
@@ -93,25 +93,25 @@ fn a_newcomer_gets_the_place_of_who_has_been_longest_without_a_handshake() {
     assert!(admit(5, 1009).is_none(), "the oldest one is young, and no address holds more than one");
     let fourth = admit(5, 1010).unwrap();
     assert_eq!([&known, &first, &second, &third, &fourth].map(Permit::has_place), [true, false, true, true, true]);
-    // A place that was lost is not given back once more
+    // A place that was lost is not given back a second time
     drop(first);
     assert!(admit(6, 1015).is_none());
-    // Who would hold more than all others makes room for itself
+    // An address that would hold more than all others makes room for itself
     let fifth = admit(4, 1030).unwrap();
     assert_eq!([&second, &third, &fifth].map(Permit::has_place), [true, false, true], "its own");
     assert!(admit(4, 1050).is_none() && second.has_place(), "its own is young");
-    // So does who uses up its own share
+    // So does one that has all its places
     drop(second);
     let sixth = admit(4, 1060).unwrap();
     assert!(admit(4, 2029).is_none());
     let seventh = admit(4, 2030).unwrap();
     assert_eq!([&fourth, &fifth, &sixth, &seventh].map(Permit::has_place), [true, false, true, true]);
     assert!(!fifth.shaken(), "too late");
-    // Whose handshake is done stays
+    // A finished handshake keeps its place
     assert!([&fourth, &sixth, &seventh].into_iter().all(Permit::shaken) && admit(5, 100_000).is_none());
 }
 
-/// Where an address holds most of the places, young ones go as well, and nobody else's.
+/// If one address holds most of the places, young handshakes from it make room as well, but nobody else's.
 #[test]
 fn the_address_that_holds_most_makes_room_first() {
     let start = Instant::now();
@@ -126,7 +126,7 @@ fn the_address_that_holds_most_makes_room_first() {
     assert_eq!(held(), [false, true, true, true], "the oldest of theirs, young as it is");
     let other = admit(3, 5020).unwrap();
     assert_eq!(held(), [false, false, true, true]);
-    // Two have two each: now those that are old alone make room, and none of an address that has fewer
+    // Two addresses hold two places each: now only old handshakes make room, and none of addresses that hold fewer
     assert!(admit(2, 5030).is_none() && admit(3, 5030).is_none());
     let more = admit(2, 6002).unwrap();
     assert_eq!(held(), [false, false, false, true]);
@@ -134,8 +134,8 @@ fn the_address_that_holds_most_makes_room_first() {
     assert!(slow.shaken());
 }
 
-/// Strangers at four addresses take every place, connect every few milliseconds, and hold no connection for long enough to
-/// have to make room.
+/// Strangers at four addresses take every place, reconnect every few milliseconds, and end each connection before it is
+/// old enough to have to make room.
 #[test]
 fn strangers_who_connect_all_the_time_keep_nobody_out() {
     let start = Instant::now();
@@ -156,7 +156,7 @@ fn strangers_who_connect_all_the_time_keep_nobody_out() {
         for last in (66..70).cycle().take(32) {
             strangers.extend(limiter.admit(from(last), now).map(|permit| (permit, now)));
         }
-        // A slow one now and then, which is alone at its address, and many quick ones
+        // A slow client now and then, alone at its address, and many quick ones
         for (last, every, time) in [(1, 400, 1500), (2, 20, 50)] {
             if step % every == 7 {
                 came += 1;
@@ -172,7 +172,7 @@ fn strangers_who_connect_all_the_time_keep_nobody_out() {
     assert_eq!(served, came, "all that came");
 }
 
-/// Else who asks more often than others gets what becomes free.
+/// Otherwise those who ask more often than others get whatever becomes free.
 #[test]
 fn attempts_that_are_refused_cost_some_of_the_share() {
     let now = Instant::now();
@@ -185,7 +185,7 @@ fn attempts_that_are_refused_cost_some_of_the_share() {
     assert!(limiter.admit(from(3), now).is_some() && limiter.admit(from(2), now + GRACE).is_some());
 }
 
-/// Four strangers who fail as often as they may must not use up what there is for all.
+/// Four strangers who fail as often as they can must not use up the total.
 #[test]
 fn who_has_nothing_left_of_its_share_pays_for_failures_too() {
     let start = Instant::now();
@@ -199,7 +199,7 @@ fn who_has_nothing_left_of_its_share_pays_for_failures_too() {
     assert!(limiter.admit(from(1), after(1300)).is_some());
 }
 
-/// The connection of who loses its place ends.
+/// A connection that loses its place is ended.
 #[test]
 fn who_makes_room_is_sent_away() {
     use std::{io::Read, net::TcpListener};
@@ -227,7 +227,7 @@ fn other_limits_hold_from_now_on() {
     assert_eq!((inside.len(), more.len()), (3, 1));
 }
 
-/// Addresses whose share is full again are forgotten when there are too many, unless they have a connection.
+/// When there are too many addresses, those with a full share and no connection are forgotten.
 #[test]
 fn so_many_addresses_are_remembered_and_no_more() {
     let start = Instant::now();

@@ -1,5 +1,6 @@
-//! What fuzzing asks of the files behind TLS: authorities, certificates, keys and lists of revoked ones. Whatever stands in them, they
-//! are refused with the name of the file or used, nobody who was revoked is valid, and no certificate but one that the authority signed.
+//! Fuzz target: the files behind TLS (authorities, certificates, keys, revocation lists). Whatever they contain, they
+//! are used, or refused with an error that names the file; no revoked certificate is valid, and only those that the
+//! authority signed are.
 
 use std::{
     fs::{self, OpenOptions, Permissions},
@@ -25,8 +26,8 @@ use super::{
 };
 use crate::serve::init::authority_params;
 
-/// Writes `authority.crl` into a folder that [`init`](crate::serve::init) made: the certificates of `revoked` are not valid any more.
-/// An older list is replaced.
+/// Writes `authority.crl`, with the certificates of `revoked` and this number, into a folder that
+/// [`init`](crate::serve::init) made. Replaces an older list.
 ///
 /// # Errors
 /// When a file is missing, or cannot be written.
@@ -54,7 +55,7 @@ pub fn revoke(folder: &Path, number: u64, revoked: &[&str]) -> io::Result<()> {
     fs::write(folder.join("authority.crl"), list.pem().map_err(io::Error::other)?)
 }
 
-/// Issues the certificate of a client anew, which expires after this time.
+/// Issues a new certificate for a client, which expires after this time.
 ///
 /// # Errors
 /// When a file is missing, or cannot be written.
@@ -70,7 +71,7 @@ pub fn expire(folder: &Path, name: &str, after: Duration) -> io::Result<()> {
     fs::write(folder.join(format!("{name}.pem")), certificate.pem())
 }
 
-/// The authority of such a folder.
+/// The authority of a folder that `init` made.
 fn authority(folder: &Path) -> io::Result<Issuer<'static, KeyPair>> {
     let key = KeyPair::from_pem(&fs::read_to_string(folder.join("authority.key"))?).map_err(io::Error::other)?;
     Ok(Issuer::new(authority_params().map_err(io::Error::other)?, key))
@@ -80,20 +81,20 @@ fn certificate(path: &Path) -> Result<CertificateDer<'static>, pem::Error> {
     CertificateDer::from_pem_file(path)
 }
 
-/// A file that may be changed: as PEM, and what is in it.
+/// A file that may be changed: its PEM label, path and content.
 struct Changeable {
     label: &'static str,
     pem: Vec<u8>,
     der: Vec<u8>,
 }
 
-/// The files of a relay, with certificates of its clients and of another authority.
+/// The files of a relay, certificates of its clients, and one of another authority.
 pub struct FilesFuzz {
     files: TlsFiles,
     /// The authority, the relay's certificate, its key, the list of revoked certificates.
     genuine: [Changeable; 4],
     unchanged: ServerTls,
-    /// A client's, which is valid; one that was revoked; one of another authority.
+    /// Certificates of clients: a valid one, a revoked one, and one of another authority.
     clients: [CertificateDer<'static>; 3],
     /// Where a changed file is written.
     changed: PathBuf,
@@ -106,8 +107,8 @@ impl std::fmt::Debug for FilesFuzz {
 }
 
 impl FilesFuzz {
-    /// With two folders as `serve --init` makes them: the relay's, with alice, bob and `authority.crl`, which has bob, and another
-    /// one with alice.
+    /// Takes two folders made by `serve --init`: the relay's, with alice, bob and an `authority.crl` that revokes bob;
+    /// and one of another authority, with alice.
     pub fn new(ours: &Path, theirs: &Path) -> FilesFuzz {
         let files = TlsFiles { crl: Some(ours.join("authority.crl")), ..trial_files(ours, "relay") };
         let crl = CertificateRevocationListDer::from_pem_file(ours.join("authority.crl")).expect("a list");
@@ -127,17 +128,17 @@ impl FilesFuzz {
         FilesFuzz { files, genuine, unchanged, clients, changed: ours.join("changed") }
     }
 
-    /// A file by its number, if there are so many: what PEM calls its content, the file, and the content.
+    /// A file by its number, if there is one: its PEM label, the file, and the decoded content.
     pub fn genuine(&self, which: usize) -> Option<(&'static str, &[u8], &[u8])> {
         self.genuine.get(which).map(|file| (file.label, &file.pem[..], &file.der[..]))
     }
 
-    /// The certificate of a client that is valid.
+    /// The certificate of a valid client.
     pub fn alice(&self) -> &[u8] {
         &self.clients[0]
     }
 
-    /// Takes a text for a file of the relay's, and of a client's, who has the same.
+    /// Uses a text as one of the files, for a relay and for a client.
     pub fn file(&self, which: usize, text: &[u8]) {
         let genuine = text == self.genuine[which].pem;
         let _ = fs::remove_file(&self.changed);
@@ -153,9 +154,9 @@ impl FilesFuzz {
         place.clone_from(&self.changed);
         let named = |error: &TlsError| {
             let text = error.to_string();
-            // Certificate and key that do not belong together are no one file's
+            // A certificate and a key that do not match are the fault of no single file
             assert!(text.contains("changed") || matches!(error, TlsError::Tls(_)), "{text}");
-            // What stands in the file is not repeated
+            // Errors must not repeat the content of a file
             let all = format!("{text} {error:?}");
             assert!(all.len() < 600, "{all}");
         };
@@ -183,7 +184,7 @@ impl FilesFuzz {
         }
     }
 
-    /// Takes a certificate that a client shows: it is valid if it is alice's, and what it names are names.
+    /// Verifies a client's certificate: only alice's is valid, and the names in it are names.
     pub fn client(&self, client: &[u8]) {
         let client = &CertificateDer::from(client.to_vec());
         let valid = self.unchanged.is_valid(slice::from_ref(client));

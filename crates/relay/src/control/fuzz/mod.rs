@@ -1,6 +1,6 @@
-//! What fuzzing asks of the control plane over a connection: strangers get nothing but alerts of TLS; each line of a client is answered
-//! as a model says, in its order, whatever was asked before; a record that was changed, repeated, left out or came too early ends the
-//! connection; afterwards exactly those sessions are open whose opening was asked for, and another client is still answered.
+//! Fuzz target: the control plane over a connection. Strangers get nothing but TLS alerts; each line of a client is
+//! answered as a model says, in order; a record that was changed, repeated, dropped or sent too early ends the
+//! connection; afterwards exactly those sessions are open that were requested, and another client is still served.
 
 mod files;
 mod model;
@@ -44,7 +44,7 @@ impl std::fmt::Debug for ControlFuzz {
     }
 }
 
-/// Names that are asked for.
+/// Names in requests.
 const NAMES: [&str; 16] = [
     "alice",
     "bob",
@@ -64,14 +64,15 @@ const NAMES: [&str; 16] = [
     "\u{e9}\n\".load.test",
 ];
 
-/// The files of one name in a folder that `serve --init` made.
+/// The files of one name in a folder made by `serve --init`.
 pub(crate) fn trial_files(folder: &Path, name: &str) -> TlsFiles {
     let file = |ending: &str| folder.join(format!("{name}.{ending}"));
     TlsFiles { authority: folder.join("authority.pem"), certificate: file("pem"), key: file("key"), crl: None }
 }
 
 impl ControlFuzz {
-    /// With two folders as `serve --init` makes them: the relay's, with alice, bob, eve and `*.load.test`, and another one with alice.
+    /// Takes two folders made by `serve --init`: the relay's, with alice, bob, eve and `*.load.test`, and one of
+    /// another authority, with alice.
     pub fn new(ours: &Path, theirs: &Path) -> ControlFuzz {
         let files =
             |folder: &Path, name: &str| TlsFiles { authority: ours.join("authority.pem"), ..trial_files(folder, name) };
@@ -85,11 +86,11 @@ impl ControlFuzz {
         ControlFuzz { tls, clients: clients.into_iter().map(client).collect(), running: Mutex::new(None) }
     }
 
-    /// The first byte says who connects, how, and how it ends; the second what is configured.
+    /// The first byte says who connects, how, and how the connection ends; the second selects the configuration.
     pub fn run(&self, bytes: &[u8]) {
         let Some((&[how, rules], rest)) = bytes.split_first_chunk() else { return };
         let mut kept = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        // What a failed input leaves behind is not used any more
+        // A relay on which an input failed is not used again
         let mut running = kept.take().unwrap_or_else(|| Running::start(self));
         let who = [Who::Alice, Who::Load, Who::Eve, Who::Stranger][usize::from(how >> 2 & 3)];
         let rules = Rules {
@@ -110,15 +111,15 @@ impl ControlFuzz {
     }
 }
 
-/// One client's connection, and what must be answered.
+/// One client's connection, and what the relay must answer.
 struct Talk<'a> {
     fuzz: &'a ControlFuzz,
     running: &'a mut Running,
     model: Model,
     who: Who,
-    /// Lines of this connection.
+    /// Lines sent over this connection.
     asked: usize,
-    /// The last grants, of which the last one alone is good.
+    /// The address and the grants of the last session; only the last grant is valid.
     grant: Option<(Address, Vec<Grant>)>,
 }
 
@@ -133,14 +134,14 @@ impl Talk<'_> {
             edit = Some((flight, u16::from_be_bytes([high, low]), fault)).filter(|edit| edit.2 != 0);
             bytes = rest;
         }
-        // A length that has changed lets the relay wait for more, as a client that stalls does
+        // With a changed record length the relay waits for more, as it does for a client that stalls
         let time = if stalls || edit.is_some() { SHORT } else { LONG };
         self.running.set(self.fuzz, &mut self.model, rules, time);
         let stats = self.running.stats.clone();
         let before = [&stats.handshakes, &stats.denied, &stats.opened].map(read);
         let mut peer = Peer::new(self.running.control.address(), &self.fuzz.clients[self.who as usize].0);
         peer.shake_hands(edit);
-        // Else the relay may end the connection at any moment
+        // Otherwise the relay may end the connection at any moment
         let exact = !stalls && edit.is_none();
         let broken = if how & 3 == 1 {
             self.text(&mut peer, end, exact, bytes);
@@ -163,7 +164,8 @@ impl Talk<'_> {
             assert_eq!(after, before, "a client of another authority was let in");
         }
         if exact && self.who != Who::Stranger {
-            // A record that cannot be opened may arrive with the end of the handshake, which then counts as failed
+            // A record that cannot be opened may arrive together with the end of the handshake, which then counts as
+            // failed
             let none = u64::from(broken && self.asked == 0);
             assert!((1 - none..=1).contains(&(after[0] - before[0])), "handshakes");
             assert_eq!([after[1] - before[1], after[2] - before[2]], [self.model.denied, self.model.opened]);
@@ -171,7 +173,8 @@ impl Talk<'_> {
         }
     }
 
-    /// Sessions are open as the model says, the last grant is good, and bob finds who is there.
+    /// Checks that sessions are open as the model says, that only the last grant is valid, and that bob finds who is
+    /// there.
     fn state(&mut self) {
         let listed: Vec<String> = self.running.control.list().into_iter().map(|listed| listed.name).collect();
         assert!(listed.iter().eq(self.model.open.keys()), "{listed:?} are open, not {:?}", self.model.open);
@@ -186,7 +189,7 @@ impl Talk<'_> {
         }
     }
 
-    /// What must be answered to a text that the relay reads to its end, or to the last line end.
+    /// The answers to a text that the relay reads to its end, or to its last line end.
     fn expected(&mut self, text: &[u8], to_its_end: bool) -> Vec<Expected> {
         let (mut lines, whole) = lines(text);
         if !whole && !to_its_end {
@@ -198,7 +201,7 @@ impl Talk<'_> {
         lines.into_iter().take(left).map(|line| self.model.answer(self.who, certificate, line)).collect()
     }
 
-    /// Any text at once. A text whose end is not a line's counts if TLS says that it ends there.
+    /// Sends any text at once. An incomplete last line counts if TLS announces the end of the text.
     fn text(&mut self, peer: &mut Peer, end: u8, exact: bool, bytes: &[u8]) {
         let Some((&len, text)) = bytes.split_first() else { return };
         for piece in text.chunks(1 + 4 * usize::from(len)) {
@@ -213,12 +216,13 @@ impl Talk<'_> {
         if self.who != Who::Stranger {
             let all = lines(text).0.len();
             let expected = self.expected(text, end != 1 && end != 3);
-            // What the relay does not read may take answers away that were on their way
+            // Closing with unread data may discard answers that were in transit
             self.take(peer, &expected, exact && all <= REQUESTS as usize);
         }
     }
 
-    /// Requests, each after the answer to the one before, while rules change; some records are changed on their way. Whether one was.
+    /// Sends requests, each after the answer to the one before, while the rules change; some records are tampered with.
+    /// Returns whether one was.
     fn requests(&mut self, peer: &mut Peer, exact: bool, mut bytes: &[u8]) -> bool {
         let mut line = line(&Request::Find("alice".into()));
         while let Some((&[what, which], rest)) = bytes.split_first_chunk() {
@@ -261,10 +265,10 @@ impl Talk<'_> {
             }
             let records = peer.seal(&text);
             let Some((head, body)) = records.split_first_chunk::<5>() else { continue };
-            // Within the first record, and not in its version, which TLS passes over
+            // Within the first record, but not in its version, which TLS ignores
             let at = usize::from(which) * 7 % usize::from(u16::from_be_bytes([head[3], head[4]])).min(body.len());
             match what >> 3 {
-                // Left out
+                // Dropped
                 1 => {
                     let next = peer.seal(&text);
                     peer.send(&next);
@@ -281,9 +285,9 @@ impl Talk<'_> {
                     records[5 + at] ^= 1 << (which & 7);
                     peer.send(&records);
                 }
-                // Cut
+                // Truncated
                 4 => peer.send(&records[..at]),
-                // Too early
+                // Sent too early
                 5 => {
                     let next = peer.seal(&text);
                     peer.send(&[next, records].concat());
@@ -307,7 +311,7 @@ impl Talk<'_> {
         }
     }
 
-    /// Takes as many answers, or fewer if the connection may have ended.
+    /// Checks that as many answers arrive, or fewer if the connection may have ended.
     fn take(&mut self, peer: &mut Peer, expected: &[Expected], exact: bool) {
         let answers = peer.answers(expected.len());
         assert!(!exact || answers.len() == expected.len(), "{} answers to {} requests", answers.len(), expected.len());

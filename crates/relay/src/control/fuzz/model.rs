@@ -1,5 +1,5 @@
-//! What the control plane must answer, told by who asks and what was asked before. It knows names, not numbers: an address is what
-//! the relay says first, and stays that while the name owns it.
+//! A model of the control plane: what it must answer to whom, given what was requested before. The model knows names,
+//! not numbers: a name's address is whatever the relay says first, and stays the same while the name owns it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,12 +11,13 @@ use super::super::{
 };
 use crate::address::Address;
 
-/// The most sessions, and those that have a number in any case.
+/// The most sessions, and those that have numbers from the start.
 pub(super) const SESSIONS: usize = 4;
 const PLAIN: [&str; 2] = ["alice", "bob"];
 const WILD: &str = "*.load.test";
 
-/// Who asks: certificates of these names, the third of which may have no session, and one of another authority.
+/// Who asks: owners of certificates with these names (the third may have no session), and of one from another
+/// authority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Who {
     Alice,
@@ -35,15 +36,16 @@ pub(super) enum Expected {
     Refused(&'static str),
 }
 
-/// What is configured.
+/// The part of the configuration that changes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rules {
     pub(super) revoked: Vec<String>,
     /// Whether `*.load.test` may have sessions.
     pub(super) wild: bool,
-    /// Whether alice and the others of `load.test` are of one tenant, bob of another, and a rule lets alice and bob speak.
+    /// Whether alice and the other names of `load.test` form one tenant and bob another, with a rule that lets alice
+    /// and bob speak.
     pub(super) tenants: bool,
-    /// Sessions of one certificate.
+    /// The most sessions of one certificate.
     pub(super) share: usize,
 }
 
@@ -68,17 +70,18 @@ fn is_load(name: &str) -> bool {
 #[derive(Default)]
 pub(super) struct Model {
     pub(super) rules: Rules,
-    /// Who owns a number, and the address, once it is known.
+    /// The names that own numbers, with their addresses once known.
     owners: BTreeMap<String, Option<Address>>,
-    /// Whose session is open, and who opened it.
+    /// The names whose sessions are open, and who opened them.
     pub(super) open: BTreeMap<String, Who>,
-    /// Requests that were refused, and sessions that were opened.
+    /// Requests refused, and sessions opened.
     pub(super) denied: u64,
     pub(super) opened: u64,
 }
 
 impl Model {
-    /// Other rules: names that they do not allow are gone, and those without a wildcard have numbers while there are any.
+    /// Changes the rules: names that are no longer allowed are removed, and spelled-out names get numbers while there
+    /// are any.
     pub(super) fn set(&mut self, rules: Rules) {
         self.owners.retain(|name, _| rules.allows(name) && !rules.is_revoked(name));
         self.open.retain(|name, _| self.owners.contains_key(name));
@@ -90,7 +93,7 @@ impl Model {
         self.rules = rules;
     }
 
-    /// What must be answered to a line of this client, whose certificate is `certificate`.
+    /// The answer to a line from this client, whose certificate is `certificate`.
     pub(super) fn answer(&mut self, who: Who, certificate: &CertificateDer<'_>, line: &[u8]) -> Expected {
         let expected = match serde_json::from_slice(line) {
             Ok(Request::Open(name)) => self.open(who, certificate, name.to_ascii_lowercase()),
@@ -150,7 +153,7 @@ impl Model {
         if self.rules.is_revoked(&name) {
             return Expected::Refused("this name was revoked");
         }
-        // No certificate can have another name, so no client has it
+        // No certificate can have any other name, so no client has it
         let possible = matches!(ServerName::try_from(&*name), Ok(ServerName::DnsName(_)));
         if possible && self.rules.allows(&name) {
             Expected::Absent(name)
@@ -159,7 +162,7 @@ impl Model {
         }
     }
 
-    /// Compares, and notes addresses.
+    /// Compares an answer with the expected one, and records new addresses.
     pub(super) fn check(&mut self, expected: &Expected, answer: &Response) {
         match (expected, answer) {
             (Expected::Opened(name), Response::Opened { session, generation, .. }) => {
@@ -180,7 +183,7 @@ impl Model {
     }
 }
 
-/// The lines of a text, as long as they may be at most, and whether the last one has come to its end.
+/// The lines of a text, cut at the longest length, and whether the last one is complete.
 pub(super) fn lines(mut text: &[u8]) -> (Vec<&[u8]>, bool) {
     let (mut lines, mut whole) = (Vec::new(), true);
     while !text.is_empty() {

@@ -1,4 +1,4 @@
-//! A client's end of a connection, whose records can be seen and changed before they go.
+//! A client's end of a connection whose records can be inspected and changed before they are sent.
 
 use std::{
     io::{self, Read, Write},
@@ -11,18 +11,18 @@ use rustls::{ClientConfig, ClientConnection, pki_types::ServerName};
 
 use super::super::protocol::{MAX_LINE, Response};
 
-/// How long the relay may take for anything: much longer than it needs on a busy machine.
+/// Time limit for anything from the relay: much longer than it needs on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(super) struct Peer {
     tls: ClientConnection,
     stream: TcpStream,
-    /// What came and is no whole line yet.
+    /// Received text that is not a whole line yet.
     text: Vec<u8>,
     ended: bool,
 }
 
-/// A change to what the client sends in a handshake: in which flight, where, and what is XORed into that byte.
+/// A change to what the client sends in a handshake: the flight, the position, and the value XORed into that byte.
 pub(super) type Edit = (u8, u16, u8);
 
 pub(super) fn connect(address: SocketAddr) -> TcpStream {
@@ -32,7 +32,7 @@ pub(super) fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
-/// Whether the other side has ended the connection; what it said before is in `into`.
+/// Whether the other side has ended the connection; what it sent before is in `into`.
 fn has_ended(read: io::Result<usize>) -> bool {
     match read {
         Ok(len) => len == 0,
@@ -43,7 +43,7 @@ fn has_ended(read: io::Result<usize>) -> bool {
     }
 }
 
-/// Everything that comes until the relay has ended the connection.
+/// Everything that arrives until the relay ends the connection.
 pub(super) fn rest(stream: &mut TcpStream) -> Vec<u8> {
     let (mut rest, mut buffer) = (Vec::new(), [0; 4096]);
     loop {
@@ -62,7 +62,7 @@ impl Peer {
         Peer { tls, stream: connect(address), text: Vec::new(), ended: false }
     }
 
-    /// The handshake, from this side.
+    /// Completes the client's side of the handshake.
     pub(super) fn shake_hands(&mut self, edit: Option<Edit>) {
         let mut flight = 0;
         while !self.ended {
@@ -82,7 +82,7 @@ impl Peer {
         }
     }
 
-    /// Records that TLS has to send.
+    /// The records that TLS has to send.
     fn records(&mut self) -> Vec<u8> {
         let mut records = Vec::new();
         while self.tls.wants_write() {
@@ -91,11 +91,11 @@ impl Peer {
         records
     }
 
-    /// Records with this text.
+    /// The records that seal this text.
     pub(super) fn seal(&mut self, text: &[u8]) -> Vec<u8> {
         let mut records = Vec::new();
         for piece in text.chunks(16 << 10) {
-            // After an error TLS takes no more
+            // After an error TLS accepts no more
             let _ = self.tls.writer().write_all(piece);
             records.extend(self.records());
         }
@@ -107,7 +107,7 @@ impl Peer {
         let _ = self.stream.write_all(bytes);
     }
 
-    /// The alert that TLS asks for at the end.
+    /// Sends the closing alert that TLS requires.
     pub(super) fn say_goodbye(&mut self) {
         self.tls.send_close_notify();
         let records = self.records();
@@ -134,7 +134,7 @@ impl Peer {
         }
     }
 
-    /// So many answers, or those until the end.
+    /// Reads this many answers, or fewer if the connection ends.
     pub(super) fn answers(&mut self, most: usize) -> Vec<Response> {
         let mut answers = Vec::new();
         while answers.len() < most {
@@ -151,7 +151,7 @@ impl Peer {
         answers
     }
 
-    /// Waits until the relay has ended the connection, and nothing more came.
+    /// Waits until the relay ends the connection; nothing more may arrive.
     pub(super) fn finish(mut self) {
         while !self.ended {
             self.receive();

@@ -1,4 +1,4 @@
-//! A relay with a control plane whose rules change.
+//! A running relay whose control plane gets other rules.
 
 use std::{
     io::{Read, Write},
@@ -28,7 +28,7 @@ use crate::{
     policy::{Policy, Rule, Tenant},
 };
 
-/// A relay serves so many inputs: the keys of a session are so many at most, and one connection has so many requests.
+/// Inputs served by one relay: the epochs of a session are limited, and so are the requests of one connection.
 pub(super) const INPUTS: u32 = 60;
 pub(super) const LONG: Duration = Duration::from_secs(3600);
 pub(super) const SHORT: Duration = Duration::from_millis(20);
@@ -37,7 +37,7 @@ pub(super) struct Running {
     pub(super) control: ControlServer,
     pub(super) relay: Arc<Relay>,
     pub(super) stats: Arc<ControlStats>,
-    /// A connection of a client that behaves.
+    /// The connection of a well-behaved client.
     bob: Peer,
     pub(super) inputs: u32,
 }
@@ -71,13 +71,13 @@ impl Running {
         let mut bob = Peer::new(control.address(), &fuzz.clients[Who::Bob as usize].0);
         bob.shake_hands(None);
         let mut running = Running { control, relay, stats, bob, inputs: 0 };
-        // From its first answer on its handshake is counted
+        // Its first answer shows that its handshake is counted
         let nobody = running.ask_bob(&line(&Request::Find("alice".into())));
         assert!(matches!(nobody, Response::Refused(_)), "nobody is allowed yet");
         running
     }
 
-    /// What bob is answered.
+    /// Bob's answer to a line.
     pub(super) fn ask_bob(&mut self, line: &[u8]) -> Response {
         let records = self.bob.seal(line);
         self.bob.send(&records);
@@ -91,7 +91,7 @@ impl Running {
         model.set(rules);
     }
 
-    /// No sessions and no names.
+    /// Removes all sessions and names.
     pub(super) fn clear(&self, fuzz: &ControlFuzz) {
         let access = Access { allowed: vec![(None, Vec::new())], revoked: Vec::new(), policy: Policy::open() };
         self.control.reload(fuzz.tls.clone(), access, limits(1, LONG), &|| ());
@@ -106,7 +106,7 @@ pub(super) fn read(count: &AtomicU64) -> u64 {
     count.load(Ordering::Relaxed)
 }
 
-/// Any bytes on a connection, in pieces of any size (a byte with the length, then the piece).
+/// Sends any bytes over a connection, in pieces: a byte with the length, then the piece.
 pub(super) fn strangers(running: &Running, mut bytes: &[u8]) {
     let before = read(&running.stats.handshakes);
     let mut stream = connect(running.control.address());
@@ -117,17 +117,17 @@ pub(super) fn strangers(running: &Running, mut bytes: &[u8]) {
     }
     let _ = stream.shutdown(Shutdown::Write);
     let said = rest(&mut stream);
-    // An alert, or the relay's part of a handshake that does not come to its end
+    // An alert, or the relay's part of a handshake that is not completed
     assert!(said.is_empty() || matches!(said[0], 21 | 22), "a stranger is answered");
     assert_eq!(read(&running.stats.handshakes), before, "a stranger shook hands");
 }
 
-/// Under the last of these grants a client sends itself a frame, and under those before it does not.
+/// Checks that a client can send itself a frame under the last of these grants, and not under the earlier ones.
 pub(super) fn echo(relay: &Relay, address: Address, grants: &[Grant]) {
     const TEXT: &[u8] = b"still here";
     let data = [&address.generation.to_be_bytes()[..], TEXT].concat();
     let mut stream = connect(relay.address());
-    // Each grant serves several times here, as an old one of a client that does not know better.
+    // Each grant is used several times here, as by a client that kept an old one.
     let again = |grant: &Grant| Grant::from_bytes(&mut grant.to_bytes()).expect("the same grant");
     let mut clients: Vec<Client> = grants.iter().map(|grant| Client::new(again(grant))).collect();
     for client in &mut clients {
