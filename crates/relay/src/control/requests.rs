@@ -1,4 +1,4 @@
-//! What clients request: to open a session, and to look up others.
+//! The requests of clients: to open a session, and to look up others.
 
 use std::{sync::Arc, time::Instant};
 
@@ -17,9 +17,9 @@ use crate::{
     data::AdmitError,
 };
 
-/// Names of a certificate that a line of the log has.
+/// The most names of a certificate in a log line.
 const LOGGED: usize = 8;
-/// Why a client gets nothing over a connection that is older than the end of its trust.
+/// The answer on a connection whose client certificate has become invalid since the handshake.
 const NOT_VALID: &str = "your certificate is not valid any more";
 
 impl Inner {
@@ -42,8 +42,8 @@ impl Inner {
         };
         let mut granted = self.admit(name, number, connection, client);
         while let Some(Err(AdmitError::Session(SessionError::Exhausted))) = granted {
-            // The number has had all its keys: the client gets another one, which may have had them as well, and nothing
-            // under the old one may go on. The share of its certificate ends this
+            // The number's epochs are used up: the client gets another number, which may be used up as well, and the
+            // session under the old one must end. The certificate's limit of sessions bounds this loop
             let renewed = {
                 let mut current = self.current();
                 let limits = current.limits.open;
@@ -77,26 +77,27 @@ impl Inner {
                     continue;
                 }
                 {
-                    // The client can compute these keys, and whoever had a session of this name lost its own to them;
-                    // but who opened it later has others
+                    // The client can compute these keys, and issuing them replaced the keys of any session that the
+                    // name had; but a later opening may have replaced them in turn
                     let mut current = self.current();
                     let ended = current.names.taken_back(name, number, epoch);
                     self.shared.relay.remove_keys(address, epoch);
                     let directory = self.shared.directory.as_ref().filter(|_| ended);
                     directory.iter().for_each(|directory| directory.closed(name, address));
                 }
-                // What it had before could not be ended while it opened this
+                // Its earlier sessions could not be ended while this one was being opened
                 self.check_sessions(&|| ());
                 return self.denied(name, client, NOT_VALID);
             }
             let opened = current.names.opened(name, number, open);
             if opened.is_ok() {
-                // While nobody can take the name away, who would say so before this
+                // Under the lock, so that no removal of the name can be announced before its opening
                 self.shared.directory.iter().for_each(|directory| directory.opened(name, address, epoch));
             }
             break opened.map(|()| current.policy.class(name));
         };
-        // The configuration may have changed since the number was looked up, or another client have opened the session
+        // Since the number was looked up, the configuration may have changed, or another client may have opened the
+        // session
         let class = match class {
             Ok(class) => class,
             Err(why) => {
@@ -105,7 +106,7 @@ impl Inner {
             }
         };
         if class != client.class {
-            // Likewise the rules
+            // The rules may have changed as well
             self.shared.relay.set_class(address, class);
         }
         let Shared { relay, directory, frames, stats, log } = &self.shared;
@@ -126,11 +127,11 @@ impl Inner {
         }
     }
 
-    /// Whether the certificate of a client is still valid: lists and authorities may be others than in the handshake. That it expired
-    /// since then is found by [`Inner::check_sessions`].
+    /// Whether a client's certificate is still valid under the present authorities and revocation lists, which may have
+    /// changed since the handshake. Expiry since then is left to [`Inner::check_sessions`].
     fn is_still_valid(&self, client: &mut Client) -> bool {
         let tls = self.current().tls.clone();
-        // Verifying takes long, and others wait for what is current
+        // Verification is slow and must not hold the lock on the current state
         let is_valid = Arc::ptr_eq(&tls.config, &client.verified) || tls.is_valid(&client.chain);
         if is_valid {
             client.verified = tls.config;
@@ -138,7 +139,7 @@ impl Inner {
         is_valid
     }
 
-    /// Gives the session of this number keys of the connection; nothing if TLS exports none.
+    /// Gives the session of this number keys exported from the connection; `None` if TLS exports none.
     fn admit(
         &self,
         name: &str,
@@ -172,7 +173,7 @@ impl Inner {
             return self.denied(name, client, "your certificate names no client of this relay");
         }
         let policy = current.policy.clone();
-        // What rules say takes a while, and others wait for what is current
+        // Evaluating rules is slow and must not hold the lock on the current state
         drop(current);
         if !known.iter().any(|dns_name| policy.may_find(dns_name, name)) {
             return self.denied(name, client, "no rule of this relay lets you speak to this client");
@@ -180,7 +181,8 @@ impl Inner {
         if let Some(address) = self.shared.directory.as_ref().and_then(|directory| directory.find(name)) {
             return Response::Found(address);
         }
-        // What matches a wildcard is not a client yet: no certificate can have such a name, nor a line hold every one of them
+        // Only names that a certificate can bear are looked up: a wildcard also matches others, and a response with such a
+        // name might not fit into a line
         let found = if tls::is_name(name) { self.current().names.find(name) } else { Err(NoNumber::Unknown) };
         match found {
             Ok(number) => Response::Found(self.address(number)),
@@ -201,19 +203,19 @@ impl Inner {
         self.denied(name, client, why)
     }
 
-    /// A line is no request.
+    /// Answers a line that is not a valid request.
     pub(super) fn unknown_request(&self, client: &Client) -> Response {
         self.denied("", client, "unknown request")
     }
 
-    /// Counts a refusal and, if there were not many of late, logs it.
+    /// Counts a refusal, and logs it unless there were many recently.
     fn denied(&self, name: &str, client: &Client, why: &str) -> Response {
         one(&self.shared.stats.denied);
         if !self.denial_log.take(client.from.ip(), Instant::now()) {
             return Response::Refused(why.into());
         }
         let mut names = client.certificate().map(tls::dns_names).unwrap_or_default();
-        // A short request must not make a long line
+        // A short request must not cause a long line
         let more = names.len().saturating_sub(LOGGED);
         names.truncate(LOGGED);
         names.extend((more > 0).then(|| format!("and {more} more")));

@@ -1,4 +1,4 @@
-//! What a client may that holds its connection.
+//! What a client may do over a connection that it keeps open.
 #![allow(clippy::unwrap_used)]
 use std::{
     io::{self, Write},
@@ -23,7 +23,7 @@ use crate::{
     serve::init,
 };
 
-/// What a log wrote.
+/// Collects the output of a log.
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<u8>>>);
 
@@ -37,10 +37,10 @@ impl Write for Lines {
     }
 }
 
-/// How many requests a connection has time for: minutes.
+/// Enough requests for a connection to last minutes.
 const REQUESTS: usize = 30_000;
 
-/// TLS of a relay in this folder, which heeds its list of revoked certificates.
+/// The TLS setup of a relay in this folder, with its revocation list.
 fn tls(trial: &Path) -> ServerTls {
     let crl = Some(trial.join("authority.crl"));
     TlsFiles { crl, ..trial_files(trial, "relay") }.server().unwrap()
@@ -76,20 +76,20 @@ fn a_connection_that_is_held_opens_and_finds_nothing_once_its_certificate_was_re
         refused(alice.find("bob"));
     }
     until("the end of her session", || relay.live() == 1);
-    // Those who were not revoked go on over the connections that they have
+    // Clients that were not revoked continue over their connections
     assert_eq!(bob.open("bob").unwrap().address, bobs);
     bob.find("alice").unwrap();
     assert_eq!(relay.live(), 1);
     assert_eq!(control.list().iter().map(|listed| &listed.name[..]).collect::<Vec<_>>(), ["bob"]);
 }
 
-/// The list changes when her certificate was found valid already, and her session is not open yet.
+/// The revocation list changes after alice's certificate was found valid and before her session is open.
 #[test]
 fn a_certificate_that_is_revoked_while_its_session_is_opened_opens_none() {
     let folder = tempfile::tempdir().unwrap();
     let trial = folder.path().join("trial");
     init(&trial, &[], &["alice".into()]).unwrap();
-    // With a session from before, and without one
+    // With and without an earlier session
     for opened_before in [false, true] {
         revoke(&trial, 1, &[]).unwrap();
         let control = start(tls(&trial), &["alice"]);
@@ -101,10 +101,10 @@ fn a_certificate_that_is_revoked_while_its_session_is_opened_opens_none() {
         let fresh = tls(&trial);
         let ((held, holding), (go_on, may)) = (channel(), channel::<()>());
         thread::scope(|scope| {
-            // Dropped if anything here panics, so that the worker goes on
+            // Dropped if anything here panics, so that the worker continues
             let go_on = go_on;
             scope.spawn(move || {
-                // What opens a session waits for the worker
+                // Opening a session waits for the worker
                 let wait = move |_: &mut dyn sealwright_session::Sessions| {
                     held.send(()).unwrap();
                     let _ = may.recv();
@@ -123,7 +123,7 @@ fn a_certificate_that_is_revoked_while_its_session_is_opened_opens_none() {
     }
 }
 
-/// A log that is full of refusals has no room for what an operator must read.
+/// Refusals must not fill the log, so that events that matter to operators find room.
 #[test]
 fn refusals_are_counted_and_a_few_of_them_logged() {
     let folder = tempfile::tempdir().unwrap();
@@ -139,7 +139,7 @@ fn refusals_are_counted_and_a_few_of_them_logged() {
         }
     }
     let mut alice = connect(&trial, &control, "alice");
-    // It is read as two requests, both of them unknown
+    // This is read as two requests, both of them invalid
     alice.find(&"x".repeat(5000)).unwrap_err();
     control.inner.shared.log.say("said meanwhile", &[]);
     let text = || String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
@@ -151,7 +151,7 @@ fn refusals_are_counted_and_a_few_of_them_logged() {
     until("a count of each", || control.inner.shared.stats.denied.load(std::sync::atomic::Ordering::Relaxed) == 902);
 }
 
-/// A short request of a client with many names makes no long line.
+/// A short request from a client with many names must not cause a long line.
 #[test]
 fn the_log_has_a_few_names_of_a_certificate() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! The relay's end of the control plane: a thread that listens, a thread for each connection, and one that ends sessions
-//! whose time is over.
+//! The relay's end of the control plane: one thread listens, one serves each connection, and one ends sessions that
+//! have expired or lost their trust.
 
 use std::{
     collections::BTreeSet,
@@ -39,10 +39,10 @@ use crate::{
 
 /// The most requests of one connection.
 pub(super) const REQUESTS: u32 = 1024;
-/// How long who accepts connections waits for a descriptor.
+/// How long to wait before accepting again when there is no file descriptor.
 pub(crate) const RETRY: Duration = Duration::from_millis(20);
 
-/// Why a connection ended whose place another one needed.
+/// The logged reason when a connection lost its place to another one.
 const MADE_ROOM: &str = "closed during its handshake to make room for another connection";
 
 /// Limits of the control plane.
@@ -51,26 +51,26 @@ pub(crate) struct Limits {
     pub(crate) rate: Rate,
     /// How long one connection may take in all.
     pub(crate) time: Duration,
-    /// How long a session may live before its client must open it again.
+    /// The most time for which a session may be open before its client must open it again.
     pub(crate) lifetime: Duration,
     pub(crate) open: OpenLimits,
 }
 
-/// Which client has which address, on this node and others.
+/// The directory of clients and their addresses, on this node and others.
 pub(crate) trait NameDirectory: Send + Sync {
-    /// A client opened its session here, and got keys of this epoch.
+    /// A client opened its session on this node, with keys of this epoch.
     fn opened(&self, name: &str, address: Address, epoch: u16);
-    /// The session of a client here has ended.
+    /// The session of a client on this node has ended.
     fn closed(&self, name: &str, address: Address);
-    /// The address of a client that has a session anywhere.
+    /// The address of a client with a session on any node.
     fn find(&self, name: &str) -> Option<Address>;
-    /// Clients that had a session here and were opened at another node since this was last called.
+    /// Clients whose session was on this node and is now open on another one, since the last call.
     fn take_moved(&self) -> Vec<(String, Address)>;
-    /// Another policy for the clients of other nodes.
+    /// Applies another policy to clients of other nodes.
     fn set_policy(&self, policy: &Arc<Policy>);
 }
 
-/// What the control plane works with.
+/// What the control plane uses of the rest of the relay.
 pub(crate) struct Shared {
     pub(crate) relay: Arc<Relay>,
     /// The other nodes, if there are any.
@@ -85,17 +85,17 @@ pub(super) struct Inner {
     pub(super) shared: Shared,
     limiter: RateLimiter,
     pub(super) stop: AtomicBool,
-    /// Sessions are to be checked before it is time.
+    /// Set when sessions are to be checked before the next regular check.
     pub(super) check_soon: AtomicBool,
     pub(super) denial_log: DenialLog,
     pub(super) verified: Mutex<Verified>,
     current: Mutex<Current>,
 }
 
-/// What a reload changes.
+/// The state that a reload replaces.
 pub(super) struct Current {
     pub(super) tls: ServerTls,
-    /// By which all open sessions were last checked; those that were opened since, by `tls`.
+    /// The TLS setup by which all open sessions were last checked. Sessions opened since then were checked by `tls`.
     pub(super) checked: ServerTls,
     pub(super) names: Names,
     pub(super) limits: Limits,
@@ -141,26 +141,26 @@ impl ControlServer {
         self.address
     }
 
-    /// Other names, rules, certificates and limits from now on. Sessions end whose names are gone or revoked, or whose
-    /// certificates the authority does not vouch for any more. `alive` is called between the steps, of which there are more
-    /// the more sessions there are.
+    /// Applies other names, rules, certificates and limits. Ends the sessions of names that are gone or revoked, and
+    /// those whose certificates the authority does not vouch for any more. `alive` is called between the steps, whose
+    /// number grows with the number of sessions.
     pub(crate) fn reload(&self, tls: ServerTls, access: Access, limits: Limits, alive: &dyn Fn()) {
         self.inner.limiter.set(limits.rate);
         let Shared { relay, directory, log, .. } = &self.inner.shared;
         let (gone, same_trust) = {
             let mut current = self.inner.current();
-            // A check by what is current may still be under way
+            // A check by the present setup may still be running, so compare with both
             let same_trust = tls.trusts_as(&current.checked) && tls.trusts_as(&current.tls);
             current.tls = tls;
             current.limits = limits;
             let gone = current.names.change(&access.allowed, &access.revoked);
             let policy = access.policy.after(&current.policy);
-            // Where the rules stay, no frame that is under way between two workers or nodes is dropped
+            // If the rules stay, their classes stay too, so no frame in transit between workers or nodes is dropped
             if !policy.is(&current.policy) {
                 current.policy = Arc::new(policy);
                 let policy = &current.policy;
                 directory.iter().for_each(|directory| directory.set_policy(policy));
-                // While nobody else can open a session
+                // Under the lock, so that no session can be opened meanwhile
                 let sessions = current.names.open_sessions();
                 let classes =
                     sessions.map(|(name, number, _)| (self.inner.address(number).session, policy.class(name)));
@@ -174,7 +174,7 @@ impl ControlServer {
         for ((name, number), others) in gone.names.into_iter().zip(lost) {
             let address = self.inner.address(number);
             directory.iter().for_each(|directory| directory.closed(&name, address));
-            // Those who shared keys with it must open their sessions again
+            // Clients that shared keys with it must open their sessions again
             let about = [("name", name.into()), ("session", address.session.into()), ("others_revoked", others.into())];
             log.say("removed", &about);
             alive();
@@ -230,7 +230,7 @@ impl ControlServer {
                 |(name, number, open): (&str, Number, &OpenSession)| (name.to_owned(), number, open.from, open.since);
             (current.policy.clone(), current.names.open_sessions().map(one).collect::<Vec<_>>())
         };
-        // The rest takes a while, and others wait for what is current
+        // The rest is slow and must not hold the lock on the current state
         let listed = |(name, number, from, since): (String, Number, IpAddr, Instant)| Listed {
             tenant: policy.tenant(&name).map(str::to_owned),
             session: self.inner.address(number).session,
@@ -248,7 +248,7 @@ impl Drop for ControlServer {
     fn drop(&mut self) {
         self.inner.stop.store(true, Ordering::Relaxed);
         self.gauge().read();
-        // One last connection, so that the listening thread notices
+        // A last connection wakes the listening thread
         let _ = TcpStream::connect_timeout(&self.address, Duration::from_secs(1));
         for thread in self.threads.drain(..) {
             thread.thread().unpark();
@@ -267,14 +267,14 @@ impl Inner {
         Address { session, generation: number.generation }
     }
 
-    /// Takes away the keys that sessions of these clusters share, each of which has one of these indexes.
+    /// Revokes the shared keys of clusters, each given by one of its indexes.
     pub(super) fn replace_keys(&self, clusters: BTreeSet<u32>) {
         let layout = self.shared.relay.layout();
         let sessions: Vec<u32> = clusters.into_iter().map(|index| layout.session(index)).collect();
         self.log_replaced(self.shared.relay.revoke_clusters(&sessions));
     }
 
-    /// So many sessions lost keys that they shared.
+    /// Logs how many sessions lost their shared keys.
     pub(super) fn log_replaced(&self, others: usize) {
         if others > 0 {
             self.shared.log.say("keys-replaced", &[("others_revoked", others.into())]);
@@ -288,7 +288,7 @@ impl Inner {
                 return;
             }
             let Ok((stream, from)) = accepted else {
-                // No descriptors: new connections are delayed
+                // No file descriptors: new connections wait
                 std::thread::sleep(RETRY);
                 continue;
             };
@@ -312,7 +312,7 @@ impl Inner {
             (current.tls.clone(), current.limits.time)
         };
         let shaken = shake_hands(stream, &tls, time);
-        // Who had to make room reads that the client has gone
+        // If the handshake lost its place, report that rather than the end of the stream
         let shaken = if permit.shaken() { shaken } else { Err(io::Error::other(MADE_ROOM)) };
         let shaken = shaken.inspect_err(|_| {
             permit.failed();
@@ -343,18 +343,18 @@ impl Inner {
             match stream.by_ref().take(protocol::MAX_LINE as u64).read_until(b'\n', &mut line) {
                 Ok(0) => break,
                 Ok(_) => {}
-                // Closed between two requests, without the alert that TLS asks for
+                // Closed between requests, without the close_notify alert that TLS requires
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof && line.is_empty() => break,
                 Err(error) => return Err(error),
             }
             let response = match serde_json::from_slice(&line) {
-                // A client that gets no response asks again, and by then another relay may be here
+                // A client that gets no response asks again; by then another relay may be running here
                 Ok(Request::Open(_)) if self.stop.load(Ordering::Relaxed) => break,
                 Ok(Request::Open(name)) => self.open(&name.to_ascii_lowercase(), &stream.get_ref().conn, &mut client),
                 Ok(Request::Find(name)) => self.find(&name.to_ascii_lowercase(), &mut client),
                 Err(_) => self.unknown_request(&client),
             };
-            // The grant is a secret: no copy of it stays behind, so the buffer must not grow
+            // The grant is secret: the buffer must not grow, because growing would leave a copy behind
             let mut line = Zeroizing::new(Vec::with_capacity(protocol::MAX_LINE));
             serde_json::to_writer(&mut *line, &response)?;
             if let Response::Opened { mut grant, .. } = response {
@@ -371,16 +371,16 @@ impl Inner {
     }
 }
 
-/// The client of a connection.
+/// The client at the other end of a connection.
 pub(super) struct Client {
-    /// Its certificate, and those up to the authority.
+    /// Its certificate, followed by the intermediate certificates.
     pub(super) chain: Chain,
-    /// What it was last verified by.
+    /// The TLS setup by which its certificate was last verified.
     pub(super) verified: Arc<ServerConfig>,
-    /// Sessions that it opened over this connection.
+    /// How many sessions it opened over this connection.
     pub(super) opened: u32,
     pub(super) from: SocketAddr,
-    /// What the policy said of the last session that it opened.
+    /// The class of the last session that it opened.
     pub(super) class: Class,
 }
 

@@ -1,5 +1,5 @@
-//! Certificates that the other side may show. To verify a chain, every order of its certificates is tried: with a hundred that nobody
-//! signed a stranger keeps a processor busy for seconds.
+//! Limits on certificate chains that a peer presents. Path building may try every order of the certificates: with a
+//! hundred of them, all unsigned, a stranger could keep a processor busy for seconds.
 
 use std::sync::Arc;
 
@@ -10,23 +10,23 @@ use rustls::{
     server::danger::{ClientCertVerified, ClientCertVerifier},
 };
 
-/// The most certificates between one and its authority: more are never a part of a valid chain.
+/// The most intermediate certificates: a valid path never contains more.
 const MOST: usize = 6;
-/// The most bytes of all of them. A client's chain is kept as long as its session.
+/// The most bytes of a chain. The chain of a client is stored as long as its session.
 const BYTES: usize = 32 << 10;
 
-/// Verifies what is short, and refuses the rest.
+/// A verifier that refuses long chains and passes short ones to the inner verifier.
 #[derive(Debug)]
 pub(super) struct ShortChains<V: ?Sized>(pub(super) Arc<V>);
 
 fn check(leaf: &CertificateDer<'_>, between: &[CertificateDer<'_>]) -> Result<(), Error> {
     let bytes: usize = between.iter().chain([leaf]).map(|certificate| certificate.len()).sum();
     let short = between.len() <= MOST && bytes <= BYTES;
-    // An error of TLS that there is: the chain leads to no authority
+    // The closest existing TLS error: the chain leads to no authority
     if short { Ok(()) } else { Err(CertificateError::UnknownIssuer.into()) }
 }
 
-/// What both kinds of verifier have in the same words: signatures are the inner one's to verify.
+/// The methods that both kinds of verifier share: signatures are left to the inner one.
 macro_rules! inner_verifies_signatures {
     () => {
         fn verify_tls12_signature(

@@ -1,8 +1,8 @@
-//! What the control plane counts.
+//! Counters of the control plane.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts of the control plane.
+/// Counters of the control plane.
 #[derive(Debug, Default)]
 pub(crate) struct ControlStats {
     /// Handshakes that succeeded.

@@ -1,4 +1,4 @@
-//! TLS as both ends of the control plane use it: version 1.3 alone, certificates on both sides.
+//! TLS for both ends of the control plane: version 1.3 only, certificates on both sides.
 
 use std::{
     io,
@@ -112,9 +112,9 @@ pub(crate) struct ServerTls {
     pub(crate) config: Arc<ServerConfig>,
     pub(super) verifier: Arc<dyn ClientCertVerifier>,
     pub(super) files: TlsFiles,
-    /// Whom it trusts.
+    /// Roots of trust for client certificates.
     roots: Arc<RootCertStore>,
-    /// The content of the lists of revoked certificates.
+    /// The PEM of the revocation lists.
     revocations: Arc<Vec<u8>>,
     pub(super) validity: Validity,
     #[cfg(test)]
@@ -133,11 +133,11 @@ impl std::fmt::Debug for Before {
 }
 
 impl ServerTls {
-    /// The same with the lists of revoked certificates as they are now, if they have changed. The other files are not read
-    /// again: who replaces them may have done half of it, and a revocation does not wait for the rest.
+    /// The same setup with the revocation lists as they are now; `None` if they have not changed. The other files are
+    /// not read again: they may be half replaced at this moment, and a revocation must not wait for the rest.
     ///
     /// # Errors
-    /// When the file of the lists cannot be read or used.
+    /// When the file of revocation lists cannot be read or used.
     pub(crate) fn refreshed(&self) -> Result<Option<ServerTls>, TlsError> {
         let revocations = self.files.read_revocations()?;
         if revocations == *self.revocations {
@@ -150,28 +150,28 @@ impl ServerTls {
         Ok(Some(ServerTls { config, verifier, revocations, validity, ..self.clone() }))
     }
 
-    /// Whether both trust the same authorities and revoked the same certificates: what one verified, the other does not find
-    /// wrong before it expires.
+    /// Whether both have the same authorities and revocation lists, so that a chain that one found valid is valid for
+    /// the other until it expires.
     pub(crate) fn trusts_as(&self, other: &ServerTls) -> bool {
         self.roots.roots == other.roots.roots
             && (&self.revocations, self.files.crl.is_some()) == (&other.revocations, other.files.crl.is_some())
     }
 
-    /// The same, but that `before` happens before a client's certificate is verified.
+    /// Like `server`, with a hook that runs before each verification of a client.
     #[cfg(test)]
     pub(crate) fn with_before(mut self, before: impl Fn() + Send + Sync + 'static) -> ServerTls {
         self.before = Some(Before(Arc::new(before)));
         self
     }
 
-    /// What a client's certificate is worth now.
+    /// The standing of a client's certificate chain now.
     pub(crate) fn standing(&self, chain: &[CertificateDer<'_>]) -> Standing {
         #[cfg(test)]
         self.before.iter().for_each(|before| before.0());
         let Some((certificate, between)) = chain.split_first() else { return Standing::NotTrusted };
         let (mut standing, mut at) = (Standing::Valid, UnixTime::now());
-        // What has expired may be revoked too: it is verified as of a time when it was valid. Each certificate may ask
-        // for another time; if none suits them all, that alone is wrong
+        // An expired certificate may also be revoked, so the chain is verified again as of a time when it was valid.
+        // Each certificate may move that time; if no time suits all of them, validity periods are the only fault
         for _ in 0..=chain.len() + 1 {
             at = match self.verifier.verify_client_cert(certificate, between, at) {
                 Ok(_) => return standing,
@@ -192,30 +192,30 @@ impl ServerTls {
     }
 }
 
-/// What a certificate is worth.
+/// The standing of a certificate chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     Valid,
-    /// It has expired, or is not valid yet: nothing speaks against who has it.
+    /// Expired or not valid yet, and otherwise trusted.
     AtAnotherTime,
-    /// It was revoked, or no authority of ours vouches for it.
+    /// Revoked, or not issued under one of our authorities.
     NotTrusted,
 }
 
-/// The beginning of a relay's configuration.
+/// The first part of a relay's TLS configuration.
 fn builder(verifier: Arc<dyn ClientCertVerifier>) -> Result<ConfigBuilder<ServerConfig, WantsServerCert>, RustlsError> {
     let builder = ServerConfig::builder_with_provider(provider()).with_protocol_versions(&[&rustls::version::TLS13])?;
     Ok(builder.with_client_cert_verifier(verifier))
 }
 
-/// The end of it.
+/// The last part of a relay's TLS configuration.
 fn finished(mut config: ServerConfig) -> Arc<ServerConfig> {
-    // No resumption: every session's keys come from a fresh exchange
+    // No resumption: the keys of every session come from a fresh key exchange
     config.send_tls13_tickets = 0;
     Arc::new(config)
 }
 
-/// Records by our AES-GCM; handshakes by aws-lc, for its post-quantum key exchange.
+/// The crypto provider: records by our AES-GCM, handshakes by aws-lc for its post-quantum key exchange.
 fn provider() -> Arc<CryptoProvider> {
     Arc::new(sealwright_rustls::provider(rustls::crypto::aws_lc_rs::default_provider()))
 }
@@ -240,7 +240,7 @@ impl TlsFiles {
         PrivateKeyDer::from_pem_slice(&text).map_err(|error| wrong(&self.key, FileError::of(error, "private key")))
     }
 
-    /// For the relay: clients must show a certificate of the authority.
+    /// The relay's setup: clients must present a certificate from the authority.
     ///
     /// # Errors
     /// When a file cannot be read or used.
@@ -265,7 +265,7 @@ impl TlsFiles {
         })
     }
 
-    /// What verifies clients with these lists of revoked certificates.
+    /// The verifier of clients with these revocation lists.
     fn verifier(&self, roots: Arc<RootCertStore>, revocations: &[u8]) -> Result<Arc<dyn ClientCertVerifier>, TlsError> {
         let mut builder = WebPkiClientVerifier::builder_with_provider(roots, provider());
         if let Some(path) = &self.crl {
@@ -274,7 +274,7 @@ impl TlsFiles {
             if lists.is_empty() {
                 return Err(wrong(path, FileError::Missing("list of revoked certificates")));
             }
-            // Authorities between a client and ours need no list; who issued the certificate of a client does
+            // Only the issuer of the client's certificate needs a list; intermediate authorities need none
             builder = builder.with_crls(lists).only_check_end_entity_revocation();
         }
         let inner = builder.build().map_err(|error| {
@@ -284,7 +284,7 @@ impl TlsFiles {
         Ok(Arc::new(ShortChains(inner)))
     }
 
-    /// Why certificate and key cannot be used.
+    /// The error for a certificate and key that cannot be used.
     fn unusable(&self, error: RustlsError) -> TlsError {
         match error {
             RustlsError::InconsistentKeys(_) => {
@@ -294,7 +294,7 @@ impl TlsFiles {
         }
     }
 
-    /// For a client.
+    /// The client's setup.
     ///
     /// # Errors
     /// When a file cannot be read or used.
@@ -302,7 +302,7 @@ impl TlsFiles {
         let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(self.roots()?), provider())
             .build()
             .map_err(|error| wrong(&self.authority, FileError::Verifier(error)))?;
-        // Verified as rustls does it by itself, once the chain is short
+        // Short chains are verified as rustls does by default
         let config = ClientConfig::builder_with_provider(provider())
             .with_protocol_versions(&[&rustls::version::TLS13])?
             .dangerous()
@@ -333,7 +333,7 @@ impl FileError {
 /// Refuses a file of secrets that others may read or change.
 ///
 /// # Errors
-/// When others may, or the file cannot be read.
+/// When others may read or change it, or the file cannot be read.
 pub(crate) fn private(path: &Path) -> Result<(), FileError> {
     let mode = std::fs::metadata(path)?.permissions().mode();
     if mode & 0o077 == 0 { Ok(()) } else { Err(FileError::Mode) }
@@ -348,7 +348,7 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     }
 }
 
-/// Names of a certificate that count: every request looks at them.
+/// The most DNS names of a certificate that are considered: every request goes through them.
 const NAMES: usize = 256;
 
 /// The DNS names of a certificate, the first [`NAMES`], in lower case; they may begin with a wildcard.
@@ -360,7 +360,7 @@ pub(crate) fn dns_names(certificate: &CertificateDer<'_>) -> Vec<String> {
     )
 }
 
-/// Whether a certificate can name a client so, wildcards aside.
+/// Whether a certificate can name a client like this, wildcards aside.
 pub(crate) fn is_name(name: &str) -> bool {
     matches!(ServerName::try_from(name), Ok(ServerName::DnsName(_)))
 }

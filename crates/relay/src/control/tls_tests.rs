@@ -1,4 +1,4 @@
-//! Who proves what in a handshake, which certificates are valid and whom they name, and what errors show.
+//! What each side proves in a handshake, which certificates are valid for which names, and what errors reveal.
 #![allow(clippy::unwrap_used)]
 use std::slice;
 
@@ -27,13 +27,13 @@ fn relay_client(trial: &Path, name: &str) -> Arc<ClientConfig> {
     trial_files(trial, name).client().unwrap()
 }
 
-/// What one shows who has these certificates and this key, whether they belong together or not.
+/// Presents these certificates with this key, whether they match or not.
 fn shown(certificates: Vec<CertificateDer<'static>>, key: &TlsFiles) -> Arc<SingleCertAndKey> {
     let key = provider().key_provider.load_private_key(key.key().unwrap()).unwrap();
     Arc::new(CertifiedKey::new(certificates, key).into())
 }
 
-/// Hands over what one side has to send.
+/// Passes on all that one side has to send.
 fn pass(from: &mut Connection, to: &mut Connection) -> Result<(), RustlsError> {
     let mut records = Vec::new();
     while from.wants_write() {
@@ -47,8 +47,8 @@ fn pass(from: &mut Connection, to: &mut Connection) -> Result<(), RustlsError> {
     Ok(())
 }
 
-/// A handshake in memory with the relay under this name, and all that both send then: how it was done, or who ended it and
-/// why.
+/// A handshake in memory with the relay under this name, and then all that both send. Returns its properties, or which
+/// side ended it and why.
 fn shake_hands(
     client: &Arc<ClientConfig>,
     server: &ServerConfig,
@@ -65,7 +65,7 @@ fn shake_hands(
     Ok(client.handshake_kind().unwrap())
 }
 
-/// A certificate is public: who shows it must have its key.
+/// A certificate is public: presenting it is not enough without its key.
 #[test]
 fn both_sides_prove_that_they_have_the_keys_of_their_certificates() {
     let (_folder, [relay, alice, bob]) = files();
@@ -80,7 +80,7 @@ fn both_sides_prove_that_they_have_the_keys_of_their_certificates() {
     assert_eq!(shake_hands(&client, &impostor, "localhost"), Err(("client", wrong)));
 }
 
-/// The certificates of one authority: what one is made for counts, not who signed it alone.
+/// All certificates are from one authority: the purpose in a certificate counts, not only who signed it.
 #[test]
 fn no_client_can_be_a_relay_and_no_relay_a_client() {
     let (_folder, [relay, alice, _]) = files();
@@ -97,7 +97,7 @@ fn no_client_can_be_a_relay_and_no_relay_a_client() {
     assert!(matches!(refused, Err(("client", RustlsError::InvalidCertificate(_)))), "{refused:?}");
 }
 
-/// The keys of a session come from the exchange of its own connection.
+/// Session keys come from the key exchange of their own connection.
 #[test]
 fn no_handshake_resumes_an_earlier_one() {
     let (_folder, [relay, alice, _]) = files();
@@ -123,7 +123,7 @@ fn a_client_verifies_no_chain_that_is_too_long() {
     assert_eq!(with(7), Err(("client", refused)), "it would be valid, but for its length");
 }
 
-/// One of the two is replaced, and the other not yet.
+/// Of certificate and key, one is replaced and the other not yet.
 #[test]
 fn a_certificate_and_a_key_that_do_not_belong_together_are_both_named_and_hold_up_no_revocation() {
     let (folder, [mut relay, alice, _]) = files();
@@ -144,7 +144,7 @@ fn a_certificate_and_a_key_that_do_not_belong_together_are_both_named_and_hold_u
     assert_eq!(shake_hands(&relay_client(&trial, "bob"), &fresh.config, "localhost"), Ok(HandshakeKind::Full));
 }
 
-/// With its line ends lost, as in a variable of a shell, or a part of it gone.
+/// PEM that lost its line ends, as in a shell variable, or a part of its text.
 #[test]
 fn no_error_repeats_what_stands_in_a_file_of_a_key() {
     let folder = tempfile::tempdir().unwrap();
@@ -181,7 +181,7 @@ fn no_error_repeats_what_stands_in_a_file_of_a_key() {
     }
 }
 
-/// Where a file is named, what should stand in it may stand by mistake.
+/// A setting that should name a file may contain the file's content by mistake.
 #[test]
 fn no_error_shows_what_stands_where_a_file_is_named() {
     let folder = tempfile::tempdir().unwrap();
@@ -211,7 +211,7 @@ fn no_error_shows_what_stands_where_a_file_is_named() {
     }
 }
 
-/// Certificates that nobody signed, in layers: a stranger makes them up.
+/// Layers of unsigned certificates, as a stranger can make them up.
 #[test]
 fn a_chain_that_is_too_long_to_verify_is_refused_at_once() {
     use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, Issuer, KeyPair};
@@ -241,7 +241,7 @@ fn a_chain_that_is_too_long_to_verify_is_refused_at_once() {
     let mut long = alice.to_vec();
     long.resize(40 << 10, 0);
     assert!(!tls.is_valid(&[long.into()]));
-    // The work of a processor, of this thread alone: ten thousand of these took an hour
+    // CPU time of this thread only: ten thousand of these chains took an hour
     let before = nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap();
     (0..10_000).for_each(|_| assert!(!tls.is_valid(&chain(&leaf, layers.len()))));
     let after = nix::time::clock_gettime(nix::time::ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap();
@@ -267,7 +267,7 @@ fn a_certificate_names_what_is_written_in_it_and_by_a_wildcard_one_label_more() 
     assert!(!names(&certificate(&["*.load"]), "0.load"), "two labels must follow");
 }
 
-/// Clients would all go, and not come back.
+/// Otherwise all clients would be turned away and could not return.
 #[test]
 fn a_certificate_that_clients_refuse_is_not_taken_over() {
     let (folder, [relay, ..]) = files();
@@ -277,9 +277,9 @@ fn a_certificate_that_clients_refuse_is_not_taken_over() {
     let room = config.check().unwrap();
     let crl = Some(trial.join("authority.crl"));
     let tls = TlsFiles { crl, ..relay.clone() }.server().unwrap();
-    // 2049
+    // The year 2049
     assert_eq!((tls.revocations_until(), tls.warnings()), (Some(2_493_072_000), Vec::new()));
-    // One of another authority may be meant
+    // The relay's certificate may be intended for another authority
     let (_others, [other, ..]) = files();
     let theirs = TlsFiles { certificate: other.certificate, key: other.key, ..relay };
     assert_eq!(theirs.server().unwrap().warnings()[0].0, "certificate-of-others");

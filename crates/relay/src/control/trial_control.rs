@@ -1,4 +1,4 @@
-//! A control plane to test with.
+//! A control plane for tests.
 #![allow(clippy::unwrap_used)]
 
 use std::{sync::Arc, time::Duration};
@@ -12,7 +12,7 @@ use crate::{
     policy::Policy,
 };
 
-/// Limits that no test reaches.
+/// Limits that the tests do not reach.
 pub(crate) fn limits() -> Limits {
     let hour = Duration::from_secs(3600);
     Limits {
@@ -23,12 +23,12 @@ pub(crate) fn limits() -> Limits {
     }
 }
 
-/// One with a relay of four sessions, where these names may have one.
+/// A control plane with a relay of four sessions, open to these names.
 pub(crate) fn start(tls: ServerTls, names: &[&str]) -> ControlServer {
     start_with(tls, names, Log::to(std::io::sink()))
 }
 
-/// The same with a log.
+/// The same, with a log.
 pub(crate) fn start_with(tls: ServerTls, names: &[&str], log: Log) -> ControlServer {
     let any = "127.0.0.1:0".parse().unwrap();
     let sessions = table(Plan::new("gcm-on64".parse().unwrap(), 4)).unwrap();

@@ -1,4 +1,4 @@
-//! What is done from time to time: sessions end whose time is over, revoked certificates are read, denials are logged.
+//! Periodic work: ends sessions whose time is over, reads revocation lists again, logs denials.
 
 use std::{
     cell::Cell,
@@ -22,15 +22,15 @@ use crate::{
     },
 };
 
-/// How often certificates and lifetimes of open sessions are checked.
+/// The interval between checks of certificates and lifetimes of open sessions.
 const CHECK: Duration = Duration::from_secs(30);
-/// How often denials are logged.
+/// The interval between logging of denials.
 const TICK: Duration = Duration::from_secs(1);
-/// How often operators are told of certificates that are not valid for long.
+/// The interval between warnings of certificates that expire soon.
 const DAY: Duration = Duration::from_secs(86_400);
-/// Why the session of a client ends that the authority does not vouch for any more: others may not share keys with it.
+/// The reason for ending a session whose client is not trusted any more: keys that it shares must be replaced.
 const NOT_TRUSTED: &str = "its certificate is not valid any more";
-/// Why the session of a client ends that is trusted as before.
+/// The reason for ending a session whose client is trusted as before.
 const AT_ANOTHER_TIME: &str = "its certificate is not valid at this time";
 const TOO_OLD: &str = "its lifetime is over";
 
@@ -40,7 +40,7 @@ impl Inner {
         let mut checked = Instant::now();
         let mut warned: Option<(Instant, Arc<ServerConfig>)> = None;
         let ticked = Cell::new(Instant::now());
-        // Certificates may be many: what is done each second is done between them too
+        // There may be many certificates to verify: the work of each second is done in between
         let go_on = || {
             if ticked.get().elapsed() >= TICK {
                 ticked.set(Instant::now());
@@ -74,7 +74,7 @@ impl Inner {
         self.forget_moved();
     }
 
-    /// Logs who spoke to whom and may not.
+    /// Logs attempts to send that the rules do not allow.
     fn log_denials(&self) {
         let more = self.denial_log.left_out();
         if more > 0 {
@@ -109,14 +109,14 @@ impl Inner {
         }
     }
 
-    /// Reads the list of revoked certificates again if its file has changed.
+    /// Reads the revocation lists again if their file has changed.
     fn refresh_revocations(&self) {
         let tls = self.current().tls.clone();
         match tls.refreshed() {
             Ok(None) => {}
             Ok(Some(fresh)) => {
                 let mut current = self.current();
-                // A reload may have changed the files meanwhile
+                // A reload may have replaced the setup meanwhile
                 if !Arc::ptr_eq(&current.tls.config, &tls.config) {
                     return;
                 }
@@ -128,28 +128,28 @@ impl Inner {
         }
     }
 
-    /// Ends what is under an address, and tells other nodes.
+    /// Ends the session at an address, and tells other nodes.
     pub(super) fn end(&self, name: &str, address: Address) {
         self.shared.relay.remove(address);
         self.shared.directory.iter().for_each(|directory| directory.closed(name, address));
     }
 
-    /// Names that were opened at other nodes give back their numbers here, and their certificates' shares.
+    /// Releases the numbers, and the certificates' share, of names that were opened on other nodes.
     fn forget_moved(&self) {
         let Some(directory) = &self.shared.directory else { return };
         for (name, address) in directory.take_moved() {
             let mut current = self.current();
             let number = current.names.find(&name).ok().filter(|number| self.address(*number) == address);
-            // It may be back
+            // The client may have returned
             if let Some(number) = number.filter(|_| directory.find(&name) != Some(address)) {
                 current.names.closed(&name, number);
             }
         }
     }
 
-    /// Ends sessions whose lifetime is over, or whose certificate has expired, was revoked, or comes from another
-    /// authority. Those who shared keys with one that is not trusted any more must open their sessions again. `alive` is
-    /// called after each certificate and each end.
+    /// Ends sessions whose lifetime is over, or whose certificate has expired, was revoked, or is from another
+    /// authority. Clients that shared keys with one that is not trusted any more must open their sessions again.
+    /// `alive` is called after each certificate and each ended session.
     pub(super) fn check_sessions(&self, alive: &dyn Fn()) {
         self.sweep(&|| {
             alive();
@@ -157,9 +157,10 @@ impl Inner {
         });
     }
 
-    /// The same while `go_on` says so, which is asked after each certificate and each end.
+    /// The same, until `go_on` returns false; it is called after each certificate and each ended session.
     fn sweep(&self, go_on: &dyn Fn() -> bool) {
-        // Many sessions may have one certificate. Verifying takes long, and others wait for what is current
+        // Each certificate once, however many sessions it has. Verification is slow and must not hold the lock on the
+        // current state
         let (tls, chains) = {
             let current = self.current();
             let chains =
@@ -171,7 +172,7 @@ impl Inner {
         let (mut standings, mut valid) = (HashMap::new(), HashMap::new());
         for (at, chain) in chains {
             let now = UnixTime::now();
-            // What was valid then is so until it expires
+            // A chain that was valid then stays valid until it expires
             let known = before.chains.get(&at.addr()).filter(|known| same && known.from <= now && now <= known.until);
             if let Some(known) = known {
                 valid.insert(at.addr(), known.clone());
@@ -194,26 +195,26 @@ impl Inner {
             go_on();
         });
         let mut current = self.current();
-        // Else sessions may have been opened by what came after it
+        // Otherwise sessions may have been opened under a newer setup, which this check did not cover
         if Arc::ptr_eq(&current.tls.config, &tls.config) {
             current.checked = tls;
         }
     }
 
-    /// Ends sessions whose lifetime is over. Nobody is trusted less than before; which certificates have expired is found
-    /// soon, by the thread that has time for it.
+    /// Ends sessions whose lifetime is over, without verifying certificates: trust has not changed, and the background
+    /// thread soon finds those that have expired.
     pub(super) fn check_lifetimes(&self, alive: &dyn Fn()) {
         self.check_soon.store(true, Ordering::Relaxed);
         self.end_sessions(&HashMap::new(), alive);
     }
 
-    /// Ends sessions by what their certificates are worth, which stand under their places in memory, and by their age.
+    /// Ends sessions because of their certificates' standings (by address of the chain in memory) or their age.
     fn end_sessions(&self, standings: &HashMap<*const Vec<CertificateDer<'static>>, Standing>, alive: &dyn Fn()) {
         let ended: Vec<(String, Number, Instant, &str)> = {
             let current = self.current();
             let why = |open: &OpenSession| {
                 match standings.get(&Arc::as_ptr(&open.chain)) {
-                    // This first: it says that the client is not trusted
+                    // First, because it means that shared keys must be replaced
                     Some(Standing::NotTrusted) => Some(NOT_TRUSTED),
                     Some(Standing::AtAnotherTime) => Some(AT_ANOTHER_TIME),
                     _ => (open.since.elapsed() > current.limits.lifetime).then_some(TOO_OLD),
@@ -224,13 +225,13 @@ impl Inner {
                 |(name, number, open): (&str, _, &OpenSession)| Some((name.to_owned(), number, open.since, why(open)?));
             sessions.filter_map(one).collect()
         };
-        // Each cluster once, as its sessions are searched through
+        // Each cluster once: revoking its keys visits all of its sessions
         let mut clusters = BTreeSet::new();
         for (name, number, since, why) in ended {
             alive();
             let address = self.address(number);
             {
-                // While nobody opens it again, whose session this would be
+                // Under the lock, so that the session is not opened again before it is ended
                 let mut current = self.current();
                 if !current.names.closed_since(&name, number, since) {
                     continue;

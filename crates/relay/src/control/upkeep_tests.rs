@@ -1,4 +1,4 @@
-//! Who is checked, by which thread, and who waits for it.
+//! Which certificates are checked, by which thread, and who has to wait for that.
 #![allow(clippy::unwrap_used)]
 use std::{
     cell::Cell,
@@ -24,7 +24,7 @@ use crate::{
     policy::Policy,
 };
 
-/// Alice has a session.
+/// Opens a session for alice.
 fn open(inner: &Inner, chain: Chain) {
     let mut current = inner.current();
     let number = current.names.number_to_open("alice", &chain, &limits().open, Instant::now()).unwrap();
@@ -32,14 +32,13 @@ fn open(inner: &Inner, chain: Chain) {
     assert!(current.names.opened("alice", number, open).is_ok());
 }
 
-/// She alone may have one.
+/// A configuration that allows alice alone.
 fn access() -> Access {
     let allowed = vec![(None, vec!["alice".to_owned()])];
     Access { allowed, revoked: Vec::new(), policy: Policy::open() }
 }
 
-/// On the thread of a reload, which feeds the watchdog meanwhile, certificates are verified only where others are trusted,
-/// and each is told of.
+/// A reload, whose thread feeds the watchdog, verifies certificates only if trust has changed, and reports after each.
 #[test]
 fn a_reload_verifies_nothing_while_nobody_is_trusted_less() {
     let folder = tempfile::tempdir().unwrap();
@@ -56,7 +55,7 @@ fn a_reload_verifies_nothing_while_nobody_is_trusted_less() {
         files.server().unwrap().with_before(count)
     };
     let control = start(tls(), &["alice"]);
-    // The thread that reads the list too must not be the first
+    // The thread that reads the list must not check first
     control.inner.stop.store(true, Ordering::Relaxed);
     open(&control.inner, Chain::new(vec![CertificateDer::from_pem_file(trial.join("alice.pem")).unwrap()]));
     let reload = |limits: Limits| {
@@ -71,7 +70,8 @@ fn a_reload_verifies_nothing_while_nobody_is_trusted_less() {
     assert_eq!(at_once, (1, 3, 0), "lifetimes count at once");
 }
 
-/// Another thread has read the list and is still verifying: who reloads is not answered before her session has ended.
+/// The other thread has read the list and is still verifying: a reload must not return before alice's session has
+/// ended.
 #[test]
 fn a_reload_trusts_no_check_that_has_not_ended() {
     let folder = tempfile::tempdir().unwrap();
@@ -101,7 +101,8 @@ fn a_reload_trusts_no_check_that_has_not_ended() {
     checking.join().unwrap();
 }
 
-/// What was found valid is so until it expires, and nobody who ends the relay waits for the rest.
+/// A chain that was found valid is not verified again before it expires, and stopping the relay does not wait for the
+/// rest.
 #[test]
 fn a_sweep_verifies_what_is_new_and_ends_when_the_relay_does() {
     let folder = tempfile::tempdir().unwrap();
@@ -149,7 +150,7 @@ fn nobody_waits_while_certificates_are_verified() {
     let tls = trial_files(&folder.path().join("trial"), "relay").server().unwrap().with_before(before);
     let control = start(tls, &["alice"]);
     let inner = control.inner.clone();
-    // A certificate that no authority signed
+    // A certificate without a signature
     open(&inner, Chain::new(vec![vec![0].into()]));
     let checking = std::thread::spawn(move || inner.check_sessions(&|| ()));
     verified.recv().unwrap();

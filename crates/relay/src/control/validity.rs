@@ -1,4 +1,4 @@
-//! Until when certificates and lists of revoked ones are valid.
+//! Validity periods of certificates and revocation lists.
 
 use std::time::Duration;
 
@@ -14,15 +14,15 @@ use webpki::{EndEntityCert, Error as WebpkiError, KeyUsage};
 /// The last second of the year 9999: certificates that never expire say so.
 pub(super) const NEVER: u64 = 253_402_300_799;
 
-/// What of the relay's own files will not be valid for good.
+/// When the relay's own files become invalid.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Validity {
-    /// Of the relay's certificate, in seconds since 1970.
+    /// Validity period of the relay's certificate, in seconds since 1970.
     pub(super) from: u64,
     pub(super) until: u64,
-    /// Whether it is a relay's certificate of the clients' authority.
+    /// Whether its certificate is for servers and issued under the authority of the clients.
     pub(super) verified: bool,
-    /// When the first of the lists of revoked certificates is out of date.
+    /// When the first of the revocation lists expires.
     pub(super) revocations_until: Option<u64>,
 }
 
@@ -40,7 +40,7 @@ impl Validity {
             let usage = KeyUsage::server_auth();
             certificate.verify_for_usage(algorithms, &roots.roots, between, at, usage, None, None).map(drop)
         };
-        // Its time is looked at before anything else
+        // Validity periods are checked before anything else, so far-off times reveal them
         let until = match verified(NEVER) {
             Err(WebpkiError::CertExpired { not_after, .. }) => not_after.as_secs(),
             _ => NEVER,
@@ -54,25 +54,25 @@ impl Validity {
         Validity { from, until, verified, revocations_until: first_update(revocations) }
     }
 
-    /// The same with other lists of revoked certificates.
+    /// The same with other revocation lists.
     pub(super) fn with(self, revocations: &[u8]) -> Validity {
         Validity { revocations_until: first_update(revocations), ..self }
     }
 }
 
-/// When the first of these lists is out of date.
+/// When the first of these lists expires.
 fn first_update(lists: &[u8]) -> Option<u64> {
     let lists = CertificateRevocationListDer::pem_slice_iter(lists).flatten();
     lists.filter_map(|list| next_update(&list)).min()
 }
 
-/// When a list wants to be replaced by a later one. That it can be used was checked before.
+/// The `nextUpdate` of a list, which was checked to be usable.
 fn next_update(list: &[u8]) -> Option<u64> {
     let (_, list, _) = element(list)?;
     let (_, list, _) = element(list)?;
     let mut rest = list;
     let mut times = Vec::new();
-    // Perhaps a version, the algorithm, the issuer, then both times
+    // An optional version, the algorithm, the issuer, then thisUpdate and nextUpdate
     while times.len() < 2 {
         let (tag, content, after) = element(rest)?;
         rest = after;
@@ -89,7 +89,7 @@ fn next_update(list: &[u8]) -> Option<u64> {
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
 
-/// The first element of what is encoded in DER: its tag, its content, and what follows it.
+/// The first DER element: its tag, its content, and the bytes after it.
 fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (&[tag, first], rest) = bytes.split_first_chunk()?;
     let (length, rest) = match first {
@@ -104,7 +104,7 @@ fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     Some((tag, content, rest))
 }
 
-/// Seconds since 1970 of a time whose year has so many digits.
+/// Seconds since 1970 of a DER time whose year has this many digits.
 fn seconds(text: &[u8], year: usize) -> Option<u64> {
     let text = str::from_utf8(text).ok()?.strip_suffix('Z')?;
     let number = |at: usize, len: usize| text.get(at..at + len)?.parse::<u16>().ok();

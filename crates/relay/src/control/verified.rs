@@ -1,4 +1,4 @@
-//! What the last sweep over the certificates of open sessions found.
+//! The result of the last check of the certificates of open sessions.
 
 use std::collections::HashMap;
 
@@ -6,14 +6,14 @@ use rustls::pki_types::UnixTime;
 
 use crate::control::{certificates::Chain, tls::ServerTls};
 
-/// Certificates of open sessions that the last sweep found valid, by their places in memory, and by what.
+/// The chains that the last check found valid, by address in memory, and the TLS setup that it used.
 #[derive(Default)]
 pub(super) struct Verified {
     pub(super) tls: Option<ServerTls>,
     pub(super) chains: HashMap<usize, ValidChain>,
 }
 
-/// One that is valid in this time. It is kept, so that nothing else comes to its place.
+/// A chain that is valid in this period. Holding it keeps its address from being reused.
 #[derive(Clone)]
 pub(super) struct ValidChain {
     pub(super) _chain: Chain,
