@@ -181,8 +181,8 @@ impl Inner {
         if let Some(address) = self.shared.directory.as_ref().and_then(|directory| directory.find(name)) {
             return Response::Found(address);
         }
-        // Only names that a certificate can bear are looked up: a wildcard also matches others, and a response with such a
-        // name might not fit into a line
+        // Only names that a certificate can bear are looked up: a wildcard also matches others, and a response with
+        // such a name might not fit into a line
         let found = if tls::is_name(name) { self.current().names.find(name) } else { Err(NoNumber::Unknown) };
         match found {
             Ok(number) => Response::Found(self.address(number)),

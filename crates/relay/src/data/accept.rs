@@ -1,4 +1,5 @@
-//! Who gets a connection: room is made before it runs out, so that those who are of no use never keep others out.
+//! Admission of connections: room is made before it runs out, so that connections without a session never keep others
+//! out.
 
 use std::{
     io,
@@ -11,16 +12,16 @@ use mio::net::TcpStream;
 
 use crate::data::{context::Context, count::Count, inbox::Message, io::Io};
 
-/// Connections accepted in one iteration: many new ones must not hold up those that are here.
+/// The most connections accepted per iteration, so that a flood of new ones does not hold up the present ones.
 const ACCEPTS: usize = 64;
-/// A connection that has been idle for less may be a newcomer whose first frame is on its way. It stays while there is
-/// room.
+/// A connection that became idle more recently may be a newcomer whose first frame is in transit. It stays while there
+/// is room.
 const GRACE: Duration = Duration::from_secs(1);
-/// One that came in this iteration was not read yet: what makes it useful may be there.
+/// A connection accepted in this iteration was not read yet: its first frame may already be there.
 const UNREAD: Duration = Duration::from_nanos(1);
 
 impl Io {
-    /// Accepts what waits at the listener, or refuses it.
+    /// Accepts or refuses the connections that wait at the listener.
     pub(crate) fn accept(&mut self, ctx: &mut Context) {
         if !std::mem::take(&mut self.accept_ready) {
             return;
@@ -50,14 +51,15 @@ impl Io {
         }
     }
 
-    /// Whether only newcomers of this iteration could make room: the others wait at the listener until those are read.
+    /// Whether all places are taken and only connections of this iteration could make room. Others then wait at the
+    /// listener until those are read.
     fn must_read_first(&self, ctx: &Context) -> bool {
         let unread = || self.connections.oldest_idle(None).is_some_and(|oldest| oldest.idle_since == ctx.now);
         ctx.shared.connections.load(Ordering::Relaxed) >= ctx.settings().max_connections && unread()
     }
 
-    /// Takes a connection, or refuses it. While there is room there is some for the next one: those who connect and send
-    /// nothing of use never keep others out.
+    /// Admits or refuses a connection. Idle connections are closed while there still is room, so that the next one
+    /// finds some: clients that connect and send nothing useful never keep others out.
     fn admit(&mut self, ctx: &mut Context, stream: TcpStream, from: SocketAddr) {
         let others = ctx.shared.connections.fetch_add(1, Ordering::Relaxed);
         let (place, from_there) = ctx.shared.addresses.place(from.ip());
@@ -79,8 +81,8 @@ impl Io {
         self.add(ctx, stream, place, Vec::new());
     }
 
-    /// Closes the connection that has been idle for longest. If there is none here but young ones, the other workers are
-    /// asked to close theirs, and a young one goes only if all places are taken.
+    /// Closes the connection that has been idle for longest. If all idle ones here are young, asks the other workers to
+    /// close theirs, and closes a young one only if all places are taken.
     fn make_room(&mut self, ctx: &mut Context, full: bool) -> bool {
         if self.expel_idle(ctx, None, GRACE) {
             return true;
@@ -91,8 +93,8 @@ impl Io {
         full && self.expel_idle(ctx, None, UNREAD)
     }
 
-    /// Closes the connection that has been idle for longest, if it has been for `least`; with `from`, of those from that
-    /// address.
+    /// Closes the connection that has been idle for longest (with `from`, of those from that address), unless that is
+    /// less than `least`.
     fn expel_idle(&mut self, ctx: &mut Context, from: Option<IpAddr>, least: Duration) -> bool {
         let oldest = self.connections.oldest_idle(from).filter(|oldest| ctx.now - oldest.idle_since >= least);
         let oldest = oldest.map(|oldest| oldest.handle);
@@ -100,8 +102,8 @@ impl Io {
         oldest.is_some()
     }
 
-    /// Another worker needs room: closes the connection that has been idle for longest, a young one if there is hardly
-    /// any room left.
+    /// Another worker needs room: closes the connection that has been idle for longest; a young one only if there is
+    /// hardly any room left.
     pub(crate) fn close_idle(&mut self, ctx: &mut Context) {
         let open = ctx.shared.connections.load(Ordering::Relaxed);
         if open > ctx.settings().crowded() {

@@ -1,4 +1,4 @@
-//! How a session gets keys, also where those of its cluster are used up: it goes on under others.
+//! Gives sessions keys, also when the keys that their cluster shares are used up: the cluster then gets new ones.
 
 use sealwright_session::{Grant, Material, SessionError, Sessions};
 
@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Forwarder {
-    /// Gives a session keys. If its number has another owner now, frames for the former one do not reach it.
+    /// Gives a session keys. If its number has a new owner, frames for the former owner do not reach it.
     ///
     /// # Errors
     /// [`SessionError::Stale`] if the number has had a later owner than this one.
@@ -41,7 +41,8 @@ impl Forwarder {
         if admitted.is_ok() {
             self.slots.set_owner(slot, address, class);
         }
-        // Where the cluster lost its keys, what was here before has none either, although nobody was admitted
+        // If the cluster lost its keys, the earlier session in this slot has none either, even though the admission
+        // failed
         if admitted.is_ok() || self.sessions.epoch(slot).is_none() {
             self.slots.unbind(ctx, io, slot);
         }
@@ -50,8 +51,8 @@ impl Forwarder {
     }
 }
 
-/// Admits a session into this slot. Where the keys that its cluster shares are used up, nobody could be admitted any
-/// more: the cluster gets others first, and whoever shared the old ones opens its session again.
+/// Admits a session into this slot. If the keys that its cluster shares are used up, the cluster first gets new ones,
+/// and every client that shared the old ones must open its session again.
 fn under_fresh_shared_keys(
     sessions: &mut dyn Sessions,
     slot: u32,
@@ -98,7 +99,7 @@ mod tests {
         sessions
     }
 
-    /// To wear a cluster out takes years, so one says of itself that it is worn.
+    /// Wearing out a cluster takes years, so this table reports that it is worn.
     #[test]
     fn a_worn_cluster_gets_other_keys_and_takes_the_client_under_its_number() {
         let mut sessions = cluster();
@@ -114,12 +115,12 @@ mod tests {
         assert_eq!((grant.session(), others, sessions.live()), (1, 2, 1));
         let (_, others) = under_fresh_shared_keys(&mut *sessions, 1, admit).unwrap();
         assert_eq!((others, sessions.live()), (0, 1), "its keys are good");
-        // Another reason takes nobody's keys away
+        // Any other error takes keys from nobody
         let refused = under_fresh_shared_keys(&mut *sessions, 1, |_| Err(SessionError::Exhausted));
         assert!(matches!(refused, Err(SessionError::Exhausted)) && sessions.live() == 1);
     }
 
-    /// As where the system has no random numbers for the other keys.
+    /// As if the system had no random numbers for the new keys.
     #[test]
     fn what_a_worn_cluster_lost_is_told_although_nobody_is_admitted() {
         let shared = Shared {

@@ -1,8 +1,9 @@
-//! Who waits for whom, and for how long: what keeps a slow connection from holding up the others.
+//! Backpressure: which connections wait for which, and for how long, so that a slow receiver does not hold up the
+//! others.
 //!
-//! A connection whose queue is half full makes those who send to it wait. When its queue is short again, or when it has
-//! kept them waiting for too long, they continue; in the second case nobody waits for it again for a while, and frames
-//! that find its queue half full are dropped.
+//! When the queue of a connection is more than half full, the connections that send to it wait: they are not read. They
+//! continue when the queue is short again, or when they have waited for too long. In the latter case nobody waits for
+//! the slow connection for a while; frames for it are dropped while its queue is more than half full.
 
 use std::time::Instant;
 
@@ -11,27 +12,27 @@ use crate::data::{
     settings::{Settings, high_mark},
 };
 
-/// How long nobody waits for a connection that was too slow, in units of [`Settings::sender_wait`].
+/// For how long nobody waits for a connection that was too slow, in units of [`Settings::sender_wait`].
 const SLOW_FOR: u32 = 100;
 
-/// The state of each connection of a worker, by slot.
+/// The state of a worker's connections, by slot.
 #[derive(Debug, Default)]
 pub(crate) struct Backpressure(Vec<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    /// Destinations that this connection waits for.
+    /// How many destinations this connection waits for.
     waits_for: u32,
-    /// Connections that wait for this one.
+    /// The connections that wait for this one.
     waiters: Vec<ConnectionId>,
-    /// Since when they wait.
+    /// Since when the first of them has waited.
     waiting_since: Option<Instant>,
-    /// Nobody waits for this one until then.
+    /// Until then, nobody waits for this connection.
     slow_until: Option<Instant>,
 }
 
 impl Backpressure {
-    /// A new connection takes this slot.
+    /// Resets the state of a slot for a new connection.
     pub(crate) fn reset(&mut self, handle: Handle) {
         if self.0.len() <= handle.slot() {
             self.0.resize_with(handle.slot() + 1, State::default);
@@ -43,7 +44,7 @@ impl Backpressure {
         &mut self.0[handle.slot()]
     }
 
-    /// Whether the connection must not be read now.
+    /// Whether the connection must not be read at present.
     pub(crate) fn is_paused(&self, handle: Handle) -> bool {
         self.0[handle.slot()].waits_for > 0
     }
@@ -59,12 +60,13 @@ impl Backpressure {
         state.waits_for = state.waits_for.saturating_sub(1);
     }
 
-    /// Whether a frame may be queued, after which `queued` bytes wait of at most `limit`.
+    /// Whether a frame may be queued that makes the queue `queued` bytes long, of at most `limit`.
     pub(crate) fn admits(&mut self, handle: Handle, queued: usize, limit: usize) -> bool {
         queued <= limit && (queued <= high_mark(limit) || self.state(handle).slow_until.is_none())
     }
 
-    /// A frame of `sender` was queued, and now `queued` bytes wait. Whether the sender has to wait from now on.
+    /// A frame of `sender` was queued, and the queue is `queued` bytes long. Returns whether the sender must wait from
+    /// now on.
     pub(crate) fn must_wait(
         &mut self,
         handle: Handle,
@@ -81,7 +83,7 @@ impl Backpressure {
         true
     }
 
-    /// The queue is short again: a slow connection gets another chance when its time is over.
+    /// The queue is short again: the connection counts as slow no longer, once that time has passed.
     pub(crate) fn drained(&mut self, handle: Handle, now: Instant) {
         let state = self.state(handle);
         state.slow_until = state.slow_until.filter(|until| *until > now);
@@ -92,12 +94,12 @@ impl Backpressure {
         self.0[handle.slot()].waiting_since.is_some_and(|since| now - since > settings.sender_wait)
     }
 
-    /// Nobody waits for this connection for a while.
+    /// From now on, nobody waits for this connection for a while.
     pub(crate) fn mark_slow(&mut self, handle: Handle, settings: &Settings, now: Instant) {
         self.state(handle).slow_until = Some(now + SLOW_FOR * settings.sender_wait);
     }
 
-    /// Those who waited for this connection and may continue.
+    /// Takes the list of connections that wait for this one: they may continue.
     pub(crate) fn release(&mut self, handle: Handle) -> Vec<ConnectionId> {
         let state = self.state(handle);
         state.waiting_since = None;

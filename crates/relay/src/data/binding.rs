@@ -1,23 +1,23 @@
-//! Where frames for a session go, in four bytes.
+//! Bindings: where frames for a session are sent, packed into four bytes.
 
 use crate::data::connection::Handle;
 
-/// The bit that a handle never has.
+/// The bit that distinguishes peers: no handle has it.
 const PEER: u32 = 1 << 31;
 const _: () = assert!(Handle::BITS == 31);
 
-/// Where the last authentic frame of a session came from, in four bytes.
+/// The connection or peer that the last authentic frame of a session came from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Binding(u32);
 
 /// A binding, unpacked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Route {
-    /// No frame came yet.
+    /// No frame has arrived yet.
     None,
-    /// Over a connection. It may have ended since.
+    /// A connection, which may have ended since.
     Connection(Handle),
-    /// As a datagram of this peer.
+    /// The peer that sent a datagram.
     Peer(u32),
 }
 

@@ -13,22 +13,22 @@ use crate::{
 const SLOT_BITS: u32 = 18;
 const USE_BITS: u32 = 13;
 
-/// So many slots rest before one is used again: a session may still be bound to a handle that repeats after some
-/// thousand uses of its slot, and must not name a stranger's connection meanwhile.
+/// How many freed slots rest before one is reused. A handle repeats after some thousand uses of its slot; a session
+/// that is still bound to it must not reach a stranger's connection before that binding is forgotten.
 const RESTING: usize = 256;
 
-/// After so many bad frames a connection is read in smaller pieces.
+/// After this many bad frames a connection is read in smaller pieces.
 const SUSPICIOUS: u32 = 100;
 
-/// A connection of one worker: its slot, and how often the slot was used before, so that a handle that outlives its
-/// connection names none. Never zero.
+/// A connection of one worker: its slot, and a use count of the slot, so that a handle that outlives its connection is
+/// recognised. Never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Handle(u32);
 
 impl Handle {
-    /// The most slots.
+    /// The most slots of a worker.
     pub(crate) const SLOTS: usize = 1 << SLOT_BITS;
-    /// Bits that a handle takes.
+    /// Length of a handle in bits.
     pub(crate) const BITS: u32 = SLOT_BITS + USE_BITS;
 
     pub(crate) fn new(slot: usize, use_number: u32) -> Handle {
@@ -49,7 +49,7 @@ impl Handle {
     }
 }
 
-/// A connection as other workers name it.
+/// A connection, as named by other workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ConnectionId {
     pub(crate) worker: usize,
@@ -63,27 +63,27 @@ pub(crate) struct Connection {
     pub(crate) handle: Handle,
     /// Its place in the share of its address.
     pub(crate) place: Place,
-    /// When the last authentic frame came, or the connection itself.
+    /// When its last authentic frame arrived, or when it was accepted.
     pub(crate) heard: Instant,
-    /// Since when it has been of no use: when it came, or when the last session was bound elsewhere.
+    /// Since when no session is bound to it: since it was accepted, or since the last session was bound elsewhere.
     pub(crate) idle_since: Instant,
-    /// No frame came yet: it may still move to the worker of its first frame.
+    /// No frame arrived yet, so it may still move to the worker of its first frame.
     pub(crate) may_move: bool,
-    /// An authentic frame came over it.
+    /// An authentic frame arrived over it.
     pub(crate) authentic: bool,
-    /// Sessions that are reached over it.
+    /// How many sessions are bound to it.
     pub(crate) sessions: u32,
-    /// Its number among the idle ones, if it is one of them.
+    /// Its number among the idle connections, while it is idle.
     idle: Option<u64>,
-    /// Bad frames so far.
+    /// How many bad frames arrived.
     pub(crate) bad: u32,
-    /// Bytes of an oversize frame that are still to be skipped.
+    /// How many bytes of an oversize frame are still to be skipped.
     pub(crate) skip: usize,
-    /// It is in the list of connections to read.
+    /// Whether it is in the list of connections to read.
     pub(crate) ready: bool,
-    /// It is in the list of connections to write.
+    /// Whether it is in the list of connections to write.
     pub(crate) dirty: bool,
-    /// When it last took bytes, or had none to take.
+    /// When the system last took bytes of its queue, or the queue was last empty.
     pub(crate) progress: Instant,
 }
 
@@ -107,24 +107,24 @@ impl Connection {
         }
     }
 
-    /// Whether no session is reached over it: it proved nothing yet, or its clients went elsewhere.
+    /// Whether no session is bound to it: it sent nothing authentic yet, or its clients went elsewhere.
     pub(crate) fn is_idle(&self) -> bool {
         self.sessions == 0
     }
 
-    /// Reads once into `buffer`, behind the cut frame of the last read.
+    /// Reads once into `buffer`, after the incomplete frame of the last read.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> ReadOutcome {
-        // A connection that is not trusted yet, or sent many bad frames, gets a smaller share of the iteration
+        // A connection without an authentic frame, or with many bad ones, gets a smaller share of the iteration
         let limit = if self.authentic && self.bad < SUSPICIOUS { READ_SIZE } else { READ_SIZE / 8 };
         self.stream.read(buffer, limit)
     }
 
-    /// Bytes that wait to be written.
+    /// Bytes in the queue.
     pub(crate) fn queued(&self) -> usize {
         self.stream.queued()
     }
 
-    /// Writes what waits. Returns how many bytes the system took.
+    /// Writes the queue. Returns how many bytes the system took.
     ///
     /// # Errors
     /// When the connection is broken.
@@ -142,7 +142,7 @@ impl Connection {
 pub(crate) struct Connections {
     slots: Vec<Option<Connection>>,
     uses: Vec<u32>,
-    /// The one that was freed last is used last.
+    /// Free slots in the order in which they are reused: the one freed last comes last.
     free: VecDeque<usize>,
     idle: Idle<Handle>,
     live: usize,
@@ -186,7 +186,7 @@ impl Connections {
         Some(connection)
     }
 
-    /// One more session is reached over a connection.
+    /// Counts one more session bound to a connection.
     pub(crate) fn bind(&mut self, handle: Handle) {
         let Some(connection) = self.get_mut(handle) else { return };
         connection.sessions += 1;
@@ -195,7 +195,7 @@ impl Connections {
         }
     }
 
-    /// One session less is reached over it.
+    /// Counts one session less bound to a connection.
     pub(crate) fn unbind(&mut self, handle: Handle, now: Instant) {
         let Some(connection) = self.get_mut(handle).filter(|connection| connection.sessions > 0) else { return };
         connection.sessions -= 1;
@@ -207,7 +207,7 @@ impl Connections {
         }
     }
 
-    /// The connection that has been idle for longest; with `from`, of those from that address.
+    /// The connection that has been idle for longest; with `from`, among those from that address.
     pub(crate) fn oldest_idle(&self, from: Option<IpAddr>) -> Option<&Connection> {
         self.get(from.map_or_else(|| self.idle.oldest(), |from| self.idle.oldest_from(from))?)
     }
@@ -220,7 +220,7 @@ impl Connections {
         self.slots.get_mut(handle.slot())?.as_mut().filter(|connection| connection.handle == handle)
     }
 
-    /// The connection in a slot, whichever it is.
+    /// The connection in a slot, regardless of its use count.
     pub(crate) fn at_mut(&mut self, slot: usize) -> Option<&mut Connection> {
         self.slots.get_mut(slot)?.as_mut()
     }
@@ -238,9 +238,9 @@ impl Connections {
     }
 }
 
-/// Lets the system probe a peer of which nothing is heard, and break the connection when it does not respond.
+/// Enables TCP keep-alive, so that the system breaks connections whose peers do not respond.
 pub(super) fn notice_dead_peers(stream: &TcpStream) {
-    // A system that has none of these only notices later
+    // Without these options, dead peers are only noticed later
     let _ = setsockopt(stream, sockopt::KeepAlive, &true);
     let _ = setsockopt(stream, sockopt::TcpKeepIdle, &60);
     let _ = setsockopt(stream, sockopt::TcpKeepInterval, &15);

@@ -1,4 +1,4 @@
-//! What the workers share, and what each part of a worker needs to know.
+//! The state that workers share, and the context that each part of a worker gets.
 
 use std::{
     sync::{
@@ -24,29 +24,29 @@ use crate::{
 pub(crate) struct Shared {
     pub(crate) layout: NodeLayout,
     pub(crate) settings: Settings,
-    /// One for each worker.
+    /// The inbox of each worker.
     pub(crate) inboxes: Vec<Inbox>,
-    /// One for each worker.
+    /// The published counters of each worker.
     pub(crate) counts: Vec<Published>,
-    /// Connections of all workers.
+    /// Number of connections of all workers.
     pub(crate) connections: AtomicUsize,
-    /// How they are spread over addresses.
+    /// Number of connections per address.
     pub(crate) addresses: Arc<Addresses>,
-    /// Sessions of each worker that have keys.
+    /// Number of sessions with keys, of each worker.
     pub(crate) live: Vec<AtomicU32>,
-    /// Memory that the queues of each worker's connections take.
+    /// Memory of the connection queues, of each worker.
     pub(crate) queues: Vec<AtomicUsize>,
-    /// Addresses of each worker that sessions are bound to which use datagrams.
+    /// Number of datagram peers that sessions are bound to, of each worker.
     pub(crate) peers: Vec<AtomicUsize>,
-    /// Goes up when authentic frames come as datagrams.
+    /// Incremented whenever authentic frames arrive as datagrams.
     pub(crate) heard: AtomicU64,
-    /// Who spoke to whom and may not.
+    /// Pairs that tried to speak and may not.
     pub(crate) denials: Denials,
-    /// The way to other nodes, if there are any.
+    /// The way to other nodes, in a mesh.
     pub(crate) remote: OnceLock<Arc<dyn RemoteNodes>>,
 }
 
-/// What every part of a worker is given.
+/// The context that every part of a worker gets.
 pub(crate) struct Context {
     pub(crate) worker: usize,
     pub(crate) shared: Arc<Shared>,
@@ -69,12 +69,12 @@ impl Context {
         self.shared.inboxes[worker].post(message);
     }
 
-    /// Whether another worker has so much to do that this one should not give it more.
+    /// Whether the inbox of another worker is so full that this worker should not add to it.
     pub(crate) fn others_are_full(&self) -> bool {
         self.shared.inboxes.iter().enumerate().any(|(at, inbox)| at != self.worker && inbox.is_full())
     }
 
-    /// A connection is gone, or was not taken after all.
+    /// Counts a connection that has ended, or was refused after it was counted.
     pub(crate) fn one_connection_less(&mut self, why: Count) {
         self.count(why);
         self.shared.connections.fetch_sub(1, Ordering::Relaxed);

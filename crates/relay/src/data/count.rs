@@ -1,4 +1,5 @@
-//! What the data plane counts, without locks: each worker counts for itself and publishes once an iteration.
+//! Counters of the data plane. They need no locks: each worker counts for itself and publishes its counts once per
+//! iteration.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,10 +1,11 @@
-//! Who spoke to whom and may not, until somebody logs it: a few at a time, whatever is tried.
+//! Pairs of sender and receiver that the policy keeps apart, kept until they are logged: a bounded number, whatever is
+//! tried.
 
 use std::sync::{Mutex, PoisonError};
 
 use crate::address::Address;
 
-/// How many are kept. The rest is counted alone.
+/// The most pairs that are kept. Further denials are only counted.
 const KEPT: usize = 32;
 
 /// Pairs of sender and receiver, each once.
@@ -19,7 +20,7 @@ impl Denials {
         }
     }
 
-    /// Takes all that were noted since the last time.
+    /// Takes the pairs noted since the last call.
     pub(crate) fn take(&self) -> Vec<(Address, Address)> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

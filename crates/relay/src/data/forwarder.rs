@@ -1,5 +1,5 @@
-//! The sessions of one worker: opens frames for their senders, seals them for their receivers, and knows where each
-//! session can be reached.
+//! The sessions of one worker: opens frames from their senders, seals them for their receivers, and knows where each
+//! session is bound.
 
 use std::{ops::Range, sync::atomic::Ordering, time::Instant};
 
@@ -27,7 +27,7 @@ use crate::{
     policy::Class,
 };
 
-/// A worker's sessions and the frames on their way between them.
+/// A worker's sessions, and the frames in transit between them.
 pub(crate) struct Forwarder {
     pub(super) sessions: Box<dyn Sessions>,
     pub(super) slots: Slots,
@@ -38,7 +38,7 @@ pub(crate) struct Forwarder {
     scratch: Scratch,
 }
 
-/// Kept between reads for its memory alone.
+/// Buffers that are reused to save allocations; they hold nothing between reads.
 #[derive(Default)]
 struct Scratch {
     open: Vec<FrameJob>,
@@ -108,7 +108,7 @@ impl Forwarder {
         }
     }
 
-    /// Reads datagrams once and forwards the frames that came. Nothing of a stranger is kept.
+    /// Reads datagrams once and forwards their frames. Nothing about a stranger is stored.
     pub(crate) fn read_datagrams(&mut self, ctx: &mut Context, io: &mut Io) {
         let Some(udp) = &mut io.udp else { return };
         let mut scratch = self.take_scratch();
@@ -121,7 +121,7 @@ impl Forwarder {
             for start in (run.start..run.end).step_by(run.stride) {
                 let frame = start..(start + run.stride).min(run.end);
                 let parsed = local.datagram(&buffer[frame.clone()], max_frame);
-                // What is no frame did not arrive as one, as on a connection
+                // As on a connection, malformed bytes do not count as a frame that arrived
                 if parsed != Err(Count::Malformed) {
                     ctx.count(Count::Arrived);
                 }
@@ -152,9 +152,9 @@ impl Forwarder {
         scratch
     }
 
-    /// Opens the frames in place and writes the sender's address over the receiver's, so that what is sealed next has the
-    /// length of what came. Frames for other workers and nodes are set aside. Returns how many frames opened and how
-    /// many were refused.
+    /// Opens the frames in place and replaces the receiver's address by the sender's, which has the same length, so
+    /// that the frame can be sealed in place. Frames for other workers and nodes are copied out. Returns how many
+    /// frames opened and how many were refused.
     fn open(
         &mut self,
         ctx: &mut Context,
@@ -198,7 +198,7 @@ impl Forwarder {
                 None if self.send_to_node(ctx, to, me, frame) => {}
                 _ => ctx.count(Count::WrongDestination),
             }
-            // The plaintext is not needed here any more
+            // The plaintext was copied out or dropped: wipe it here
             frame.fill(0);
         }
         ctx.counts.add(Count::Opened, opened);
@@ -210,7 +210,7 @@ impl Forwarder {
         data.is_some_and(|data| self.batches.push(ctx, to, from, data))
     }
 
-    /// Seals and sends what other workers or nodes opened.
+    /// Seals and sends frames that another worker or node opened.
     pub(crate) fn deliver(&mut self, ctx: &mut Context, io: &mut Io, mut frames: OpenedFrames) {
         let (buffer, jobs, routes) = frames.parts();
         let mut stays = Vec::with_capacity(jobs.len());
@@ -228,7 +228,7 @@ impl Forwarder {
         self.seal(ctx, io, buffer, jobs, |at| routes[at].sender);
     }
 
-    /// Whether the policy lets the sender speak to the receiver. A frame that it forbids is counted.
+    /// Whether the policy lets the sender send to the receiver. A frame that it forbids is counted.
     fn may(&self, ctx: &mut Context, (from, class): (Address, Class), (slot, to): (u32, Address)) -> bool {
         let receiver = self.slots.class(slot);
         if class.may_send_to(receiver) {
@@ -238,13 +238,13 @@ impl Forwarder {
             ctx.count(Count::Denied);
             ctx.shared.denials.note(from, to);
         } else {
-            // Nobody knows any more whether the rules would let it pass
+            // The classes are of different policies, so they cannot be compared
             ctx.count(Count::RulesChanged);
         }
         false
     }
 
-    /// Seals opened frames in place and queues them where their receivers can be reached.
+    /// Seals opened frames in place and queues them for their receivers.
     fn seal(
         &mut self,
         ctx: &mut Context,
@@ -272,7 +272,7 @@ impl Forwarder {
                     udp.make_room(&mut ctx.counts);
                     udp.queue(peer, frame, limit)
                 });
-                // What is queued is counted when the system has taken it or not
+                // A queued datagram is counted when it is sent or dropped
                 if !queued {
                     ctx.count(Count::Slow);
                 }
@@ -281,7 +281,7 @@ impl Forwarder {
         }
     }
 
-    /// Changes the table. The sessions in these slots lose their bindings.
+    /// Changes the table. Sessions in these slots lose their bindings.
     pub(crate) fn change(&mut self, ctx: &Context, io: &mut Io, slots: Range<u32>, change: Change) {
         let all = self.slots.len() as u32;
         for slot in slots.start.min(all)..slots.end.min(all) {
@@ -291,30 +291,30 @@ impl Forwarder {
         self.publish(ctx);
     }
 
-    /// Another policy: the classes of these sessions, and of all others.
+    /// Applies another policy: sets the classes of these sessions, and `nobody` for all others.
     pub(crate) fn set_classes(&mut self, classes: &[(u32, Class)], nobody: Class) {
         self.slots.set_classes(classes, nobody);
     }
 
-    /// Another class for a session, if its number still has this owner.
+    /// Sets the class of a session, if its number still has this owner.
     pub(crate) fn set_class(&mut self, slot: u32, address: Address, class: Class) {
         if self.slots.generation(slot) == Some(address.generation) {
             self.slots.set_owner(slot, address, class);
         }
     }
 
-    /// Forgets connections that are gone, a few sessions' at a time.
+    /// Forgets bindings to connections that have ended, for a part of the sessions at a time.
     pub(crate) fn check_bindings(&mut self, io: &Io) {
         self.slots.forget_lost(io);
     }
 
-    /// Tells others how many sessions have keys.
+    /// Publishes how many sessions have keys.
     pub(crate) fn publish(&self, ctx: &Context) {
         ctx.shared.live[ctx.worker].store(self.sessions.live(), Ordering::Relaxed);
     }
 
-    /// Ends a session; with `only`, if it has this generation, and keys of this epoch where one is said. Returns the
-    /// slots of other sessions that lost their keys because they shared them.
+    /// Ends a session. With `only`, ends it only if its number has this generation and, if an epoch is given, its keys
+    /// have that epoch. Returns the slots of other sessions that lost their keys because they shared them.
     pub(crate) fn remove(
         &mut self,
         ctx: &mut Context,
@@ -333,7 +333,7 @@ impl Forwarder {
         let route = self.slots.route(slot);
         self.slots.unbind(ctx, io, slot);
         self.publish(ctx);
-        // A client that lost its session has no use for its connection, unless other sessions use it too
+        // The client has no more use for the connection, unless other sessions are bound to it
         if let Route::Connection(handle) = route
             && io.get_mut(handle).is_some_and(|connection| connection.sessions == 0)
         {
@@ -342,14 +342,14 @@ impl Forwarder {
         others
     }
 
-    /// Hands opened frames to the workers that seal them, where more than so many bytes wait.
+    /// Posts opened frames to the workers that seal them, for workers with more than `more_than` bytes waiting.
     pub(crate) fn post(&mut self, ctx: &Context, more_than: usize) {
         for (worker, frames) in self.outgoing.iter_mut().enumerate().filter(|(_, frames)| frames.len() > more_than) {
             ctx.post(worker, Message::Frames(std::mem::take(frames)));
         }
     }
 
-    /// Sends the frames for other nodes.
+    /// Sends the batches for other nodes.
     pub(crate) fn flush_batches(&mut self, ctx: &mut Context) {
         self.batches.flush(ctx);
     }

@@ -1,9 +1,9 @@
-//! The connections of one worker over which no session is reached, by age: who makes room is found without looking at
-//! all connections, or an accept would cost as much as there are.
+//! The idle connections of one worker (those that no session is bound to) by age, so that the oldest is found without a
+//! search: accepting must not cost more the more connections there are.
 
 use std::{collections::BTreeMap, net::IpAddr};
 
-/// Idle connections, by what names them. Each has a number, and those that came later have higher ones.
+/// Idle connections by handle. Each has a number; higher ones are younger.
 #[derive(Debug)]
 pub(crate) struct Idle<Handle> {
     next: u64,
@@ -36,7 +36,7 @@ impl<Handle: Copy> Idle<Handle> {
         self.all.values().next().copied()
     }
 
-    /// The oldest one from this address.
+    /// The oldest idle connection from this address.
     pub(crate) fn oldest_from(&self, address: IpAddr) -> Option<Handle> {
         self.of.range((address, 0)..=(address, u64::MAX)).next().map(|(_, handle)| *handle)
     }
@@ -59,7 +59,7 @@ mod tests {
         idle.remove(b, numbers[0]);
         idle.remove(a, numbers[3]);
         assert_eq!(oldest(&idle), (at(1), [at(1), at(2), None]));
-        // It was of use for a while
+        // It was bound to a session for a while
         idle.remove(a, numbers[1]);
         idle.push(a, handles[1]);
         assert_eq!(oldest(&idle), (at(2), [at(5), at(2), None]));

@@ -1,4 +1,4 @@
-//! What workers tell each other, and the queue of a worker's messages.
+//! Messages between workers, and the queue in which a worker receives them.
 
 use std::{
     ops::Range,
@@ -23,10 +23,10 @@ use crate::{
     policy::Class,
 };
 
-/// Keys that a session was given, and how many others lost theirs to it because those of their cluster were used up.
+/// A session's grant, and how many other sessions lost their keys because those of the cluster were used up.
 pub(crate) type Admitted = (Grant, usize);
 
-/// A change that a worker makes to its own table.
+/// A function that a worker applies to its own table.
 pub(crate) type Change = Box<dyn FnOnce(&mut dyn Sessions) + Send>;
 
 /// A message to a worker.
@@ -41,16 +41,16 @@ pub(crate) enum Message {
     Resume(Handle),
     /// Change the table; the sessions in these slots lose their bindings.
     Change { slots: Range<u32>, change: Change },
-    /// Give a session keys, and its slot this generation.
+    /// Give a session keys, and its slot this owner.
     Admit { slot: u32, owner: (Address, Class), material: Material, reply: SyncSender<Result<Admitted, SessionError>> },
-    /// End a session; with `only`, if its number has this generation, and its keys this epoch where one is said. Who
-    /// hears the reply learns the slots that lost their keys as well.
+    /// End a session. With `only`, only if its number has this generation and, if an epoch is given, its keys have that
+    /// epoch. The reply lists the slots that lost their keys together with it.
     Remove { slot: u32, only: Option<(u32, Option<u16>)>, revoke: bool, reply: Option<SyncSender<Vec<u32>>> },
-    /// Another policy: what it says of these slots, and of all others.
+    /// Apply another policy: the classes of these slots, and the class of all others.
     Classes { classes: Vec<(u32, Class)>, nobody: Class },
-    /// Another class for one session.
+    /// Set the class of one session.
     Class { slot: u32, address: Address, class: Class },
-    /// Close a connection that is of no use, if there is one: there is little room.
+    /// Close an idle connection, if there is one: room is short.
     CloseIdle,
     /// Accept no connections any more.
     Drain,
@@ -58,8 +58,8 @@ pub(crate) enum Message {
     Stop,
 }
 
-/// Opened frames on their way to the worker that seals them: the receivers' slots, with room for header and tag, and the
-/// sender's address in place. They are plaintext, and wiped on drop.
+/// Opened frames in transit to the worker that seals them. Each has room for header and tag and already contains the
+/// sender's address. They are plaintext, and wiped on drop.
 #[derive(Default)]
 pub(crate) struct OpenedFrames {
     bytes: Plaintext,
@@ -67,14 +67,14 @@ pub(crate) struct OpenedFrames {
     routes: Vec<Route>,
 }
 
-/// Where a frame goes and comes from.
+/// The source and the destination of a frame.
 pub(crate) struct Route {
     /// The generation of the receiver.
     pub(crate) to: u32,
     pub(crate) from: Address,
-    /// What the policy says of the sender.
+    /// The class of the sender under the policy.
     pub(crate) class: Class,
-    /// The connection that the frame came from, if it was one.
+    /// The connection that the frame arrived on; `None` for datagrams and other nodes.
     pub(crate) sender: Option<ConnectionId>,
 }
 
@@ -89,7 +89,7 @@ impl OpenedFrames {
         self.push_parts(to, from, sender, &[frame]);
     }
 
-    /// The same with a frame in parts.
+    /// Like `push`, with the frame in parts.
     pub(crate) fn push_parts(
         &mut self,
         (slot, to): (u32, Address),
@@ -114,7 +114,7 @@ impl OpenedFrames {
     }
 }
 
-/// A worker's messages, and what wakes the worker.
+/// The message queue of a worker, and the waker of its thread.
 pub(crate) struct Inbox {
     messages: Mutex<Vec<Message>>,
     bytes: AtomicUsize,
@@ -135,7 +135,7 @@ impl Inbox {
         messages.push(message);
         drop(messages);
         if first {
-            // If the waker fails, the worker finds the message at its next tick
+            // If waking fails, the worker finds the message at its next tick
             let _ = self.waker.wake();
         }
     }
@@ -157,7 +157,7 @@ impl Inbox {
         self.messages.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// Whether more waits than the worker can handle soon: others should stop reading.
+    /// Whether more is waiting than the worker can handle soon: others should then stop reading.
     pub(crate) fn is_full(&self) -> bool {
         self.bytes.load(Ordering::Relaxed) > INBOX_BYTES
     }

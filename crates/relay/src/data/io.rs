@@ -1,4 +1,4 @@
-//! The sockets of one worker: who is accepted, read, written and closed.
+//! The sockets of one worker: accepts, reads, writes and closes connections.
 
 use std::{collections::VecDeque, io, time::Duration};
 
@@ -27,26 +27,26 @@ pub(crate) const WAKER: Token = Token(0);
 const LISTENER: Token = Token(1);
 const DATAGRAMS: Token = Token(2);
 const FIRST_CONNECTION: usize = 3;
-/// An empty queue that was not used for so long gives its memory back.
+/// An empty queue that was unused for this long releases its memory.
 const UNUSED: Duration = Duration::from_secs(1);
 
 /// A worker's sockets.
 pub(crate) struct Io {
     poll: Poll,
     pub(super) listener: Option<TcpListener>,
-    /// Connections may be waiting at the listener.
+    /// Whether connections may be waiting at the listener.
     pub(super) accept_ready: bool,
-    /// Whether a connection waits at the listener, as there was no descriptor for it.
+    /// Whether a connection waits at the listener for lack of a descriptor.
     pub(super) accept_waits: bool,
     pub(super) connections: Connections,
     backpressure: Backpressure,
     ready: VecDeque<Handle>,
     dirty: Vec<Handle>,
-    /// Memory that the queues take, and when it is so much that they must be short.
+    /// Memory of the queues, and the amount above which each queue must be short.
     held: usize,
     crowded: usize,
     pub(crate) udp: Option<Udp>,
-    /// What connections are read into; taken out meanwhile.
+    /// The buffer that connections are read into; empty while it is taken out for use.
     pub(crate) buffer: Vec<u8>,
 }
 
@@ -83,12 +83,12 @@ impl Io {
         })
     }
 
-    /// Waits for events. An interrupted wait gives none.
+    /// Waits for events. An interrupted wait returns none.
     pub(crate) fn wait(&mut self, events: &mut Events, time: Duration) {
         let _ = self.poll.poll(events, Some(time));
     }
 
-    /// Notes what an event says.
+    /// Records what an event announces.
     pub(crate) fn note(&mut self, event: &Event) {
         match event.token() {
             WAKER => {}
@@ -117,7 +117,7 @@ impl Io {
         self.udp.as_ref().is_some_and(|udp| udp.readable)
     }
 
-    /// Connections that can be read.
+    /// How many connections can be read.
     pub(crate) fn ready_count(&self) -> usize {
         self.ready.len()
     }
@@ -131,22 +131,22 @@ impl Io {
         self.connections.len()
     }
 
-    /// Memory that the queues take.
+    /// Memory of all queues.
     pub(crate) fn held(&self) -> usize {
         self.held
     }
 
-    /// Whether the queues take so much memory together that each must be short.
+    /// Whether the queues together take so much memory that each must be short.
     fn is_crowded(&self) -> bool {
         self.held >= self.crowded
     }
 
-    /// The most bytes that a connection may queue now.
+    /// The most bytes that a connection may queue at present.
     fn queue_limit(&self, settings: &Settings) -> usize {
         if self.is_crowded() { settings.max_frame } else { settings.queue }
     }
 
-    /// Whether every queue is written.
+    /// Whether all queues are written.
     pub(crate) fn is_flushed(&self) -> bool {
         self.connections.iter().all(|connection| connection.queued() == 0)
     }
@@ -159,13 +159,13 @@ impl Io {
         self.connections.get(handle).is_some()
     }
 
-    /// Whether sessions are reached over this connection. One that is bound to a handle of long ago is not: it may name
-    /// a stranger's by now.
+    /// Whether a session is bound to this connection and it still exists. An old binding does not count if the handle
+    /// now names another connection that no session is bound to.
     pub(crate) fn reaches(&self, handle: Handle) -> bool {
         self.connections.get(handle).is_some_and(|connection| !connection.is_idle())
     }
 
-    /// Tries the listener again: a descriptor may be free by now.
+    /// Tries to accept again: there may be a descriptor now.
     pub(crate) fn retry_accept(&mut self) {
         self.accept_ready |= self.listener.is_some();
     }
@@ -178,15 +178,15 @@ impl Io {
         self.accept_ready = false;
     }
 
-    /// Takes a connection that was counted already. `received` was read from it and not looked at.
+    /// Adds a connection that was already counted. `received` was read from it and not parsed yet.
     pub(crate) fn add(&mut self, ctx: &mut Context, stream: TcpStream, place: Place, received: Vec<u8>) {
-        // Otherwise small frames wait for acknowledgements; a stream that refuses is merely slower
+        // Otherwise small frames wait for acknowledgements. Failing to set it only costs time
         let _ = stream.set_nodelay(true);
         notice_dead_peers(&stream);
         let may_move = received.is_empty();
         let mut stream = FrameStream::resumed(stream, received);
         let Some(handle) = self.connections.reserve() else {
-            // It was accepted
+            // It was counted as accepted
             ctx.one_connection_less(Count::Closed);
             return;
         };
@@ -220,14 +220,14 @@ impl Io {
         }
     }
 
-    /// The connection to read now; none if it ended or has to wait.
+    /// The connection to read now; `None` if it has ended or must wait.
     pub(crate) fn readable(&mut self, handle: Handle) -> Option<&mut Connection> {
         let connection = self.connections.get_mut(handle)?;
         connection.ready = false;
         (!self.backpressure.is_paused(handle)).then_some(connection)
     }
 
-    /// Queues a sealed frame. If the queue is long now, `sender` has to wait.
+    /// Queues a sealed frame. If the queue is now too long, `sender` must wait.
     pub(crate) fn queue(&mut self, ctx: &mut Context, handle: Handle, frame: &[u8], sender: Option<ConnectionId>) {
         let (limit, crowded) = (self.queue_limit(ctx.settings()), self.is_crowded());
         let bound = self.connections.get_mut(handle).filter(|connection| !connection.is_idle());
@@ -273,7 +273,7 @@ impl Io {
         }
     }
 
-    /// Lets those continue who wait for this connection.
+    /// Lets the connections continue that wait for this one.
     fn release(&mut self, ctx: &Context, handle: Handle) {
         if !self.is_open(handle) {
             return;
@@ -287,7 +287,7 @@ impl Io {
         }
     }
 
-    /// Writes once to each connection that has something to take, and sends the datagrams.
+    /// Writes once to each connection with queued bytes, and sends the datagrams.
     pub(crate) fn write(&mut self, ctx: &mut Context) {
         let mut dirty = std::mem::take(&mut self.dirty);
         let (crowded, low) = (self.is_crowded(), low_mark(self.queue_limit(ctx.settings())));
@@ -315,13 +315,13 @@ impl Io {
         if let Some(udp) = &mut self.udp {
             udp.flush(&mut ctx.counts);
         }
-        // Closing may have marked others
+        // Closing connections may have marked more of them
         if self.dirty.is_empty() {
             self.dirty = dirty;
         }
     }
 
-    /// Closes connections that are over a time limit, and lets those continue who waited for too long.
+    /// Closes connections that exceed a time limit, and lets those continue that have waited for too long.
     pub(crate) fn check_times(&mut self, ctx: &mut Context) {
         let (settings, now) = (&ctx.shared.settings, ctx.now);
         let (mut close, mut release) = (Vec::new(), Vec::new());
@@ -355,7 +355,7 @@ impl Io {
         self.close(ctx, handle);
     }
 
-    /// Closes a connection. Its sessions stay, without one.
+    /// Closes a connection. Its sessions stay open, without a binding.
     pub(crate) fn close(&mut self, ctx: &mut Context, handle: Handle) {
         self.release(ctx, handle);
         if let Some(mut connection) = self.connections.remove(handle) {
@@ -365,7 +365,7 @@ impl Io {
         }
     }
 
-    /// Moves a connection to the worker of its first frame's session.
+    /// Moves a connection to the worker that has the session of its first frame.
     pub(crate) fn hand_over(&mut self, ctx: &mut Context, handle: Handle, to: usize, received: Vec<u8>) {
         self.release(ctx, handle);
         if let Some(mut connection) = self.connections.remove(handle) {

@@ -1,8 +1,9 @@
 //! The data plane: frames of many sessions over TCP connections and datagrams, one thread for each shard.
 //!
-//! A [`worker`] is a thread that ties three parts together: [`io`] owns the sockets, [`backpressure`] decides who has to
-//! wait for whom, and [`forwarder`] owns the sessions and moves frames: [`slots`] tells it where each can be reached and what it may. Workers talk through their [`inbox`]. Frames for
-//! other nodes leave through [`RemoteNodes`].
+//! A [`worker`] is a thread that ties three parts together: [`io`] owns the sockets, [`backpressure`] decides which
+//! connections wait for which, and [`forwarder`] owns the sessions and moves frames, with [`slots`] for the binding,
+//! owner and class of each session. Workers exchange messages through their [`inbox`]. Frames for other nodes leave
+//! through [`RemoteNodes`].
 
 mod count;
 mod relay;

@@ -1,4 +1,4 @@
-//! What the control plane and the mesh tell the workers of a relay.
+//! Instructions from the control plane and the mesh to the workers of a relay.
 
 use std::{
     sync::mpsc::{Receiver, sync_channel},
@@ -17,24 +17,24 @@ use crate::{
     policy::Class,
 };
 
-/// How long workers may take to learn of another policy.
+/// How long to wait for the workers to apply another policy.
 const POLICY: Duration = Duration::from_secs(5);
-/// The most data that a frame has room for beside its address.
+/// The most data in a frame, beside its address.
 const LONGEST: usize = MAX_PAYLOAD - Address::LEN;
-/// Sessions that are revoked together: each that is waited for takes memory.
+/// The most sessions that are revoked in one batch: each pending reply takes memory.
 const TOGETHER: usize = 1024;
 
-/// A worker, and where it says which slots lost their keys with one that was revoked.
+/// A worker, and the channel of its reply: the slots that lost their keys together with a revoked session.
 type Lost = (usize, Receiver<Vec<u32>>);
 
 impl Relay {
-    /// Delivers opened frames from other nodes: receiver, sender and what the policy says of it, data.
-    /// Returns for how many there is a session and room.
+    /// Delivers opened frames from other nodes: receiver, sender with its class, data. Returns for how many of them
+    /// there is a session and room.
     pub(crate) fn deliver<'a>(&self, frames: impl Iterator<Item = (Address, (Address, Class), &'a [u8])>) -> u64 {
         let mut taken = 0;
         let mut opened: Vec<OpenedFrames> = self.shared.inboxes.iter().map(|_| OpenedFrames::default()).collect();
         for (to, (from, class), data) in frames {
-            // Another node may say anything
+            // Another node's message is not trusted to be well formed
             if data.len() <= LONGEST
                 && let Some((worker, slot)) = self.shared.layout.locate(to.session)
                 && !self.shared.inboxes[worker].is_full()
@@ -61,7 +61,7 @@ impl Relay {
         self.admit_as(address, Class::default(), material).map(|(grant, _)| grant)
     }
 
-    /// The same, with what the policy says of the client.
+    /// Like [`Relay::admit`], with the class of the client.
     pub(crate) fn admit_as(&self, address: Address, class: Class, material: Material) -> Result<Admitted, AdmitError> {
         let (shard, slot) = self.shared.layout.locate(address.session).ok_or(SessionError::Unknown)?;
         let (reply, answer) = sync_channel(1);
@@ -81,8 +81,8 @@ impl Relay {
         }
     }
 
-    /// The same for many sessions, of which a worker is told before any of them is waited for: each wait is for an
-    /// iteration. `alive` is called now and then. Returns for each how many others lost their keys.
+    /// Revokes many sessions. The workers are told of a whole batch before any reply is awaited, because each reply may
+    /// take an iteration. `alive` is called in between. Returns for each session how many others lost their keys.
     pub(crate) fn revoke_all(&self, sessions: &[u32], alive: &dyn Fn()) -> Vec<usize> {
         let mut lost = Vec::with_capacity(sessions.len());
         for some in sessions.chunks(TOGETHER) {
@@ -109,7 +109,7 @@ impl Relay {
         self.remove_if(address, None);
     }
 
-    /// The same if it still has the keys of this epoch: another opening of it stays.
+    /// Ends the session of this address only if its keys still have this epoch: a later opening stays.
     pub(crate) fn remove_keys(&self, address: Address, epoch: u16) {
         self.remove_if(address, Some(epoch));
     }
@@ -121,8 +121,8 @@ impl Relay {
         }
     }
 
-    /// Takes away the keys that the clusters of these sessions share, whether the sessions are open or not, and waits
-    /// for it. Returns how many sessions lost theirs: none where no keys are shared.
+    /// Revokes the keys that the clusters of these sessions share, whether the sessions are open or not, and waits for
+    /// it. Returns how many sessions lost theirs: none in a scheme without shared keys.
     pub(crate) fn revoke_clusters(&self, sessions: &[u32]) -> usize {
         let mut by_worker: Vec<Vec<u32>> = self.shared.inboxes.iter().map(|_| Vec::new()).collect();
         for (worker, slot) in sessions.iter().filter_map(|session| self.shared.layout.locate(*session)) {
@@ -141,7 +141,8 @@ impl Relay {
         revoked.sum::<u32>() as usize
     }
 
-    /// Another policy: what it says of these sessions, and of all others. Waits until the workers have it.
+    /// Applies another policy: the classes of these sessions, and `nobody` for all others. Waits until the workers have
+    /// it.
     pub(crate) fn set_classes(&self, classes: impl Iterator<Item = (u32, Class)>, nobody: Class) {
         let mut by_worker: Vec<Vec<(u32, Class)>> = self.shared.inboxes.iter().map(|_| Vec::new()).collect();
         for (session, class) in classes {
@@ -152,11 +153,11 @@ impl Relay {
         for (inbox, classes) in self.shared.inboxes.iter().zip(by_worker) {
             inbox.post(Message::Classes { classes, nobody });
         }
-        // From now on the new policy counts, unless a worker is gone
+        // After this the new policy applies everywhere, unless a worker hangs or has ended
         self.responds(POLICY);
     }
 
-    /// Another class for one session.
+    /// Sets the class of one session.
     pub(crate) fn set_class(&self, address: Address, class: Class) {
         if let Some((worker, slot)) = self.shared.layout.locate(address.session) {
             self.shared.inboxes[worker].post(Message::Class { slot, address, class });
@@ -175,7 +176,8 @@ mod tests {
     use super::*;
     use crate::data::Settings;
 
-    /// Where each is waited for before the next, a busy worker takes an iteration for each of thousands.
+    /// If each reply were awaited before the next revocation, thousands of them would each take an iteration of a busy
+    /// worker.
     #[test]
     fn a_worker_knows_of_all_that_are_revoked_before_any_is_waited_for() {
         let mut sessions = table(Plan::new("gcm-on64".parse().unwrap(), 9)).unwrap();
@@ -199,7 +201,7 @@ mod tests {
         assert_eq!(relay.live(), 1);
     }
 
-    /// An opening that is taken back leaves the session to one that came later.
+    /// Revoking the keys of one opening leaves the session to a later one.
     #[test]
     fn keys_are_removed_and_not_those_that_replaced_them() {
         let sessions = table(Plan::new("gcm-on64".parse().unwrap(), 9)).unwrap();
@@ -208,7 +210,7 @@ mod tests {
         let [first, second] = [(); 2].map(|()| relay.admit(address, Material::random().unwrap()).unwrap().epoch());
         let live_after = |removed: (Address, u16)| {
             relay.remove_keys(removed.0, removed.1);
-            // The worker has done all that came before its answer
+            // The worker has handled everything that came before its answer
             assert!(relay.responds(Duration::from_secs(60)));
             relay.live()
         };
@@ -221,7 +223,7 @@ mod tests {
     fn the_address_that_is_taken_is_the_one_that_is_named() {
         let table = || table(Plan::new("gcm-on64".parse().unwrap(), 1)).unwrap();
         let any = "127.0.0.1:0".parse().unwrap();
-        // Another socket has the port of the second worker
+        // The port of the second worker's socket is taken
         let (udp, _other) = (0..100)
             .find_map(|_| {
                 let other = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();

@@ -1,4 +1,4 @@
-//! Frames in a buffer of bytes, and what their headers alone say about them.
+//! Splits a buffer into frames, and checks what their headers alone show.
 
 use sealwright_session::{
     FrameJob,
@@ -11,7 +11,7 @@ use crate::{
     layout::NodeLayout,
 };
 
-/// The sessions of one worker.
+/// The range of sessions that belong to one worker.
 #[derive(Clone, Copy)]
 pub(crate) struct Local {
     pub(crate) layout: NodeLayout,
@@ -20,7 +20,7 @@ pub(crate) struct Local {
 }
 
 impl Local {
-    /// The slot of a frame's session, or why the frame cannot be opened here.
+    /// The slot of a frame's session, or the reason why this worker cannot open the frame.
     #[inline]
     pub(crate) fn slot_of(self, header: &Header) -> Result<u32, Count> {
         if header.frame_len() < HEADER + Address::LEN + TAG {
@@ -33,7 +33,7 @@ impl Local {
         }
     }
 
-    /// Slot and session of a datagram, which must be one frame.
+    /// Slot and session of a datagram, which must be exactly one frame.
     pub(crate) fn datagram(self, frame: &[u8], max_frame: usize) -> Result<(u32, u32), Count> {
         let header = frame.first_chunk::<HEADER>().ok_or(Count::Short)?;
         let header = Header::read(header).map_err(|_| Count::Malformed)?;
@@ -47,23 +47,23 @@ impl Local {
     }
 }
 
-/// What a buffer of a connection holds.
+/// The result of parsing a connection's buffer.
 pub(crate) enum Parsed {
-    /// Frames up to here, then the beginning of another.
+    /// Complete frames up to this offset, then an incomplete one.
     Until(usize),
-    /// The first frame of the connection, which starts here, belongs to a session of that worker.
+    /// The first frame of the connection belongs to a session of another worker.
     Elsewhere {
         /// The worker.
         worker: usize,
         /// Where the frame starts.
         start: usize,
     },
-    /// Something that is not a frame: nothing behind it can be understood.
+    /// Something that is not a frame. The stream cannot be parsed beyond it.
     Malformed,
 }
 
-/// Finds the frames of a connection's buffer and adds the jobs that open them. A frame that its header alone makes bad is
-/// counted, also in `bad`, and skipped.
+/// Finds the frames in a connection's buffer and adds the jobs that open them. A frame that its header shows to be bad
+/// is skipped and counted, in `bad` too.
 pub(crate) fn parse(
     ctx: &mut Context,
     local: Local,

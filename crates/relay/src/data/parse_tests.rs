@@ -1,4 +1,4 @@
-//! What headers alone say: worker 0 of two, which has two sessions, on node 3.
+//! What headers alone show, for worker 0 of two, with two sessions, on node 3.
 
 use std::{
     net::{IpAddr, Ipv4Addr, TcpListener},
@@ -67,7 +67,7 @@ impl Bench {
         Bench(Context { worker: 0, shared: Arc::new(shared), counts: Counts::default(), now }, connection)
     }
 
-    /// Start, end, slot and session of each frame, and what came of the buffer.
+    /// Start, end, slot and session of each frame, and the result of parsing.
     fn parse(&mut self, buffer: &[u8]) -> (Vec<(usize, usize, u32, u32)>, String) {
         let (mut jobs, mut bad) = (Vec::new(), 0);
         let dropped = self.0.counts.dropped();
@@ -81,7 +81,7 @@ impl Bench {
         (jobs.iter().map(|job| (job.start, job.end, job.slot, job.session)).collect(), parsed)
     }
 
-    /// Checks what was counted.
+    /// Checks the counters.
     fn counted<const N: usize>(&self, wanted: [(Count, u64); N]) {
         for what in Count::ALL {
             let wanted = wanted.iter().find(|(which, _)| *which == what).map_or(0, |(_, times)| *times);
@@ -97,7 +97,7 @@ fn frames_follow_each_other() {
     let jobs = vec![(0, 40, 0, OURS), (40, 104, 1, OURS_TOO)];
     assert_eq!(bench.parse(&whole), (jobs.clone(), "until 104".into()));
     bench.counted([(Count::Arrived, 2)]);
-    // The beginning of a third, with its header or without
+    // An incomplete third frame, with a complete header or without
     for cut in [1, HEADER - 1, HEADER, HEADER + 1, 49] {
         let buffer = [&whole[..], &frame(OURS, 50)[..cut]].concat();
         assert_eq!(bench.parse(&buffer), (jobs.clone(), "until 104".into()), "{cut}");
@@ -110,7 +110,7 @@ fn frames_follow_each_other() {
 #[test]
 fn bad_frames_are_passed_over() {
     let mut bench = Bench::new();
-    // The first frame decides whose connection it is.
+    // The first frame determines the worker of the connection.
     let bad = [frame(OURS, 39), frame(OF_THE_OTHER_WORKER, 40), frame(NOBODYS, 40), frame(OF_ANOTHER_NODE, 40)];
     let buffer = [bad.concat(), frame(OURS, 41)].concat();
     assert_eq!(bench.parse(&buffer), (vec![(159, 200, 0, OURS)], "until 200".into()));
@@ -136,7 +136,7 @@ fn too_long_frames_are_skipped_wherever_they_are_cut() {
     }
 }
 
-/// The first frame says which worker a connection belongs to, as soon as its header is there.
+/// The first frame determines the worker as soon as its header has arrived.
 #[test]
 fn a_connection_moves_once_and_before_its_first_frame() {
     let theirs = frame(OF_THE_OTHER_WORKER, 40);

@@ -1,11 +1,11 @@
-//! Buffers of plaintext. They leave nothing behind in memory, neither when they are dropped nor when they grow.
+//! Buffers of plaintext that leave no copies in memory, neither when they are dropped nor when they grow.
 
 use zeroize::Zeroizing;
 
-/// Plaintext, wiped on drop. It grows by [`append`] alone: a vector by itself leaves what it held where it was.
+/// Plaintext, wiped on drop. It must grow only through `append`: a growing vector leaves its old contents behind.
 pub(crate) type Plaintext = Zeroizing<Vec<u8>>;
 
-/// Appends these parts. Where there is no room for them, all goes to new memory, and the old is wiped.
+/// Appends these parts. If they do not fit, all is copied to new memory and the old memory is wiped.
 pub(crate) fn append(bytes: &mut Plaintext, parts: &[&[u8]]) {
     let needed = bytes.len() + parts.iter().map(|part| part.len()).sum::<usize>();
     if needed > bytes.capacity() {
@@ -23,7 +23,7 @@ mod tests {
 
     use super::*;
 
-    /// How often these bytes stand in the memory around a place, also where it was given back.
+    /// How often these bytes occur in the memory around an address, freed memory included.
     fn found(place: usize, wanted: &[u8]) -> usize {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let range = |line: &str| {
@@ -35,7 +35,7 @@ mod tests {
         let copy = bytes.as_ptr() as usize..bytes.as_ptr() as usize + bytes.len();
         let read = File::open("/proc/self/mem").unwrap().read_at(&mut bytes, around.start as u64).unwrap();
         let there = bytes[..read].windows(wanted.len()).enumerate().filter(|(_, part)| *part == wanted);
-        // What is read here may lie there itself
+        // The buffer that the memory is read into may lie there itself
         there.filter(|(at, _)| !copy.contains(&(around.start + at))).count()
     }
 

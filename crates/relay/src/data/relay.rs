@@ -1,4 +1,4 @@
-//! A running relay: its workers, and what its owner can do with them.
+//! A running relay: its workers, and the operations of its owner.
 
 #[path = "orders.rs"]
 mod orders;
@@ -39,7 +39,8 @@ use crate::{
     layout::NodeLayout,
 };
 
-/// How long nothing may come from clients that use datagrams until they count as gone: they say no goodbye.
+/// After this long without authentic datagrams, clients that use datagrams count as gone: datagrams have no end of a
+/// connection.
 const QUIET: Duration = Duration::from_secs(2);
 
 /// A relay cannot listen at an address, or the system gives it too little to do so.
@@ -110,7 +111,7 @@ impl Relay {
         Relay::start_with(address, node, settings, tables, sockets).map_err(|error| ListenError { address, error })
     }
 
-    /// The same with the sockets of the workers for datagrams.
+    /// Like `start`, with the UDP sockets of the workers.
     fn start_with(
         address: SocketAddr,
         node: u32,
@@ -236,13 +237,13 @@ impl Relay {
         self.shared.inboxes.get(shard).ok_or(StoppedError)
     }
 
-    /// Waits for the answer of a worker.
+    /// Waits for a worker's answer.
     fn wait<T>(&self, shard: usize, answer: &mpsc::Receiver<T>) -> Result<T, StoppedError> {
         loop {
             match answer.recv_timeout(Duration::from_millis(100)) {
                 Ok(answer) => return Ok(answer),
                 Err(mpsc::RecvTimeoutError::Disconnected) => return Err(StoppedError),
-                // A message that nobody reads: the worker is gone
+                // A message that nobody will read: the worker has ended
                 Err(mpsc::RecvTimeoutError::Timeout) if self.has_ended(shard) => return Err(StoppedError),
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
             }
@@ -260,7 +261,7 @@ impl Relay {
         self.drained_unless(grace, || false)
     }
 
-    /// The same, but stops waiting as soon as `give_up` says so.
+    /// Like `drained_within`, but stops waiting as soon as `give_up` returns true.
     pub(crate) fn drained_unless(&self, grace: Duration, give_up: impl Fn() -> bool) -> bool {
         self.drain();
         let start = Instant::now();
@@ -281,7 +282,7 @@ impl Relay {
         }
     }
 
-    /// Addresses that sessions are bound to which use datagrams.
+    /// How many datagram peers sessions are bound to.
     fn peers(&self) -> usize {
         self.shared.peers.iter().map(|peers| peers.load(Ordering::Relaxed)).sum()
     }
@@ -290,7 +291,7 @@ impl Relay {
     pub fn stop(&self) -> Counts {
         self.shared.inboxes.iter().for_each(|inbox| inbox.post(Message::Stop));
         for thread in self.threads().drain(..) {
-            // A worker that panicked has printed so
+            // A worker that panicked has already printed a message
             let _ = thread.join();
         }
         self.counts()
@@ -308,7 +309,7 @@ impl Relay {
 /// The UDP socket of a worker.
 fn datagrams(first: SocketAddr, worker: usize) -> Result<UdpSocket, ListenError> {
     let failed = |address: SocketAddr, error: io::Error| {
-        // The port may be that of the frames as well
+        // The same port may be in use for frames
         let why = format!("datagrams: {}", os_error_text(&error));
         ListenError { address, error: io::Error::new(error.kind(), why) }
     };

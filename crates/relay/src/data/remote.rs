@@ -1,4 +1,4 @@
-//! Frames for sessions of other nodes: the one place where the data plane and the connection between nodes meet.
+//! Frames for sessions on other nodes: where the data plane hands them to the mesh.
 
 use crate::{
     address::Address,
@@ -10,12 +10,12 @@ use crate::{
     layout::NodeLayout,
 };
 
-/// The most bytes of a batch.
+/// The most bytes in a batch.
 pub(crate) const MAX_BATCH: usize = 60 << 10;
-/// Bytes of a frame in a batch beside its data.
+/// Bytes of a frame in a batch, beside its data.
 const FRAME: usize = 2 * Address::LEN + 2;
 
-/// The frames of a batch: receiver, sender, data. A frame that is cut ends it.
+/// Iterates over the frames of a batch: receiver, sender, data. A truncated frame ends the iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Frames<'a>(pub(crate) &'a [u8]);
 
@@ -32,7 +32,7 @@ impl<'a> Iterator for Frames<'a> {
     }
 }
 
-/// The batches of one worker, by node.
+/// The batches that one worker is filling, by node.
 pub(crate) struct Batches(Vec<Plaintext>);
 
 impl Batches {
@@ -40,7 +40,7 @@ impl Batches {
         Batches(vec![Plaintext::default(); NodeLayout::NODES as usize])
     }
 
-    /// Adds an opened frame to the batch of its receiver's node. Returns whether it can go there.
+    /// Adds an opened frame to the batch of its receiver's node. Returns false if it cannot be sent there.
     pub(crate) fn push(&mut self, ctx: &mut Context, to: Address, from: Address, data: &[u8]) -> bool {
         let node = NodeLayout::of(to.session, 1).node();
         if ctx.shared.remote.get().is_none() || node == ctx.shared.layout.node() || FRAME + data.len() > MAX_BATCH {

@@ -58,7 +58,7 @@ impl Default for Settings {
 /// Bytes of opened frames that may wait in an inbox before other workers stop reading.
 pub(crate) const INBOX_BYTES: usize = 4 << 20;
 
-/// What is known of a connection: its own state, that of its queue, its place in the share of its address.
+/// An estimate of the state of a connection: its own, that of its queue, and its place in the share of its address.
 const KNOWN_OF_CONNECTION: usize = 1024;
 
 impl Settings {
@@ -70,7 +70,7 @@ impl Settings {
 
     /// The most memory that a worker's own buffers can hold: what it reads into, its inbox, what it posts, and datagrams.
     pub fn worker_bytes(&self) -> u64 {
-        // The inbox may exceed its limit by what one read of every other worker brings
+        // The inbox may exceed its limit by one read of every other worker
         (4 * (READ_SIZE + self.max_frame) + 2 * INBOX_BYTES + self.udp.map_or(0, |_| 3 * Udp::BYTES)) as u64
     }
 
@@ -87,13 +87,13 @@ impl Settings {
         usize::try_from(fitting).unwrap_or(usize::MAX).min(self.max_connections)
     }
 
-    /// With more connections than this, room is made for the next ones before they come.
+    /// With more connections than this, room is made in advance for the next ones.
     pub(crate) fn crowded(&self) -> usize {
         self.max_connections - self.max_connections / 16 - 1
     }
 
-    /// With more than these, other workers than the one that accepts close young ones too: they cannot do so at the
-    /// moment when the last place is taken.
+    /// With more than this, all workers close young idle connections too, not only the one that accepts: by the time
+    /// the last place is taken, it would be too late for the others.
     pub(crate) fn nearly_full(&self) -> usize {
         self.max_connections - (self.max_connections / 32).max(1)
     }

@@ -1,4 +1,4 @@
-//! What one address and one session may take of a relay that others use too.
+//! Limits on what one address and one session may take of a relay.
 
 use std::{
     collections::HashMap,
@@ -9,11 +9,11 @@ use std::{
 
 use crate::address::share_of;
 
-/// How many connections each address has.
+/// The number of connections of each address.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses(Mutex<HashMap<IpAddr, usize>>);
 
-/// The place of one connection in its address's share, until dropped.
+/// One connection's place in the share of its address; released on drop.
 #[derive(Debug)]
 pub(crate) struct Place {
     addresses: Arc<Addresses>,
@@ -25,7 +25,7 @@ impl Addresses {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place for one more connection from this address. The second value is how many the address has with it.
+    /// Takes a place for one more connection. Also returns how many connections the address now has.
     pub(crate) fn place(self: &Arc<Self>, address: IpAddr) -> (Place, usize) {
         let address = share_of(address);
         let mut counts = self.counts();
@@ -47,18 +47,18 @@ impl Drop for Place {
     }
 }
 
-/// How many frames each session may send a second; as many as a second allows may come at once.
+/// A rate limit on the frames of each session; one second's worth may come in one burst.
 #[derive(Debug)]
 pub(crate) struct FrameShares {
     start: Instant,
-    /// Nanoseconds for a frame.
+    /// Nanoseconds per frame.
     each: u64,
-    /// By slot: until when the session has used its share, in nanoseconds since the start.
+    /// By slot: the time until which the session has used its share, in nanoseconds since the start (GCRA).
     used: Vec<u64>,
 }
 
 impl FrameShares {
-    /// Shares for so many sessions, unless there is no limit.
+    /// Limits for so many sessions; `None` if there is no limit.
     pub(crate) fn new(per_second: u32, sessions: usize, now: Instant) -> Option<FrameShares> {
         (per_second > 0).then(|| FrameShares {
             start: now,
@@ -67,7 +67,7 @@ impl FrameShares {
         })
     }
 
-    /// Whether a session may send one more frame now.
+    /// Whether a session may send one more frame now; if so, takes it from its share.
     pub(crate) fn take(&mut self, slot: u32, now: Instant) -> bool {
         let Some(used) = self.used.get_mut(slot as usize) else { return false };
         let now = now.saturating_duration_since(self.start).as_nanos() as u64;

@@ -1,4 +1,4 @@
-//! What a worker knows of each of its sessions beside its keys: where it can be reached, whose it is, and what it may.
+//! The state of each session beside its keys: its binding, its owner, its class and its rate limit.
 
 use crate::{
     address::Address,
@@ -13,8 +13,8 @@ use crate::{
     policy::Class,
 };
 
-/// In so many turns, of which there are twenty a second, every session's connection is looked for. A handle comes again
-/// after 8,191 uses of its slot, before which hundreds of others were used as often.
+/// All bindings are checked in this many turns, of which there are twenty per second. A handle repeats only after 8,191
+/// uses of its slot, during which hundreds of other slots were used as often, so a stale binding is found long before.
 const TURNS: usize = 256;
 
 /// Where a frame came from.
@@ -25,7 +25,7 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// The connection that can be told to wait.
+    /// The connection that can be made to wait; datagrams have none.
     pub(crate) fn connection(self, worker: usize) -> Option<ConnectionId> {
         match self {
             Source::Connection(handle) => Some(ConnectionId { worker, handle }),
@@ -34,17 +34,17 @@ impl Source {
     }
 }
 
-/// By slot.
+/// The state of a worker's sessions, by slot.
 pub(crate) struct Slots {
-    /// Where each session was last heard.
+    /// The binding of each session: where its last authentic frame came from.
     bindings: Vec<Binding>,
     /// The generation of each session's number; 0 until a client is admitted by address.
     generations: Vec<u32>,
-    /// What the policy says of each session's name; empty while it forbids nothing.
+    /// The class of each session's name; empty while the policy forbids nothing.
     classes: Vec<Class>,
-    /// Frames of each session, if they are limited.
+    /// The rate limit of each session's frames, if there is one.
     shares: Option<FrameShares>,
-    /// Where the search for connections that are gone goes on.
+    /// The slot at which the search for stale bindings continues.
     next: usize,
 }
 
@@ -68,7 +68,7 @@ impl Slots {
         self.generations.get(slot as usize).copied()
     }
 
-    /// The slot has another owner, or the same one anew.
+    /// The slot got a new owner, or the same one again.
     pub(crate) fn set_owner(&mut self, slot: u32, address: Address, class: Class) {
         self.generations[slot as usize] = address.generation;
         if self.classes.is_empty() && class != Class::default() {
@@ -79,7 +79,7 @@ impl Slots {
         }
     }
 
-    /// Another policy: the classes of these sessions. All others may speak to nobody until they are opened.
+    /// Applies another policy: the classes of these sessions. All others get `nobody` until they are opened.
     pub(crate) fn set_classes(&mut self, classes: &[(u32, Class)], nobody: Class) {
         self.classes = if nobody == Class::default() { Vec::new() } else { vec![nobody; self.bindings.len()] };
         for &(slot, class) in classes {
@@ -93,7 +93,7 @@ impl Slots {
         self.classes.get(slot as usize).copied().unwrap_or_default()
     }
 
-    /// Takes a frame of a session's share; false if it has none left.
+    /// Takes one frame from a session's share; false if none is left.
     #[inline]
     pub(crate) fn take_share(&mut self, ctx: &Context, slot: u32) -> bool {
         self.shares.as_mut().is_none_or(|shares| shares.take(slot, ctx.now))
@@ -104,7 +104,7 @@ impl Slots {
         self.bindings.get(slot as usize).map_or(Route::None, |binding| binding.route())
     }
 
-    /// From now on, frames for this session go where this one came from.
+    /// Binds the session to where this frame came from.
     #[inline]
     pub(crate) fn bind(&mut self, ctx: &Context, io: &mut Io, slot: u32, source: Source) {
         let before = self.bindings[slot as usize];
@@ -116,7 +116,7 @@ impl Slots {
                 }
                 Binding::peer(udp.acquire(ends))
             }
-            // There are no datagrams without a socket
+            // Without a socket there are no datagrams
             (Source::Datagram(_), None) => return,
         };
         if now == before {
@@ -133,8 +133,8 @@ impl Slots {
         release(ctx, io, std::mem::take(&mut self.bindings[slot as usize]));
     }
 
-    /// Forgets connections that are gone, of a part of the sessions, so that all have had their turn long before a
-    /// handle comes again.
+    /// Forgets stale bindings, in one part of the sessions per call, so that all are checked long before a handle
+    /// repeats.
     pub(crate) fn forget_lost(&mut self, io: &Io) {
         let all = self.bindings.len();
         for _ in 0..all.div_ceil(TURNS) {
@@ -146,7 +146,7 @@ impl Slots {
         }
     }
 
-    /// Whether a session of this generation has a connection, or an address for datagrams.
+    /// Whether the session still has this generation and is bound to a live connection or a datagram peer.
     pub(crate) fn is_reachable(&self, io: &Io, slot: u32, generation: u32) -> bool {
         self.generation(slot) == Some(generation)
             && match self.route(slot) {
@@ -157,7 +157,7 @@ impl Slots {
     }
 }
 
-/// A session does not use this binding any more.
+/// A session is no longer bound to this connection or peer.
 fn release(ctx: &Context, io: &mut Io, binding: Binding) {
     match (binding.route(), &mut io.udp) {
         (Route::Connection(handle), _) => io.connections.unbind(handle, ctx.now),
@@ -183,7 +183,7 @@ mod tests {
         Io::new(Poll::new().unwrap(), None, None, (&Settings::default(), 1)).unwrap()
     }
 
-    /// A connection, which no session is reached over yet.
+    /// Adds a connection that no session is bound to.
     fn insert(io: &mut Io, handle: Handle) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -192,14 +192,14 @@ mod tests {
         io.connections.insert(Connection::new(stream, handle, place, true, Instant::now()));
     }
 
-    /// A stranger's connection has the handle of one that a session was bound to long ago.
+    /// A stranger's connection has the same handle as one that a session was bound to long ago.
     #[test]
     fn a_handle_that_comes_again_reaches_no_session() {
         let (mut io, mut slots) = (io(), Slots::new(4, None));
         let first = io.connections.reserve().unwrap();
         slots.bindings[3] = Binding::connection(first);
         io.connections.release(first);
-        // Its slot is used 8,191 times, and those that rest beside it as often
+        // Its slot is used 8,191 times, and the slots that rest beside it as often
         loop {
             let next = io.connections.reserve().unwrap();
             if next == first {
@@ -209,7 +209,7 @@ mod tests {
         }
         insert(&mut io, first);
         assert!(io.is_open(first) && !slots.is_reachable(&io, 3, 0));
-        // Nor once it has a session of its own: until then there was time to forget the other one
+        // Nor once the new connection has a session of its own: by then the stale binding has been forgotten
         io.connections.remove(first);
         (0..TURNS).for_each(|_| slots.forget_lost(&io));
         insert(&mut io, first);
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!([2, 3].map(|slot| slots.is_reachable(&io, slot, 0)), [true, false]);
     }
 
-    /// Every session has its turn, and those whose connections are there keep them.
+    /// Every session is checked in turn, and those whose connections exist keep their bindings.
     #[test]
     fn connections_that_are_gone_are_forgotten() {
         let (mut io, many) = (io(), 3 * TURNS as u32 + 7);
@@ -235,7 +235,7 @@ mod tests {
             (kept, slots.route(700), slots.route(701)),
             (vec![700, 701], Route::Connection(there), Route::Peer(2))
         );
-        // A table without sessions has no turns
+        // A table without sessions has nothing to check
         Slots::new(0, None).forget_lost(&io);
     }
 }

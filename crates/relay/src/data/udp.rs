@@ -1,9 +1,9 @@
-//! Frames as datagrams, one in each. Many are read at a time, and runs of one length are sent together and cut up by the
-//! system.
+//! Frames as datagrams, one in each. Many are received per call (GRO), and runs of equal length are sent in one call
+//! and split by the system (GSO).
 //!
-//! A peer is an address that an authentic frame came from, as long as a session is bound to it: strangers take no
-//! memory. Nothing is queued beyond an iteration, nor beyond a limit of memory, and nobody waits: what the system does not
-//! take is dropped, as it may be on the way.
+//! A peer is an address that an authentic frame came from, and exists while a session is bound to it, so strangers take
+//! no memory. Nothing is queued beyond an iteration or beyond a memory limit, and nobody waits: what the system does
+//! not take is dropped, as it may be in transit.
 
 use std::{
     collections::HashMap,
@@ -16,78 +16,78 @@ use quinn_udp::{BATCH_SIZE, RecvMeta, Transmit, UdpSocketState, is_msg_size_err}
 
 use crate::data::count::{Count, Counts};
 
-/// The longest run that one call may carry.
+/// The most bytes that one call may send.
 const RUN: usize = 65_000;
-/// Room for a run that the system coalesced.
+/// Room for one run of datagrams that the system coalesced.
 const CHUNK: usize = 64 << 10;
 /// The size of the socket's buffers, if the system allows it.
 const SOCKET: usize = 4 << 20;
 
-/// Room for queues that is kept for the next iteration.
+/// Capacity of queues that is kept for the next iteration.
 const AT_ONCE: usize = 4096;
-/// Addresses of this machine that are remembered.
+/// The most local addresses that are remembered.
 const OURS: usize = 64;
 
 /// One worker's socket and its peers.
 pub(crate) struct Udp {
     pub(crate) socket: UdpSocket,
     state: UdpSocketState,
-    /// The socket has every address of this machine.
+    /// Whether the socket is bound to the wildcard address, and so receives on every address of this machine.
     wildcard: bool,
-    /// Whether answers can be sent from an address.
+    /// Whether answers can be sent from a local address.
     ours: HashMap<IpAddr, bool>,
     peers: Vec<Peer>,
     free: Vec<u32>,
     of: HashMap<Ends, u32>,
-    /// What this iteration sends, by peer, and the memory it takes beside that of queues that were spare.
+    /// The queues of this iteration by peer, and the memory that they take beyond that of spare queues.
     queues: Vec<Queue>,
     held: usize,
-    /// Empty queues, so that steady traffic allocates nothing, and the memory they take.
+    /// Empty queues, kept so that steady traffic allocates nothing, and the memory that they take.
     spare: Vec<Queue>,
     kept: usize,
-    /// Frames whose peers were gone before they were sent.
+    /// How many frames were queued for peers that were gone before they could be sent.
     left_behind: u64,
     buffer: Vec<u8>,
-    /// Datagrams may be waiting.
+    /// Whether datagrams may be waiting.
     pub(crate) readable: bool,
 }
 
-/// The two ends of a datagram's way.
+/// Both ends of the path of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Ends {
     pub(crate) there: SocketAddr,
-    /// The address here that it was sent to, if the socket has several: a client takes answers from no other.
+    /// The local address that it was sent to, if the socket has several: clients accept answers from no other address.
     pub(crate) here: Option<IpAddr>,
 }
 
 #[derive(Debug)]
 struct Peer {
     ends: Ends,
-    /// The address here to send from, unless the system may choose.
+    /// The local address to send from, unless the system may choose.
     source: Option<IpAddr>,
     /// Sessions that are bound to it.
     sessions: u32,
-    /// Its queue, in this iteration.
+    /// Its queue in this iteration.
     queue: Option<u32>,
 }
 
-/// Frames for a peer. A peer has one only within an iteration.
+/// Frames for a peer in this iteration.
 #[derive(Debug, Default)]
 struct Queue {
     peer: u32,
     out: Vec<u8>,
-    /// Frames in `out`: length and number of each run.
+    /// The runs of frames in `out`: length of each frame, and their number.
     runs: Vec<(usize, usize)>,
 }
 
 impl Queue {
-    /// Memory it takes, whatever is in it.
+    /// The memory that it takes, used or not.
     fn held(&self) -> usize {
         size_of::<Queue>() + self.out.capacity() + self.runs.capacity() * size_of::<(usize, usize)>()
     }
 }
 
-/// Datagrams of one sender, of one length except for the last.
+/// A run of datagrams from one sender, all of one length but the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Arrived {
     pub(crate) start: usize,
@@ -121,7 +121,8 @@ impl Udp {
         })
     }
 
-    /// Memory of one worker's buffer, the most that its empty queues keep, and what its queues take before they are sent.
+    /// Memory of a worker's receive buffer; also the most that its empty queues keep, and that its queues take before
+    /// they are sent early.
     pub(crate) const BYTES: usize = BATCH_SIZE * CHUNK;
     /// Memory of a peer between iterations.
     pub(crate) const PEER: usize = size_of::<Peer>() + 2 * size_of::<(Ends, u32)>();
@@ -135,7 +136,7 @@ impl Udp {
         self.buffer = buffer;
     }
 
-    /// Reads once.
+    /// Reads once, as many datagrams as one call returns.
     pub(crate) fn read(&mut self, buffer: &mut [u8], arrived: &mut Vec<Arrived>) {
         arrived.clear();
         let mut meta = [RecvMeta::default(); BATCH_SIZE];
@@ -149,12 +150,12 @@ impl Udp {
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.readable = false,
-            // The network's answer to an earlier datagram: more may be waiting behind it
+            // An ICMP error about an earlier datagram: more datagrams may be waiting
             Err(_) => {}
         }
     }
 
-    /// The peer of these ends, for one more session.
+    /// The peer with these ends, for one more session.
     pub(crate) fn acquire(&mut self, ends: Ends) -> u32 {
         let at = match self.of.get(&ends) {
             Some(at) => *at,
@@ -179,8 +180,8 @@ impl Udp {
         at
     }
 
-    /// Whether answers can be sent from an address that datagrams came to. To send from one for many hosts is an error
-    /// after which quinn-udp sends every datagram by itself.
+    /// Whether answers can be sent from the local address that datagrams were sent to. Sending from a broadcast or
+    /// multicast address fails, and after such an error quinn-udp sends every datagram by itself.
     fn is_ours(&mut self, here: IpAddr) -> bool {
         if self.ours.len() >= OURS {
             self.ours.clear();
@@ -193,7 +194,7 @@ impl Udp {
         self.peers[peer as usize].ends == ends
     }
 
-    /// One session of the peer is bound elsewhere.
+    /// Releases a peer for one session that is now bound elsewhere.
     pub(crate) fn release(&mut self, peer: u32) {
         let gone = &mut self.peers[peer as usize];
         gone.sessions -= 1;
@@ -213,7 +214,7 @@ impl Udp {
         self.of.len()
     }
 
-    /// Sends what was queued, if it takes so much memory that it cannot wait for the end of the iteration.
+    /// Sends the queues early if they take too much memory to wait for the end of the iteration.
     pub(crate) fn make_room(&mut self, counts: &mut Counts) {
         if self.held > Udp::BYTES {
             self.flush(counts);
@@ -224,7 +225,7 @@ impl Udp {
     pub(crate) fn queue(&mut self, peer: u32, frame: &[u8], limit: usize) -> bool {
         let there = &mut self.peers[peer as usize];
         let at = there.queue.map_or(self.queues.len(), |at| at as usize);
-        // Nobody is at port 0, and to send there is the same error as in `is_ours`
+        // Port 0 is no destination; sending there causes the same error as described at `is_ours`
         if there.ends.there.port() == 0 || self.queues.get(at).map_or(0, |queue| queue.out.len()) + frame.len() > limit
         {
             return false;
@@ -233,7 +234,7 @@ impl Udp {
             there.queue = Some(at as u32);
             let spare = self.spare.pop();
             match &spare {
-                // There is room for it anyway, however much another peer had in it
+                // The memory of a spare queue does not count in `held`, however much another peer had in it
                 Some(spare) => self.kept -= spare.held(),
                 None => self.held += size_of::<Queue>(),
             }
@@ -250,12 +251,12 @@ impl Udp {
         true
     }
 
-    /// Sends what was queued, and counts what became of each frame.
+    /// Sends the queues, and counts for each frame whether it was sent.
     pub(crate) fn flush(&mut self, counts: &mut Counts) {
         counts.add(Count::WrongDestination, std::mem::take(&mut self.left_behind));
         let most = self.state.max_gso_segments();
         self.held = 0;
-        // The first queue is spare last, so that a peer finds the one that it had in the last iteration
+        // In reverse, so that each peer gets the queue again that it had in the last iteration
         while let Some(mut queue) = self.queues.pop() {
             let Peer { ends, source, queue: its_queue, .. } = &mut self.peers[queue.peer as usize];
             *its_queue = None;
@@ -290,9 +291,9 @@ impl Udp {
     }
 }
 
-/// Whether an address is one of this machine's own, and no broadcast or multicast address.
+/// Whether an address is one of this machine's own, and neither broadcast nor multicast.
 fn is_for_one_host(address: IpAddr) -> bool {
-    // A socket may be bound to a broadcast address, but connected to one only if it says so first
+    // Binding to a broadcast address works, but connecting to one fails without SO_BROADCAST
     let connected = || std::net::UdpSocket::bind((address, 0))?.connect((address, 9));
     !address.is_multicast() && connected().is_ok()
 }

@@ -1,4 +1,4 @@
-//! What becomes of datagrams, and what they take.
+//! Which datagrams are sent, and how much memory they take.
 #![allow(clippy::unwrap_used)]
 use super::*;
 
@@ -9,7 +9,7 @@ fn at(there: SocketAddr) -> Ends {
 #[test]
 fn every_frame_is_counted_once_as_forwarded_or_as_dropped() {
     let mut here = Udp::new(UdpSocket::bind("127.0.0.1:0".parse().unwrap()).unwrap()).unwrap();
-    // The system sends nothing to everybody; and one whose last session leaves before its frames do
+    // The broadcast address, which cannot be sent to; and a peer whose last session leaves before its frames are sent
     let [good, bad, leaves] =
         ["127.0.0.1:9", "255.255.255.255:9", "127.0.0.1:10"].map(|to| here.acquire(at(to.parse().unwrap())));
     for peer in [good, bad, bad, leaves, leaves, leaves] {
@@ -76,7 +76,7 @@ fn peers_keep_no_memory_of_what_was_sent_and_steady_traffic_allocates_none() {
     // More than three megabytes in sixty queues
     let (held, _) = iteration(1000);
     assert!(held <= Udp::BYTES, "{held}");
-    // One of those that were not kept is made anew
+    // A queue that was not kept is allocated again
     iteration(10);
     let few = iteration(10);
     assert!(few.1.len() == 60 && few == iteration(10), "others than in the last iteration");
@@ -90,7 +90,7 @@ fn answers_are_sent_from_addresses_of_one_host_only() {
     }
 }
 
-/// Many who are sent much in one iteration.
+/// Many peers, each of which is sent much in one iteration.
 #[test]
 fn what_is_queued_leaves_early_rather_than_take_more_memory_than_it_may() {
     let mut here = Udp::new(UdpSocket::bind("127.0.0.1:0".parse().unwrap()).unwrap()).unwrap();
@@ -103,14 +103,14 @@ fn what_is_queued_leaves_early_rather_than_take_more_memory_than_it_may() {
             most = most.max(here.queues.iter().chain(&here.spare).map(Queue::held).sum());
         }
     }
-    // As much as empty queues keep, and as much again
+    // The most that empty queues keep, and as much again
     assert!((Udp::BYTES..2 * Udp::BYTES + (1 << 17)).contains(&most), "{most} bytes of eight million");
     here.flush(&mut counts);
     let sent = [Count::Forwarded, Count::Slow].map(|what| counts.of(what));
     assert_eq!((sent.iter().sum::<u64>(), here.held), (40 * 200, 0));
 }
 
-/// What one peer was sent in an iteration is no reason to send single frames to many in the next.
+/// A large queue that one peer had in an iteration must not make others flush single frames in the next one.
 #[test]
 fn a_queue_that_was_long_counts_for_nothing_when_it_is_short() {
     let mut here = Udp::new(UdpSocket::bind("127.0.0.1:0".parse().unwrap()).unwrap()).unwrap();

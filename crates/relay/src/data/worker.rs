@@ -1,5 +1,5 @@
-//! One worker: a thread with its own connections and its own sessions. In each iteration it waits for events, reads each
-//! ready connection once, takes its messages, and writes once to each connection that has something to take.
+//! A worker: a thread with its own connections and sessions. Each iteration waits for events, reads each ready
+//! connection once, handles messages, and writes once to each connection with queued bytes.
 
 use std::{
     io,
@@ -22,22 +22,22 @@ use crate::data::{
     io::Io,
 };
 
-/// How often times are checked.
+/// The interval between checks of time limits.
 const TICK: Duration = Duration::from_millis(50);
-/// Bytes opened for another worker that may wait until the end of the iteration.
+/// Opened frames for another worker are posted before the end of the iteration once they take this many bytes.
 const POST_AT_ONCE: usize = 256 << 10;
-/// Reads of datagrams in one iteration.
+/// The most reads of datagrams in one iteration.
 const DATAGRAM_READS: usize = 4;
 /// How long the last writes may take when the worker stops.
 const LAST_WRITES: Duration = Duration::from_secs(2);
 
-/// A worker with all that it owns.
+/// The state of a worker.
 pub(crate) struct Worker {
     ctx: Context,
     io: Io,
     forwarder: Forwarder,
     last_tick: Instant,
-    /// When the CPU time was last published.
+    /// When CPU time was last published.
     cpu_published: Instant,
     stopping: Option<Instant>,
 }
@@ -94,7 +94,7 @@ impl Worker {
         }
         self.forwarder.post(&self.ctx, 0);
         self.forwarder.flush_batches(&mut self.ctx);
-        // A client that receives a frame finds it counted
+        // Published before writing, so that a client that receives a frame finds it counted
         self.publish();
         self.io.write(&mut self.ctx);
         if self.ctx.now - self.last_tick >= TICK {
@@ -110,7 +110,7 @@ impl Worker {
     /// Reads each ready connection once, and the datagrams.
     fn read(&mut self) {
         for _ in 0..self.io.ready_count() {
-            // What waits for other workers is bounded, so it is posted meanwhile
+            // Memory of frames for other workers is bounded: post them early
             self.forwarder.post(&self.ctx, POST_AT_ONCE);
             if self.ctx.others_are_full() {
                 break;
@@ -169,14 +169,14 @@ impl Worker {
     /// Whether it was told to stop, and everything is written or has had its time.
     fn is_done(&self) -> bool {
         self.stopping.is_some_and(|since| {
-            // Other workers may still be posting what they opened in their last iteration
+            // Other workers may still post frames that they opened in their last iteration
             let quiet = self.ctx.now - since > TICK;
             (self.io.is_flushed() && quiet) || self.ctx.now - since > LAST_WRITES
         })
     }
 }
 
-/// CPU time that this thread has used.
+/// CPU time of the current thread.
 fn thread_cpu() -> Duration {
     // Linux has this clock for every thread
     ClockId::CLOCK_THREAD_CPUTIME_ID.now().map_or(Duration::ZERO, Duration::from)
