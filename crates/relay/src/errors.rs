@@ -1,4 +1,4 @@
-//! Errors of other libraries in one line each.
+//! One-line texts for errors of other libraries.
 
 use std::io;
 
@@ -28,14 +28,14 @@ pub enum TomlError {
 }
 
 impl TomlError {
-    /// The key that nothing here has, if that is what is wrong.
+    /// The unknown key, if that is the error.
     pub(crate) fn unknown_field(&self) -> Option<&str> {
         let TomlError::Line { message, .. } = self else { return None };
         Some(message.strip_prefix("unknown field `")?.split_once('`')?.0)
     }
 }
 
-/// Reads TOML.
+/// Parses TOML.
 pub(crate) fn toml<T: DeserializeOwned>(text: &str) -> Result<T, TomlError> {
     toml::from_str(text).map_err(|error: toml::de::Error| {
         let message = without_value(&error.message().split_whitespace().collect::<Vec<_>>().join(" "));
@@ -49,7 +49,7 @@ pub(crate) fn toml<T: DeserializeOwned>(text: &str) -> Result<T, TomlError> {
     })
 }
 
-/// What serde says of a text in the wrong place without the text, which may be a key or have a password in it.
+/// Removes the offending value from serde's message: it may be a key or contain a password.
 fn without_value(message: &str) -> String {
     for (start, end) in [("invalid type: string \"", "\", expected "), ("invalid value: string \"", "\", expected ")] {
         if let Some((_, expected)) = message.strip_prefix(start).and_then(|rest| rest.rsplit_once(end)) {

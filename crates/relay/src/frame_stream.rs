@@ -7,7 +7,7 @@ use mio::net::TcpStream;
 /// Maximum number of bytes that [`FrameStream::read`] requests from the system. Its buffer must hold these and one more
 /// frame.
 pub const READ_SIZE: usize = 64 << 10;
-/// A cut frame's buffer is given back when it is larger than this and empty.
+/// An empty buffer for an incomplete frame is released if it is larger than this.
 const KEPT_CAPACITY: usize = 4096;
 
 /// The result of one read.
@@ -33,11 +33,11 @@ pub enum ReadOutcome {
 pub struct FrameStream {
     stream: TcpStream,
     partial: Vec<u8>,
-    /// `partial` came with the stream from another thread and was not looked at yet.
+    /// Whether `partial` came with the stream from another thread and was not parsed yet.
     unread: bool,
     out: Vec<u8>,
     sent: usize,
-    /// The other side closed the stream, perhaps behind bytes that are still to be read.
+    /// Whether the other side closed the stream; bytes from before may still have to be read.
     pub(crate) half_closed: bool,
 }
 
@@ -47,7 +47,7 @@ impl FrameStream {
         FrameStream::resumed(stream, Vec::new())
     }
 
-    /// A stream of which `received` was read already, but not taken apart into frames.
+    /// A stream of which `received` was already read, but not split into frames.
     pub(crate) fn resumed(stream: TcpStream, received: Vec<u8>) -> FrameStream {
         FrameStream {
             stream,
@@ -64,7 +64,7 @@ impl FrameStream {
         &mut self.stream
     }
 
-    /// The stream alone; whatever was buffered is dropped.
+    /// Returns the bare stream and drops what is buffered.
     pub(crate) fn into_inner(self) -> TcpStream {
         self.stream
     }
@@ -96,7 +96,7 @@ impl FrameStream {
 
     /// Keeps the beginning of an incomplete frame until the next read.
     pub fn keep(&mut self, partial: &[u8]) {
-        // Not more than it takes: there are many connections
+        // Exactly as much as needed: there are many connections
         self.partial.reserve_exact(partial.len());
         self.partial.extend_from_slice(partial);
         if partial.is_empty() && self.partial.capacity() > KEPT_CAPACITY {
@@ -114,7 +114,7 @@ impl FrameStream {
         &mut self.out
     }
 
-    /// Appends a frame to the queue, with no more memory than it takes.
+    /// Appends a frame to the queue without reserving more memory than needed.
     pub(crate) fn push_tightly(&mut self, frame: &[u8]) {
         if self.out.capacity() - self.out.len() < frame.len() {
             self.out.drain(..self.sent);
@@ -124,12 +124,12 @@ impl FrameStream {
         self.out.extend_from_slice(frame);
     }
 
-    /// Bytes of memory that the queue takes, whatever is in it.
+    /// The memory that the queue takes, used or not.
     pub(crate) fn held(&self) -> usize {
         self.out.capacity()
     }
 
-    /// Gives the memory of an empty queue back.
+    /// Releases the memory of an empty queue.
     pub(crate) fn give_back(&mut self) {
         if self.queued() == 0 {
             (self.out, self.sent) = (Vec::new(), 0);
@@ -237,7 +237,7 @@ mod tests {
         }
         assert!(reader.join().unwrap() == bytes);
     }
-    /// The other side went away with bytes that it had not read, so that the connection was reset.
+    /// The other side closed the connection with unread data, which resets it.
     #[test]
     fn a_stream_that_broke_is_closed() {
         let (here, mut stream) = pair();
@@ -261,7 +261,7 @@ mod tests {
         assert_eq!(read(&mut stream, &mut [0; 16], 16), (4, 4, true));
     }
 
-    /// There are many connections: what one needed once is not kept for ever.
+    /// There are many connections: memory that one needed once is not kept for ever.
     #[test]
     fn memory_of_a_long_frame_is_given_back() {
         let (_here, mut stream) = pair();
@@ -283,12 +283,12 @@ mod tests {
         let (_here, mut stream) = pair();
         stream.push_tightly(b"0123456789");
         assert_eq!((stream.queued(), stream.held()), (10, 10));
-        // Room is made of what was sent.
+        // Room is made by removing what was sent.
         stream.sent = 4;
         assert_eq!(stream.queued(), 6);
         stream.push_tightly(b"abc");
         assert_eq!((stream.out.as_slice(), stream.sent, stream.held()), (&b"456789abc"[..], 0, 10));
-        // But only if it is needed.
+        // But only if needed.
         stream.sent = 2;
         stream.push_tightly(b"d");
         assert_eq!((stream.out.as_slice(), stream.sent, stream.held()), (&b"456789abcd"[..], 2, 10));

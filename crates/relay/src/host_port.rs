@@ -1,11 +1,11 @@
-//! Addresses as configurations name them.
+//! Addresses in configurations: a host and a port.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use rustls::pki_types::ServerName;
 
-/// Host and port of `text`, the host as it stands there: a DNS name, an IPv4 address, or an IPv6 address in brackets. The port, from 1, may
-/// be missing.
+/// Splits `text` into host and port. The host is returned as written: a DNS name, an IPv4 address, or an IPv6 address
+/// in brackets. The port, from 1, may be missing.
 pub(crate) fn host_port(text: &str) -> Option<(&str, Option<u16>)> {
     let host_len = match text.strip_prefix('[') {
         Some(_) => text.find(']')? + 1,
@@ -19,7 +19,7 @@ pub(crate) fn host_port(text: &str) -> Option<(&str, Option<u16>)> {
     if !is_host || port.is_empty() {
         return is_host.then_some((host, None));
     }
-    // A sign is no digit
+    // A sign is not a digit, although `parse` accepts one
     let digits = port.strip_prefix(':').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
     let port = digits.parse().ok().filter(|&port| port > 0)?;
     Some((host, Some(port)))

@@ -1,10 +1,10 @@
-//! Where a session is kept, which its number alone says: node, shard, slot.
+//! The location of a session (node, shard and slot), which its number determines.
 
-/// The bits of a session's number that name its node.
+/// How many bits of a session's number name its node.
 const NODE_BITS: u32 = 4;
 const INDEX_BITS: u32 = u32::BITS - NODE_BITS;
 
-/// How the numbers of sessions are laid out on one node.
+/// How session numbers map to nodes, shards and slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeLayout {
     node: u32,
@@ -87,7 +87,7 @@ mod tests {
         }
     }
 
-    /// The first four bits of a number name the node, and the others count.
+    /// The highest four bits of a number name the node; the rest is an index.
     #[test]
     fn a_number_says_where_its_session_lives() {
         for (session, node) in [(0, 0), (0x0fff_ffff, 0), (0x1000_0000, 1), (0x9000_0007, 9), (u32::MAX, 15)] {

@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-// The ends of the data plane that the mesh alone uses
+// Parts of the data plane that only the mesh uses
 #![cfg_attr(not(feature = "nats"), allow(dead_code, unused_imports))]
 
 mod address;
@@ -27,22 +27,22 @@ pub use log::Log;
 #[cfg(feature = "nats")]
 pub use mesh::{MeshError, ServersError};
 
-/// Whether a message between nodes says the same after it was written and read again; none if it makes no sense. Only fuzzing
-/// calls this.
+/// Whether a message between nodes is unchanged after writing and reading it again; `None` if it is malformed. For
+/// fuzzing only.
 #[cfg(all(feature = "fuzz", feature = "nats"))]
 #[doc(hidden)]
 pub fn mesh_message_survives(text: &[u8]) -> Option<bool> {
     mesh::message_survives(text)
 }
 
-/// What strangers carry between nodes that share a secret. Only fuzzing calls this.
+/// Fuzz target: messages that strangers carry between nodes with a common secret.
 #[cfg(all(feature = "fuzz", feature = "nats"))]
 #[doc(hidden)]
 pub fn mesh_link_fuzz(steps: &[u8]) {
     mesh::link_fuzz(steps);
 }
 
-/// What other nodes tell a node, in any order and with any content. Only fuzzing calls this.
+/// Fuzz target: messages of other nodes to a node, in any order and with any content.
 #[cfg(all(feature = "fuzz", feature = "nats"))]
 #[doc(hidden)]
 pub fn mesh_node_fuzz(steps: &[u8]) {

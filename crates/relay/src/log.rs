@@ -1,4 +1,4 @@
-//! Events as lines of JSON: time, event, and what it is about. Never keys, never plaintext.
+//! The log: events as lines of JSON with time, event name and details. Never contains keys or plaintext.
 
 use std::{
     fmt,
@@ -14,7 +14,7 @@ use std::{
 use serde_json::{Map, Value};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
-/// Lines that may wait for a slow reader of the log, and their bytes.
+/// The most lines that may wait for a slow reader of the log, and the most bytes in them.
 const QUEUE: usize = 8192;
 const BYTES: usize = 4 << 20;
 
@@ -23,13 +23,13 @@ const BYTES: usize = 4 << 20;
 pub struct Log {
     queue: SyncSender<Entry>,
     lost: Arc<AtomicU64>,
-    /// Of the lines that wait.
+    /// Bytes of the lines that wait.
     bytes: Arc<AtomicUsize>,
 }
 
 enum Entry {
     Line(String),
-    /// Everything before this is written: say so.
+    /// Report once everything before this is written.
     Flush(SyncSender<()>),
 }
 
@@ -61,7 +61,7 @@ impl Log {
         }
     }
 
-    /// Logs what failed, why, and what to do about it.
+    /// Logs a failure with its reason and a hint.
     pub(crate) fn failed(&self, event: &str, why: &dyn fmt::Display, hint: Option<&str>) {
         let about = [("why", why.to_string().into())].into_iter();
         self.say(event, &about.chain(hint.map(|hint| ("hint", hint.into()))).collect::<Vec<_>>());
@@ -81,7 +81,7 @@ impl Log {
     }
 }
 
-/// Now: UTC, RFC 3339.
+/// The present time as UTC in the form of RFC 3339.
 fn now() -> String {
     // A clock before the year 0 or after 9999 has no such form.
     OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default()
@@ -96,7 +96,7 @@ fn line(event: &str, about: &[(&str, Value)]) -> String {
 }
 
 fn write(mut out: impl Write, entries: &Receiver<Entry>, lost: &AtomicU64, waiting: &AtomicUsize) {
-    // Whether part of a line was written, whose end is missing
+    // Whether the last line was written only in part
     let mut cut = false;
     for entry in entries {
         let mut count = lost.swap(0, Ordering::Relaxed);
@@ -114,7 +114,7 @@ fn write(mut out: impl Write, entries: &Receiver<Entry>, lost: &AtomicU64, waiti
             }
             Entry::Flush(reply) => Some(reply),
         };
-        // An output that fails must not stop the relay: what it did not take is lost
+        // A failing output must not stop the relay: what it did not accept is lost
         if !text.is_empty() && out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
             lost.fetch_add(count, Ordering::Relaxed);
             cut = true;
@@ -132,7 +132,7 @@ mod tests {
 
     use super::*;
 
-    /// An output that blocks until it is opened.
+    /// An output that blocks until it is released.
     #[derive(Clone, Default)]
     struct Pipe(Arc<Gate>);
 
@@ -155,7 +155,7 @@ mod tests {
         }
     }
 
-    /// A disk that is full takes half of what it is given, then nothing, a few times.
+    /// A full disk: accepts half of what it is given, then nothing, a few times.
     #[derive(Clone, Default)]
     struct Full(Arc<Mutex<(Vec<u8>, u32)>>);
 
@@ -217,7 +217,7 @@ mod tests {
                 None => written += 1,
             }
         }
-        // Nine fit, and the writer may have taken one
+        // Nine fit in the queue, and the writer may hold one
         assert!((9..=10).contains(&written) && written + lost == 100, "{written} written, {lost} lost");
     }
 
@@ -247,12 +247,12 @@ mod tests {
         assert_eq!(written + lost, QUEUE as u64 + 100);
         assert!(lost > 0 && lines.last().unwrap()["event"] == "last");
     }
-    /// Whoever flushes waits for room, and for what is in front.
+    /// A flush waits for room in the queue, and for the lines before it.
     #[test]
     fn flushing_waits_until_everything_is_written() {
         let (pipe, before) = (Pipe::default(), now());
         let log = Log::to(pipe.clone());
-        // One line is taken out and waits to be written
+        // The writer takes one line and blocks
         (0..QUEUE + 2).for_each(|number| log.say("event", &[("number", number.into())]));
         let gate = pipe.clone();
         let opens = std::thread::spawn(move || {
@@ -266,7 +266,7 @@ mod tests {
         opens.join().unwrap();
         let first: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
         let time = first["time"].as_str().unwrap();
-        // To the second, in which all of them have the same form
+        // To the second: up to there all times have the same form
         assert!(before[..19] <= time[..19] && time[..19] <= now()[..19] && time.ends_with('Z'), "{time}");
     }
 }

@@ -1,6 +1,6 @@
-//! Names by pattern: a name that is spelled out, or `*.` for any first label.
+//! Sets of name patterns: exact names, and wildcards `*.x` for any first label.
 //!
-//! A relay has as many as it has clients, and each is looked for while others wait: what matches is found without a search.
+//! A relay has as many patterns as clients and looks names up under locks, so no look-up may search.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -8,13 +8,13 @@ use std::collections::{BTreeSet, HashMap};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Patterns {
     spelled: HashMap<Box<str>, u32>,
-    /// What follows `*.`.
+    /// Wildcards, by what follows `*.`.
     wild: HashMap<Box<str>, u32>,
-    /// What follows the first label of names that are spelled out, and the numbers of these.
+    /// For exact names: what follows their first label, with the numbers of these patterns.
     parents: HashMap<Box<str>, BTreeSet<u32>>,
 }
 
-/// Whether a name matches a pattern: it is the pattern, or `*.` stands for its first label.
+/// Whether a name matches a pattern: it is equal, or `*.` stands for its first label.
 fn matches(pattern: &str, name: &str) -> bool {
     match pattern.strip_prefix("*.") {
         Some(rest) => parent(name) == Some(rest),
@@ -22,25 +22,25 @@ fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// Whether some name matches both patterns.
+/// Whether there is a name that matches both patterns.
 pub(crate) fn overlap(a: &str, b: &str) -> bool {
     a == b || matches(a, b) || matches(b, a)
 }
 
-/// What follows the first label of a name, if it has one.
+/// What follows the first label of a name, if anything.
 fn parent(name: &str) -> Option<&str> {
     name.split_once('.').filter(|(first, _)| !first.is_empty()).map(|(_, after)| after)
 }
 
 impl Patterns {
-    /// These patterns, all with the number 0.
+    /// The set of these patterns, all with the number 0.
     pub(crate) fn of(patterns: &[String]) -> Patterns {
         let mut all = Patterns::default();
         patterns.iter().for_each(|pattern| all.add(pattern, 0));
         all
     }
 
-    /// One more. Of equal patterns the one with the least number counts.
+    /// Adds a pattern. Of equal patterns the lowest number counts.
     pub(crate) fn add(&mut self, pattern: &str, number: u32) {
         let (map, key) = match pattern.strip_prefix("*.") {
             Some(rest) => (&mut self.wild, rest),
@@ -55,30 +55,30 @@ impl Patterns {
         *known = number.min(*known);
     }
 
-    /// The least number of those that match a name.
+    /// The lowest number of the patterns that match a name.
     pub(crate) fn find(&self, name: &str) -> Option<u32> {
         let wild = parent(name).and_then(|after| self.wild.get(after));
         self.spelled.get(name).into_iter().chain(wild).min().copied()
     }
 
-    /// The number of the wildcard that a name matches which is not there itself; of a wildcard, its own.
+    /// The number of the wildcard that matches a name which is not in the set itself; for a wildcard, its own number.
     pub(crate) fn find_wild(&self, name: &str) -> Option<u32> {
         let wild = parent(name).filter(|_| !self.spells_out(name)).and_then(|after| self.wild.get(after));
         wild.copied()
     }
 
-    /// Whether the name is there itself.
+    /// Whether the set contains the name itself.
     pub(crate) fn spells_out(&self, name: &str) -> bool {
         self.spelled.contains_key(name)
     }
 
-    /// Whether some name matches one of these and this pattern.
+    /// Whether there is a name that matches this pattern and one in the set.
     pub(crate) fn overlap(&self, pattern: &str) -> bool {
         self.overlapping(pattern).next().is_some()
     }
 
-    /// Numbers of patterns, for each number one of them, of which some name matches this one too. Of patterns that are equal, the
-    /// least number is among them; a number may come twice.
+    /// The numbers of patterns in the set that share a name with this pattern, at least one pattern for each such
+    /// number. Of equal patterns the lowest number is included; a number may occur twice.
     pub(crate) fn overlapping(&self, pattern: &str) -> impl Iterator<Item = u32> {
         let under = pattern.strip_prefix("*.").and_then(|rest| self.parents.get(rest));
         self.find(pattern).into_iter().chain(under.into_iter().flatten().copied())
@@ -89,7 +89,7 @@ impl Patterns {
 mod tests {
     use super::*;
 
-    /// Every set of three patterns, and every name that they may match.
+    /// All sets of three patterns, with all names that they may match.
     #[test]
     fn what_is_found_is_what_a_search_finds() {
         let all = ["a", "a.b", "*.b", "b", "*.a.b", "c.a.b", ".b", "*.c", "a.c", "*.b.", "b.", "*"];

@@ -1,19 +1,19 @@
-//! Who may speak to whom: tenants, and rules between them.
+//! The policy: who may speak to whom, by tenants and rules between them.
 //!
-//! Names of one tenant speak with each other. Names of different tenants do so only where a rule says so. A name
-//! belongs to the first tenant whose patterns it matches; all names that match none are together one more.
+//! Names of one tenant may speak with each other; names of different tenants only where a rule allows it. A name
+//! belongs to the first tenant with a pattern that it matches. All names without a tenant form one more.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::patterns::Patterns;
 
-/// The most rules: each takes a bit for each of its directions.
+/// The most directions of rules: each takes one bit of a class.
 const BITS: usize = 64;
 
-/// The tenant of those who may speak to nobody.
+/// The tenant of names that may speak to nobody.
 const NOBODY: u32 = u32::MAX;
 
-/// Names of one owner.
+/// A tenant and the patterns of its names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tenant {
     pub(crate) name: String,
@@ -21,50 +21,50 @@ pub(crate) struct Tenant {
     pub(crate) names: Vec<String>,
 }
 
-/// An exception: names of different tenants that may speak.
+/// A rule: an exception that lets names of different tenants speak.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Rule {
     pub(crate) from: Vec<String>,
     pub(crate) to: Vec<String>,
-    /// Frames go from `from` to `to` alone; else both ways.
+    /// Whether only `from` may send to `to`; otherwise both may.
     pub(crate) one_way: bool,
 }
 
-/// Tenants and rules of a configuration.
+/// The tenants and rules of a configuration.
 #[derive(Clone, Debug)]
 pub(crate) struct Policy {
-    /// Names of tenants.
+    /// The names of the tenants.
     names: Vec<String>,
-    /// Which names are theirs: each pattern has the place of its tenant.
+    /// The patterns of all tenants; the number of a pattern is the position of its tenant.
     tenants: Patterns,
-    /// Sender's and receiver's patterns, each in one direction.
+    /// For each direction of a rule, the patterns of senders and of receivers.
     ways: Vec<[Patterns; 2]>,
     number: u32,
 }
 
-/// What a policy says of one name, so that two names can be compared in no time. Classes of different policies
-/// never may speak.
+/// The part of a policy that concerns one name, so that a look at two classes decides whether the names may speak.
+/// Classes of different policies never may.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Class {
     policy: u32,
     tenant: u32,
-    /// The rules that let it send, and those that let it be sent to.
+    /// The rules that let the name send, and those that let others send to it; one bit each.
     from: u64,
     to: u64,
 }
 
 impl Class {
-    /// Bytes that a session takes for it.
+    /// The memory of a class, in bytes.
     pub(crate) const BYTES: u64 = size_of::<Class>() as u64;
 
-    /// Whether frames of this name may go to a name of that class.
+    /// Whether a name of this class may send to one of that class.
     #[inline]
     pub(crate) fn may_send_to(self, other: Class) -> bool {
         let same_tenant = self.tenant == other.tenant && self.tenant != NOBODY;
         self.is_comparable(other) && (same_tenant || self.from & other.to != 0)
     }
 
-    /// Whether one policy said both.
+    /// Whether both classes are of the same policy.
     pub(crate) fn is_comparable(self, other: Class) -> bool {
         self.policy == other.policy
     }
@@ -75,13 +75,13 @@ impl Class {
 pub(crate) struct TooManyRules;
 
 impl Policy {
-    /// Everybody may speak with everybody.
+    /// The policy that forbids nothing.
     pub(crate) fn open() -> Policy {
         Policy { names: Vec::new(), tenants: Patterns::default(), ways: Vec::new(), number: 0 }
     }
 
     pub(crate) fn new(tenants: Vec<Tenant>, rules: Vec<Rule>) -> Result<Policy, TooManyRules> {
-        // Each policy of this process has another number, but for those that allow everything
+        // Every policy of this process gets another number, except those that forbid nothing
         static NUMBERS: AtomicU32 = AtomicU32::new(1);
         if tenants.is_empty() {
             return Ok(Policy::open());
@@ -105,13 +105,14 @@ impl Policy {
         Ok(Policy { names, tenants: all, ways, number: NUMBERS.fetch_add(1, Ordering::Relaxed) })
     }
 
-    /// This policy; where it says what the one before it said, under that one's number, so that classes stay what they are.
+    /// Prepares this policy to replace `before`: if both say the same, it gets the number of `before`, so that existing
+    /// classes stay valid.
     pub(crate) fn after(self, before: &Policy) -> Policy {
         let is_same = (&self.names, &self.tenants, &self.ways) == (&before.names, &before.tenants, &before.ways);
         Policy { number: if is_same { before.number } else { self.number }, ..self }
     }
 
-    /// Whether names have the same classes under both.
+    /// Whether both give names the same classes.
     pub(crate) fn is(&self, other: &Policy) -> bool {
         self.number == other.number
     }
@@ -126,7 +127,7 @@ impl Policy {
         Class { policy: self.number, tenant: if self.is_open() { 0 } else { NOBODY }, from: 0, to: 0 }
     }
 
-    /// What it says of a name.
+    /// The class of a name.
     pub(crate) fn class(&self, name: &str) -> Class {
         self.class_of(self.tenants.find(name), |patterns| patterns.find(name).is_some())
     }
@@ -138,7 +139,7 @@ impl Policy {
         }
         let (one, other) = (self.class(dns_name), self.class(name));
         let both = |class: Class| class.may_send_to(other) || other.may_send_to(class);
-        // A wildcard may stand for names of several tenants: each of them counts
+        // A wildcard may stand for names of several tenants: all of them count
         let wild = || {
             let rules = self.class_of(self.tenants.find(dns_name), |patterns| patterns.overlap(dns_name));
             let mut tenants = self.tenants.overlapping(dns_name);
@@ -182,7 +183,7 @@ mod tests {
         .expect("few rules")
     }
 
-    /// Each look at a name takes as long with many tenants as with a few.
+    /// Looking up a name takes as long with many tenants as with a few.
     #[test]
     fn many_tenants_take_no_search() {
         let many = 50_000_u32;
@@ -196,11 +197,11 @@ mod tests {
             assert!(policy.class(&name).may_send_to(policy.class(&format!("hub{at}"))));
             assert_eq!(policy.may_find(&format!("*.t{at}.example"), "hub7"), at == 7);
         }
-        // A search took hours, and now it is a tenth of a second
+        // With a search this took hours; now it takes a tenth of a second
         assert!(start.elapsed().as_secs() < 60);
     }
 
-    /// A wildcard of a certificate may stand for names of several tenants, and of none.
+    /// A wildcard in a certificate may stand for names of several tenants, and of none.
     #[test]
     fn a_wildcard_finds_what_any_of_its_names_may() {
         let tenant = |name: &str, names: &[&str]| Tenant { name: name.into(), names: list(names) };

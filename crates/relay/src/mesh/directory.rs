@@ -1,7 +1,7 @@
-//! Which client has which address, on any node.
+//! The directory of the mesh: which client has which address, on any node.
 //!
-//! Of two openings of one name at two nodes, the later one counts. Nodes tell each other how long ago a name was opened,
-//! so that their clocks need not agree; openings at almost the same time are decided by the number of the node.
+//! If a name was opened on two nodes, the later opening counts. Nodes tell each other the age of an opening, so that
+//! their clocks need not agree; for openings at almost the same time, the higher node number decides.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -13,7 +13,7 @@ use crate::{address::Address, layout::NodeLayout};
 /// Openings that are closer together than this count as simultaneous: messages between nodes take time.
 const SIMULTANEOUS: Duration = Duration::from_millis(200);
 
-/// What is known of names, here and elsewhere.
+/// The known openings on all nodes, by name and by address.
 #[derive(Debug, Default)]
 pub(crate) struct Directory {
     entries: HashMap<String, Entry>,
@@ -25,14 +25,14 @@ pub(crate) struct Directory {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) address: Address,
-    /// The epoch of its keys, if it is of this node: others do not tell theirs.
+    /// The epoch of its keys, if it was opened on this node; other nodes do not announce theirs.
     pub(crate) epoch: Option<u16>,
-    /// By the clock of this node.
+    /// The time of the opening by this node's clock.
     pub(crate) opened: Instant,
 }
 
-/// A summary of the names at a node, by which two nodes notice that they disagree. Not a secret, and not protection
-/// against anybody: messages between nodes are authenticated.
+/// A summary of the names on a node, by which two nodes detect that they disagree. It protects against errors only, not
+/// against an attacker; messages between nodes are authenticated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Digest {
     pub(crate) count: u32,
@@ -44,7 +44,7 @@ impl Entry {
         NodeLayout::of(self.address.session, 1).node()
     }
 
-    /// Whether this opening counts, and the other one, of another node, does not.
+    /// Whether this opening counts rather than the other one, which is on another node.
     fn supersedes(&self, other: &Entry) -> bool {
         let apart = self.opened.max(other.opened) - self.opened.min(other.opened);
         if apart < SIMULTANEOUS { self.node() > other.node() } else { self.opened > other.opened }
@@ -53,7 +53,7 @@ impl Entry {
 
 impl Digest {
     fn change(&mut self, name: &str, address: Address, there: bool) {
-        // FNV-1a, 64 bits: the same in every build
+        // FNV-1a with 64 bits: all builds must compute the same value
         let bytes = name.bytes().chain(address.to_bytes());
         let hash = bytes
             .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
@@ -81,14 +81,14 @@ impl Directory {
         self.digests[node as usize]
     }
 
-    /// A name was opened. Returns the entry that does not count any more, if it was of another node.
+    /// Records that a name was opened. Returns the entry that this supersedes, if that was on another node.
     pub(crate) fn opened(&mut self, name: &str, entry: Entry) -> Option<Entry> {
         let before = self.entries.get(name).copied();
         if before.is_some_and(|before| before.node() != entry.node() && !entry.supersedes(&before)) {
             return None;
         }
         self.remove(name);
-        // A session has one name: the last
+        // A session has one name, the last one recorded
         if let Some(former) = self.names.remove(&entry.address) {
             self.remove(&former);
         }
@@ -98,8 +98,9 @@ impl Directory {
         before.filter(|before| before.node() != entry.node())
     }
 
-    /// A name was opened at this node, just now. It supersedes the opening that this node knows, however little time is between
-    /// them: the client opened it later. So it is stamped as late as no other node can take for simultaneous.
+    /// Records that a name was opened on this node just now. This supersedes the opening known here, however recent,
+    /// because the client opened this one later. If the other one is on another node, the time stamp is moved so far
+    /// ahead that no node takes the two for simultaneous.
     pub(crate) fn opened_here(&mut self, name: &str, (address, epoch): (Address, u16), now: Instant) -> Entry {
         let mut entry = Entry { address, epoch: Some(epoch), opened: now };
         if let Some(before) = self.entries.get(name) {
@@ -110,36 +111,36 @@ impl Directory {
         entry
     }
 
-    /// The session at this address has ended.
+    /// Records that the session at this address has ended.
     pub(crate) fn closed(&mut self, name: &str, address: Address) {
         if self.find(name) == Some(address) {
             self.remove(name);
         }
     }
 
-    /// A node is gone, with all its sessions.
+    /// Removes a node that was lost, with all its sessions.
     pub(crate) fn lost(&mut self, node: u32) {
         self.entries.retain(|_, entry| entry.node() != node);
         self.names.retain(|address, _| NodeLayout::of(address.session, 1).node() != node);
         self.digests[node as usize] = Digest::default();
     }
 
-    /// Forgets the names of a node that are not in `names`.
+    /// Removes the names on a node that are not in `names`.
     pub(crate) fn keep(&mut self, node: u32, names: &HashSet<String>) {
         let gone: Vec<String> =
             self.at(node).map(|(name, _)| name).filter(|&name| !names.contains(name)).map(str::to_owned).collect();
         gone.iter().for_each(|name| self.remove(name));
     }
 
-    /// The names at a node.
+    /// The names on a node.
     pub(crate) fn at(&self, node: u32) -> impl Iterator<Item = (&str, Entry)> {
         self.entries.iter().filter(move |(_, entry)| entry.node() == node).map(|(name, entry)| (name.as_str(), *entry))
     }
 
-    /// Whether all that is kept belongs together. For fuzzing.
+    /// Checks that the indexes agree with each other. For fuzzing.
     ///
     /// # Panics
-    /// If it does not.
+    /// If they do not.
     #[cfg(any(test, feature = "fuzz"))]
     pub(crate) fn check(&self) {
         let mut digests = [Digest::default(); NodeLayout::NODES as usize];
@@ -208,7 +209,7 @@ mod tests {
     fn digests_tell_whether_two_nodes_know_the_same_names() {
         let start = Instant::now();
         let (mut a, mut b) = (Directory::default(), Directory::default());
-        // Each name has a session of its own
+        // Each name has its own session
         let at = |name: &str, opened| {
             let session = NodeLayout::new(1, 1).session(u32::from(name.as_bytes()[0]));
             Entry { address: Address { session, generation: 1 }, epoch: None, opened }
@@ -229,7 +230,7 @@ mod tests {
         b.lost(1);
         assert_eq!(b.digest(1), Digest::default());
     }
-    /// What fuzzing relies on.
+    /// The fuzz target relies on this check.
     #[test]
     fn a_directory_that_does_not_agree_with_itself_is_found() {
         let whole = || {

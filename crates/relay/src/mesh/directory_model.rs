@@ -1,5 +1,6 @@
-//! The agreement of nodes on one name, explored exhaustively: up to three openings at three nodes, close together and apart, their
-//! messages delivered late or lost. Every step runs through [`Directory`]; what is explored around it is only who knows what.
+//! Model check: nodes agree on one name. Explores exhaustively up to three openings on three nodes, close together and
+//! apart, with messages delayed or lost. Every step runs through [`Directory`]; the model only tracks what each node
+//! knows.
 
 use std::{
     collections::{BTreeSet, HashSet, VecDeque},
@@ -10,7 +11,7 @@ use super::*;
 
 const NODES: usize = 3;
 
-/// An opening: its number and, by a clock that all share here, its milliseconds as its node stamped them.
+/// An opening: its number, and the time stamp of its node in milliseconds (all nodes share one clock here).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Opening {
     number: usize,
@@ -22,13 +23,13 @@ struct Opening {
 struct World {
     /// How many openings have happened.
     opened: usize,
-    /// What each node knows of the name.
+    /// The opening that each node knows.
     known: [Option<Opening>; NODES],
-    /// The session that each node keeps for the name.
+    /// The opening whose session each node keeps.
     live: [Option<usize>; NODES],
-    /// Messages from node to node, in order: openings.
+    /// Messages in transit between each pair of nodes, in order: openings.
     queues: [[VecDeque<Opening>; NODES]; NODES],
-    /// Openings of which a later one knew.
+    /// Openings that were known when a later one happened.
     outdated: BTreeSet<usize>,
 }
 
@@ -53,7 +54,7 @@ impl Scenario {
         Opening { number: entry.address.generation as usize, node: entry.node(), stamp }
     }
 
-    /// The directory of a node.
+    /// The directory of a node in this state.
     fn directory(&self, world: &World, node: usize) -> Directory {
         let mut directory = Directory::default();
         if let Some(known) = world.known[node] {
@@ -66,7 +67,7 @@ impl Scenario {
         world.known[node] = directory.entries.get("alice").map(|&entry| self.opening(entry));
     }
 
-    /// The next opening happens, and its node tells the others.
+    /// The next opening happens; its node notifies the others.
     fn open(&self, world: &mut World) {
         let number = world.opened;
         let (node, at) = self.openings[number];
@@ -82,7 +83,7 @@ impl Scenario {
         world.opened += 1;
     }
 
-    /// A node hears of an opening at another one: its own session ends if that one counts.
+    /// A node receives news of an opening on another one, and ends its own session if that one counts.
     fn hear(&self, world: &mut World, node: usize, opening: Opening) {
         let mut directory = self.directory(world, node);
         let former = directory.opened("alice", self.entry(opening));
@@ -93,7 +94,7 @@ impl Scenario {
         self.note(world, node, &directory);
     }
 
-    /// Node `to` compares the digest of `from`; where they differ it gets the names there.
+    /// Node `to` compares digests with `from`; if they differ, it gets the list of names.
     fn reconcile(&self, world: &mut World, from: usize, to: usize) {
         let (theirs, ours) = (self.directory(world, from), self.directory(world, to));
         if theirs.digest(from as u32) == ours.digest(from as u32) {
@@ -127,7 +128,7 @@ impl Scenario {
         next
     }
 
-    /// Explores the scenario, and judges each state without messages once the nodes have compared what they know.
+    /// Explores the scenario. Each state without messages in transit is judged after the nodes have reconciled.
     fn explore(&self) -> usize {
         let mut known = HashSet::from([World::default()]);
         let mut open = VecDeque::from([World::default()]);
@@ -165,7 +166,7 @@ impl Scenario {
                 "{what:?}: opening {number} counts, though a later one knew of it"
             );
         }
-        // Three openings at three nodes, each almost at the time of the next: each can end another.
+        // Three openings on three nodes, each almost simultaneous with the next: each can supersede another.
         let nodes: BTreeSet<u32> = what.iter().map(|(node, _)| *node).collect();
         assert!(!live.is_empty() || nodes.len() == NODES, "{what:?}: no session is left");
     }

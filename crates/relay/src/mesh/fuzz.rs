@@ -1,4 +1,5 @@
-//! What fuzzing asks of a node: whatever others tell it, its directory stays whole, and nobody speaks for the sessions of another.
+//! Fuzz target: a node. Whatever other nodes tell it, its directory stays consistent, and no node can speak for the
+//! sessions of another.
 
 use std::{
     collections::HashMap,
@@ -25,7 +26,7 @@ use crate::{
 /// Steps of an input.
 const STEPS: usize = 200;
 
-/// A node without the network.
+/// The message handler of a node without a network.
 pub(super) fn handler() -> MessageHandler {
     static RELAY: OnceLock<(Arc<Relay>, Arc<Log>)> = OnceLock::new();
     let (relay, log) = RELAY.get_or_init(|| {
@@ -37,7 +38,7 @@ pub(super) fn handler() -> MessageHandler {
     MessageHandler::new(relay.clone(), Arc::<MeshState>::default(), log.clone())
 }
 
-/// Where each name is.
+/// The address of each known name.
 fn known(handler: &MessageHandler) -> HashMap<String, Address> {
     let directory = handler.state.directory();
     directory.check();
@@ -45,12 +46,12 @@ fn known(handler: &MessageHandler) -> HashMap<String, Address> {
     all.map(|(name, entry)| (name.to_owned(), entry.address)).collect()
 }
 
-/// A name of few, so that they meet.
+/// One of a few names, so that inputs use the same ones.
 fn name(byte: u8) -> String {
     char::from(b'a' + byte % 5).to_string()
 }
 
-/// What happens at this node: a name is opened or gone, or another node is lost.
+/// An event on this node: a name is opened or closed, or another node is lost.
 fn here(handler: &MessageHandler, what: &[u8; 3]) {
     let [kind, which, index] = *what;
     let address = Address { session: NodeLayout::new(handler.me, 1).session(u32::from(index % 4)), generation: 1 };
@@ -64,7 +65,7 @@ fn here(handler: &MessageHandler, what: &[u8; 3]) {
     }
 }
 
-/// A message that is understood, from few bytes: names and sessions meet, also those of a third node.
+/// A valid message made from few bytes, so that names and sessions collide, those of a third node included.
 fn written(bytes: &[u8; 6]) -> Vec<u8> {
     let [kind, which, index, owner, high, low] = *bytes;
     let owner = u32::from(owner) % NodeLayout::NODES;
@@ -85,7 +86,8 @@ fn written(bytes: &[u8; 6]) -> Vec<u8> {
     }
 }
 
-/// Steps: a node, a length, and as many bytes, which are the node's message, or say what one is, or what happens here.
+/// Steps: a node, a length, and that many bytes, which are the node's message, or describe one, or describe an event on
+/// this node.
 pub(crate) fn node(mut bytes: &[u8]) {
     let mut handler = handler();
     for _ in 0..STEPS {

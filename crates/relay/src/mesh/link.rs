@@ -1,24 +1,26 @@
-//! Links between nodes: messages sealed under keys of both nodes' present incarnations, each accepted once.
+//! Links between nodes: messages sealed under keys of the current incarnations of both nodes, each accepted at most
+//! once.
 //!
 //! ```text
 //!  0       1      2        4             8                        24
 //!  | ver 1 | from | 0 0    | epoch       | incarnation of sender  | one frame, as sessions have them |
 //! ```
-//! A version other than 1, or other bytes where zeros stand, are refused: nothing in a message can be changed that does not count.
+//! Messages with another version, or with other bytes in place of the zeros, are refused: no bit of a message can be
+//! changed without effect.
 //!
-//! The key of messages from a to b is made of the mesh's secret, the incarnations of both nodes (random numbers that they
-//! choose when they start), and the epoch, which goes up whenever a makes keys for b anew. So no key ever serves twice,
-//! and a message for a former incarnation of a node opens for nobody.
+//! The key for messages from a to b is derived from the secret of the mesh, the incarnations of both nodes (random
+//! numbers chosen at their start), and the epoch, which a increments whenever it makes new keys for b. No key is
+//! therefore used twice, and nobody can open a message to a former incarnation of a node.
 //!
-//! A hello says which incarnation a node has. It is authenticated by the secret, but anybody can repeat it, so it changes
-//! nothing yet: the other node becomes a candidate. Every message begins with an echo of the last epoch that its sender
-//! received. A candidate is present, and replaces a former incarnation, once it echoes the epoch that was made for it:
-//! only a node that is alive now can do so.
+//! A hello announces the incarnation of a node. It is authenticated by the secret, but anybody can replay it, so it
+//! only makes the node a candidate. Every message begins with an echo of the last epoch received from its addressee. A
+//! candidate becomes present, and replaces the former incarnation, once it echoes the epoch of the keys made for it:
+//! only a live node can do that.
 //!
-//! Few candidates of a node are remembered. A hello takes the place of none that sent a message under its keys, and of
-//! another one only after a while; what had its turn in vain waits for the next, twice as long each time. So hellos that
-//! are repeated, of many former incarnations, neither drive out the node that is alive nor make keys without end, and
-//! leave it turns.
+//! The number of candidates per node is bounded. A hello displaces no candidate that sent a message under its keys, and
+//! any other only after a while. A displaced incarnation must wait until its hello counts again, twice as long each
+//! time. Replayed hellos of former incarnations can therefore neither displace a live node nor cause keys to be made
+//! without end, and a live node gets its turn.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -36,32 +38,32 @@ use zeroize::Zeroizing;
 
 use crate::layout::NodeLayout;
 
-/// The incarnation of a node: random at its start.
+/// The incarnation of a node: a random number, chosen at its start.
 pub(crate) type Incarnation = [u8; 16];
 
-/// Bytes of a hello: node, incarnation, tag.
+/// Length of a hello: node, incarnation, tag.
 const HELLO: usize = 1 + 16 + 16;
-/// Bytes in front of the frame.
+/// Length of the head before the frame.
 const HEAD: usize = 24;
-/// Bytes of the echo in front of a text.
+/// Length of the echo before the text.
 const ECHO: usize = 4;
-/// The echo of a node that received nothing yet. No epoch has this number.
+/// The echo of a node that has received nothing yet; no epoch has this number.
 const NOTHING: u32 = u32::MAX;
 /// Keys are replaced when fewer blocks than this are left.
 const REKEY_BELOW: u64 = 1 << 24;
-/// Candidates of one node that are remembered at once.
+/// The most candidates of one node.
 const CANDIDATES: usize = 4;
-/// How long a candidate that said nothing but hello keeps its place from others.
+/// For how long a candidate that sent only a hello cannot be displaced.
 const TURN: Duration = Duration::from_millis(400);
-/// How long an incarnation that lost its place waits until its hello counts again; after each further time twice as long, so
-/// that those who never prove anything leave turns to others.
+/// For how long a displaced incarnation must wait until its hello counts again. The time doubles with each further
+/// displacement, so that incarnations that prove nothing leave turns to others.
 const NEXT_TURN: Duration = Duration::from_secs(10);
-/// How long at most. Then it is forgotten that it lost its place.
+/// The longest such wait, after which the displacement is forgotten.
 const LAST_TURN: Duration = Duration::from_secs(3600);
-/// The most incarnations of one node that wait: about 3 MiB. Ten lose their places in a second, so there are not more within
-/// [`LAST_TURN`]. If there are, no hello drives out another until one is forgotten.
+/// The most displaced incarnations that are remembered per node, about 3 MiB. At ten displacements per second there are
+/// no more within [`LAST_TURN`]. If there are, hellos displace nobody until one is forgotten.
 const IN_VAIN: usize = 36_000;
-/// How long a candidate that sent a message under its keys keeps its place from others that did so too.
+/// For how long a candidate that sent a message under its keys cannot be displaced by another that did.
 const PROOF: Duration = Duration::from_secs(3);
 const SCHEME: Spec = Spec { kind: SchemeKind::GcmOn64, long: true };
 
@@ -70,27 +72,27 @@ pub(crate) struct Links {
     me: u32,
     incarnation: Incarnation,
     secret: Zeroizing<[u8; 32]>,
-    /// [`REKEY_BELOW`], or another number in a test.
+    /// [`REKEY_BELOW`], or another limit in a test.
     rekey_below: u64,
-    /// By node.
+    /// The other nodes, by number.
     peers: Vec<Peer>,
 }
 
-/// What is known of another node.
+/// The state of another node.
 #[derive(Default)]
 struct Peer {
-    /// The incarnation that is present.
+    /// The link to its present incarnation.
     present: Option<Link>,
-    /// Incarnations that said hello and proved nothing yet.
+    /// Incarnations that have not proved yet that they are live.
     candidates: Vec<Link>,
-    /// Candidates that lost their places, when, and how often.
+    /// Displaced candidates: the time of the last displacement, and their number.
     in_vain: HashMap<Incarnation, (Instant, u32)>,
-    /// Former incarnations. Nothing of them is accepted any more.
+    /// Former incarnations, of which nothing is accepted any more.
     gone: HashSet<Incarnation>,
     next_epoch: u32,
 }
 
-/// Keys between this node and one incarnation of another.
+/// The keys between this node and one incarnation of another.
 struct Link {
     with: Incarnation,
     since: Instant,
@@ -104,25 +106,25 @@ struct Keys {
     table: Box<dyn Sessions>,
 }
 
-/// A message that opened.
+/// The result of opening a message.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Opened<'a> {
-    /// Of a node that is present; `is_new` if that is news.
+    /// From a node that is present; `is_new` if this message made it so.
     Present { node: u32, is_new: bool, text: &'a [u8] },
-    /// Of a node that has proved nothing yet. It should be answered.
+    /// From a candidate, which needs an answer to prove that it is live.
     Candidate { node: u32 },
 }
 
-/// What a hello says.
+/// What a hello means for this node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hello {
-    /// It is our own.
+    /// Our own hello.
     Own,
-    /// Another process has the number of this node.
+    /// Another process uses our node number, or our hello of an earlier start was replayed.
     NumberTaken,
-    /// A node that is present, or a candidate already.
+    /// From an incarnation that is present or a candidate already.
     Known(u32),
-    /// A new candidate.
+    /// From a new candidate.
     Candidate(u32),
 }
 
@@ -136,16 +138,16 @@ impl Links {
         Ok(Links { me, incarnation, secret, rekey_below: REKEY_BELOW, peers })
     }
 
-    /// Tells others of this node.
+    /// A hello that announces this node.
     pub(crate) fn hello(&self) -> Result<Vec<u8>, SessionError> {
         let tag = hello_tag(&self.secret, self.me, &self.incarnation)?;
         Ok([&[self.me as u8], &self.incarnation[..], &tag[..]].concat())
     }
 
-    /// Hears a hello.
+    /// Processes a hello.
     ///
     /// # Errors
-    /// When it is forged, of an incarnation that is gone, or of one that is not heard now for others' sake.
+    /// When it is forged, of a former incarnation, or of one that must wait.
     pub(crate) fn hear(&mut self, hello: &[u8], now: Instant) -> Result<Hello, SessionError> {
         let hello: &[u8; HELLO] = hello.try_into().map_err(|_| SessionError::Malformed)?;
         let (node, rest) = (u32::from(hello[0]), &hello[1..]);
@@ -155,7 +157,7 @@ impl Links {
             return Err(SessionError::Malformed);
         }
         let peer = &self.peers[node as usize];
-        // What is refused in any case is not verified
+        // Refused before the tag is verified, which costs more
         if peer.gone.contains(&incarnation) {
             return Err(SessionError::Stale);
         }
@@ -189,7 +191,7 @@ impl Links {
         Ok(())
     }
 
-    /// Fresh keys for messages to an incarnation of a node.
+    /// New keys for messages to an incarnation of a node.
     fn sending(&mut self, node: u32, to: Incarnation) -> Result<Keys, SessionError> {
         let peer = &mut self.peers[node as usize];
         let epoch = peer.next_epoch;
@@ -220,7 +222,7 @@ impl Links {
         link.seal(self.me, &self.incarnation, text)
     }
 
-    /// Seals a message without text for each candidate of each node, or of one, so that it can prove that it is alive.
+    /// Seals an empty message for each candidate (of all nodes, or of one), so that it can prove that it is live.
     pub(crate) fn probes(&mut self, only: Option<u32>) -> Vec<(u32, Vec<u8>)> {
         let (me, incarnation) = (self.me, self.incarnation);
         let nodes = self.peers.iter_mut().enumerate().map(|(node, peer)| (node as u32, peer));
@@ -232,7 +234,7 @@ impl Links {
     /// Opens a message.
     ///
     /// # Errors
-    /// When it is forged, repeated, or of an incarnation that is gone. It has then changed nothing.
+    /// When it is forged, replayed, or of a former incarnation; it has then changed nothing.
     pub(crate) fn open<'a>(&mut self, message: &'a mut [u8], now: Instant) -> Result<Opened<'a>, SessionError> {
         let (head, frame) = message.split_first_chunk_mut::<HEAD>().ok_or(SessionError::Short)?;
         let node = u32::from(head[1]);
@@ -264,15 +266,15 @@ impl Links {
         let alive = |link: &Link| link.with == from && link.sending.epoch == u32::from_be_bytes(*echo);
         let Some(at) = peer.candidates.iter().position(alive) else { return Ok(Opened::Candidate { node }) };
         let link = peer.candidates.swap_remove(at);
-        // What other candidates were sent must not make them present later
+        // An echo of keys made for another candidate must not make that one present later
         peer.candidates.clear();
-        // Those that wait have nothing to prove later either: they go on waiting
+        // Displaced incarnations must not either, but they keep their waiting times
         peer.in_vain.remove(&from);
         peer.gone.extend(peer.present.replace(link).map(|former| former.with));
         Ok(Opened::Present { node, is_new: true, text })
     }
 
-    /// The first message under new keys opened.
+    /// Stores new receiving keys, under which a message was opened.
     fn received(&mut self, node: u32, from: Incarnation, keys: Keys, now: Instant) -> Result<(), SessionError> {
         let peer = &mut self.peers[node as usize];
         match peer.present.iter_mut().chain(&mut peer.candidates).find(|link| link.with == from) {
@@ -284,9 +286,9 @@ impl Links {
 }
 
 impl Peer {
-    /// Room for one more candidate, if another has had its time: one that said nothing but hello, the oldest first. Who
-    /// sent a message under its keys (`proved`) may take any such place at once, and that of another like it after a
-    /// while.
+    /// Makes room for one more candidate. Displaces the oldest that sent only a hello and has had its time. A candidate
+    /// that sent a message under its keys (`proved`) may displace any such candidate at once, and after a while one
+    /// that did so too.
     fn make_room(&mut self, proved: bool, now: Instant) -> Result<(), SessionError> {
         if self.candidates.len() < CANDIDATES {
             return Ok(());
@@ -298,7 +300,7 @@ impl Peer {
         let oldest = || self.candidates.iter().position(|link| proved && had(link, PROOF));
         let at = silent.or_else(oldest).ok_or(SessionError::Replayed)?;
         let known = self.in_vain.get(&self.candidates[at].with).map_or(0, |(_, times)| *times);
-        // Who proved that it has the secret need not wait for what is forgotten
+        // A candidate that proved that it has the secret is not held up by a full list
         if known == 0 && self.in_vain.len() >= IN_VAIN && !proved {
             return Err(SessionError::Replayed);
         }
@@ -308,14 +310,14 @@ impl Peer {
     }
 }
 
-/// How long an incarnation waits that lost its place so often.
+/// For how long an incarnation must wait that was displaced this many times.
 fn next_turn(times: u32) -> Duration {
     NEXT_TURN.saturating_mul(1 << times.saturating_sub(1).min(16)).min(LAST_TURN)
 }
 
 impl Link {
     fn seal(&mut self, me: u32, incarnation: &Incarnation, text: &[u8]) -> Result<Vec<u8>, SessionError> {
-        // It must not grow, as the text would stay where it was
+        // Must not grow: growing would leave a copy of the text behind
         let mut message = Vec::with_capacity(HEAD + HEADER + ECHO + text.len() + TAG);
         message.extend_from_slice(&[1, me as u8, 0, 0]);
         message.extend_from_slice(&self.sending.epoch.to_be_bytes());
@@ -336,13 +338,13 @@ fn keys(side: Side, material: &Material) -> Result<Box<dyn Sessions>, SessionErr
     Ok(keys)
 }
 
-/// HKDF with SHA-384, from the secret of the mesh.
+/// HKDF with SHA-384, keyed with the secret of the mesh.
 fn expander(secret: &[u8; 32], salt: &[u8]) -> Result<Box<dyn HkdfExpander>, SessionError> {
     let suite = TLS13_AES_256_GCM_SHA384.tls13().ok_or(SessionError::NoRandom)?;
     Ok(suite.hkdf_provider.extract_from_secret(Some(salt), secret))
 }
 
-/// What keys of messages from one node to another are made of.
+/// Derives the material for messages from one node to another.
 fn material(
     secret: &[u8; 32],
     from: (u32, Incarnation),
@@ -357,7 +359,7 @@ fn material(
     Ok(Material::from_bytes(&bytes))
 }
 
-/// What authenticates a hello: HKDF is a pseudorandom function of its input.
+/// The tag of a hello: HKDF serves as a pseudorandom function.
 fn hello_tag(secret: &[u8; 32], node: u32, incarnation: &Incarnation) -> Result<[u8; 16], SessionError> {
     let mut tag = [0; 16];
     expander(secret, incarnation)?

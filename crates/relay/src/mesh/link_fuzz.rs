@@ -1,5 +1,5 @@
-//! What fuzzing asks of links: whatever is carried between nodes, only what another node sealed for this one opens, once,
-//! and nodes that are alive meet.
+//! Fuzz target: links. Whatever is delivered between nodes, only messages that another node sealed for this one open,
+//! each at most once, and live nodes become present to each other.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -7,12 +7,12 @@ use sealwright_session::frame::Header;
 
 use super::*;
 
-/// Steps of an input, and messages that are kept to come again.
+/// The most steps of an input, and the most messages kept for replay.
 const STEPS: usize = 150;
 const KEPT: usize = 400;
-/// A message this far behind the newest is new for every window.
+/// How far behind the newest a message may be and still be inside every replay window.
 const NEAR: u64 = 40;
-/// Node 2, which started twice; node 1, which did more often than candidates are remembered; node 3; and one of another mesh.
+/// The ends: two starts of node 2; more starts of node 1 than there are candidates; node 3; and a node of another mesh.
 const NUMBERS: [u32; ENDS] = [2, 2, 1, 1, 1, 1, 1, 1, 3, 1];
 const ENDS: usize = 10;
 const STRANGER: usize = ENDS - 1;
@@ -21,12 +21,12 @@ const STRANGER: usize = ENDS - 1;
 struct Sent {
     by: usize,
     to: Incarnation,
-    /// None if it says no more than that its sender is alive.
+    /// `None` if it only shows that its sender is live.
     text: Option<Vec<u8>>,
     bytes: Vec<u8>,
-    /// It opened, also while its sender was a candidate, who is forgotten when another takes its place.
+    /// Whether it opened, also while its sender was a candidate (which is forgotten when it is displaced).
     opened: bool,
-    /// Its text came out.
+    /// Whether its text was delivered.
     delivered: bool,
 }
 
@@ -48,30 +48,31 @@ struct Run {
     ends: Vec<Links>,
     now: Instant,
     sent: Vec<Sent>,
-    /// Who opened something of whom.
+    /// Pairs of receiver and sender with an opened message.
     heard: HashSet<(usize, usize)>,
-    /// The newest message that opened: of whom, for whom, and under which keys.
+    /// The newest message that opened, by sender, receiver and epoch of the keys.
     newest: HashMap<(usize, usize, u32), u64>,
 }
 
-/// With whom there are keys, and their epochs.
+/// A peer with which there are keys, and the epochs of these.
 type Known = (Incarnation, u32, Option<u32>);
 
-/// What errors must not change: of each peer with whom there are keys, how many are gone, and the next epoch.
+/// What an error must not change: for each node, the peers with keys, the number of former incarnations, and the next
+/// epoch.
 fn state(links: &Links) -> Vec<(Vec<Known>, usize, u32)> {
     let link = |link: &Link| (link.with, link.sending.epoch, link.receiving.as_ref().map(|keys| keys.epoch));
     let all = |peer: &Peer| peer.present.iter().chain(&peer.candidates).map(link).collect();
     links.peers.iter().map(|peer| (all(peer), peer.gone.len(), peer.next_epoch)).collect()
 }
 
-/// Both in the mesh, or both not.
+/// Whether both are in the same mesh.
 fn together(one: usize, other: usize) -> bool {
     (one == STRANGER) == (other == STRANGER)
 }
 
 impl Run {
-    /// Incarnations and secrets follow from the whole input: an engine sees what is compared, and would put hellos and messages into
-    /// other inputs.
+    /// Derives incarnations and secrets from the whole input. A fuzzing engine observes comparisons and could otherwise
+    /// copy valid hellos and messages into other inputs.
     fn new(input: &[u8]) -> Run {
         let mut hash = DefaultHasher::new();
         input.hash(&mut hash);
@@ -92,7 +93,7 @@ impl Run {
         self.ends[of].hello().expect("a tag")
     }
 
-    /// Something comes to `at` as a hello.
+    /// Delivers bytes to `at` as a hello.
     fn hear(&mut self, at: usize, bytes: &[u8]) {
         let genuine = (0..ENDS).find(|&of| together(of, at) && bytes == self.hello(of));
         let before = state(&self.ends[at]);
@@ -132,7 +133,7 @@ impl Run {
         }
     }
 
-    /// Something comes to `at` as a message.
+    /// Delivers bytes to `at` as a message.
     fn open(&mut self, at: usize, bytes: &[u8]) {
         let me = self.ends[at].incarnation;
         let sent = self.sent.iter().position(|sent| sent.bytes == bytes && sent.to == me);
@@ -181,7 +182,7 @@ impl Run {
         Some(self.keep(Sent::new(by, to, Some(text), bytes)))
     }
 
-    /// `by` says to each candidate for a node's number that it is alive.
+    /// `by` sends a probe to each candidate with a node's number.
     fn probe(&mut self, by: usize, node: u32) -> Vec<usize> {
         let to: Vec<_> = self.ends[by].peers[node as usize].candidates.iter().map(|link| link.with).collect();
         let probes = self.ends[by].probes(Some(node));
@@ -196,12 +197,12 @@ impl Run {
         }
     }
 
-    /// Both hear each other, and say that they are alive.
+    /// Lets both hear each other's hello and exchange probes.
     fn meet(&mut self, one: usize, other: usize) {
         let hellos = [one, other].map(|of| self.hello(of));
         self.hear(other, &hellos[0]);
         self.hear(one, &hellos[1]);
-        // A message of whose sender nothing is known takes a round more
+        // A message from an unknown sender takes an additional round
         for (by, at) in [(one, other), (other, one)].repeat(3) {
             let mut sent = self.probe(by, NUMBERS[at]);
             sent.extend(self.seal(by, NUMBERS[at], b"met"));
@@ -224,7 +225,7 @@ impl Run {
                 let hello = changed(self.hello(one), data);
                 self.hear(other, &hello);
             }
-            // Which may come now or later
+            // Kept for delivery now or later
             4 => {
                 let sent = self.seal(one, NUMBERS[other], data);
                 self.deliver(other, sent.as_slice().get(usize::from(what >> 7)..).unwrap_or_default());
@@ -237,13 +238,13 @@ impl Run {
             7 => self.open(other, &changed(earlier, data)),
             8 => self.now += Duration::from_millis(100 * data.iter().map(|&byte| u64::from(byte)).sum::<u64>()),
             9 => self.meet(one, other),
-            // Keys are replaced with each message, or when they are used up
+            // Rekey with every message, or when keys are used up
             _ => self.ends[one].rekey_below = if what >> 7 == 0 { u64::MAX } else { REKEY_BELOW },
         }
     }
 }
 
-/// Cut, longer, or with a byte changed.
+/// Truncated, extended, or with a byte changed.
 fn changed(mut bytes: Vec<u8>, data: &[u8]) -> Vec<u8> {
     let (&[how, at], rest) = data.split_first_chunk().unwrap_or((&[0, 0], &[]));
     let at = usize::from(at) % bytes.len().max(1);
@@ -255,8 +256,8 @@ fn changed(mut bytes: Vec<u8>, data: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Steps of five bytes: what happens, two ends, an earlier message, and the length of the data behind them. In the end
-/// two nodes meet.
+/// Input: steps of five bytes (the action, two ends, an earlier message, and the length of the data that follows). In
+/// the end two nodes must meet.
 pub(crate) fn link(mut bytes: &[u8]) {
     let mut run = Run::new(bytes);
     for _ in 0..STEPS {
@@ -267,7 +268,7 @@ pub(crate) fn link(mut bytes: &[u8]) {
             run.step([what, one, other, which], data);
         }
     }
-    // All have had their time
+    // All waiting times have passed
     run.now += 2 * LAST_TURN;
     let (one, other) = (0, 7);
     let gone = |run: &Run, at: usize, of: usize| {

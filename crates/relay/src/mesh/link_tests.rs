@@ -1,4 +1,4 @@
-//! Links between nodes, against forgers, repeaters and nodes that start again.
+//! Links between nodes, with forged and replayed messages and restarted nodes.
 #![allow(clippy::unwrap_used)]
 use super::*;
 
@@ -6,7 +6,7 @@ fn node(me: u32) -> Links {
     Links::new(me, Zeroizing::new([7; 32])).unwrap()
 }
 
-/// Both say hello and send probes until both are present. Whether b was new to a.
+/// Exchanges hellos and probes until both nodes are present to each other. Returns whether b was new to a.
 fn meet(a: &mut Links, b: &mut Links) -> bool {
     a.hear(&b.hello().unwrap(), Instant::now()).unwrap();
     b.hear(&a.hello().unwrap(), Instant::now()).unwrap();
@@ -46,7 +46,7 @@ fn messages_open_once_and_for_the_incarnation_they_were_sealed_for() {
     let mut forged = a.seal(2, b"second").unwrap();
     forged[HEAD + HEADER] ^= 1;
     assert_eq!(opened(&mut b, &forged).unwrap_err(), SessionError::Forged);
-    // B starts again: neither what was sealed before nor its copy opens
+    // B restarts: no message sealed before opens, nor does a copy of one
     let mut anew = node(2);
     assert_eq!(opened(&mut anew, &first).unwrap_err(), SessionError::Forged);
     assert!(meet(&mut a, &mut anew));
@@ -74,7 +74,7 @@ fn a_forged_or_repeated_hello_changes_nothing() {
         forged[bit / 8] ^= 1 << (bit % 8);
     }
     assert!([&old[..HELLO - 1], &[]].iter().all(|short| a.hear(short, Instant::now()).is_err()));
-    // Hellos of incarnations that never prove anything, more than are remembered
+    // More hellos of dead incarnations than there are candidates
     assert_eq!(a.hear(&old, Instant::now()), Ok(Hello::Candidate(2)));
     let now = Instant::now();
     let heard = (0..20).filter(|_| a.hear(&node(2).hello().unwrap(), now).is_ok()).count();
@@ -105,7 +105,7 @@ fn an_answer_that_was_withheld_makes_nobody_present() {
         assert_eq!(b.open(&mut probe, Instant::now()), Ok(Opened::Candidate { node: 1 }));
     }
     let (_, mut withheld) = b.probes(None).remove(0);
-    // Node 2 starts again and is present; then the answer and the hello of its former incarnation are delivered
+    // Node 2 restarts and is present; then the answer and the hello of its former incarnation are delivered
     assert!(meet(&mut a, &mut c));
     assert_eq!(a.open(&mut withheld.clone(), Instant::now()), Ok(Opened::Candidate { node: 2 }));
     let _ = a.hear(&b.hello().unwrap(), Instant::now());
@@ -160,10 +160,10 @@ fn what_is_not_a_message_is_refused_and_changes_nothing() {
     assert_eq!(opened(&mut b, &good).unwrap(), (1, b"good".to_vec()));
 }
 
-/// Hellos of former starts are repeated all the time, at both ends, while messages take a tenth of a second.
+/// Hellos of former incarnations are replayed all the time, at both ends, while messages take a tenth of a second.
 #[test]
 fn repeated_hellos_keep_no_two_nodes_apart() {
-    // Of many starts each has some turns first
+    // With many former incarnations, each has some turns first
     for (former, step, within) in [(4, 10, 10), (5, 10, 10), (40, 10, 10), (150, 50, 60), (500, 50, 240)] {
         let (mut a, mut b) = (node(1), node(2));
         let recorded = |me: u32| (0..former).map(|_| node(me).hello().unwrap()).collect::<Vec<_>>();
@@ -196,7 +196,7 @@ fn repeated_hellos_keep_no_two_nodes_apart() {
                         Ok(Opened::Present { is_new, .. }) => {
                             if is_new {
                                 met[to as usize - 1].get_or_insert(round * step);
-                                // As a node does that has met another one
+                                // As a node does once it has met another one
                                 under_way.push((now, from, false, node.seal(from, b"heartbeat").unwrap()));
                             }
                             false
@@ -211,14 +211,14 @@ fn repeated_hellos_keep_no_two_nodes_apart() {
             }
         }
         assert!(met.iter().all(|met| met.is_some_and(|time| time < within * 1000)), "of {former}: {met:?}");
-        // Keys are made for four at once and for ten a second, whoever is present
+        // Keys are made for four candidates at once and for ten per second, whichever node is present
         let keys = [a.peers[2].next_epoch, b.peers[1].next_epoch];
         assert!(keys.iter().all(|keys| *keys < 4 + 4 + 10 * (within + 2) + 4), "of {former}: {keys:?}");
         assert!(former == 4 || refused.iter().all(|refused| *refused > 1000), "of {former}: {refused:?}");
     }
 }
 
-/// Who sent a message under its keys keeps its place, whatever hellos come.
+/// A candidate that sent a message under its keys keeps its place, whatever hellos arrive.
 #[test]
 fn a_hello_drives_out_nobody_who_sent_a_message() {
     let (mut a, start) = (node(1), Instant::now());
@@ -234,12 +234,12 @@ fn a_hello_drives_out_nobody_who_sent_a_message() {
     }
     let hello = node(2).hello().unwrap();
     assert_eq!(a.hear(&hello, later(60_000)), Err(SessionError::Replayed));
-    // A message does, once they have had their time
+    // Another message displaces it, once its time is over
     let b = &mut proved[CANDIDATES];
     assert_eq!(probe(b, &mut a, later(2_900)), Err(SessionError::Replayed));
     assert_eq!(probe(b, &mut a, later(3_000)), Ok(()));
     assert_eq!(a.peers[2].candidates.last().map(|link| link.with), Some(b.incarnation));
-    // Those that said nothing but hello make room for a message at once
+    // Candidates that sent only a hello make room for a message at once
     let mut a = node(1);
     for b in &proved[..CANDIDATES] {
         a.hear(&b.hello().unwrap(), start).unwrap();
@@ -247,7 +247,7 @@ fn a_hello_drives_out_nobody_who_sent_a_message() {
     assert_eq!(a.hear(&hello, later(399)), Err(SessionError::Replayed));
     assert_eq!(probe(&mut node(2), &mut a, start), Ok(()));
     assert_eq!(a.hear(&hello, later(400)), Ok(Hello::Candidate(2)));
-    // And who lost its place waits
+    // And a displaced one must wait
     let lost = proved[0].hello().unwrap();
     assert_eq!(a.hear(&lost, later(5_000)), Err(SessionError::Replayed));
     assert_eq!(a.hear(&lost, later(10_000)), Ok(Hello::Candidate(2)));
@@ -266,14 +266,14 @@ fn who_loses_its_place_waits_twice_as_long_each_time() {
         Link { with: incarnation, since, sending, receiving: None }
     };
     peer.candidates = (0..CANDIDATES).map(|at| link(at, now)).collect();
-    // Each loses its place in turn
+    // Each is displaced in turn
     for round in 0..3 * CANDIDATES {
         now += TURN;
         peer.make_room(false, now).unwrap();
         peer.candidates.push(link(round % CANDIDATES, now));
     }
     assert!(peer.in_vain.len() == CANDIDATES && peer.in_vain.values().all(|(_, times)| *times == 3));
-    // There is a bound, which keeps out nobody who has the secret
+    // The list is bounded, and its bound excludes no node that has the secret
     let mut many = 0_u64;
     peer.in_vain.clear();
     while peer.in_vain.len() < IN_VAIN {

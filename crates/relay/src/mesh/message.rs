@@ -1,4 +1,4 @@
-//! What nodes tell each other, inside sealed messages. The first byte says what kind of message it is; numbers are big
+//! Messages between nodes, inside the sealed ones of [`link`](super::link). The first byte is the kind; numbers are big
 //! endian.
 //!
 //! | kind | what | then |
@@ -63,7 +63,7 @@ pub(crate) fn request() -> Vec<u8> {
     vec![REQUEST]
 }
 
-/// All names of a node, in as many messages as it takes.
+/// The list of all names on a node, in as many messages as needed.
 pub(crate) fn names<'a>(names: impl Iterator<Item = (Address, i64, &'a str)>) -> Vec<Vec<u8>> {
     let mut parts = vec![vec![NAMES, FIRST]];
     for (address, age, name) in names {
@@ -78,7 +78,7 @@ pub(crate) fn names<'a>(names: impl Iterator<Item = (Address, i64, &'a str)>) ->
     parts
 }
 
-/// Reads a message; nothing if it makes no sense.
+/// Parses a message; `None` if it is malformed.
 pub(crate) fn read(text: &[u8]) -> Option<Message<'_>> {
     let (kind, rest) = text.split_first()?;
     match *kind {
@@ -116,13 +116,13 @@ pub(crate) fn read(text: &[u8]) -> Option<Message<'_>> {
     }
 }
 
-/// Whether a message says the same after it was written and read again; nothing if it makes no sense. For fuzzing.
+/// Whether a message is unchanged after writing and reading it again; `None` if it is malformed. For fuzzing.
 #[cfg(any(test, feature = "fuzz"))]
 pub(crate) fn survives(text: &[u8]) -> Option<bool> {
     let message = read(text)?;
     let written = match &message {
         Message::Frames(batch) => {
-            // A frame that is cut ends a batch; what was before it is the same.
+            // A truncated frame ends a batch; the frames before it must be unchanged
             let mut written = Plaintext::new(vec![FRAMES]);
             batch.for_each(|(to, from, data)| push_frame(&mut written, to, from, data));
             return Some(text.starts_with(written.as_slice()));
@@ -177,10 +177,10 @@ mod tests {
         assert_eq!(names(std::iter::empty()), [[NAMES, FIRST | LAST]]);
     }
 
-    /// As much in a message as there is room for.
+    /// Each message is filled as far as possible.
     #[test]
     fn names_fill_their_messages() {
-        // Address, age, length and name take 139 bytes, and 442 of them all behind the first two.
+        // Address, age, length and name take 139 bytes; 442 of these entries fit after the two bytes of the head
         let name = "n".repeat(122);
         let lengths = |count| {
             names(vec![(address(1), 2, name.as_str()); count].into_iter()).iter().map(Vec::len).collect::<Vec<_>>()
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(lengths(1), [141]);
         assert_eq!((lengths(442), lengths(443)), (vec![MAX_BATCH], vec![MAX_BATCH, 141]));
         assert_eq!(lengths(2 * 442 + 1), [MAX_BATCH, MAX_BATCH, 141]);
-        // A length has one byte.
+        // The length of a name has one byte
         let (long, longer) = ("n".repeat(255), "n".repeat(256));
         let parts = names([(address(1), 2, longer.as_str()), (address(3), 4, long.as_str())].into_iter());
         let [part] = &parts[..] else { panic!("one part") };
@@ -213,10 +213,10 @@ mod tests {
         ] {
             assert_eq!(survives(&text), Some(true), "{text:?}");
         }
-        // A frame that is cut, and what is none
+        // A truncated frame, and bytes that are no frame
         assert_eq!(survives(&frames(&batch[..batch.len() - 1])), Some(true));
         assert_eq!((survives(b""), survives(b"\x09"), survives(b"\x05x")), (None, None, None));
-        // What stands in bits that mean nothing is not written again.
+        // Meaningless bits are not written again
         assert_eq!(survives(&[&[NAMES, 0xff], &list[0][2..]].concat()), Some(true));
     }
 

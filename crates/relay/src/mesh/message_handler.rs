@@ -1,4 +1,4 @@
-//! What a node does about the messages of others, once they are opened.
+//! What a node does with the opened messages of other nodes.
 
 use std::{
     collections::HashSet,
@@ -19,19 +19,20 @@ use crate::{
     },
 };
 
-/// How often a node is asked for all its names, at most.
+/// The shortest time between two requests for all names of a node.
 const REQUEST: Duration = Duration::from_secs(1);
-/// An opening is stamped as at most so much later than now: by a client that changes nodes a hundred times in a row.
+/// How far ahead of the present an opening may be stamped: enough for a client that changes nodes a hundred times in a
+/// row.
 const AHEAD: Duration = Duration::from_secs(60);
 
-/// What is known of another node.
+/// The state of another node.
 #[derive(Debug, Default)]
 pub(crate) struct Node {
-    /// When it was last heard; none while it is not present.
+    /// When it was last heard from; `None` while it is not present.
     pub(crate) heard: Option<Instant>,
     /// When it was last asked for its names.
     requested: Option<Instant>,
-    /// The names of a list that has not ended yet.
+    /// The names received so far of an incomplete list.
     names: Option<HashSet<String>>,
 }
 
@@ -50,10 +51,10 @@ impl MessageHandler {
         MessageHandler { me: relay.layout().node(), nodes, relay, state, log }
     }
 
-    /// What another node says; what is answered.
+    /// Handles a message of another node. Returns the answers.
     pub(crate) fn handle(&mut self, node: u32, message: Message<'_>) -> Vec<Vec<u8>> {
         match message {
-            // A node speaks for its own sessions alone
+            // A node can only speak for its own sessions
             Message::Frames(frames) => {
                 let mut class = self.state.classes();
                 let all = frames.count() as u64;
@@ -84,16 +85,17 @@ impl MessageHandler {
         Vec::new()
     }
 
-    /// A name was opened at another node: if that counts, its session here ends.
+    /// A name was opened on another node. If that opening counts, the session of the name on this node ends.
     fn opened(&mut self, node: u32, address: Address, age: i64, name: &str) {
-        // Ages before this node's clock began count as its beginning
+        // An opening at a time that this clock cannot represent is ignored
         let span = Duration::from_millis(age.unsigned_abs());
         let now = Instant::now();
         let opened = if age < 0 { now.checked_add(span.min(AHEAD)) } else { now.checked_sub(span) };
         let Some(opened) = opened.filter(|_| node_of(address) == node) else { return };
         let former = self.state.directory().opened(name, Entry { address, epoch: None, opened });
         if let Some(former) = former.filter(|former| former.node() == self.me) {
-            // Its client may be opening it here again, under the same number
+            // The client may be opening it here again, under the same number: end only the session with the superseded
+            // keys
             match former.epoch {
                 Some(epoch) => self.relay.remove_keys(former.address, epoch),
                 None => self.relay.remove(former.address),
@@ -103,7 +105,7 @@ impl MessageHandler {
         }
     }
 
-    /// A part of the list of a node's names. When the list has ended, names that are not in it are gone.
+    /// A part of a node's list of names. After the last part, names that are not in the list are removed.
     fn names(&mut self, node: u32, part: u8, names: &[(Address, i64, &str)]) {
         if part & FIRST != 0 {
             self.nodes[node as usize].names = Some(HashSet::new());
@@ -170,7 +172,7 @@ mod tests {
         }
     }
 
-    /// What waits for a worker that is busy is bounded, whatever other nodes send.
+    /// Whatever other nodes send, a bounded amount waits for a busy worker.
     #[test]
     fn frames_for_a_worker_that_is_too_busy_are_refused() {
         const MANY: u64 = 200;
@@ -197,7 +199,7 @@ mod tests {
         let stats = &handler.state.stats;
         let [received, refused] =
             [&stats.frames_received, &stats.frames_refused].map(|count| count.load(Ordering::Relaxed));
-        // Up to the limit, and what was sent when it was not reached yet
+        // Up to the limit, plus what was sent before it was reached
         let taken = INBOX_BYTES as u64 / 60_000 + 1;
         assert!(received == MANY && (MANY - taken..MANY).contains(&refused), "{refused} of {received}");
     }
@@ -212,7 +214,7 @@ mod tests {
         assert_eq!(handler.state.directory().find("alice"), None);
     }
 
-    /// A client comes back while the news of its opening elsewhere arrives: the keys that it just got stay.
+    /// A client returns while the news of its opening elsewhere is in transit: its new keys stay valid.
     #[test]
     fn a_name_that_moves_takes_no_keys_along_that_it_got_anew() {
         for (comes_back, live) in [(false, 0), (true, 1)] {

@@ -1,10 +1,10 @@
-//! Several relays as one service: each session is kept on the node that its number names, and frames for clients of
-//! other nodes travel over NATS, sealed once more between the nodes.
+//! The mesh: several relays as one service. A session is kept on the node that its number names; frames for clients of
+//! other nodes travel over NATS, sealed between the nodes.
 //!
-//! NATS carries messages and cannot read them: they are sealed ([`link`]), and the subjects tell only the nodes. Each
-//! node says hello on `NAME.hello`, listens on `NAME.node.N`, sends a heartbeat to the nodes that are present, and tells
-//! them which names were opened at it. A node that falls silent is lost, and so are its sessions' connections: their
-//! clients open their sessions at another node.
+//! NATS carries the messages but cannot read them: they are sealed ([`link`]), and the subjects reveal only the nodes.
+//! Each node announces itself on `NAME.hello`, listens on `NAME.node.N`, sends heartbeats to the nodes that are
+//! present, and tells them which names were opened on it. A node that falls silent counts as lost, together with its
+//! sessions: their clients open them again on another node.
 
 mod directory;
 #[cfg(any(test, feature = "fuzz"))]
@@ -61,14 +61,14 @@ use crate::{
     policy::{Class, Policy},
 };
 
-/// How a node takes part.
+/// How a node takes part in the mesh.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct MeshConfig {
-    /// Servers of NATS.
+    /// The NATS servers.
     pub(crate) nats: Servers,
-    /// What all its subjects begin with.
+    /// The common prefix of all subjects.
     pub(crate) name: String,
-    /// What all nodes know and nobody else.
+    /// The secret that all nodes, and nobody else, know.
     pub(crate) secret: Zeroizing<[u8; 32]>,
 }
 
@@ -97,23 +97,22 @@ pub enum MeshError {
     Session(#[from] SessionError),
 }
 
-/// Events that wait for the mesh's thread at most. An event that finds no room is made up for by the next heartbeat.
+/// The most events that wait for the thread of the mesh. One that finds no room is made up for by the next heartbeat.
 const EVENTS: usize = 4096;
-/// Messages that wait for NATS at most: with batches of the largest size, some 4 MB.
+/// The most messages that wait for NATS: some 4 MB with batches of the largest size.
 const WAITING_FOR_NATS: usize = 64;
 
-/// Messages of each subject that wait for the mesh's thread at most, as they may when many come at once. NATS' client would
-/// keep 65,536.
+/// The most messages of each subject that wait for the thread of the mesh. The default of the NATS client is 65,536.
 const WAITING_FROM_NATS: usize = 8192;
-/// What the budget has for those for this node: 8 KiB each. Most are shorter, and the longest have 64 KiB.
+/// The memory budget of the messages for this node: 8 KiB each. Most are shorter; the longest have 64 KiB.
 pub(crate) const WAITING_BYTES: u64 = WAITING_FROM_NATS as u64 * (8 << 10);
 
-/// What the control plane, the metrics and the mesh's thread share.
+/// The state that the control plane, the metrics and the thread of the mesh share.
 #[derive(Default)]
 pub(crate) struct MeshState {
     directory: Mutex<Directory>,
     policy: Mutex<Option<Arc<Policy>>>,
-    /// Names that had a session here and were opened elsewhere, of which the control plane does not know yet.
+    /// Names whose session was on this node and is now on another one, until the control plane takes them.
     moved: Mutex<HashMap<String, Address>>,
     pub(crate) stats: MeshStats,
 }
@@ -127,8 +126,8 @@ impl MeshState {
         self.moved.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the policy of this node says of clients of other nodes: of those whose names are not known, that they may
-    /// speak to nobody. A policy that forbids nothing needs no names.
+    /// The classes of clients on other nodes under this node's policy. A client whose name is not known may speak to
+    /// nobody; a policy that forbids nothing needs no names.
     fn classes(&self) -> impl FnMut(Address) -> Class + '_ {
         let policy = self.policy.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let policy = policy.filter(|policy| !policy.is_open());
@@ -143,10 +142,10 @@ impl MeshState {
     }
 }
 
-/// Where workers put frames for other nodes.
+/// The queue of frames for other nodes, as the workers see it.
 struct Outbox {
     orders: Sender<Order>,
-    /// Bytes of frames that wait.
+    /// Bytes of the frames in the queue.
     bytes: Arc<AtomicUsize>,
 }
 
@@ -163,7 +162,7 @@ impl RemoteNodes for Outbox {
     }
 }
 
-/// A node's part in a mesh, until dropped.
+/// A node's participation in the mesh, until dropped.
 pub(crate) struct Mesh {
     pub(crate) state: Arc<MeshState>,
     orders: Sender<Order>,
@@ -241,7 +240,7 @@ impl Drop for Mesh {
     fn drop(&mut self) {
         self.stop.notify_one();
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has printed so
+            // A thread that panicked has already printed a message
             let _ = thread.join();
         }
     }
@@ -257,7 +256,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// What waits for NATS is counted as long as it waits, and bounded.
+    /// Batches that wait for NATS are counted while they wait, and bounded.
     #[test]
     fn a_batch_that_finds_no_room_is_refused_and_not_counted() {
         let (orders, mut received) = channel(1);

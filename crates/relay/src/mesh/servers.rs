@@ -1,4 +1,4 @@
-//! Where NATS is, and what lets a node in.
+//! The addresses of the NATS servers, and the login.
 
 use async_nats::ConnectOptions;
 use thiserror::Error;
@@ -6,10 +6,11 @@ use zeroize::Zeroizing;
 
 use crate::host_port::host_port;
 
-/// Servers of NATS, as `[mesh]` names them: `nats://user:password@host:4222` or `token@host`, several with commas between.
+/// NATS servers as configured in `[mesh]`: `nats://user:password@host:4222` or `token@host`, several separated by
+/// commas.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Servers {
-    /// Without what lets in.
+    /// Without the login.
     addresses: Vec<String>,
     login: Option<Login>,
 }
@@ -20,7 +21,7 @@ enum Login {
     User(Zeroizing<String>, Zeroizing<String>),
 }
 
-/// What is wrong with such a list. None of it is repeated: it may be a part of a password.
+/// What is wrong with such a list. Its text is not repeated: it may be part of a password.
 #[derive(Debug, Error)]
 pub enum ServersError {
     /// One of them, counted from 1, has another form.
@@ -47,7 +48,7 @@ impl ServersError {
 
 impl Servers {
     /// # Errors
-    /// When one of them has another form, or wants another login.
+    /// When an address has another form, or another login than the others.
     pub(crate) fn parse(list: &str) -> Result<Servers, ServersError> {
         let mut servers = Servers { addresses: Vec::new(), login: None };
         for (number, server) in (1..).zip(list.split(',')) {
@@ -61,12 +62,12 @@ impl Servers {
         Ok(servers)
     }
 
-    /// Where they are.
+    /// The addresses, without the login.
     pub(super) fn addresses(&self) -> &[String] {
         &self.addresses
     }
 
-    /// These options with the login. The client takes none from an address.
+    /// Adds the login to these options: the NATS client takes none from an address.
     pub(super) fn let_in(&self, options: ConnectOptions) -> ConnectOptions {
         match &self.login {
             None => options,
@@ -88,7 +89,7 @@ impl std::fmt::Debug for Servers {
     }
 }
 
-/// An address, and what lets in there.
+/// Splits an address into the bare address and its login.
 fn one(server: &str) -> Option<(String, Option<Login>)> {
     let (scheme, rest) = server.split_once("://").unwrap_or(("nats", server));
     let (login, host) = match rest.rsplit_once('@') {
@@ -107,7 +108,7 @@ fn one(server: &str) -> Option<(String, Option<Login>)> {
     Some((format!("{scheme}://{host}"), login))
 }
 
-/// Without the percent signs of addresses (RFC 3986, section 2.1); none if it cannot stand in one.
+/// Decodes percent-encoding (RFC 3986, section 2.1); `None` if the text is not valid in an address.
 fn decoded(text: &str) -> Option<Zeroizing<String>> {
     let mut bytes = Zeroizing::new(Vec::with_capacity(text.len()));
     let mut rest = text.as_bytes();

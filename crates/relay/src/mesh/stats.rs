@@ -1,4 +1,4 @@
-//! What is counted between nodes.
+//! Counters of the mesh.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -7,21 +7,22 @@ use std::{
 
 use async_nats::Event;
 
-/// How often it is logged that messages were lost, at most.
+/// The shortest time between two log lines about lost messages.
 const AGAIN: Duration = Duration::from_secs(10);
 
-/// Counts of one node.
+/// The counters of one node.
 #[derive(Debug, Default)]
 pub(crate) struct MeshStats {
     /// Messages sealed and sent.
     pub(crate) sent: AtomicU64,
     /// Messages that opened.
     pub(crate) received: AtomicU64,
-    /// Messages and hellos that were forged, repeated, or made no sense.
+    /// Messages and hellos that were forged, replayed or malformed.
     pub(crate) refused: AtomicU64,
-    /// Messages for nodes that are not present, or that NATS did not take.
+    /// Messages for nodes that are not present, or that NATS did not accept.
     pub(crate) undelivered: AtomicU64,
-    /// Messages and hellos that came while too many waited, at least: NATS' client may not tell of all of them.
+    /// Messages and hellos lost because too many were waiting. A lower bound: the NATS client may not report all of
+    /// them.
     pub(crate) lost: AtomicU64,
     /// Frames in messages that were sent.
     pub(crate) frames_sent: AtomicU64,
@@ -29,14 +30,14 @@ pub(crate) struct MeshStats {
     pub(crate) frames_undelivered: AtomicU64,
     /// Frames in messages that opened.
     pub(crate) frames_received: AtomicU64,
-    /// Frames of those that are for no session here, or found a worker too busy.
+    /// Frames in messages that were for no session here, or found a worker too busy.
     pub(crate) frames_refused: AtomicU64,
     /// Other nodes that are present.
     pub(crate) nodes: AtomicU64,
 }
 
 impl MeshStats {
-    /// Counts what NATS' client says, if it lost a message.
+    /// Counts an event of the NATS client, if it reports a lost message.
     pub(crate) fn note(&self, event: &Event) {
         if matches!(event, Event::SlowConsumer(_)) {
             self.lost.fetch_add(1, Ordering::Relaxed);
@@ -44,7 +45,7 @@ impl MeshStats {
     }
 }
 
-/// What was logged of messages that were lost.
+/// Decides when lost messages are logged.
 #[derive(Debug, Default)]
 pub(crate) struct LossReport {
     said: u64,
@@ -52,7 +53,7 @@ pub(crate) struct LossReport {
 }
 
 impl LossReport {
-    /// How many were lost of which nothing was said yet, if it is to be said now.
+    /// The number of lost messages that were not logged yet, if a log line is due.
     pub(crate) fn due(&mut self, lost: u64, now: Instant) -> Option<u64> {
         let more = lost.saturating_sub(self.said);
         if more == 0 || self.at.is_some_and(|at| now.duration_since(at) < AGAIN) {

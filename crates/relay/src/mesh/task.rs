@@ -1,4 +1,4 @@
-//! The thread of the mesh: messages that come over NATS, and messages that go.
+//! The thread of the mesh: receives messages over NATS, and sends them.
 
 use std::{
     sync::{
@@ -28,22 +28,23 @@ use crate::{
     },
 };
 
-/// How often a node says hello and sends heartbeats.
+/// The interval between hellos and between heartbeats.
 const HEARTBEAT: Duration = Duration::from_millis(500);
-/// A node of which nothing was heard for so long is lost.
+/// A node that was silent for this long is lost.
 const SILENCE: Duration = Duration::from_secs(3);
-/// How often it is logged that another node has this node's number, at most: the hello of an earlier start may be repeated by anybody.
+/// The shortest time between two log lines about another node with this node's number: anybody can replay the hello of
+/// an earlier start.
 const TAKEN: Duration = Duration::from_secs(10);
-/// How long NATS may take to accept a message. While it is stalled, the next ones do not wait.
+/// How long NATS may take to accept a message. While it is stalled, further messages are dropped at once.
 const PUBLISH: Duration = Duration::from_millis(100);
 
-/// What the thread is told to send.
+/// What other threads ask this one to send.
 pub(crate) enum Order {
     /// Frames for a node.
     Frames(u32, Plaintext),
-    /// A name was opened here.
+    /// A name was opened on this node.
     Opened(String, Entry),
-    /// A name is gone from here.
+    /// The session of a name on this node has ended.
     Closed(String, Address),
 }
 
@@ -54,9 +55,9 @@ pub(crate) struct Task {
     name: String,
     links: Links,
     handler: MessageHandler,
-    /// NATS did not take the last message in time.
+    /// Whether NATS did not accept the last message in time.
     stalled: bool,
-    /// When it was last logged that another node has this node's number.
+    /// When the last log line about another node with this node's number was written.
     taken: Option<Instant>,
     losses: LossReport,
 }
@@ -91,7 +92,7 @@ impl Task {
         })
     }
 
-    /// Runs until nobody gives orders any more.
+    /// Runs until no sender of orders is left.
     pub(crate) async fn run(mut self, mut orders: Receiver<Order>, waiting: Arc<AtomicUsize>) {
         let mut tick = tokio::time::interval(HEARTBEAT);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -152,7 +153,7 @@ impl Task {
                     self.handler.log.say("node-number-taken", &[("node", self.handler.me.into())]);
                 }
             }
-            // Both may have lost each other: whoever is spoken to knows that the other is there
+            // Both nodes may have lost each other: a message makes this node present to the other again
             Ok(Hello::Known(node)) if self.handler.nodes[node as usize].heard.is_none() => {
                 if let Ok(message) = self.links.seal(node, &[]) {
                     self.publish(format!("node.{node}"), message).await;
@@ -163,7 +164,7 @@ impl Task {
         }
     }
 
-    /// Lets candidates prove that they are alive.
+    /// Sends probes, so that candidates can prove that they are live.
     async fn probe(&mut self, only: Option<u32>) {
         for (node, probe) in self.links.probes(only) {
             self.publish(format!("node.{node}"), probe).await;
@@ -189,7 +190,7 @@ impl Task {
         sent
     }
 
-    /// Gives NATS a message. A server that is stalled must not stall this thread: the message is then dropped.
+    /// Passes a message to NATS, or drops it: a stalled server must not stall this thread.
     async fn publish(&mut self, subject: String, message: Vec<u8>) -> bool {
         let limit = if self.stalled { Duration::ZERO } else { PUBLISH };
         let published = self.nats.publish(format!("{}.{subject}", self.name), message.into());
@@ -211,7 +212,7 @@ impl Task {
         one(&self.handler.state.stats.received);
         let returned = self.handler.nodes[node as usize].heard.replace(Instant::now()).is_none();
         if is_new {
-            // What its former incarnation had is gone
+            // The sessions of its former incarnation are gone
             self.handler.state.directory().lost(node);
         }
         if is_new || returned {
@@ -221,7 +222,7 @@ impl Task {
         }
         match message::read(&text) {
             Some(message) => self.handle(node, message).await,
-            // A probe of a node that was a candidate
+            // A probe, sent while we were a candidate of that node
             None if text.is_empty() => {}
             None => one(&self.handler.state.stats.refused),
         }
