@@ -1,5 +1,5 @@
-//! What operators ask a running relay, over a Unix socket that its owner alone may use: one JSON object in, lines of JSON
-//! out.
+//! The operators' interface to a running relay: a Unix socket that only its owner may use. A request is one JSON
+//! object; the answer consists of lines of JSON.
 
 use std::{
     fs::{self, Permissions},
@@ -23,18 +23,18 @@ use crate::{
     serve::{metrics::resident_bytes, serve_error::ServeError, server::Server},
 };
 
-/// How long one exchange may take.
+/// Time limit of one exchange.
 const TIME: Duration = Duration::from_secs(30);
-/// The highest number that Linux gives a process.
+/// The highest process id on Linux.
 const LAST_PROCESS: u32 = 4_194_304;
 /// The longest request.
 const MAX_REQUEST: u64 = 4096;
 
-/// What reaches a relay while it serves.
+/// Events that reach the main loop while the relay serves.
 #[derive(Debug)]
 pub(super) enum Event {
     Signal(Signal),
-    /// An operator asks; the answer is one value a line.
+    /// A request of an operator; the answer is one value per line.
     Admin(AdminRequest, SyncSender<Vec<Value>>),
 }
 
@@ -51,15 +51,16 @@ pub enum AdminRequest {
     Reload,
 }
 
-/// The socket, until dropped: its path, and which file it is.
+/// The listening socket, removed on drop: its path, and the identity (device and inode) of its file.
 pub(super) struct AdminSocket(PathBuf, (u64, u64));
 
 impl AdminSocket {
-    /// Listens, and passes what is asked to who serves.
+    /// Listens, and passes requests to the main loop.
     pub(super) fn open(path: &Path, events: SyncSender<Event>) -> io::Result<AdminSocket> {
-        // It has its mode before anybody can find it, and replaces that of a relay that was killed
+        // Bound under another name, so that it has its mode before it can be found, and then renamed over the socket of
+        // a relay that was killed
         let new = beside(path, std::process::id());
-        // Anything else stays, and the system says that it is there
+        // Any other file stays, and binding reports that it exists
         if is_replaceable(&new) {
             match fs::remove_file(&new) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -72,14 +73,14 @@ impl AdminSocket {
             let file = identity(&new)?;
             fs::rename(&new, path).map(|()| file)
         };
-        // What cannot be placed is not left behind
+        // A socket that could not be put in place is removed
         let file = placed().inspect_err(|_| drop(fs::remove_file(&new)))?;
         std::thread::Builder::new().name("admin".into()).spawn(move || {
             for stream in listener.incoming() {
                 match stream {
-                    // One after the other; who leaves or asks wrongly gets nothing
+                    // One exchange at a time; clients that leave or send an invalid request get no answer
                     Ok(stream) => drop(answer(&stream, &events)),
-                    // No descriptors: who asks waits
+                    // No descriptors: clients wait
                     Err(_) => std::thread::sleep(RETRY),
                 }
             }
@@ -90,14 +91,14 @@ impl AdminSocket {
 
 impl Drop for AdminSocket {
     fn drop(&mut self) {
-        // That of a relay that was started since stays
+        // The socket of a relay that was started since then stays
         if identity(&self.0).is_ok_and(|file| file == self.1) {
             let _ = fs::remove_file(&self.0);
         }
     }
 }
 
-/// Refuses paths where no socket can be made, and those where something else is.
+/// Refuses paths at which no socket can be made or something else exists.
 pub(super) fn check(path: &Path) -> Result<(), ServeError> {
     let has_room = |path: &Path| SocketAddr::from_pathname(path).is_ok();
     if !has_room(path) || !has_room(&beside(path, LAST_PROCESS)) {
@@ -109,18 +110,18 @@ pub(super) fn check(path: &Path) -> Result<(), ServeError> {
     Ok(())
 }
 
-/// What a socket is called before it is at its path. It is short, as such names have few bytes.
+/// The name of a socket until it is renamed to its path. It is short, because socket paths are limited to few bytes.
 fn beside(path: &Path, process: u32) -> PathBuf {
     path.with_file_name(format!(".{process}"))
 }
 
 /// Whether a socket may be put at a path: nothing is there, or another socket, such as that of a relay that was killed.
 fn is_replaceable(path: &Path) -> bool {
-    // What cannot be looked at now may be there when the relay starts
+    // A path that cannot be inspected now may be accessible when the relay starts
     fs::symlink_metadata(path).map_or(true, |found| found.file_type().is_socket())
 }
 
-/// Which file is at a path.
+/// The identity of the file at a path: device and inode.
 fn identity(path: &Path) -> io::Result<(u64, u64)> {
     let found = fs::symlink_metadata(path)?;
     Ok((found.dev(), found.ino()))
@@ -134,7 +135,7 @@ fn answer(mut stream: &UnixStream, events: &SyncSender<Event>) -> io::Result<()>
     let answers = match serde_json::from_str(&line) {
         Ok(request) => {
             let (reply, answers) = sync_channel(1);
-            // A relay that drains takes nothing any more
+            // A relay that drains takes no more requests
             let sent = events.send(Event::Admin(request, reply)).map_err(|_| RecvTimeoutError::Disconnected);
             sent.and_then(|()| answers.recv_timeout(TIME)).unwrap_or_else(|why| {
                 let why = match why {
@@ -150,7 +151,7 @@ fn answer(mut stream: &UnixStream, events: &SyncSender<Event>) -> io::Result<()>
     stream.write_all(text.as_bytes())
 }
 
-/// How a relay is.
+/// The answer to a status request.
 pub(super) fn status(server: &Server) -> Value {
     let (relay, config) = (server.relay(), server.config());
     let counts = relay.counts();
@@ -175,7 +176,7 @@ pub(super) fn status(server: &Server) -> Value {
     })
 }
 
-/// All open sessions, one a line.
+/// All open sessions, one per line.
 pub(super) fn list(server: &Server) -> Vec<Value> {
     let line = |session: crate::control::Listed| {
         json!({
@@ -236,7 +237,7 @@ mod tests {
         let socket = AdminSocket::open(&path, events).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         let relay = std::thread::spawn(move || {
-            // One that drains: nobody answers any more
+            // While the relay drains, nobody answers
             for _ in 0..3 {
                 drop(asked.recv().unwrap());
             }
@@ -247,13 +248,14 @@ mod tests {
             );
         }
         relay.join().unwrap();
-        // And then nobody is there at all
+        // And after that, nobody listens
         assert!(matches!(ask(&path, AdminRequest::List), Err(AdminError::Refused { .. })));
         drop(socket);
         assert!(!path.exists() && ask(&path, AdminRequest::List).is_err());
     }
 
-    /// A relay that ends in between says nothing, which is an answer to no question but for sessions, of which there may be none.
+    /// A relay that ends in between closes without an answer. For a list that is a valid answer (no sessions), for
+    /// other requests it is not.
     #[test]
     fn nothing_is_an_answer_to_one_question_alone() {
         let folder = tempfile::tempdir().unwrap();
@@ -271,7 +273,7 @@ mod tests {
         silent.join().unwrap();
     }
 
-    /// A path that was written by mistake may be that of the configuration.
+    /// A path given by mistake may be that of the configuration.
     #[test]
     fn nothing_but_a_socket_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
@@ -290,7 +292,7 @@ mod tests {
         let refused = run(&trial.join("relay.toml"), &signals, Arc::new(Log::to(io::sink()))).unwrap_err();
         assert!(matches!(refused, ServeError::NoSocket(_)), "{refused}");
         assert_eq!(fs::read(trial.join("relay.key")).unwrap(), key);
-        // Nor what is beside it
+        // Nor a file next to it
         fs::write(trial.join("relay.new"), "somebody's").unwrap();
         let socket = AdminSocket::open(&trial.join("relay.sock"), sync_channel(1).0).unwrap();
         assert_eq!(fs::read_to_string(trial.join("relay.new")).unwrap(), "somebody's");
@@ -300,14 +302,14 @@ mod tests {
         assert!(left.iter().all(|name| !name.to_string_lossy().starts_with('.')), "{left:?}");
     }
 
-    /// What a socket is called until it is placed has room wherever the socket has.
+    /// The temporary name is short enough wherever the path of the socket is.
     #[test]
     fn a_path_is_taken_that_has_just_room_and_a_longer_one_refused() {
         let folder = tempfile::tempdir_in("/tmp").unwrap();
         let trial = folder.path().join("trial");
         init(&trial, &[], &[]).unwrap();
         let text = fs::read_to_string(trial.join("relay.toml")).unwrap();
-        // A path of so many bytes whose last name is this one
+        // A path of this many bytes with this last component
         let path_of = |bytes: usize, name: &str| {
             let folder = trial.join("d".repeat(bytes - name.len() - 2 - trial.as_os_str().len()));
             fs::create_dir_all(&folder).unwrap();
@@ -324,7 +326,7 @@ mod tests {
         for path in [path_of(108, "relay.sock"), path_of(101, "s")] {
             assert!(matches!(check(&path).unwrap_err(), ServeError::LongPath(long) if long == path));
         }
-        // What is no socket stays, also under that name
+        // A file that is not a socket stays, under the temporary name as well
         let taken = trial.join(format!(".{}", std::process::id()));
         fs::write(&taken, "somebody's").unwrap();
         assert!(AdminSocket::open(&trial.join("relay.sock"), sync_channel(1).0).is_err());

@@ -1,4 +1,4 @@
-//! The operator's end of the socket that [`super::admin`] serves.
+//! The operator's end of the socket that `admin` serves.
 
 use std::{
     io::{self, BufRead, BufReader, Write},
@@ -12,7 +12,8 @@ use thiserror::Error;
 
 use crate::{errors::os_error_text, serve::admin::AdminRequest};
 
-/// How long who asks waits, so that the relay says that it took too long.
+/// How long to wait for an answer: longer than the relay's own time limit, so that the relay reports that it took too
+/// long.
 const PATIENCE: Duration = Duration::from_secs(35);
 
 /// Why a relay did not answer.
@@ -65,7 +66,7 @@ pub fn ask(path: &Path, request: AdminRequest) -> Result<Vec<Value>, AdminError>
     let text = |key: &str| lines.first()?.get(key)?.as_str().map(str::to_owned);
     match lines.first().map(|line| line.get("error")) {
         Some(Some(_)) => Err(AdminError::Refused { why: text("error").unwrap_or_default(), hint: text("hint") }),
-        // There may be no sessions to list
+        // The list of sessions may be empty
         None if request != AdminRequest::List => {
             Err(failed(io::Error::new(io::ErrorKind::UnexpectedEof, "the relay ended without an answer")))
         }

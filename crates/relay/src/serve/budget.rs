@@ -1,4 +1,4 @@
-//! What a configuration takes of memory and descriptors, and what of it a running relay can change.
+//! How much memory and how many descriptors a configuration needs, and which settings a running relay can change.
 
 use std::io;
 
@@ -12,12 +12,12 @@ use crate::{
     serve::{admin, config::Config, metrics::READERS, serve_error::ServeError},
 };
 
-/// Descriptors of files, listeners and connections to other nodes.
+/// Descriptors for files, listeners and connections to other nodes.
 const FEW_DESCRIPTORS: u64 = 64;
-/// Descriptors of a worker: what it waits with, what wakes it, its socket for datagrams, and one to spare.
+/// Descriptors per worker: its poll, its waker, its UDP socket, and a spare one.
 const WORKER_DESCRIPTORS: u64 = 4;
 
-/// How long `sealwright client` tries to reach its relay unless it is told otherwise, in seconds.
+/// For how long `sealwright client` tries to reach its relay by default, in seconds.
 const CLIENTS_WAIT: f64 = 60.0;
 
 /// How many connections there is room for.
@@ -50,7 +50,7 @@ impl Config {
         self.room()
     }
 
-    /// What to change if not all clients of so many connections can come back after a restart before they give up.
+    /// A hint if not all clients of this many connections could return after a restart before they give up.
     pub(super) fn slow_return(&self, room: &ConnectionBudget) -> Option<String> {
         let seconds = room.connections as f64 / self.control_limits.rate.per_second;
         (seconds > CLIENTS_WAIT).then(|| {
@@ -63,7 +63,7 @@ impl Config {
         })
     }
 
-    /// The limits of the data plane where there is so much room.
+    /// The limits of the data plane for this number of connections and this memory.
     pub(super) fn settings_in(&self, room: &ConnectionBudget) -> Settings {
         let share = self.from_one_address.unwrap_or(room.connections.div_ceil(2));
         Settings {
@@ -74,7 +74,7 @@ impl Config {
         }
     }
 
-    /// A key that another configuration changes although a running relay cannot take it over.
+    /// A setting that differs in the other configuration and that a running relay cannot change.
     pub(super) fn needs_restart(&self, other: &Config) -> Option<&'static str> {
         let same = [
             ("frames", self.frames == other.frames),
@@ -85,7 +85,7 @@ impl Config {
             ("node", self.node == other.node),
             ("sessions", self.sessions == other.sessions),
             ("memory_mib", self.memory == other.memory),
-            // Another quota is no other file
+            // A changed CPU quota does not mean that the file has changed
             ("threads", self.threads == other.threads || !self.threads_given && !other.threads_given),
             ("cluster_sessions", self.cluster_sessions == other.cluster_sessions),
             ("admin", self.admin == other.admin),
@@ -100,17 +100,17 @@ impl Config {
         same.into_iter().find(|(_, same)| !same).map(|(key, _)| key)
     }
 
-    /// Whether the system has descriptors for so many connections and what else this configuration needs.
+    /// Whether there are descriptors for this many connections and everything else that this configuration needs.
     pub(super) fn descriptors_for(&self, connections: usize) -> Result<bool, ServeError> {
         Ok(descriptors(connections, self.other_descriptors())? >= connections)
     }
 
-    /// A table of so many sessions.
+    /// The plan of a table of so many sessions.
     pub(super) fn plan(&self, slots: u32) -> Plan {
         Plan { cluster: self.cluster(), wide_window: self.wide_window, ..Plan::new(self.scheme, slots) }
     }
 
-    /// How many connections there is memory for beside the records and the workers, and descriptors.
+    /// For how many connections there are memory (beside records and workers) and descriptors.
     pub(super) fn room(&self) -> Result<ConnectionBudget, ServeError> {
         let settings = &self.settings;
         let needed = self.record_bytes()? + u64::from(self.threads) * settings.worker_bytes() + self.mesh_bytes();
@@ -145,7 +145,7 @@ impl Config {
         Ok(ConnectionBudget { connections, queues: rest - connections as u64 * one, hint })
     }
 
-    /// What waits at most for the thread of the mesh.
+    /// Memory for what waits for the thread of the mesh, at most.
     fn mesh_bytes(&self) -> u64 {
         #[cfg(feature = "nats")]
         if self.mesh.is_some() {
@@ -154,14 +154,14 @@ impl Config {
         0
     }
 
-    /// Descriptors that the relay needs beside those of its connections for frames.
+    /// Descriptors beside those of connections for frames.
     fn other_descriptors(&self) -> u64 {
         let handshakes = self.control_limits.rate.at_once as u64;
         let workers = (WORKER_DESCRIPTORS * u64::from(self.threads)).max(64);
         FEW_DESCRIPTORS + handshakes + READERS as u64 + workers
     }
 
-    /// What the records of all sessions take, once all are there.
+    /// Memory of all records, once all are in use.
     pub(super) fn record_bytes(&self) -> Result<u64, ServeError> {
         let mut one = table(self.plan(1))?;
         let before = one.memory();
@@ -174,19 +174,19 @@ impl Config {
     }
 }
 
-/// How many connections there are names for. The first worker takes newcomers before it passes them on, and the others' share of
-/// sessions is not quite the same: so several workers together have fewer.
+/// For how many connections there are handles. Several workers have fewer together: the first takes all newcomers
+/// before it passes them on, and sessions are not spread quite evenly.
 fn most_connections(threads: u32) -> usize {
     let each = if threads == 1 { WORKER_CONNECTIONS } else { WORKER_CONNECTIONS / 8 * 7 };
     each * threads as usize
 }
 
-/// How many connections the system has descriptors for, after the limit was raised as far as it may be, or as is wanted.
-/// `others` are needed beside them.
+/// For how many connections there are descriptors, after raising the limit as far as allowed or wanted. `others` are
+/// needed in addition.
 fn descriptors(wanted: usize, others: u64) -> Result<usize, ServeError> {
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).map_err(io::Error::from)?;
     let all = wanted as u64 + others;
-    // A privileged relay may go beyond the hard limit
+    // A privileged process may exceed the hard limit
     if hard < all && setrlimit(Resource::RLIMIT_NOFILE, all, all).is_ok() {
         return Ok(wanted);
     }
@@ -239,7 +239,7 @@ mod tests {
             ("bad_frames = 10", "bad_frames = 11", Some(settings)),
             ("bad_frames = 10", "connections_from_one_address = 10", Some(settings)),
             ("node = 1", "node = 1\nudp = '127.0.0.1:9'", Some(settings)),
-            // And what it can
+            // Settings that a running relay can change
             ("'alice'", "'alice', 'bob'", None),
             ("session_hours = 1", "session_hours = 2", None),
             ("drain_seconds = 1", "drain_seconds = 2", None),
@@ -263,7 +263,8 @@ mod tests {
         }
     }
 
-    /// 4096 connections and 100 handshakes a second take 41 s. A tenth of that rate takes longer than clients wait.
+    /// 4096 connections at 100 handshakes per second take 41 s. At a tenth of that rate it takes longer than clients
+    /// wait.
     #[test]
     fn clients_that_cannot_all_come_back_in_time_are_hinted_at() {
         let hint = |rate: &str| {
@@ -276,7 +277,7 @@ mod tests {
         assert!(said.contains("600 clients need 61 s") && said.contains("handshakes_per_second = 10,"), "{said}");
     }
 
-    /// A worker has so many names for its connections: those for which it has none would be refused although there is room.
+    /// The handles of a worker are limited: without this, connections would be refused although there is room.
     #[test]
     fn there_are_no_more_connections_than_workers_can_name() {
         assert_eq!([1, 2].map(most_connections), [262_144, 458_752]);
@@ -285,7 +286,7 @@ mod tests {
         assert!(room.connections <= 262_144 && room.hint.is_some(), "{room:?}");
     }
 
-    /// One address has half of the connections that there are, not of those that were asked for.
+    /// By default one address may have half of the connections that there are, not of those that were configured.
     #[test]
     fn the_share_of_an_address_is_one_of_the_room() {
         let share = |limit: &str, connections| {
@@ -297,7 +298,7 @@ mod tests {
         assert_eq!([share(given, 14), share(given, 100)], [14, 20]);
     }
 
-    /// Records, workers, what each connection takes in any case, and the longer queues: together what was configured.
+    /// Records, workers, the minimum of each connection, and longer queues together take what was configured.
     #[test]
     fn the_memory_is_given_out_once() {
         let config = read(&(TOP.to_owned() + REST));

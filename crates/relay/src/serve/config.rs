@@ -47,7 +47,7 @@ pub struct Config {
     pub memory: u64,
     /// Workers.
     pub threads: u32,
-    /// Whether the file says so, or the system has so many cores.
+    /// Whether `threads` was set in the file, rather than taken from the number of cores.
     pub(crate) threads_given: bool,
     /// Names that may have a session, in lower case.
     pub clients: Vec<String>,
@@ -69,7 +69,7 @@ pub struct Config {
     pub clients_file: Option<PathBuf>,
     /// A file with more revoked names.
     pub revoked_file: Option<PathBuf>,
-    /// Connections from one address, or half of those that there is room for.
+    /// The most connections from one address; `None` for half of those that there is room for.
     pub(crate) from_one_address: Option<usize>,
     pub(crate) wide_window: bool,
     pub(crate) policy: Policy,
@@ -169,13 +169,13 @@ impl Config {
         errors::toml::<File>(text)?.check(folder)
     }
 
-    /// Sessions of a cluster in the table of each worker.
+    /// Sessions of a cluster in one worker's table.
     pub(crate) fn cluster(&self) -> u32 {
         self.cluster_sessions.min(NodeLayout::SESSIONS).div_ceil(self.threads)
     }
 
-    /// Host and port for frames as clients are told, where the relay listens at this address. Without a host they use the
-    /// one of the control plane.
+    /// Host and port for frames as announced to clients, if the relay listens at this address. Without a host, clients
+    /// use that of the control plane.
     pub(crate) fn told(&self, frames: SocketAddr) -> (Option<String>, u16) {
         let elsewhere = !frames.ip().is_unspecified() && frames.ip() != self.control.ip();
         let host = elsewhere.then(|| match frames.ip() {
@@ -185,7 +185,7 @@ impl Config {
         self.public.clone().map_or((host, frames.port()), |(host, port)| (Some(host), port))
     }
 
-    /// Names that may have a session, by cluster, and what they may.
+    /// The names that may have sessions, by cluster, and the policy.
     pub(crate) fn access(&self) -> Access {
         let clusters = self.clusters.iter().map(|(name, names)| (Some(name.clone()), names.clone()));
         let allowed = std::iter::once((None, self.clients.clone())).chain(clusters).collect();
@@ -212,7 +212,7 @@ impl File {
         at_least("sessions", self.sessions.into(), threads.into())?;
         at_least("cluster_sessions", self.cluster_sessions.into(), threads.into())?;
         if scheme.clustered() {
-            // Each worker has a cluster of its own keys; in a greater one keys would be used up before clients renew them
+            // Each worker has its own cluster of keys; in a larger one, keys would be used up before clients renew them
             at_most("cluster_sessions", self.cluster_sessions.into(), u64::from(Plan::CLUSTER) * u64::from(threads))?;
         }
         at_most("node", self.node.into(), (NodeLayout::NODES - 1).into())?;
@@ -221,7 +221,7 @@ impl File {
             [&self.clients_file, &self.revoked_file].map(|file| file.as_ref().map(|file| folder.join(file)));
         self.clients = names_table::with_file(self.clients, clients_file.as_ref())?;
         let mut revoked = names_table::with_file(self.revoked, revoked_file.as_ref())?;
-        // A name that was revoked twice is revoked
+        // Listing a revoked name twice is harmless
         revoked.iter_mut().for_each(|name| name.make_ascii_lowercase());
         revoked.sort();
         revoked.dedup();
@@ -283,7 +283,7 @@ impl File {
     }
 }
 
-/// Why a scheme is not for clients who do not know what they do.
+/// Why a scheme must not be used unless the operator asks for it; `None` for other schemes.
 fn research_only(scheme: Spec) -> Option<&'static str> {
     scheme.research_only().then(|| match scheme.kind {
         SchemeKind::GcmPre(strategy) | SchemeKind::GcmOn(strategy) if strategy.table_bytes() > 0 => {

@@ -1,4 +1,4 @@
-//! What can be wrong with a configuration.
+//! Errors in a configuration.
 
 use std::path::PathBuf;
 
@@ -156,7 +156,7 @@ pub enum SecretError {
     NotHex,
 }
 
-/// The name of a file in a configuration, unless what stands there is a key, which an error would show.
+/// The path of a file in a configuration; an error if the value looks like a key, which later errors would show.
 pub(crate) fn file_name(setting: &'static str, path: PathBuf) -> Result<PathBuf, ValueError> {
     let text = path.to_string_lossy();
     let digits = [32, 48, 64].contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -1,4 +1,4 @@
-//! What a configuration may and must say.
+//! Valid and invalid configurations.
 
 use super::*;
 
@@ -53,7 +53,7 @@ fn what_cannot_be_is_refused_with_its_name() {
     wrong("[limits]\nhandshake_seconds = 9223372036854775807", "handshake_seconds must be at most");
     wrong("[limits]\nconnections_from_one_address = 0", "connections_from_one_address");
     wrong("[limits]\nsessions_of_one_certificate = 0", "sessions_of_one_certificate");
-    // Tables that are looked up by secrets
+    // GHASH by tables that are indexed by secrets
     for scheme in ["gcm-pre(4k)", "gcm-on(256)", "gcm-on(0)"] {
         wrong(&format!("scheme = '{scheme}'"), "research = true");
     }
@@ -96,7 +96,7 @@ fn a_scheme_for_research_must_be_meant() {
     assert!(read(&text).expect("meant").scheme.research_only());
 }
 
-/// The least, with lines before its table and behind it.
+/// The minimal configuration, with lines before its table and after it.
 fn with(top: &str, limits: &str) -> Result<Config, String> {
     let (before, tls) = LEAST.split_at(LEAST.find("[tls]").expect("a table"));
     read(&format!("{before}{top}\n{tls}[limits]\n{limits}\n"))
@@ -146,7 +146,7 @@ fn limits_that_are_there_are_taken() {
     assert_eq!((limits.open.sessions, limits.open.by_certificate, limits.open.of_session), (50, 19.0, 20.5));
     let shares = with("", "connections_from_one_address = 5\nsessions_of_one_certificate = 6").expect("shares");
     assert_eq!((shares.from_one_address, shares.control_limits.open.sessions), (Some(5), 6));
-    // What no clock reaches is as good as for ever.
+    // A time beyond the range of the clock counts as unlimited
     let long = with("drain_seconds = 1e300", "session_hours = 1e300").expect("long");
     assert_eq!(
         (long.drain, long.control_limits.lifetime),
@@ -154,7 +154,7 @@ fn limits_that_are_there_are_taken() {
     );
 }
 
-/// Each number as far as it may go, and one step farther.
+/// Each number at its limit, and one step beyond.
 #[test]
 fn limits_have_ends() {
     let ends = |top: &str, limits: &str, wrong: &str| match with(top, limits) {
@@ -165,7 +165,7 @@ fn limits_have_ends() {
     ends("", "frame_bytes = 63", "frame_bytes must be at least 64");
     ends("", "frame_bytes = 65_535", "");
     ends("", "frame_bytes = 65_536\nqueue_kib = 999", "frame_bytes must be at most 65535");
-    // Two of the longest frames.
+    // Two frames of the greatest length
     ends("", "frame_bytes = 2049\nqueue_kib = 6", "");
     ends("", "frame_bytes = 2049\nqueue_kib = 5", "queue_kib must be at least 6");
     ends("", "replay_window = 1080", "");
@@ -259,7 +259,7 @@ fn files_of_names_are_beside_the_configuration() {
         (config.admin, config.tls.crl, Some(config.tls.certificate)),
         (here("a.sock"), here("c.crl"), here("c.pem"))
     );
-    // The configuration itself, by its path.
+    // The configuration itself is named as a file of names
     let path = folder.path().join("relay.toml");
     std::fs::write(&path, &text).expect("written");
     assert_eq!(Config::read(&path).expect("the same").clients, ["alice", "bob", "carol"]);
@@ -295,7 +295,7 @@ fn tenants_and_rules_become_a_policy() {
     assert!(read(&format!("{LEAST}[tenants]\na = ['*.x', '1.y']\nb = ['*.y.x', '*.z']\n")).is_ok());
 }
 
-/// Where a file is named, a key may stand by mistake, or the file of a key may be named where names are wanted.
+/// A setting that should name a file may contain a key by mistake, and one for names may name the file of a key.
 #[test]
 fn no_error_shows_a_key_that_stands_in_the_wrong_place() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -339,7 +339,7 @@ fn a_mesh_has_a_secret_and_a_name() {
         let refused = mesh(&digits, 0o600, &format!("name = '{name}'"));
         assert!(refused.is_err_and(|why| why.contains("mesh.name")), "{name}");
     }
-    // The secret itself, and a password in a list that is none, are not repeated
+    // Neither the secret itself nor a password in an invalid list is repeated
     for (wrong, why) in [
         (format!("[mesh]\nnats = 'nats://n'\nsecret = '{}'", digits.trim()), "mesh.secret must name a file"),
         ("[mesh]\nnats = 'nats://user:0a0a,0a0a@n'\nsecret = 'mesh.key'".to_owned(), "mesh.nats: address 1"),
@@ -357,7 +357,7 @@ fn a_mesh_has_a_secret_and_a_name() {
     assert_eq!(read(LEAST).expect("enough").mesh, None);
 }
 
-/// The number of cores is the system's to say, and another quota no other file.
+/// The number of cores is the system's: another CPU quota does not change the configuration.
 #[test]
 fn another_number_of_cores_needs_no_restart() {
     let with = |text: &str| read(&format!("{text}\n{LEAST}")).expect("enough");
@@ -369,7 +369,7 @@ fn another_number_of_cores_needs_no_restart() {
     assert_eq!(said.needs_restart(&said), None);
 }
 
-/// Clients come to the control plane, and go to the host of it unless they are told another.
+/// Clients use the host of the control plane for frames, unless another is announced to them.
 #[test]
 fn clients_are_told_where_frames_go() {
     let told = |frames: &str, public: &str| {
@@ -383,7 +383,7 @@ fn clients_are_told_where_frames_go() {
     assert_eq!(told("127.0.0.2:1", "public = 'relay.example:7'"), (Some("relay.example".into()), 7));
 }
 
-/// What the documents say of limits can be typed as it stands there.
+/// Every value in the documentation of limits is valid as printed.
 #[test]
 fn limits_have_the_names_and_defaults_of_the_documents() {
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/RELAY.md")).expect("a page");

@@ -1,4 +1,4 @@
-//! What of a configuration serves some of its clients badly or not at all, although nothing in it is wrong.
+//! Hints: what in a valid configuration serves some clients badly or not at all.
 
 use std::net::SocketAddr;
 
@@ -15,13 +15,13 @@ impl Config {
         hints.extend(self.slow_return(room));
         hints.extend(self.few_sessions());
         hints.extend(self.unreachable());
-        // It was read before
+        // The files were read successfully before
         hints.extend(self.tls.server().iter().flat_map(|tls| tls.warnings()).map(|(_, what)| what));
         hints
     }
 
-    /// What to change if some names can never have a session, whoever else is there: names that are spelled out keep their
-    /// numbers, and each cluster takes a whole run of them.
+    /// A hint if some names can never have a session, whichever others have one: names that are spelled out keep their
+    /// numbers, and each cluster takes a whole run of numbers.
     pub(super) fn few_sessions(&self) -> Option<String> {
         let run = self.cluster() * self.threads;
         let access = self.access();
@@ -47,10 +47,10 @@ impl Config {
         Some(format!("{who} no session: names listed before take all {} session numbers{each}; {what}", self.sessions))
     }
 
-    /// What to change if clients are told addresses where nothing listens.
+    /// Hints if clients are told addresses at which nothing listens.
     pub(super) fn unreachable(&self) -> Vec<String> {
         let mut hints = Vec::new();
-        // What listens elsewhere may pass things on
+        // A proxy may listen there and forward
         if self.public.is_some() {
             return hints;
         }

@@ -1,4 +1,4 @@
-//! A relay to try: an authority, certificates, keys and configurations in one folder.
+//! Trial setups: an authority, certificates, keys and configurations in one folder.
 
 use std::{
     collections::HashMap,
@@ -18,9 +18,9 @@ use zeroize::Zeroizing;
 
 use super::init_error::InitError;
 
-/// The names and addresses of a relay that others on the same machine use.
+/// Names and addresses of a relay that is used from the same machine only.
 const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
-/// What `init` writes beside the files of clients.
+/// Names of the files that `init` writes for the authority and the relay.
 const OWN: [&str; 2] = ["authority", "relay"];
 
 /// Writes a configuration `relay.toml` with all files that it names, and `NAME.toml` for each client, into a new folder: all of
@@ -36,11 +36,11 @@ pub fn init(folder: &Path, hosts: &[String], clients: &[String]) -> Result<(), I
         io::ErrorKind::AlreadyExists => InitError::Exists,
         _ => InitError::Io(error),
     })?;
-    // It was made just now, and nobody has put anything of theirs there.
+    // The folder was made just now, so nobody has put anything else there
     fill(folder, hosts, clients).inspect_err(|_| drop(fs::remove_dir_all(folder)))
 }
 
-/// Writes all that is in a new folder.
+/// Writes all files into a new folder.
 fn fill(folder: &Path, hosts: &[String], clients: &[String]) -> Result<(), InitError> {
     let authority = authority()?;
     let write = |name: &str, text: &str| write(&folder.join(name), text);
@@ -54,7 +54,7 @@ fn fill(folder: &Path, hosts: &[String], clients: &[String]) -> Result<(), InitE
     let quoted: Vec<String> = clients.iter().map(|name| format!("\"{name}\"")).collect();
     let any = match hosts {
         [] => "127.0.0.1",
-        // For both kinds of addresses. A machine may be without the newer kind, so not for every relay
+        // Listens on both address families. Not by default, because a machine may lack IPv6
         hosts if hosts.iter().any(|host| host.parse::<Ipv6Addr>().is_ok()) => "[::]",
         _ => "0.0.0.0",
     };
@@ -67,12 +67,12 @@ fn fill(folder: &Path, hosts: &[String], clients: &[String]) -> Result<(), InitE
     Ok(())
 }
 
-/// Host and port in one word.
+/// Host and port in one text.
 fn at_port(host: &str, port: u16) -> String {
     if host.parse::<Ipv6Addr>().is_ok() { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
 }
 
-/// Refuses names that cannot be those of clients, and those of which two would have the same files.
+/// Refuses invalid client names, and two clients whose files would have the same names.
 fn check_clients(clients: &[String]) -> Result<(), InitError> {
     let mut known = HashMap::new();
     for name in clients {
@@ -95,7 +95,7 @@ fn check_host(host: &str) -> Result<(), InitError> {
     Err(InitError::Host(host.to_owned()))
 }
 
-/// The first name in the relay's certificate by which other machines can know it.
+/// The first name in the relay's certificate by which other machines can reach it.
 pub fn host_in(certificate: &Path) -> Option<String> {
     let certificate = CertificateDer::from_pem_file(certificate).ok()?;
     let names = webpki::EndEntityCert::try_from(&certificate).ok()?;
@@ -116,11 +116,11 @@ pub fn add(folder: &Path, file: &Path, name: &str, relay: &str) -> Result<(), In
     let theirs = CertificateDer::from_pem_file(folder.join("authority.pem"))
         .map_err(|_| InitError::Authority("authority.pem holds no certificate in PEM"))?;
     let ours = key.der_bytes();
-    // A certificate holds its public key in the same form
+    // A certificate contains its public key in the same encoding
     if !theirs.windows(ours.len()).any(|part| part == ours) {
         return Err(InitError::Authority("authority.key is not the key of authority.pem"));
     }
-    // All before the first is written: half a client could neither connect nor be added again
+    // Checked before the first file is written: an incomplete client could neither connect nor be added again
     if let Some(file) = files(name).into_iter().find(|file| folder.join(file).symlink_metadata().is_ok()) {
         return Err(InitError::ClientExists(file));
     }
@@ -153,7 +153,7 @@ impl NameFile {
             self.0.read_exact(&mut last)?;
         }
         let end = if last == [b'\n'] { "" } else { "\n" };
-        // In one piece, so that a relay that reads meanwhile sees a whole name
+        // In one write, so that a relay that reads meanwhile sees a whole name
         self.0.write_all(format!("{end}{name}\n").as_bytes())?;
         self.0.sync_all()
     }
@@ -166,7 +166,7 @@ fn client(folder: &Path, authority: &Issuer<'_, KeyPair>, name: &str, relay: &st
     let paths = files(name).map(|file| folder.join(file));
     for (at, text) in [&made.0, &*made.1, &text].into_iter().enumerate() {
         if let Err(error) = write(&paths[at], text) {
-            // What was written is of no use without the rest
+            // The files written so far are of no use without the rest
             paths[..at].iter().for_each(|path| drop(fs::remove_file(path)));
             let file = paths[at].file_name().unwrap_or_default().display().to_string();
             return Err(InitError::Write { file, error });
@@ -192,11 +192,11 @@ pub fn is_name(name: &str) -> bool {
     let least = if name.starts_with("*.") { 2 } else { 1 };
     labels.clone().count() >= least
         && labels.into_iter().all(|label| !label.is_empty() && label.bytes().all(plain))
-        // Where a hyphen stands, and how long it all is
+        // The parser checks the positions of hyphens and the lengths
         && DnsName::try_from(stem(name)).is_ok()
 }
 
-/// The name of a client's files.
+/// The base name of a client's files.
 pub fn stem(name: &str) -> &str {
     name.strip_prefix("*.").unwrap_or(name)
 }
@@ -227,7 +227,7 @@ certificate = "{stem}.pem"
 key = "{stem}.key"
 "#;
 
-/// What the authority of a trial setup is.
+/// The parameters of the authority's certificate.
 pub(crate) fn authority_params() -> Result<CertificateParams, rcgen::Error> {
     let mut params = CertificateParams::new(Vec::new())?;
     params.distinguished_name.push(DnType::CommonName, "Sealwright trial authority");
@@ -241,7 +241,7 @@ fn authority() -> Result<CertifiedIssuer<'static, KeyPair>, rcgen::Error> {
     CertifiedIssuer::self_signed(authority_params()?, KeyPair::generate()?)
 }
 
-/// Certificate and key for these names.
+/// A certificate and its key for these names.
 fn leaf(
     authority: &Issuer<'_, KeyPair>,
     names: &[String],
@@ -260,7 +260,7 @@ fn leaf(
     Ok((certificate.pem(), pem(&key)))
 }
 
-/// A key as its file holds it.
+/// A key in PEM.
 fn pem(key: &KeyPair) -> Zeroizing<String> {
     Zeroizing::new(key.serialize_pem())
 }

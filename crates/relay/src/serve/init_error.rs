@@ -1,4 +1,4 @@
-//! What can be wrong with a new folder, or a new client in it.
+//! Errors of making a trial folder or adding a client to it.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! A trial folder: whole or not there, and nothing in it is written over.
+//! Trial folders are complete or absent, and existing files are never overwritten.
 #![allow(clippy::unwrap_used)]
 use super::*;
 
@@ -6,7 +6,7 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// What cannot be is told before anything is there.
+/// Invalid arguments are reported before anything is written.
 #[test]
 fn a_folder_is_made_whole_or_not_at_all() {
     let folder = tempfile::tempdir().unwrap();
@@ -32,7 +32,7 @@ fn a_folder_is_made_whole_or_not_at_all() {
         assert!(refused.to_string().contains(told), "{refused}");
         assert!(!trial.exists(), "{refused}");
     }
-    // Behind the checks there is a name whose file cannot be made
+    // A name that passes the checks but is too long for a file
     let long = vec!["a".repeat(63); 4].join(".");
     assert!(is_name(&long[..253]) && init(&trial, &[], &[long[..253].to_owned()]).is_err());
     assert!(!trial.exists(), "half a folder stays");
@@ -64,7 +64,7 @@ fn a_relay_listens_where_its_hosts_are() {
     }
 }
 
-/// A client has all of its files or none, and no file that is there is touched.
+/// A client gets all of its files or none, and existing files are not touched.
 #[test]
 fn a_client_whose_files_are_there_is_not_added_by_half() {
     let folder = tempfile::tempdir().unwrap();
@@ -88,7 +88,7 @@ fn a_client_whose_files_are_there_is_not_added_by_half() {
     add().unwrap();
 }
 
-/// Nobody looked before: what is written first goes again when the rest cannot be.
+/// Without the check in advance: files written first are removed when a later one fails.
 #[test]
 fn no_key_is_written_over_and_what_was_written_before_goes_again() {
     let folder = tempfile::tempdir().unwrap();

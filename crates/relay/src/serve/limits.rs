@@ -10,12 +10,12 @@ use crate::{
     serve::config_error::ValueError,
 };
 
-/// Packets by which one may be late, at least, in every scheme's records.
+/// The least distance by which a packet may be late, in the records of every scheme.
 const NARROW_WINDOW: u32 = 56;
-/// The same with the wide window of a table.
+/// The same in a table with the wide replay window.
 const WIDE_WINDOW: u32 = 1080;
 
-/// The longest time, in seconds or milliseconds: for years nobody waits, and clocks do not go to their ends.
+/// The longest time, in seconds or milliseconds, so that sums of times stay in the range of the clock.
 const MOST: u64 = 1_000_000_000;
 
 #[derive(Deserialize)]
@@ -125,19 +125,19 @@ impl Limits {
             first_frame: Duration::from_secs(self.first_frame_seconds),
             udp,
             max_bad: self.bad_frames,
-            // Of the room that there is
+            // Depends on the room, see `share_of_address`
             max_from_one: usize::MAX,
             idle: Duration::from_secs(self.idle_seconds),
             session_rate: self.frames_per_second_of_one_session,
         }
     }
 
-    /// What one address may have of the connections, if the file says so.
+    /// The most connections from one address, if the file limits them.
     pub(super) fn share_of_address(&self) -> Option<usize> {
         self.connections_from_one_address
     }
 
-    /// Whether late packets are looked for farther back than records alone allow.
+    /// Whether the table needs the wide replay window.
     pub(super) fn wide_window(&self) -> bool {
         self.replay_window > NARROW_WINDOW
     }

@@ -38,7 +38,7 @@ impl MeshTable {
     }
 }
 
-/// The secret of a mesh, from its file.
+/// Reads the secret of a mesh from its file.
 #[cfg(feature = "nats")]
 fn secret(path: &Path) -> Result<Zeroizing<[u8; 32]>, SecretError> {
     private(path)?;

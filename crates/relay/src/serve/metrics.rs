@@ -1,4 +1,4 @@
-//! Metrics for Prometheus: counts of the whole relay, nothing by client, over a minimal HTTP server.
+//! Metrics for Prometheus over a minimal HTTP server: totals of the relay, nothing per client.
 
 use std::{
     fmt::Write as _,
@@ -19,17 +19,17 @@ use crate::{
     data::{Count, Counts, Relay},
 };
 
-/// Readers at once.
+/// The most readers at once.
 pub(super) const READERS: usize = 64;
 
-/// The endpoint, running.
+/// The running HTTP server.
 pub(crate) struct MetricsServer {
     address: SocketAddr,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Where the metrics come from.
+/// The sources of the metrics.
 pub(crate) struct Metrics {
     pub(crate) relay: Arc<Relay>,
     #[cfg(feature = "nats")]
@@ -42,7 +42,7 @@ pub(crate) struct Metrics {
     pub(crate) scheme: String,
 }
 
-/// How long a worker may take to answer before the relay counts as unhealthy.
+/// How long a worker may take to answer before the relay is unhealthy.
 const ANSWER: Duration = Duration::from_secs(1);
 
 impl MetricsServer {
@@ -72,7 +72,7 @@ impl Drop for MetricsServer {
     }
 }
 
-/// Answers readers, each of whom has a part of `inside` meanwhile.
+/// Accepts readers; each holds a reference to `inside` while it is served, which counts them.
 fn listen(
     readers: impl Iterator<Item = io::Result<TcpStream>>,
     stopped: &AtomicBool,
@@ -84,21 +84,21 @@ fn listen(
             break;
         }
         let Ok(stream) = stream else {
-            // No descriptors: who asks waits, also while there are many readers
+            // No descriptors: readers wait, also when there are many of them
             std::thread::sleep(RETRY);
             continue;
         };
-        // Idle readers must not hold up others, and there are never many
+        // Idle readers must not hold up others, and their number is bounded
         if Arc::strong_count(inside) > READERS {
             continue;
         }
         let (metrics, permit) = (metrics.clone(), inside.clone());
         let answer = move || {
-            // A reader that asks wrongly, or leaves, gets nothing
+            // A reader that leaves or sends an invalid request gets no answer
             let _ = answer(stream, &metrics);
             drop(permit);
         };
-        // Without a thread for it, the reader asks again
+        // Without a thread for it, the connection is dropped and the reader asks again
         let _ = std::thread::Builder::new().name("metrics".into()).spawn(answer);
     }
 }
@@ -130,7 +130,7 @@ fn answer(stream: TcpStream, metrics: &Metrics) -> io::Result<()> {
     stream.write_all(body.as_bytes())
 }
 
-/// Adds one metric: its lines of labels and value.
+/// Appends one metric, with a line for each of its label sets.
 fn metric(text: &mut String, name: &str, kind: &str, help: &str, lines: &[(&str, f64)]) {
     // Writing to a string cannot fail
     let _ = write!(text, "# HELP sealwright_{name} {help}\n# TYPE sealwright_{name} {kind}\n");
@@ -139,14 +139,14 @@ fn metric(text: &mut String, name: &str, kind: &str, help: &str, lines: &[(&str,
     }
 }
 
-/// Memory of this process that is in use, as the system counts it.
+/// The resident memory of this process, as the system counts it.
 pub(crate) fn resident_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/smaps_rollup").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("Rss:"))?;
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? << 10)
 }
 
-/// Why clients should not come to a relay now: `/health`, operators and the watchdog ask the same.
+/// Why clients should not be sent to this relay now; the answer for `/health`, operators and the watchdog.
 pub(super) fn trouble(relay: &Relay, draining: &AtomicBool) -> Option<&'static str> {
     if draining.load(Ordering::Relaxed) {
         Some("draining")

@@ -1,4 +1,4 @@
-//! What Prometheus and those who ask for the health of a relay are told.
+//! The answers for Prometheus and for health checks.
 #![allow(clippy::unwrap_used)]
 use std::{
     fs,
@@ -40,7 +40,7 @@ fn source(relay: Relay, control: ControlStats) -> Metrics {
     }
 }
 
-/// What is answered; nothing where that takes longer than a reader is given.
+/// The response; empty if it takes longer than a reader may.
 fn get(address: SocketAddr, path: &str) -> String {
     let mut text = String::new();
     let mut stream = TcpStream::connect(address).unwrap();
@@ -61,7 +61,7 @@ fn a_relay_that_drains_or_hangs_is_not_healthy() {
     until("health", || is("200 OK", "ok") && server.trouble().is_none());
     let (unhealthy, (held, holding), (go_on, may)) = ("503 Service Unavailable", channel(), channel::<()>());
     thread::scope(|scope| {
-        // Dropped if anything here panics, so that the worker goes on
+        // Dropped if anything here panics, so that the worker continues
         let go_on = go_on;
         scope.spawn(|| {
             let hang = move |_: &mut dyn Sessions| {
@@ -71,7 +71,7 @@ fn a_relay_that_drains_or_hangs_is_not_healthy() {
             server.relay().change(1, 0..0, hang).unwrap();
         });
         holding.recv().unwrap();
-        // The watchdog asks the same
+        // The watchdog uses the same check
         assert_eq!(server.trouble(), Some("a worker does not answer"));
         until("a worker that hangs", || is(unhealthy, "a worker does not answer"));
         go_on.send(()).unwrap();
@@ -91,7 +91,7 @@ fn a_relay_that_drains_or_hangs_is_not_healthy() {
     drop(guest);
 }
 
-/// While there are as many readers as may be, and no descriptor for another one, nothing is tried again at once.
+/// With the most readers, and no descriptor for another one, the server does not retry in a busy loop.
 #[test]
 fn who_listens_for_readers_waits_for_a_descriptor() {
     let sessions = table(Plan::new("gcm-on64".parse().unwrap(), 4)).unwrap();
@@ -107,7 +107,7 @@ fn who_listens_for_readers_waits_for_a_descriptor() {
     }
 }
 
-/// Each count under its own name, labels included.
+/// Each counter has its own name, labels included.
 #[test]
 fn metrics_have_the_values_of_their_counts() {
     let sessions = table(Plan::new("gcm-on64".parse().unwrap(), 4)).unwrap();

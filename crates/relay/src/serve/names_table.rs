@@ -1,4 +1,4 @@
-//! What a configuration says of names: who may have a session, who may not any more, and who may speak to whom.
+//! The names in a configuration: who may have a session, who is revoked, and who may speak to whom.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -14,7 +14,7 @@ use crate::{
     serve::config_error::ValueError,
 };
 
-/// `[tenants]`: for each its names.
+/// `[tenants]`: the names of each tenant.
 pub(super) type Tenants = BTreeMap<String, Vec<String>>;
 
 /// One of `[[rules]]`.
@@ -27,7 +27,7 @@ pub(super) struct RuleTable {
     one_way: bool,
 }
 
-/// The policy of these tables.
+/// The policy that these tables describe.
 pub(super) fn policy(mut tenants: Tenants, rules: Vec<RuleTable>) -> Result<Policy, ValueError> {
     if tenants.is_empty() && !rules.is_empty() {
         return Err(ValueError::RulesWithoutTenants);
@@ -73,7 +73,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<String>, ValueError> {
         .collect()
 }
 
-/// The names of a list, with those of a file.
+/// Appends the names in a file to a list.
 pub(super) fn with_file(mut names: Vec<String>, file: Option<&PathBuf>) -> Result<Vec<String>, ValueError> {
     names.extend(file.map(|file| read(file)).transpose()?.unwrap_or_default());
     Ok(names)
@@ -84,8 +84,8 @@ fn is_name(name: &str) -> bool {
     matches!(ServerName::try_from(name.strip_prefix("*.").unwrap_or(name)), Ok(ServerName::DnsName(_)))
 }
 
-/// Makes all names lower case. Refuses those that no certificate can bear, and those that are there twice. Each list comes with the
-/// setting that it stands in.
+/// Makes all names lower case. Refuses names that no certificate can bear, and duplicates. Each list comes with the
+/// name of its setting, for errors.
 pub(super) fn check_names<'a>(
     lists: impl Iterator<Item = (&'static str, &'a mut Vec<String>)>,
 ) -> Result<(), ValueError> {

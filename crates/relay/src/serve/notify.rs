@@ -13,10 +13,10 @@ use std::{
     time::Duration,
 };
 
-/// What the end takes beside that: last writes and lines of the log.
+/// The time for the last steps after draining: last writes, and lines of the log.
 const LAST_STEPS: Duration = Duration::from_secs(5);
 
-/// The socket, if there is one.
+/// The notification socket, if there is one.
 #[derive(Debug)]
 pub(crate) struct Notify(Option<(UnixDatagram, SocketAddr)>);
 
@@ -30,10 +30,10 @@ impl Notify {
         Notify::to(Path::new(&name))
     }
 
-    /// A socket by its path; `@` in front stands for the abstract namespace.
+    /// Sends to the socket at a path; a leading `@` stands for the abstract namespace.
     ///
     /// # Errors
-    /// When the path cannot be the name of a socket.
+    /// When a socket cannot have this path.
     pub(crate) fn to(path: &Path) -> io::Result<Notify> {
         let address = match path.as_os_str().as_bytes() {
             [b'@', name @ ..] => SocketAddr::from_abstract_name(name)?,
@@ -50,18 +50,19 @@ impl Notify {
         }
     }
 
-    /// The relay ends, and what is open has so much time to finish: systemd kills it no sooner, whatever `TimeoutStopSec` says.
+    /// Announces that the relay stops and how long draining may take: systemd kills it no sooner, whatever
+    /// `TimeoutStopSec` says.
     pub(crate) fn stopping(&self, drain: Duration) {
         self.say(&format!("STOPPING=1\nEXTEND_TIMEOUT_USEC={}", (drain + LAST_STEPS).as_micros()));
     }
 
-    /// How often the watchdog is to be notified, if there is one: twice in the time that it waits.
+    /// The interval at which the watchdog must be notified, if there is one: half of its time limit.
     pub(crate) fn watchdog() -> Option<Duration> {
         half(&std::env::var("WATCHDOG_USEC").ok()?)
     }
 }
 
-/// Half of a time in microseconds.
+/// Half of a time given in microseconds.
 fn half(micros: &str) -> Option<Duration> {
     let micros: u64 = micros.parse().ok()?;
     (micros > 0).then(|| Duration::from_micros(micros / 2))
@@ -97,7 +98,7 @@ mod tests {
         }
     }
 
-    /// systemd ignores what stands in another section.
+    /// systemd ignores a setting in the wrong section.
     #[test]
     fn the_unit_for_systemd_starts_the_relay_again_for_as_long_as_it_takes() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/systemd/sealwright-relay.service");

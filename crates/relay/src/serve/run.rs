@@ -1,4 +1,4 @@
-//! A server from its start to its end, controlled by signals.
+//! The main loop of a server, from start to end, controlled by signals.
 
 use std::{
     cell::Cell,
@@ -29,11 +29,11 @@ use crate::{
 #[derive(Debug)]
 pub struct Signals(Receiver<Event>, SyncSender<Event>);
 
-/// How soon workers are asked again of which one did not: a slow second is no hang.
+/// How soon workers are asked again after one did not answer: a slow second is not a hang.
 const AGAIN: Duration = Duration::from_secs(1);
 
 impl Signals {
-    /// Whether another signal came that ends the program.
+    /// Whether another signal to end the program has arrived.
     fn ended(&self) -> bool {
         self.0
             .try_iter()
@@ -46,7 +46,7 @@ impl Signals {
     /// When the system refuses.
     pub fn take() -> io::Result<Signals> {
         let mut set = SigSet::empty();
-        // Of SIGQUIT the system would make a core, with keys in it
+        // By default SIGQUIT would write a core file, with keys in it
         for signal in [Signal::SIGHUP, Signal::SIGTERM, Signal::SIGINT, Signal::SIGQUIT] {
             set.add(signal);
         }
@@ -79,17 +79,18 @@ pub fn run(path: &Path, signals: &Signals, log: Arc<Log>) -> Result<(), ServeErr
         admin::check(path)?;
         AdminSocket::open(path, signals.1.clone()).map_err(|error| ServeError::Admin { path: path.clone(), error })
     };
-    // What says that it serves finds its socket there. Before it listens, that may be the one of a relay that runs
+    // Whoever reads that the relay serves finds its socket. The socket replaces that of another relay only once this
+    // one listens
     let (mut server, _admin) =
         Server::start_with(&config, log.clone(), || config.admin.as_ref().map(open).transpose())?;
     notify.say("READY=1");
-    // What is asked and signalled meanwhile puts nothing off
+    // Requests and signals in between do not postpone the watchdog's notification
     let mut alive = Notify::watchdog().map(|every| (every, Instant::now() + every));
     loop {
         let wait = alive.map_or(Duration::from_secs(3600), |(_, due)| due.saturating_duration_since(Instant::now()));
         match signals.0.recv_timeout(wait) {
             Ok(Event::Signal(Signal::SIGHUP)) => {
-                // What is wrong is in the log
+                // The error is already in the log
                 let _ = reload(path, &server, &mut config, &notify, &log);
             }
             Ok(Event::Admin(request, reply)) => {
@@ -101,7 +102,7 @@ pub fn run(path: &Path, signals: &Signals, log: Arc<Log>) -> Result<(), ServeErr
                         Err(error) => vec![json!({ "error": error.to_string(), "hint": error.hint() })],
                     },
                 };
-                // Who asked may have left
+                // The client may have left
                 let _ = reply.send(answer);
             }
             Ok(Event::Signal(_)) | Err(RecvTimeoutError::Disconnected) => break,
@@ -125,10 +126,10 @@ pub fn run(path: &Path, signals: &Signals, log: Arc<Log>) -> Result<(), ServeErr
     Ok(())
 }
 
-/// Reads the configuration again.
+/// Reads the configuration again and applies it.
 fn reload(path: &Path, server: &Server, config: &mut Config, notify: &Notify, log: &Log) -> Result<(), ServeError> {
     notify.say(&format!("RELOADING=1\nMONOTONIC_USEC={}", microseconds()));
-    // Each step is short, and all of them together may take longer than the watchdog waits
+    // Each step is short, but all together may take longer than the watchdog waits
     let last = Cell::new(Instant::now());
     let alive = || {
         if last.get().elapsed() > AGAIN {
@@ -145,7 +146,7 @@ fn reload(path: &Path, server: &Server, config: &mut Config, notify: &Notify, lo
     reloaded
 }
 
-/// The monotonic clock, as systemd compares it with its own.
+/// The monotonic clock in microseconds, which systemd compares with its own.
 fn microseconds() -> u128 {
     nix::time::ClockId::CLOCK_MONOTONIC.now().map_or(0, |now| Duration::from(now).as_micros())
 }

@@ -1,4 +1,4 @@
-//! Data plane, control plane and metrics of one configuration.
+//! A server: the data plane, control plane and metrics of one configuration.
 
 use std::{
     net::SocketAddr,
@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// How long the last lines of the log may take.
+/// How long writing the last lines of the log may take.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
 /// Where a server listens.
@@ -46,7 +46,7 @@ pub struct Server {
     relay: Arc<Relay>,
     draining: Arc<AtomicBool>,
     log: Arc<Log>,
-    /// The configuration that it was started with, and the connections that it has room for.
+    /// The configuration at the start, and the connections that it has room for.
     config: Config,
     connections: usize,
     started: Instant,
@@ -67,7 +67,7 @@ impl Server {
         Server::start_with(config, log, || Ok(())).map(|(server, ())| server)
     }
 
-    /// The same, and what `last` makes once the server listens. Only then it says that it serves.
+    /// Like [`Server::start`]; also runs `last` once the server listens, and announces only then that it serves.
     pub(super) fn start_with<T>(
         config: &Config,
         log: Arc<Log>,
@@ -181,7 +181,7 @@ impl Server {
         self.reload_while(config, &|| ())
     }
 
-    /// The same; `alive` is called between its steps, which may be many.
+    /// Like [`Server::reload`]; calls `alive` between the steps, of which there may be many.
     pub(super) fn reload_while(&self, config: &Config, alive: &dyn Fn()) -> Result<(), ServeError> {
         if let Some(key) = self.config.needs_restart(config) {
             return Err(ServeError::NeedsRestart(key));
@@ -200,7 +200,7 @@ impl Server {
         Ok(())
     }
 
-    /// Clients that this configuration does not serve. Of certificates the control plane tells.
+    /// Logs which clients this configuration does not serve. Hints about certificates are logged by the control plane.
     fn log_hints(&self, config: &Config) {
         let say = |event: &str, hint: String| self.log.say(event, &[("hint", hint.into())]);
         config.few_sessions().into_iter().for_each(|hint| say("few-sessions", hint));
@@ -212,23 +212,23 @@ impl Server {
         self.control.as_ref().map(ControlServer::list).unwrap_or_default()
     }
 
-    /// Numbers that belong to names, and about how many bytes names and certificates take.
+    /// How many numbers belong to names or are used up, and the estimated memory of names and certificates.
     pub(crate) fn names(&self) -> (u32, u64) {
         let gauged = self.control.as_ref().map(|control| control.gauge().read()).unwrap_or_default();
         (gauged.numbers, gauged.bytes)
     }
 
-    /// Why clients should not come here now.
+    /// Why clients should not be sent here now.
     pub(super) fn trouble(&self) -> Option<&'static str> {
         metrics::trouble(&self.relay, &self.draining)
     }
 
-    /// Since when it serves.
+    /// When it started to serve.
     pub(crate) fn started(&self) -> Instant {
         self.started
     }
 
-    /// The configuration that it was started with.
+    /// The configuration at the start.
     pub(crate) fn config(&self) -> &Config {
         &self.config
     }
@@ -262,7 +262,7 @@ impl Server {
     }
 }
 
-/// A random generation to begin with.
+/// A random first generation.
 fn random() -> Result<u32, SessionError> {
     let mut bytes = [0; 4];
     getrandom::fill(&mut bytes).map_err(|_| SessionError::NoRandom)?;
