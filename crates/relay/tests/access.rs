@@ -1,5 +1,4 @@
-//! Who may have a session, and who may speak to whom: tenants and rules, names and certificates that were revoked, and
-//! what operators see of it.
+//! Access control: tenants and rules, revoked names and certificates, and what operators see of them.
 #![allow(clippy::unwrap_used)]
 
 #[path = "common/output.rs"]
@@ -29,7 +28,7 @@ use sealwright_session::{Material, Sessions};
 use sealwright_transcripts::until;
 use trial::{config, edit, folder, identity, serve};
 
-/// Whether the relay has closed a connection, on which nothing was sent.
+/// Whether the relay has closed a connection, over which it sent nothing.
 fn closed(stream: &mut TcpStream) -> bool {
     match stream.read(&mut [0]) {
         Ok(read) => read == 0,
@@ -57,7 +56,7 @@ fn tenants_do_not_speak_unless_a_rule_says_so() {
         assert_eq!(one.find(&["2.acme.test"]).unwrap(), [Some(to_two)]);
         one_there.send(to_two, b"within");
         assert_eq!(two_there.receive().1, b"within");
-        // Across: neither by name nor by address
+        // Across tenants, neither look-ups nor frames are allowed
         let refused = one.find(&["1.bolt.test"]).unwrap_err();
         assert!(matches!(&refused, ClientError::Refused(why) if why.contains("no rule")), "{refused}");
         assert!(hub.find(&["1.bolt.test"]).is_err(), "names of no tenant are not of every tenant");
@@ -84,7 +83,7 @@ fn tenants_do_not_speak_unless_a_rule_says_so() {
         bolt_there.send(hub_there.session.address, b"not back");
         two_there.send(to_bolt, b"not this one");
         until("denials", || server.relay().counts().of(Count::Denied) == 13);
-        // No tenants: everybody speaks again, also those who opened their sessions before
+        // Without tenants everybody may speak again, including sessions opened before
         edit(directory.path(), |text| text.split("[tenants]").next().unwrap().to_owned());
         reload(&server, directory.path());
         two_there.send(to_bolt, b"free");
@@ -92,7 +91,7 @@ fn tenants_do_not_speak_unless_a_rule_says_so() {
     }
 }
 
-/// Frames are on their way between two workers while the rules are read again.
+/// Frames are in transit between two workers while the rules are reloaded.
 #[test]
 fn a_reload_that_changes_no_rule_drops_no_frame() {
     let names = ["1.acme.test", "2.acme.test"];
@@ -108,7 +107,7 @@ fn a_reload_that_changes_no_rule_drops_no_frame() {
             while !over.load(Ordering::Relaxed) {
                 one.send(to, b"traffic");
             }
-            // A receiver that was slow may have missed one
+            // A slow receiver may have missed one
             while !ended.load(Ordering::Relaxed) {
                 one.send(to, b"the last");
                 std::thread::sleep(Duration::from_millis(10));
@@ -172,7 +171,7 @@ fn a_certificate_that_its_authority_revoked_loses_its_session() {
     bobs.send(me, b"still here");
     assert_eq!(bobs.receive().1, b"still here");
     bob.open(&[]).unwrap();
-    // A list is read within 30 seconds although nobody asks for it, and although another file is half replaced
+    // The list is read within 30 seconds without a reload, even while another file is half replaced
     fs::copy(directory.path().join("trial/alice.key"), directory.path().join("trial/relay.key")).unwrap();
     revocations(3, &["alice", "bob"]);
     let start = Instant::now();
@@ -199,7 +198,7 @@ fn a_client_is_added_while_the_relay_runs() {
     fs::copy(other.path().join("trial/authority.key"), trial.join("authority.key")).unwrap();
     let refused = add(&trial, &trial.join("clients.txt"), "dave", "localhost:1").unwrap_err();
     assert!(refused.to_string().contains("authority.key is not the key of authority.pem"), "{refused}");
-    // Line ends that were lost or doubled: what stands in the files is not repeated
+    // Lost or doubled line ends: the content of the files is not repeated
     let key = fs::read_to_string(trial.join("authority.key")).unwrap();
     let secret = key.lines().nth(1).unwrap();
     let certificate = fs::read_to_string(trial.join("authority.pem")).unwrap();
@@ -245,21 +244,21 @@ fn health_and_gauges_tell_how_the_relay_is() {
     assert!(get("/metrics").contains(&version));
 }
 
-/// The key that all of a cluster share, as one more of its clients would be told: the one of this index.
+/// The key that a cluster shares, as another client of it would get it: the one with this index.
 fn shared_key(server: &Server, index: u32) -> Vec<u8> {
     let (shard, slot) = server.relay().layout().locate(index).unwrap();
     let admit = move |sessions: &mut dyn Sessions| sessions.admit(slot, index, &Material::random().unwrap()).unwrap();
     server.relay().change(shard, 0..0, admit).unwrap().to_bytes()[8..40].to_vec()
 }
 
-/// A relay whose clients share keys, eight of a cluster and four of a worker's part of it.
+/// A relay whose clients share keys: eight per cluster, four of them on each worker.
 fn sharing(clients: &[&str], allowed: &str) -> tempfile::TempDir {
     let directory = folder(clients, allowed);
     edit(directory.path(), |text| text.replace("\"gcm-on64\"", "\"gscm-h\"\ncluster_sessions = 8\nthreads = 2"));
     directory
 }
 
-/// Ends all sessions, and lets them be opened again.
+/// Ends all sessions, and allows them to be opened again.
 fn end_all(server: &Server, directory: &Path) {
     edit(directory, |text| format!("{text}[limits]\nsession_hours = 0.000001\n"));
     std::thread::sleep(Duration::from_millis(20));
@@ -287,7 +286,7 @@ fn who_loses_its_certificate_takes_the_keys_of_its_cluster_along() {
     reload(&server, directory.path());
     until("the end of her session", || log.text().contains("its certificate is not valid any more"));
     assert_ne!(shared_key(&server, at), key);
-    // Another worker's clients share other keys
+    // Clients of another worker share other keys
     let me = bobs.session.address;
     bobs.send(me, b"still here");
     assert_eq!(bobs.receive().1, b"still here");
@@ -302,7 +301,8 @@ fn who_loses_its_certificate_takes_the_keys_of_its_cluster_along() {
     assert_ne!(shared_key(&server, at), key, "another authority vouches for nobody here");
 }
 
-/// Nothing speaks against who has a certificate that has expired. One that was revoked as well is not trusted.
+/// A client whose certificate has expired is still trusted, so shared keys stay. If the certificate is revoked as well,
+/// it is not.
 #[test]
 fn who_has_a_certificate_that_expires_takes_no_keys_along() {
     let directory = sharing(&["alice", "bob", "carol"], "\"alice\", \"bob\", \"carol\"");
@@ -345,7 +345,7 @@ fn a_name_that_is_revoked_without_a_session_takes_keys_along_too() {
     end_all(&server, directory.path());
     revoke("eve\n");
     assert_eq!(keys(), before, "no wildcard allowed it");
-    // Nobody knows any more which of the two it had
+    // It is not recorded which of the two sessions it had
     revoke("eve\n1.load.test\n");
     let after = keys();
     assert!(before.iter().zip(&after).all(|(before, after)| before != after));
@@ -373,7 +373,7 @@ fn a_cluster_that_is_gone_leaves_no_keys_to_the_next_one() {
     let (server, _) = serve(directory.path());
     let open = |name: &str| identity(directory.path(), &server, name).open_many(&[format!("1.{name}")]);
     let at = open("one.test").unwrap()[0].address.session;
-    // Its workers share no keys
+    // Its workers share no keys with each other
     let keys = || [at + 4, at + 5].map(|index| shared_key(&server, index));
     let before = keys();
     end_all(&server, directory.path());

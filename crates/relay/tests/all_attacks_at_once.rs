@@ -1,8 +1,8 @@
-//! Everything that strangers and single clients can do to a relay, at the same time: frames cut anywhere, floods of forged and
-//! repeated frames, bytes that are no frames, a client that does not read, more connections than there is room for.
-//! Clients that behave lose nothing, and the relay's counters add up.
+//! All attacks by strangers and single clients at the same time: truncated frames, floods of forged and replayed
+//! frames, bytes that are no frames, a client that does not read, more connections than there is room for. Well-behaved
+//! clients lose nothing, and the relay's counters add up.
 //!
-//! The attacks last two seconds; `SEALWRIGHT_FIRE=N` asks for N.
+//! The attacks last two seconds, or `SEALWRIGHT_FIRE` seconds if that is set.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -20,16 +20,16 @@ use std::{
 use common::{Client, counted, relay, until};
 use sealwright_relay::{Count, Counts, Relay, Settings};
 
-/// Pairs of honest clients: sessions 0 to 5.
+/// Pairs of honest clients, which have sessions 0 to 5.
 const PAIRS: u32 = 3;
-/// The first session of those who misbehave; each has one of its own.
+/// The first session of misbehaving clients; each has its own.
 const HOSTILE: u32 = 2 * PAIRS;
-/// Sessions of whom misbehaves.
+/// The number of sessions of misbehaving clients.
 const HOSTILES: u32 = 6;
-/// Connections that there is room for.
+/// The most connections.
 const ROOM: usize = 60;
 
-/// Numbers in an order that looks like chance, the same in each run.
+/// A deterministic pseudorandom sequence.
 struct Numbers(u64);
 
 impl Numbers {
@@ -39,7 +39,8 @@ impl Numbers {
     }
 }
 
-/// Two clients that send each other bursts of frames of all lengths, and look at each one that comes. Returns how many.
+/// Two clients that send each other bursts of frames of all lengths, and check each frame that arrives. Returns how
+/// many arrived.
 fn honest_pair(relay: &Relay, [a, b]: &mut [Client; 2], pair: u32, over: &AtomicBool) -> u64 {
     let mut numbers = Numbers(u64::from(pair) + 1);
     let (mut arrived, start) = (0, Instant::now());
@@ -61,7 +62,7 @@ fn honest_pair(relay: &Relay, [a, b]: &mut [Client; 2], pair: u32, over: &Atomic
     arrived
 }
 
-/// Sends a good frame and the begin of another, and leaves.
+/// Sends a good frame and part of another, and disconnects.
 fn cut_frames(relay: &Relay, to: u32, client: &mut Client, numbers: &mut Numbers) {
     let (good, cut) = (client.sealed(to, &[1; 100]), client.sealed(to, &[2; 1000]));
     let Ok(mut stream) = TcpStream::connect(relay.address()) else { return };
@@ -69,21 +70,21 @@ fn cut_frames(relay: &Relay, to: u32, client: &mut Client, numbers: &mut Numbers
     let _ = stream.write_all(&cut[..numbers.below(cut.len() as u64) as usize]);
 }
 
-/// Sends forged frames, and the same genuine one again and again.
+/// Sends forged frames, and one genuine frame repeatedly.
 fn forge_and_repeat(relay: &Relay, to: u32, client: &mut Client) {
     let genuine = client.sealed(to, &[3; 40]);
     let mut forged = client.sealed(to, &[4; 40]);
     forged[20] ^= 1;
     let Ok(mut stream) = TcpStream::connect(relay.address()) else { return };
     for _ in 0..50 {
-        // The relay ends the connection at some time
+        // The relay closes the connection at some point
         if stream.write_all(&genuine).and_then(|()| stream.write_all(&forged)).is_err() {
             return;
         }
     }
 }
 
-/// Sends what is no frame, as a stream and as a datagram.
+/// Sends bytes that are no frames, over a stream and as a datagram.
 fn babble(relay: &Relay, numbers: &mut Numbers) {
     let datagram: Vec<u8> = (0..numbers.below(400)).map(|_| numbers.below(256) as u8).collect();
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -93,14 +94,14 @@ fn babble(relay: &Relay, numbers: &mut Numbers) {
     let _ = stream.write_all(&bytes);
 }
 
-/// Opens more connections than there is room for, and leaves them all.
+/// Opens more connections than there is room for, and closes them all.
 fn crowd(relay: &Relay, connected: &AtomicU64) {
     let streams: Vec<TcpStream> = (0..2 * ROOM).filter_map(|_| TcpStream::connect(relay.address()).ok()).collect();
     connected.fetch_add(streams.len() as u64, Ordering::Relaxed);
     std::thread::sleep(Duration::from_millis(20));
 }
 
-/// Every frame that arrived whole was opened or dropped as bad; every one that was opened was queued or dropped, with the reason.
+/// Every complete frame was opened or counted as bad; every opened frame was queued, or dropped and counted by reason.
 fn adds_up(counts: &Counts) -> bool {
     let sum = |reasons: &[Count]| reasons.iter().map(|reason| counts.of(*reason)).sum::<u64>();
     let bad =
@@ -130,7 +131,8 @@ fn clients_that_behave_lose_nothing_whatever_others_do() {
     let relay = relay(2, HOSTILE + HOSTILES, settings);
     let (over, connected, most_queued) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
     let honest = Mutex::new(Vec::new());
-    // They are here before the others come: who has proved nothing yet makes room in a crowd, and has to connect again
+    // They are here before the crowd, which would displace clients that have sent nothing authentic and make them
+    // reconnect
     let pairs: Vec<_> = (0..PAIRS).map(|pair| [0, 1].map(|end| Client::new(&relay, 2 * pair + end))).collect();
     let deaf = Client::new(&relay, HOSTILE + 2);
     std::thread::scope(|scope| {
@@ -151,7 +153,7 @@ fn clients_that_behave_lose_nothing_whatever_others_do() {
             });
         };
         let (target, relay) = (relay.layout().session(0), &relay);
-        // Frames to honest clients would be read as the partner's: what is genuine goes to the sender's own session
+        // Frames to honest clients would be taken for the partner's, so genuine frames go to the sender's own session
         let mut cutter = Client::stranger(relay, HOSTILE);
         let (own, mut numbers) = (cutter.session, Numbers(7));
         under_way(Box::new(move || cut_frames(relay, own, &mut cutter, &mut numbers)));
@@ -162,7 +164,7 @@ fn clients_that_behave_lose_nothing_whatever_others_do() {
         under_way(Box::new(move || babble(relay, &mut numbers)));
         let connected = &connected;
         under_way(Box::new(move || crowd(relay, connected)));
-        // One that does not read, and one that sends to it; and one that sends as an honest client, without its keys
+        // A client that does not read, one that sends to it, and one that poses as an honest client without its keys
         let (deaf, mut talker) = (deaf.session, Client::stranger(relay, HOSTILE + 3));
         under_way(Box::new(move || {
             let frames: Vec<u8> = (0..20).flat_map(|_| talker.sealed(deaf, &[5; 8000])).collect();
@@ -183,7 +185,7 @@ fn clients_that_behave_lose_nothing_whatever_others_do() {
             most_queued.fetch_max(relay.queue_bytes() as u64, Ordering::Relaxed);
             std::thread::sleep(Duration::from_millis(1));
         }
-        // Each of these attacks did what it is there for
+        // Each attack had its effect
         for what in [Count::Forged, Count::Replayed, Count::Malformed, Count::Expelled, Count::Slow] {
             counted(relay, what, 1);
         }

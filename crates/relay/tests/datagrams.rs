@@ -1,4 +1,4 @@
-//! Streams over datagrams on a path that loses and reorders, and takes no long ones.
+//! Streams over datagrams on a path that drops, reorders, and has a small MTU.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -28,12 +28,12 @@ use sealwright_relay::{
 use sealwright_transcripts::skipped;
 use trial::{edit, folder, identity, serve};
 
-/// What a path of IPv6 takes at least, without the headers of IP and UDP.
+/// The minimum IPv6 MTU, without the headers of IP and UDP.
 const SHORTEST_MTU: usize = 1280 - 48;
-/// A datagram comes late by so many others.
+/// By how many others a late datagram is overtaken.
 const LATE: usize = 8;
 
-/// What was done to datagrams.
+/// Counts of what was done to datagrams.
 #[derive(Default)]
 struct Done {
     lost: AtomicUsize,
@@ -41,7 +41,7 @@ struct Done {
     longest: AtomicUsize,
 }
 
-/// Passes datagrams on from one socket, a hundredth not at all and a twentieth late, until nothing comes for two minutes.
+/// Forwards datagrams from one socket: drops one in a hundred, delays one in twenty. Ends after two minutes of silence.
 fn pass(from: &UdpSocket, done: &Done, mut to: impl FnMut(&[u8], SocketAddr)) {
     from.set_read_timeout(Some(Duration::from_millis(5))).unwrap();
     let (mut buffer, mut late, mut number, mut quiet) = ([0; 65_536], Vec::<(usize, Vec<u8>, SocketAddr)>::new(), 0, 0);
@@ -60,7 +60,7 @@ fn pass(from: &UdpSocket, done: &Done, mut to: impl FnMut(&[u8], SocketAddr)) {
                     _ => to(&buffer[..length], sender),
                 }
             }
-            // Nothing comes any more that the others could be later than
+            // No more datagrams come that could overtake the delayed ones
             Err(_) => (number, quiet) = (number + LATE, quiet + 1),
         }
         late.retain(|(due, datagram, sender)| {
@@ -72,7 +72,7 @@ fn pass(from: &UdpSocket, done: &Done, mut to: impl FnMut(&[u8], SocketAddr)) {
     }
 }
 
-/// Stands before the relay's socket for datagrams: the same port of another address.
+/// Stands in for the relay's UDP socket, on the same port of another address.
 fn path(listener: UdpSocket, relay: SocketAddr) -> Arc<Done> {
     let done = Arc::new(Done::default());
     let all = done.clone();
@@ -84,7 +84,7 @@ fn path(listener: UdpSocket, relay: SocketAddr) -> Arc<Done> {
                 let upstream = UdpSocket::bind("127.0.0.2:0").unwrap();
                 upstream.connect(relay).unwrap();
                 let (back, listener, done) = (upstream.try_clone().unwrap(), there.try_clone().unwrap(), all.clone());
-                // A receiver that is gone takes nothing
+                // Datagrams for a receiver that is gone are dropped
                 std::thread::spawn(move || pass(&back, &done, |datagram, _| drop(listener.send_to(datagram, client))));
                 upstream
             });
@@ -109,7 +109,7 @@ fn streams_arrive_over_a_path_that_loses_reorders_and_takes_no_long_datagrams() 
         pipe.run(Cursor::new(file), out.clone(), &|_| ()).unwrap();
         out.bytes()
     };
-    // The sender by datagrams, then by a stream: the receiver says what its path takes
+    // Alice uses datagrams, then a TCP stream: bob must then announce the limit of his path
     for by_alice in [true, false] {
         let files = [bytes(3_000_000, 1), bytes(100_000, 2)];
         let received = std::thread::scope(|scope| {
@@ -144,14 +144,14 @@ fn a_client_is_answered_from_the_address_that_it_spoke_to() {
             from
         };
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-        // The same client may take another way
+        // The same client may change its path
         for last in [2, 3, 1, 2] {
             assert_eq!(answered(&socket, [127, 0, 0, last]), SocketAddr::from(([127, 0, 0, last], port)));
         }
-        // One who speaks to all is answered from an address that the system chooses
+        // A client that sends to the broadcast address is answered from an address that the system chooses
         socket.set_broadcast(true).unwrap();
         assert_ne!(answered(&socket, [127, 255, 255, 255]), SocketAddr::from(([127, 255, 255, 255], port)));
-        // A connected socket takes answers from no other address
+        // A connected socket accepts answers from no other address
         let connected = UdpSocket::bind("127.0.0.1:0").unwrap();
         connected.connect(("127.0.0.2", port)).unwrap();
         connected.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -190,7 +190,7 @@ fn a_relay_that_drains_waits_for_those_who_still_send_datagrams() {
         assert!(!relay.drained_within(Duration::from_millis(200)), "it is there");
         assert!(relay.drained_within(Duration::from_secs(60)));
         let was_done = done.load(Ordering::Relaxed);
-        // Who is silent for two seconds has gone
+        // A client that was silent for two seconds counts as gone
         if sender.join().unwrap() > Duration::from_millis(1500) {
             skipped("the machine was so busy that the client paused for long");
         } else {

@@ -1,4 +1,4 @@
-//! Frames between clients: good ones arrive, bad ones are counted and dropped.
+//! Frames between clients: good ones are delivered, bad ones are counted and dropped.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -57,7 +57,7 @@ fn bad_frames_are_counted_by_what_is_wrong_and_good_ones_pass() {
         let frame = bad(&mut a);
         a.stream.write_all(&frame).unwrap();
         let after = {
-            // What comes behind the bad frame arrives
+            // A good frame after the bad one is delivered
             a.send(to_b, what.name().as_bytes());
             assert_eq!(b.receive().1, what.name().as_bytes());
             counted(&relay, what, before.of(what) + 1);
@@ -85,7 +85,7 @@ fn bad_frames_are_counted_by_what_is_wrong_and_good_ones_pass() {
         frame[HEADER + 5] ^= 1;
         frame
     });
-    // The twin's first frame bears the number of one that `a` has sent
+    // The twin's first frame has a packet number that `a` has already used
     expect(Count::Replayed, &mut |_| twin.sealed(to_b, b"twice"));
     expect(Count::WrongDestination, &mut |a| a.sealed(relay.layout().session(3), b"who is not connected"));
     expect(Count::WrongDestination, &mut |a| a.sealed(relay.layout().session(9), b"who does not exist"));
@@ -100,7 +100,8 @@ fn every_changed_bit_is_found() {
     let mut wrong = 0;
     for byte in 0..HEADER + 8 + TAG {
         for bit in 0..8 {
-            // A changed length is a cut frame, another version or flags are no frame: other tests send those
+            // A changed length truncates the frame, and another version or flags make it no frame: other tests cover
+            // these
             if byte == 0 || (byte == 1 && bit > 3) || (2..4).contains(&byte) {
                 continue;
             }
@@ -127,7 +128,7 @@ fn what_is_no_frame_ends_the_connection() {
     assert_eq!(a.try_receive(), None);
     counted(&relay, Count::Malformed, 1);
     counted(&relay, Count::Expelled, 1);
-    // The session is not the connection: it goes on over another one
+    // A session is not tied to a connection: it continues over another one
     let mut again = Client::stranger(&relay, 0);
     for _ in 0..100 {
         let _ = again.sealed(b.session, b"");

@@ -1,4 +1,4 @@
-//! Those who misbehave are bounded, and the others do not notice.
+//! Misbehaving clients are limited, without effect on others.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -15,7 +15,7 @@ use sealwright_relay::{Count, Settings};
 
 #[test]
 fn a_flood_of_forgeries_does_not_stop_the_others() {
-    // Neither the number of bad frames nor the missing good one ends it
+    // Neither the limit of bad frames nor that of the first frame ends the connection
     let first_frame = Duration::from_secs(3600);
     let relay = relay(1, 3, Settings { max_bad: u32::MAX, first_frame, ..Settings::default() });
     let (mut a, mut b) = (Client::new(&relay, 0), Client::new(&relay, 1));
@@ -65,7 +65,7 @@ fn who_does_not_read_loses_frames_and_nobody_else_does() {
     let sender_wait = Duration::from_millis(20);
     let relay = relay(2, 4, Settings { queue, sender_wait, ..Settings::default() });
     let (mut a, mut b, deaf) = (Client::new(&relay, 0), Client::new(&relay, 1), Client::new(&relay, 2));
-    // Far more than the sockets' buffers and the queue hold
+    // Far more than socket buffers and queue hold
     let mut sent = 0;
     while relay.counts().of(Count::Slow) == 0 {
         a.send(deaf.session, &[0; 8000]);
@@ -84,7 +84,7 @@ fn who_takes_nothing_for_too_long_is_sent_away() {
     let (queue, sender_wait, stall) = (64 << 10, Duration::from_millis(20), Duration::from_secs(1));
     let relay = relay(1, 3, Settings { queue, sender_wait, stall, ..Settings::default() });
     let (mut a, mut b, deaf) = (Client::new(&relay, 0), Client::new(&relay, 1), Client::new(&relay, 2));
-    // The system takes more and more at first
+    // At first the system accepts more and more
     until("its end", || {
         (0..8).for_each(|_| a.send(deaf.session, &[0; 8000]));
         relay.counts().of(Count::Expelled) > 0
@@ -97,7 +97,8 @@ fn who_takes_nothing_for_too_long_is_sent_away() {
 
 #[test]
 fn who_reads_late_loses_nothing_because_senders_wait() {
-    // Behind half of the queue, where senders begin to wait, is room for what one read of a sender brings: 64 KiB and a frame that was cut.
+    // Senders wait when the queue is half full. The other half has room for what one read of a sender brings: 64 KiB
+    // and an incomplete frame.
     let relay = relay(1, 2, Settings { queue: 160 << 10, sender_wait: Duration::from_secs(60), ..Settings::default() });
     let (mut a, mut b) = (Client::new(&relay, 0), Client::new(&relay, 1));
     let (total, to) = (3000u32, b.session);
@@ -127,7 +128,7 @@ fn who_waits_for_one_that_leaves_waits_no_longer() {
                 }
                 a.send(to_b, b"afterwards");
             });
-            // Nothing is read any more: what the sockets still took is taken
+            // Wait until reading has stopped, and what the sockets still held has been taken
             counted(&relay, Count::Paused, 1);
             let mut before = 0;
             until("a sender that waits", || {
@@ -147,7 +148,7 @@ fn a_full_house_refuses_newcomers_and_serves_those_inside() {
     let (mut a, mut b) = (Client::new(&relay, 0), Client::new(&relay, 1));
     let mut late = Client::stranger(&relay, 2);
     let frame = late.sealed(a.session, b"let me in");
-    // The refusal may come before or after the write
+    // The refusal may arrive before or after the write
     let _ = late.stream.write_all(&frame);
     assert_eq!(late.try_receive(), None);
     counted(&relay, Count::Refused, 1);
@@ -182,7 +183,7 @@ fn queues_share_their_memory_and_none_takes_it_all() {
         sent += 1;
         assert!(sent < 20_000, "never slow");
     }
-    // The others have their frames, of any length, one after the other
+    // The others get their frames, of any length, in order
     for length in [8, 1000, 16_000].into_iter().cycle().take(90) {
         a.send(b.session, &vec![7; length]);
         assert_eq!(b.receive().1, vec![7; length]);
@@ -220,7 +221,7 @@ fn draining_takes_no_newcomers_and_ends_when_all_have_left() {
     a.send(b.session, b"while draining");
     assert_eq!(b.receive().1, b"while draining");
     assert!(!relay.drained_within(Duration::from_millis(50)));
-    // What was taken in before the end is delivered before the end
+    // What was accepted before the end is delivered before the end
     for number in 0..500u32 {
         a.send(b.session, &number.to_be_bytes());
     }

@@ -1,5 +1,5 @@
-//! Whatever strangers and single clients do, the honest ones get in, every one of them: each attack that once locked
-//! them out, with figures.
+//! Whatever strangers and single clients do, every honest client gets in. Each test repeats an attack that once locked
+//! honest clients out, with its numbers.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -23,14 +23,14 @@ use common::{Client, counted, relay, until};
 use sealwright_relay::{Count, Relay, Settings, client::ClientError};
 use trial::{config, edit, folder, identity, serve};
 
-/// A client that was never here, over a new connection. Whether it was served.
+/// Connects a client for the first time. Returns whether it was served.
 fn newcomer(relay: &Relay, index: u32) -> bool {
     let mut client = Client::stranger(relay, index);
     let frame = client.sealed(client.session, b"hello");
     client.stream.write_all(&frame).is_ok() && client.try_receive().is_some()
 }
 
-/// Connects from another address of this machine than clients have.
+/// Connects from an address of this machine that no client uses.
 fn from_elsewhere(to: SocketAddr, last: u8) -> Option<TcpStream> {
     use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrIn, bind, connect, socket};
     let there = match to {
@@ -63,7 +63,7 @@ fn newcomers_keep_one_another_in_while_there_is_room() {
         let first_frame = Duration::from_secs(3600);
         let relay = relay(workers, 160, Settings { max_connections: 160, first_frame, ..Settings::default() });
         let inside: Vec<Client> = (0..150).map(|index| Client::new(&relay, index)).collect();
-        // Their first frames come one way later than the last of them
+        // Their first frames arrive only after all of them have connected
         let mut newcomers: Vec<Client> = (150..155).map(|index| Client::stranger(&relay, index)).collect();
         counted(&relay, Count::Accepted, 155);
         newcomers.iter_mut().for_each(Client::hello);
@@ -79,7 +79,7 @@ fn a_newcomer_whose_frame_came_with_it_is_read_before_it_makes_room() {
         let relay = relay(workers, 160, Settings { max_connections: 160, first_frame, ..Settings::default() });
         let inside: Vec<Client> = (0..155).map(|index| Client::new(&relay, index)).collect();
         std::thread::scope(|scope| {
-            // Meanwhile they wait at the listener, so that they are accepted together
+            // Meanwhile they wait at the listener, and are then accepted together
             let (goes_on, until_then) = mpsc::channel();
             let (begins, begun) = mpsc::channel();
             let busy = scope.spawn(|| {
@@ -119,7 +119,7 @@ fn strangers_who_come_anew_whenever_they_are_sent_away_keep_nobody_out() {
                 }
             });
             counted(&relay, Count::Expelled, 1);
-            // The relay is full of young strangers: the oldest of them makes room
+            // The relay is full of young strangers' connections: the oldest makes room
             let honest = (140..150).filter(|index| newcomer(&relay, *index)).count();
             over.store(true, Ordering::Relaxed);
             assert_eq!(honest, 10, "of 10, {workers} workers");
@@ -138,10 +138,10 @@ fn a_client_on_every_connection_keeps_nobody_out() {
         for _ in 0..400 {
             let mut stream = TcpStream::connect(relay.address()).unwrap();
             let frame = greedy.sealed(greedy.session, b"mine");
-            // It may be closed in favour of the next one
+            // It may be closed to make room for the next one
             let _ = stream.write_all(&frame);
             kept.push(stream);
-            // The system takes no more than so many at once
+            // The listener's backlog is limited
             if kept.len() % 50 == 0 {
                 until("an answer to each", || {
                     let counts = relay.counts();
@@ -149,7 +149,8 @@ fn a_client_on_every_connection_keeps_nobody_out() {
                 });
             }
         }
-        // Another worker makes room when its turn comes, which on a busy machine may be a while after the last of them
+        // Another worker makes room in its next iteration, which on a busy machine may be some time after the last
+        // connection
         until("room", || relay.connections() < 160);
         let honest = (2..102).filter(|index| newcomer(&relay, *index)).count();
         assert_eq!(honest, 100, "of 100, {workers} workers, {who}");
@@ -160,7 +161,7 @@ fn a_client_on_every_connection_keeps_nobody_out() {
 fn an_address_has_its_share_of_the_connections_and_no_more() {
     let relay = relay(1, 40, Settings { max_connections: 40, max_from_one: 10, ..Settings::default() });
     let inside: Vec<Client> = (0..10).map(|index| Client::new(&relay, index)).collect();
-    // One that is of no use yet, and of another address
+    // A connection of no use yet, from another address
     let elsewhere = from_elsewhere(relay.address(), 2).unwrap();
     until("a place elsewhere", || relay.connections() == 11);
     assert!(!newcomer(&relay, 10), "an eleventh of use");
@@ -172,7 +173,7 @@ fn an_address_has_its_share_of_the_connections_and_no_more() {
     drop(elsewhere);
 }
 
-/// There is memory for fewer connections than the configuration allows.
+/// Memory limits connections to fewer than the configuration allows.
 #[test]
 fn an_address_has_its_share_of_the_connections_that_there_is_room_for() {
     let directory = folder(&[], "");
@@ -190,7 +191,7 @@ fn an_address_has_its_share_of_the_connections_that_there_is_room_for() {
     assert_eq!(relay.counts().of(Count::Expelled), 0);
     strangers.push(TcpStream::connect(relay.address()).unwrap());
     counted(relay, Count::Expelled, 1);
-    // Its own oldest one, and nobody else's
+    // Its own oldest connection makes room, and nobody else's
     assert_eq!(strangers[0].read(&mut [0]).unwrap(), 0);
     assert_eq!((relay.connections(), relay.counts().of(Count::Refused)), (share, 0));
 }
@@ -216,11 +217,11 @@ fn a_stranger_who_connects_without_end_delays_no_handshake() {
     });
 }
 
-/// Four addresses hold all places of the control plane and say nothing, and connect again every few milliseconds.
+/// Four addresses hold all places of the control plane silently, and reconnect every few milliseconds.
 #[test]
 fn strangers_who_take_every_place_for_handshakes_and_say_nothing_keep_nobody_out() {
     let directory = folder(&["alice"], "\"alice\"");
-    // Nobody's time is over meanwhile
+    // No handshake times out meanwhile
     edit(directory.path(), |text| format!("{text}[limits]\nhandshake_seconds = 3600\n"));
     let (server, _) = serve(directory.path());
     let alice = identity(directory.path(), &server, "alice");
@@ -237,7 +238,7 @@ fn strangers_who_take_every_place_for_handshakes_and_say_nothing_keep_nobody_out
         let waits = |error: std::io::Error| error.kind() == ErrorKind::WouldBlock;
         let is_held = |mut stream: &TcpStream| stream.read(&mut [0]).is_err_and(waits);
         while !over.load(Ordering::Relaxed) {
-            // One each time: more would keep the system itself from taking connections
+            // One at a time: more would keep the system itself from accepting connections
             let lost = places.iter_mut().find(|place| !place.as_ref().is_some_and(is_held));
             lost.into_iter().for_each(|place| *place = connect());
             std::thread::sleep(Duration::from_millis(4));
@@ -247,7 +248,7 @@ fn strangers_who_take_every_place_for_handshakes_and_say_nothing_keep_nobody_out
     std::thread::scope(|scope| {
         (66..70).for_each(|last| drop(scope.spawn(move || hold(last))));
         until("all places to be taken", || taken.load(Ordering::Relaxed) >= 64);
-        // For long enough that places change hands, and with them who came first
+        // Long enough that places change hands, and with them their age
         for _ in 0..40 {
             honest += u32::from(alice.open(&[]).is_ok());
             std::thread::sleep(Duration::from_millis(75));
@@ -257,7 +258,7 @@ fn strangers_who_take_every_place_for_handshakes_and_say_nothing_keep_nobody_out
     assert_eq!(honest, 40, "of 40, among {} connections of strangers", taken.load(Ordering::Relaxed));
 }
 
-/// A handshake that fails costs its address as much as four that succeed.
+/// A failed handshake costs its address as much as four successful ones.
 #[test]
 fn handshakes_that_fail_use_up_the_share_of_their_address_and_are_counted() {
     let directory = folder(&[], "");
@@ -274,7 +275,7 @@ fn handshakes_that_fail_use_up_the_share_of_their_address_and_are_counted() {
     };
     let mut made = 0;
     until("a refusal", || {
-        // A whole share is there for each forty, and would do if failing cost nothing
+        // Each forty handshakes get a whole share, which would suffice if failures cost nothing extra
         std::thread::sleep(Duration::from_millis(1100));
         for _ in 0..40 {
             let mut stranger = TcpStream::connect(server.addresses().control).unwrap();
@@ -315,7 +316,7 @@ fn opening_again_and_again_uses_up_nobodys_number() {
     identity(directory.path(), &server, "bob").open(&[]).unwrap();
 }
 
-/// It may come back in a minute: its client waits.
+/// The client may return in a minute, so it waits.
 #[test]
 fn a_certificate_that_opened_too_often_is_told_to_wait() {
     let directory = folder(&["alice"], "\"alice\"");
@@ -346,7 +347,7 @@ fn a_session_sends_no_more_frames_than_its_share() {
                 _ => from_flood += 1,
             }
         }
-        // A second's frames at once, and as many for each second that it took
+        // One second's frames in a burst, and as many for each second that passed
         let most = 50 * (2 + begun.elapsed().as_secs());
         assert!((1..most).contains(&from_flood), "{from_flood} frames, {workers} workers");
     }

@@ -1,6 +1,7 @@
-//! Three relays as one service over a real `nats-server`: frames between them, a name that moves, a node that is lost.
+//! Three relays as one service over a real `nats-server`: frames between them, a client that moves, a node that is
+//! lost.
 //!
-//! The server is the one in the path, or is built once with `go install`; where neither is there, the tests say that they
+//! The server is the one in the path, or is built once with `go install`. Without either, the tests report that they
 //! were skipped.
 #![allow(clippy::unwrap_used)]
 
@@ -29,7 +30,7 @@ use sealwright_relay::{
 };
 use sealwright_transcripts::skipped;
 
-/// Where a round of a test took so long, nodes may have been held up for three seconds: then they have lost each other.
+/// If a round of a test took this long, nodes may have been delayed for three seconds and so have lost each other.
 const HELD_UP: Duration = Duration::from_secs(2);
 
 #[test]
@@ -49,7 +50,7 @@ fn frames_cross_nodes_and_names_are_found_wherever_they_were_opened() {
         assert!(mesh.node(node).relay().counts().of(Count::Remote) > 10);
         assert!(mesh.metrics(node).contains("sealwright_mesh_messages_total{outcome=\"refused\"} 0\n"));
     }
-    // Alice opens at another node: she is found there, and her former session ends
+    // Alice opens her session on another node: she is found there, and her former session ends
     let (former, mut left) = connected(&mesh, "alice", 1);
     let former = former.address;
     assert_eq!(mesh.node(1).relay().live(), 1);
@@ -64,7 +65,7 @@ fn frames_cross_nodes_and_names_are_found_wherever_they_were_opened() {
     assert!(matches!(left.read(&mut [0]), Ok(0)), "her former connection is closed");
 }
 
-/// Other nodes find nobody whose session has ended, whatever it ended by.
+/// A client whose session has ended, for any reason, is not found on other nodes.
 #[test]
 fn a_session_that_a_node_ends_is_found_at_no_node() {
     let Some(mesh) = Mesh::start() else { return };
@@ -74,13 +75,13 @@ fn a_session_that_a_node_ends_is_found_at_no_node() {
     let reload = || mesh.node(2).reload(&Config::read(&path).unwrap()).unwrap();
     let (first, second) = (open("1.load.test"), open("2.load.test"));
     until("news", || found() == [Some(first), Some(second)]);
-    // One name is revoked, at this node alone
+    // One name is revoked, on this node only
     let revoked = mesh.folder.path().join("trial/revoked.txt");
     fs::write(&revoked, "1.load.test\n").unwrap();
     reload();
     fs::write(&revoked, "").unwrap();
     until("the end of one", || found() == [None, Some(second)]);
-    // And the lifetime of the others is over
+    // And the lifetime of the others ends
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text + "session_hours = 0.000001\n").unwrap();
     std::thread::sleep(Duration::from_millis(20));
@@ -88,7 +89,8 @@ fn a_session_that_a_node_ends_is_found_at_no_node() {
     until("the end of the other", || found() == [None, None]);
 }
 
-/// A name that only a wildcard allows gives back its number, and its certificate's share, also when it went to another node.
+/// A name allowed only by a wildcard releases its number and its certificate's share also when it moves to another
+/// node.
 #[test]
 fn a_session_that_moves_makes_room_where_it_was() {
     let Some(mesh) = Mesh::with(|text| text.replace("[limits]", "[limits]\nsessions_of_one_certificate = 1")) else {
@@ -103,11 +105,11 @@ fn a_session_that_moves_makes_room_where_it_was() {
     assert!(matches!(at("2.load.test", 1), Err(ClientError::Refused(why)) if why.contains("all the sessions")));
     at("1.load.test", 3).unwrap();
     until("room", || at("2.load.test", 1).is_ok());
-    // Five names are spelled out, and have numbers of their own
+    // Five names are spelled out and have their own numbers
     until("its number", || mesh.metric(1, "session_numbers") == 5);
 }
 
-/// Anybody at NATS can repeat what a node said before it was started again: it is counted, and logged now and then.
+/// Anybody at NATS can replay what a node sent before its restart. That is counted, and logged at intervals.
 #[test]
 fn the_hello_of_a_former_start_changes_nothing() {
     let Some(mut mesh) = Mesh::start() else { return };
@@ -150,7 +152,7 @@ fn a_mesh_of_three_survives_the_loss_of_one() {
     assert!(at_bob.bytes() == file, "what came through two relays is not what was sent");
     assert!(at_dave.bytes() == other, "those who were elsewhere were disturbed");
     mesh.has_met(1, 1);
-    // The lost one comes back and is one of them again
+    // The lost node returns and is present again
     mesh.begin(2);
     mesh.has_met(1, 2);
     let bob = mesh.identity("bob", &[2]).open(&[]).unwrap().address;
@@ -166,7 +168,7 @@ fn a_node_with_another_secret_is_not_heard() {
     until("refusals at node 3", || {
         !mesh.metrics(3).contains("sealwright_mesh_messages_total{outcome=\"refused\"} 0\n")
     });
-    // Longer than two nodes of one secret take
+    // Longer than two nodes with the same secret need
     std::thread::sleep(Duration::from_secs(2));
     assert!(mesh.metrics(3).contains("sealwright_mesh_nodes 0\n"), "it meets nobody");
     let bob = mesh.identity("bob", &[1]).open(&[]).unwrap().address;
@@ -177,7 +179,7 @@ fn a_node_with_another_secret_is_not_heard() {
     assert_eq!(mesh.identity("alice", &[1]).find(&["bob"]).unwrap(), [Some(bob)]);
 }
 
-/// NATS's client takes no password from an address.
+/// The NATS client takes no password from an address.
 #[test]
 fn nodes_are_let_in_by_the_password_of_their_addresses() {
     let Some(program) = nats_server() else { return };
@@ -204,7 +206,7 @@ fn forged_and_repeated_messages_change_nothing() {
     assert!(!heard.iter().any(|(_, message)| message.windows(3).any(|three| three == b"bob")), "names are sealed");
     let (lines, mut before, mut longest) = (mesh.log.bytes().len(), Instant::now(), Duration::ZERO);
     for round in 0..50u8 {
-        // Hellos without an end, forged ones, and everything that was heard
+        // Endless hellos, forged ones, and replays of everything that was heard
         eavesdropper.say("sealwright.hello", &[&[2][..], &[round; 16]].concat());
         eavesdropper.say("sealwright.hello", &[&[2][..], &[round; 32]].concat());
         eavesdropper.say("sealwright.node.1", &[round; 80]);
@@ -236,7 +238,7 @@ fn forged_and_repeated_messages_change_nothing() {
     assert!(!log.contains("node-met") && !log.contains("node-lost") && !log.contains("moved"), "{log}");
 }
 
-/// A client's session and its connection, which the relay knows.
+/// A client's session and its connection, to which the relay has bound it.
 fn connected(mesh: &Mesh, name: &str, node: usize) -> (Session, TcpStream) {
     let mut session = mesh.identity(name, &[node]).open(&[]).unwrap();
     let mut stream = TcpStream::connect(session.frames).unwrap();
@@ -271,7 +273,7 @@ fn tenants_are_kept_apart_between_nodes_too() {
     send();
     until("a frame of alice", || of(Count::Forwarded) == before + 1);
     reload("[tenants]\nacme = [\"alice\"]\nbolt = [\"bob\"]\n");
-    // Alice knows bob's address already
+    // Alice already knows bob's address
     send();
     until("a denial", || of(Count::Denied) == 1);
     assert!(matches!(find(), Err(ClientError::Refused(_))));

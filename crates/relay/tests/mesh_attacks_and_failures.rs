@@ -1,22 +1,24 @@
-//! Three nodes as processes of their own, with traffic, while one of them is killed again and again, nodes are parted from the
-//! others, one is paused, and strangers forge and repeat frames and messages, or listen at NATS and do not read.
+//! Three nodes as separate processes, with traffic, while one is killed repeatedly, nodes are partitioned, one is
+//! paused, and strangers forge and replay frames and messages, or subscribe at NATS without reading.
 //!
-//! What is promised, and looked at here:
+//! Guarantees that are checked here:
 //!
-//! * Frames between clients of one node that lives, who read, arrive: each once, unchanged, in their order, whatever happens
-//!   to other nodes and the lines between them.
-//! * Frames between clients of two nodes that live arrive at most once and unchanged. Those that are under way when the nodes are
-//!   parted may be lost, or come late: behind others that were sent after them over another connection to NATS.
-//! * A stream (`sealwright client`, also with `--udp`) that has a node to go to, and the time, ends whole and in order at both ends, also when the
-//!   node of one or both of its clients is killed. One that ends with success at one end was written whole at the other.
-//! * A stream that has not the time ends with an error; what was written until then is its beginning, or the beginning of one that
-//!   the same two had before and that did not end well: what was under way then came late.
-//! * The counters of a node that lives add up.
+//! * Frames between clients of the same live node that read arrive exactly once, unchanged and in order, whatever
+//!   happens to other nodes and the lines between them.
+//! * Frames between clients of two live nodes arrive at most once and unchanged. Frames in transit during a partition
+//!   may be lost, or be delayed and overtaken by later ones sent over another connection to NATS.
+//! * A stream (`sealwright client`, also with `--udp`) with a reachable node and enough time is transferred whole and
+//!   in order in both directions, even if the node of one or both clients is killed. If one end reports success,
+//!   everything was written at the other end.
+//! * A stream without enough time ends with an error. What was written is a prefix of it, or of an earlier stream
+//!   between the same two clients that did not succeed and whose data arrived late.
+//! * The counters of live nodes add up.
 //!
-//! Not promised: frames to and from a client whose node is killed; both ends of a stream agreeing that it ended well, if they are
-//! parted just then (one of them may have an error although everything arrived); counters of a process that was killed.
+//! Not guaranteed: frames to and from a client whose node is killed; that both ends of a stream agree on success if
+//! they are partitioned at its very end (one may report an error although everything arrived); counters of a process
+//! that was killed.
 //!
-//! The attacks last eight seconds; `SEALWRIGHT_FIRE=N` asks for N.
+//! The attacks last eight seconds, or `SEALWRIGHT_FIRE` seconds if that is set.
 #![allow(clippy::unwrap_used)]
 
 #[path = "common/eavesdropper.rs"]
@@ -57,7 +59,7 @@ use talker::Talker;
 const VICTIM: usize = 2;
 /// The number of the first stream after the attacks.
 const LAST: u64 = 10;
-/// The number of the first stream of those that come one after the other.
+/// The number of the first of the consecutive short streams.
 const LAPS: u64 = 12;
 const NAMES: [&str; 20] = [
     "near0", "near1", "near2", "near3", "cross0", "cross1", "lasting0", "lasting1", "moving0", "moving1", "same0",
@@ -70,10 +72,10 @@ fn a_node() {
     processes::be_a_node();
 }
 
-/// When what ends, also when the test fails.
+/// Flags that end threads; set on drop, so also when the test fails.
 #[derive(Default)]
 struct Ends {
-    /// Nobody is killed or parted any more.
+    /// No more kills and partitions.
     attacks_over: Arc<AtomicBool>,
     traffic: Arc<AtomicBool>,
 }
@@ -89,7 +91,8 @@ fn pause(random: &mut Random, from: u64, to: u64) {
     std::thread::sleep(Duration::from_millis(from + random.below((to - from) as usize) as u64));
 }
 
-/// Two clients of one node that send each other bursts of frames, and look at each one that comes. Returns how many.
+/// Two clients of one node that send each other bursts of frames, and check each frame that arrives. Returns how many
+/// arrived.
 fn near_pair([a, b]: &mut [Talker; 2], over: &AtomicBool) -> u64 {
     let (mut random, mut arrived) = (Random::new(u64::from(a.address().session)), 0);
     while !over.load(Ordering::Relaxed) {
@@ -109,7 +112,7 @@ fn near_pair([a, b]: &mut [Talker; 2], over: &AtomicBool) -> u64 {
     arrived
 }
 
-/// A client that sends numbered frames to one of another node, and that one. Returns how many were sent, and how many came.
+/// A client that sends numbered frames to a client of another node. Returns how many were sent, and how many arrived.
 fn cross_pair(mut a: Talker, mut b: Talker, over: &AtomicBool) -> (u64, u64) {
     let (to, from) = (b.address(), a.address());
     let sent = &AtomicU64::new(0);
@@ -134,7 +137,7 @@ fn cross_pair(mut a: Talker, mut b: Talker, over: &AtomicBool) -> (u64, u64) {
         while !over.load(Ordering::Relaxed) && !receiver.is_finished() {
             send(sent.fetch_add(1, Ordering::Relaxed) + 1);
         }
-        // Nothing is in the way now
+        // The attacks are over by now, so the last frame arrives
         until("the last frame", || {
             send(u64::MAX);
             receiver.is_finished()
@@ -143,7 +146,7 @@ fn cross_pair(mut a: Talker, mut b: Talker, over: &AtomicBool) -> (u64, u64) {
     })
 }
 
-/// A stream each way that lasts as long as the traffic. Returns its bytes, and how often it connected again.
+/// A stream in each direction that lasts as long as the traffic. Returns its bytes, and the number of reconnections.
 fn lasting(
     nodes: &Processes,
     number: u64,
@@ -158,7 +161,7 @@ fn lasting(
     (ends.iter().map(|end| end.sink.length()).sum(), again)
 }
 
-/// Kills the victim and starts it again, at any time, once clients of streams are there. Returns how often.
+/// Kills the victim at random times and restarts it, once the streams' clients are connected. Returns how often.
 fn kills(nodes: &Processes, over: &AtomicBool) -> u64 {
     let (mut random, mut kills) = (Random::new(11), 0);
     until("clients at the victim", || nodes.metrics(VICTIM).is_some_and(|victim| victim.of("sessions") >= 5));
@@ -172,7 +175,7 @@ fn kills(nodes: &Processes, over: &AtomicBool) -> u64 {
     kills
 }
 
-/// Parts nodes from the others by breaking or holding their lines, and pauses one. Returns how often each was done.
+/// Partitions nodes by cutting or pausing their lines, and pauses one node. Returns how often each was done.
 fn partings(nodes: &Processes, over: &AtomicBool) -> BTreeMap<&'static str, u64> {
     let (mut random, mut done) = (Random::new(12), BTreeMap::new());
     for turn in 0.. {
@@ -194,7 +197,7 @@ fn partings(nodes: &Processes, over: &AtomicBool) -> BTreeMap<&'static str, u64>
         if node == VICTIM || turn % 8 > 3 {
             pause(&mut random, 50, 2000);
         } else {
-            // Until they have lost each other
+            // Until it has lost the others
             nodes.has_met(node, 0);
         }
         nodes.line(node).set(State::Open);
@@ -202,12 +205,12 @@ fn partings(nodes: &Processes, over: &AtomicBool) -> BTreeMap<&'static str, u64>
     done
 }
 
-/// Repeats a frame that arrived, and changes one that did not, again and again. Returns how many left.
+/// Repeatedly sends a replay of a frame that arrived, and a forgery of one that did not. Returns how many were sent.
 fn forge(nodes: &Processes, node: usize, seen: &[[Vec<u8>; 2]], over: &AtomicBool) -> u64 {
     let (mut random, mut forged) = (Random::new(node as u64), 0);
     while !over.load(Ordering::Relaxed) {
         std::thread::sleep(Duration::from_millis(20));
-        // It may be dead just now
+        // The node may be dead at this moment
         let Some(mut stream) = nodes.frames(node) else { continue };
         for _ in 0..50 {
             let [repeated, mut changed] = seen[random.below(seen.len())].clone();
@@ -222,12 +225,12 @@ fn forge(nodes: &Processes, node: usize, seen: &[[Vec<u8>; 2]], over: &AtomicBoo
     forged
 }
 
-/// Forges messages between nodes, and repeats those that it hears. Returns how many.
+/// Forges messages between nodes, and replays those that it hears. Returns how many.
 fn forge_messages(nodes: &Processes, over: &AtomicBool) -> u64 {
     let (mut random, mut said) = (Random::new(13), 0);
     while !over.load(Ordering::Relaxed) {
         let heard = Eavesdropper::at(nodes.nats.port).listen(Duration::from_millis(100));
-        // Another connection: NATS makes nodes wait for who listens and does not read
+        // Over another connection: NATS slows down nodes because of a subscriber that does not read
         let mut eavesdropper = Eavesdropper::at(nodes.nats.port);
         for (subject, message) in heard.iter().take(100) {
             eavesdropper.say(subject, message);
@@ -241,7 +244,7 @@ fn forge_messages(nodes: &Processes, over: &AtomicBool) -> u64 {
     said
 }
 
-/// Listens at NATS and does not read, again and again. Returns how often.
+/// Repeatedly subscribes at NATS without reading. Returns how often.
 fn listen_and_sleep(nodes: &Processes, over: &AtomicBool) -> u64 {
     let (mut random, mut slept) = (Random::new(15), 0);
     while !over.load(Ordering::Relaxed) {
@@ -253,8 +256,8 @@ fn listen_and_sleep(nodes: &Processes, over: &AtomicBool) -> u64 {
     slept
 }
 
-/// Every frame that arrived was opened or was bad; every one that was opened here or came from another node was queued, passed on,
-/// or dropped, with the reason; every one that was passed on was sent or counted as undelivered.
+/// Every frame that arrived was opened or bad. Every frame that was opened here or came from another node was queued,
+/// passed on, or dropped and counted by reason. Every frame that was passed on was sent or counted as undelivered.
 fn adds_up(metrics: &Metrics) -> bool {
     let sum = |reasons: &[&str]| reasons.iter().map(|reason| metrics.dropped(reason)).sum::<u64>();
     let bad = sum(&["short", "oversize", "unknown", "misplaced", "stale", "replayed", "forged"]);
@@ -295,7 +298,7 @@ fn nothing_that_is_promised_is_lost_when_nodes_are_killed_and_parted() {
             scope.spawn(move || lasting(nodes, number - 2, ends, traffic))
         });
         let laps = scope.spawn(move || laps(nodes, attacks_over));
-        // The victim does not know whose they are
+        // At the victim, these frames belong to no session of the node
         let forged = [(1, 0), (2, 0), (3, 1)].map(|(node, of)| {
             let seen = &seen[of];
             scope.spawn(move || forge(nodes, node, seen, traffic))
@@ -312,7 +315,7 @@ fn nothing_that_is_promised_is_lost_when_nodes_are_killed_and_parted() {
         let (kills, partings) = (kills.join().unwrap(), partings.join().unwrap());
         nodes.have_met();
         let laps = laps.join().unwrap();
-        // After the attacks everything is as before
+        // After the attacks everything works as before
         let kind = Kind { number: LAST, oldest: LAST, wait: 120, most: [200_000, 100_000], datagrams: [false; 2] };
         let last = streams::streams(nodes, &kind, [("last0", &[VICTIM]), ("last1", &[3])], &Arc::default());
         assert!(look_at(&last), "nothing is in the way any more");
@@ -349,8 +352,8 @@ fn nothing_that_is_promised_is_lost_when_nodes_are_killed_and_parted() {
     }
 }
 
-/// Short streams, one after the other, that begin and end during the attacks and have little time. Returns how many ended
-/// well at both ends, and why others did not.
+/// Consecutive short streams that begin and end during the attacks and have little time. Returns how many succeeded at
+/// both ends, and why others failed.
 fn laps(nodes: &Processes, over: &AtomicBool) -> (u64, BTreeMap<String, u64>) {
     let (mut random, mut whole, mut failed) = (Random::new(14), 0, BTreeMap::new());
     let never = Arc::default();

@@ -1,5 +1,5 @@
-//! What NATS can do to three nodes: pause, end, and part each pair of them. Afterwards names agree within five seconds, and
-//! the frames that were lost are those that were under way: the counters of all nodes add up.
+//! Failures of NATS in a mesh of three nodes: pauses, restarts, and partitions of each pair of nodes. Afterwards names
+//! agree within five seconds, and only frames in transit were lost: the counters of all nodes add up.
 #![allow(clippy::unwrap_used)]
 
 #[path = "common/line.rs"]
@@ -19,11 +19,11 @@ use nodes::{Mesh, Nats, Slow, bytes, free_port, nats_server, pipe, until};
 use output::Shared;
 use sealwright_relay::Count;
 
-/// Names agree again within so long: five seconds on a machine that is not busy. A node that tries a second time to reach NATS
-/// just before that is back tries again after four.
+/// The time for names to agree again: five seconds on an idle machine. A node that retries just before NATS is back
+/// retries again only after four.
 const AGREED: Duration = Duration::from_secs(20);
 
-/// Opens sessions of carol and dave at these nodes, and then waits until every node knows both there.
+/// Opens the sessions of carol and dave on these nodes, repairs the mesh, and waits until every node knows both there.
 fn move_names(mesh: &Mesh, carol: usize, dave: usize, heal: impl FnOnce()) {
     let at_carol = mesh.identity("carol", &[carol]).open(&[]).unwrap().address;
     let at_dave = mesh.identity("dave", &[dave]).open(&[]).unwrap().address;
@@ -37,8 +37,8 @@ fn move_names(mesh: &Mesh, carol: usize, dave: usize, heal: impl FnOnce()) {
     assert!(start.elapsed() < AGREED, "names agree after {:?}", start.elapsed());
 }
 
-/// Every frame that was opened was queued for a client, passed on or counted with the reason why not; so was every frame from
-/// another node. Returns the frames that were sent between nodes and arrived nowhere.
+/// Checks that every frame opened here or received from another node was queued for a client, passed on, or counted by
+/// reason. Returns how many frames were sent between nodes and arrived nowhere.
 fn lost_between_nodes(mesh: &Mesh) -> u64 {
     let (mut sent, mut received) = (0, 0);
     for node in 1..=3 {
@@ -75,7 +75,7 @@ fn nats_pauses_and_ends_and_names_agree_again() {
         scope.spawn(move || pipe(alice, "bob", input, Shared::default()));
         scope.spawn(move || pipe(bob, "alice", std::io::empty(), output));
         until("some bytes", || at_bob.len() > 50_000);
-        // A longer one, in milliseconds, if asked for.
+        // A longer pause in milliseconds, if set
         let longer = std::env::var("SEALWRIGHT_DRILL_PAUSE").ok().map(|pause| pause.parse().unwrap());
         for (turn, pause) in [100, 1000, 3100].into_iter().chain(longer).enumerate() {
             mesh.nats[0].signal("STOP");
@@ -89,7 +89,8 @@ fn nats_pauses_and_ends_and_names_agree_again() {
     let mut nats = mesh.nats.pop().unwrap();
     move_names(&mesh, 3, 1, || nats.restart());
     mesh.nats.push(nats);
-    // What NATS had not taken when it paused came later or was counted as undelivered; nothing vanished but in flight
+    // What NATS had not accepted before the pause arrived later or was counted as undelivered; only frames in transit
+    // were lost
     let lost = lost_between_nodes(&mesh);
     assert!(lost < 500, "{lost} frames were under way");
 }
@@ -97,8 +98,8 @@ fn nats_pauses_and_ends_and_names_agree_again() {
 #[test]
 fn each_pair_of_nodes_is_parted_and_finds_together_again() {
     let Some(program) = nats_server() else { return };
-    // A server for each node; each pair of servers has a line of its own, servers pass nothing on for others, and what they
-    // tell each other of where they are leads nowhere
+    // One server per node. Each pair of servers has its own line; servers forward nothing for others, and the addresses
+    // that they announce to each other lead nowhere
     let routes: Vec<u16> = (0..3).map(|_| free_port()).collect();
     let (mut servers, mut lines) = (Vec::new(), Vec::new());
     for node in 0..3 {

@@ -1,4 +1,4 @@
-//! Where clients go: to another address than that of the control plane, and again to a relay that is full.
+//! Where clients connect: to an address other than the control plane's, and again to a relay that is full.
 #![allow(clippy::unwrap_used)]
 
 #[path = "common/output.rs"]
@@ -17,7 +17,7 @@ use output::Shared;
 use sealwright_relay::client::{ClientError, Identity, Pipe};
 use trial::{edit, folder, identity, serve};
 
-/// A relay that is full accepts and closes. Its clients neither use up what their names may open, nor give up before their time.
+/// A full relay accepts and closes connections. Its clients neither use up their names' rate limits nor give up early.
 #[test]
 fn clients_of_a_relay_that_is_full_wait() {
     let directory = folder(&["alice", "bob"], "\"alice\", \"bob\"");
@@ -39,7 +39,7 @@ fn clients_of_a_relay_that_is_full_wait() {
     drop(closing);
 }
 
-/// Where nobody listens for frames a client tries again until its time is over, and says where.
+/// If nobody listens for frames, a client retries until its time is over, and reports the address.
 #[test]
 fn a_client_waits_for_who_takes_its_frames() {
     let directory = folder(&["alice"], "\"alice\", \"bob\"");
@@ -54,7 +54,7 @@ fn a_client_waits_for_who_takes_its_frames() {
     assert!(start.elapsed() >= Duration::from_secs(1));
 }
 
-/// Clients may be started before their relay.
+/// Clients may start before their relay.
 #[test]
 fn clients_wait_for_a_relay_that_does_not_listen_yet() {
     let directory = folder(&["alice", "bob"], "\"alice\", \"bob\"");
@@ -79,7 +79,7 @@ fn clients_wait_for_a_relay_that_does_not_listen_yet() {
     assert!(outputs[0].bytes() == [2; 1000] && outputs[1].bytes() == [1; 1000]);
 }
 
-/// Input that ends when the sender of this does.
+/// An input that ends when the sender of this channel is dropped.
 struct Open(Receiver<()>);
 
 impl Read for Open {
@@ -89,7 +89,8 @@ impl Read for Open {
     }
 }
 
-/// Acknowledgements are the relay's to seal: who waits for more than these gives up after its time, and not before.
+/// The relay can forge acknowledgements: a client that waits for more than these gives up when its time is over, and
+/// not before.
 #[test]
 fn what_the_peer_owes_beyond_acknowledgements_is_not_waited_for_without_end() {
     let directory = folder(&["alice", "bob"], "\"alice\", \"bob\"");
@@ -115,7 +116,7 @@ fn what_the_peer_owes_beyond_acknowledgements_is_not_waited_for_without_end() {
     });
 }
 
-/// However long a client waited for the relay, it then waits for its peer as long as it should.
+/// However long a client waited for the relay, it then waits for its peer for the full time.
 #[test]
 fn a_peer_has_as_long_as_if_the_relay_had_been_there() {
     let directory = folder(&["alice"], "\"alice\", \"bob\"");
@@ -140,7 +141,7 @@ fn free_address() -> String {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
 }
 
-/// Frames may have an address of their own; clients are told.
+/// Frames may have an address of their own, which clients are told.
 #[test]
 fn frames_may_go_to_another_address_than_requests() {
     let directory = folder(&["alice", "bob"], "\"alice\", \"bob\"");

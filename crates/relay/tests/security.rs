@@ -1,4 +1,4 @@
-//! What attackers tried, and what must not happen any more.
+//! Attacks that were tried, and must not succeed.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -27,7 +27,7 @@ use sealwright_relay::{
 use sealwright_session::{Material, SessionError, frame::unsealed};
 use trial::{config, edit, folder, identity, serve};
 
-/// An input that takes its time.
+/// An input that is slow.
 struct Slow(Cursor<Vec<u8>>);
 
 impl Read for Slow {
@@ -53,7 +53,7 @@ fn a_frame_for_a_former_owner_of_a_number_reaches_nobody() {
         let mut hello = vec![0; unsealed(0, b"....hello").len()];
         stream.read_exact(&mut hello).unwrap();
         assert_eq!(carol.open(&mut hello).unwrap().0, next.session);
-        // Frames for bob, then one for carol: only that one arrives
+        // Frames for bob, then one for carol: only carol's arrives
         let before = relay.counts().of(Count::WrongDestination);
         for _ in 0..10 {
             alice.send(bob.session, b"for bob");
@@ -153,7 +153,7 @@ fn keys_that_others_can_read_are_refused() {
     }
 }
 
-/// What is wrong with a certificate does not pass: nobody waits for it, and hammers at the relay meanwhile.
+/// A faulty certificate stays faulty: its client does not retry, which would load the relay.
 #[test]
 fn who_shows_or_sees_a_wrong_certificate_is_told_at_once() {
     let (directory, elsewhere) = (folder(&["alice"], "\"alice\", \"bob\""), folder(&["alice"], ""));
@@ -204,8 +204,8 @@ fn a_reload_that_needs_a_restart_is_refused_and_changes_nothing() {
     identity(directory.path(), &server, "alice").open(&[]).unwrap();
 }
 
-/// A number that has had all its keys is nobody's: the client gets another one, and what was under the old one ends. So
-/// it is where keys are made of a number's epoch.
+/// A number whose epochs are used up belongs to nobody any more: the client gets another one, and the session under the
+/// old one ends. This concerns schemes that derive keys from a number's epoch.
 #[test]
 fn a_number_that_is_used_up_leaves_no_session_behind() {
     let directory = folder(&["alice"], "\"alice\"");
@@ -226,7 +226,7 @@ fn a_number_that_is_used_up_leaves_no_session_behind() {
         sealwright_session::Client::new(last)
     };
     let mut old = use_up(first.session, u16::MAX - 1);
-    // So is the number that she would get then
+    // The number that she would get next is used up as well
     let second = first.session + 1;
     use_up(second, u16::MAX);
     relay.remove(Address { session: second, generation: 0 });

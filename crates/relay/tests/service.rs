@@ -1,4 +1,4 @@
-//! The relay as a service: sessions over TLS, files between clients whatever is done to the line, reloads, metrics.
+//! The relay as a service: sessions over TLS, file transfers over hostile paths, reloads, metrics.
 #![allow(clippy::unwrap_used)]
 
 #[path = "common/output.rs"]
@@ -37,12 +37,12 @@ fn serve(directory: &Path) -> Server {
     trial::serve(directory).0
 }
 
-/// Pipes between two clients until both are done; what each received.
+/// Pipes between two clients until both are done. Returns what each received.
 fn exchange(a: &Identity, b: &Identity, files: [Vec<u8>; 2]) -> [Vec<u8>; 2] {
     exchange_by(a, b, files, false)
 }
 
-/// The same, as datagrams or not.
+/// The same, over datagrams or not.
 fn exchange_by(a: &Identity, b: &Identity, files: [Vec<u8>; 2], datagrams: bool) -> [Vec<u8>; 2] {
     let run = |me: &Identity, peer: &str, file: Vec<u8>| {
         let out = Shared::default();
@@ -107,7 +107,7 @@ fn a_file_arrives_though_the_relay_is_started_anew() {
             .replace("control = \"127.0.0.1:0", &format!("control = \"{}", at.control))
     });
     let [alice, bob] = ["alice", "bob"].map(|name| identity(directory.path(), &server, name));
-    // The relay goes away when some has arrived
+    // The relay stops after part of the data has arrived
     struct Slow(Cursor<Vec<u8>>);
     impl Read for Slow {
         fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
@@ -168,7 +168,7 @@ fn a_file_arrives_as_datagrams_among_forged_and_replayed_ones() {
     let files = [bytes(400_000, 5), bytes(100_000, 6)];
     assert!(exchange_by(&alice, &bob, files.clone(), true) == files, "other bytes came");
     let [there, back] = [bytes(9_000, 7), bytes(7_000, 8)];
-    // One by datagrams, one by a stream
+    // One over datagrams, the other over TCP
     let run = |me: &Identity, peer: &str, datagrams: bool, file: Vec<u8>| {
         let out = Shared::default();
         let pipe = Pipe { identity: me, peer, datagrams, wait: Duration::from_secs(60) };
@@ -203,11 +203,11 @@ fn a_certificate_opens_what_it_names_and_nothing_else() {
     let mut stranger = identity(elsewhere.path(), &server, "alice");
     stranger.tls.authority = alice.tls.authority.clone();
     assert!(matches!(stranger.open(&[]), Err(ClientError::Relay { .. })));
-    // And a relay that is not the one we trust
+    // A relay whose certificate is of an authority that the client does not trust
     let mut wary = alice.clone();
     wary.tls.authority = elsewhere.path().join("trial/authority.pem");
     assert!(matches!(wary.open(&[]), Err(ClientError::Relay { .. })));
-    // Those who do not speak TLS at all
+    // A client that does not speak TLS
     let mut plain = TcpStream::connect(server.addresses().control).unwrap();
     plain.write_all(b"{\"open\":\"alice\"}\n").unwrap();
     let mut answer = Vec::new();
@@ -272,7 +272,7 @@ fn clusters_come_and_go_and_a_revoked_client_takes_its_clusters_keys_along() {
     assert_eq!(cluster(alice.client.session()), cluster(bob.client.session()));
     assert_eq!(cluster(x.client.session()), cluster(y.client.session()));
     assert_ne!(cluster(x.client.session()), cluster(bob.client.session()));
-    // Y shared keys with x: when x goes, both must open anew, and alice need not
+    // Y shared keys with x: when x is removed, both must open again; alice need not
     with("one = [\"y.one\"]");
     assert!(matches!(open("x.one"), Err(ClientError::Refused(_))));
     let speak = |session: &mut Session| {
@@ -366,7 +366,7 @@ fn a_trial_folder_is_private_and_never_written_over() {
     assert!(init(&directory.path().join("other"), &[], &["../x".into()]).is_err());
 }
 
-/// A node that is lost without a word, as when its machine is: what is sent there is not answered, and nothing is reset.
+/// A node lost like a machine that loses power: connections are neither answered nor reset.
 #[test]
 fn a_relay_that_says_nothing_keeps_nobody_from_the_next_one() {
     let directory = folder(&["alice"]);
@@ -380,7 +380,7 @@ fn a_relay_that_says_nothing_keeps_nobody_from_the_next_one() {
     assert!(start.elapsed() < Duration::from_secs(9), "as long as one that is alone would have");
     let tried = || std::iter::from_fn(|| silent.accept().ok()).count();
     assert_eq!(tried(), 1);
-    // The one that answered is asked first from now on, also by a copy
+    // The node that answered is asked first from now on, also by a copy of the identity
     alice.clone().find(&["alice"]).unwrap();
     alice.open(&[]).unwrap();
     assert_eq!(tried(), 0);

@@ -1,4 +1,4 @@
-//! What is left in memory of what a relay carried, and of the keys that it gave away.
+//! What a relay leaves in memory of the data that it carried and of the keys that it issued.
 #![allow(clippy::unwrap_used)]
 
 #[path = "common/output.rs"]
@@ -27,14 +27,14 @@ impl Peer {
         Peer { address, keys, stream: TcpStream::connect(relay.address()).unwrap() }
     }
 
-    /// Sends the bytes whose inverse this is, and keeps no copy.
+    /// Sends the bytes of which this is the inverse, and keeps no copy.
     fn send(&mut self, to: Address, inverted: &[u8; WANTED]) {
         let mut data = [0; 4 + WANTED];
         data[..4].copy_from_slice(&to.generation.to_be_bytes());
         data[4..].iter_mut().zip(inverted).for_each(|(byte, not)| *byte = !black_box(*not));
         let frame = self.keys.seal(to.session, &data).unwrap();
         data.zeroize();
-        // A client's text is its own, and what sealing left of it on this stack would be found as the relay's.
+        // The client's plaintext is not the relay's: wipe what sealing left of it on this stack, or it would be found
         overwrite_stack();
         self.stream.write_all(&frame).unwrap();
     }
@@ -57,7 +57,7 @@ fn random() -> [u8; WANTED] {
     bytes
 }
 
-/// One test: two at once would find what the other holds.
+/// A single test: concurrent ones would find each other's data.
 #[test]
 fn nothing_is_left_of_what_passed_through() {
     let known = random();
@@ -74,7 +74,7 @@ fn frames() {
     let whole = relay(Settings::default());
     let of = |what: Count| whole.counts().of(what);
     let [mut alice, mut bob, mut carol] = [0, 1, 2].map(|index| Peer::new(&whole, index));
-    // Bob is at another worker than alice and carol
+    // Bob is on another worker than alice and carol
     for (at, peer) in [&mut bob, &mut carol].into_iter().enumerate() {
         let hello = random();
         peer.send(peer.address, &hello);
@@ -85,7 +85,7 @@ fn frames() {
         until("a frame", || of(Count::Forwarded) == 3 + at as u64);
         assert_eq!(in_memory(&inverted), 0, "of a frame for {to:?}");
     }
-    // A former owner of bob's number, who is at another worker, and one of carol's
+    // A former owner of bob's number, on another worker, and one of carol's
     for (at, to) in [bob.address, carol.address].into_iter().enumerate() {
         alice.send(Address { generation: 9, ..to }, &inverted);
         until("a frame for nobody", || of(Count::WrongDestination) == 1 + at as u64);
@@ -96,7 +96,7 @@ fn frames() {
     let mut eager = Peer::new(&limited, 0);
     let nobody = Address { generation: 9, ..eager.address };
     let mut sent = 0;
-    // Each is dropped: the last one as it was more than its share
+    // Each is dropped; the last one because it exceeds the session's share
     while of(Count::Share) == 0 {
         eager.send(nobody, &inverted);
         sent += 1;
@@ -105,11 +105,11 @@ fn frames() {
     assert_eq!(in_memory(&inverted), 0, "of a frame beyond its share");
 }
 
-/// Says which program runs as a client, so that its copies of keys are not here.
+/// Names the program that runs as a client: in its own process, so that its copies of keys are not found here.
 #[cfg(feature = "research")]
 const CLIENT: &str = "SEALWRIGHT_WIPING_CLIENT";
 
-/// Opens sessions for the test above, in another process, and writes the inverse of a part of what it was granted.
+/// Opens sessions for the test above in another process, and outputs the inverse of a part of each grant.
 #[cfg(feature = "research")]
 #[test]
 fn a_client_of_the_other_test() {
@@ -124,11 +124,11 @@ fn a_client_of_the_other_test() {
     }
 }
 
-/// Of the keys as they were written for a client.
+/// The keys as they were formatted for a client.
 #[cfg(feature = "research")]
 fn grants() {
     let directory = trial::folder(&["alice"], "\"alice\"");
-    // Less memory is searched sooner
+    // Less memory is searched faster
     trial::edit(directory.path(), |text| text.replace("sessions = 100000", "sessions = 16\nthreads = 1"));
     let (server, _log) = trial::serve(directory.path());
     let file = directory.path().join("trial/alice.toml");
@@ -148,6 +148,6 @@ fn grants() {
         .map(|digits| base16ct::lower::decode_vec(digits).unwrap().try_into().unwrap())
         .collect();
     assert_eq!(granted.len(), 8, "{said} {}", String::from_utf8_lossy(&client.stderr));
-    // Each connection has a thread, which wipes what it wrote when that is written
+    // Each connection has a thread, which wipes its response once that is written
     until("the end of the connections", || granted.iter().map(in_memory).sum::<usize>() == 0);
 }

@@ -1,4 +1,4 @@
-//! Somebody at NATS who listens and speaks, without the secret of the mesh.
+//! An attacker at the NATS server, who listens and sends but does not have the secret of the mesh.
 #![allow(clippy::unwrap_used)]
 
 use std::{
@@ -20,7 +20,7 @@ impl Eavesdropper {
         Eavesdropper { stream, received: Vec::new() }
     }
 
-    /// What nodes say within this time: subjects and messages.
+    /// Collects what nodes send within this time: subjects and messages.
     pub(crate) fn listen(&mut self, time: Duration) -> Vec<(String, Vec<u8>)> {
         self.ask();
         let start = Instant::now();
@@ -37,7 +37,7 @@ impl Eavesdropper {
             let Some(line) = line.strip_prefix("MSG ") else { continue };
             let words: Vec<&str> = line.split(' ').collect();
             let length: usize = words.last().unwrap().parse().unwrap();
-            // The last one may be cut
+            // The last message may be incomplete
             let Some(message) = rest.get(..length) else { break };
             messages.push((words[0].to_owned(), message.to_vec()));
             rest = rest.get(length + 2..).unwrap_or_default();
@@ -45,7 +45,7 @@ impl Eavesdropper {
         messages
     }
 
-    /// Asks for everything that nodes say, and reads none of it.
+    /// Subscribes to everything that nodes send, and reads none of it.
     pub(crate) fn ask(&mut self) {
         self.stream.write_all(b"SUB sealwright.> 1\r\n").unwrap();
     }

@@ -1,4 +1,4 @@
-//! A line between two servers that can be cut, or hold what it carries.
+//! A TCP forwarder between two servers that can be cut, or paused.
 #![allow(clippy::unwrap_used)]
 #![allow(dead_code, reason = "each test program uses a part")]
 
@@ -9,14 +9,14 @@ use std::{
     time::Duration,
 };
 
-/// What a line does.
+/// The state of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum State {
     #[default]
     Open,
-    /// Connections break, and there are no new ones.
+    /// Connections are broken, and new ones refused.
     Cut,
-    /// Connections stay, and nothing comes through until the line is open again: what a network does that is parted.
+    /// Connections stay open, but nothing passes until the line is open again, as in a network partition.
     Paused,
 }
 
@@ -24,7 +24,7 @@ pub(crate) enum State {
 pub(crate) struct Line(Arc<Mutex<(State, Vec<TcpStream>)>>);
 
 impl Line {
-    /// Listens, and passes everything on to a port. Returns where it listens.
+    /// Listens, and forwards everything to a port. Also returns the port on which it listens.
     pub(crate) fn to(port: u16) -> (Line, u16) {
         let (line, listener) = (Line::default(), TcpListener::bind("127.0.0.1:0").unwrap());
         let (there, here) = (line.clone(), listener.local_addr().unwrap().port());

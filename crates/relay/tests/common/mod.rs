@@ -1,4 +1,4 @@
-//! A relay with a few sessions, and clients that can also misbehave.
+//! A relay with a few sessions, and clients that can misbehave.
 #![allow(clippy::unwrap_used, dead_code)]
 
 use std::{
@@ -15,7 +15,7 @@ use sealwright_session::{
 };
 pub(crate) use sealwright_transcripts::until;
 
-/// The scheme all of these tests run.
+/// The scheme of all these tests.
 pub(crate) fn spec() -> Spec {
     "gcm-on64".parse().unwrap()
 }
@@ -51,14 +51,14 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Connects, and lets the relay know where it is.
+    /// Connects, and sends a frame so that the relay binds the session to the connection.
     pub(crate) fn new(relay: &Relay, index: u32) -> Client {
         let mut client = Client::stranger(relay, index);
         client.hello();
         client
     }
 
-    /// Connects, and says nothing.
+    /// Connects without sending anything.
     pub(crate) fn stranger(relay: &Relay, index: u32) -> Client {
         let session = relay.layout().session(index);
         let secret = Some(Secret::random().unwrap());
@@ -70,7 +70,7 @@ impl Client {
         Client { session, stream, keys, received: Vec::new() }
     }
 
-    /// The next epoch's keys, as the relay has them when it admits the session once more.
+    /// Derives the keys of the next epoch, as the relay does when it admits the session again.
     pub(crate) fn renew(&mut self, index: u32) {
         self.keys.admit(0, self.session, &material(index)).unwrap();
     }
@@ -110,7 +110,7 @@ impl Client {
         (from.session, data.to_vec())
     }
 
-    /// The same as [`Client::receive`]; none when the connection ended.
+    /// Like [`Client::receive`]; `None` when the connection has ended.
     pub(crate) fn try_receive(&mut self) -> Option<(u32, Vec<u8>)> {
         loop {
             if let Some(header) = self.received.first_chunk::<HEADER>() {
@@ -131,7 +131,7 @@ impl Client {
     }
 }
 
-/// Waits until the relay has counted.
+/// Waits until the relay has counted at least this many.
 pub(crate) fn counted(relay: &Relay, what: Count, at_least: u64) {
     until(&format!("{} {at_least}", what.name()), || relay.counts().of(what) >= at_least);
 }

@@ -1,4 +1,4 @@
-//! Three nodes of a mesh, and the servers of NATS that join them.
+//! Three nodes of a mesh, and the NATS servers between them.
 #![allow(clippy::unwrap_used)]
 #![allow(dead_code, reason = "each test program uses a part")]
 
@@ -28,7 +28,7 @@ use crate::output::Shared;
 
 const NATS: &str = "github.com/nats-io/nats-server/v2@v2.12.2";
 
-/// The program, if it can be had.
+/// The `nats-server` program, if it is available.
 pub(crate) fn nats_server() -> Option<PathBuf> {
     let works = |path: &Path| {
         let version = Command::new(path).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -67,7 +67,7 @@ impl Nats {
         Nats::with(program, free_port(), Vec::new())
     }
 
-    /// A server with more options.
+    /// Starts a server with additional options.
     pub(crate) fn with(program: &Path, port: u16, options: Vec<String>) -> Nats {
         let child = Nats::run(program, port, &options);
         Nats { child, port, program: program.to_owned(), options }
@@ -96,13 +96,13 @@ impl Nats {
         let _ = self.child.wait();
     }
 
-    /// The same server again.
+    /// Starts the same server again.
     pub(crate) fn restart(&mut self) {
         self.child = Nats::run(&self.program, self.port, &self.options);
     }
 }
 
-/// A port that is free, below those that the system gives to who asks for any: no other test takes it meanwhile.
+/// A free port below the range from which the system assigns ports, so that no other test is assigned it meanwhile.
 pub(crate) fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let first = 12_000 + (std::process::id() % 5_000) as u16;
@@ -134,12 +134,12 @@ impl Mesh {
         Mesh::with(str::to_owned)
     }
 
-    /// The same, with another configuration of every node.
+    /// The same, with a changed configuration of every node.
     pub(crate) fn with(change: impl Fn(&str) -> String) -> Option<Mesh> {
         Some(Mesh::made(vec![Nats::start(&nats_server()?)], change))
     }
 
-    /// Over several servers: each node uses its own.
+    /// With several servers: each node uses its own.
     pub(crate) fn over(nats: Vec<Nats>) -> Mesh {
         Mesh::made(nats, str::to_owned)
     }
@@ -206,7 +206,7 @@ impl Mesh {
     }
 }
 
-/// An input that takes its time.
+/// An input that is slow.
 pub(crate) struct Slow(pub(crate) Cursor<Vec<u8>>);
 
 impl Read for Slow {

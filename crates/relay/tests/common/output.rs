@@ -1,4 +1,4 @@
-//! An output that several threads see, and bytes to send.
+//! An output that several threads share, and bytes to send.
 #![allow(clippy::unwrap_used)]
 #![allow(dead_code, reason = "each test program uses a part")]
 
@@ -35,7 +35,7 @@ impl Write for Shared {
     }
 }
 
-/// Bytes to send, others for each `salt`.
+/// Bytes to send; they differ for each `salt`.
 pub(crate) fn bytes(length: usize, salt: u32) -> Vec<u8> {
     let mut state = salt;
     let mut next = || {

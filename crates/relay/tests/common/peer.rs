@@ -1,4 +1,4 @@
-//! A client that sends and takes single frames.
+//! A client that sends and receives single frames.
 #![allow(clippy::unwrap_used)]
 
 use std::{
@@ -17,7 +17,7 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// Connects, and lets the relay know where it is.
+    /// Connects, and sends a frame so that the relay binds the session to the connection.
     pub(crate) fn new(session: Session) -> Peer {
         let stream = TcpStream::connect(session.frames).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();

@@ -1,4 +1,4 @@
-//! Three nodes of a mesh as processes of their own, which can be killed, paused and parted from the others.
+//! Three nodes of a mesh as separate processes, which can be killed, paused and partitioned.
 #![allow(clippy::unwrap_used)]
 
 use std::{
@@ -23,12 +23,12 @@ use crate::{
     nodes::{Nats, free_port, nats_server, until},
 };
 
-/// Names the configuration of a node to a process that is one.
+/// Tells a child process which node it is: the path of its configuration.
 const NODE: &str = "SEALWRIGHT_TEST_NODE";
-/// Ports that the system gives to nobody who asks for any: while a node is dead, nobody else gets its ports.
+/// Ports outside the range from which the system assigns ports, so that nobody gets a node's ports while it is dead.
 const PORTS: std::ops::Range<u16> = 12_000..32_000;
 
-/// What a process does that is a node: what `sealwright serve` does, until the test that started it is gone.
+/// The main function of a child process: serves like `sealwright serve`, until the test that started it has ended.
 pub(crate) fn be_a_node() {
     let Some(config) = std::env::var_os(NODE) else { return };
     std::thread::spawn(|| {
@@ -54,13 +54,14 @@ pub(crate) struct Processes {
     folder: tempfile::TempDir,
     pub(crate) nats: Nats,
     ports: Vec<Ports>,
-    /// Between a node and NATS.
+    /// The lines between each node and NATS.
     lines: Vec<Line>,
     running: Vec<Mutex<Option<Child>>>,
 }
 
 impl Processes {
-    /// Starts nodes 1 to 3 of one authority; `test` is the name of the test that calls [`be_a_node`].
+    /// Starts nodes 1 to 3 of one authority; `test` is the name of the test that calls [`be_a_node`] in the child
+    /// processes.
     pub(crate) fn start(names: &[&str], test: &'static str) -> Option<Processes> {
         let nats = Nats::with(&nats_server()?, free_port(), Vec::new());
         let folder = tempfile::tempdir().unwrap();
@@ -71,7 +72,7 @@ impl Processes {
         fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
         let trial = fs::read_to_string(folder.path().join("trial/relay.toml")).unwrap();
         let mut ports = PORTS.skip(std::process::id() as usize % 10_000);
-        // The first of two: each of two workers has one for datagrams
+        // The first of two consecutive ports: each of two workers needs one for datagrams
         let free =
             |port: u16| TcpListener::bind(("127.0.0.1", port)).is_ok() && UdpSocket::bind(("127.0.0.1", port)).is_ok();
         let mut port = || ports.by_ref().step_by(2).find(|&port| free(port) && free(port + 1)).unwrap();
@@ -100,7 +101,7 @@ impl Processes {
         Some(nodes)
     }
 
-    /// Starts a node, again and again as systemd would while NATS is out of its reach, until it serves.
+    /// Starts a node, repeatedly like systemd while it cannot reach NATS, until it serves.
     pub(crate) fn begin(&self, node: usize, test: &str) {
         let mut running = self.running[node - 1].lock().unwrap();
         until("a node that serves", || {
@@ -120,7 +121,7 @@ impl Processes {
         });
     }
 
-    /// Ends a node as a crash does.
+    /// Kills a node, as a crash would.
     pub(crate) fn kill(&self, node: usize) {
         let mut child = self.running[node - 1].lock().unwrap().take().unwrap();
         child.kill().unwrap();
@@ -138,7 +139,7 @@ impl Processes {
         &self.lines[node - 1]
     }
 
-    /// A connection for frames; none while the node is dead.
+    /// A connection for frames; `None` while the node is dead.
     pub(crate) fn frames(&self, node: usize) -> Option<TcpStream> {
         TcpStream::connect(("127.0.0.1", self.ports[node - 1].frames)).ok()
     }
@@ -147,12 +148,12 @@ impl Processes {
         self.folder.path().join(format!("node{node}.log"))
     }
 
-    /// What a node has said since its first start.
+    /// The log of a node since its first start.
     pub(crate) fn log(&self, node: usize) -> String {
         fs::read_to_string(self.log_path(node)).unwrap()
     }
 
-    /// A node's metrics; none while it does not answer.
+    /// A node's metrics; `None` while it does not answer.
     pub(crate) fn metrics(&self, node: usize) -> Option<Metrics> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.ports[node - 1].metrics)).ok()?;
         stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
@@ -162,13 +163,13 @@ impl Processes {
         text.starts_with("HTTP/1.1 200").then_some(Metrics(text))
     }
 
-    /// Waits until a node knows so many others.
+    /// Waits until a node has this many other nodes present.
     pub(crate) fn has_met(&self, node: usize, others: u64) {
         let what = format!("{others} others at node {node}");
         until(&what, || self.metrics(node).is_some_and(|metrics| metrics.of("mesh_nodes") == others));
     }
 
-    /// Waits until all nodes know each other.
+    /// Waits until all nodes are present to each other.
     pub(crate) fn have_met(&self) {
         (1..=3).for_each(|node| self.has_met(node, 2));
     }
@@ -200,7 +201,7 @@ impl Drop for Processes {
     }
 }
 
-/// What a node counted.
+/// The text of a node's metrics.
 pub(crate) struct Metrics(pub(crate) String);
 
 impl Metrics {

@@ -1,4 +1,4 @@
-//! Somebody in the middle of the line, who forges, replays and cuts frames.
+//! An attacker on the path, who forges, replays and truncates frames.
 
 use std::{
     io::{Read, Write},
@@ -8,7 +8,7 @@ use std::{
 
 use sealwright_session::frame::{HEADER, Header};
 
-/// What was done to the line.
+/// Counts of what was done to the traffic.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Done {
     pub(crate) forged: u64,
@@ -34,7 +34,7 @@ impl Proxy {
         *self.done.lock().unwrap()
     }
 
-    /// Lets everybody through to there, in its way.
+    /// Forwards everybody to this relay, with the attacks.
     pub(crate) fn towards(&self, relay: SocketAddr) {
         let (listener, done) = (self.listener.try_clone().unwrap(), self.done.clone());
         std::thread::spawn(move || {
@@ -42,7 +42,7 @@ impl Proxy {
                 let (Ok(client), Ok(relay)) = (client, TcpStream::connect(relay)) else { break };
                 for (from, to) in [(&client, &relay), (&relay, &client)] {
                     let (from, to, done) = (from.try_clone().unwrap(), to.try_clone().unwrap(), done.clone());
-                    // Some connections are left alone in the end, or nothing would ever arrive
+                    // Later connections are left alone, or nothing would ever arrive
                     std::thread::spawn(move || pass(from, to, &done, number < 12));
                 }
             }
@@ -80,7 +80,7 @@ fn pass(mut from: TcpStream, mut to: TcpStream, done: &Mutex<Done>, cutting: boo
                 done.lock().unwrap().replayed += 1;
             }
             if cutting && count.is_multiple_of(40) {
-                // Half a frame, and the next ones behind it as if nothing were amiss
+                // Half a frame, directly followed by the next ones
                 out.extend_from_slice(&frame[..length / 2]);
                 done.lock().unwrap().cut += 1;
             } else {

@@ -1,4 +1,4 @@
-//! Streams between two clients, whose bytes tell where they belong, and what became of them.
+//! Streams between two clients whose bytes identify stream and position, and their outcomes.
 #![allow(clippy::unwrap_used)]
 
 use std::{
@@ -14,14 +14,14 @@ use sealwright_relay::client::{ClientError, Pipe, Transferred};
 
 use crate::processes::Processes;
 
-/// The byte at a place of a stream: no part of a stream is like another one, or like a part of another stream.
+/// The byte at a position of a stream. No part of a stream equals another part of it or of another stream.
 fn byte_at(stream: u64, at: u64) -> u8 {
     let mixed = (at / 8 + (stream << 40)).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     (mixed ^ (mixed >> 32)).to_be_bytes()[at as usize % 8]
 }
 
-/// The bytes of a stream, a few at a time, until it has so many or is to end.
+/// The bytes of a stream, a few at a time, until its length is reached or it is told to end.
 struct Source {
     stream: u64,
     at: u64,
@@ -41,11 +41,12 @@ impl Read for Source {
     }
 }
 
-/// Where a stream is written, from its beginning: the one that was sent, or one that the peer sent before and that had not ended.
+/// Checks what is written, from the beginning of a stream: it must be the expected stream, or an earlier one of the
+/// same peer that had not ended.
 #[derive(Clone)]
 pub(crate) struct Sink {
     length: Arc<AtomicU64>,
-    /// Which streams begin with what was written.
+    /// The streams that begin with what was written.
     streams: Arc<Mutex<Vec<u64>>>,
 }
 
@@ -58,7 +59,7 @@ impl Sink {
         self.length.load(Ordering::Relaxed)
     }
 
-    /// Which streams begin with what was written.
+    /// The streams that begin with what was written.
     fn streams(&self) -> Vec<u64> {
         self.streams.lock().unwrap().clone()
     }
@@ -80,7 +81,7 @@ impl Write for Sink {
     }
 }
 
-/// What became of one end of a stream.
+/// The outcome of one end of a stream.
 pub(crate) struct End {
     /// The number of the peer's stream.
     pub(crate) expected: u64,
@@ -89,8 +90,8 @@ pub(crate) struct End {
     pub(crate) events: Vec<String>,
 }
 
-/// How streams are made: the number of the first, and of the first between the same two; how long they wait; how long they are; which
-/// ends use datagrams.
+/// Parameters of streams: the number of the first, and of the first ever between the same two clients; how long ends
+/// wait; the lengths; which ends use datagrams.
 pub(crate) struct Kind {
     pub(crate) number: u64,
     pub(crate) oldest: u64,
@@ -99,7 +100,7 @@ pub(crate) struct Kind {
     pub(crate) datagrams: [bool; 2],
 }
 
-/// A stream each way between two clients.
+/// Runs a stream in each direction between two clients.
 pub(crate) fn streams(nodes: &Processes, kind: &Kind, ends: [(&str, &[usize]); 2], over: &Arc<AtomicBool>) -> [End; 2] {
     std::thread::scope(|scope| {
         let run = |end: usize| {
@@ -119,7 +120,8 @@ pub(crate) fn streams(nodes: &Processes, kind: &Kind, ends: [(&str, &[usize]); 2
     })
 }
 
-/// What was written is what was sent, and whoever says that all is well says the truth. Returns whether both say so.
+/// Checks that what was written is what was sent, and that an end reports success only if that is true. Returns whether
+/// both ends report success.
 pub(crate) fn look_at(ends: &[End; 2]) -> bool {
     for (me, peer) in [(&ends[0], &ends[1]), (&ends[1], &ends[0])] {
         assert!(!me.sink.streams().is_empty(), "{:?}", me.outcome);

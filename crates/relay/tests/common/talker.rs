@@ -1,4 +1,4 @@
-//! A client by hand: a session and its connection, frame by frame.
+//! A client that sends and receives frames one at a time: a session and its connection.
 #![allow(clippy::unwrap_used)]
 
 use std::{
@@ -10,17 +10,17 @@ use std::{
 use sealwright_relay::{Address, client::Session};
 use sealwright_session::frame::{HEADER, Header};
 
-/// A client that never connects again.
+/// A client that never reconnects.
 pub(crate) struct Talker {
     session: Session,
     stream: TcpStream,
     received: Vec<u8>,
-    /// Frames that anybody on the way has seen: one that arrived, and one that did not.
+    /// Frames that an observer has seen: one that arrived, and one that did not.
     seen: [Vec<u8>; 2],
 }
 
 impl Talker {
-    /// Connects, and lets the relay know where it is.
+    /// Connects, and sends a frame so that the relay binds the session to the connection.
     pub(crate) fn new(session: Session) -> Talker {
         let stream = TcpStream::connect(session.frames).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
@@ -50,7 +50,7 @@ impl Talker {
         self.stream.write_all(&frame).unwrap();
     }
 
-    /// The next frame, which must open: its sender and data.
+    /// Sender and data of the next frame, which must open.
     pub(crate) fn receive(&mut self) -> (Address, Vec<u8>) {
         loop {
             if let Some(header) = self.received.first_chunk::<HEADER>() {

@@ -1,4 +1,4 @@
-//! A folder as `serve --init` makes it, and a relay that serves from it.
+//! A folder made by `serve --init`, and a relay that serves from it.
 #![allow(clippy::unwrap_used)]
 #![allow(dead_code, reason = "each test program uses a part")]
 
@@ -12,7 +12,7 @@ use sealwright_relay::{
 
 use crate::output::Shared;
 
-/// A folder as `serve --init` makes it, for these clients; the configuration allows `allowed`.
+/// A folder made by `serve --init` for these clients, with a configuration that allows `allowed`.
 pub(crate) fn folder(clients: &[&str], allowed: &str) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
     let names: Vec<String> = clients.iter().map(|&name| name.to_owned()).collect();
