@@ -30,7 +30,7 @@ impl Identity {
         })
     }
 
-    /// Opens the session of this name, and shows the keys that the relay granted: what an attacker has who is a client.
+    /// Opens the session of this name, and also returns its grant: the keys that an attacker has who is a client.
     ///
     /// # Errors
     /// When the relay cannot be reached or refuses.

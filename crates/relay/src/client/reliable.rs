@@ -8,7 +8,7 @@
 //! |---|---|---|---|
 //! | 1 data | sender's | of the first byte | bytes |
 //! | 2 end | sender's | after the last byte | nothing |
-//! | 3 acknowledgement | receiver's | bytes written so far | the longest data that the sender of this takes (2 bytes; 512 at least); how many bytes from the offset on it keeps (4); ranges that it has beyond the offset: first byte, byte after the last (8 each); the number of the stream of who sends this (8) |
+//! | 3 acknowledgement | receiver's | bytes written so far | the most data in a message that its sender accepts (2 bytes; at least 512); how many bytes from the offset on it keeps (4); ranges that it has beyond the offset: first byte, byte after the last (8 each); the number of its sender's own stream (8) |
 //! | 4 acknowledgement of the end | receiver's | bytes written | likewise |
 //! | 5 goodbye | sender's | any | nothing |
 //! | 6 open | sender's | 0 | the sender's name, a line feed, the receiver's name |

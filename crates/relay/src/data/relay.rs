@@ -170,7 +170,7 @@ impl Relay {
         let _ = self.shared.remote.set(remote);
     }
 
-    /// Who spoke to whom and may not, a few of them.
+    /// Takes the pairs of sender and receiver that were denied since the last call: a bounded number of them.
     pub(crate) fn denials(&self) -> Vec<(Address, Address)> {
         self.shared.denials.take()
     }

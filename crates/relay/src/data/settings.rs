@@ -11,8 +11,8 @@ pub struct Settings {
     pub max_frame: usize,
     /// The most connections at once; others are refused.
     pub max_connections: usize,
-    /// The most bytes queued for one connection; further frames are dropped. Senders wait when it is half full. What one of them brings until
-    /// then fits if half is 64 KiB and the longest frame, or more.
+    /// The most bytes queued for one connection; further frames are dropped. Senders wait when it is more than half
+    /// full. If half of it is at least 64 KiB and the longest frame, what one sender brings until it waits always fits.
     pub queue: usize,
     /// The most memory that the queues of all connections take together. When three quarters of it are used, each
     /// connection may queue no more than the longest frame.

@@ -24,11 +24,11 @@ const CLIENTS_WAIT: f64 = 60.0;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConnectionBudget {
-    /// So many.
+    /// The number of connections.
     pub connections: usize,
     /// The memory that all their queues may take together.
     pub queues: u64,
-    /// If they are fewer than the configuration allows: what to change.
+    /// A hint, if they are fewer than the configuration allows.
     pub hint: Option<String>,
 }
 

@@ -73,7 +73,7 @@ pub enum ValueError {
         /// The line, from 1.
         line: usize,
     },
-    /// What should name a file is a key itself. It is not repeated.
+    /// A setting that must name a file contains a key. It is not repeated.
     #[error("{0} must name a file; its value looks like a key")]
     NoFileName(&'static str),
     /// A file of names cannot be read.

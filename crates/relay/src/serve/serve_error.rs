@@ -34,11 +34,11 @@ pub enum ServeError {
         sessions: u32,
         /// Whether there are other nodes, whose messages wait.
         nodes: bool,
-        /// What all of these take.
+        /// The memory that all of these need.
         needed: u64,
-        /// What the buffers of one connection may take.
+        /// The memory that the buffers of one connection may take.
         connection: usize,
-        /// What there is.
+        /// The configured memory.
         budget: u64,
     },
     /// The relay cannot listen at an address.
@@ -49,10 +49,10 @@ pub enum ServeError {
         /// Why.
         error: io::Error,
     },
-    /// What the relay would listen with for operators is something else than a socket.
+    /// The file at the path of the operators' socket is not a socket.
     #[error("{}: this file is not a socket, so the relay does not replace it", .0.display())]
     NoSocket(PathBuf),
-    /// What the relay would listen with for operators has a path that no socket can have.
+    /// No socket can have the path that is configured for operators.
     #[error("{}: this path is too long for a socket", .0.display())]
     LongPath(PathBuf),
     /// The socket for operators cannot be made.

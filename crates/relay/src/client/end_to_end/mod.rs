@@ -1,5 +1,5 @@
-//! A stream that the relay cannot read: sealed between the two clients with their key pairs, inside the stream that the
-//! relay carries.
+//! A stream that the relay cannot read: sealed between the two clients under their key pairs, inside the stream that
+//! the relay carries.
 //!
 //! Each side sends, as the bytes of its stream:
 //!
@@ -10,12 +10,13 @@
 //!    is its kind: 0 data, 1 the end, 2 new keys: another encapsulation to the fresh key, in PSK mode with a secret
 //!    exported from the keys before, 3 the receipt: how many bytes of data came from the other side (8 bytes).
 //!
-//! A receipt says that the other side's end came, and that everything before it is written. Each side sends one, as its
-//! last record: behind its own end, as soon as the other's end has come. So the end of a side that has nothing more to
-//! say waits for nothing, and no receipt waits for another. What the relay acknowledges proves nothing.
+//! A receipt confirms that the other side's end has arrived and that everything before it was written. Each side sends
+//! one, as its last record: after its own end, as soon as the other's end has arrived. A side with nothing more to send
+//! can therefore end at once, and no receipt waits for another. The relay's acknowledgements prove nothing.
 //!
-//! HPKE is of RFC 9180, with X-Wing, SHAKE256 and ChaCha20-Poly1305. Who does not have the secret keys of both named
-//! public keys cannot make or open a record; records are numbered, so none is lost, repeated or moved unnoticed.
+//! HPKE is that of RFC 9180, with X-Wing, SHAKE256 and ChaCha20-Poly1305. Only the holders of the secret keys that
+//! belong to the two named public keys can make or open a record. Records are numbered, so none can be lost, repeated
+//! or moved unnoticed.
 
 mod agreement;
 #[cfg(feature = "fuzz")]
@@ -35,7 +36,7 @@ use agreement::Shared;
 pub use opening::Opening;
 pub use sealing::Sealing;
 
-/// After so many bytes of text there are new keys.
+/// Bytes of plaintext after which a side switches to new keys.
 const REKEY_BYTES: u64 = 64 << 20;
 
 /// Both directions of a stream that is sealed end to end.
@@ -61,8 +62,8 @@ impl EndToEnd {
         Ok(EndToEnd(Arc::new(Shared::new(own, peer, names, rekey)?)))
     }
 
-    /// What is read from `input`, sealed. To be read in another thread than the one that writes to what
-    /// [`EndToEnd::opening`] returns: it waits for the other side's keys.
+    /// Seals what is read from `input`. The result must be read on another thread than the one that writes to
+    /// [`EndToEnd::opening`], because reading waits for the other side's keys.
     pub fn sealing<R: Read>(&self, input: R) -> Sealing<R> {
         Sealing::new(self.0.clone(), input)
     }
@@ -72,7 +73,8 @@ impl EndToEnd {
         Opening::new(self.0.clone(), output)
     }
 
-    /// What is missing when both sides have sent all they have: the peer's receipt. `None` before that, and once it came.
+    /// The error that the peer's receipt is missing, once both sides have sent everything else. `None` before that, and
+    /// once the receipt has arrived.
     pub fn missing_receipt(&self) -> Option<io::Error> {
         let state = self.0.state();
         (state.ended && state.end_sent && !state.confirmed).then(|| EndToEndError::Unconfirmed.into())
