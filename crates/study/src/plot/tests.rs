@@ -187,7 +187,7 @@ fn what_cannot_be_drawn_says_why() {
             Question { over: over("cbc"), ..ask("bus.width", "cycles", None) },
             "no row has scheme.name=cbc: there are clear, gcm",
         ),
-        (one, Question { log_y: true, ..ask("machine.seed", "cycles", None) }, "cycles has 0, and a logarithmic axis"),
+        (one, Question { log_y: true, ..ask("machine.seed", "cycles", None) }, "cycles has 0, but a logarithmic axis"),
         ("a,b\n1,\n", ask("a", "b", None), "column b is empty in every row"),
     ];
     for (text, question, expected) in cases {
