@@ -14,17 +14,17 @@ use crate::{
     mosi::{Action, Event, State},
 };
 
-/// What happened on a line that a node asked for.
+/// The result of performing the accesses that waited for a line.
 struct Performed {
     filled: Filled,
     /// Whether an access that joined wrote.
     wrote: bool,
-    /// Accesses from the first one on that needs more than the line's rights.
+    /// The accesses not performed: the first that needs more rights than the line has, and all after it.
     left: Vec<Access>,
 }
 
 impl Coherence {
-    /// The node's own request is ordered, and its data is already here.
+    /// Completes a request that is ordered after its data has arrived.
     pub(super) fn finish_saved(
         &mut self,
         node: usize,
@@ -41,7 +41,7 @@ impl Coherence {
         Ok(Some(filled))
     }
 
-    /// The owner may write: only its address went over the bus.
+    /// Completes an upgrade of the owner, for which only the address crossed the bus.
     pub(super) fn finish_upgrade(
         &mut self,
         node: usize,
@@ -87,7 +87,7 @@ impl Coherence {
             return Ok(Arrival::Saved);
         }
         let Some(mut mshr) = self.free(node, line, context) else { return Ok(Arrival::Unexpected) };
-        // Used once or kept: the access happens on the line in its place
+        // The line is filled with these rights for its accesses, even if the node gives it up right afterwards
         let rights = match (state, cell.next) {
             (State::IS_D_I, _) => State::S,
             (_, State::I | State::O) | (State::IM_D_S | State::IE_D_S, _) => State::M,
@@ -106,7 +106,7 @@ impl Coherence {
         Ok(Arrival::Used { filled, text, forwards, back })
     }
 
-    /// Accesses that waited happen now, in their order, up to the first that needs more than the line's rights.
+    /// Performs the accesses that waited, in program order, up to the first that needs more rights than the line has.
     fn complete(
         &mut self,
         node: usize,
@@ -133,7 +133,7 @@ impl Coherence {
         Performed { filled: Filled { completion, waits: mshr.waits }, wrote, left }
     }
 
-    /// A line that was asked for to read is there, and is now asked for to write.
+    /// Requests a line for writing that has arrived for reading, for the stores that joined the read.
     fn ask_again(
         &mut self,
         node: usize,

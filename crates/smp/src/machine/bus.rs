@@ -1,4 +1,4 @@
-//! The bus: requests that wait for it, the arbiter, the order of commands, and who holds the data lines.
+//! The bus: waiting requests, the arbiter, the order of commands, and the occupancy of address and data lines.
 
 use super::{
     context::Context,
@@ -19,23 +19,25 @@ pub(super) struct Bus {
     nodes: usize,
     /// Bytes of a line.
     line: u64,
-    /// Whether requests go to their lines' homes, over links.
+    /// Whether requests go to their lines' homes, over links: then only the table of requests is used.
     links: bool,
     waiting: Vec<Waiting>,
-    /// When the arbiter will decide.
+    /// The cycles for which an arbitration is scheduled.
     decisions: Vec<Cycle>,
+    /// Requests in flight, by index, and the indices that are free.
     requests: Vec<Option<Request>>,
     free: Vec<usize>,
+    /// The node that was granted the bus last, for round robin.
     last: usize,
     /// When the address lines are free again.
     address_free: Cycle,
     /// When the data lines are free again.
     data_free: Cycle,
-    /// In atomic mode: a transaction holds the bus.
+    /// Whether a transaction holds the bus, in atomic mode.
     held: bool,
-    /// Lines of write-backs that were ordered and have not reached memory, by request.
+    /// Lines of write-backs that have not reached memory yet, each with the index of its request.
     carried: Vec<(usize, [u8; LONGEST_LINE])>,
-    /// When each node, and memory, has seen its last command, where they see commands at different times.
+    /// With snoop skew: when each node, and after the nodes memory, sees its latest command.
     last_seen: Vec<Cycle>,
 }
 
@@ -43,7 +45,7 @@ pub(super) struct Bus {
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     node: usize,
-    /// When it asked.
+    /// From when on it takes part in arbitration.
     at: Cycle,
     index: usize,
 }
@@ -69,7 +71,8 @@ impl Bus {
         }
     }
 
-    /// A request enters the queue of the address bus, or leaves for its line's home; its access happens at `time`.
+    /// Issues the request of an access at `time`: it enters the queue of the address bus, or departs for its line's
+    /// home.
     pub(super) fn request(&mut self, request: Request, time: Cycle, schedule: &mut Schedule) {
         let (node, at) = (request.node, time + self.config.issue);
         let index = self.keep(request);
@@ -98,7 +101,7 @@ impl Bus {
         self.address_free
     }
 
-    /// A command that no node sent takes the address lines now.
+    /// Puts a forged command on the address lines now.
     pub(super) fn inject(&mut self, request: Request, context: &mut Context) -> usize {
         let busy = self.config.address.max(1);
         self.address_free = context.schedule.now() + busy;
@@ -111,12 +114,12 @@ impl Bus {
         self.requests[index]
     }
 
-    /// A request is ordered, with all that follows from its place.
+    /// Stores a request whose order is now fixed.
     pub(super) fn ordered(&mut self, index: usize, request: Request) {
         self.requests[index] = Some(request);
     }
 
-    /// The arbiter shall decide at `at`, once for all that ask.
+    /// Schedules an arbitration at `at`, unless there is one already.
     fn decide(&mut self, at: Cycle, schedule: &mut Schedule) {
         if !self.decisions.contains(&at) {
             self.decisions.push(at);
@@ -124,7 +127,7 @@ impl Bus {
         }
     }
 
-    /// Gives the bus to a request that waits, if the bus is free.
+    /// Grants the bus to a waiting request, if the bus is free.
     pub(super) fn arbitrate(&mut self, context: &mut Context) {
         let schedule = &mut context.schedule;
         let now = schedule.now();
@@ -133,7 +136,7 @@ impl Bus {
             return;
         }
         if self.address_free > now {
-            // Requests that came meanwhile are served then
+            // Arbitrate among the waiting requests once the address lines are free
             if self.waiting.iter().any(|waiting| waiting.at <= now) {
                 self.decide(self.address_free, schedule);
             }
@@ -148,11 +151,11 @@ impl Bus {
         let Some((_, _, place)) = ready.map(|(place, waiting)| (turn(waiting.node), waiting.at, place)).min() else {
             return;
         };
-        // A node's own requests keep their order
+        // By age within a node: its own requests keep their order
         let Waiting { index, .. } = self.waiting.remove(place);
         let Some(request) = self.requests[index] else { return };
         self.last = request.node;
-        // A line that is written back follows its address on the same lines
+        // The line of a write-back follows its address on the address lines
         let carries = if request.command == Command::PutX && !request.clean { self.data_cycles(0) } else { 0 };
         let busy = self.config.address.max(1) + carries;
         self.address_free = now + busy;
@@ -164,7 +167,7 @@ impl Bus {
         }
     }
 
-    /// A write-back carries its line with its address.
+    /// Attaches its line to a write-back.
     pub(super) fn carry(&mut self, index: usize, text: [u8; LONGEST_LINE]) {
         self.carried.push((index, text));
     }
@@ -180,7 +183,8 @@ impl Bus {
         Some(self.carried.swap_remove(place).1)
     }
 
-    /// Every node, and memory after them, sees the command at a time of its own; all see commands in one order.
+    /// With snoop skew: every node, and memory, sees the command at a time of its own. All see commands in the same
+    /// order.
     pub(super) fn spread(&mut self, index: usize, context: &mut Context) {
         if let Some(request) = &mut self.requests[index] {
             request.unseen = self.nodes + 1;
@@ -204,13 +208,13 @@ impl Bus {
         }
     }
 
-    /// A request that all nodes have seen.
+    /// Frees the index of a request that all nodes have seen.
     pub(super) fn forget(&mut self, index: usize) {
         self.requests[index] = None;
         self.free.push(index);
     }
 
-    /// In atomic mode, the transaction has ended.
+    /// The transaction that holds the bus in atomic mode has ended.
     pub(super) fn release(&mut self, schedule: &mut Schedule) {
         if self.held {
             self.held = false;
@@ -218,7 +222,7 @@ impl Bus {
         }
     }
 
-    /// Takes the data lines for `cycles`: when the line begins to cross.
+    /// Reserves the data lines for `cycles`; returns when the line begins to cross.
     pub(super) fn take_data(&mut self, cycles: u64, context: &mut Context) -> Cycle {
         let start = context.schedule.now().max(self.data_free);
         self.data_free = start + cycles;

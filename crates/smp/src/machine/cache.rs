@@ -1,44 +1,44 @@
-//! A set-associative array of tags with tree pseudo-LRU. It knows lines by number and three stable states; what a
-//! line holds lies in its node's frames.
+//! A set-associative tag array with tree pseudo-LRU replacement. It stores line numbers and stable states; the bytes of
+//! the lines are in the node's frames.
 
 use crate::mosi::State;
 
-/// Where an entry stands in its level.
+/// Index of an entry in its level: ways of a set are adjacent.
 pub(super) type Slot = usize;
 
 /// One level of a node's hierarchy.
 ///
-/// An entry is `line << 3 | state` with S = 1, O = 2, E = 3, M = 4, and 0 where nothing is: so a look-up is one `xor` and
-/// one comparison a way, which is what the simulator does most of all.
+/// An entry is `line << 3 | state` with S = 1, O = 2, E = 3, M = 4, or 0 if it is empty. So a look-up, the simulator's
+/// most frequent operation, takes one `xor` and one comparison per way.
 #[derive(Clone, Debug)]
 pub(super) struct Level {
     entries: Vec<u64>,
     /// Number of the frame that holds each entry's bytes.
     frames: Vec<u32>,
-    /// One bit an inner node of each set's tree: which half was used longer ago.
+    /// The pseudo-LRU tree of each set, one bit per inner node: which half was used longer ago.
     trees: Vec<u32>,
     ways: usize,
     /// Binary logarithm of the ways.
     shift: u32,
     sets: u64,
-    /// For each way, the tree's bits that its use keeps, and those that it sets.
+    /// For each way, the masks that its use applies to the tree: bits to keep, and bits to set.
     touch: Vec<(u32, u32)>,
     /// The slot that was used last.
     last: Slot,
-    /// For each set, the slot where a line was found last: mostly the next one is there too.
+    /// For each set, the slot of the last hit, which is tried first.
     likely: Vec<u32>,
-    /// How often a slot was given another line or state.
+    /// Number of changes of any slot's line or state.
     changes: u64,
 }
 
-/// An entry that had to make room.
+/// A line and its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) line: u64,
     pub(super) state: State,
 }
 
-/// What a line's code is at least that may be read, and that may be written without the protocol's table.
+/// The least state codes of a line that may be read, and of one that may be written, without the protocol's table.
 pub(super) const READABLE: u64 = 1;
 pub(super) const WRITABLE: u64 = 4;
 
@@ -87,7 +87,8 @@ impl Level {
         (line & self.sets) as usize * self.ways
     }
 
-    /// The slot of `line`, if its state is at least `least`: 1 to read, 3 to write. That it was looked for leaves no mark.
+    /// The slot of `line`, if its state's code is at least `least`: [`READABLE`] or [`WRITABLE`]. Does not mark it as
+    /// used.
     #[inline]
     pub(super) fn hit(&mut self, line: u64, least: u64) -> Option<Slot> {
         let wanted = line << 3;
@@ -103,13 +104,13 @@ impl Level {
         Some(slot)
     }
 
-    /// Grows whenever a slot is given another line or state: as long as it stays, what was found hits.
+    /// Number of changes of any slot's line or state: while it stays the same, slots found earlier still hit.
     #[inline]
     pub(super) fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// Marks a slot as used now, which for the one used last has been done.
+    /// Marks a slot as used now, unless it is the one marked last.
     #[inline]
     pub(super) fn use_again(&mut self, slot: Slot) {
         if slot != self.last {
@@ -126,7 +127,7 @@ impl Level {
         *tree = *tree & keep | set;
     }
 
-    /// The slot of `line`, without marking it.
+    /// The slot of `line` in any state, without marking it as used.
     pub(super) fn find(&self, line: u64) -> Option<Slot> {
         let base = self.base(line);
         let wanted = line << 3;
@@ -136,7 +137,7 @@ impl Level {
             .map(|way| base + way)
     }
 
-    /// The slot where `line` would go: an empty one, else the one used longest ago.
+    /// The slot where `line` would go: an empty one, else the pseudo-LRU victim.
     pub(super) fn place(&self, line: u64) -> Slot {
         let base = self.base(line);
         if let Some(way) = self.entries[base..base + self.ways].iter().position(|entry| entry & 7 == 0) {
@@ -153,13 +154,13 @@ impl Level {
         base + low
     }
 
-    /// What stands in a slot.
+    /// The line in a slot, if there is one.
     pub(super) fn entry(&self, slot: Slot) -> Option<Entry> {
         let entry = self.entries[slot];
         (entry & 7 != 0).then(|| Entry { line: entry >> 3, state: state(entry) })
     }
 
-    /// Puts `line` into a slot, or with state I nothing.
+    /// Puts `line` into a slot; with state I, empties the slot.
     pub(super) fn put(&mut self, slot: Slot, line: u64, state: State) {
         self.changes += 1;
         self.entries[slot] = if state == State::I { 0 } else { line << 3 | code(state) };
@@ -182,7 +183,7 @@ impl Level {
     }
 }
 
-/// The bits of a tree over `ways` that the use of `way` keeps and sets: on its path, each points the other way.
+/// The tree's bits that the use of `way` keeps and sets: each bit on its path then points away from it.
 fn path(ways: usize, way: usize) -> (u32, u32) {
     let (mut keep, mut set) = (u32::MAX, 0);
     let (mut node, mut half, mut rest) = (0, ways / 2, way);

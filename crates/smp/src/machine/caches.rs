@@ -1,4 +1,4 @@
-//! The caches of all nodes: how lines move between the levels of a node, and the accesses to them.
+//! The caches of all nodes: accesses, movement of lines between the levels of a node, and evictions.
 
 use super::{
     bus::Bus,
@@ -31,7 +31,7 @@ pub(super) struct Caches {
     /// Bytes of a line, and their binary logarithm.
     pub(super) line: usize,
     pub(super) shift: u32,
-    /// Nodes that may have a line, or have a transaction on it: those that do are among them.
+    /// For each line, a superset of the nodes that have a copy of it or a transaction on it.
     present: Numbered<Set>,
 }
 
@@ -52,13 +52,13 @@ impl Caches {
         self.present.get(&line).copied().unwrap_or_default()
     }
 
-    /// A node asks for a line.
+    /// Records that a node requests a line.
     pub(super) fn asks(&mut self, node: usize, line: u64) {
         let present = self.present.entry(line).or_default();
         *present = present.with(node);
     }
 
-    /// A node has no more to do with a line.
+    /// Records that a node has neither a copy of a line nor a transaction on it.
     pub(super) fn gone(&mut self, node: usize, line: u64) {
         if let Some(present) = self.present.get_mut(&line) {
             *present = present.without(node);
@@ -88,7 +88,7 @@ impl Caches {
     ) -> Result<(), MachineError> {
         let Some((at, slot)) = self.nodes[node].find(line) else { return Ok(()) };
         if at != first {
-            // Making room may move other lines, but never this one: it is marked as used
+            // Marked as used, so that making room does not evict it
             self.nodes[node].level_mut(at).use_slot(slot);
             let place = self.make_room(node, first, line, Some((at, slot)), time, bus, context)?;
             let caches = &mut self.nodes[node];
@@ -99,8 +99,8 @@ impl Caches {
         Ok(())
     }
 
-    /// A free slot for `line` in a first level: its old line moves to the second, whose old line leaves the node. Where
-    /// the wanted line itself is in the way in the second level, the two change places.
+    /// Frees a slot for `line` in a first level: the line there moves to the second level, from which the line in its
+    /// way is evicted. If that line in the way is the `wanted` one, the two swap places.
     #[allow(clippy::too_many_arguments, reason = "a line's place, and the components that eviction reaches")]
     pub(super) fn make_room(
         &mut self,
@@ -136,7 +136,7 @@ impl Caches {
         Ok(place)
     }
 
-    /// The second level evicts a line, as the protocol says.
+    /// Evicts a line from the second level, according to the protocol's table.
     pub(super) fn evict(
         &mut self,
         node: usize,
@@ -156,7 +156,7 @@ impl Caches {
             let request = Request { clean, ..Request::new(node, Command::PutX, line, 0) };
             bus.request(request, time, &mut context.schedule);
         }
-        // A copy that is to be written needs no place until then
+        // An owner's copy whose upgrade is outstanding moves to the MSHR until the upgrade is ordered
         let kept = (cell.actions == [Action::Keep]).then(|| Box::new(copy(caches)));
         if let Some(mshr) = caches.mshrs.of_mut(line) {
             mshr.state = cell.next;
@@ -177,7 +177,7 @@ impl Caches {
         context: &mut Context,
     ) -> Result<(), MachineError> {
         let first = if mshr.access.kind == Operation::Fetch { At::Instructions } else { At::Data };
-        // An upgrade finds its old copy, which may be in any level
+        // On an upgrade, the old copy may be in any level
         self.nodes[node].set(mshr.line, State::I);
         let now = context.schedule.now();
         let place = self.make_room(node, first, mshr.line, None, now, bus, context)?;
@@ -188,8 +188,8 @@ impl Caches {
         Ok(())
     }
 
-    /// The access itself, on a line that is now in a first level with the rights it needs. With `stale`, a load may see
-    /// what was there before a write that has already happened.
+    /// Performs an access on a line in a first level that has the rights it needs. With `stale`, a load may return a
+    /// value older than the last write, and is not checked.
     pub(super) fn perform(
         &mut self,
         node: usize,

@@ -1,4 +1,4 @@
-//! The changes of a processor from one process to the next.
+//! Process switches.
 
 use super::{
     context::Context,
@@ -8,12 +8,12 @@ use super::{
 };
 use crate::{access::Access, engine::Cycle};
 
-/// A change of process.
+/// A process switch: the new process, and when it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Change {
     pub(super) process: usize,
     pub(super) at: Cycle,
-    /// Whether its source was never asked for accesses.
+    /// Whether its source has not been read yet.
     pub(super) fresh: bool,
 }
 
@@ -23,7 +23,7 @@ impl Processors {
         self.cores[node].threads.process
     }
 
-    /// Has the schedule tell when the first processes have had their time.
+    /// Schedules the end of each processor's first time slice.
     pub(super) fn first_slices(&self, context: &mut Context) {
         if self.processes.count > 1 && self.processes.quantum > 0 {
             (0..self.cores.len())
@@ -31,8 +31,8 @@ impl Processors {
         }
     }
 
-    /// A processor's process has had its time, unless the processor has changed since. Whether it can change at once; else it
-    /// does when its access is done.
+    /// A time slice ends, unless the processor has switched since it was scheduled. Returns whether the processor can
+    /// switch at once; otherwise it switches when its current access is done.
     pub(super) fn expire(&mut self, node: usize, change: u64) -> bool {
         let core = &mut self.cores[node];
         let now = core.threads.changes == change;
@@ -40,12 +40,12 @@ impl Processors {
         now && core.activity == Activity::Running
     }
 
-    /// Whether a change of process is due.
+    /// Whether a process switch is due; clears it.
     pub(super) fn due(&mut self, node: usize) -> bool {
         std::mem::take(&mut self.cores[node].threads.due)
     }
 
-    /// Its process waits for other processors.
+    /// Marks a processor's process as waiting for other processors.
     pub(super) fn block(&mut self, node: usize) {
         self.cores[node].threads.blocked = true;
     }
@@ -56,8 +56,8 @@ impl Processors {
         core.threads.blocked || core.activity == Activity::Finished
     }
 
-    /// A thread that waited for others may go on at `at`: `true` if its processor runs it, so that its access is to be
-    /// completed now.
+    /// A thread that waited for others may continue at `at`. Returns whether its processor is running it, so that the
+    /// caller has to complete its access.
     pub(super) fn wake(&mut self, node: usize, process: usize, at: Cycle, context: &mut Context) -> bool {
         let threads = &mut self.cores[node].threads;
         if threads.process == process {
@@ -65,7 +65,7 @@ impl Processors {
             return true;
         }
         if let Some(parked) = threads.parked.iter_mut().find(|parked| parked.process == process) {
-            // What it waited for is done
+            // Its synchronisation is done: go to the next access
             let counters = &mut context.counters.nodes[node];
             parked.at += 1;
             let next = parked.accesses.get(parked.at);
@@ -75,7 +75,7 @@ impl Processors {
         false
     }
 
-    /// Changes to the next process that can run; `None` if there is none.
+    /// Switches to the next process that can run; `None` if there is none.
     pub(super) fn change(&mut self, node: usize, context: &mut Context) -> Option<Change> {
         self.touch(node);
         let (switch, quantum, now) = (self.processes.switch, self.processes.quantum, context.schedule.now());

@@ -15,7 +15,7 @@ pub struct InvariantError {
     pub cycle: Cycle,
 }
 
-/// Memory as a machine without caches would have it.
+/// Reference memory: the contents as a machine without caches would have them.
 #[derive(Debug)]
 pub(super) struct Checker {
     pub(super) image: Image,
@@ -24,7 +24,7 @@ pub(super) struct Checker {
     pub(super) first: Option<InvariantError>,
     /// How long after a write nodes may still read what was there before: 0 where all see a write at one time.
     stale: u64,
-    /// What was overwritten lately, where that may still be read: when, where, and the byte.
+    /// Bytes overwritten recently that may still be read: when, the address, and the old byte.
     overwritten: VecDeque<(Cycle, u64, u8)>,
 }
 
@@ -70,7 +70,7 @@ impl Checker {
         }
     }
 
-    /// Whether all nodes see a write at one time, so that copies agree at any time.
+    /// Whether all nodes see a write at the same time, so that copies always agree.
     pub(super) fn at_once(&self) -> bool {
         self.stale == 0
     }

@@ -1,4 +1,5 @@
-//! What the protocol's table makes the nodes do: for accesses of their own processors, and for commands on the bus.
+//! The coherence controllers: they apply the protocol's table to the accesses of their own processors and to snooped
+//! commands.
 
 use super::{
     bus::Bus,
@@ -19,41 +20,41 @@ use crate::{
     protocol::has_copy,
 };
 
-/// The protocol at work in all nodes.
+/// The coherence controllers of all nodes.
 pub(super) struct Coherence {
     pub(super) caches: Caches,
     pub(super) first_hit: u64,
     second_hit: u64,
     timeout: u64,
-    /// Registers of a node: with one, its processor waits for each line.
+    /// MSHRs per node. With one, misses are blocking.
     mshrs: usize,
 }
 
-/// What becomes of an access that does not hit the first level.
+/// The result of an access that does not hit the first level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Attempt {
-    /// It is done, or under way; the processor goes on at this cycle.
+    /// Done, or a non-blocking miss: the processor continues at this cycle.
     Done(Cycle),
     /// The processor waits for the line.
     Missed,
-    /// The processor waits for what is under way before it can ask.
+    /// The processor waits for an outstanding line, and then tries again.
     Stalled(Stall),
     /// The line is in a transaction: the processor tries again later.
     Refused,
 }
 
-/// An access that waited is done: its processor goes on.
+/// A processor's current access is done, and it continues at cycle `at`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Completion {
     pub(super) node: usize,
     pub(super) at: Cycle,
 }
 
-/// The line of a request is there, and accesses that waited for it are done.
+/// A request has its line, and the accesses that waited for it have been performed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Filled {
     pub(super) completion: Completion,
-    /// Whether the processor waits for it; else it has gone on.
+    /// Whether the miss was blocking: the processor waits for it.
     pub(super) waits: bool,
 }
 
@@ -62,17 +63,17 @@ pub(super) struct Filled {
 pub(super) struct Snooped {
     /// The line that it sends to the requestor.
     pub(super) sends: Option<[u8; LONGEST_LINE]>,
-    /// Memory takes that line too.
+    /// Whether memory takes that line too.
     pub(super) back: bool,
     pub(super) filled: Option<Filled>,
-    /// The node has no more to do with the line.
+    /// Whether the node has neither a copy of the line nor a transaction on it any more.
     pub(super) gone: bool,
 }
 
 /// A request of a node, and the accesses that wait for it.
 pub(super) struct Asked {
     pub(super) line: u64,
-    /// The state of the line until now, and what the access does there.
+    /// The line's state before the request, and the table's transition for the access.
     pub(super) state: State,
     pub(super) cell: Transition,
     pub(super) access: Access,
@@ -80,15 +81,15 @@ pub(super) struct Asked {
     pub(super) waits: bool,
 }
 
-/// What a line does at its requestor.
+/// The result of a line's arrival at its requestor.
 #[derive(Debug)]
 pub(super) enum Arrival {
-    /// No request waits for it: it was sent twice, or held back.
+    /// No request waits for it: it was sent again, or an attacker had held it back.
     Unexpected,
     /// It is kept until the node's own request is ordered.
     Saved,
-    /// The access is done; then the line, as it now is, goes to the nodes that asked meanwhile.
-    /// Memory may take it too.
+    /// The accesses have been performed. The line, as it is after them, goes to the requests in `forwards`, which were
+    /// ordered meanwhile, and to memory if `back` is set.
     Used { filled: Filled, text: [u8; LONGEST_LINE], forwards: Vec<(usize, u64)>, back: bool },
 }
 
@@ -128,14 +129,14 @@ impl Coherence {
             [Action::Hit]
                 if state == State::E && event == Event::Store && self.caches.nodes[node].data.find(line).is_some() =>
             {
-                // The only copy: its node writes without asking
+                // The only copy: its node may write without a request
                 self.caches.nodes[node].set(line, State::M);
                 self.caches.perform(node, access, At::Data, false, time, &mut context.checker);
                 Ok(Attempt::Done(time + self.first_hit))
             }
             [Action::Hit] => {
                 self.caches.nodes[node].set(line, cell.next);
-                // Another level has it
+                // Another cache of the node has it
                 let first = if access.kind == Operation::Fetch { At::Instructions } else { At::Data };
                 context.counters.nodes[node].second_hits += 1;
                 self.caches.pull(node, line, first, time, bus, context)?;
@@ -147,7 +148,7 @@ impl Coherence {
                 if self.caches.nodes[node].mshrs.held() >= self.mshrs {
                     return Ok(Attempt::Stalled(Stall::Full));
                 }
-                // Nothing goes on without its instructions
+                // Instruction fetches always block
                 let waits = self.mshrs == 1 || access.kind == Operation::Fetch;
                 context.counters.nodes[node].primary += 1;
                 let asked = Asked { line, state, cell, access: *access, joined: Vec::new(), waits };
@@ -158,7 +159,7 @@ impl Coherence {
         }
     }
 
-    /// A node asks for a line at cycle `time`.
+    /// Takes an MSHR and issues a node's request for a line at cycle `time`.
     pub(super) fn ask(&mut self, node: usize, asked: Asked, time: Cycle, bus: &mut Bus, context: &mut Context) {
         let Asked { line, state, cell, access, joined, waits } = asked;
         let counters = &mut context.counters.nodes[node];
@@ -193,7 +194,7 @@ impl Coherence {
         }
     }
 
-    /// A node sees a command.
+    /// A node snoops a command and takes the protocol's transition.
     pub(super) fn snoop(
         &mut self,
         node: usize,
@@ -213,7 +214,7 @@ impl Coherence {
             (Command::GetX, false) => Event::OtherGetx,
             (Command::PutX, false) => Event::OtherPutx,
         };
-        // Most nodes have no copy of most lines
+        // Fast path: most nodes have no copy of most lines
         if state == State::I && request.node != node {
             snooped.gone = true;
             return Ok(snooped);
@@ -232,7 +233,7 @@ impl Coherence {
                         mshr.forwards.push((request.node, request.number));
                     }
                 }
-                // The line belongs to memory, or to the node that has become its owner
+                // The write-back is over: memory owns the line, or the node that has become its owner meanwhile
                 Action::Drop if event == Event::OwnPutx => caches.write_backs.retain(|entry| entry.line != line),
                 Action::Drop => {
                     caches.set(line, State::I);
@@ -262,7 +263,7 @@ impl Coherence {
         Ok(snooped)
     }
 
-    /// Whether no node but `node` has a copy of the line or will have one by what is ordered already.
+    /// Whether no node but `node` has a copy of the line, or will have one through a command that is ordered already.
     pub(super) fn alone(&self, node: usize, line: u64) -> bool {
         let mut others = self.caches.present(line).without(node).iter();
         others.all(|other| !has_copy(self.caches.nodes[other].state(line)))
@@ -273,7 +274,7 @@ impl Coherence {
         self.caches.nodes[node].write_backs.iter().find(|entry| entry.line == line).map(|entry| entry.text)
     }
 
-    /// When the invalidations that a request caused have all been acknowledged to its node.
+    /// Records the cycle at which all invalidations that a request causes will have been acknowledged to its node.
     pub(super) fn acknowledge(&mut self, request: Request, at: Cycle) {
         let mshr = self.caches.nodes[request.node].mshrs.asked_mut(request.number);
         if let Some(mshr) = mshr.filter(|mshr| mshr.line == request.line) {
@@ -281,19 +282,19 @@ impl Coherence {
         }
     }
 
-    /// When the request that a line answers may use it; `None` if it waits no more.
+    /// The cycle from which on a request may use the line that `message` brings; `None` if it is no longer outstanding.
     pub(super) fn acknowledged(&self, message: &Message) -> Option<Cycle> {
         self.caches.nodes[message.node].mshrs.asked(message.request).map(|mshr| mshr.acknowledged)
     }
 
-    /// How often the request of that number has timed out, if `node` still waits for it.
+    /// Counts a timeout of a request: returns how often it has timed out, or `None` if it is no longer outstanding.
     pub(super) fn timed_out(&mut self, node: usize, request: u64) -> Option<u32> {
         let mshr = self.caches.nodes[node].mshrs.asked_mut(request)?;
         mshr.timeouts += 1;
         Some(mshr.timeouts)
     }
 
-    /// Whether a command ends its transaction, because no data follows: a write-back, or an upgrade of the owner.
+    /// Whether a command completes its transaction because no data follows: a write-back, or an upgrade of the owner.
     pub(super) fn ends(&self, request: Request) -> bool {
         request.command == Command::PutX || self.caches.nodes[request.node].mshrs.asked(request.number).is_none()
     }

@@ -1,4 +1,5 @@
-//! Commands of the address bus, or over links to their line's home: their place in its order, what attackers do to them, and what nodes and memory make of them.
+//! Commands on the address bus, or over links to their line's home: their order, tampering with them, and what they
+//! cause in nodes and memory.
 
 use super::{
     Machine, network::Announcement, outcome::MachineError, request::Request, schedule::Event, transfers::Line,
@@ -17,7 +18,7 @@ impl Machine {
         request.order = count(&mut self.context.counters, request.command);
         request.tag = self.transfers.seal(&request.on_bus());
         let caches = &self.coherence.caches;
-        // What stays within the home crosses no link
+        // A command for a node at the home itself crosses no link, so it cannot be suppressed
         let home = self.network.as_ref().map(|network| network.links.home(request.line));
         let shares =
             |node: usize| caches.nodes[node].state(request.line) == State::S && home != Some(self.config.unit(node));
@@ -37,8 +38,8 @@ impl Machine {
         self.show(index, request)
     }
 
-    /// An attacker may put a command on the bus that no node sent, if the address lines are free: a request to write a line that
-    /// its owner has changed, in the name of a node on another chip that has no copy. That node does not see it.
+    /// Lets an attacker forge a command, if the address lines are free: a GetX for a line that its owner has modified,
+    /// in the name of a node on another chip that has no copy. That node does not see the command.
     pub(super) fn forge(&mut self) -> Result<(), MachineError> {
         let now = self.context.schedule.now();
         let Some(moment) = self.context.moment().filter(|_| self.bus.address_free() <= now) else { return Ok(()) };
@@ -60,7 +61,8 @@ impl Machine {
         self.show(index, request)
     }
 
-    /// Nodes and memory see a command, at once or each at a time of its own; over links, those nodes that the home tells.
+    /// Shows a command to nodes and memory: at once or, with snoop skew, to each at a time of its own; over links, to
+    /// the nodes that the home notifies.
     fn show(&mut self, index: usize, request: Request) -> Result<(), MachineError> {
         // On a bus, every node sees the command, and the owner answers by itself
         let owner = if self.network.is_some() { self.memory.owner(request.line) } else { None };
@@ -69,7 +71,7 @@ impl Machine {
             None => self.coherence.caches.present(request.line).with(request.node),
         };
         let announced = self.announce(&request, reached, owner);
-        // Over links, a write-back brought its line along
+        // Over links, a write-back has had its line attached since it departed
         if announced.is_none()
             && request.command == Command::PutX
             && !request.clean
@@ -92,7 +94,7 @@ impl Machine {
             }
         }
         if self.context.checker.is_some() {
-            // What nodes have hit until now comes before what the command makes of any of them
+            // The checker must see all hits up to now before any effect of the command
             reached.iter().for_each(|node| self.catch_up(node, self.context.schedule.now()));
         }
         let mut back = None;
@@ -101,7 +103,7 @@ impl Machine {
         }
         self.snoop_memory(index, request);
         if let Some((node, text)) = back {
-            // It has seen the request as one that its owner answers
+            // It learned of the request as the owner that answers it
             let at = announced.as_ref().map_or(self.context.schedule.now(), |announced| announced.at[node]);
             self.give_back(node, request.line, text, at);
         }
@@ -116,7 +118,7 @@ impl Machine {
         self.check_transaction(request.line)
     }
 
-    /// A node, or memory, sees a command later than others do.
+    /// With snoop skew: a node, or memory, sees a command at its own time.
     pub(super) fn snoop_late(&mut self, node: usize, index: usize) -> Result<(), MachineError> {
         let Some(request) = self.bus.get(index) else { return Ok(()) };
         if node < self.config.machine.processors {
@@ -131,8 +133,8 @@ impl Machine {
         Ok(())
     }
 
-    /// A node sees a command; the line that memory takes then too. Over links, what follows waits until the node has heard what its
-    /// home has `announced`.
+    /// A node snoops a command; returns the line that it sends if memory takes that too. Over links, effects are timed
+    /// from when the node receives the home's message (`announced`).
     fn snoop(
         &mut self,
         node: usize,
@@ -176,12 +178,12 @@ impl Machine {
     }
 }
 
-/// Whether units look at a command: not where schemes give commands no tags.
+/// Whether units check a command: only if it has a tag or is forged.
 fn tagged(request: &Request) -> bool {
     request.tag.is_some() || request.forged
 }
 
-/// Counts a command; its number among all of them.
+/// Counts a command; returns its number among all commands.
 fn count(counters: &mut Counters, command: Command) -> u64 {
     counters.commands += 1;
     match command {

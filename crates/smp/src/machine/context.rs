@@ -1,4 +1,4 @@
-//! What every component of the machine may use: the schedule, the counters, the checker, and the run's outcome.
+//! State that all components of the machine use: the schedule, the counters, the checker, and the run's outcome.
 
 use super::{
     checker::Checker,
@@ -15,11 +15,11 @@ pub(super) struct Context {
     pub(super) schedule: Schedule,
     pub(super) counters: Counters,
     pub(super) region: Region,
-    /// Memory jitter and snoop skew follow from it.
+    /// The source of memory jitter and snoop skew.
     pub(super) random: Random,
-    /// Compares values and checks invariants, where that is asked for.
+    /// Compares values and checks invariants, if enabled.
     pub(super) checker: Option<Checker>,
-    /// Where the bus is written to, where that is asked for.
+    /// Writes bus events, if enabled.
     pub(super) dump: Option<Dump>,
     /// How the run ended, once it has.
     pub(super) outcome: Option<Outcome>,
@@ -38,7 +38,7 @@ impl Context {
         }
     }
 
-    /// What an attacker knows who strikes now; `None` if the run has ended, and with it all chances.
+    /// What is recorded with a strike that happens now; `None` if the run has ended, so that no strike can happen.
     pub(super) fn moment(&self) -> Option<Moment> {
         let wrong_reads = self.checker.as_ref().map_or(0, |checker| checker.wrong_reads);
         self.outcome.is_none().then(|| Moment { cycle: self.schedule.now(), wrong_reads })

@@ -1,17 +1,17 @@
-//! The directory at each line's home node: which nodes have a copy of the line, or will have one by what is ordered already. Its owner
-//! is in the table of the memory that the home has too.
+//! The directory at each line's home: which nodes have a copy of the line, or will have one through a command that is
+//! ordered already. The owner is in the table of the memory at the same home.
 
 use super::{request::Request, set::Set};
 use crate::{memory::Numbered, message::Command};
 
-/// The directories of all homes. A line has one home, so they are one table.
+/// The directories of all homes. They are kept in one table, since a line has one home.
 #[derive(Debug, Default)]
 pub(super) struct Directory {
     holders: Numbered<Set>,
 }
 
 impl Directory {
-    /// Nodes that may have a copy: a node gives up a shared line without telling.
+    /// Nodes that may have a copy: a shared line is evicted without notifying the home.
     pub(super) fn holders(&self, line: u64) -> Set {
         self.holders.get(&line).copied().unwrap_or_default()
     }
@@ -21,7 +21,8 @@ impl Directory {
         self.holders(line).without(node).is_empty()
     }
 
-    /// A command is ordered: the nodes that it goes to, that of the request among them, where `owner` owns the line.
+    /// Updates the directory for a command that is ordered while `owner` owns the line; returns the nodes that it
+    /// reaches, the requestor included.
     pub(super) fn order(&mut self, request: &Request, owner: Option<usize>) -> Set {
         let own = Set::one(request.node);
         match request.command {

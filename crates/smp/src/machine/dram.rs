@@ -1,4 +1,4 @@
-//! Memory's banks: each has a row open, and does one request after the other.
+//! DRAM banks: each has at most one row open, and serves one request at a time.
 
 use crate::{config, engine::Cycle};
 
@@ -17,7 +17,7 @@ struct Bank {
     open: Option<u64>,
 }
 
-/// The banks. Lines go round them, row by row: neighbouring lines are in one row, neighbouring rows in two banks.
+/// The banks. Rows are interleaved over them: neighbouring lines are in one row, neighbouring rows in different banks.
 #[derive(Debug)]
 pub(super) struct Banks {
     banks: Vec<Bank>,

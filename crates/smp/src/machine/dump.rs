@@ -1,4 +1,5 @@
-//! What happens on the bus, as lines of JSON: commands, lines with their bytes as they are on the wires, their use, detection.
+//! Bus events as JSON Lines: commands, transfers with their bytes as they are on the wires, uses of lines, and
+//! detections.
 
 use std::{
     fmt,
@@ -15,7 +16,7 @@ use crate::{
     message::{Command, Message},
 };
 
-/// Where the bus is written to.
+/// A writer of bus events.
 pub(super) struct Dump {
     out: Box<dyn Write + Send>,
     failed: Option<io::Error>,
@@ -38,7 +39,7 @@ impl Dump {
         }
     }
 
-    /// A command has its place in the bus's order; a write-back may carry its line.
+    /// A command is ordered; a write-back may carry its line.
     pub(super) fn command(&mut self, cycle: Cycle, request: Request, carried: Option<&[u8]>) {
         let command = match request.command {
             Command::GetS => "read",

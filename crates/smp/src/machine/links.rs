@@ -1,8 +1,9 @@
-//! The links of a ring or mesh: messages cross them hop by hop, and wait where a link is taken.
+//! The links of a ring or mesh: messages cross them hop by hop, and wait for links that are occupied.
 //!
-//! A message takes its links when it leaves: on each the first time, from its arrival there on, that is long enough. So one that
-//! leaves later takes a link earlier where the gap before the others is long enough; where it is not, it waits behind them, though they
-//! come later. Nodes pass a message on as its bytes come, unless its link's protection holds it until the MAC has been checked.
+//! A message reserves all its links when it departs: on each, the first free interval after its arrival there that is
+//! long enough. A message that departs later may thus cross a link in a gap before an earlier reservation; if the gap
+//! is too short it waits, even behind messages that reach the link after it. Nodes forward a message while it still
+//! arrives (cut-through), unless the link's protection holds it until its MAC is verified.
 
 use super::{context::Context, schedule::Event};
 use crate::{
@@ -18,18 +19,18 @@ use crate::{
 pub(super) struct Links {
     config: config::Interconnect,
     topology: Topology,
-    /// Nodes: one a chip.
+    /// Nodes of the ring or mesh: one per chip.
     nodes: u64,
     /// Bytes of a line.
     line: u64,
-    /// Whether tags and MACs take their room.
+    /// Whether tags and MACs take bandwidth.
     tags: bool,
     busy: Vec<Busy>,
     /// Until when each home is busy.
     homes: Vec<Cycle>,
 }
 
-/// What crosses links: a line or a command, and the line's number.
+/// The contents of a message: a line or a command, and the line's number.
 #[derive(Debug)]
 pub(super) struct Parcel<'a> {
     number: u64,
@@ -59,7 +60,7 @@ pub(super) struct OnLink {
     crossing: Option<Crossing>,
 }
 
-/// A line's way from its sender.
+/// The route of a line from its sender, and its timing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Way {
     /// When it begins to cross, and how long that takes.
@@ -68,7 +69,7 @@ pub(super) struct Way {
     pub(super) arrives: Cycle,
     /// Whether it stays within a node of the ring or mesh, or within a chip on the bus.
     pub(super) within: bool,
-    /// Its first link, where it has crossed no other yet.
+    /// Over protected links: the first one, which is the only one that it has crossed yet.
     pub(super) first: Option<OnLink>,
 }
 
@@ -90,7 +91,7 @@ impl Links {
         })
     }
 
-    /// The home of a line: lines go round the nodes.
+    /// The home of a line: lines are interleaved over the nodes.
     pub(super) fn home(&self, line: u64) -> usize {
         (line % self.nodes) as usize
     }
@@ -105,7 +106,7 @@ impl Links {
         self.topology.links()
     }
 
-    /// Numbers that links may have.
+    /// Link numbers are below this; at the edge of a mesh not every number has a link.
     pub(super) fn numbers(&self) -> usize {
         self.busy.len()
     }
@@ -115,12 +116,12 @@ impl Links {
         self.homes.len()
     }
 
-    /// Whether homes are busy with what reaches them, so that others wait.
+    /// Whether messages occupy homes, so that later ones wait.
     pub(super) fn busy_homes(&self) -> bool {
         self.config.occupancy > 0
     }
 
-    /// A message about a line reaches its home: when the home turns to it. Messages are dealt with as they come.
+    /// A message about a line reaches its home: returns when the home starts on it, first come, first served.
     pub(super) fn reach_home(&mut self, line: u64, context: &mut Context) -> Cycle {
         let (home, now) = (self.home(line), context.schedule.now());
         let start = self.homes[home].max(now);
@@ -140,7 +141,7 @@ impl Links {
         (bytes + added).div_ceil(self.config.width)
     }
 
-    /// A command about a line, between two nodes: when it arrives.
+    /// Sends a command about a line between two nodes; returns when it arrives.
     pub(super) fn command(
         &mut self,
         ends: Ends,
@@ -154,7 +155,7 @@ impl Links {
         self.carry(ends, now, &mut parcel, scheme, context)
     }
 
-    /// A command that an attacker keeps from its receiver: it does not come off its first link.
+    /// Sends a command that an attacker suppresses: it occupies its first link and gets no further.
     pub(super) fn lose_command(
         &mut self,
         (from, to): Ends,
@@ -171,7 +172,7 @@ impl Links {
         }
     }
 
-    /// A message crosses all links between two nodes: when it arrives.
+    /// Sends a message over all links between two nodes; returns when it arrives.
     pub(super) fn carry(
         &mut self,
         (from, to): Ends,
@@ -188,8 +189,8 @@ impl Links {
         self.go_on(first, to, 0, parcel, scheme, context)
     }
 
-    /// A line leaves its sender, or memory at its home. Where each link is protected it has crossed the first one only, encrypted:
-    /// [`finish`](Self::finish) does the rest.
+    /// A line leaves its sender, or memory at its home. If links are protected one by one, it only takes the first,
+    /// where it is encrypted and can be tampered with: [`finish`](Self::finish) takes it over the others.
     pub(super) fn depart(
         &mut self,
         message: &mut Message,
@@ -215,7 +216,7 @@ impl Links {
         Way { start, cycles, arrives, within: false, first: None }
     }
 
-    /// The rest of the way of a line that is on its first link, and comes off it at `least` or later: when it arrives.
+    /// Sends a line on from its first link, which it leaves at `least` or later; returns when it arrives.
     pub(super) fn finish(
         &mut self,
         mut first: OnLink,
@@ -225,7 +226,7 @@ impl Links {
         context: &mut Context,
     ) -> Cycle {
         if let Some(crossing) = &mut first.crossing {
-            // As it says itself: an attacker may have put an earlier message in its place
+            // The message's own epoch: an attacker may have replaced it by an earlier message
             crossing.epoch = message.counter;
         }
         let to = message.to;
@@ -233,7 +234,7 @@ impl Links {
         self.go_on(first, to, least, &mut parcel, scheme, context)
     }
 
-    /// A message takes the first link of its way.
+    /// A message takes the next link of its route: it is sealed if the link is protected.
     fn enter(
         &mut self,
         (at, to): Ends,
@@ -263,7 +264,7 @@ impl Links {
         OnLink { next, start, cycles, arrives, crossing }
     }
 
-    /// A message comes off a link, at `least` or later, and takes the links that are left: when it arrives.
+    /// A message leaves a link, at `least` or later, and takes the remaining ones; returns when it arrives.
     fn go_on(
         &mut self,
         mut on: OnLink,

@@ -1,4 +1,4 @@
-//! The memory controller: what memory holds, which lines a node owns, and the protection of what lies there.
+//! The memory controller: memory's contents and their protection, and the table of lines that nodes own.
 
 use super::{
     bus::Bus,
@@ -22,11 +22,11 @@ pub(super) struct Memory {
     owners: Owners,
     banks: Option<Banks>,
     protection: Option<Box<dyn Protection>>,
-    /// The most pages, in plain and encrypted.
+    /// The most pages that may be written, plaintext and ciphertext together.
     pub(super) most: usize,
 }
 
-/// Memory that nothing protects, as an attacker sees it.
+/// Unprotected memory, as an attacker sees it.
 struct Bare<'a> {
     image: &'a mut Image,
     line: usize,
@@ -71,27 +71,27 @@ impl Memory {
         }
     }
 
-    /// Pages that were written, in plain and encrypted.
+    /// Pages that were written, plaintext and ciphertext together.
     pub(super) fn pages(&self) -> usize {
         self.image.pages() + self.protection.as_ref().map_or(0, |protection| protection.pages())
     }
 
-    /// What memory holds at the start.
+    /// Memory's plaintext; with protection, only the initial contents.
     pub(super) fn image(&self) -> &Image {
         &self.image
     }
 
-    /// What its banks counted, if it has any.
+    /// Counters of the banks, if there are any.
     pub(super) fn rows(&self) -> Option<RowCounters> {
         self.banks.as_ref().map(|banks| banks.counters)
     }
 
-    /// What its protection counted, if it has any.
+    /// Counters of the protection, if there is any.
     pub(super) fn protected(&self) -> Option<ProtectionCounters> {
         self.protection.as_ref().map(|protection| protection.counters())
     }
 
-    /// The node that owns a line, as memory has it; `None` if memory does.
+    /// The node that owns a line according to memory's table; `None` if memory itself does.
     pub(super) fn owner(&self, line: u64) -> Option<usize> {
         self.owners.of(line)
     }
@@ -111,7 +111,7 @@ impl Memory {
             if owner == Some(request.node) {
                 match text {
                     Some(text) => self.write(request.node, request.line, &text, context),
-                    // Memory has its bytes
+                    // A clean line: memory's bytes are up to date
                     None if request.clean => self.owners.take_back(request.line),
                     None => {}
                 }
@@ -125,7 +125,7 @@ impl Memory {
         answer
     }
 
-    /// Memory takes a line off the bus that its owner sends to a reader, and owns it again.
+    /// Memory takes the line that its owner sends to a reader, and owns it again.
     pub(super) fn take(&mut self, node: usize, line: u64, text: &[u8; LONGEST_LINE], context: &mut Context) {
         self.write(node, line, text, context);
     }
@@ -133,7 +133,7 @@ impl Memory {
     fn answer(&mut self, request: Request, attackers: &mut Attackers, context: &mut Context) -> Option<Answer> {
         let now = context.schedule.now();
         let address = request.line * self.line as u64;
-        // A line that is asked for to write may be overwritten before anybody reads it
+        // Reads only: a line requested for writing may be overwritten before anybody reads it
         if !attackers.is_empty() && request.command == Command::GetS {
             let moment = context.moment();
             match &mut self.protection {
@@ -181,7 +181,7 @@ impl Memory {
         }
     }
 
-    /// The bytes of a line as memory holds them, without time passing.
+    /// The bytes of a line as memory holds them, without any effect on timing.
     pub(super) fn peek(&self, line: u64, out: &mut [u8]) {
         let address = line * self.line as u64;
         match &self.protection {
@@ -214,7 +214,7 @@ mod tests {
         Machine::new(&config, Image::default(), threads.map(source).collect()).unwrap()
     }
 
-    /// Stores a page apart take 4096 bytes for each byte of a trace, and more.
+    /// Stores to a new page each make the simulator allocate 4096 bytes or more for each byte of the trace.
     #[test]
     fn a_program_that_writes_to_too_many_pages_is_ended() {
         for (protect, checked, times) in [("none", false, 1), ("none", true, 2), ("xts", false, 1), ("tree", true, 2)] {

@@ -3,7 +3,7 @@
 //! Each component owns its state; [`Machine`] takes events from the schedule and passes the results of one component to
 //! the next. An access that hits the first-level cache now continues to hit until that cache changes, so processors run
 //! ahead as long as nothing can affect them: on a bus in windows of time (`windows`), over links each at its own pace
-//! (`pace`). This is exact, and nearly as fast as if each processor ran alone.
+//! (`pace`). The results are exactly those of a cycle-by-cycle simulation, at nearly the speed of isolated processors.
 
 mod arrivals;
 mod bus;
@@ -71,13 +71,13 @@ pub struct Machine {
     context: Context,
     processors: Processors,
     coherence: Coherence,
-    /// The bus; where there are links instead, the requests that are under way.
+    /// The bus. With links instead of a bus, only its table of requests in flight is used.
     bus: Bus,
     /// The links of a ring or mesh.
     network: Option<Network>,
     transfers: Transfers,
     memory: Memory,
-    /// Of each process.
+    /// The synchronisation objects of each process.
     syncs: Vec<Sync>,
 }
 
@@ -118,8 +118,8 @@ impl Machine {
         })
     }
 
-    /// Compares every value read with the one written last, and checks the protocol's invariants after every transaction;
-    /// slow.
+    /// Compares every value read with the one written last, and checks the protocol's invariants after every
+    /// transaction; slow.
     pub fn check_values(&mut self) {
         self.context.checker = Some(Checker::new(self.memory.image(), self.config.stale()));
     }
@@ -153,8 +153,8 @@ impl Machine {
         self.transfers.heard.as_deref().unwrap_or_default()
     }
 
-    /// Runs until every processor has finished, tampering is detected, no processor can go on, or `accesses` more accesses are
-    /// done.
+    /// Runs until every processor has finished, tampering is detected, no processor can continue, or `accesses` more
+    /// accesses are done.
     ///
     /// # Errors
     /// When a source fails, the protocol has no transition, or a checked invariant breaks without an attacker.
@@ -171,7 +171,7 @@ impl Machine {
         }
         while self.context.outcome.is_none() && self.context.counters.accesses() < limit {
             self.check_pages()?;
-            // Accesses are counted in each node: not to be added up all the time
+            // The access counters are per node, and summing them at every step would be slow
             for _ in 0..1024 {
                 self.step()?;
                 if self.context.outcome.is_some() {
@@ -183,19 +183,19 @@ impl Machine {
         Ok(self.context.outcome.clone())
     }
 
-    /// Looks for a program that writes all over its addresses. Between two looks few pages can be added.
+    /// Stops a program that writes to too many pages. Few pages can be added between two checks.
     fn check_pages(&self) -> Result<(), MachineError> {
         let checked = self.context.checker.as_ref().map_or(0, |checker| checker.image.pages());
         let most = self.memory.most;
         if self.memory.pages() + checked > most { Err(MachineError::Pages(most)) } else { Ok(()) }
     }
 
-    /// Processors run, or the next event happens.
+    /// Runs processors as far as they can go before the next event; if none can run, takes that event.
     fn step(&mut self) -> Result<(), MachineError> {
         let event = self.context.schedule.next_cycle();
         let warm_up = self.config.machine.warm_up;
         if warm_up > 0 && self.context.region.open() && self.context.counters.accesses() >= warm_up {
-            // Processors that only hit are ahead of the last event
+            // Processors that only hit may have run beyond the last event
             self.bound_region(Bound::WarmedUp, self.context.schedule.now().max(self.processors.reached));
         }
         let ran = if self.network.is_some() { self.run_first(event)? } else { self.run_window(event)? };
@@ -204,7 +204,7 @@ impl Machine {
 
     fn next_event(&mut self) -> Result<(), MachineError> {
         let Some(event) = self.context.schedule.take() else {
-            // Nothing is due: all processors have finished, or the others wait for ever
+            // No event is left: either all processors have finished, or the others wait for ever
             let waiting = self.processors.unfinished();
             let outcome = if waiting.is_empty() { Outcome::Completed } else { Outcome::Deadlock(waiting) };
             self.context.outcome = Some(outcome);
@@ -249,7 +249,7 @@ impl Machine {
         Ok(())
     }
 
-    /// A processor's access does not hit the first level, or is a synchronisation.
+    /// Handles an access that does not hit the first level, a synchronisation, or a region bound.
     fn access(&mut self, node: usize) -> Result<(), MachineError> {
         let access = self.processors.access(node);
         let time = self.processors.wait(node);
@@ -280,12 +280,12 @@ impl Machine {
         }
     }
 
-    /// A line may be used by the node that asked for it.
+    /// Hands a line to the node that requested it, once the invalidations of its request are acknowledged.
     fn release(&mut self, index: usize) -> Result<(), MachineError> {
         let now = self.context.schedule.now();
         let waits = self.transfers.get(index).and_then(|message| self.coherence.acknowledged(message));
         if let Some(at) = waits.filter(|at| *at > now) {
-            // At the end of time it has not come
+            // `Cycle::MAX`: an attacker has suppressed an invalidation, so its acknowledgement never comes
             if at < Cycle::MAX {
                 self.context.schedule.at(at, Event::Release(index));
             }
@@ -296,7 +296,7 @@ impl Machine {
             dump.used(self.context.schedule.now(), &message);
         }
         if self.config.machine.mshrs > 1 {
-            // Its processor may be at work
+            // Misses overlap: the processor may be running
             self.catch_up(message.node, now);
         }
         let arrival = self.coherence.arrive(&message, &mut self.bus, &mut self.context)?;
@@ -306,7 +306,7 @@ impl Machine {
         }
         self.filled(filled, now)?;
         for request in forwards {
-            // Each peer gets a message of its own: a pad serves one receiver
+            // One message per requestor: a pad is never used for two receivers
             let at = now + self.config.bus.response;
             let line = Line { number: message.line, text, at };
             self.transfers.send(Some(message.node), request, line, &mut self.context);

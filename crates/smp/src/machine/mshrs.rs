@@ -2,42 +2,42 @@
 
 use crate::{access::Access, engine::Cycle, message::LONGEST_LINE, mosi::State, stats::NodeCounters};
 
-/// A register: a line that its node has asked for.
+/// A register: a line that its node has requested.
 #[derive(Clone, Debug)]
 pub(super) struct Mshr {
     pub(super) line: u64,
     pub(super) state: State,
     /// The access that missed.
     pub(super) access: Access,
-    /// Accesses to the same line since, in the order of the program.
+    /// Later accesses to the same line, in program order.
     pub(super) joined: Vec<Access>,
-    /// Whether the processor waits for the access; else it has gone on.
+    /// Whether the miss is blocking: the processor waits for it.
     pub(super) waits: bool,
     /// The request's number among the node's requests.
     pub(super) request: u64,
     pub(super) since: Cycle,
-    /// How often it has waited for the bus's timeout.
+    /// How often the request has timed out.
     pub(super) timeouts: u32,
     /// Data that arrived before the node's own request was ordered.
     pub(super) saved: Option<Box<[u8; LONGEST_LINE]>>,
-    /// The owner's copy, where another line has taken its place while the request to write is under way.
+    /// The owner's copy, if it was evicted from the caches while its upgrade was outstanding.
     pub(super) kept: Option<Box<[u8; LONGEST_LINE]>>,
-    /// Nodes that asked for the line meanwhile, with their requests' numbers.
+    /// Requests to be answered with the line once it is here, ordered after this one: node and request number.
     pub(super) forwards: Vec<(usize, u64)>,
-    /// When all copies that its request makes invalid are known to be so, where that takes messages.
+    /// Over links: when all invalidations of its request will have been acknowledged.
     pub(super) acknowledged: Cycle,
 }
 
-/// What a processor with lines under way waits for.
+/// Why a processor with outstanding lines is stalled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stall {
-    /// A register: all are taken.
+    /// It needs a register, and all are taken.
     Full,
-    /// A line that was asked for as data, and is to be fetched.
+    /// It fetches instructions from this line, which is outstanding as data.
     Line(u64),
-    /// All lines, because it synchronises.
+    /// It synchronises, once all lines have arrived.
     Synchronises,
-    /// All lines, because its program has ended.
+    /// Its program has ended, and it finishes once all lines have arrived.
     Ends,
 }
 
@@ -45,11 +45,11 @@ pub(super) enum Stall {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Mshrs {
     taken: Vec<Mshr>,
-    /// Registers whose line may be used, but not all nodes have acknowledged that yet.
+    /// Registers whose line has arrived, but whose invalidations are not all acknowledged yet.
     acknowledging: usize,
-    /// A bit for each line that is under way, by its number's last six bits: mostly it answers alone.
+    /// A bit for the low six bits of each outstanding line's number: a clear bit answers most look-ups at once.
     filter: u64,
-    /// Until when it has been counted how many are taken.
+    /// The cycle up to which occupancy has been counted.
     counted: Cycle,
 }
 
@@ -58,7 +58,7 @@ fn bit(line: u64) -> u64 {
 }
 
 impl Mshrs {
-    /// The register of a line, if it is under way.
+    /// The register of a line, if it is outstanding.
     #[inline]
     pub(super) fn of(&self, line: u64) -> Option<&Mshr> {
         if self.filter & bit(line) == 0 {
@@ -80,12 +80,12 @@ impl Mshrs {
         self.taken.iter_mut().find(|mshr| mshr.request == request)
     }
 
-    /// Since when the processor has waited for lines.
+    /// The start of each of the processor's waits for a line.
     pub(super) fn waits(&self) -> impl Iterator<Item = Cycle> {
         self.taken.iter().filter(|mshr| mshr.waits).map(|mshr| mshr.since)
     }
 
-    /// Whether a line is under way, for a look at many lines: see [`of`](Self::of).
+    /// Whether any line is outstanding: if not, [`of`](Self::of) finds none.
     #[inline]
     pub(super) fn any(&self) -> bool {
         self.filter != 0
@@ -113,12 +113,12 @@ impl Mshrs {
         Some(mshr)
     }
 
-    /// A register that was freed stays taken until all nodes have acknowledged.
+    /// Keeps a freed register counted as taken until its invalidations are acknowledged.
     pub(super) fn hold(&mut self) {
         self.acknowledging += 1;
     }
 
-    /// All nodes have acknowledged.
+    /// All invalidations of such a register are acknowledged.
     pub(super) fn acknowledged(&mut self, counters: &mut NodeCounters, now: Cycle) {
         self.count(counters, now);
         self.acknowledging -= 1;

@@ -1,7 +1,7 @@
-//! A ring or mesh at work: requests go to their line's home, which orders them, and from there to the nodes that have to know.
+//! A ring or mesh: requests go to their line's home, which orders them and notifies the nodes concerned.
 //!
-//! An order takes effect in all nodes at once, as on a bus without skew; what follows from it takes the time of its messages' ways.
-//! So the protocol's tables are those of the bus.
+//! An ordered command takes effect in all nodes at once, as on a bus without skew; only its consequences wait for the
+//! messages that cause them. So the protocol's tables are those of the bus.
 
 use super::{
     Machine,
@@ -24,12 +24,12 @@ pub(super) struct Network {
     pub(super) directory: Directory,
 }
 
-/// A command that its home has ordered and told: when it is known where.
+/// When the nodes learn of a command that its home has ordered.
 #[derive(Debug)]
 pub(super) struct Announcement {
-    /// By node.
+    /// When the home's message reaches each node.
     pub(super) at: [Cycle; MOST_PROCESSORS],
-    /// When all invalidations have been acknowledged to the node that asked; the end of time if one never is.
+    /// When all invalidations have been acknowledged to the requestor; `Cycle::MAX` if one never is.
     pub(super) acknowledged: Cycle,
 }
 
@@ -64,7 +64,7 @@ impl Machine {
         }
     }
 
-    /// A message about a line reaches its home, which is busy with it for a while: a request, or a line that is given back.
+    /// A message reaches its line's home and occupies it for a while: a request, or a line returned to memory.
     pub(super) fn reach(&mut self, line: u64, request: Option<usize>) {
         let Some(Network { links, .. }) = &mut self.network else { return };
         let turns = links.reach_home(line, &mut self.context);
@@ -73,8 +73,8 @@ impl Machine {
         }
     }
 
-    /// A home has ordered a command, and tells the nodes of `reached`: the owner, who sends the line, or those whose copies are
-    /// invalid now and who acknowledge that. `None` on a bus.
+    /// A home has ordered a command and notifies the nodes in `reached`: the owner, which sends the line, or the
+    /// sharers, which invalidate their copies and send acknowledgements to the requestor. `None` on a bus.
     pub(super) fn announce(&mut self, request: &Request, reached: Set, owner: Option<usize>) -> Option<Announcement> {
         let links = &mut self.network.as_mut()?.links;
         let (line, now) = (request.line, self.context.schedule.now());
@@ -98,7 +98,7 @@ impl Machine {
                 announced.acknowledged = announced.acknowledged.max(acknowledged);
             }
         }
-        // No line follows that would tell
+        // No line follows that would tell the requestor of the order
         if owner == Some(request.node) || request.command == Command::PutX {
             announced.at[request.node] = links.command((home, asks), line, now, scheme, context);
         }

@@ -1,4 +1,4 @@
-//! A node: its cache levels, the registers of lines that it has asked for, and its write-back buffer.
+//! A node: its caches, its MSHRs and its write-back buffer.
 
 use super::{
     cache::{Level, Slot},
@@ -10,7 +10,7 @@ use crate::{
     mosi::{Event, State},
 };
 
-/// The levels of a node. A line is in at most one of them.
+/// The caches of a node. They are exclusive: a line is in at most one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum At {
     Data,
@@ -73,7 +73,7 @@ impl Node {
         }
     }
 
-    /// Grows whenever a line of the first level changes.
+    /// Number of changes of any line or state in the two first-level caches.
     #[inline]
     pub(super) fn changes(&self) -> u64 {
         self.data.changes() + self.instructions.changes()
@@ -104,7 +104,7 @@ impl Node {
         write_value(&mut self.bytes[start..], value, size);
     }
 
-    /// The state of a line, with transactions under way; a line that is nowhere is I.
+    /// The state of a line, transient states included; I if the node does not have it.
     pub(super) fn state(&self, line: u64) -> State {
         if let Some(mshr) = self.mshrs.of(line) {
             return mshr.state;
@@ -125,7 +125,7 @@ impl Node {
         }
     }
 
-    /// Moves a line between two slots of different levels: frames change places, bytes stay.
+    /// Moves a line between slots of different levels. The slots swap frames, so no bytes are copied.
     pub(super) fn shift(&mut self, from: (At, Slot), to: (At, Slot)) {
         let entry = self.level(from.0).entry(from.1);
         let ours = self.level(from.0).frame(from.1);
@@ -137,7 +137,7 @@ impl Node {
         }
     }
 
-    /// Whether copies in the caches of what lies from `address` on are `bytes`.
+    /// Whether every copy that this node holds of memory from `address` on equals `bytes`.
     pub(super) fn agrees(&self, address: u64, bytes: &[u8]) -> bool {
         let (end, len) = (address + bytes.len() as u64, self.line as u64);
         let agrees = |line: u64, text: &[u8]| {
@@ -153,7 +153,8 @@ impl Node {
             && self.write_backs.iter().all(|entry| agrees(entry.line, &entry.text))
     }
 
-    /// A copy of what this node would send of `line`: from its caches, else from its register or its write-back buffer.
+    /// A copy of the bytes that this node would send of `line`: from its caches, else its MSHR or its write-back
+    /// buffer.
     pub(super) fn copy(&self, line: u64) -> Option<[u8; LONGEST_LINE]> {
         let mut text = [0; LONGEST_LINE];
         if let Some((at, slot)) = self.find(line) {

@@ -1,4 +1,4 @@
-//! Misses that overlap: a processor goes on while lines are under way, and what makes it wait all the same.
+//! Overlapping misses: a processor continues while lines are outstanding, and stalls only for the reasons in [`Stall`].
 
 use super::{
     Machine,
@@ -11,13 +11,13 @@ use super::{
 use crate::engine::Cycle;
 
 impl Processors {
-    /// A processor waits; its time stays that of the access.
+    /// Stalls a processor; its time stays that of the access.
     pub(super) fn stall(&mut self, node: usize, stall: Stall) {
         self.wait(node);
         self.cores[node].stall = Some(stall);
     }
 
-    /// A processor whose program has ended has nothing under way any more.
+    /// Finishes a processor whose program has ended, once its last line has arrived; returns when.
     fn end(&mut self, node: usize, at: Cycle) -> Cycle {
         let core = &mut self.cores[node];
         core.activity = Activity::Finished;
@@ -27,12 +27,12 @@ impl Processors {
 }
 
 impl Machine {
-    /// A line that a node asked for is there, and the accesses that waited for it are done. The node knows at `at` that no other
-    /// copy is left.
+    /// A requested line has arrived, and the accesses that waited for it have been performed. At `at`, the node knows
+    /// that all other copies are invalid.
     pub(super) fn filled(&mut self, filled: Filled, at: Cycle) -> Result<(), MachineError> {
         let Filled { completion: Completion { node, at: done }, waits } = filled;
         let late = at.saturating_sub(self.context.schedule.now());
-        // At the end of time: an acknowledgement never comes
+        // An acknowledgement never comes
         let never = at == Cycle::MAX;
         if waits {
             if never {
@@ -50,19 +50,19 @@ impl Machine {
         self.resume(node)
     }
 
-    /// All nodes have acknowledged an upgrade of a node.
+    /// All invalidations of a node's non-blocking request are acknowledged.
     pub(super) fn acknowledged(&mut self, node: usize) -> Result<(), MachineError> {
         let (counters, now) = (&mut self.context.counters.nodes[node], self.context.schedule.now());
         self.coherence.caches.nodes[node].mshrs.acknowledged(counters, now);
         self.resume(node)
     }
 
-    /// Whether a node has lines under way.
+    /// Whether a node has outstanding lines or acknowledgements.
     pub(super) fn misses(&self, node: usize) -> bool {
         self.coherence.caches.nodes[node].mshrs.held() > 0
     }
 
-    /// A processor goes on that waited for what has come.
+    /// Resumes a stalled processor, if what it waits for has come.
     fn resume(&mut self, node: usize) -> Result<(), MachineError> {
         let (now, mshrs) = (self.context.schedule.now(), &self.coherence.caches.nodes[node].mshrs);
         let Some(stall) = self.processors.cores[node].stall else { return Ok(()) };
@@ -76,7 +76,7 @@ impl Machine {
         }
         let core = &mut self.processors.cores[node];
         core.stall = None;
-        // The last line is used first
+        // The access to the last line takes a first-level hit
         let used = now + self.config.l1.hit;
         let (region, counters) = (&self.context.region, &mut self.context.counters.nodes[node]);
         match stall {

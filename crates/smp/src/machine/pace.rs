@@ -1,5 +1,5 @@
-//! Processors at their own pace, where a command reaches few nodes: a processor is brought up to a time only when something
-//! reaches its node then, or when it is the first to do anything but hit its own first level.
+//! Scheduling of processors over links, where a command reaches few nodes: each runs at its own pace. It is brought up
+//! to a time only when something reaches its node then, or when it is the first to do anything but hit its first level.
 
 use super::{Machine, caches::Caches, context::Context, outcome::MachineError, processor::Processors};
 use crate::engine::Cycle;
@@ -51,7 +51,7 @@ impl Machine {
         self.processors.catch_up(node, now, &mut self.coherence.caches, &mut self.context);
     }
 
-    /// Something is looked at that all processors change.
+    /// Brings all processors up to `now`, before state that they share is read.
     pub(super) fn catch_up_all(&mut self, now: Cycle) {
         (0..self.config.machine.processors).for_each(|node| self.catch_up(node, now));
     }

@@ -1,5 +1,5 @@
-//! The processors: in order, one instruction a cycle, waiting for every access unless misses overlap. The innermost loop of the
-//! simulator.
+//! The processors: in order, one instruction per cycle, blocking on every access unless misses overlap. `take_hits` is
+//! the simulator's innermost loop.
 
 use super::{
     cache::{READABLE, WRITABLE},
@@ -21,10 +21,10 @@ use crate::{
     stats::NodeCounters,
 };
 
-/// What a processor does at the moment.
+/// The state of a processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Activity {
-    /// Its source was never asked for accesses.
+    /// Its source has not been read yet.
     Fresh,
     /// It runs.
     Running,
@@ -37,72 +37,74 @@ pub(super) enum Activity {
 /// A processor.
 pub(super) struct Processor {
     pub(super) source: Box<dyn Source>,
+    /// The batch of accesses last read from the source, and the index of the next one in it.
     pub(super) accesses: Vec<Access>,
     pub(super) at: usize,
     pub(super) activity: Activity,
     /// When the next access happens.
     pub(super) time: Cycle,
     pub(super) ahead: Lookahead,
-    /// What it waits for while lines are under way that it does not wait for.
+    /// With overlapping misses: why it is stalled, unless it waits for a single line.
     pub(super) stall: Option<Stall>,
-    /// Until when its wait for a line has been counted, where that is ahead of time.
+    /// The cycle up to which its waiting has been counted; it may lie in the future.
     pub(super) paid: Cycle,
-    /// Which process's thread this is, and those of others that wait for the processor.
+    /// The process that it runs, and the threads of other processes that wait for it.
     pub(super) threads: Threads,
 }
 
-/// What looking ahead found: accesses before `known` hit the first level, in these slots, as long as that level does not
-/// change.
+/// Result of looking ahead: the accesses before index `known` hit the first level, in these `slots`, as long as that
+/// level does not change.
 #[derive(Default)]
 pub(super) struct Lookahead {
     pub(super) slots: Vec<u32>,
     known: usize,
-    /// When access `known` happens.
+    /// The cycle of access `known`.
     until: Cycle,
     /// Whether access `known` does not hit, or has not been read from the source.
     stops: bool,
-    /// The first level's changes when this was found.
+    /// The first level's change counter when this was found: another value invalidates it.
     changes: u64,
 }
 
-/// Accesses that are looked at in one go.
+/// The most accesses that one look-ahead examines.
 const STRETCH: usize = 256;
 
 /// All processors.
 pub(super) struct Processors {
     pub(super) cores: Vec<Processor>,
     pub(super) processes: Processes,
-    /// Of each processor, until when it is known to only hit; not of those that were touched since that was looked at.
+    /// For each processor, the cycle before which it is known to only hit. Out of date for processors in `touched`.
     pub(super) hits_until: Times,
+    /// Processors whose look-ahead may be out of date.
     pub(super) touched: Set,
-    /// Of each processor on a bus, when it does what is no hit, as far as that is known.
+    /// On a bus, for each processor: the cycle of its first access that does not hit; `Cycle::MAX` if that is unknown.
     pub(super) stops_at: Times,
-    /// Processors on a bus that may hit further than is known.
+    /// On a bus: processors whose look-ahead has not found such an access yet.
     pub(super) open: Set,
     pub(super) windows: Windows,
-    /// Until when processors have run, where that is later than the last event.
+    /// The cycle up to which processors have run, if later than the last event.
     pub(super) reached: Cycle,
     hit: u64,
     line: usize,
     shift: u32,
     pub(super) retry: u64,
-    /// Accesses refused in a row, while nothing happened that could change that.
+    /// Accesses refused since the last event that was not a retry.
     pub(super) refused: usize,
 }
 
 /// Why a processor stops before the horizon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// It does not: it has reached the horizon, or must look ahead again.
+    /// It does not stop: it has reached the horizon, or must look ahead again.
     None,
     /// Its source has ended.
     Finished,
-    /// The access that it is at does not hit the first level.
+    /// Its next access does not hit the first level.
     Access,
 }
 
 impl Processor {
-    /// Nothing is known of the access that it is at.
+    /// Discards what looking ahead has found.
     pub(super) fn look_anew(&mut self) {
         self.ahead.known = self.at;
         self.ahead.until = self.time;
@@ -124,7 +126,7 @@ impl Processors {
             paid: 0,
             threads: Threads::default(),
         };
-        // The sources of process 0 first, one a processor
+        // Sources come process by process, one per processor
         let mut sources = sources.into_iter();
         let mut cores: Vec<Processor> = sources.by_ref().take(nodes).map(core).collect();
         for (place, source) in sources.enumerate() {
@@ -147,7 +149,7 @@ impl Processors {
         }
     }
 
-    /// Processors whose sources were never asked.
+    /// Processors whose sources have not been read yet.
     pub(super) fn fresh(&self) -> Vec<usize> {
         (0..self.cores.len()).filter(|node| self.cores[*node].activity == Activity::Fresh).collect()
     }
@@ -158,7 +160,7 @@ impl Processors {
         (0..self.cores.len()).filter(|node| waits(&self.cores[*node])).collect()
     }
 
-    /// What was known of a processor's next accesses may be so no more.
+    /// Marks a processor's look-ahead as out of date.
     #[inline]
     pub(super) fn touch(&mut self, node: usize) {
         self.touched = self.touched.with(node);
@@ -169,39 +171,40 @@ impl Processors {
         Set::all(self.cores.len())
     }
 
-    /// When a processor that runs is at an access that does not hit, or has to ask its source for more; `None` if it hits further
-    /// than is known.
+    /// The cycle at which a running processor reaches an access that does not hit, or must read more accesses from its
+    /// source; `None` if looking ahead has found neither.
     pub(super) fn stop(&self, node: usize) -> Option<Cycle> {
         let Processor { accesses, ahead, .. } = &self.cores[node];
-        // A source is asked as soon as the last access begins
+        // A source is read as soon as the last access of the batch begins
         let asks = ahead.known == accesses.len();
         ahead.stops.then(|| if asks { ahead.until - self.hit } else { ahead.until })
     }
 
-    /// Whether the first access that is not known to hit does not, or has not been read from the source.
+    /// Whether looking ahead has ended at an access that does not hit, or has not been read from the source.
     pub(super) fn stops(&self, node: usize) -> bool {
         self.cores[node].ahead.stops
     }
 
-    /// When a processor acts next of itself; never while it waits.
+    /// The cycle of a processor's next access; `Cycle::MAX` unless it is running.
     #[inline]
     pub(super) fn clock(&self, node: usize) -> Cycle {
         let core = &self.cores[node];
         if core.activity == Activity::Running { core.time } else { Cycle::MAX }
     }
 
-    /// The first of those times.
+    /// The earliest of these cycles.
     pub(super) fn first_clock(&self) -> Cycle {
         (0..self.cores.len()).map(|node| self.clock(node)).min().unwrap_or(Cycle::MAX)
     }
 
-    /// The access that a processor is at.
+    /// A processor's next access.
     pub(super) fn access(&self, node: usize) -> Access {
         let core = &self.cores[node];
         core.accesses[core.at]
     }
 
-    /// Looks ahead, as far as `event`: when a processor may first do anything but hit; never while it waits.
+    /// Looks ahead, up to `event`: returns the cycle before which a processor only hits; `Cycle::MAX` unless it is
+    /// running.
     pub(super) fn look_ahead(&mut self, node: usize, event: Cycle, caches: &mut Caches) -> Cycle {
         let (core, caches) = (&mut self.cores[node], &mut caches.nodes[node]);
         if core.activity != Activity::Running {
@@ -227,7 +230,7 @@ impl Processors {
                 Operation::Fetch => caches.instructions.hit(line, READABLE),
                 _ => None,
             };
-            // A line that is under way may be there for reading, but stores before this access are still to come
+            // A line whose upgrade is outstanding can be read here, but earlier stores wait in its MSHR: join them
             let Some(slot) = slot.filter(|_| !under_way || caches.mshrs.of(line).is_none()) else {
                 ahead.stops = true;
                 break;
@@ -258,7 +261,7 @@ impl Processors {
         Ok(if stops { Stop::Access } else { Stop::None })
     }
 
-    /// A processor does the accesses that are known to hit, until `horizon`.
+    /// Performs a processor's accesses that are known to hit, up to `horizon`.
     pub(super) fn hit(&mut self, node: usize, horizon: Cycle, caches: &mut Caches, context: &mut Context) {
         let counters = &mut context.counters.nodes[node];
         match &mut context.checker {
@@ -320,7 +323,7 @@ impl Processors {
         counters.instructions += instructions;
     }
 
-    /// Asks the source for more accesses; whether there are none, and the processor has finished.
+    /// Reads the next accesses from the source; returns whether there are none, so that the processor has finished.
     pub(super) fn refill(&mut self, node: usize, context: &mut Context) -> Result<bool, MachineError> {
         self.touch(node);
         let core = &mut self.cores[node];
@@ -343,7 +346,7 @@ impl Processors {
         Ok(false)
     }
 
-    /// The access that waited is done; the processor goes on with the next. Whether it has finished.
+    /// Completes the current access and moves on to the next; returns whether the processor has finished.
     pub(super) fn advance(&mut self, completion: Completion, context: &mut Context) -> Result<bool, MachineError> {
         let Completion { node, at: time } = completion;
         self.touch(node);
@@ -366,7 +369,7 @@ impl Processors {
         Ok(false)
     }
 
-    /// The processor waits; its time stays that of the access.
+    /// Makes a processor wait; returns the cycle of its current access, at which its time stays.
     pub(super) fn wait(&mut self, node: usize) -> Cycle {
         self.touch(node);
         let core = &mut self.cores[node];

@@ -1,4 +1,4 @@
-//! The region of interest: what is counted between its bounds. Without bounds it is the whole run.
+//! The region of interest: statistics cover what happens between its bounds. Without bounds it is the whole run.
 
 use super::{Machine, mshrs::Stall};
 use crate::{engine::Cycle, scheme::SchemeCounters, stats::Counters};
@@ -12,18 +12,18 @@ pub(super) struct Region {
     own: bool,
 }
 
-/// What is reached.
+/// A kind of bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bound {
-    /// As many references as the machine was to warm up with.
+    /// The end of the warm-up (`machine.warm_up` references).
     WarmedUp,
-    /// The program's beginning of its region.
+    /// The beginning of the region that the program marks.
     Begin,
-    /// The program's end of it.
+    /// The end of the region that the program marks.
     End,
 }
 
-/// A bound.
+/// A bound that was reached, with the counters at that time.
 #[derive(Clone, Debug)]
 struct Mark {
     at: Cycle,
@@ -32,8 +32,8 @@ struct Mark {
 }
 
 impl Region {
-    /// A bound is reached. The program's first beginning counts, and the last end after it; the warm-up counts only where the
-    /// program has set no bound.
+    /// Records a bound. Of the program's marks, the first beginning and the last end after it count; the warm-up counts
+    /// only if the program has marked nothing.
     fn mark(&mut self, bound: Bound, at: Cycle, counters: Counters, scheme: SchemeCounters) {
         let mark = Some(Mark { at, counters, scheme });
         match bound {
@@ -45,7 +45,7 @@ impl Region {
         }
     }
 
-    /// When it began, as far as is known.
+    /// When the region began; 0 if no beginning was reached.
     fn began(&self) -> Cycle {
         self.begin.as_ref().map_or(0, |begin| begin.at)
     }

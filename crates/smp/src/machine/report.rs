@@ -84,7 +84,7 @@ impl Machine {
         let mut stats = Stats::default();
         let mut all = self.context.counters.clone();
         let (finished, now) = (all.cycles(), self.context.schedule.now());
-        // Where the run was ended, some processors had finished earlier
+        // If the run ended early, some processors may have finished before
         let completed = self.outcome() == Some(&Outcome::Completed) && finished > 0;
         let end = if completed { finished } else { finished.max(now) };
         if !completed {
@@ -138,7 +138,7 @@ impl Machine {
         let mean = counters.transfer_cycles as f64 / counters.transfers.max(1) as f64;
         stats.put("transfers.mean_cycles", mean);
         self.scheme_stats(&mut stats, scheme);
-        // What never came has no numbers
+        // Strikes that never happened are left out
         for (place, strike) in self.strikes().iter().enumerate().filter(|(_, strike)| strike.struck.is_some()) {
             stats.put(&format!("strikes.{place}"), json!(strike));
         }

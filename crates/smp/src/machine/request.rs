@@ -1,4 +1,4 @@
-//! What nodes ask of the bus.
+//! Requests of the nodes, and the commands that they become.
 
 use crate::message::{BusCommand, Command, CommandTag};
 
@@ -8,21 +8,21 @@ pub(super) struct Request {
     pub(super) node: usize,
     pub(super) command: Command,
     pub(super) line: u64,
-    /// Its number among the node's own requests; 0 for a write-back.
+    /// Its number among the node's own requests; 0 for a write-back or a forged command.
     pub(super) number: u64,
     /// Its number among all commands, once it is ordered.
     pub(super) order: u64,
     /// Its tag, once it is ordered.
     pub(super) tag: Option<CommandTag>,
-    /// The node that an attacker keeps it from.
+    /// The node that an attacker hides it from.
     pub(super) blocked: Option<usize>,
-    /// Whether no node sent it.
+    /// Whether an attacker forged it.
     pub(super) forged: bool,
-    /// A request to read of a line that no other node has, where the protocol has exclusive lines.
+    /// Whether it reads a line of which no other node has a copy, where the protocol has an exclusive state.
     pub(super) alone: bool,
-    /// A write-back of a line that its node has not written: it carries no line.
+    /// Whether it is a write-back of an unmodified line, which carries no data.
     pub(super) clean: bool,
-    /// Nodes that have yet to see it, where they see it at different times.
+    /// With snoop skew: how many nodes, and memory, have yet to see it.
     pub(super) unseen: usize,
 }
 

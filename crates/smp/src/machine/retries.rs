@@ -29,8 +29,8 @@ impl Processors {
 }
 
 impl Machine {
-    /// A processor tries again; not if it would be refused for ever. What refuses it changes by other events alone: none is due,
-    /// no processor is at work, and all that try again were refused since the last one.
+    /// A processor tries again, unless it would be refused for ever. Only another event or a running processor can
+    /// change that: if there is neither, and all retries have been refused since the last such event, it is a deadlock.
     pub(super) fn retry(&mut self, node: usize) {
         let others = self.context.schedule.only_retries().filter(|_| self.processors.first_clock() == Cycle::MAX);
         if others.is_some_and(|others| self.processors.refused > others) {

@@ -17,7 +17,7 @@ pub(super) enum Event {
     Order(usize),
     /// An attacker may put a command of its own on the bus.
     Forge,
-    /// A node sees a command later than others: the node and the request.
+    /// With snoop skew, a node sees a command: the node and the request.
     Snoop(usize, usize),
     /// A line over links is ready at its sender: its message.
     Ready(usize),
@@ -29,15 +29,15 @@ pub(super) enum Event {
     Verify,
     /// A line may be used: its message.
     Release(usize),
-    /// All nodes have acknowledged a node's request, whose processor has gone on.
+    /// All invalidations of a node's non-blocking request are acknowledged.
     Acknowledged(usize),
     /// A processor tries a refused access again.
     Retry(usize),
     /// A processor's synchronisation takes effect.
     Synchronise(usize),
-    /// A processor's process has had its time: the processor and the change that began it.
+    /// A time slice ends: the processor, and the number of the process switch that began the slice.
     Switch(usize, u64),
-    /// A node's request has waited for long: the node and the request's number.
+    /// A request's timeout expires: the node and the request's number.
     Timeout(usize, u64),
 }
 
@@ -45,7 +45,7 @@ pub(super) enum Event {
 #[derive(Debug, Default)]
 pub(super) struct Schedule {
     now: Cycle,
-    /// The same for what is asked for times ahead.
+    /// A copy of `now`, shared with reservations, which discard what lies before it.
     clock: Clock,
     queue: BinaryHeap<Reverse<(Cycle, u64, Event)>>,
     scheduled: u64,
@@ -54,7 +54,7 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// Nothing is due; the clock will be set to the time.
+    /// An empty schedule that keeps `clock` at its current cycle.
     pub(super) fn new(clock: Clock) -> Schedule {
         Schedule { clock, ..Schedule::default() }
     }
@@ -64,7 +64,7 @@ impl Schedule {
         self.now
     }
 
-    /// The cycle of the next event; the end of time if there is none.
+    /// The cycle of the next event; `Cycle::MAX` if there is none.
     pub(super) fn next_cycle(&self) -> Cycle {
         self.queue.peek().map_or(Cycle::MAX, |Reverse((at, ..))| *at)
     }

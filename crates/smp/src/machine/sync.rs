@@ -1,4 +1,4 @@
-//! Barriers, locks and semaphores: who waits, and who goes on.
+//! Barriers, locks and semaphores: which processors wait, and which continue.
 
 use std::collections::VecDeque;
 
@@ -22,7 +22,7 @@ pub(super) type Waiter = (usize, Cycle);
 
 #[derive(Debug, Default)]
 struct Barrier {
-    /// Processors that the barrier waits for; 0 is every processor that still runs.
+    /// Processors that the barrier waits for; 0 means every processor that has not finished.
     count: usize,
     waiting: Vec<Waiter>,
 }
@@ -42,7 +42,7 @@ struct Semaphore {
 /// What a synchronisation does.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Effect {
-    /// Whether the processor itself goes on at once.
+    /// Whether the processor itself continues at once.
     pub(super) passes: bool,
     /// Processors that waited and are woken, in this order.
     pub(super) woken: Vec<Waiter>,
@@ -111,7 +111,7 @@ impl Sync {
         barriers.chain(locks).chain(semaphores).copied()
     }
 
-    /// A processor has finished: barriers for all who run need not wait for it.
+    /// A processor has finished: barriers for all running processors no longer wait for it.
     pub(super) fn leave(&mut self) -> Effect {
         self.running -= 1;
         self.open_barriers()

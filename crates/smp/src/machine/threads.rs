@@ -12,13 +12,13 @@ use crate::{
 #[derive(Debug, Default)]
 pub(super) struct Threads {
     pub(super) process: usize,
-    /// The one that runs next first.
+    /// In the order in which they will run.
     pub(super) parked: VecDeque<Parked>,
-    /// The process has had its time: another one follows as soon as its access has been taken on.
+    /// Whether the time slice is over: the processor switches when its current access is done.
     pub(super) due: bool,
-    /// The process waits for other processors.
+    /// Whether the process waits for other processors.
     pub(super) blocked: bool,
-    /// Changes so far: which one a [`Event::Switch`] is for.
+    /// Number of process switches so far, which tells whether an `Event::Switch` is out of date.
     pub(super) changes: u64,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Parked {
     pub(super) source: Box<dyn Source>,
     pub(super) accesses: Vec<Access>,
     pub(super) at: usize,
-    /// From when on it could run; `None` while it waits for other processors.
+    /// From when on it can run; `None` while it waits for other processors.
     pub(super) ready: Option<Cycle>,
     pub(super) fresh: bool,
 }
@@ -51,7 +51,7 @@ impl Threads {
         self.parked.push_back(thread);
     }
 
-    /// Whether no thread waits.
+    /// Whether no other thread is left.
     pub(super) fn all_ended(&self) -> bool {
         self.parked.is_empty()
     }

@@ -1,19 +1,19 @@
-//! Times of all processors, who is first, and until when all have run.
+//! The earliest of a time per processor, and the windows in which processors on a bus run.
 
 use super::set::Set;
 use crate::engine::Cycle;
 
-/// A time for each processor, as a tree in which each inner node has the earlier of two times: with many processors, few of them change
-/// between two looks at the first.
+/// A time for each processor, as a binary tree in which each inner node holds the earlier time of its children. The
+/// earliest time is at the root; an update follows one path, and few times change between two look-ups.
 #[derive(Clone, Debug)]
 pub(super) struct Times {
-    /// The root is number 1, and what lies below number n are 2 n and 2 n + 1.
+    /// The root is number 1, and the children of number n are 2 n and 2 n + 1.
     tree: Vec<Cycle>,
     leaves: usize,
 }
 
 impl Times {
-    /// The end of time for each of `count` processors.
+    /// `Cycle::MAX` for each of `count` processors.
     pub(super) fn new(count: usize) -> Times {
         let leaves = count.next_power_of_two().max(2);
         Times { tree: vec![Cycle::MAX; 2 * leaves], leaves }
@@ -32,13 +32,13 @@ impl Times {
         }
     }
 
-    /// The first time.
+    /// The earliest time.
     #[inline]
     pub(super) fn first(&self) -> Cycle {
         self.tree[1]
     }
 
-    /// Whose it is; of several, the lowest number.
+    /// The processor with the earliest time; of several, the one with the lowest number.
     pub(super) fn who(&self) -> usize {
         let mut place = 1;
         while place < self.leaves {
@@ -60,7 +60,7 @@ impl Times {
                 }
                 found = found.with(place - self.leaves);
             }
-            // To the right of this subtree, or of the first one above it that is a left half
+            // The sibling of this subtree if this is a left child, else of the first ancestor that is
             while place % 2 == 1 {
                 place /= 2;
             }
@@ -72,14 +72,14 @@ impl Times {
     }
 }
 
-/// The windows of time so far in which processors on a bus have run.
+/// The windows of time in which processors on a bus have run so far.
 #[derive(Debug, Default)]
 pub(super) struct Windows {
-    /// Until when every processor has hit, or will have once somebody looks.
+    /// The end of the last window: every processor's hits before it are performed or pending.
     pub(super) end: Cycle,
-    /// The same before the last window.
+    /// The value of `end` before the last window.
     pub(super) before: Cycle,
-    /// The processor whose turn it is in the last window: those after it have not had theirs.
+    /// The processor that is being run in the last window: those with higher numbers follow.
     pub(super) turn: Option<usize>,
 }
 

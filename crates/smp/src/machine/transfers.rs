@@ -1,5 +1,5 @@
-//! Lines on their way: encrypted by the scheme, carried by the data lines, where an attacker may tamper with them, checked
-//! and released.
+//! Data transfers: the scheme encrypts a line, the data lines or links carry it, where an attacker may tamper with it,
+//! the receiver's unit verifies it, and it is released to its requestor.
 
 use super::{
     bus::Bus,
@@ -19,18 +19,18 @@ use crate::{
 /// Timeouts of one request after which its node raises the alarm.
 const PATIENCE: u32 = 8;
 
-/// Lines between caches, and from memory to caches.
+/// Lines in flight between caches, and from memory to caches.
 pub(super) struct Transfers {
     config: Config,
-    /// Lines on their way, by index; `None` is free.
+    /// Lines in flight, by index; `None` is free.
     messages: Vec<Option<Message>>,
     free: Vec<usize>,
     pub(super) scheme: Box<dyn Scheme>,
     /// Attackers on the bus and in memory.
     pub(super) attackers: Attackers,
-    /// Where the lines are that attackers hold back on protected links, by number.
+    /// Lines that attackers hold back on protected links: the number of each, and the link it is on.
     held_on: Vec<(u64, OnLink)>,
-    /// Lines that were heard, if somebody listens.
+    /// Lines seen on the bus, if they are to be recorded.
     pub(super) heard: Option<Vec<ObservedLine>>,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Transfers {
 pub(super) struct Line {
     pub(super) number: u64,
     pub(super) text: [u8; LONGEST_LINE],
-    /// When its owner has it ready.
+    /// When its sender has it ready.
     pub(super) at: Cycle,
 }
 
@@ -84,7 +84,8 @@ impl Transfers {
             resent: false,
         };
         if self.config.interconnect.kind != TopologyKind::Bus && self.protected(&message) {
-            // Owners hear of requests at times of their own: counters and pads are taken in the order in which lines are ready
+            // Owners learn of requests at different times, but take counters and pads in the order in which lines are
+            // ready
             let index = self.keep(message);
             return context.schedule.at(line.at, Event::Ready(index));
         }
@@ -111,7 +112,7 @@ impl Transfers {
         context.schedule.at(leaves, Event::Transmit(index));
     }
 
-    /// Whether the scheme protects a message; not where it stays within a chip.
+    /// Whether the scheme protects a message. Messages that stay within a chip are not protected.
     fn protected(&self, message: &Message) -> bool {
         message.from != Some(message.to) && self.scheme.protects(message)
     }
@@ -129,19 +130,19 @@ impl Transfers {
         }
     }
 
-    /// A message on its way.
+    /// A message in flight.
     pub(super) fn get(&self, index: usize) -> Option<&Message> {
         self.messages[index].as_ref()
     }
 
-    /// Takes a message off its way.
+    /// Removes a message and frees its index.
     pub(super) fn remove(&mut self, index: usize) -> Option<Message> {
         let message = self.messages[index].take();
         self.free.push(index);
         message
     }
 
-    /// A line takes the data lines, in the order of asking; or the links of its way.
+    /// Sends a line over the data lines, first come, first served, or over the links of its route.
     pub(super) fn transmit(
         &mut self,
         index: usize,
@@ -159,7 +160,7 @@ impl Transfers {
             Some(links) => links.depart(&mut message, extra, self.scheme.as_mut(), context),
             None => {
                 let (cycles, within) = (bus.data_cycles(extra), message.from == Some(message.to));
-                // A chip has wires of its own
+                // Transfers within a chip do not use the bus
                 let start = if within { context.schedule.now() } else { bus.take_data(cycles, context) };
                 Way { start, cycles, arrives: start + cycles + self.config.bus.flight, within, first: None }
             }
@@ -176,7 +177,7 @@ impl Transfers {
                 context.schedule.at(due, Event::Verify);
             }
             if let Some(from) = message.from {
-                // A sender observes its own line, whatever happens on the bus
+                // A sender observes its own line as it sent it, before any tampering
                 self.observe(from, &message, context);
             }
         }
@@ -190,7 +191,7 @@ impl Transfers {
                 text: message.text().to_vec(),
             });
         }
-        // Within a chip, and from memory, nothing is tampered with
+        // Attackers tamper with cache-to-cache transfers between chips only
         let tampers = !within && message.sender.is_some();
         let fate = match plain.filter(|_| tampers) {
             Some(plain) => self.attackers.message(&mut message, &plain, context.moment()),
@@ -211,8 +212,8 @@ impl Transfers {
         }
     }
 
-    /// Every unit on the bus observes a line, the receiver last; it arrives later. One that is on the first of several protected
-    /// links crosses the others.
+    /// Every unit on the bus observes a line, the receiver last, and its arrival is scheduled. A line that has crossed
+    /// only the first of several protected links crosses the others before.
     fn deliver(
         &mut self,
         mut message: Message,
@@ -237,7 +238,7 @@ impl Transfers {
 
     /// Every unit but sender and receiver observes a line.
     fn observe_others(&mut self, message: &Message, protected: bool, context: &mut Context) {
-        // Only real ciphertext changes what other units know, and they see no link but their own
+        // Without functional encryption there is no state to keep in step, and over links other units see nothing
         if !protected || !self.config.scheme.functional || self.config.interconnect.kind != TopologyKind::Bus {
             return;
         }
@@ -254,7 +255,7 @@ impl Transfers {
         }
     }
 
-    /// A line has crossed the bus; the receiver's unit may hold it for a while.
+    /// A line has crossed the bus; the receiver's unit may delay its use.
     pub(super) fn arrive(&mut self, index: usize, context: &mut Context) {
         let Some(message) = &self.messages[index] else { return };
         let now = context.schedule.now();
@@ -263,15 +264,15 @@ impl Transfers {
         context.schedule.at(usable.max(now), Event::Release(index));
     }
 
-    /// Lines that are authenticated together are complete.
+    /// Verifies a complete group of lines that are authenticated together.
     pub(super) fn verify(&mut self, links: Option<&Links>, context: &mut Context) {
         if let Err((stream, detector)) = self.scheme.verify(context.schedule.now()) {
-            // On a bus, every unit has a stream
+            // Streams have the numbers of units on a bus, and of links otherwise
             context.detected(detector, links.map_or(stream, |links| links.end(stream)));
         }
     }
 
-    /// What authenticates a command, where the scheme does that.
+    /// The tag of a command, if the scheme authenticates commands.
     pub(super) fn seal(&self, command: &BusCommand) -> Option<CommandTag> {
         if self.config.scheme.functional { self.scheme.seal(command) } else { None }
     }
@@ -279,7 +280,7 @@ impl Transfers {
     /// A node sees a command.
     pub(super) fn command(&mut self, node: usize, command: &BusCommand, context: &mut Context) {
         let unit = self.config.unit(node);
-        // One unit a chip listens for all of its nodes
+        // One unit per chip snoops for all of its nodes
         if node > 0 && self.config.unit(node - 1) == unit {
             return;
         }
@@ -290,8 +291,8 @@ impl Transfers {
         }
     }
 
-    /// A request has waited for the timeout, for the `times`-th time: its peer encrypts and sends the line again, if it was
-    /// lost on the bus. A node whose request still waits after many times raises the alarm, whatever the cause.
+    /// A request has timed out for the `times`-th time. If its line was lost on the bus, the sender encrypts and sends
+    /// it again. After [`PATIENCE`] timeouts the node raises the alarm, whatever the cause.
     pub(super) fn timeout(&mut self, node: usize, request: u64, times: u32, context: &mut Context) {
         context.counters.timeouts += 1;
         if times >= PATIENCE {

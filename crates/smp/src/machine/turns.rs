@@ -1,9 +1,9 @@
-//! Whose turn it is: processors that go on, wait for each other, change to another process, and end.
+//! What follows when a processor's access is done: it continues, synchronises with others, switches processes, or ends.
 
 use super::{Machine, coherence::Completion, mshrs::Stall, outcome::MachineError, sync::Effect};
 
 impl Machine {
-    /// A processor goes on.
+    /// A processor's access is done, and it continues.
     pub(super) fn complete(&mut self, completion: Completion) -> Result<(), MachineError> {
         let node = completion.node;
         if self.processors.advance(completion, &mut self.context)? {
@@ -24,7 +24,7 @@ impl Machine {
         if self.processors.idle(node) { self.change(node) } else { Ok(()) }
     }
 
-    /// A processor changes to its next process that can run.
+    /// A processor switches to its next process that can run.
     pub(super) fn change(&mut self, node: usize) -> Result<(), MachineError> {
         let Some(change) = self.processors.change(node, &mut self.context) else { return Ok(()) };
         self.transfers.scheme.switch(self.config.unit(node), change.process, change.at);

@@ -1,8 +1,9 @@
-//! Processors on a bus: all run in windows of time in which none affects another.
+//! Scheduling of processors on a bus: all run in windows of time in which none can affect another.
 //!
-//! A processor looks ahead to its first access that may not hit. Until the earliest of these, and as many cycles longer as anything takes
-//! over the bus, each hits its own first level alone. What it hits is done when somebody looks: when a command reaches its node, when
-//! its own next access does not hit, or when something is counted.
+//! Each processor looks ahead to its first access that may not hit. A window ends at the next event, or `reach` cycles
+//! after the earliest of these, the least time in which a request takes effect over the bus. Until then, a hit depends
+//! on its own first level alone. Hits are performed lazily: when a command reaches the node, when the processor's next
+//! access does not hit, or when counters are read.
 
 use super::{
     Machine,
@@ -16,8 +17,9 @@ use super::{
 use crate::engine::Cycle;
 
 impl Processors {
-    /// The end of the next window, which none has before `event`, and the processors that do in it what is no hit. Nothing reaches a
-    /// processor sooner than `reach` cycles after another one's access.
+    /// Opens the next window: returns its end and the processors that have an access in it that does not hit, or `None`
+    /// if the next event, at `event`, comes first. No access affects another processor sooner than `reach` cycles
+    /// later.
     fn open_window(
         &mut self,
         event: Cycle,
@@ -30,7 +32,7 @@ impl Processors {
         let mut behind = false;
         for node in anew.iter() {
             if self.clock(node) < self.windows.end {
-                // What was looked at lately is at hand
+                // Perform its pending hits, to see whether it is behind the last window
                 self.hit(node, self.windows.end, caches, context);
                 behind |= self.clock(node) < self.windows.end;
             }
@@ -39,7 +41,7 @@ impl Processors {
         let alone = self.hits_until.first();
         let end = event.min(alone.saturating_add(reach));
         if behind && end < self.windows.end {
-            // A processor goes on before where others are already
+            // A processor resumes before the end of the last window: finish that window for all others, and step back
             for node in self.all().less(anew).iter() {
                 if self.clock(node) < self.windows.end {
                     self.hit(node, self.windows.end, caches, context);
@@ -53,7 +55,7 @@ impl Processors {
         (alone < event || !acting.is_empty()).then_some((end, acting))
     }
 
-    /// Looks ahead, and keeps until when a processor hits and when it stops to do so.
+    /// Looks ahead, and updates `hits_until`, `stops_at` and `open` for a processor.
     fn find_stop(&mut self, node: usize, event: Cycle, caches: &mut Caches) {
         let until = self.look_ahead(node, event, caches);
         self.hits_until.set(node, until);
@@ -62,7 +64,7 @@ impl Processors {
         self.open = if stops.is_none() { self.open.with(node) } else { self.open.without(node) };
     }
 
-    /// Does what a processor has hit in windows until now, which others have not looked at.
+    /// Performs a processor's pending hits, up to the end of the last window in which it has had its turn.
     fn settle(&mut self, node: usize, caches: &mut Caches, context: &mut Context) {
         let Windows { end, before, turn } = self.windows;
         let end = if turn.is_some_and(|turn| turn < node) { before } else { end };
@@ -74,7 +76,7 @@ impl Processors {
 }
 
 impl Machine {
-    /// Runs each processor as far as nothing can reach it; whether any could run.
+    /// Runs all processors through the next window; returns whether there was one before `event`.
     pub(super) fn run_window(&mut self, event: Cycle) -> Result<bool, MachineError> {
         if self.in_order() {
             return self.run_in_order(event);
@@ -90,12 +92,12 @@ impl Machine {
         Ok(true)
     }
 
-    /// Whether accesses are counted or checked all the time, so that each has to be done in its window.
+    /// Whether every access must be performed within its window, because it is checked or counted continuously.
     fn in_order(&self) -> bool {
         self.context.checker.is_some() || self.config.machine.warm_up > 0 && self.context.region.open()
     }
 
-    /// The same, where nothing is put off.
+    /// `run_window` without lazy hits.
     fn run_in_order(&mut self, event: Cycle) -> Result<bool, MachineError> {
         if self.processors.first_clock() >= event {
             return Ok(false);
@@ -123,7 +125,7 @@ impl Machine {
         }
     }
 
-    /// Somebody looks at a node of a bus.
+    /// Brings a node on a bus up to date, before its state is examined or changed.
     pub(super) fn settle(&mut self, node: usize) {
         self.processors.settle(node, &mut self.coherence.caches, &mut self.context);
     }
