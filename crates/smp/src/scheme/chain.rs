@@ -20,7 +20,7 @@ use crate::{
     message::{Detector, LONGEST_LINE, LONGEST_TAG, Message},
 };
 
-/// Bytes of the MAC that travel.
+/// Bytes of the truncated MAC that are transmitted.
 const MAC: usize = 8;
 
 /// Who shares a chain of masks.
@@ -45,7 +45,7 @@ pub(super) enum Mac {
     Background,
 }
 
-/// AES blocks that the MAC engine is charged for a line.
+/// The AES blocks of a line that the MAC engine takes time for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Charge {
@@ -55,19 +55,19 @@ pub(super) enum Charge {
     All,
 }
 
-/// What tells one scheme of chained masks from another.
+/// The parameters in which schemes of chained masks differ.
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
     /// Cycles of AES for a line, as published.
     pub(super) latency: u64,
-    /// Masks of a chain, or of each direction where sending and receiving have masks of their own. 0 is what the units give.
+    /// Masks of a chain, or of each direction if sending and receiving have separate masks; 0 follows `engines.units`.
     pub(super) masks: usize,
     /// Lines per MAC.
     pub(super) authenticate: u64,
     pub(super) mac: Mac,
     pub(super) charge: Charge,
     pub(super) scope: Scope,
-    /// Processes whose masks are stored.
+    /// Processes whose masks a unit stores; affects only [`Scheme::storage_bits`].
     pub(super) processes: usize,
 }
 
@@ -113,13 +113,13 @@ pub(super) struct Chain {
     line: usize,
     xor: u64,
     rules: Rules,
-    /// When each mask of a chain is ready, oldest first; and of each receiver, where it has a ring of its own.
+    /// When each mask is ready, oldest first: for each chain, and for each ring of masks of a receiver.
     sending: Vec<VecDeque<Cycle>>,
     receiving: Vec<VecDeque<Cycle>>,
-    /// Lines sent over each chain: every so many carry a MAC.
+    /// Lines sent over each chain: every `authenticate`-th carries a MAC.
     sent: Vec<u64>,
-    /// The engine of each unit that makes masks, and the one that makes MACs. In a group all units do the same at the same
-    /// time, so one stands for all.
+    /// Each unit's engine for masks, and its engine for MACs. In a group all units do the same work at the same time,
+    /// so that of unit 0 stands for all.
     engines: Vec<Engine>,
     macs: Vec<Engine>,
     ciphers: Option<Ciphers>,
@@ -129,15 +129,15 @@ pub(super) struct Chain {
 struct Ciphers {
     masks: Box<dyn Raw>,
     mac: Box<dyn Raw>,
-    /// `unit * chains + chain`: what each unit makes of each chain.
+    /// Each unit's state of each chain, at `unit * chains + chain`.
     states: Vec<Follower>,
     first: [u8; LONGEST_LINE],
 }
 
-/// A unit's place in a chain.
+/// A unit's state of a chain.
 #[derive(Clone, Default)]
 struct Follower {
-    /// The masks to come, empty until the first line.
+    /// The next masks; empty until the first line.
     masks: VecDeque<[u8; LONGEST_LINE]>,
     mac: Block,
     lines: u64,
@@ -180,7 +180,7 @@ impl Chain {
             xor: platform.engines.xor,
             sending: vec![ring.clone(); chains],
             receiving: match rules.scope {
-                // The group's chain is received as it is sent
+                // All units of the group share the sender's masks
                 Scope::Group => Vec::new(),
                 Scope::Node => vec![ring; units],
                 Scope::Pair => vec![ring; chains],
@@ -194,12 +194,12 @@ impl Chain {
         }
     }
 
-    /// The unit whose engines do a unit's work.
+    /// The unit whose engines account for a unit's work.
     fn unit(&self, unit: usize) -> usize {
         if self.rules.scope == Scope::Group { 0 } else { unit }
     }
 
-    /// Blocks of AES that the engine of MACs is charged for a line; [`Ciphers`] encrypts all.
+    /// AES blocks of a line that the MAC engine takes time for. [`Ciphers`] computes all of them in any case.
     fn mac_blocks(&self, message: &Message) -> u64 {
         let all = (self.rules.charge == Charge::All).then(|| 1 + u64::from(message.authenticated));
         self.line as u64 / 16 + all.unwrap_or(0)
@@ -214,22 +214,22 @@ impl Chain {
     }
 }
 
-/// A sender takes its ring's oldest mask at `now`; its use gives the ciphertext that the engine makes the next one from.
+/// A sender takes its ring's oldest mask at `now`; returns when it is ready, and only then can the next mask be made.
 fn seal(ring: &mut VecDeque<Cycle>, now: Cycle, engine: &mut Engine) -> Cycle {
     let ready = ring.pop_front().unwrap_or(now).max(now);
     ring.push_back(engine.line(ready));
     ready
 }
 
-/// A receiver takes its ring's oldest mask at `now`. The ciphertext that the next one is made from has arrived, whether the mask
-/// is ready or not.
+/// A receiver takes its ring's oldest mask at `now`; returns when it is ready. The engine starts on the next mask at
+/// once, since the ciphertext that it is made from has arrived.
 fn open(ring: &mut VecDeque<Cycle>, now: Cycle, engine: &mut Engine) -> Cycle {
     ring.push_back(engine.line(now));
     ring.pop_front().unwrap_or(now).max(now)
 }
 
 impl Ciphers {
-    /// The initial masks of a chain: numbered encryptions of a random value that is shared with the keys.
+    /// The initial masks of a chain: encryptions of a shared random value XORed with the mask's and block's numbers.
     fn begin(&self, masks: usize, chain: usize) -> VecDeque<[u8; LONGEST_LINE]> {
         (0..masks)
             .map(|mask| {
@@ -288,7 +288,7 @@ impl Scheme for Chain {
         let chain = self.chain(from, message.to);
         self.sent[chain] += 1;
         message.authenticated = self.sent[chain].is_multiple_of(self.rules.authenticate);
-        // A critical MAC rides with its line; in the background it is a message with a header of its own
+        // A critical MAC is sent with its line; a background MAC is a message with a header of its own
         let header = if self.rules.mac == Mac::Background { 8 } else { 0 };
         if message.authenticated { MAC as u64 + header } else { 0 }
     }
@@ -296,7 +296,7 @@ impl Scheme for Chain {
     fn transmit(&mut self, _arrives: Cycle, message: &mut Message) -> Option<Cycle> {
         let from = message.from?;
         let (chain, chains) = (self.chain(from, message.to), self.sending.len());
-        // Every line is part of the MAC, whether it carries one or not
+        // Every line is included in the MAC, whether it carries one or not
         let unit = self.unit(from);
         let blocks = self.mac_blocks(message);
         message.tag_ready = self.macs[unit].work(message.sent, blocks);
@@ -377,7 +377,7 @@ impl Scheme for Chain {
             .then_some("all units follow each chain of masks (only the scope pair needs no others)")
     }
 
-    /// Masks to send and to receive (in a group the same), and as many for authentication, for every process; two key
+    /// For every process, masks to send and to receive (shared in a group), twice for authentication; two key
     /// schedules.
     fn storage_bits(&self) -> u64 {
         let Rules { processes, masks, scope, .. } = self.rules;

@@ -1,4 +1,4 @@
-//! No scheme: lines travel as they are. The base that losses are counted from.
+//! No protection: lines are sent in plaintext. The baseline of all overheads.
 
 use super::{
     unit::{Platform, Scheme, SchemeCounters},

@@ -1,12 +1,12 @@
-//! Authenticated commands carry their number and a tag: a unit that missed one notices at the next, and one that no unit sent at
-//! once.
+//! Authenticated commands carry their number and a tag. A unit detects a forged command at once, and a command that was
+//! hidden from it at the next one.
 
 use sealwright::{Aead, Suite};
 
 use super::exchange::derive;
 use crate::message::{BusCommand, Command, CommandTag, Detector};
 
-/// The units' key for commands, and how many each of them saw.
+/// The units' key for commands, and the number of commands that each unit has seen.
 pub(super) struct Commands {
     aead: Box<dyn Aead>,
     seen: Vec<u64>,
@@ -19,7 +19,7 @@ impl Commands {
         Commands { aead, seen: vec![0; units] }
     }
 
-    /// A command's tag: GMAC. Its number is the nonce, which no other command has.
+    /// The GMAC tag of a command. The nonce is the command's number, which is unique.
     pub(super) fn seal(&self, command: &BusCommand) -> CommandTag {
         let (nonce, words) = words(command);
         let tag = self.aead.seal_in_place(&nonce, &words, &mut []).expect("a command is a short text");
@@ -28,7 +28,7 @@ impl Commands {
         bytes
     }
 
-    /// `unit` sees a command: whether a unit sent it, and whether it is the one after the last.
+    /// `unit` sees a command: checks its tag, and that it follows the last command.
     pub(super) fn check(&mut self, unit: usize, command: &BusCommand) -> Result<(), Detector> {
         self.seen[unit] += 1;
         let (nonce, words) = words(command);
@@ -38,7 +38,7 @@ impl Commands {
     }
 }
 
-/// A command's number as a nonce, and what it says: node, request, line.
+/// The nonce of a command, which is its number, and the authenticated data: node, request and line.
 fn words(command: &BusCommand) -> ([u8; 12], [u8; 10]) {
     let (mut nonce, mut words) = ([0; 12], [0; 10]);
     nonce[4..].copy_from_slice(&command.number.to_be_bytes());

@@ -55,7 +55,7 @@ fn build(platform: &Platform, parameters: Parameters) -> Ide {
         (0, _, false) => 128,
         (flits, ..) => flits,
     };
-    // A line has a slot for its header
+    // A line takes one more slot for its header
     let slots = if flit == 256 { 15 } else { 4 };
     let of = |parts: u64| Size { parts, cycles: (parts * flit).div_ceil(slots * platform.width) };
     let line = of(1 + platform.line as u64 / SLOT);

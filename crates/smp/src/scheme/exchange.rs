@@ -30,7 +30,7 @@ impl std::fmt::Debug for Exchange {
     }
 }
 
-/// Bits for simulated manufacture and simulated random numbers: all of a run follows from its seed.
+/// Derives the keys and random values of the simulated units from the seed, so that runs are reproducible.
 pub(crate) fn derive<const N: usize>(seed: u64, what: &str, unit: usize) -> Zeroizing<[u8; N]> {
     let mut out = Zeroizing::new([0; N]);
     let info = [what.as_bytes(), &(unit as u64).to_be_bytes()].concat();
@@ -96,7 +96,7 @@ impl Exchange {
     }
 }
 
-/// A first counter: 32 random bits, so that at least 2^32 transfers are possible before it ends.
+/// A first counter: 32 random bits, which leave at least 2^64 - 2^32 transfers until the counter ends.
 fn first_counter(seed: u64, unit: usize) -> u64 {
     u64::from(u32::from_be_bytes(*derive::<4>(seed, "first counter", unit)))
 }

@@ -16,7 +16,7 @@ use crate::{
     message::{BusCommand, CommandTag, Detector, LONGEST_TAG, Message},
 };
 
-/// Cycles of AES for a line, as the thesis has it.
+/// AES latency of a line in cycles, from the thesis.
 const LATENCY: u64 = 320;
 
 parameters!(Parameters {
@@ -67,7 +67,7 @@ enum Keys {
     Each,
 }
 
-/// The pads of a unit for one key: for sending to each peer, and for receiving from it.
+/// A unit's pads under one key: for sending to each peer, and for receiving from it.
 #[derive(Clone, Debug)]
 struct Pads {
     key: usize,
@@ -85,11 +85,11 @@ struct Gcm {
     pad: u64,
     engines: Vec<Engine>,
     ghash: Vec<Engine>,
-    /// Processes that have a key of their own; 1 is one key for all.
+    /// Number of keys: one per process, or 1 for all.
     keys: usize,
-    /// The process that the first key is for.
+    /// The process of key 0.
     first: u8,
-    /// Pads that each unit stores, those of the process that it ran last behind.
+    /// The pads that each unit stores, in LRU order of processes: the one that it ran last is at the end.
     pads: Vec<Vec<Pads>>,
     /// `(key * units + from) * units + to`: the counter of the sender's next line.
     sent: Vec<u64>,
@@ -98,11 +98,11 @@ struct Gcm {
     counters: SchemeCounters,
 }
 
-/// What encrypts, and what each unit knows of its peers.
+/// The ciphers, and the state that each unit keeps for them.
 struct Cipher {
     /// By key.
     aeads: Vec<Box<dyn Aead>>,
-    /// As `sent`: the counter that the receiver expects next.
+    /// Indexed like `sent`: the counter that the receiver expects next.
     received: Vec<u64>,
     /// Lines that each unit has observed on the bus.
     order: Vec<u64>,
@@ -126,7 +126,7 @@ impl Gcm {
             let exchange = Exchange::run(units, seed, parameters.iv != Iv::Pair);
             counters.exchange_bytes = exchange.bytes;
             sent = exchange.counters.repeat(keys);
-            // The group's key is the first process's; those of others are drawn beside it
+            // The exchanged group key is that of the first process; the others are derived from the seed
             let aead = |key: &[u8]| Suite::Aes128Gcm.aead(&key[..16]).expect("16 bytes are the suite's key length");
             let others = (1..keys).map(|process| aead(derive::<32>(seed, "key of a process", process).as_ref()));
             let aeads = std::iter::once(aead(exchange.key.as_ref())).chain(others).collect();
@@ -161,7 +161,7 @@ impl Gcm {
         usize::from(message.process.wrapping_sub(self.first)).min(self.keys - 1)
     }
 
-    /// When `unit` has a pad that it asks for at `now`, to send to `peer` or to receive from it.
+    /// Takes a pad of `unit` at `now`, to send to `peer` or to receive from it; returns when it is ready.
     fn pad(&mut self, unit: usize, key: usize, peer: usize, sends: bool, now: Cycle) -> Cycle {
         let engine = &mut self.engines[unit];
         match self.pads[unit].iter_mut().find(|pads| pads.key == key) {
@@ -169,19 +169,19 @@ impl Gcm {
                 let pools = if sends { &mut pads.sending } else { &mut pads.receiving };
                 pools[peer].take(now, engine, self.pad)
             }
-            // A line of a process that the unit does not run: its pad is made when it is needed
+            // The unit stores no pads of this process: the pad is computed on demand
             None => engine.work(now, self.pad),
         }
     }
 
-    /// The IV of the counter'th line of a pair.
+    /// The IV of the line with this counter of a pair.
     fn iv(&self, key: usize, from: usize, to: usize, counter: u64) -> [u8; 12] {
         let mut iv = [0; 12];
         match self.parameters.iv {
             Iv::Pair => {
                 iv[0] = from as u8;
                 iv[1] = to as u8;
-                // Keys differ; so do their IVs, which is what the auditor of nonces sees
+                // The nonce audit sees IVs only, not keys: make the IVs of different keys differ too
                 let epoch = self.parameters.epoch.wrapping_add((key as u16) << 8);
                 iv[2..4].copy_from_slice(&epoch.to_be_bytes());
             }
@@ -192,8 +192,8 @@ impl Gcm {
         iv
     }
 
-    /// Associated data: the process as in the thesis; with our layout of the IV also the line's address and, where
-    /// commands are authenticated, its place in the bus's order.
+    /// Associated data: the process, as in the thesis; with the IV layout `pair` also the line's number and, if
+    /// commands are authenticated, its position in the bus's order.
     fn associated(&self, message: &Message, order: u64) -> ([u8; 17], usize) {
         let mut ad = [0; 17];
         ad[0] = message.process;
@@ -247,7 +247,7 @@ impl Scheme for Gcm {
         if unit != message.to {
             return Ok(());
         }
-        // The counter does not travel: the receiver counts for itself
+        // The counter is not transmitted: the receiver counts for itself
         let pair = (key * self.units + from) * self.units + unit;
         let counter = cipher.received[pair];
         let iv = self.iv(key, from, unit, counter);
@@ -255,7 +255,7 @@ impl Scheme for Gcm {
         let tag = message.tag.unwrap_or_default();
         let Some(cipher) = &mut self.cipher else { return Ok(()) };
         cipher.aeads[key].open_in_place(&iv, &ad[..len], message.text_mut(), &tag).map_err(|_| Detector::Tag)?;
-        // A line that does not verify moves no counter: a forged line cannot desynchronise the pair
+        // Only a genuine line advances the counter, so a forged one cannot desynchronise the pair
         cipher.received[pair] += 1;
         Ok(())
     }
@@ -265,7 +265,7 @@ impl Scheme for Gcm {
         let to = message.to;
         let ready = self.pad(to, self.key(message), from, false, now);
         let plain = self.counters.receive.note(now, ready) + self.xor;
-        // GHASH is of the ciphertext, which is there; the pad, of which one block masks the tag, may come later
+        // GHASH runs over the ciphertext, so it does not wait for the pad, one block of which masks the tag
         let checked = self.ghash[to].line(now).max(plain).max(message.tag_arrives(now));
         self.counters.authentication_cycles += checked - plain;
         checked
@@ -283,7 +283,7 @@ impl Scheme for Gcm {
         if stored.len() >= self.parameters.stored {
             stored.remove(0);
         }
-        // All pads of the process are made anew, one for each peer and direction first
+        // Recompute all pads of the process: first one for each peer and direction, then the second of each, and so on
         let mut pads = Pads { key: process, sending: vec![Pool::new(0); self.units], receiving: vec![Pool::new(0); self.units] };
         for _ in 0..self.parameters.pads {
             for peer in (0..self.units).filter(|peer| *peer != unit) {
@@ -308,8 +308,8 @@ impl Scheme for Gcm {
         self.parameters.commands.then_some("all units count the commands and lines of one bus (scheme.gcm.commands)")
     }
 
-    /// For each key its schedule, GHASH key and counters both ways; epoch; for each process stored at once pads with the block
-    /// that masks the tag; public keys.
+    /// For each key: key schedule, GHASH key, and counters in both directions. Once: the epoch and the public keys. For
+    /// each process stored at a time: the pads, including the block that masks the tag.
     fn storage_bits(&self) -> u64 {
         let peers = self.units as u64 - 1;
         let keys = self.keys as u64 * (11 * 128 + 128 + peers * 2 * 64);
@@ -329,7 +329,7 @@ mod tests {
     use super::*;
     use crate::config::Config;
 
-    /// The ciphertext is there, so only what comes last counts: GHASH, the pad or the tag.
+    /// GHASH, the pad and the tag do not wait for each other: the latest of them decides.
     #[test]
     fn ghash_does_not_wait_for_the_pad() {
         let mut config = Config::default();

@@ -19,7 +19,7 @@ use crate::{
     message::{Detector, LONGEST_TAG, Message},
 };
 
-/// Cycles of AES for a line, as for the thesis's unit: the abstract names none.
+/// AES latency of a line in cycles. The abstract gives none, so it is that of the thesis's unit.
 const LATENCY: u64 = 320;
 
 parameters!(Parameters {
@@ -35,7 +35,7 @@ parameters!(Parameters {
 
 register!("i2sems", "I2SEMS: ranges of counters for senders, keystream precomputed", Parameters, I2sems::new);
 
-/// Units with counters from one place.
+/// Units whose counters a global controller assigns.
 struct I2sems {
     units: usize,
     line: usize,
@@ -43,26 +43,27 @@ struct I2sems {
     parameters: Parameters,
     /// Blocks of a keystream: those of a line, and the one that masks the tag.
     pad: u64,
-    /// The engine of each unit as lines that wait see it; as keystream for its own next counters sees it, which gives way to them; and as
-    /// keystream for counters that it guesses sees it, which gives way to both.
+    /// Each unit's engine as seen by three priorities of work. Highest is keystream that a line waits for (`urgent`),
+    /// then keystream for the unit's own next counters (`certain`), then keystream for predicted counters (`engines`).
+    /// Work is booked at its own priority and at all lower ones, so it delays only those.
     urgent: Vec<Engine>,
     certain: Vec<Engine>,
     engines: Vec<Engine>,
     ghash: Vec<Engine>,
     queues: Vec<Pool>,
     senders: Vec<Sender>,
-    /// The next range that no sender has.
+    /// The next range that is not assigned to a sender.
     next_range: u64,
-    /// `at * units + peer`: the keystream made ahead for a sender's next counters.
+    /// At `receiver * units + sender`: the keystream precomputed for the sender's next counters.
     guesses: Vec<Guess>,
     aead: Option<Box<dyn Aead>>,
-    /// `from * units + to`: the last counter that was genuine.
+    /// At `from * units + to`: the counter of the last genuine line.
     last: Vec<Option<u64>>,
     nonces: NonceAudit,
     counters: SchemeCounters,
 }
 
-/// Counters that a sender still has of its range.
+/// The counters left in a sender's range.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sender {
     next: u64,
@@ -70,7 +71,7 @@ struct Sender {
 }
 
 impl Sender {
-    /// The next counter; from a new range where this one is used up.
+    /// The next counter, from a new range if the current one is used up.
     fn counter(&mut self, range: u64, ranges: &mut u64) -> u64 {
         if self.next == self.end {
             self.next = *ranges * range;
@@ -82,7 +83,7 @@ impl Sender {
     }
 }
 
-/// A receiver's keystreams for a sender's counters from `from` on: when each is ready.
+/// A receiver's precomputed keystreams for a sender's counters from `from` on: when each is ready.
 #[derive(Clone, Debug, Default)]
 struct Guess {
     from: u64,
@@ -90,7 +91,7 @@ struct Guess {
 }
 
 impl Guess {
-    /// Takes the keystream of `counter`, if it was made ahead, and forgets those of earlier ones.
+    /// Takes the keystream of `counter`, if it was precomputed, and discards those of earlier counters.
     fn take(&mut self, counter: u64) -> Option<Cycle> {
         let passed = counter.checked_sub(self.from).and_then(|passed| usize::try_from(passed).ok());
         let found = passed.and_then(|passed| self.ready.get(passed).copied());
@@ -140,12 +141,13 @@ impl I2sems {
         }
     }
 
-    /// When a unit has keystream that a line waits for at `now`, of which some may be `begun`: made to order where that is sooner.
+    /// When a unit has the keystream that a line waits for at `now`: the precomputed one, which is ready at `begun`, or
+    /// one computed on demand if that is sooner.
     fn soonest(&mut self, unit: usize, begun: Option<Cycle>, now: Cycle) -> Cycle {
         if begun.is_some_and(|ready| ready <= now) {
             return now;
         }
-        // What is sooner as it was begun takes no engine a second time
+        // The precomputed keystream is used, so no engine is occupied again
         let made = self.urgent[unit].would_be_done(now, self.pad);
         if let Some(begun) = begun.filter(|ready| *ready <= made) {
             return begun;
@@ -179,7 +181,7 @@ impl Scheme for I2sems {
         let begun = self.queues[from].pop();
         let ready = self.soonest(from, begun, now);
         if begun.is_some() {
-            // Another one in its place, made ahead
+            // Precompute a replacement
             self.engines[from].work(now, self.pad);
             self.queues[from].fill(now, &mut self.certain[from], self.pad);
         }
@@ -188,7 +190,7 @@ impl Scheme for I2sems {
 
     fn authenticate(&mut self, message: &mut Message) -> u64 {
         message.authenticated = true;
-        // The counter travels too
+        // The counter is transmitted too
         LONGEST_TAG as u64 + 8
     }
 
@@ -228,7 +230,7 @@ impl Scheme for I2sems {
         let to = message.to;
         let begun = self.guesses[to * self.units + from].take(message.counter);
         let ready = self.soonest(to, begun, now);
-        // The window moves on: each keystream that enters it is ready when the engine has made it
+        // Advance the window: precompute a keystream for each counter that enters it
         let (guess, engine) = (&mut self.guesses[to * self.units + from], &mut self.engines[to]);
         while (guess.ready.len() as u64) < self.parameters.window {
             guess.ready.push_back(engine.work(now, self.pad));
@@ -240,7 +242,7 @@ impl Scheme for I2sems {
         checked
     }
 
-    /// Key schedule and GHASH key, the range, the last counter of each peer; keystream to send, and for each peer.
+    /// Key schedule, GHASH key, the range, and the last counter of each peer; keystream for sending, and for each peer.
     fn storage_bits(&self) -> u64 {
         let peers = self.units as u64 - 1;
         let pad = self.line as u64 * 8 + 128;
@@ -273,10 +275,10 @@ mod tests {
         for _ in 0..sends {
             scheme.send(now, &mut Message::empty(Some(0), 1));
         }
-        // The last one's keystream is under way and comes no later than another would, which nobody makes
+        // The last line waits for keystream under way, which is ready no later than one on demand: none is computed
         assert_eq!(scheme.counters.send.waited, 1);
         assert_eq!(scheme.urgent[0].work(now, pad), alone.work(now, pad));
-        // One was made in the place of each
+        // A replacement was precomputed for each
         let after = (0..sends).map(|_| alone.work(now, pad)).last();
         for engine in [&mut scheme.certain[0], &mut scheme.engines[0]] {
             assert_eq!(Some(engine.work(now, pad)), after);
@@ -292,7 +294,7 @@ mod tests {
                 assert_eq!(left, 10_000 + scheme.xor, "a keystream was ready");
             }
             let mut line = Message::empty(Some(1), 0);
-            // No sender's next counter: nothing was made ahead for it
+            // Not a predicted counter, so nothing was precomputed for it
             line.counter = 1000;
             let waited = (0..received).map(|_| {
                 line.counter += 1000;

@@ -24,12 +24,12 @@ use crate::{
     message::{BusCommand, CommandTag, Detector, Message},
 };
 
-/// Cycles of AES for a line where links have the thesis's engines, and lines of keystream that they make ahead.
+/// With the thesis's engines in links: AES latency of a line in cycles, and the lines of keystream precomputed.
 const LATENCY: u64 = 320;
 const AHEAD: usize = 5;
 
-/// Places where a line passes and keystream is needed: its sender, the hub's end of the sender's link, the hub's end of the
-/// receiver's link, the receiver. The two ends of a link between neighbours are the last two.
+/// The places on a line's route that need keystream: its sender, the hub's end of the sender's link, the hub's end of
+/// the receiver's link, and the receiver. A link between neighbours uses the last two for its ends.
 const PLACES: usize = 4;
 const SENDING_END: usize = 2;
 const RECEIVING_END: usize = 3;
@@ -43,18 +43,18 @@ pub(super) struct Ide {
     blocks: u64,
     /// On a bus, each node's link towards the hub.
     up: Vec<Stream>,
-    /// The links from the hub, one a node; or those between neighbours.
+    /// On a bus, each node's link from the hub; otherwise the links between neighbours.
     down: Vec<Stream>,
-    /// When the links from the hub are taken by lines that the hub has held back as a whole.
+    /// In containment mode, the occupancy of the links from the hub, which forwards lines only after their MAC.
     taken: Vec<Busy>,
-    /// Bytes of MACs that each of these has yet to carry, in parts of an epoch.
+    /// For each of the `down` links, the fraction of a MAC byte that `owe` carries over: its numerator.
     owed: Vec<u64>,
-    /// The engines at both ends of each link and the keystream that they have made ahead, where they are not as fast as
-    /// the link.
+    /// The engines at both ends of each link and their precomputed keystream; `None` if engines are as fast as the
+    /// link.
     keystream: Option<Keystream>,
     ciphers: Option<Ciphers>,
     commands: Option<Commands>,
-    /// Links of a node between neighbours; 0 on a bus.
+    /// Links from a node to its neighbours, at most; 0 on a bus.
     ports: u64,
     counters: SchemeCounters,
 }
@@ -65,7 +65,7 @@ impl fmt::Debug for Ide {
     }
 }
 
-/// Keystream made ahead.
+/// AES engines with precomputed keystream.
 struct Keystream {
     nodes: Vec<Engine>,
     hub: Vec<Engine>,
@@ -107,11 +107,11 @@ impl Ide {
         }
     }
 
-    /// Bytes that a message of `parts` parts carries of MACs: those of an epoch are carried by its messages in turn, and a byte is
-    /// sent once it is owed whole.
+    /// The MAC bytes charged to a message of `parts` parts. The MAC of an epoch is spread evenly over its parts;
+    /// fractions of a byte are carried over to the next message.
     fn owe(&mut self, link: usize, parts: u64) -> u64 {
         let Rules { epoch, mac_bytes, early, .. } = self.rules;
-        // A sender that ends the epoch after each message has a MAC for what is left, and one for each epoch that was full before
+        // If each message ends its epoch, it has one MAC for each epoch that it fills, and one for the rest
         let (parts, epoch) = if early { (parts.div_ceil(epoch.parts), 1) } else { (parts, epoch.parts) };
         let owed = &mut self.owed[link];
         *owed += mac_bytes * parts;
@@ -120,7 +120,7 @@ impl Ide {
         bytes
     }
 
-    /// What a message takes of a link, and the blocks of keystream that it needs.
+    /// The size of a message on a link, and the blocks of keystream that it needs.
     fn size(&self, with_line: bool) -> (Size, u64) {
         if with_line { (self.rules.line, self.blocks) } else { (self.rules.command, 1) }
     }
@@ -128,7 +128,7 @@ impl Ide {
 
 impl Scheme for Ide {
     fn protects(&self, _message: &Message) -> bool {
-        // Between neighbours, links are protected and not lines from end to end
+        // On a ring or mesh, protection is per link and not from end to end
         self.ports == 0
     }
 
@@ -164,7 +164,7 @@ impl Scheme for Ide {
             usable = keystream.take(SENDING_END, to, usable, self.blocks);
         }
         if contained {
-            // A line that the hub has held back takes the second link anew, others as it comes
+            // The hub forwards a line from a node only once it is verified; a line from memory takes just this link
             let leaves = if message.from.is_some() { usable } else { usable.saturating_sub(size.cycles) };
             usable = self.taken[to].take(leaves, size.cycles) + size.cycles;
         }
@@ -178,7 +178,7 @@ impl Scheme for Ide {
         message.usable = if contained { complete + check } else { usable };
         let ciphers = self.ciphers.as_mut()?;
         ciphers.seal(to, message.counter, message.line, message.text_mut());
-        // A line alone in its epoch is checked as it is observed
+        // A line that ends its own epoch is verified when it is observed
         if early { None } else { ciphers.watch(complete + check, to, message.counter) }
     }
 
@@ -199,7 +199,7 @@ impl Scheme for Ide {
 
     fn receive(&mut self, now: Cycle, message: &Message) -> Cycle {
         let usable = message.usable.max(now);
-        // Encryption three times, and the second link of a line that was held back, are no authentication
+        // Not authentication: three more XORs, and crossing the second link after containment
         let second = if self.rules.contained { self.rules.line.cycles } else { 0 };
         let others = if message.from.is_some() { 3 * self.xor + second } else { self.xor };
         self.counters.authentication_cycles += (usable - now).saturating_sub(others);
@@ -218,7 +218,7 @@ impl Scheme for Ide {
         if self.ports == 0 { None } else { Some(self) }
     }
 
-    /// For each link two key schedules and the hash key, counters both ways, and what a receiver holds back.
+    /// For each link: a key schedule and the hash key, counters in both directions, and the receiver's buffer.
     fn storage_bits(&self) -> u64 {
         self.ports.max(1) * (15 * 128 + 128 + 4 * 64 + self.rules.held_bits)
     }
@@ -257,7 +257,7 @@ impl PerLink for Ide {
         let ciphers = self.ciphers.as_mut()?;
         let Crossing { link, epoch, checked, .. } = *crossing;
         ciphers.seal(link, epoch, number, text);
-        // A message alone in its epoch is checked as it is opened
+        // A message that ends its own epoch is verified when it is opened
         if self.rules.early { None } else { ciphers.watch(checked, link, epoch) }
     }
 

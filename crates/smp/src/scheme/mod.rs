@@ -25,7 +25,7 @@ pub(crate) use unit::{Links, Platform};
 
 use crate::error::ConfigError;
 
-/// Declares the files and the registry.
+/// Declares the schemes' modules and the registry.
 macro_rules! schemes {
     ($($file:ident),+) => {
         $(mod $file;)+
@@ -106,7 +106,7 @@ impl SchemeConfig {
         (self.name.registration().build)(platform, self.table(self.name))
     }
 
-    /// Looks for pads, masks or keystreams that are too many for `units` units and `processes` processes.
+    /// Rejects numbers of pads, masks or keystreams that are too large for `units` units and `processes` processes.
     pub(crate) fn check(&self, units: usize, processes: usize) -> Result<(), ConfigError> {
         let name = self.name;
         let number = |key: &str| self.table(name).get(key).and_then(toml::Value::as_integer).map(i64::unsigned_abs);

@@ -32,7 +32,7 @@ fn build(platform: &Platform, parameters: Parameters) -> Ide {
         // A packet without a payload
         command: Size { parts: 1, cycles: (HEADER + PREFIX).div_ceil(platform.width) },
         epoch: Size { parts: aggregation, cycles: aggregation * packet_cycles },
-        // The prefix and the MAC travel, then the header is hashed beside the line
+        // Transmission of prefix and MAC, then GHASH, with one more cycle for the header
         check_cycles: (PREFIX + MAC).div_ceil(platform.width) + platform.engines.ghash + 1,
         contained: true,
         early: aggregation == 1,

@@ -63,15 +63,15 @@ impl Registration {
 pub(super) trait Parameters: Default + Serialize + DeserializeOwned {
     const ALL: &'static [Parameter];
 
-    /// Looks for values out of range.
+    /// Rejects values out of range.
     fn check(&self) -> Result<(), String>;
 
-    /// These parameters as a table.
+    /// The default parameters as a table.
     fn table() -> toml::Table {
         toml::Table::try_from(Self::default()).unwrap_or_default()
     }
 
-    /// Those of a table of the scheme `name`.
+    /// Parses and checks the table of the scheme `name`.
     fn parse(name: &str, table: &toml::Table) -> Result<Self, ConfigError> {
         let wrong = |why: &str| ConfigError(format!("scheme.{name}: {why}"));
         let parameters: Self = table.clone().try_into().map_err(|error: toml::de::Error| wrong(error.message()))?;

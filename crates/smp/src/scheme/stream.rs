@@ -1,5 +1,5 @@
-//! The stream of a link with integrity and data encryption: when its epochs are complete, and what both ends count, encrypt and
-//! authenticate.
+//! The stream of a link with integrity and data encryption (IDE): the timing of its MAC epochs, and the state of the
+//! ciphers at both ends.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ use crate::{engine::Cycle, message::Detector};
 /// Bytes of a MAC.
 pub(super) const MAC: u64 = 12;
 
-/// What a message, or an epoch, takes of a link.
+/// The size of a message, or of an epoch, on a link.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Size {
     /// Slots or packets.
@@ -23,7 +23,7 @@ pub(super) struct Size {
     pub(super) cycles: u64,
 }
 
-/// What tells one kind of link from another.
+/// The parameters in which kinds of links differ.
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
     /// A message with a line.
@@ -34,17 +34,17 @@ pub(super) struct Rules {
     pub(super) epoch: Size,
     /// Cycles from the end of an epoch until its MAC is checked.
     pub(super) check_cycles: u64,
-    /// Whether messages wait for their MAC.
+    /// Containment: whether messages are held until their MAC is verified.
     pub(super) contained: bool,
     /// Whether a sender ends the epoch after each message.
     pub(super) early: bool,
-    /// Bytes that a MAC takes on the link, with what announces it.
+    /// Bytes that a MAC takes on the link, with its framing.
     pub(super) mac_bytes: u64,
-    /// Bits that a receiver holds back.
+    /// Bits of buffer in which a receiver holds messages for their MAC.
     pub(super) held_bits: u64,
 }
 
-/// One direction of a link: its epoch.
+/// One direction of a link: the state of its current epoch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stream {
     pub(super) epoch: u64,
@@ -53,7 +53,7 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// A message of `size` whose last byte crosses at `now`: when its epoch is complete.
+    /// A message of `size` crosses, with its last byte at `now`; returns when its epoch is complete.
     pub(super) fn cross(&mut self, now: Cycle, size: Size, rules: &Rules) -> Cycle {
         let begins = now.saturating_sub(size.cycles);
         if rules.early || begins >= self.closes {
@@ -63,7 +63,7 @@ impl Stream {
         }
         self.parts += size.parts;
         while !rules.early && (self.parts > rules.epoch.parts || now > self.closes) {
-            // Its last parts are in the next epoch, or in one after that, whose MAC it waits for
+            // It ends in the next epoch, or in a later one, and waits for that epoch's MAC
             self.epoch += 1;
             self.parts = self.parts.saturating_sub(rules.epoch.parts).clamp(1, size.parts);
             self.closes = self.closes.min(now) + rules.epoch.cycles;
@@ -75,15 +75,15 @@ impl Stream {
     }
 }
 
-/// What really encrypts: both ends of every stream.
+/// Functional encryption: both ends of every stream.
 pub(super) struct Ciphers {
     cipher: Box<dyn Raw>,
     mac: Box<dyn Aead>,
     senders: Vec<End>,
     receivers: Vec<End>,
-    /// Epochs that were not verified yet: when each is checked, its stream, its number.
+    /// Epochs that are not verified yet: when each is due, its stream, and its number.
     unverified: VecDeque<(Cycle, usize, u64)>,
-    /// Streams whose ends were found to differ, and when that shows.
+    /// Streams whose ends were found to differ, and when that is to be reported.
     failed: Vec<(Cycle, usize)>,
 }
 
@@ -91,7 +91,7 @@ pub(super) struct Ciphers {
 #[derive(Clone, Default)]
 struct End {
     messages: u64,
-    /// What crossed in each epoch that was not verified yet.
+    /// The authenticated data of each epoch that is not verified yet.
     epochs: VecDeque<(u64, Vec<u8>)>,
 }
 
@@ -101,7 +101,7 @@ impl End {
             self.epochs.push_back((epoch, Vec::new()));
         }
         if let Some((_, whole)) = self.epochs.back_mut() {
-            // Each end counts for itself: after a lost line they no longer agree
+            // Each end counts for itself, so a lost line makes their MACs differ
             whole.extend_from_slice(&self.messages.to_be_bytes());
             whole.extend_from_slice(&number.to_be_bytes());
             whole.extend_from_slice(text);
@@ -158,7 +158,7 @@ impl Ciphers {
         mac
     }
 
-    /// Whether both ends of a stream saw the same in an epoch, which then is done.
+    /// Whether both ends of a stream compute the same MAC for an epoch; the epoch is then forgotten.
     pub(super) fn genuine(&mut self, stream: usize, epoch: u64) -> bool {
         let genuine =
             self.mac(&self.senders[stream], stream, epoch) == self.mac(&self.receivers[stream], stream, epoch);
@@ -168,7 +168,7 @@ impl Ciphers {
         genuine
     }
 
-    /// Has an epoch verified at `due`: that cycle, unless it was known before.
+    /// Schedules the verification of an epoch at `due`; returns `due`, or `None` if the epoch was scheduled before.
     pub(super) fn watch(&mut self, due: Cycle, stream: usize, epoch: u64) -> Option<Cycle> {
         if self.unverified.iter().any(|(_, other, number)| (*other, *number) == (stream, epoch)) {
             return None;
@@ -177,13 +177,13 @@ impl Ciphers {
         Some(due)
     }
 
-    /// Has the end of a stream report at `due` that it does not agree with the other end: that cycle.
+    /// Schedules the report at `due` that the ends of a stream differ; returns `due`.
     pub(super) fn fail(&mut self, due: Cycle, stream: usize) -> Cycle {
         self.failed.push((due, stream));
         due
     }
 
-    /// Verifies what is due at `now`; else the stream whose ends do not agree.
+    /// Verifies all epochs that are due at `now`; the error is the first stream whose ends differ.
     pub(super) fn verify(&mut self, now: Cycle) -> Result<(), (usize, Detector)> {
         if let Some((_, stream)) = self.failed.iter().find(|(due, _)| *due <= now) {
             return Err((*stream, Detector::Mac));

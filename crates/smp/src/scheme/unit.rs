@@ -1,4 +1,4 @@
-//! What a scheme is: the security units of all nodes, and the machine that they are built for.
+//! The interface of a scheme (the security units of all nodes), and the machine that it is built for.
 
 use std::fmt;
 
@@ -12,40 +12,41 @@ use crate::{
 
 /// The security units of all nodes (or chips) of one scheme, seen from outside.
 pub trait Scheme: fmt::Debug + Send {
-    /// Whether the scheme protects this transfer. Most leave memory's transfers alone.
+    /// Whether the scheme protects this transfer. Most schemes do not protect transfers from memory.
     fn protects(&self, message: &Message) -> bool {
         message.from.is_some()
     }
 
-    /// The owner has the line at `now` and takes what protects it: a pad, a mask, a counter. When the line may enter the
+    /// The sender has the line at `now` and takes a pad, mask or counter for it. Returns when the line may enter the
     /// bus.
     fn send(&mut self, now: Cycle, message: &mut Message) -> Cycle;
 
-    /// The line has its turn on the data bus: decides what authenticates it. The bytes that this adds to the line.
+    /// The line has been granted the data bus: decides whether it carries a tag or MAC, and returns the bytes that this
+    /// adds to the line.
     fn authenticate(&mut self, _message: &mut Message) -> u64 {
         0
     }
 
-    /// The line crosses the data bus, in the bus's order, and arrives at `arrives`: takes the engine that authenticates it
-    /// and, where lines are really encrypted, encrypts it. The cycle at which [`verify`](Self::verify) is due, where lines are
-    /// verified together.
+    /// The line crosses the data bus, in the bus's order, and arrives at `arrives`: occupies the engine that
+    /// authenticates it and, where lines are really encrypted, encrypts it. Returns the cycle at which
+    /// [`verify`](Self::verify) is due, where lines are verified together.
     fn transmit(&mut self, _arrives: Cycle, _message: &mut Message) -> Option<Cycle> {
         None
     }
 
-    /// What `unit` makes of a line on the bus, in the bus's order; the receiver decrypts it in place. Called only where
-    /// lines are really encrypted.
+    /// `unit` observes a line on the bus, in the bus's order, and updates its state; the receiver decrypts the line in
+    /// place. Called only where lines are really encrypted.
     ///
     /// # Errors
-    /// What detected that this is not the line that was sent.
+    /// How tampering with the line was detected.
     fn observe(&mut self, _unit: usize, _message: &mut Message) -> Result<(), Detector> {
         Ok(())
     }
 
-    /// Verifies what was authenticated together and is complete at `now`.
+    /// Verifies groups of lines that were authenticated together and are complete at `now`.
     ///
     /// # Errors
-    /// The unit that detected that it is not what was sent, and how.
+    /// The stream on which tampering was detected, and how. On a bus, streams are numbered by unit; otherwise by link.
     fn verify(&mut self, _now: Cycle) -> Result<(), (usize, Detector)> {
         Ok(())
     }
@@ -56,7 +57,7 @@ pub trait Scheme: fmt::Debug + Send {
     /// A processor of `unit` begins to run `process` at `now`.
     fn switch(&mut self, _unit: usize, _process: usize, _now: Cycle) {}
 
-    /// What authenticates a command of the address bus, computed by the unit of the node that sends it; `None` where commands
+    /// The tag of a command on the address bus, computed by the unit of the node that sends it; `None` where commands
     /// carry no tag. Called only where lines are really encrypted.
     fn seal(&self, _command: &BusCommand) -> Option<CommandTag> {
         None
@@ -65,17 +66,18 @@ pub trait Scheme: fmt::Debug + Send {
     /// `unit` sees a command of the address bus. Called only where lines are really encrypted.
     ///
     /// # Errors
-    /// What detected that no unit sent it, or that an earlier command was kept from this one.
+    /// The command is forged, or an earlier one was hidden from this unit.
     fn command(&mut self, _unit: usize, _command: &BusCommand) -> Result<(), Detector> {
         Ok(())
     }
 
-    /// What protects each link of a ring or mesh, where the scheme does that and not from end to end.
+    /// The protection of the links of a ring or mesh, if the scheme protects each link and not messages from end to
+    /// end.
     fn links(&mut self) -> Option<&mut dyn PerLink> {
         None
     }
 
-    /// Why the scheme works on a bus alone, if it does.
+    /// Why the scheme works only on a bus, if that is so.
     fn needs_bus(&self) -> Option<&'static str> {
         None
     }
@@ -87,37 +89,37 @@ pub trait Scheme: fmt::Debug + Send {
     fn counters(&self) -> SchemeCounters;
 }
 
-/// What protects messages on each link of a ring or mesh: every link, each way, has a stream of its own, and a message is decrypted
-/// and encrypted again in each node that it passes.
+/// Protection of each link of a ring or mesh: each direction of a link has a stream of its own, and every node on the
+/// route decrypts a message and encrypts it again.
 pub trait PerLink: fmt::Debug {
-    /// A message, with a line or without, is at the sending end of `link` at `now`: when it may enter the link, and the bytes
-    /// that are added to it.
+    /// A message, with or without a line, is at the sending end of `link` at `now`. Returns when it may enter the link,
+    /// and the bytes that are added to it.
     fn enter(&mut self, link: usize, with_line: bool, now: Cycle) -> (Cycle, u64);
 
     /// Its last byte arrives at the receiving end at `arrives`.
     fn cross(&mut self, link: usize, with_line: bool, arrives: Cycle) -> Crossing;
 
-    /// The sending end encrypts `text`, which belongs to line `number`. The cycle at which [`Scheme::verify`] is due, if it is.
-    /// Does nothing where lines are not really encrypted, as [`open`](Self::open).
+    /// The sending end encrypts `text`, which belongs to line `number`. Returns the cycle at which [`Scheme::verify`]
+    /// is due, if it is. Like [`open`](Self::open), does nothing where lines are not really encrypted.
     fn seal(&mut self, crossing: &Crossing, number: u64, text: &mut [u8]) -> Option<Cycle>;
 
-    /// The receiving end decrypts it. A message that is not what was sent is reported by [`Scheme::verify`], in the cycle that this
-    /// returns.
+    /// The receiving end decrypts `text`. If it was tampered with, [`Scheme::verify`] reports that in the cycle
+    /// returned here.
     fn open(&mut self, crossing: &Crossing, number: u64, text: &mut [u8]) -> Option<Cycle>;
 }
 
-/// A message's way over one link.
+/// A message's crossing of one link.
 #[derive(Clone, Copy, Debug)]
 pub struct Crossing {
     /// The link.
     pub link: usize,
-    /// The epoch of the link's stream that it is in.
+    /// The epoch of the link's stream to which it belongs.
     pub epoch: u64,
     /// When the MAC of that epoch has been checked.
     pub checked: Cycle,
-    /// When the receiving end lets the message go on.
+    /// When the receiving end releases the message.
     pub released: Cycle,
-    /// Whether it waits there for the MAC, and so as a whole.
+    /// Whether it is held for the MAC, and so forwarded as a whole.
     pub contained: bool,
 }
 
@@ -155,9 +157,9 @@ impl SchemeCounters {
 /// The links of a ring or mesh.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Links {
-    /// Numbers that links, each way, may have.
+    /// Size of the range of link numbers; each direction of a link has its own.
     pub(crate) numbers: usize,
-    /// Links that leave a node, at most.
+    /// The most links that leave a node.
     pub(crate) ports: u64,
 }
 
@@ -180,7 +182,7 @@ pub(crate) struct Platform {
     /// Whether lines are really encrypted, beside their timing.
     pub(crate) functional: bool,
     pub(crate) engines: Engines,
-    /// The machine's time.
+    /// The machine's current cycle.
     pub(crate) clock: Clock,
 }
 
@@ -190,7 +192,7 @@ impl Platform {
         self.line as u64 / 16
     }
 
-    /// An AES engine for pads or masks in each unit, where the scheme's publication says `published` cycles a line.
+    /// An AES engine for pads or masks in each unit. `published` is the latency of a line in the scheme's publication.
     pub(super) fn aes(&self, published: u64) -> Vec<Engine> {
         vec![self.engines.aes(published, self.blocks()).timed(&self.clock); self.units]
     }
