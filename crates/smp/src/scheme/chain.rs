@@ -1,7 +1,7 @@
 //! Chained masks as in SENSS and the thesis: masks derived from earlier ciphertext, and a MAC over a chain of lines.
 //!
-//! A line is `plaintext ^ mask`, and the next mask is the encrypted ciphertext: that is CFB (the thesis calls it CBC), and
-//! malleable bit by bit until the MAC is due. A chain belongs to the group, to a sender, or to a pair ([`Scope`]).
+//! A line is sent as `plaintext ^ mask`, and the next mask is the encrypted ciphertext. This is CFB (the thesis calls
+//! it CBC): malleable bit by bit until the MAC is due. A chain belongs to the group, a sender, or a pair ([`Scope`]).
 
 use std::{collections::VecDeque, fmt};
 
@@ -377,8 +377,7 @@ impl Scheme for Chain {
             .then_some("all units follow each chain of masks (only the scope pair needs no others)")
     }
 
-    /// For every process, masks to send and to receive (shared in a group), twice for authentication; two key
-    /// schedules.
+    /// For every process, masks to send and to receive (shared in a group), and as many for the MAC; two key schedules.
     fn storage_bits(&self) -> u64 {
         let Rules { processes, masks, scope, .. } = self.rules;
         let directions = match scope {

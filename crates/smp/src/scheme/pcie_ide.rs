@@ -1,7 +1,7 @@
 //! PCIe IDE: AES-GCM-256 on each link, with a MAC of 96 bits for each packet or each aggregate of several packets.
 //!
-//! A line is a packet with a header. Its receiver holds it until the MAC of its aggregate has been checked; a sender with
-//! nothing more to send ends the aggregate after as long as its packets would have taken (PCIe 6.0, section 6.33).
+//! A line is a packet with a header. Its receiver holds it until the MAC of its aggregate has been checked; an idle
+//! sender ends the aggregate after the time that its packets would have taken (PCIe 6.0, section 6.33).
 
 use super::{
     unit::Platform,
