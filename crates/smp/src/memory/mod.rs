@@ -1,4 +1,4 @@
-//! What memory holds: bytes in pages that are made when first written, the owner of each line, and protection.
+//! Memory: contents in pages that are allocated when first written, the owner of each line, and protection.
 
 mod protection;
 mod tree;
@@ -19,10 +19,10 @@ use crate::message::LONGEST_LINE;
 /// Bytes of a page.
 pub(crate) const PAGE: usize = 4096;
 
-/// The most pages of a run: 16 GiB, in whatever distances a program stores.
+/// The most pages of a run: 16 GiB, however sparsely a program writes.
 pub(crate) const MOST_PAGES: usize = 1 << 22;
 
-/// A fast hash of a number: keys here are addresses, which nobody chooses to collide.
+/// A fast hash of a number, not resistant to chosen collisions: the keys are simulated addresses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mix(u64);
 
@@ -39,7 +39,7 @@ impl Hasher for Mix {
     }
 }
 
-/// A map by number.
+/// A hash map whose keys are numbers.
 pub(crate) type Numbered<T> = HashMap<u64, T, BuildHasherDefault<Mix>>;
 
 /// Memory contents by address; bytes that were never written are zero.
@@ -78,7 +78,7 @@ impl Image {
         })
     }
 
-    /// Addresses of these lines.
+    /// Addresses of all lines in pages that were written.
     fn addresses(&self, line: usize) -> Vec<u64> {
         let mut pages: Vec<_> = self.pages.keys().copied().collect();
         pages.sort_unstable();
@@ -88,7 +88,7 @@ impl Image {
             .collect()
     }
 
-    /// Adds another image's pages, `space` further up.
+    /// Adds another image's pages, with `space` added to their addresses.
     pub(crate) fn add(&mut self, other: &Image, space: u64) {
         self.pages.extend(other.pages.iter().map(|(page, bytes)| (page + space / PAGE as u64, bytes.clone())));
     }
@@ -107,7 +107,7 @@ impl Image {
     }
 }
 
-/// The memory controller's table of the owner of each line that a node owns.
+/// The memory controller's table of lines that nodes own, with their owners.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Owners {
     nodes: Numbered<u8>,

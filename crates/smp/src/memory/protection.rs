@@ -1,5 +1,5 @@
-//! What every protection of memory has: a controller that reads and writes lines, and what lies in memory, where an attacker
-//! may change it.
+//! The interface of memory protection: the controller's reads and writes of lines, and the stored bytes, which an
+//! attacker may change.
 
 use std::fmt;
 
@@ -8,39 +8,39 @@ use crate::{
     message::{Detector, LONGEST_LINE},
 };
 
-/// Cycles of AES for a line, as the thesis's unit has them, unless `engines.latency` says otherwise.
+/// AES latency of a line in cycles, that of the thesis's unit, unless `engines.latency` is set.
 pub(super) const AES: u64 = 320;
 
 /// A memory controller's protection of lines.
 pub(crate) trait Protection: InMemory + fmt::Debug + Send {
-    /// Reads a line that memory has at `at` and was asked for at `now`; when it may be used.
+    /// Reads a line that was requested at `now` and that memory delivers at `at`; returns when it may be used.
     ///
     /// # Errors
-    /// What detected that this is not what was written.
+    /// How tampering with the line was detected.
     fn read(&mut self, address: u64, out: &mut [u8], now: Cycle, at: Cycle) -> Result<Cycle, Detector>;
 
     /// Writes a line.
     ///
     /// # Errors
-    /// What detected that what it needs of memory for this is not genuine.
+    /// How tampering with metadata that the write needs, such as counters, was detected.
     fn write(&mut self, address: u64, plain: &[u8]) -> Result<(), Detector>;
 
-    /// A line as it would be read, without time passing.
+    /// A line as it would be read, without any effect on timing.
     fn peek(&self, address: u64, out: &mut [u8]);
 
-    /// What was counted.
+    /// The counters so far.
     fn counters(&self) -> ProtectionCounters;
 
     /// Pages of ciphertext.
     fn pages(&self) -> usize;
 }
 
-/// What lies in memory, where an attacker may read and change it.
+/// The stored form of lines, which an attacker may read and change.
 pub(crate) trait InMemory {
-    /// What lies in memory for a line; `None` if nothing was ever written.
+    /// The stored form of a line; `None` if it was never written.
     fn stored(&self, address: u64) -> Option<Stored>;
 
-    /// Puts other bytes there.
+    /// Replaces the stored form of a line.
     fn put(&mut self, address: u64, stored: Stored);
 }
 
@@ -48,9 +48,9 @@ pub(crate) trait InMemory {
 #[derive(Clone, Debug)]
 pub(crate) struct Stored {
     pub(crate) text: [u8; LONGEST_LINE],
-    /// Its tag or MAC.
+    /// The line's tag or MAC.
     pub(crate) tag: [u8; 16],
-    /// The counters of its page, where there are any.
+    /// The counters of the line's page, if there are any.
     pub(super) page: Option<Page>,
 }
 
@@ -71,7 +71,7 @@ impl Default for Stored {
 }
 
 impl Stored {
-    /// The same without counters: what can be moved to another address.
+    /// The same without counters: what an attacker can copy to another address.
     pub(crate) fn without_counters(self) -> Stored {
         Stored { page: None, ..self }
     }

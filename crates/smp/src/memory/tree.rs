@@ -1,9 +1,10 @@
-//! Protection of memory, the thesis's future work: lines encrypted with AES-GCM under split counters, and a Merkle tree over
-//! the counters whose root stays in the controller.
+//! Protection of memory, the thesis's future work: AES-GCM encryption of lines with split counters, and a Merkle tree
+//! over the counters whose root stays in the controller.
 //!
-//! A page of 64 lines has one long counter and a short one a line; together with the address they are the nonce. When a
-//! short one is used up, the long one grows and the page is encrypted anew. Lines, tags, counters and the tree's nodes lie
-//! in memory, where anybody may change them; cached counters were verified when they were read.
+//! A page of 64 lines has one long counter, and a short one for each line. The nonce is both counters and the line's
+//! index in the page. When a short counter is used up, the long one is incremented and the page encrypted again. Lines,
+//! tags, counters and the tree's nodes are in memory, where an attacker may change them; cached counters are verified
+//! when they are read from memory.
 
 use std::{collections::VecDeque, fmt};
 
@@ -21,7 +22,7 @@ use crate::{
     scheme::derive,
 };
 
-/// Children of a node of the tree, as a power of two.
+/// Binary logarithm of the number of children of a node of the tree.
 const FAN: u32 = 3;
 /// The last value of a short counter.
 const LAST: u8 = 127;
@@ -58,7 +59,7 @@ impl CounterTree {
     /// Encrypts everything that memory holds at the start.
     pub(crate) fn new(config: &Config, image: &Image) -> CounterTree {
         let line = config.machine.line;
-        // Pages of all processes' addresses
+        // The tree covers the pages of all processes' address spaces
         let processes = config.processes.count.next_power_of_two().trailing_zeros();
         let bits = ADDRESS_BITS + processes - (line * LINES).trailing_zeros();
         let levels = bits.div_ceil(FAN);
@@ -95,7 +96,7 @@ impl CounterTree {
         let mut nonce = [0; 12];
         nonce[..8].copy_from_slice(&page.long.to_be_bytes());
         nonce[8] = page.short[line];
-        // The low bits of the line's number keep lines of one page apart; the rest of the address is associated data
+        // The line's index makes nonces differ within a page; the address is authenticated as associated data
         nonce[9] = line as u8;
         (nonce, address.to_be_bytes())
     }
@@ -103,7 +104,7 @@ impl CounterTree {
     fn seal(&mut self, address: u64, text: &mut [u8; LONGEST_LINE]) {
         let (number, line) = self.place(address);
         let len = self.line;
-        // A page's long counter starts where no other page's can come: nonces never meet across pages
+        // Each page's long counter starts in a range of its own, so that nonces differ between pages
         let page = self.pages.entry(number).or_insert_with(|| Page { long: number << 28, short: [0; LINES] });
         let (nonce, ad) = Self::nonce(page, address, line);
         let tag = self.aead.seal_in_place(&nonce, &ad, &mut text[..len]).expect("a line is a short text");
@@ -124,7 +125,7 @@ impl CounterTree {
         short(hash)
     }
 
-    /// The hash of a node's children as they lie in memory.
+    /// The hash of a node's children as stored in memory.
     fn inner(&self, level: usize, index: u64) -> Hash {
         let mut hash = Sha256::new();
         for child in 0..1 << FAN {
@@ -133,7 +134,7 @@ impl CounterTree {
         short(hash)
     }
 
-    /// Computes a page's path to the root anew.
+    /// Updates the path from a page's counters to the root.
     fn climb(&mut self, number: u64) {
         let leaf = self.leaf(number);
         self.nodes[0].insert(number, leaf);
@@ -145,7 +146,7 @@ impl CounterTree {
         self.root = self.nodes[self.levels as usize].get(&0).copied().unwrap_or_default();
     }
 
-    /// Whether a page's counters are those that the root covers.
+    /// Verifies a page's counters along their path to the root.
     fn genuine(&self, number: u64) -> bool {
         let mut hash = self.leaf(number);
         for level in 0..self.levels as usize {
@@ -158,7 +159,7 @@ impl CounterTree {
         hash == self.root
     }
 
-    /// Makes sure that a page's counters are cached: the cycles that takes.
+    /// Makes sure that a page's counters are cached and verified; returns the cycles that this takes.
     fn fetch(&mut self, number: u64) -> Result<u64, Detector> {
         if let Some(place) = self.cached.iter().position(|page| *page == number) {
             self.cached.remove(place);
@@ -173,11 +174,11 @@ impl CounterTree {
             self.cached.pop_front();
         }
         self.cached.push_back(number);
-        // The path's addresses are known: its nodes come together, and are hashed one after the other
+        // The nodes of the path are read in parallel, since their addresses are known, and hashed one after the other
         Ok(self.memory + u64::from(self.levels) * self.ghash)
     }
 
-    /// A short counter is used up: encrypts every line of the page under the next long one.
+    /// A short counter is used up: increments the long counter and encrypts every line of the page again.
     fn reencrypt(&mut self, number: u64) -> Result<(), Detector> {
         self.counters.reencrypted += 1;
         let mut lines = Vec::new();
@@ -201,14 +202,14 @@ impl CounterTree {
 }
 
 impl Protection for CounterTree {
-    /// The pad is made while memory works.
+    /// The pad is computed while memory reads the line.
     fn read(&mut self, address: u64, out: &mut [u8], now: Cycle, at: Cycle) -> Result<Cycle, Detector> {
         self.counters.reads += 1;
         let (number, line) = self.place(address);
         let counter = now + self.fetch(number)?;
         let ready = at.max(counter + self.latency) + 1 + self.ghash;
         let Some(tag) = self.tags.get(&address) else {
-            // Never written by anybody
+            // Never written
             out.fill(0);
             return Ok(ready);
         };
@@ -219,7 +220,7 @@ impl Protection for CounterTree {
         Ok(ready)
     }
 
-    /// Refused where the line's counters are not genuine: growing a forged counter would use a nonce twice.
+    /// Fails if the line's counters are not genuine: incrementing a forged counter could use a nonce twice.
     fn write(&mut self, address: u64, plain: &[u8]) -> Result<(), Detector> {
         self.counters.writes += 1;
         let (number, line) = self.place(address);
@@ -242,7 +243,7 @@ impl Protection for CounterTree {
         let (Some(tag), Some(page)) = (self.tags.get(&address), self.pages.get(&number)) else { return out.fill(0) };
         self.text.read(address, out);
         let (nonce, ad) = Self::nonce(page, address, line);
-        // A line that is not genuine reads as zeros, as the opener leaves it
+        // A line that is not genuine reads as zeros: decryption clears the buffer on failure
         let _ = self.aead.open_in_place(&nonce, &ad, out, tag);
     }
 
@@ -267,7 +268,7 @@ impl InMemory for CounterTree {
         self.text.write(address, &stored.text[..self.line]);
         self.tags.insert(address, stored.tag);
         let (number, _) = self.place(address);
-        // Counters that the controller has at hand are not read from memory
+        // The controller uses its cached counters and not those in memory
         if let Some(page) = stored.page.filter(|_| !self.cached.contains(&number)) {
             self.pages.insert(number, page);
         }
@@ -323,11 +324,11 @@ mod tests {
             (old, tree.tags[&0x1000], tree.pages[&1].clone())
         };
         tree.write(0x1000, &[8; 64]).unwrap();
-        // The old line with its old tag: the counter has moved on
+        // Replay of the line and its tag: the counter has been incremented since
         tree.text.write(0x1000, &old);
         tree.tags.insert(0x1000, tag);
         assert_eq!(read(&mut tree, 0x1000), Err(Detector::Tag));
-        // And with its old counter, once the counter comes from memory again: the tree knows
+        // Replay of the counter too, once it is read from memory again: the tree does not match
         tree.pages.insert(1, page);
         assert_eq!(read(&mut tree, 0x9_0000), Ok([0; 64]), "another page takes the only place in the cache");
         assert_eq!(read(&mut tree, 0x1000), Err(Detector::Mac));

@@ -1,9 +1,9 @@
-//! Encryption of memory without counters, as servers have it: AES in XTS (IEEE 1619), each line under a tweak that is its address.
-//! AMD's SEV encrypts alone; Intel's TDX adds a MAC of 28 bits a line, which lies beside it.
+//! Encryption of memory without counters, as in servers: AES-XTS (IEEE 1619) with the line's address as the tweak. AMD
+//! SEV only encrypts; Intel TDX adds a MAC of 28 bits per line, stored with it.
 //!
-//! There is nothing to store but the MAC, and nothing to read first. But a line must be here before it can be decrypted, while a
-//! pad is made as the line is on its way; equal lines at one address have equal ciphertexts; and an old line with its old MAC is
-//! as good as the new one.
+//! It stores nothing but the MAC, and reads no metadata. In return, decryption cannot start before the line has
+//! arrived, whereas a pad can be computed meanwhile; equal lines at one address have equal ciphertexts; and an old line
+//! can be replayed with its old MAC.
 
 use std::fmt;
 
@@ -30,14 +30,14 @@ const MAC_BITS: u32 = 28;
 /// The memory controller's cipher.
 pub(crate) struct LineCipher {
     xts: Xts,
-    /// Where lines have MACs.
+    /// The MAC key, if lines have MACs.
     mac_key: Option<[u8; 32]>,
     line: usize,
     latency: Cycle,
     mac_latency: Cycle,
     /// Ciphertext in memory.
     text: Image,
-    /// The MAC of each line that was written, zero where there are none.
+    /// The MAC of each line that was written; 0 if lines have no MACs.
     macs: Numbered<u32>,
     counters: ProtectionCounters,
 }
@@ -86,10 +86,10 @@ impl LineCipher {
 impl Protection for LineCipher {
     fn read(&mut self, address: u64, out: &mut [u8], _: Cycle, at: Cycle) -> Result<Cycle, Detector> {
         self.counters.reads += 1;
-        // The MAC is of what memory holds, so it is computed beside the decryption
+        // The MAC covers the ciphertext, so it is verified in parallel with decryption
         let ready = at + self.latency.max(self.mac_latency);
         let Some(mac) = self.macs.get(&address) else {
-            // Never written by anybody
+            // Never written
             out.fill(0);
             return Ok(ready);
         };
@@ -154,7 +154,8 @@ impl Xts {
         Xts { text, tweak }
     }
 
-    /// Xors the tweak of each block: the encrypted number of the line, times x for each block before.
+    /// XORs each block with its tweak: the encrypted address of the line, multiplied by x once for each preceding
+    /// block.
     fn mask(&self, number: u64, text: &mut [u8]) {
         let mut first = [0; 16];
         first[..8].copy_from_slice(&number.to_le_bytes());
