@@ -12,10 +12,10 @@ use crate::access::{Access, Operation, Source, SourceError};
 
 const RECORD: usize = 64;
 
-/// Records that are read in one go.
+/// Number of records read at a time.
 const STRETCH: usize = 256;
 
-/// Where a program's address space begins: its number, from this bit on.
+/// The lowest address bit that holds the number of a program's address space.
 const SPACE: u32 = 42;
 
 /// A program's records as steps of a processor.
@@ -142,7 +142,7 @@ mod tests {
             (Operation::Store, 0x7000, 0),
         ];
         assert_eq!(short, expected);
-        // Another program has nothing in common with it
+        // Another program has another address space
         assert!(read(bytes, 1).unwrap().iter().all(|step| step.address >> SPACE == 1));
     }
 

@@ -26,7 +26,7 @@ pub struct Summary {
     pub windows: Vec<Window>,
 }
 
-/// What the threads have together: windows, and the objects that they share.
+/// What all threads share: windows and synchronisation objects.
 #[derive(Default)]
 struct Objects {
     windows: BTreeMap<u64, Window>,
@@ -91,7 +91,7 @@ impl Trace {
                         return wrong(format!("barrier {address:#x} waits for {value} threads of {}", self.threads()));
                     }
                     Operation::Barrier if value > 0 => *objects.barriers.entry((address, value)).or_default() += 1,
-                    // For all that still run: it opens when the others have finished
+                    // A barrier for all running threads opens at the latest when the others have finished
                     Operation::Barrier => {}
                     Operation::Lock if !held.insert(address) => {
                         return wrong(format!("takes lock {address:#x} twice and would wait for itself"));
@@ -116,7 +116,7 @@ impl Trace {
         if any { Ok(()) } else { wrong("holds no record".to_owned()) }
     }
 
-    /// Chosen windows must be there: a region of interest that nothing bounds would be the whole run.
+    /// Chosen windows must exist: otherwise the region of interest would have no bounds, and be the whole run.
     fn chosen(&self, objects: &Objects) -> Result<(), TraceError> {
         let Some(chosen) = self.windows else { return Ok(()) };
         if objects.windows.keys().any(|window| chosen.contains(*window)) {

@@ -42,7 +42,7 @@ impl Chunks {
     }
 }
 
-/// A file of an archive, which must have the length and the checksum that the archive says.
+/// A file of an archive, checked against the archive's length and checksum.
 struct Chunk {
     /// Counted from 1.
     number: usize,
@@ -72,7 +72,7 @@ impl Read for Chunk {
     }
 }
 
-/// Refuses files that overlap: many over one would be inflated as many times.
+/// Rejects archives whose files overlap: many entries for the same data would be inflated once each (a zip bomb).
 fn lie_apart(archive: &mut ZipArchive<BufReader<File>>) -> io::Result<()> {
     let mut places = Vec::new();
     for number in 0..archive.len() {

@@ -19,32 +19,32 @@ const WRITE: u16 = 1;
 const HEADER: u16 = 25;
 const FOOTER: u16 = 26;
 const MARKER: u16 = 28;
-/// An instruction that repeats, and is not fetched again.
+/// A repeated instruction, which is not fetched again.
 const NO_FETCH: u16 = 29;
-/// The last type that this version knows, with room for those to come.
+/// The last type of entry that is accepted, with room for types of later versions.
 const LAST: u16 = 63;
 
-/// Whether entries of a type are instructions: plain ones, jumps, calls and returns, a system call, conditional jumps that
-/// were taken or not.
+/// Whether entries of a type are instructions: other ones, jumps, calls and returns, system calls, and conditional
+/// jumps taken or not taken.
 fn instruction(kind: u16) -> bool {
     matches!(kind, 10..=16 | 31 | 48 | 49)
 }
 
 const FUNCTION: u16 = 4;
 const ARGUMENT: u16 = 6;
-/// The number of the window that begins here, or goes on.
+/// Marker with the number of the window that begins or continues here.
 const WINDOW: u16 = 14;
 /// The most windows that a trace may have.
 const MOST_WINDOWS: usize = 1 << 16;
 
-/// What the identifiers of traced functions mean, from 0: the functions that `-record_function` has to name, in this order.
+/// The traced functions by identifier, from 0: `-record_function` must name them in this order.
 const FUNCTIONS: [(&str, Operation); 3] = [
     ("pthread_mutex_lock", Operation::Lock),
     ("pthread_mutex_unlock", Operation::Unlock),
     ("pthread_barrier_wait", Operation::Barrier),
 ];
 
-/// A thread's entries as steps of a processor.
+/// Reads a thread's entries as accesses of a processor.
 pub struct Drmemtrace {
     input: Box<dyn Read>,
     name: String,
@@ -53,9 +53,9 @@ pub struct Drmemtrace {
     entries: u64,
     line: u64,
     fetched: Option<u64>,
-    /// Whether the trace has ended: what stands behind a footer is none of it.
+    /// Whether the footer has been read: anything after it is ignored.
     ended: bool,
-    /// The windows that are the region of interest, and whether the one that is read is one of them.
+    /// The windows that are the region of interest, and whether the current one is among them.
     chosen: Option<Windows>,
     inside: bool,
     window: Option<u64>,
@@ -93,7 +93,7 @@ impl Drmemtrace {
         Drmemtrace { chosen, ..self }
     }
 
-    /// A marker of window `id`: each buffer of the recording has one, so most of them begin nothing.
+    /// A marker of window `id`. Each buffer of the recording starts with one, so most of them do not begin a window.
     fn window(&mut self, id: u64, steps: &mut Vec<Access>) -> Result<(), SourceError> {
         if self.window.replace(id) != Some(id) {
             if self.windows.len() == MOST_WINDOWS {
@@ -115,7 +115,7 @@ impl Drmemtrace {
         Ok(())
     }
 
-    /// Counts an entry for the window that is read.
+    /// Counts an entry for the current window.
     fn count(&mut self, kind: u16, references: usize) {
         if let Some(window) = self.window.and_then(|id| self.windows.get_mut(&id)) {
             window.references += references as u64;
@@ -123,7 +123,7 @@ impl Drmemtrace {
         }
     }
 
-    /// The footer: the trace is whole, if what compressed it finds its own end and its checksums in what is left.
+    /// The footer: the trace is complete, provided that the decompressor reaches its own end and its checksums match.
     fn footer(&mut self, steps: &mut Vec<Access>) -> Result<(), SourceError> {
         self.ended = true;
         self.bound(false, steps).map_err(|error| self.wrong(error))?;
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
     use crate::trace::{all, tests::Failing};
 
-    /// Each with its one argument that counts. Without the order, a lock would be taken for something else.
+    /// Each call with its one relevant argument. In another order, a lock would be taken for another function.
     #[test]
     fn what_the_documentation_has_dynamorio_record_are_our_functions() {
         let names: Vec<String> = FUNCTIONS.iter().map(|(name, _)| format!("{name}|1")).collect();
@@ -255,7 +255,7 @@ mod tests {
         );
     }
 
-    /// An instruction is counted by its reference, or in the gap of the next one: 3 that refer to memory, 3 that do not.
+    /// An instruction is counted with its reference, or in the next gap: 3 with references to memory, 3 without.
     #[test]
     fn an_instruction_is_counted_once() {
         let bytes = [
@@ -306,7 +306,7 @@ mod tests {
             entry(HEADER, 0, 5),
             marker(0),
             load(0x1000),
-            // A buffer ended; the window goes on
+            // A buffer ended, and the window continues
             marker(0),
             load(0x2000),
             marker(1),

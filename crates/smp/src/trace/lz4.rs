@@ -1,13 +1,14 @@
-//! LZ4's frames to their last byte. The decoder takes an end between two blocks for the end of all, and so the end of the first frame.
+//! LZ4 frames, read to the last byte of the file. The decoder alone would stop after the first frame, and accept a file
+//! that is cut off between two blocks.
 
 use std::io::{self, Read};
 
 use lz4_flex::frame::FrameDecoder;
 
-/// Begins a frame of LZ4's first format, which has no mark at its end.
+/// Magic number of LZ4's legacy format, whose frames have no end mark.
 const LEGACY: u32 = 0x184c_2102;
 
-/// What one frame holds, or several in a row.
+/// The contents of one frame, or of several concatenated frames.
 pub(super) struct Lz4(FrameDecoder<Frames>);
 
 impl Lz4 {
@@ -24,8 +25,8 @@ impl Read for Lz4 {
             if read > 0 || out.is_empty() || frames.ended {
                 return Ok(read);
             }
-            // Nothing came of an empty block, or of the end of a frame. The next frame's blocks may be of another size, for which this
-            // decoder has no room.
+            // No bytes: an empty block, or the end of a frame. The next frame may have larger blocks than this decoder
+            // has buffers for, so it gets a new decoder.
             if frames.between() {
                 let rest = std::mem::replace(frames, Frames::new(Box::new(io::empty())));
                 self.0 = FrameDecoder::new(rest);
@@ -46,7 +47,7 @@ enum Part {
     Checksum,
 }
 
-/// A file of frames: knows where in a frame it is, and refuses to end there.
+/// A file of frames: tracks the position in a frame, and reports an error if the file ends within one.
 struct Frames {
     file: Box<dyn Read>,
     part: Part,
@@ -63,7 +64,7 @@ impl Frames {
         Frames { file, part: Part::Magic, left: 4, word: 0, flags: 0, ended: false }
     }
 
-    /// Whether a frame may begin here, or the file end.
+    /// Whether this is a frame boundary, at which the file may end.
     fn between(&self) -> bool {
         self.part == Part::Magic && self.left == 4
     }
@@ -83,10 +84,10 @@ impl Frames {
         Ok(())
     }
 
-    /// What follows the part that has ended, and how many bytes it has.
+    /// The part that follows the one that has ended, and its length.
     fn after(&mut self) -> io::Result<(Part, usize)> {
         if self.part == Part::Flags {
-            // A byte on the size of blocks stands behind them
+            // The descriptor's second byte, the block size, follows the flags
             self.flags = (self.word >> 16) as u8;
         }
         let flag = |bit: u8| usize::from(self.flags >> bit & 1);
@@ -97,11 +98,11 @@ impl Frames {
                 ));
             }
             Part::Magic => (Part::Flags, 2),
-            // A checksum of the head, and, if they are there, the length of everything and the number of a dictionary
+            // A header checksum and, optionally, the content size and a dictionary number
             Part::Flags => (Part::Descriptor, 1 + 8 * flag(3) + 4 * flag(0)),
             Part::Descriptor | Part::Block => (Part::Size, 4),
             Part::Size if self.word > 0 => {
-                // The highest bit says that the block is stored as it is
+                // The highest bit marks an uncompressed block
                 let length = (self.word & 0x7fff_ffff) as usize;
                 (Part::Block, length + 4 * flag(4))
             }
@@ -116,7 +117,7 @@ impl Read for Frames {
         let read = self.file.read(out)?;
         if read == 0 && !out.is_empty() {
             self.ended = self.between();
-            // Of the kind of all other errors: the decoder takes an unexpected end for an end
+            // Not `UnexpectedEof`, which the decoder takes for a regular end
             return if self.ended {
                 Ok(0)
             } else {

@@ -30,10 +30,11 @@ use crate::{
     config::ADDRESS_BITS,
 };
 
-/// Steps that a reader makes at a time.
+/// The number of accesses that a reader produces at a time.
 pub(crate) const BATCH: usize = 4096;
 
-/// The bits of an address that count. Those above repeat the last one wherever programs have addresses, so none is taken for another.
+/// Mask of the address bits that are kept. Higher bits are a sign extension in all valid addresses, so dropping them
+/// maps no two addresses to one.
 const ADDRESSES: u64 = (1 << ADDRESS_BITS) - 1;
 
 /// The most instructions of a gap.
@@ -44,13 +45,13 @@ const LONGEST_GAP: u64 = u32::MAX as u64;
 #[error("more than {LONGEST_GAP} instructions from one reference or synchronisation to the next")]
 pub(crate) struct GapError;
 
-/// Makes steps of references.
+/// Converts references to accesses.
 #[derive(Clone, Debug)]
 pub(crate) struct Stepper {
     line: u64,
     seed: u64,
     gap: u32,
-    /// Whether the last instruction has referred to nothing yet.
+    /// Whether the last instruction has made no reference yet.
     idle: bool,
 }
 
@@ -60,14 +61,14 @@ impl Stepper {
         Stepper { line: line as u64, seed: (thread as u64 + 1) << 56, gap: 0, idle: false }
     }
 
-    /// Instructions that refer to nothing.
+    /// Counts instructions without references.
     pub(crate) fn work(&mut self, instructions: u64) -> Result<(), GapError> {
         self.gap =
             u64::from(self.gap).checked_add(instructions).and_then(|gap| u32::try_from(gap).ok()).ok_or(GapError)?;
         Ok(())
     }
 
-    /// An instruction, whose references follow. It is counted by them, or in the gap if there are none.
+    /// An instruction whose references follow: it is counted with them, or in the next gap if there are none.
     pub(crate) fn instruction(&mut self) -> Result<(), GapError> {
         self.settle()?;
         self.idle = true;
@@ -112,7 +113,7 @@ impl Stepper {
     }
 }
 
-/// Fills a buffer as far as the input goes: how many bytes, and why it failed there if it did.
+/// Fills a buffer as far as possible; returns the number of bytes, and the error if the input failed after them.
 pub(crate) fn read_whole(input: &mut dyn Read, out: &mut [u8]) -> (usize, Option<io::Error>) {
     let mut done = 0;
     while done < out.len() {
@@ -126,7 +127,7 @@ pub(crate) fn read_whole(input: &mut dyn Read, out: &mut [u8]) -> (usize, Option
     (done, None)
 }
 
-/// Everything that a source gives, for tests.
+/// Reads a source to its end, for tests.
 #[cfg(test)]
 pub(crate) fn all(mut source: impl Source) -> Result<Vec<Access>, SourceError> {
     let (mut all, mut steps) = (Vec::new(), Vec::new());

@@ -24,7 +24,7 @@ use crate::{
 /// A format of traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Ours: `PREFIX.T.smpt.zst` or `PREFIX.T.smpt`.
+    /// Sealwright's own: `PREFIX.T.smpt.zst` or `PREFIX.T.smpt`.
     Smpt,
     /// DynamoRIO's final traces: `PREFIX.T.trace`, plain or with `.zip`, `.gz` or `.lz4`; or a folder as DynamoRIO writes
     /// it, with one file a thread of any name that ends so.
@@ -105,7 +105,7 @@ impl Part {
     }
 }
 
-/// Numbers of the threads beyond those of a machine that have a file `PREFIX.T.ending`, smallest first.
+/// Numbers of threads that have a file `PREFIX.T.ending` but exceed a machine's processors, smallest first.
 fn beyond(prefix: &Path, ending: &str) -> impl Iterator<Item = usize> + use<> {
     let folder = prefix.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
     let start = prefix.file_name().unwrap_or_default().as_encoded_bytes();
@@ -119,10 +119,11 @@ fn beyond(prefix: &Path, ending: &str) -> impl Iterator<Item = usize> + use<> {
     names.filter_map(|name| number(&name)).collect::<BTreeSet<_>>().into_iter()
 }
 
-/// Bytes that zstd looks back, as a power of two: what its levels up to 19 need. Each thread's file takes as much memory.
+/// Binary logarithm of zstd's largest window in bytes, enough for its levels up to 19. Each open file takes that much
+/// memory.
 const WINDOW: u32 = 23;
 
-/// What zstd compressed, with an error that says what to do about a larger window.
+/// A zstd decoder whose error for a larger window says what to do about it.
 struct Unpacked<R: BufRead>(zstd::Decoder<'static, R>);
 
 impl Unpacked<BufReader<Box<dyn Read>>> {
@@ -136,7 +137,7 @@ impl Unpacked<BufReader<Box<dyn Read>>> {
 impl<R: BufRead> Read for Unpacked<R> {
     fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
         self.0.read(out).map_err(|error| {
-            // zstd has a number for this, which its library does not pass on
+            // zstd has an error code for this, but the crate exposes only the text
             if !error.to_string().contains("requires too much memory") {
                 return error;
             }
@@ -268,7 +269,7 @@ impl Trace {
         Err(TraceError::Missing(name(0, "smpt.zst")))
     }
 
-    /// Finds DynamoRIO's files in a folder, in the order of their names.
+    /// Finds DynamoRIO's files in a folder, sorted by name.
     fn folder(folder: &Path) -> Result<Trace, TraceError> {
         let open = |error| TraceError::Open { file: folder.to_owned(), error };
         let (_, endings) = Format::ENDINGS[1];

@@ -59,12 +59,12 @@ impl Smpt {
         SourceError(format!("{}: record {}: {what}", self.name, self.records))
     }
 
-    /// What is wrong with the record that could not be read whole.
+    /// The error for a record that could not be read completely.
     fn wrong_next(&self, what: impl std::fmt::Display) -> SourceError {
         SourceError(format!("{}: record {}: {what}", self.name, self.records + 1))
     }
 
-    /// The input has ended: whether it may end here.
+    /// The input has ended: checks that it may end here.
     fn end(&self) -> Result<(), SourceError> {
         match (self.left.is_empty(), self.long, self.count) {
             (false, ..) => Err(self.wrong_next("the trace ends within a record")),
@@ -225,7 +225,7 @@ mod tests {
             short,
             [
                 (Operation::Load, 0x7fff_1234_5678, 3, 8),
-                // Across a line: two
+                // A store that crosses a line becomes two
                 (Operation::Store, 0x1003c, 5000, 4),
                 (Operation::Store, 0x10040, 0, 4),
                 (Operation::Barrier, 0x40_0000, 1, 0),

@@ -1,20 +1,22 @@
-//! SynchroTraceGen's text, one file a thread, of its first version: `eid,tid,iops,flops,reads,writes` with `$ from to` for writes and
-//! `* from to` for reads; `eid,tid # tid eid from to` for what came from other threads; `eid,tid,pth_ty:N^0xADDR[&0xADDR]` for calls of
-//! pthreads. The second version has `@`, `#` and `^` in place of the numbers of event and thread: `@ iops,flops,reads,writes`,
-//! `# tid eid from to` and `^ N^0xADDR[&0xADDR]`. `! N` says that N instructions have passed, and is nothing to play.
+//! The text format of SynchroTraceGen, one file per thread. In its first version, `eid,tid,iops,flops,reads,writes` is
+//! computation, with `$ from to` for writes and `* from to` for reads; `eid,tid # tid eid from to` reads data that
+//! other threads wrote; and `eid,tid,pth_ty:N^0xADDR[&0xADDR]` is a call of pthreads. The second version has `@`, `#`
+//! and `^` in place of the numbers of event and thread: `@ iops,flops,reads,writes`, `# tid eid from to` and `^
+//! N^0xADDR[&0xADDR]`. `! N` counts instructions and is ignored.
 //!
-//! Addresses are ranges of bytes in hexadecimal, ends included. Calls by type: 1 lock, 2 unlock, 3 create, 4 join, 5 barrier, 6 wait
-//! for a condition, 7 signal, 8 broadcast, 9 spin lock, 10 spin unlock; and, which SynchroTraceGen has no calls of, but those who read
-//! its traces know: 11 to 15 init, wait, post, getvalue and destroy of a semaphore. Of conditions only the lock's release and return are
-//! played. Which thread is made or joined stands in another file, so threads begin at once and nobody waits for their ends: these calls
-//! and conditions' are counted as not played.
+//! Addresses are ranges of bytes in hexadecimal, ends included. Call types are 1 lock, 2 unlock, 3 create, 4 join,
+//! 5 barrier, 6 condition wait, 7 signal, 8 broadcast, 9 spin lock, 10 spin unlock. SynchroTraceGen does not write the
+//! types 11 to 15, which other readers of its traces know: init, wait, post, getvalue and destroy of a semaphore. Of
+//! condition variables, only the release and reacquisition of the lock are simulated. Which thread is created or joined
+//! is in another file, so all threads start at once and nobody waits for their ends. Calls for condition variables and
+//! for threads are counted as not played.
 
 use std::io::{BufRead, Read};
 
 use super::{BATCH, Stepper};
 use crate::access::{Access, Operation, Source, SourceError};
 
-/// A thread's events as steps of a processor.
+/// Reads a thread's events as accesses of a processor.
 pub struct SynchroTrace {
     input: Box<dyn BufRead>,
     name: String,
@@ -24,10 +26,10 @@ pub struct SynchroTrace {
     unplayed: u64,
 }
 
-/// The longest range of one reference: what is longer is no reference.
+/// The longest range of one reference; longer ranges are rejected.
 const LONGEST: u64 = 1 << 16;
 
-/// The most steps, and bytes of text, of one event: all processors have one in memory.
+/// The most accesses, and bytes of text, of one event. Each processor keeps one event in memory.
 const MOST: usize = 1 << 17;
 
 impl std::fmt::Debug for SynchroTrace {
@@ -72,7 +74,7 @@ impl SynchroTrace {
         self.computation(rest, steps)
     }
 
-    /// What others wrote: reads, each after a mark and two numbers of thread and event.
+    /// Reads of data that other threads wrote: each follows a mark and the numbers of thread and event.
     fn edges(&mut self, edges: &str, steps: &mut Vec<Access>) -> Result<(), SourceError> {
         for edge in edges.split('#').skip(1) {
             let mut words = edge.split_whitespace().skip(2);
@@ -81,7 +83,7 @@ impl SynchroTrace {
         Ok(())
     }
 
-    /// Counts of operations, and what they wrote and read.
+    /// A computation: counts of operations, and the ranges that they write and read.
     fn computation(&mut self, rest: &str, steps: &mut Vec<Access>) -> Result<(), SourceError> {
         let (head, tail) = rest.split_at(rest.find([' ', '$', '*']).unwrap_or(rest.len()));
         let mut counts = head.trim_end_matches(',').split(',').map(str::parse::<u64>);
@@ -117,7 +119,7 @@ impl SynchroTrace {
         if to < from {
             return Err(self.wrong(format_args!("the range {from:#x} to {to:#x} is none")));
         }
-        // All addresses are 2^64 bytes, which is 0 here
+        // The whole address space has 2^64 bytes, which wraps to 0
         if length > LONGEST || length == 0 {
             return Err(self.wrong(format_args!("the range {from:#x} to {to:#x} has more than {LONGEST} bytes")));
         }
@@ -229,7 +231,8 @@ mod tests {
         );
     }
 
-    /// Lines as SynchroTraceGen's logger formats them, with nothing but a space before an edge; then the same of its second version.
+    /// Lines as SynchroTraceGen's logger formats them, with only a space before an edge; then the same in its second
+    /// version.
     #[test]
     fn lines_are_read_as_synchrotracegen_writes_them() {
         let first = "\

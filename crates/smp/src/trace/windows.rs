@@ -1,4 +1,5 @@
-//! Windows: the parts of a program that DynamoRIO recorded with `-trace_for_instrs` and `-retrace_every_instrs`, numbered from 0.
+//! Windows: the parts of a program that DynamoRIO records with `-trace_for_instrs` and `-retrace_every_instrs`,
+//! numbered from 0.
 
 use std::{fmt, str::FromStr};
 
