@@ -1,5 +1,5 @@
-//! What the plugin sends: frames of a thread's number, a length and that many bytes of records (both numbers of 32 bits,
-//! little-endian); number 2^32 - 1 ends the stream, with a byte that says whether recording ever began.
+//! The stream from the plugin: frames of a thread number, a length (both 32 bits, little-endian) and that many bytes of
+//! records. Thread number 2^32 - 1 ends the stream, with one byte that says whether recording ever began.
 
 use std::{
     io::{self, Read, Write},
@@ -19,7 +19,7 @@ const LAST: u32 = u32::MAX;
 /// The longest frame of the plugin.
 const LONGEST: u32 = 64 << 10;
 
-/// zstd's level: more than this takes longer than recording.
+/// zstd's level: higher levels take longer than recording.
 const LEVEL: i32 = 3;
 
 struct Thread {
@@ -27,7 +27,7 @@ struct Thread {
     records: u64,
 }
 
-/// Threads' records on their way into files that have no name yet.
+/// Writes the threads' records to temporary files, which get their names at the end.
 pub(super) struct Frames {
     folder: PathBuf,
     threads: Vec<Thread>,
@@ -75,7 +75,7 @@ impl Frames {
             while self.threads.len() <= number {
                 let file = within(&self.folder).map_err(failed())?;
                 let mut out = zstd::Encoder::new(file, LEVEL).map_err(failed())?;
-                // Else a reader would not notice a wrong bit
+                // Otherwise a reader would not detect a bit error
                 out.include_checksum(true).map_err(failed())?;
                 self.threads.push(Thread { out, records: 0 });
             }
@@ -87,8 +87,9 @@ impl Frames {
         Ok(())
     }
 
-    /// Gives the files their names, once all of them are whole and `old` ones are gone. Old files go from the first on and new ones come
-    /// from the last on: wherever that is interrupted, thread 0 is missing, and what is there is no trace.
+    /// Gives the files their names, once all are complete and the `old` ones removed. Old files are removed first to
+    /// last, and new ones named last to first: so until it is finished the file of thread 0 is missing, and without
+    /// that there is no trace.
     pub(super) fn keep(self, names: &[PathBuf], old: &[PathBuf]) -> Result<(), RecordError> {
         let mut files = Vec::new();
         for (thread, name) in self.threads.into_iter().zip(names) {
@@ -108,7 +109,7 @@ impl Frames {
     }
 }
 
-/// Number and length of the next frame; nothing at the end.
+/// Thread number and length of the next frame; `None` at the end of the input.
 fn head(input: &mut dyn Read) -> io::Result<Option<(u32, u32)>> {
     let mut bytes = [0; 8];
     let mut done = 0;
@@ -124,8 +125,8 @@ fn head(input: &mut dyn Read) -> io::Result<Option<(u32, u32)>> {
     Ok(Some((u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]))))
 }
 
-/// Takes a recorder's stream into files of these names, which must be as many as a trace may have. Returns the records of each thread,
-/// and whether recording began. Only fuzzing calls this.
+/// Writes a recorder's stream to files of these names, which must be as many as a trace may have. Returns the records
+/// of each thread, and whether recording began. Only fuzzing calls this.
 ///
 /// # Errors
 /// When the stream is none that a recorder sends; no file is left then.
@@ -178,7 +179,7 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "nothing else is left");
     }
 
-    /// Whatever stops it on the way, no file of one recording is taken for a thread of another.
+    /// Wherever it is interrupted, files of two recordings are never taken for one trace.
     #[test]
     fn a_trace_that_is_replaced_is_never_a_mixture() {
         let folder = tempfile::tempdir().unwrap();
@@ -193,12 +194,12 @@ mod tests {
             frames.keep(names, &old)
         };
         let names: Vec<PathBuf> = (0..3).map(name).collect();
-        // The last of three files cannot have its name
+        // The last of three files cannot be renamed
         std::fs::create_dir(name(2)).unwrap();
         record(3, &names).unwrap_err();
         let found = Trace::find(&prefix).map(|trace| trace.threads());
         assert!(found.is_err(), "a cut trace is taken for whole: {found:?}");
-        // The same in the place of an older one
+        // The same when replacing an older recording
         record(2, &names[..2]).unwrap();
         record(3, &names).unwrap_err();
         let found = Trace::find(&prefix).map(|trace| trace.threads());

@@ -55,7 +55,7 @@ pub struct Recorded {
     pub code: Option<i32>,
 }
 
-/// Time between two looks whether the plugin has called.
+/// Polling interval while waiting for the plugin to connect.
 const TICK: Duration = Duration::from_millis(5);
 
 impl Recording {
@@ -76,7 +76,7 @@ impl Recording {
         let mut child = self.start(&qemu, &tools, &socket)?;
         let ran = self.receive(&listener, &mut child, tell);
         if ran.is_err() {
-            // Nothing reads its records any more
+            // Nobody reads the records any more
             let _ = child.kill();
         }
         let status = child.wait().map_err(RecordError::io(self.program.display().to_string()))?;
@@ -91,7 +91,7 @@ impl Recording {
         name.into()
     }
 
-    /// Files of a trace that is here already, thread 0 first.
+    /// Files of an existing trace of this name, thread 0 first.
     fn there(&self) -> Vec<PathBuf> {
         (0..frames::MOST_THREADS).map(|thread| self.file(thread)).filter(|file| file.exists()).collect()
     }
@@ -101,7 +101,7 @@ impl Recording {
         self.prefix.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
     }
 
-    /// Before the program runs, which may do something.
+    /// Checks for existing files before the program runs, since it may have side effects.
     fn look_for_files(&self) -> Result<(), RecordError> {
         let folder = self.folder();
         output::within(folder).map_err(RecordError::io(folder.display().to_string()))?;
@@ -112,7 +112,7 @@ impl Recording {
     }
 
     fn start(&self, qemu: &Path, tools: &tools::Compiled, socket: &Path) -> Result<Child, RecordError> {
-        // QEMU takes a comma twice for one
+        // QEMU's option syntax escapes a comma by doubling it
         let word = |path: &Path| path.display().to_string().replace(',', ",,");
         let mut preload = OsString::from("LD_PRELOAD=");
         preload.push(one_word(&tools.preload, socket)?);
@@ -127,7 +127,7 @@ impl Recording {
             .map_err(RecordError::io(qemu.display().to_string()))
     }
 
-    /// Everything that the plugin sends; nothing if QEMU ended before it called.
+    /// Receives everything that the plugin sends; nothing if QEMU exits before the plugin connects.
     fn receive(
         &self,
         listener: &UnixListener,
@@ -166,11 +166,11 @@ impl Recording {
     }
 }
 
-/// The plugin's call; nothing once QEMU has `ended` without one.
+/// Waits for the plugin to connect; `None` if QEMU `ended` without that.
 fn called(listener: &UnixListener, ended: &mut dyn FnMut() -> io::Result<bool>) -> io::Result<Option<UnixStream>> {
     listener.set_nonblocking(true)?;
     loop {
-        // Looked at first: it may call and end in between
+        // Check this first: the plugin may connect and QEMU exit in between
         let ended = ended()?;
         match listener.accept() {
             Ok((stream, _)) => {
@@ -184,8 +184,8 @@ fn called(listener: &UnixListener, ended: &mut dyn FnMut() -> io::Result<bool>) 
     }
 }
 
-/// A library by a name that ld.so and QEMU take for one: colons and spaces, or commas, would end it. `socket` is in a folder
-/// for a while.
+/// A path of a library without colons, spaces or commas, at which ld.so and QEMU would split it. The folder of `socket`
+/// is temporary.
 fn one_word(library: &Path, socket: &Path) -> Result<PathBuf, RecordError> {
     let ends = |path: &Path| path.as_os_str().as_encoded_bytes().iter().any(|byte| b" :,".contains(byte));
     if !ends(library) {

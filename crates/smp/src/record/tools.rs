@@ -1,4 +1,4 @@
-//! What recording needs of the machine: QEMU's user mode, a C compiler once, a folder for what that makes.
+//! External requirements of recording: QEMU in user mode, a C compiler for the first time, and a folder for its output.
 
 use std::{
     env, fs,
@@ -24,10 +24,10 @@ const SOURCES: [(&str, &str); 7] = [
     ("c11.c", include_str!("../../recorder/c11.c")),
 ];
 
-/// Versions of QEMU whose plugins know what ours uses.
+/// The oldest QEMU whose plugin interface has everything that the recorder uses.
 const OLDEST: u32 = 6;
 
-/// From this version on, plugins say that they are for version 2 of the interface.
+/// From this version of QEMU on, plugins declare version 2 of the interface.
 const SECOND_INTERFACE: u32 = 9;
 
 /// The recorder, compiled.
@@ -68,7 +68,7 @@ fn version_of(file: &Path) -> Result<u32, MissingToolError> {
     if let Some(version) = version(&text).filter(|version| *version >= OLDEST) {
         return Ok(version);
     }
-    // One that lacks a library says so on standard error
+    // If it lacks a shared library, the reason is on standard error
     let errors = String::from_utf8_lossy(&output.stderr);
     let said = text.lines().chain(errors.lines()).find(|line| !line.trim().is_empty());
     Err(failed(match said {
@@ -94,7 +94,7 @@ fn cache_of(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     Some(user?.join("sealwright"))
 }
 
-/// What is kept there is run: nobody but the user, or the system's administrator, may write to it. `user` is the number of the user.
+/// Checks that only `user` (a user ID) or root can write to the folder, because its files are executed.
 fn look_at(folder: &Path, user: u32) -> Result<(), RecordError> {
     let found = fs::metadata(folder).map_err(RecordError::io(folder.display().to_string()))?;
     let safe = [user, 0].contains(&found.uid()) && found.mode() & 0o022 == 0;
@@ -116,7 +116,7 @@ pub(super) fn compiled(cache: &Path, user: u32, version: u32) -> Result<Compiled
         look_at(&folder, user)?;
         return Ok(compiled);
     }
-    // Made in a directory of its own, so that no other process finds an incomplete one
+    // Compiled in a temporary directory, so that no other process finds incomplete files
     let aside = output::folder(Some(cache)).map_err(failed())?;
     for (name, text) in SOURCES {
         fs::write(aside.path().join(name), text).map_err(failed())?;
