@@ -1,4 +1,4 @@
-//! What a kernel's processor can do: read and write shared words, compute, synchronise with others.
+//! The operations of a kernel's processor: reads and writes of shared words, computation, and synchronisation.
 
 use std::{
     cell::{Cell, RefCell, RefMut},
@@ -13,7 +13,7 @@ use crate::{
     memory::Image,
 };
 
-/// Words that all processors share, from an address on.
+/// Shared memory: words that all processors share, from an address on.
 #[derive(Clone)]
 pub(crate) struct Shared {
     base: u64,
@@ -29,7 +29,7 @@ impl Shared {
         self.words[at].set(value);
     }
 
-    /// What memory holds before the first step.
+    /// The initial contents of memory.
     pub(crate) fn image(&self) -> Image {
         let mut image = Image::default();
         for (i, word) in self.words.iter().enumerate() {
@@ -39,7 +39,7 @@ impl Shared {
     }
 }
 
-/// Accesses so far and instructions since the last.
+/// Accesses that were emitted, and the number of instructions since the last of them.
 #[derive(Default)]
 struct Recording {
     steps: Vec<Access>,
@@ -60,7 +60,7 @@ pub(crate) struct Emitter<'a> {
     recording: RefMut<'a, Recording>,
 }
 
-/// Accesses after which a processor stops to let the machine catch up.
+/// Number of pending accesses at which a processor stops to let the machine catch up.
 const ENOUGH: usize = 4096;
 
 impl Cpu {
@@ -69,14 +69,14 @@ impl Cpu {
         Emitter { shared: &self.shared, recording: self.recording.borrow_mut() }
     }
 
-    /// Lets the machine catch up if there is enough to do.
+    /// Lets the machine catch up if enough accesses are pending.
     pub(crate) async fn catch_up(&self) {
         if self.recording.borrow().steps.len() >= ENOUGH {
             Pause(false).await;
         }
     }
 
-    /// Synchronises with others; goes on when the machine says so.
+    /// Synchronises with other processors; continues once the machine has done so.
     async fn synchronise(&self, kind: Operation, object: u64) {
         {
             let mut recording = self.recording.borrow_mut();
@@ -107,7 +107,7 @@ impl Emitter<'_> {
         self.recording.steps.push(Access { address, value, gap, kind, size: 8 });
     }
 
-    /// Instructions that touch no shared word.
+    /// Counts instructions that access no shared word.
     #[inline]
     pub(crate) fn work(&mut self, instructions: u32) {
         self.recording.gap += instructions;
@@ -136,7 +136,7 @@ impl Emitter<'_> {
     }
 }
 
-/// Waits once.
+/// A future that is pending once.
 struct Pause(bool);
 
 impl Future for Pause {
@@ -146,7 +146,7 @@ impl Future for Pause {
     }
 }
 
-/// A processor's function as a source of accesses.
+/// An async function of a processor as a source of accesses.
 struct Running {
     recording: Rc<RefCell<Recording>>,
     function: Option<Pin<Box<dyn Future<Output = ()>>>>,
@@ -166,7 +166,7 @@ impl Source for Running {
     }
 }
 
-/// One source a processor, from a function of the processor.
+/// One source per processor, from an async function of the processor.
 pub(crate) fn sources<F: Future<Output = ()> + 'static>(
     processors: usize,
     shared: &Shared,

@@ -1,5 +1,5 @@
-//! Six-step FFT, as Splash has it: the points as a square matrix, each processor some rows of it; transposes carry
-//! everything between processors.
+//! The six-step FFT of SPLASH-2: the points form a square matrix, of which each processor has some rows. All
+//! communication is in the transposes.
 
 use std::{f64::consts::TAU, ops::Range};
 
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::random::Random;
 
-/// Where the arrays begin, in words: points, their transpose, roots of a row, twiddles.
+/// Offsets of the arrays in words: points, their transpose, roots of a row, twiddle factors.
 #[derive(Clone, Copy)]
 struct Layout {
     side: usize,
@@ -64,7 +64,7 @@ pub(super) fn program(m: u32, processors: usize, base: u64, seed: u64) -> Result
             .map(|(a, b)| (a.0 / points as f64 - b.0).abs().max((a.1 / points as f64 - b.1).abs()))
             .fold(0.0, f64::max);
         let text = format!("the inverse transform gives the input back within {worst:.1e}");
-        // NaN agrees with nothing
+        // The comparison is false for NaN
         if worst < 1e-10 { Ok(text) } else { Err(ResultError(text)) }
     });
     Ok(Program { image, sources, check: Some(check) })
@@ -92,8 +92,8 @@ async fn work(cpu: Cpu, layout: Layout, rows: usize, processors: usize) {
     cpu.barrier().await;
 }
 
-/// Fills the processor's rows of `to` from the rows of `from` of all processors, beginning with the next one's: so that not all
-/// read from the same one at a time.
+/// Fills the processor's rows of `to` from all processors' rows of `from`. It begins with the next processor's rows, so
+/// that not all processors read from the same one at a time.
 async fn transpose(cpu: &Cpu, layout: Layout, from: usize, to: usize, rows: usize, processors: usize) {
     for step in 1..=processors {
         let peer = (cpu.id + step) % processors;
@@ -115,7 +115,7 @@ async fn transpose(cpu: &Cpu, layout: Layout, from: usize, to: usize, rows: usiz
     }
 }
 
-/// A row in place: bits of the index reversed, then butterflies.
+/// In-place FFT of a row: bit reversal, then butterflies.
 fn row_fft(out: &mut Emitter<'_>, layout: Layout, row: usize) {
     let side = layout.side;
     let bits = side.trailing_zeros();
@@ -165,7 +165,7 @@ fn twiddle(out: &mut Emitter<'_>, layout: Layout, row: usize) {
     }
 }
 
-/// The inverse transform without its factor, by the schoolbook recursion: another way than the kernel's.
+/// The inverse transform without its factor, by textbook recursion: independent of the kernel's algorithm.
 fn inverse(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let n = points.len();
     if n == 1 {

@@ -1,5 +1,6 @@
-//! LU decomposition in blocks of 16 x 16, as Splash has it: every block belongs to a processor. LUC keeps each block
-//! together; LUNC keeps the matrix by columns, so that blocks of different processors share lines where it is not aligned.
+//! The LU decomposition of SPLASH-2 in blocks of 16 x 16, each of which belongs to a processor. LUC stores each block
+//! contiguously. LUNC stores the matrix by columns, so that blocks of different processors share lines if it is not
+//! aligned.
 
 use super::{
     cpu::{Cpu, Emitter, Shared, sources},
@@ -10,19 +11,19 @@ use crate::random::Random;
 /// Rows of a block.
 const BLOCK: usize = 16;
 
-/// Where elements lie, and whose blocks are whose.
+/// The addresses of elements, and the assignment of blocks to processors.
 #[derive(Clone, Copy)]
 struct Layout {
     n: usize,
     blocks: usize,
     contiguous: bool,
-    /// Processors as a grid.
+    /// The processors form a grid of this many rows and columns.
     rows: usize,
     columns: usize,
 }
 
 impl Layout {
-    /// The word of an element's block, and the words from one column to the next in it.
+    /// The first word of block (`i`, `j`), and the words from one of its columns to the next.
     fn block(&self, i: usize, j: usize) -> (usize, usize) {
         if self.contiguous {
             ((i + j * self.blocks) * BLOCK * BLOCK, BLOCK)
@@ -61,7 +62,7 @@ pub(super) fn program(
     let mut matrix = vec![0.0; n * n];
     for j in 0..n {
         for i in 0..n {
-            // A heavy diagonal needs no pivots
+            // With a dominant diagonal, no pivoting is needed
             let value = random.fraction() + if i == j { n as f64 } else { 0.0 };
             matrix[i + j * n] = value;
             shared.set(layout.element(i, j), value.to_bits());
@@ -77,7 +78,7 @@ pub(super) fn program(
     Ok(Program { image, sources, check: Some(check) })
 }
 
-/// How far L (U v) is from A v, relative to it, for a vector v of ones and twos.
+/// The relative difference between L (U v) and A v, for a vector v of ones and twos.
 fn residual(matrix: &[f64], n: usize, lu: impl Fn(usize, usize) -> f64) -> f64 {
     let v: Vec<f64> = (0..n).map(|i| 1.0 + (i % 2) as f64).collect();
     let row = |i: usize, from: usize, to: usize, x: &[f64]| (from..to).map(|j| lu(i, j) * x[j]).sum::<f64>();
@@ -87,7 +88,7 @@ fn residual(matrix: &[f64], n: usize, lu: impl Fn(usize, usize) -> f64) -> f64 {
     for i in 0..n {
         let wanted: f64 = (0..n).map(|j| matrix[i + j * n] * v[j]).sum();
         let off = (row(i, 0, i + 1, &u) - wanted).abs() / wanted;
-        // NaN is as far off as can be
+        // NaN counts as an infinite difference
         worst = if off.is_nan() { f64::INFINITY } else { worst.max(off) };
     }
     worst
@@ -138,7 +139,7 @@ fn add_scaled(out: &mut Emitter<'_>, a: usize, b: usize, length: usize, factor: 
     }
 }
 
-/// The pivot block itself.
+/// Decomposes the pivot block.
 fn factor(out: &mut Emitter<'_>, (start, stride): Block) {
     for k in 0..BLOCK {
         let pivot = out.number(start + k + k * stride);
@@ -152,7 +153,7 @@ fn factor(out: &mut Emitter<'_>, (start, stride): Block) {
     }
 }
 
-/// A block below the pivot: `a / U`.
+/// Updates a block below the pivot: `a / U`.
 fn right_divide(out: &mut Emitter<'_>, (a, stride): Block, (pivot, across): Block) {
     for k in 0..BLOCK {
         for j in k + 1..BLOCK {
@@ -163,7 +164,7 @@ fn right_divide(out: &mut Emitter<'_>, (a, stride): Block, (pivot, across): Bloc
     }
 }
 
-/// A block to the right of the pivot: `L \ a`.
+/// Updates a block to the right of the pivot: `L \ a`.
 fn left_divide(out: &mut Emitter<'_>, (a, stride): Block, (pivot, across): Block) {
     for j in 0..BLOCK {
         for k in 0..BLOCK {
@@ -177,7 +178,7 @@ fn left_divide(out: &mut Emitter<'_>, (a, stride): Block, (pivot, across): Block
     }
 }
 
-/// A block of the rest: `c - a b`, what column `k` of `a` adds to it.
+/// Updates a remaining block: the contribution of column `k` of `a` to `c - a b`.
 fn subtract(out: &mut Emitter<'_>, (c, stride): Block, (a, down): Block, (b, across): Block, k: usize) {
     for j in 0..BLOCK {
         let factor = out.number(b + k + j * across);

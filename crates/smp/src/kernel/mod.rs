@@ -35,7 +35,8 @@ pub enum Kernel {
     },
 }
 
-/// Where arrays begin without alignment: 16 bytes past a page, as after malloc's header.
+/// Address of the page in which arrays begin; without alignment, they begin 16 bytes after it, as after malloc's
+/// header.
 const HEAP: u64 = 0x1000_0000;
 
 impl Kernel {

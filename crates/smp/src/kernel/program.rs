@@ -44,11 +44,11 @@ impl std::fmt::Debug for Program {
     }
 }
 
-/// What was judged before: where the addresses began, the bytes, and the verdict.
+/// An earlier check: the start of the address space, the bytes, and the result.
 type Judged = (u64, Vec<u8>, Result<String, ResultError>);
 
-/// Judges the `count` words from `base` on as each processor loads them. Where its own copies are what all others load, that was judged
-/// already.
+/// Checks the `count` words from `base` on as each processor loads them. If a processor's own copies equal what all
+/// others load, the earlier result is used.
 pub(super) fn check(base: u64, count: usize, judge: impl Fn(&[u64]) -> Result<String, ResultError> + 'static) -> Check {
     let shared: RefCell<Option<Judged>> = RefCell::default();
     let judged = move |bytes: &[u8]| {

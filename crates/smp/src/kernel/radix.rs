@@ -1,5 +1,5 @@
-//! Radix sort of integers, as Splash has it: counts of each digit, ranks through a tree of processors that wait for one
-//! another by semaphores, keys moved to their places, which are anywhere.
+//! The integer radix sort of SPLASH-2: each pass counts a digit's values, computes ranks through a tree of processors
+//! that synchronise with semaphores, and moves the keys to their places, which may be anywhere.
 
 use super::{
     cpu::{Cpu, Shared, sources},
@@ -7,12 +7,12 @@ use super::{
 };
 use crate::random::Random;
 
-/// Values of a digit.
+/// Number of values of a digit.
 const RADIX: usize = 1024;
 /// Digits of a key.
 const DIGITS: u32 = 2;
 
-/// Where the arrays begin, in words: keys, keys after an odd number of passes, the tree's counts and starts.
+/// Offsets of the arrays in words: keys, keys after an odd number of passes, the tree's counts and starts.
 #[derive(Clone, Copy)]
 struct Layout {
     keys: usize,
@@ -59,7 +59,7 @@ pub(super) fn program(m: u32, processors: usize, base: u64, seed: u64) -> Result
     let image = shared.image();
     let sources = sources(processors, &shared, |cpu| work(cpu, layout));
     input.sort_unstable();
-    // An even number of passes ends where it began
+    // After an even number of passes, the keys are back in the first array
     let check = check(base, input.len(), move |found| match found == input {
         true => Ok(format!("{} keys are sorted", input.len())),
         false => Err(ResultError("the keys are not sorted".into())),
