@@ -1,4 +1,4 @@
-//! One attacker, who strikes once: what is seen until then, and what is done.
+//! One attacker, which strikes once: what it records before the strike, and what the strike does.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -9,7 +9,7 @@ use crate::{
     message::{BusCommand, Command, CommandTag, Message},
 };
 
-/// What becomes of a line.
+/// What an attacker does with a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Pass,
@@ -17,7 +17,7 @@ pub(crate) enum Fate {
     Hold,
 }
 
-/// A command that no node sent: a request to write.
+/// A forged command: a GetX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Forged {
     /// The node in whose name it is, and which does not see it.
@@ -26,15 +26,15 @@ pub(crate) struct Forged {
     pub(crate) tag: Option<CommandTag>,
 }
 
-/// What is known of a run when an attacker strikes.
+/// The state of a run when an attacker strikes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Moment {
     pub(crate) cycle: Cycle,
-    /// Loads that gave a wrong value until then; 0 unless values are checked.
+    /// Loads that returned a wrong value before it; 0 unless values are checked.
     pub(crate) wrong_reads: u64,
 }
 
-/// A strike that came.
+/// A strike that has happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Struck {
     /// The transfer, command or answer that was tampered with.
@@ -42,29 +42,29 @@ struct Struck {
     moment: Moment,
 }
 
-/// Requests to write that a forger remembers.
+/// The number of recent GetX commands that a forger remembers.
 const REMEMBERED: usize = 64;
 
 /// An attack under way.
 #[derive(Clone, Debug)]
 pub struct Attacker {
     attack: Attack,
-    /// The transfer (or the command, or memory's answer) from which on it strikes, once.
+    /// The number of the transfer, command or answer from which on it strikes at the first chance.
     at: u64,
     struck: Option<Struck>,
-    /// Lines seen, encrypted as they were, until one can be replayed.
+    /// Lines as they were on the bus, recorded for a replay.
     seen: Vec<Message>,
     pub(super) held: Option<Message>,
     due: bool,
-    /// Plain copies of what the sender would send again.
+    /// Plaintext copies of dropped lines, for the sender to send again.
     pub(super) lost: Vec<Message>,
-    /// Lines that memory was asked for to read.
+    /// Read requests that memory has answered.
     pub(super) answers: u64,
-    /// What lay in memory when a line was first read.
+    /// The stored form of each line when it was first read.
     first: BTreeMap<u64, Stored>,
-    /// Lines that nodes asked for to write, and the nodes; the latest last.
+    /// Recent GetX commands, latest last: line and node.
     written: VecDeque<(u64, usize)>,
-    /// The tag of the command seen last.
+    /// The tag of the last command.
     tag: Option<CommandTag>,
 }
 
@@ -101,7 +101,7 @@ impl Attacker {
         self.struck.map(|struck| struck.number)
     }
 
-    /// When that was.
+    /// The state of the run at the strike.
     pub(crate) fn moment(&self) -> Option<Moment> {
         self.struck.map(|struck| struck.moment)
     }
@@ -111,7 +111,7 @@ impl Attacker {
         self.answers.saturating_sub(1)
     }
 
-    /// Whether it strikes such things, and has not yet.
+    /// Whether it attacks this kind of target and has not struck yet.
     fn waits(&self, target: Target) -> bool {
         self.struck.is_none() && self.attack.target() == target
     }
@@ -125,7 +125,7 @@ impl Attacker {
         self.struck = Some(Struck { number, moment });
     }
 
-    /// A line passes: changes it, and says what becomes of it. Without a moment, it may only look, here and below.
+    /// A line passes: may change it, and decides its fate. Without a `moment`, it may only observe, here and below.
     pub(super) fn message(&mut self, message: &mut Message, moment: Option<Moment>) -> Fate {
         let number = message.number;
         if let Some(held) = &self.held {
@@ -176,7 +176,7 @@ impl Attacker {
         fate
     }
 
-    /// The line held back, once its turn has come.
+    /// The line held back, once it is to be released.
     pub(super) fn release(&mut self) -> Option<Message> {
         if std::mem::take(&mut self.due) { self.held.take() } else { None }
     }
@@ -202,7 +202,7 @@ impl Attacker {
         Some(node)
     }
 
-    /// What a forger learns from a command: who owns a line now, and what a tag looks like.
+    /// A forger records from a command the line's new owner, and a genuine tag.
     fn remember(&mut self, command: &BusCommand) {
         self.tag = command.tag;
         match command.command {
@@ -218,13 +218,13 @@ impl Attacker {
         }
     }
 
-    /// Whether it would put a command of its own on the bus after the command `number`.
+    /// Whether it would forge command `number`.
     pub(super) fn would_forge(&self, number: u64) -> bool {
         self.attack == Attack::ForgeCommand && self.struck.is_none() && number >= self.at
     }
 
-    /// The address lines are free for command `number`: a command that no node sent. `impersonated` is given a line and its
-    /// owner, and says in whose name to ask for it; `None` if the owner has not changed it, or nobody else could ask.
+    /// The address lines are free for command `number`: returns a forged one. For a line and its owner, `impersonated`
+    /// returns the node in whose name to request it; `None` if the owner has not modified it, or no other node could.
     pub(super) fn forge(
         &mut self,
         number: u64,
@@ -236,7 +236,7 @@ impl Attacker {
         }
         let forged = self.written.iter().rev().find_map(|&(line, owner)| {
             let node = impersonated(line, owner)?;
-            // A tag of one's own is a guess; one that was genuine a moment ago is the best there is
+            // The attacker cannot compute a tag: reuse the last genuine one
             Some(Forged { node, line, tag: self.tag })
         })?;
         self.strike(number, moment);
@@ -276,7 +276,7 @@ impl Attacker {
         }
     }
 
-    /// What the peer of a request that waited too long sends again: the line lost on the way to `node`.
+    /// The dropped line that the sender sends again after a timeout of `node`'s request.
     pub(super) fn resend(&mut self, node: usize, request: u64) -> Option<Message> {
         let place = self.lost.iter().position(|lost| lost.node == node && lost.request == request)?;
         Some(self.lost.swap_remove(place))

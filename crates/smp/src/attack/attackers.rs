@@ -9,8 +9,8 @@ use crate::{
     message::{BusCommand, Message},
 };
 
-/// Attackers, in the order in which lines and commands pass them: each sees what those before it leave. A line, a command or an
-/// answer is struck by one of them; the others strike at their next chance.
+/// Attackers, in the order in which lines and commands pass them: each sees the result of those before it. A line,
+/// command or answer is struck by at most one of them; the others strike at their next chance.
 #[derive(Debug, Default)]
 pub(crate) struct Attackers(Vec<Attacker>);
 
@@ -27,8 +27,9 @@ impl Attackers {
         self.0.iter()
     }
 
-    /// A line passes: changes it, and says what becomes of it. What is dropped or held back passes no further attacker; `plain`
-    /// is what its sender would send again. Without a moment, attackers may only look, here and below.
+    /// A line passes: attackers may change it, and decide its fate. A line that is dropped or held back passes no
+    /// further attacker; `plain` is its plaintext, for the sender to send again. Without a `moment`, attackers may only
+    /// observe, here and below.
     pub(crate) fn message(&mut self, message: &mut Message, plain: &Message, mut moment: Option<Moment>) -> Fate {
         for attacker in &mut self.0 {
             let fate = attacker.message(message, moment);
@@ -42,7 +43,7 @@ impl Attackers {
         Fate::Pass
     }
 
-    /// Lines held back whose turn has come.
+    /// Lines held back that are to be released.
     pub(crate) fn release(&mut self) -> Vec<Message> {
         self.0.iter_mut().filter_map(Attacker::release).collect()
     }
@@ -63,12 +64,12 @@ impl Attackers {
         blocked
     }
 
-    /// Whether one of them would put a command of its own on the bus as command `number`.
+    /// Whether one of them would forge command `number`.
     pub(crate) fn would_forge(&self, number: u64) -> bool {
         self.0.iter().any(|attacker| attacker.would_forge(number))
     }
 
-    /// The address lines are free for command `number`: a command that no node sent, as [`Attacker::forge`] has it.
+    /// The address lines are free for command `number`: returns a forged one, see [`Attacker::forge`].
     pub(crate) fn forge(
         &mut self,
         number: u64,
@@ -87,7 +88,7 @@ impl Attackers {
         }
     }
 
-    /// What the peer of a request that waited too long sends again: the line lost on the way to `node`.
+    /// The dropped line that the sender sends again after a timeout of `node`'s request.
     pub(crate) fn resend(&mut self, node: usize, request: u64) -> Option<Message> {
         self.0.iter_mut().find_map(|attacker| attacker.resend(node, request))
     }
