@@ -33,10 +33,10 @@ pub(crate) const PROCESS_BIT: u32 = ADDRESS_BITS;
 /// The largest cache, in bytes.
 const LARGEST_CACHE: usize = 64 << 20;
 
-/// The most blocks of counters at hand: each access of protected memory looks through them.
+/// The most cached counter blocks: each access to protected memory searches them linearly.
 const MOST_COUNTERS: usize = 1 << 14;
 
-/// The most cycles that anything may take: no sum of them overflows.
+/// The most cycles of any setting, so that no sum overflows.
 const LONGEST_TIME: u64 = 1_000_000_000;
 
 /// The most cycles that an engine may take.
@@ -66,7 +66,7 @@ pub struct Config {
     pub scheme: SchemeConfig,
 }
 
-/// Machines to start from, as files of settings, by name.
+/// The presets: names, and settings files.
 const PRESET_FILES: [(&str, &str); 4] = [
     ("thesis", include_str!("../../presets/thesis.toml")),
     ("thesis-128", include_str!("../../presets/thesis-128.toml")),
@@ -101,7 +101,7 @@ impl Config {
         self.merge_table(parse(text)?)
     }
 
-    /// Settings of a table over these.
+    /// These settings, overridden by those of a table.
     pub(crate) fn merge_table(&self, change: toml::Table) -> Result<Config, ConfigError> {
         let mut base = toml::Table::try_from(self).map_err(|error| ConfigError(error.to_string()))?;
         overlay(&mut base, change);
@@ -188,7 +188,7 @@ impl Config {
         if processors * (2 * self.l1.bytes + self.l2.bytes) > 16 * LARGEST_CACHE {
             return wrong(format!("the caches of {processors} processors exceed 1 GiB in total"));
         }
-        // Before a scheme is built for it
+        // Before the check below builds the scheme
         self.scheme.check(self.units(), count)?;
         if self.interconnect.kind != TopologyKind::Bus {
             self.check_links()?;
@@ -206,7 +206,7 @@ impl Config {
             return wrong("bus.skew needs a split bus".into());
         }
         if self.bus.protocol.has_exclusive() && self.bus.skew > 0 {
-            // With late snoops no node knows whether others have a copy
+            // With snoop skew, a node cannot know whether others have a copy
             return wrong(format!("bus.skew needs bus.protocol=mosi, not {}", self.bus.protocol.name()));
         }
         let engines = [("latency", self.engines.latency), ("interval", self.engines.interval)];
@@ -218,7 +218,7 @@ impl Config {
         Ok(())
     }
 
-    /// Looks for settings that make no ring or mesh.
+    /// Checks the settings of a ring or mesh.
     fn check_links(&self) -> Result<(), ConfigError> {
         let wrong = |what: String| Err(ConfigError(what));
         let Interconnect { kind, columns, width, command, header, latency, directory, occupancy } = self.interconnect;
@@ -248,11 +248,11 @@ impl Config {
         }
     }
 
-    /// Cycles after a write during which a node may still read what was there before: none where all nodes see commands at
-    /// one time, else as long as two nodes may be apart.
+    /// Cycles after a write during which a node may still read the old value: 0 if all nodes see commands at the same
+    /// time, otherwise the largest possible difference between two nodes.
     pub(crate) fn stale(&self) -> u64 {
         let Bus { skew, address, arbitration, .. } = self.bus;
-        // Commands that wait for each other at one node may add to the skew of the first
+        // Commands that queue up at one node may add to the skew of the first
         if skew == 0 { 0 } else { (skew + address + arbitration) * (self.machine.processors as u64 + 1) }
     }
 
@@ -296,7 +296,7 @@ impl Config {
     }
 }
 
-/// The table that `text` is, or the line that is wrong.
+/// Parses TOML; the error names the line.
 pub(crate) fn parse(text: &str) -> Result<toml::Table, ConfigError> {
     toml::from_str(text).map_err(|error: toml::de::Error| {
         let line =

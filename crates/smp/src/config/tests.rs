@@ -62,7 +62,7 @@ fn what_makes_no_machine_is_refused() {
     }
 }
 
-/// Each number may be as large as it is, but pairs of units make it many times as large.
+/// Each number is allowed by itself, but multiplied by the pairs of units it is too large.
 #[test]
 fn pads_of_all_pairs_are_bounded_together() {
     let config =
