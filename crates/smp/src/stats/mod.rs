@@ -22,18 +22,18 @@ pub(crate) struct NodeCounters {
     /// Misses and upgrades that took a register, and accesses that joined one.
     pub(crate) primary: u64,
     pub(crate) secondary: u64,
-    /// Cycles of registers that were taken, and cycles in which any was.
+    /// Register-cycles: registers taken, summed over cycles; and cycles in which any was taken.
     pub(crate) held: u64,
     pub(crate) missing: u64,
     /// The most that were taken at a time.
     pub(crate) most_held: u64,
-    /// Cycles waited for a free register, and for all lines under way.
+    /// Cycles waited for a free register, and for all outstanding lines.
     pub(crate) full: u64,
     pub(crate) drained: u64,
     /// Cycles waited for lines, and for other processors.
     pub(crate) waited: u64,
     pub(crate) synchronised: u64,
-    /// When it was done.
+    /// The cycle at which it finished.
     pub(crate) finished: u64,
 }
 
@@ -47,16 +47,16 @@ pub(crate) struct Counters {
     pub(crate) putx: u64,
     pub(crate) address_cycles: u64,
     pub(crate) data_cycles: u64,
-    /// Bytes of tags and MACs, whether the bus is charged for them or not.
+    /// Bytes of tags and MACs, whether they take time on the bus or not.
     pub(crate) tag_bytes: u64,
     /// Lines from cache to cache, and those of them within a chip.
     pub(crate) transfers: u64,
     pub(crate) within: u64,
-    /// Cycles from the owner's having a line to its use, together.
+    /// Sum over transfers of the cycles from the line being ready at its sender to its use.
     pub(crate) transfer_cycles: u64,
     pub(crate) fills: u64,
     pub(crate) barriers: u64,
-    /// Changes of process.
+    /// Process switches.
     pub(crate) switches: u64,
     pub(crate) timeouts: u64,
     pub(crate) unexpected: u64,
@@ -96,7 +96,7 @@ impl HomeCounters {
     }
 }
 
-/// What each of `counts` grew by.
+/// The difference of each count.
 fn less(counts: &[u64], before: &[u64]) -> Vec<u64> {
     counts.iter().zip(before).map(|(count, before)| count - before).collect()
 }
@@ -123,7 +123,7 @@ impl LinkCounters {
 }
 
 impl NodeCounters {
-    /// What was counted since `before`. When the processor finished is no count, nor is the most at a time.
+    /// What was counted since `before`, except for the finishing cycle and the maximum, which are not differences.
     fn since(&self, before: &NodeCounters) -> NodeCounters {
         NodeCounters {
             accesses: self.accesses - before.accesses,
@@ -184,7 +184,7 @@ impl Counters {
         self.nodes.iter().map(|node| node.accesses).sum()
     }
 
-    /// When the last processor was done.
+    /// When the last processor finished.
     pub(crate) fn cycles(&self) -> u64 {
         self.nodes.iter().map(|node| node.finished).max().unwrap_or(0)
     }
@@ -302,7 +302,7 @@ impl Stats {
             let text = |value: Option<&Value>, say: fn(&Value) -> String| value.map_or_else(String::new, say);
             let (mut left, mut right) = (text(a, plain), text(b, plain));
             if left == right {
-                // They differ behind the digits that are printed elsewhere, or one is a number and one a word
+                // They differ only in digits that are not printed otherwise, or one is a number and one is text
                 (left, right) = (text(a, Value::to_string), text(b, Value::to_string));
             }
             Some(Difference { name: name.clone(), a: left, b: right, more })
@@ -319,12 +319,12 @@ impl Stats {
 
     /// A header line and one line for each tree; leaves that a tree lacks are empty.
     pub fn csv(trees: &[Stats]) -> String {
-        // A line of nothing is no row to those who read it
+        // CSV readers skip an empty line
         let whole = |row: String| if row.is_empty() { "\"\"\n".to_owned() } else { row + "\n" };
         Stats::csv_rows(trees).into_iter().map(whole).collect()
     }
 
-    /// The same, each row by itself and without its end: a cell may hold several lines.
+    /// The same as separate rows without line ends: a cell may contain line breaks.
     pub(crate) fn csv_rows(trees: &[Stats]) -> Vec<String> {
         let rows: Vec<_> = trees.iter().map(Stats::leaves).collect();
         let mut seen = HashSet::new();
@@ -354,7 +354,7 @@ pub struct Difference {
     pub more: Option<f64>,
 }
 
-/// Leaves to be looked up; of two with one name, the first.
+/// An index of leaves by name; the first one of equal names.
 fn by_name(leaves: &[(String, Value)]) -> HashMap<&str, &Value> {
     leaves.iter().rev().map(|(name, value)| (name.as_str(), value)).collect()
 }
