@@ -1,8 +1,8 @@
-//! The engines of a node's security unit: AES, GHASH and MAC, each with a latency and an interval between lines, and the
-//! pads that are kept ready from them.
+//! Timing of the engines of a node's security unit (AES, GHASH and MAC), each with a latency and an initiation interval
+//! between lines, and of the pads that they precompute.
 //!
-//! The thesis gives the AES engine's latency and never says how often it may begin a line. That decides its result, so it
-//! has a name here: [`Model`]. How many engines a scheme has decides it too: [`Units`].
+//! The thesis gives the AES engine's latency but not its initiation interval. Its results depend on that, so it is a
+//! setting, [`Model`]. They depend on the number of engines as well: [`Units`].
 
 use std::{
     collections::VecDeque,
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// A point in time, in processor cycles.
 pub type Cycle = u64;
 
-/// The time that a machine has reached, shared with what forgets by it.
+/// The current cycle of a machine, shared with every [`Busy`], which discards what lies far enough before it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Clock(Arc<AtomicU64>);
 
@@ -125,7 +125,7 @@ impl Default for Engines {
 }
 
 impl Engines {
-    /// The AES engine of a node for pads or masks, where a scheme's publication says `published` cycles for a line of
+    /// A node's AES engine for pads or masks. `published` is the latency in the scheme's publication of a line of
     /// `blocks` blocks.
     pub(crate) fn aes(&self, published: u64, blocks: u64) -> Engine {
         let latency = self.latency.unwrap_or(published);
@@ -134,7 +134,7 @@ impl Engines {
         Engine::new(latency, interval, interval, blocks)
     }
 
-    /// The AES engine of a node for a MAC. Its blocks are chained, so it does one line after the other, whatever its model.
+    /// A node's AES engine for a MAC. Its blocks are chained, so it is not pipelined, whatever the model.
     pub(crate) fn mac(&self, published: u64, blocks: u64) -> Engine {
         let latency = self.latency.unwrap_or(published);
         Engine::new(latency, if self.units == Units::Generous { 0 } else { latency }, latency, blocks)
@@ -146,25 +146,25 @@ impl Engines {
     }
 }
 
-/// When something that serves one request after the other is taken.
+/// The reservations of a resource that serves one request at a time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Busy {
-    /// In order of time; adjoining stretches are one.
+    /// Reserved intervals in order of time; adjacent ones are merged.
     stretches: VecDeque<(Cycle, Cycle)>,
     clock: Clock,
 }
 
-/// Cycles after which the machine's time has passed a stretch for good: no request is for so much earlier. How far ahead others
-/// were says nothing of that.
+/// Intervals that ended this many cycles before the machine's current cycle are discarded: no request is for a time so
+/// far back. The clock decides and not the latest reservation, because reservations may be far ahead of it.
 const FORGET: u64 = 1 << 14;
 
 impl Busy {
-    /// Never taken, in a machine of that clock.
+    /// No reservations, in a machine with this clock.
     pub(crate) fn new(clock: &Clock) -> Busy {
         Busy { stretches: VecDeque::new(), clock: clock.clone() }
     }
 
-    /// The first time from `now` on when it is free for `cycles`, and the place of that time among the stretches.
+    /// The first time from `now` on when it is free for `cycles`, and the index of the first interval after that.
     fn free(&self, now: Cycle, cycles: u64) -> (Cycle, usize) {
         let taken = &self.stretches;
         let mut place = taken.iter().rposition(|(_, to)| *to <= now).map_or(0, |place| place + 1);
@@ -179,7 +179,7 @@ impl Busy {
         (start, place)
     }
 
-    /// The first time from `now` on when it is free for `cycles`, which it then is not.
+    /// Reserves the first `cycles` from `now` on in which it is free; returns their start.
     pub(crate) fn take(&mut self, now: Cycle, cycles: u64) -> Cycle {
         if cycles == 0 {
             return now;
@@ -209,16 +209,16 @@ impl Busy {
     }
 }
 
-/// An engine: when it is busy, and what it was asked for.
+/// An engine: its timing, and its reservations.
 #[derive(Clone, Debug)]
 pub(crate) struct Engine {
     latency: u64,
     interval: u64,
-    /// Cycles by which another line's blocks are done later: none where they begin together, all of them where blocks are chained.
+    /// Added latency for each further line of blocks: the interval, or the whole latency if blocks are chained.
     later: u64,
-    /// Blocks of a line, for which all of these are given.
+    /// Blocks of a line, to which all of these figures refer.
     blocks: u64,
-    /// When it cannot begin a line.
+    /// When it cannot start a line.
     busy: Busy,
 }
 
@@ -227,38 +227,38 @@ impl Engine {
         Engine { latency, interval, later, blocks: blocks.max(1), busy: Busy::default() }
     }
 
-    /// The same engine in a machine of that clock.
+    /// The same engine in a machine with this clock.
     pub(crate) fn timed(mut self, clock: &Clock) -> Engine {
         self.busy.clock = clock.clone();
         self
     }
 
-    /// When a line asked for at `now` is done.
+    /// Starts a line at `now` or as soon as possible; returns when it is done.
     pub(crate) fn line(&mut self, now: Cycle) -> Cycle {
         self.work(now, self.blocks)
     }
 
-    /// When `blocks` blocks asked for at `now` are done. What is more than a line keeps the engine busy for longer.
+    /// The same for `blocks` blocks, which occupy the engine in proportion.
     pub(crate) fn work(&mut self, now: Cycle, blocks: u64) -> Cycle {
         let (busy, done) = self.cycles(blocks);
         self.busy.take(now, busy) + done
     }
 
-    /// When `blocks` blocks would be done if they were asked for at `now`.
+    /// When `blocks` blocks would be done if they were requested at `now`.
     pub(crate) fn would_be_done(&self, now: Cycle, blocks: u64) -> Cycle {
         let (busy, done) = self.cycles(blocks);
         let start = if busy == 0 { now } else { self.busy.free(now, busy).0 };
         start + done
     }
 
-    /// How long `blocks` blocks keep the engine busy, and after how long they are done.
+    /// For how long `blocks` blocks occupy the engine, and their latency.
     fn cycles(&self, blocks: u64) -> (u64, u64) {
         let of = |cycles: u64, blocks: u64| (cycles * blocks).div_ceil(self.blocks);
         (of(self.interval, blocks), self.latency + of(self.later, blocks.saturating_sub(self.blocks)))
     }
 }
 
-/// Pads made ahead, oldest first: when each is or will be ready.
+/// Precomputed pads, oldest first: when each is ready.
 #[derive(Clone, Debug)]
 pub(crate) struct Pool {
     ready: VecDeque<Cycle>,
@@ -270,21 +270,21 @@ impl Pool {
         Pool { ready: vec![0; pads].into() }
     }
 
-    /// Has the engine make one more pad from `now` on.
+    /// Starts one more pad in the engine at `now`.
     pub(crate) fn fill(&mut self, now: Cycle, engine: &mut Engine, blocks: u64) {
         self.ready.push_back(engine.work(now, blocks));
     }
 
-    /// Takes the oldest pad: when it may be used; `None` where none are kept ready.
+    /// Takes the oldest pad; returns when it is ready, or `None` if there is none.
     pub(crate) fn pop(&mut self) -> Option<Cycle> {
         self.ready.pop_front()
     }
 
-    /// Takes the oldest pad at `now` and has the engine make another, of `blocks` blocks: when the pad may be used.
+    /// Takes the oldest pad at `now` and starts another of `blocks` blocks; returns when the pad taken may be used.
     pub(crate) fn take(&mut self, now: Cycle, engine: &mut Engine, blocks: u64) -> Cycle {
         let made = engine.work(now, blocks);
         self.ready.push_back(made);
-        // Without pads kept ready, the one just asked for
+        // In an empty pool, this is the pad that was just started
         self.ready.pop_front().unwrap_or(made).max(now)
     }
 }
@@ -301,7 +301,7 @@ pub struct Waits {
 }
 
 impl Waits {
-    /// Notes a use asked for at `now` and had at `ready`, which it returns.
+    /// Records a use requested at `now` and ready at `ready`; returns when it can take place.
     pub(crate) fn note(&mut self, now: Cycle, ready: Cycle) -> Cycle {
         self.uses += 1;
         self.waited += u64::from(ready > now);
@@ -355,7 +355,7 @@ mod tests {
 
     #[test]
     fn a_fifth_block_takes_its_share_of_the_engine() {
-        // The block that masks a tag: a quarter of a line's interval, and as much later
+        // The block that masks a tag adds a quarter of a line's interval, to occupancy and latency
         for (model, done, next) in
             [(Model::Window, 320, 320), (Model::Pipelined, 340, 440), (Model::Iterative, 400, 800)]
         {
@@ -364,7 +364,7 @@ mod tests {
         }
     }
 
-    /// A MAC's blocks are chained: two more of them take half a line's time, however many engines there are.
+    /// A MAC's blocks are chained: two more blocks add half a line's latency, however many engines there are.
     #[test]
     fn more_blocks_of_a_mac_take_longer_with_any_units() {
         for units in Units::ALL {
@@ -391,7 +391,7 @@ mod tests {
         let clock = Clock::default();
         let mut busy = Busy::new(&clock);
         assert_eq!([0, 100_000, 0].map(|now| busy.take(now, 320)), [0, 100_000, 320]);
-        // What the machine has left behind is forgotten
+        // Intervals far before the machine's current cycle are discarded
         clock.set(50_000);
         assert_eq!(busy.take(60_000, 320), 60_000);
         assert_eq!(busy.stretches, [(60_000, 60_320), (100_000, 100_320)]);

@@ -74,7 +74,7 @@ impl Cell {
     }
 }
 
-/// The number in the middle of numbers in order; of an even number of them, between the two in the middle.
+/// The median of sorted numbers; of an even count, the mean of the two in the middle.
 fn median(ordered: &[u64]) -> f64 {
     let upper = ordered.len() / 2;
     let middle = &ordered[upper - usize::from(ordered.len().is_multiple_of(2))..=upper];
@@ -90,7 +90,7 @@ pub struct Column {
     pub config: Config,
 }
 
-/// Cycles until a lost line is asked for again in the runs without an attacker.
+/// `bus.timeout` of the runs without an attacker.
 const TIMEOUT: u64 = 20_000;
 
 /// The columns that the schemes register, on top of `base`; where there is no bus, without those that need one.
@@ -107,7 +107,8 @@ pub fn columns(base: &Config) -> Vec<Column> {
     REGISTRY.iter().flat_map(of).map(column).filter(runs).collect()
 }
 
-/// Transfers from one strike to the next: prime, so that strikes meet an interval of 10 or 100 lines at every place.
+/// Transfers from one strike to the next: a prime, so that strikes fall on all positions of an interval of 10 or 100
+/// lines.
 const STEP: u64 = 13;
 
 /// Runs every attack against every column on all cores, with `strikes` strikes, each in a run of its own and at the first
@@ -165,7 +166,8 @@ pub struct Alarms {
     pub looked_at: u64,
 }
 
-/// Runs every column without an attacker, `kernel` with each of `seeds` seeds, all detectors at work: an alarm is a false one.
+/// Runs every column without an attacker, with each of `seeds` seeds and all detectors enabled: any alarm is a false
+/// one.
 ///
 /// # Errors
 /// When a run fails.
@@ -205,7 +207,7 @@ fn strike(attack: Attack, column: &Column, kernel: Kernel, at: u64) -> Result<St
     Ok(judge(&report))
 }
 
-/// The run of one attacker.
+/// The outcome of a run with one attacker.
 fn judge(report: &Report) -> Strike {
     let (detector, deadlocked) = match &report.outcome {
         Outcome::Detected(found) => (Some(found.detector), 0),
@@ -237,11 +239,11 @@ mod tests {
         for cell in &cells {
             assert!(cell.strikes[0].struck.is_some(), "{cell:?}");
         }
-        // In the clear nothing is ever seen, and a changed bit is read
+        // Without a scheme nothing is detected, and a changed bit is read
         for attack in Attack::ALL {
             assert_eq!(cell(attack, "clear").detector, None, "{attack}");
         }
-        // Only schemes with a tag on each command notice one that nobody sent: all others lose the line that it asks for
+        // Only schemes with authenticated commands detect a forged one; all others lose the line that it requests
         for column in columns(&Config::default()) {
             let cell = cell(Attack::ForgeCommand, &column.name);
             let tags = ["gcm, commands", "cxl-ide", "cxl-ide, skid", "pcie-ide"].contains(&column.name.as_str());
@@ -251,7 +253,7 @@ mod tests {
         }
         assert!(cell(Attack::Flip, "clear").wrong_reads > 0);
         assert!(cell(Attack::Spoof, "clear").wrong_reads > 0);
-        // GCM sees every changed line at once, and nothing of it is used
+        // GCM detects every changed line at once, before it is used
         for attack in [Attack::Flip, Attack::Spoof, Attack::Replay] {
             for scheme in ["gcm", "gcm, commands", "cbc, MAC a line", "cxl-ide", "pcie-ide"] {
                 let cell = cell(attack, scheme);
@@ -269,7 +271,7 @@ mod tests {
         assert_eq!(cell(Attack::DropInvalidation, "gcm, commands").detector, Some(Detector::Command));
     }
 
-    /// Another order within a pair needs a later line of the pair under way: the same one, asked for again, or one of another
+    /// Reordering within a pair needs a later line of the pair in flight: the same line sent again, or that of another
     /// miss. Every cell of a matrix has the machine that was asked for.
     #[test]
     fn a_pair_is_reordered_where_its_lines_can_pass_each_other() {
@@ -339,7 +341,7 @@ mod tests {
         }
     }
 
-    /// Nothing and encryption alone notice nothing, a MAC all but old lines, a tree everything.
+    /// No protection and encryption alone detect nothing; a MAC detects all but old lines; a tree detects everything.
     #[test]
     fn attacks_on_memory() {
         let cells = memory(&Config::default(), Kernel::Fft { m: 8 }, 20, 3).unwrap();

@@ -1,4 +1,4 @@
-//! The coherence protocol as one table: MOSI snooping with 23 states, as GEMS had it (MOSI_SMP_bcast).
+//! The coherence protocol as one table: MOSI snooping as in GEMS (MOSI_SMP_bcast), with 22 of its 23 states.
 //!
 //! A row is a state, a column an event, and a cell the actions and the next state. The protocol is defined only here;
 //! the machine looks it up. In the names of states, `A` means waiting for the node's own request to be ordered on the
@@ -32,7 +32,7 @@ pub enum State {
     MI_A,
     OI_A,
     II_A,
-    // Of MESI and MOESI: the only copy, not written yet; on its way (`IE`), and what is to be done then
+    // MESI and MOESI only: the only copy, unmodified; and in flight (`IE`), with what is to be done on arrival
     E,
     IE_D,
     IE_D_I,
@@ -44,7 +44,7 @@ pub enum State {
     IM_D_SI,
 }
 
-/// Number of states of all protocols; of MOSI, GEMS counts "not present" apart from I and so has one more.
+/// Number of states of all protocols. GEMS has one more in MOSI, "not present", which is I here.
 pub const STATES: usize = 31;
 
 /// The states of this table.
@@ -138,7 +138,7 @@ const fn go(actions: &'static [Action], next: State) -> Option<(&'static [Action
     Some((actions, next))
 }
 
-/// A processor's access or a replacement on a line that is on its way.
+/// A processor's access to, or replacement of, a line in a transaction: try again later.
 const fn z(state: State) -> Option<(&'static [Action], State)> {
     Some((&[Recycle], state))
 }

@@ -12,7 +12,7 @@ use std::{
 
 use tempfile::{Builder, NamedTempFile, TempDir};
 
-/// What is there for a while only.
+/// Paths of all temporary files and folders.
 static LISTED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn listed() -> MutexGuard<'static, Vec<PathBuf>> {
@@ -22,7 +22,7 @@ fn listed() -> MutexGuard<'static, Vec<PathBuf>> {
 /// A temporary file or folder, removed when this is dropped or when the program is interrupted.
 #[derive(Debug)]
 pub struct ForAWhile<T> {
-    // Dropped, and so removed, before it is taken off the list
+    // Field order matters: the file is removed before its path is taken off the list
     kept: T,
     entry: Entry,
 }
@@ -38,7 +38,7 @@ impl Drop for Entry {
 }
 
 impl<T> ForAWhile<T> {
-    /// Makes it, and lists it before anybody can remove what is listed.
+    /// Creates it and puts it on the list, under the list's lock: `remove_unfinished` cannot come in between.
     fn new(make: impl FnOnce() -> io::Result<T>, path: impl FnOnce(&T) -> &Path) -> io::Result<ForAWhile<T>> {
         let mut list = listed();
         let kept = make()?;
@@ -47,7 +47,7 @@ impl<T> ForAWhile<T> {
         Ok(ForAWhile { kept, entry: Entry(path) })
     }
 
-    /// Does with it what ends the while, such as giving it its name.
+    /// Ends its temporary state with `end`, for example by renaming it.
     pub fn end<R>(self, end: impl FnOnce(T) -> R) -> R {
         let ForAWhile { kept, entry } = self;
         let ended = end(kept);
@@ -112,7 +112,7 @@ pub fn folder(within: Option<&Path>) -> io::Result<ForAWhile<TempDir>> {
 pub fn remove_unfinished() {
     let list = listed();
     for path in list.iter() {
-        // It may be gone already, or have got its name
+        // It may have been removed or renamed already
         let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
     }
     mem::forget(list);

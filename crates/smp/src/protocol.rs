@@ -33,7 +33,7 @@ pub enum Protocol {
 /// A cell that differs from MOSI's.
 type Cell = (State, Event, &'static [Action], State);
 
-/// A row of nothing but waiting: the processor tries again, other nodes' commands change nothing.
+/// A row in which nothing happens: accesses are retried, and other nodes' commands are ignored.
 const fn waits(state: State) -> [Cell; 6] {
     [
         (state, Event::Load, &[Recycle], state),
@@ -45,12 +45,12 @@ const fn waits(state: State) -> [Cell; 6] {
     ]
 }
 
-/// What both have: E, and a line on its way that will be E.
+/// The cells of MESI and MOESI: state E, and a line in flight that will be E.
 const EXCLUSIVE: [Cell; 11] = [
     (IS_AD, Event::OwnGetsAlone, &[], IE_D),
     (E, Event::Load, &[Hit], E),
     (E, Event::Store, &[Hit], M),
-    // Memory takes this node for the owner: a clean line goes back as a modified one does, but without its bytes
+    // Memory has this node as the owner: a clean line is written back like a modified one, but without its bytes
     (E, Event::Replace, &[Putx], MI_A),
     (E, Event::OtherGetx, &[Send, Drop], I),
     (E, Event::OtherPutx, &[], E),
@@ -72,7 +72,7 @@ const MOESI: [Cell; 5] = [
 const MESI: [Cell; 12] = [
     (E, Event::OtherGets, &[SendBack], S),
     (M, Event::OtherGets, &[SendBack], S),
-    // The write-back that follows is not an owner's any more: memory ignores it
+    // The node is no longer the owner when its write-back is ordered: memory ignores it
     (MI_A, Event::OtherGets, &[SendBack], II_A),
     (IE_D, Event::OtherGets, &[Record], IE_D_S),
     (IE_D_S, Event::OtherGets, &[Record], IE_D_S),
@@ -157,7 +157,7 @@ fn mosi_has_not(state: State) -> bool {
     State::all().all(|other| other != state)
 }
 
-/// Whether a node in `state` has a copy of the line or will have one by what is ordered already.
+/// Whether a node in `state` has a copy of the line, or will have one through a command that is ordered already.
 pub(crate) fn has_copy(state: State) -> bool {
     !matches!(state, I | IS_AD | IM_AD | II_A)
 }

@@ -75,7 +75,7 @@ impl Workload {
                 ..WorkloadSettings::default()
             },
             Workload::Trace(trace) => WorkloadSettings {
-                // A name that is no text has no form in JSON
+                // JSON cannot represent a path that is not valid UTF-8
                 trace: Some(trace.prefix().to_string_lossy().into_owned().into()),
                 windows: trace.windows,
                 ..WorkloadSettings::default()
@@ -83,7 +83,7 @@ impl Workload {
         }
     }
 
-    /// Its settings as a tree, with the digest of a trace: another recording may have the same name.
+    /// Its settings as a tree, with the digest of a trace, because another recording may have the same name.
     fn json(&self) -> Result<serde_json::Value, serde_json::Error> {
         let mut tree = serde_json::to_value(self.settings())?;
         if let Workload::Trace(trace) = self {
@@ -157,7 +157,7 @@ impl Report {
             (Outcome::Detected(detection), _) => Some(SimulationError::Detected(detection.clone())),
             (Outcome::Deadlock(nodes), _) => Some(SimulationError::Deadlock(nodes.clone())),
             (Outcome::Completed, Some(Err(why))) => Some(SimulationError::Wrong(why.clone())),
-            // A trace has no result, but it has loads
+            // A trace has no result to check, but its loads are checked
             (Outcome::Completed, _) if wrong > 0 => Some(SimulationError::Wrong(wrong_loads(wrong))),
             (Outcome::Completed, _) if lost > 0 => Some(SimulationError::Lost(lost)),
             (Outcome::Completed, _) => self.cold.map(SimulationError::Cold),
@@ -323,8 +323,8 @@ impl Simulation {
         Ok(all)
     }
 
-    /// Whether every processor loads the right result. A kernel computes on what it should have loaded, so its result says
-    /// nothing once a load was wrong.
+    /// Whether every processor loads the right result. The kernel computes with correct values and not with those
+    /// loaded, so its result is meaningless once a load was wrong.
     fn result(&self, machine: &Machine, check: &Check) -> Result<String, ResultError> {
         if let Some(wrong) = machine.wrong_reads().filter(|wrong| *wrong > 0) {
             return Err(wrong_loads(wrong));
@@ -339,7 +339,7 @@ impl Simulation {
     }
 }
 
-/// Has the bus written to a file without a name yet, in the folder of `path`.
+/// Starts writing bus events to a temporary file in the folder of `path`.
 fn start_dump(path: &Path, machine: &mut Machine) -> Result<ForAWhile<NamedTempFile>, RunError> {
     let failed = |error| RunError::Dump { file: path.to_owned(), error };
     let file = beside(path).map_err(failed)?;

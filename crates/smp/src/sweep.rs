@@ -24,7 +24,7 @@ use crate::{
 /// The most runs of a sweep; more is probably a mistake.
 pub const MOST: usize = 100_000;
 
-/// The most parts of a setting's name: tables within tables take stack.
+/// The most parts of a setting's name, because nested tables take stack.
 const DEEPEST: usize = 8;
 
 /// A run of a sweep.
@@ -132,7 +132,7 @@ impl Grid {
             return Err(ConfigError(format!("more than {MOST} runs")));
         };
         let grid = Grid { base, axes, count };
-        // What is wrong is told before anything runs
+        // Report errors before anything runs
         (0..count).try_for_each(|number| grid.point(number).map(drop))?;
         Ok(grid)
     }
@@ -168,14 +168,14 @@ impl Grid {
     }
 }
 
-/// The last digit of a number to the base `base`, which it loses.
+/// Removes and returns the last digit of a number in base `base`.
 fn place(number: &mut usize, base: usize) -> usize {
     let digit = *number % base;
     *number /= base;
     digit
 }
 
-/// Refuses a name of too many parts.
+/// Rejects a name with too many parts.
 fn shallow(table: &str, name: &str) -> Result<(), ConfigError> {
     let parts = name.split('.').count();
     if parts <= DEEPEST {
@@ -185,7 +185,8 @@ fn shallow(table: &str, name: &str) -> Result<(), ConfigError> {
     Err(ConfigError(format!("{table}{start}: a setting has at most {DEEPEST} parts, not {parts}")))
 }
 
-/// Refuses settings of which one is another one or a part of it: the last would stand over the others, whose values rows would name.
+/// Rejects a setting that is listed twice, or with a part of itself: the last one would override the others, and rows
+/// would show values that were not used.
 fn apart(axes: &[Axis]) -> Result<(), ConfigError> {
     let mut names = BTreeSet::new();
     if let Some((name, _)) = axes.iter().find(|(name, _)| !names.insert(name.as_str())) {
@@ -264,7 +265,7 @@ impl Journal {
         self.known.get(&self.key(point)?)
     }
 
-    /// What a run's results are kept by; nothing if its trace cannot be read.
+    /// The key of a run's results; `None` if its trace cannot be read.
     fn key(&self, point: &Point) -> Option<String> {
         let Some(prefix) = &point.trace else { return Some(point.key(&self.program)) };
         let mut traces = self.traces.lock().unwrap_or_else(PoisonError::into_inner);

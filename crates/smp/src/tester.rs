@@ -50,7 +50,7 @@ enum Cause {
     WrongReads(u64),
 }
 
-/// The machines: a share of a hundred steps, lines at play, settings.
+/// The machines: share of the steps in per cent, number of lines, settings.
 const MACHINES: [(u64, u64, &[&str]); 9] = [
     (32, 24, &[]),
     (30, 12, &["bus.skew=40", "memory.latency=20", "bus.response=3"]),
@@ -64,7 +64,7 @@ const MACHINES: [(u64, u64, &[&str]); 9] = [
     (4, 24, &["machine.mshrs=8", "bus.protocol=moesi"]),
 ];
 
-/// Their processors.
+/// The numbers of processors.
 const PROCESSORS: [usize; 4] = [2, 3, 4, 8];
 
 /// Runs about `steps` random steps on small machines of several kinds, on all cores, and calls `tell` with the number
@@ -111,34 +111,34 @@ pub fn run(steps: u64, seed: u64, tell: &(dyn Fn(u64) + Sync)) -> Result<TestRep
 /// How often each cell was used.
 type Coverage = [[u64; EVENTS]; STATES];
 
-/// Whether a cell of the table can come up in these machines, and often enough to wait for it.
+/// Whether a cell of the table can occur in these machines, and often enough to be required.
 fn possible((protocol, state, event): &(Protocol, State, Event)) -> bool {
     let (protocol, state, event) = (*protocol, *state, *event);
-    // Hits of the first level are not looked up, an access to a line that is under way joins its register, and a line that is
-    // not there makes no room
+    // First-level hits are not looked up, an access to an outstanding line joins its MSHR, and a line that is not in a
+    // cache is not replaced
     let asked = matches!(event, Event::Load | Event::Store | Event::Replace) && !state.stable();
     let written_back = matches!(state, State::MI_A | State::OI_A | State::II_A);
     let makes_room =
         event == Event::Replace && protocol.transition(state, event).is_some_and(|it| it.actions != [Action::Recycle]);
     let unseen = protocol.transition(state, event).is_none()
         || asked && !(written_back && event != Event::Replace || makes_room);
-    // Commands for lines that a node does not have are not looked up
+    // Commands for lines of which a node has no copy are not looked up
     let skipped = state == State::I && !matches!(event, Event::Load | Event::Store);
     let hit = state == State::M && event == Event::Store;
-    // Ignored in every state, and rare; and an owner's request to write is never answered with data
+    // Rare, and ignored in every state; and an owner's upgrade is never answered with data
     let rare = event == Event::OtherPutx
         || matches!((state, event), (State::OM_A, Event::Data) | (State::SM_A, Event::Replace));
-    // Lines come before their request is ordered only where snoops are late, which is for MOSI alone
+    // Data arrives before its request is ordered only with snoop skew, which MOSI alone supports
     let late = matches!(state, State::IS_A | State::IM_A | State::SM_A)
         || state == State::IS_AD && event == Event::Data
         || matches!(state, State::IM_AD | State::SM_AD) && event == Event::Data;
-    // So much at once comes up too seldom to wait for; the exhaustive test of the tables has it
+    // These need too many concurrent requests to occur reliably; the exhaustive test of the tables covers them
     let crowded = matches!(state, State::II_A | State::IE_D_SI | State::IE_D_OI | State::IM_D_SI);
     let early = protocol.has_exclusive() && (late || crowded);
     !early && !unseen && !skipped && !hit && !rare
 }
 
-/// A machine with four lines of data, four of instructions, eight behind them.
+/// A machine with first-level caches of four lines each, and a second level of eight.
 fn small(processors: usize, settings: &[&str]) -> Config {
     let mut config = Config::default();
     config.machine.processors = processors;
@@ -149,7 +149,7 @@ fn small(processors: usize, settings: &[&str]) -> Config {
     settings.iter().fold(config, |config, setting| config.set(setting).expect("settings of this file are right"))
 }
 
-/// Takes `steps` random steps; their true number, and what was used.
+/// Takes about `steps` random steps; returns their exact number, and the coverage.
 fn random(config: &Config, steps: u64, seed: u64, lines: u64) -> Result<(u64, Coverage), Cause> {
     let processors = config.machine.processors as u64;
     let sources = (0..processors).map(|i| {
@@ -175,7 +175,7 @@ fn random(config: &Config, steps: u64, seed: u64, lines: u64) -> Result<(u64, Co
     Ok((steps / processors * processors, coverage))
 }
 
-/// Steps at random among `lines` lines.
+/// A source of random accesses to `lines` lines.
 struct Random {
     state: u64,
     left: u64,
@@ -233,7 +233,8 @@ mod tests {
                 }
             }
         }
-        // Requests overtake each other: a copy is invalid before it has come, a new owner has a queue of others
+        // Requests overtake each other: a copy is invalidated before it arrives, and a new owner has a queue of
+        // requests
         for state in [State::IS_D_I, State::IM_D_O, State::IM_D_OI, State::II_A, State::IE_D_S, State::IE_D_O] {
             assert!(used[state as usize].iter().sum::<u64>() > 0, "{state:?} never came up");
         }

@@ -38,8 +38,8 @@ impl TopologyKind {
     }
 }
 
-/// The nodes of a ring or mesh and their links. A link leads one way; its number is that of the node that it leaves, times the
-/// links that leave a node, plus a direction.
+/// The nodes of a ring or mesh and their links. Links are unidirectional; a link's number is the node that it leaves
+/// times the ports of a node, plus a direction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Topology {
     kind: TopologyKind,
@@ -91,7 +91,7 @@ impl Topology {
         self.kind.ports()
     }
 
-    /// Numbers that links may have.
+    /// Size of the range of link numbers.
     pub(crate) fn numbers(&self) -> usize {
         self.nodes * self.ports()
     }
@@ -101,7 +101,7 @@ impl Topology {
         let rows = self.nodes / self.columns;
         match self.kind {
             TopologyKind::Mesh => 2 * (rows * (self.columns - 1) + self.columns * (rows - 1)),
-            // Of two nodes each is the other's next one
+            // With two nodes, both directions lead to the same neighbour
             _ if self.nodes == 2 => 2,
             _ => self.numbers(),
         }
