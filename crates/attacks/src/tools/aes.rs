@@ -1,4 +1,4 @@
-//! AES by its definition (FIPS 197), round by round: what an attacker computes who knows some round keys and not others.
+//! AES by its definition (FIPS 197), round by round, for attackers that know some of the round keys.
 
 use sealwright::Block;
 
@@ -45,7 +45,7 @@ pub(crate) const fn times(mut x: u8, mut y: u8) -> u8 {
     product
 }
 
-/// Row 0 of InvMixColumns; row r is turned by r.
+/// Row 0 of the InvMixColumns matrix; row r is rotated by r.
 pub(crate) const INVERSE_MIX: [u8; 4] = [14, 11, 13, 9];
 const MIX: [u8; 4] = [2, 3, 1, 1];
 
@@ -70,7 +70,7 @@ fn xor(a: &Block, b: &Block) -> Block {
     core::array::from_fn(|i| a[i] ^ b[i])
 }
 
-/// Where ShiftRows takes byte `at` from.
+/// The position from which ShiftRows takes byte `at`.
 pub(crate) const fn shifted(at: usize) -> usize {
     (at + 4 * (at % 4)) % 16
 }
@@ -81,7 +81,7 @@ fn round(state: &Block, key: &Block, last: bool) -> Block {
     xor(&if last { shifted } else { mix(&shifted, &MIX) }, key)
 }
 
-/// A round undone.
+/// The inverse of a round.
 fn unround(state: &Block, key: &Block, last: bool) -> Block {
     let state = xor(state, key);
     let state = if last { state } else { unmix(&state) };

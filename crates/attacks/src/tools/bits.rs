@@ -23,7 +23,7 @@ pub(crate) fn add(row: &mut [u64], other: &[u64]) {
     row.iter_mut().zip(other).for_each(|(a, b)| *a ^= b);
 }
 
-/// A basis of the solutions of equations in so many unknowns: each equation is a row whose product with a solution is 0.
+/// A basis of the kernel: the solutions in `unknowns` bits whose product with each row of `equations` is 0.
 pub(crate) fn kernel(mut equations: Vec<Row>, unknowns: usize) -> Vec<Row> {
     let (mut pivots, mut rank) = (Vec::new(), 0);
     for column in 0..unknowns {

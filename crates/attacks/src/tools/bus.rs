@@ -1,4 +1,4 @@
-//! Small programs on the simulated machine, an attacker at its bus, and what came of both.
+//! Small programs on the simulated machine with an attacker on its bus, and their results.
 
 use sealwright_smp::{
     Config, Image, Machine, MachineError, Outcome, Stats,
@@ -11,7 +11,7 @@ use crate::attack::AttackError;
 /// Bytes of a line.
 pub(crate) const LINE: usize = 64;
 
-/// A trial in which the attacker did nothing says nothing.
+/// The error for a trial in which the attacker had no chance to strike.
 pub(crate) fn no_chance(target: &str) -> AttackError {
     AttackError::Simulation(format!("{target}: the attacker found nothing to strike at").into())
 }
@@ -44,13 +44,13 @@ impl Program {
         })
     }
 
-    /// Computes for so many instructions, then waits until all processors have come to this point.
+    /// Computes for `instructions` instructions, then waits at a barrier for all processors.
     pub(crate) fn barrier(self, number: u64, instructions: u32) -> Program {
         self.step(Operation::Barrier, number, 0, instructions)
     }
 }
 
-/// What came of a run.
+/// The results of a run.
 pub(crate) struct Run {
     pub(crate) machine: Machine,
     pub(crate) outcome: Outcome,

@@ -1,17 +1,17 @@
 //! The first-level cache as an attacker on the same core sees it: prime and probe (Osvik, Shamir and Tromer, 2006).
 //!
-//! The attacker fills each set with lines of its own. What the victim reads throws some of them out. Reading them again tells
-//! by its time which sets the victim used.
+//! The attacker fills each set with lines of its own. The victim's reads evict some of them. The time to read them
+//! again tells which sets the victim used.
 
 use std::{fs, hint::black_box, time::Instant};
 
-/// Sets of a first-level cache whose ways have 4 KiB, and bytes of a line: so on every x86 processor.
+/// Sets of a first-level cache with 4 KiB per way and lines of 64 bytes, as on every x86 processor.
 pub(crate) const SETS: usize = 64;
 
-/// What takes longer was interrupted, in nanoseconds.
+/// Nanoseconds above which a measurement counts as interrupted.
 const LONGEST: f32 = 400.0;
 
-/// A line of the attacker's, and the lines of the same set before and after it.
+/// A line of the attacker, linked to the lines of the same set before and after it.
 #[repr(align(64))]
 #[derive(Clone)]
 struct Line {
@@ -26,7 +26,7 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    /// With as many ways as the system tells; `None` if its ways have not 4 KiB.
+    /// With the number of ways that the system reports; `None` if a way is not 4 KiB.
     pub(crate) fn here() -> Option<Cache> {
         let of = |name: &str| {
             let text = fs::read_to_string(format!("/sys/devices/system/cpu/cpu0/cache/index0/{name}")).ok()?;
@@ -47,7 +47,7 @@ impl Cache {
     pub(crate) fn prime(&self) {
         for set in 0..SETS {
             let mut at = set;
-            // Twice, because no cache replaces exactly its oldest line
+            // Twice, because replacement is not exact LRU
             for _ in 0..2 * self.ways {
                 at = self.lines[at].after as usize;
             }
@@ -68,8 +68,8 @@ impl Cache {
         }
     }
 
-    /// Whether the attacker sees which lines it read itself: by how many standard errors the mean time of some set is longer
-    /// if one more line of that set was read.
+    /// Self-test: by how many standard errors the mean time of some set is longer if one more line of that set was
+    /// read.
     pub(crate) fn sees(&self, samples: usize) -> f64 {
         let other = Cache::new(1);
         let (mut times, mut found) = ([0.0; SETS], [[Moments::default(); 2]; SETS]);
@@ -89,7 +89,7 @@ impl Cache {
     }
 }
 
-/// Mean and variance of numbers that come one after the other.
+/// Running mean and variance.
 #[derive(Clone, Copy, Debug, Default)]
 struct Moments {
     count: f64,

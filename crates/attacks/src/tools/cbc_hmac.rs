@@ -1,11 +1,11 @@
-//! CBC with HMAC: what attacks on CBC must fail against.
+//! CBC with HMAC: the strong target of attacks on CBC.
 
 use sealwright::{Isa, mode::cbc_hmac::A128CbcHs256};
 
 use super::enc::IV;
 use crate::attack::AttackError;
 
-/// A128CBC-HS256 under a key that the attacker has not, and one IV.
+/// A128CBC-HS256 under a key unknown to the attacker, with one IV.
 pub(crate) struct CbcHmac(A128CbcHs256);
 
 const KEY: [u8; 32] = *b"the key of the MAC, then another";
@@ -34,7 +34,7 @@ impl CbcHmac {
         self.0.open(iv, &[], &mut text, tag).ok().map(|()| text)
     }
 
-    /// What a receiver reads who does not look at the tag: the text if its padding is right.
+    /// Decrypts without checking the tag: the text, if its padding is right.
     #[cfg(test)]
     pub(crate) fn open_without_tag(&self, message: &[u8]) -> Option<Vec<u8>> {
         self.read_without_tag(&IV, message)

@@ -1,4 +1,4 @@
-//! A server with one cluster of clients: an honest one, and an insider who is the attacker.
+//! A server with one cluster of two clients: an honest one, and an insider, the attacker.
 
 use sealwright::Block;
 use sealwright_session::{Client, Grant, Material, Plan, SessionError, Sessions, Spec, frame, table};
@@ -39,7 +39,7 @@ pub(crate) struct Capture {
     pub(crate) secret: Option<Block>,
 }
 
-/// 256 counter blocks that differ in one byte, and what the victim's cipher makes of them.
+/// 256 counter blocks that differ in one byte, and their encryptions by the victim's cipher.
 pub(crate) struct SquareSet {
     pub(crate) inputs: Vec<Block>,
     pub(crate) outputs: Vec<Block>,
@@ -51,7 +51,7 @@ impl Capture {
         Rounds::expand(&self.main_key)
     }
 
-    /// The masks of the tags of 256 frames in a row, if the insider's GHASH key is the victim's too.
+    /// The tag masks of 256 consecutive frames, provided that the insider's GHASH key is the victim's too.
     pub(crate) fn of_masks(&self) -> SquareSet {
         let h = number(&self.rounds().encrypt(&[0; 16]));
         SquareSet {
@@ -69,7 +69,7 @@ impl Capture {
         Some(SquareSet { inputs: (256..512).map(|n| seen.counter(n)).collect(), outputs })
     }
 
-    /// For reduced runs only: the victim's K2 in place of round key `x`, or the round key that is there, before MixColumns.
+    /// For reduced runs only, before MixColumns: the victim's K2, or round key `x` if the scheme has no K2.
     pub(crate) fn secret_column_keys(&self, x: usize) -> Block {
         unmix(&self.secret.unwrap_or(self.rounds().0[x]))
     }
@@ -85,7 +85,7 @@ pub(crate) fn main_key(grant: &Grant) -> Vec<u8> {
     grant.to_bytes()[8..][..grant.spec().key_len()].to_vec()
 }
 
-/// What a frame with these data seals.
+/// The payload of a frame with these data.
 fn payload(data: &[u8]) -> Vec<u8> {
     frame::payload(&frame::unsealed(9, data)).to_vec()
 }
@@ -118,7 +118,7 @@ impl Seen {
         u64::from_be_bytes(self.header[8..].try_into().expect("eight bytes"))
     }
 
-    /// One of its counter blocks, with 0 for the nonce: an unknown nonce counts as a part of K1.
+    /// One of its counter blocks, with 0 for the nonce: an unknown nonce is treated as part of K1.
     pub(crate) fn counter(&self, n: u32) -> Block {
         let mut block = [0; 16];
         block[4..12].copy_from_slice(&self.number().to_be_bytes());
@@ -169,7 +169,7 @@ impl Cluster {
         mask(h, seen)
     }
 
-    /// Packets of the victim until 256 in a row differ in the last byte of the number alone.
+    /// Captures packets of the victim until 256 consecutive ones have numbers that differ only in the last byte.
     pub(crate) fn capture(mut self, cost: &mut Cost) -> Result<Capture, SessionError> {
         let (mut seen, mut texts): (Vec<Seen>, Vec<Vec<u8>>) = Default::default();
         while seen.len() < 256 {
@@ -198,12 +198,12 @@ impl Cluster {
         })
     }
 
-    /// The victim's K1, with its nonce, for an attack that begins with it.
+    /// The victim's K1, combined with its nonce, for an attack that starts from it.
     pub(crate) fn leaked_first_key(&self) -> Block {
         self.first
     }
 
-    /// Whether the server takes a frame for the victim's; the payload as the server reads it.
+    /// The payload of a frame, if the server accepts it as the victim's.
     pub(crate) fn accepts(&mut self, sealed: &[u8]) -> Option<Vec<u8>> {
         let mut sealed = sealed.to_vec();
         self.server.open(VICTIM, &mut sealed).ok().map(|()| frame::payload(&sealed).to_vec())

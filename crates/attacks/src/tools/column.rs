@@ -1,8 +1,8 @@
-//! Four key bytes of one column, by the Square attack's sums.
+//! Search for the four key bytes of one column with the sums of the Square attack.
 //!
-//! For each guess of the four bytes, 256 texts go back through a round and half of another. So that 2^32 guesses take
+//! For each guess of the four bytes, 256 texts are decrypted through one and a half rounds. To do 2^32 guesses in
 //! seconds, the first byte of each sum is computed for many guesses of the last byte at once, with the inverse S-box of
-//! the processor's AES instructions; the other three are checked for the guesses that are left.
+//! the processor's AES instructions; the other three are checked for the remaining guesses.
 
 use core::ops::BitXor;
 
@@ -19,7 +19,7 @@ pub(crate) type Guess = [u8; 4];
 /// For each text and each value of one key byte: the byte that it contributes to a row.
 type Row = Vec<[u8; 256]>;
 
-/// A block of one byte, for each byte.
+/// For each byte, a block filled with it.
 const SAME: [Block; 256] = {
     let mut blocks = [[0; 16]; 256];
     let mut byte = 0;
@@ -33,7 +33,8 @@ const SAME: [Block; 256] = {
 /// One column's texts, as tables.
 pub(crate) struct Column {
     isa: Isa,
-    /// By row of the column, and byte of the key: by key, then text, except for the last byte in the first row.
+    /// Contributions by row of the column and byte of the key, each indexed by key byte, then text; the last byte in
+    /// the first row is in `last`.
     rows: [[Row; 4]; 4],
     /// The last byte in the first row: by text, then key.
     last: Row,
@@ -91,7 +92,7 @@ fn sum(tables: &[&[u8; 256]], constant: u8) -> [u8; 256] {
     sum
 }
 
-/// Where InvShiftRows takes byte `at` of a block from.
+/// For each byte of a block, the position from which InvShiftRows takes it.
 const UNSHIFTED: [u8; 16] = {
     let mut from = [0; 16];
     let mut at = 0;
@@ -119,13 +120,13 @@ impl Kernel for Sums<'_> {
         for third in 0..=255u8 {
             let texts = sum(&[self.start, &self.column.rows[0][2][usize::from(third)]], 0);
             let mut sums = [0; 256];
-            // Four registers at a time, one guess of the fourth byte in each of their bytes.
+            // Four vector registers at a time, each byte of which is one guess of the fourth byte.
             for at in (0..256).step_by(4 * width) {
                 let mut sum = [zero; 4];
                 for (&text, keys) in texts.iter().zip(&self.column.last) {
                     let text = simd.splat(&SAME[usize::from(text)]);
                     for (i, sum) in sum.iter_mut().enumerate() {
-                        // InvShiftRows moves the bytes too, but always in the same way.
+                        // The instruction also applies InvShiftRows, which moves the bytes in a fixed way.
                         let byte = text.bitxor(simd.load(&keys[at + i * width..])).aesdeclast(zero);
                         *sum = sum.bitxor(byte);
                     }

@@ -4,7 +4,7 @@ use sealwright_file::enc::{Direction, Enc, EncCipher, EncSecret};
 
 use crate::attack::AttackError;
 
-/// `enc -aes-256-cbc` under a key that the attacker has not.
+/// `enc -aes-256-cbc` under a key unknown to the attacker.
 pub(crate) struct Service(Enc);
 
 /// The IV, which is public.

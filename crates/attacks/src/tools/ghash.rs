@@ -1,4 +1,4 @@
-//! GHASH by its definition (SP 800-38D, 6.3 and 6.4): GF(2^128) as numbers whose highest bit is the first.
+//! GHASH by its definition (SP 800-38D, 6.3 and 6.4). Elements of GF(2^128) are numbers whose highest bit is bit 0.
 
 use sealwright::Block;
 

@@ -1,4 +1,4 @@
-//! What attackers compute with.
+//! Tools that attacks share: mathematics, ciphers, and targets.
 
 pub(crate) mod aes;
 pub(crate) mod bits;
@@ -17,7 +17,7 @@ pub(crate) mod sealed;
 pub(crate) mod sieve;
 pub(crate) mod tables;
 
-/// Bytewise xor, as long as the shorter.
+/// Bytewise XOR, truncated to the shorter input.
 pub(crate) fn xor(a: &[u8], b: &[u8]) -> Vec<u8> {
     a.iter().zip(b).map(|(a, b)| a ^ b).collect()
 }

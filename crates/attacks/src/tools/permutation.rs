@@ -1,4 +1,4 @@
-//! A small block cipher of Even and Mansour: a permutation between two keys.
+//! A small Even-Mansour cipher: a permutation between two whitening keys.
 
 use sealwright_measure::random::Random;
 
@@ -45,14 +45,14 @@ impl EvenMansour {
         self.permutation.of(block ^ self.keys[0]) ^ self.keys[1]
     }
 
-    /// Whether the first blocks are encrypted so, with the permutation that the attacker knows.
+    /// Whether these keys encrypt the first blocks correctly, with the permutation that the attacker knows.
     pub(crate) fn fits(&self, known: Permutation, keys: [u32; 2]) -> bool {
         (0..8).all(|block| known.of(block ^ keys[0]) ^ keys[1] == self.encrypt(block))
     }
 }
 
-/// Tries `recover` against a permutation that the attacker knows, and against one that it does not. It gets the victim, the
-/// attacker's permutation, random numbers, and where to count.
+/// Tries `recover` against a permutation that the attacker knows, and against one that it does not know. Its arguments
+/// are the victim, the attacker's permutation, random numbers, and the cost.
 pub(crate) fn both(
     log: &mut Log,
     size: Size,

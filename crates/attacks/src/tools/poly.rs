@@ -37,7 +37,7 @@ fn divide(mut p: Poly, f: &[u128]) -> (Poly, Poly) {
     (quotient, trim(p))
 }
 
-/// In characteristic 2 a square has the squares of the coefficients.
+/// The square modulo `f`. In characteristic 2 it consists of the squares of the coefficients.
 fn square(p: &[u128], f: &[u128]) -> Poly {
     let mut squared = vec![0; (2 * p.len()).saturating_sub(1)];
     for (i, &c) in p.iter().enumerate() {
@@ -62,7 +62,7 @@ pub(crate) fn roots(p: &[u128]) -> Vec<u128> {
     if f.len() < 2 {
         return Vec::new();
     }
-    // X^(2^128) - X is the product of all X - a: what it shares with f are f's different roots.
+    // X^(2^128) - X is the product of all X - a, so its greatest common divisor with f has f's distinct roots.
     let mut power = divide(vec![0, ONE], &f).1;
     for _ in 0..128 {
         power = square(&power, &f);
@@ -72,7 +72,7 @@ pub(crate) fn roots(p: &[u128]) -> Vec<u128> {
     roots
 }
 
-/// Berlekamp's traces: the trace of b X is 0 for half of the roots and 1 for the others.
+/// Berlekamp's trace algorithm: the trace of b X is 0 for about half of the roots and 1 for the others.
 fn split(f: Poly, bit: u32, roots: &mut Vec<u128>) {
     if f.len() < 2 {
         return;

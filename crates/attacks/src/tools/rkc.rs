@@ -1,4 +1,4 @@
-//! What attacks on RKC are tried against.
+//! The targets of attacks on RKC.
 
 use sealwright::{
     Aead, Isa,
@@ -10,8 +10,8 @@ use sealwright::{
 
 use crate::attack::{AttackError, Cost, Log, Target};
 
-/// Tries an attack against RKC as published, and against two modes whose tag needs a key. It gets the mode, the nonce that the
-/// victim seals with, and where to count.
+/// Tries an attack against RKC as published, and against two modes with a keyed tag. Its arguments are the mode, the
+/// victim's nonce, and the cost.
 pub(crate) fn each(
     log: &mut Log,
     mut attack: impl FnMut(&dyn Aead, &[u8], &mut Cost) -> Result<(bool, String), AttackError>,

@@ -1,4 +1,4 @@
-//! Sealed files in memory: what attacks on files must fail against.
+//! Sealed files in memory: the strong targets of attacks on files.
 
 use std::io::Cursor;
 
@@ -20,7 +20,7 @@ pub(crate) fn seal(key: &[u8], text: &[u8]) -> Result<Vec<u8>, AttackError> {
     Ok(sealed.take())
 }
 
-/// What a sealed file opens to, if it does.
+/// The text of a sealed file, if it opens.
 pub(crate) fn open(key: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
     let mut text = Shared::default();
     let input = Input::reader(Cursor::new(sealed.to_vec()), "sealed");
@@ -28,7 +28,7 @@ pub(crate) fn open(key: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
     Some(text.take())
 }
 
-/// What follows from a key and the head of a file (docs/FORMAT.md, "Body"): everybody who has the key can compute it.
+/// Keys derived from an input key and a file's header (docs/FORMAT.md, "Body"), as anybody with the key can.
 #[derive(Clone, Copy)]
 pub(crate) struct Derived {
     /// The key and the nonce of the first chunk.
@@ -52,7 +52,7 @@ impl Derived {
     }
 }
 
-/// What a reader reads who does not look at the tag of a file of one chunk.
+/// Decrypts a file of one chunk without checking its tag.
 #[cfg(test)]
 pub(crate) fn open_without_tag(key: &[u8; 32], file: &[u8]) -> Result<Vec<u8>, AttackError> {
     use sealwright::{Isa, raw};
@@ -67,7 +67,7 @@ pub(crate) fn open_without_tag(key: &[u8; 32], file: &[u8]) -> Result<Vec<u8>, A
     Ok(text)
 }
 
-/// Whether a reader who does not look at the commitment of a file of one chunk would open it.
+/// Whether a file of one chunk would open without the check of its commitment.
 #[cfg(test)]
 pub(crate) fn opens_without_commitment(key: &[u8; 32], file: &[u8]) -> Result<bool, AttackError> {
     use sealwright::{

@@ -1,4 +1,4 @@
-//! Factors of a number by the quadratic sieve (Pomerance, 1981), with one polynomial: x^2 - n for x about the root of n.
+//! Factoring with the quadratic sieve (Pomerance, 1981) and one polynomial: x^2 - n for x near the square root of n.
 
 use num_bigint::{BigInt, BigUint};
 
@@ -17,7 +17,7 @@ struct Prime {
 /// x, and the exponents of x^2 - n: of -1 first, then of each prime.
 type Relation = (BigInt, Vec<u32>);
 
-/// How far a sieve has come.
+/// The progress of a sieve.
 pub(crate) struct Progress {
     pub(crate) sieved: u64,
     pub(crate) relations: usize,
@@ -54,9 +54,9 @@ fn small(number: &BigUint) -> u64 {
     number.iter_u64_digits().next().unwrap_or(0)
 }
 
-/// A factor of `n`, after at most `most` numbers were sieved; `tell` hears now and then how far it is.
+/// A factor of `n`, or `None` after `most` numbers were sieved; `tell` is called with the progress now and then.
 pub(crate) fn factor(n: &BigUint, most: u64, tell: &mut dyn FnMut(&Progress)) -> Option<BigUint> {
-    // sqrt(L(n)), the size of primes that balances sieving and finding
+    // sqrt(L(n)), the bound of the factor base that balances the cost of sieving and the yield of relations
     let ln = n.bits() as f64 * core::f64::consts::LN_2;
     let limit = (0.5 * (ln * ln.ln()).sqrt()).exp().clamp(200.0, 30_000.0) as u64;
     let primes = primes(n, limit);
@@ -67,7 +67,7 @@ pub(crate) fn factor(n: &BigUint, most: u64, tell: &mut dyn FnMut(&Progress)) ->
     let needed = primes.len() + 12;
     let mut relations: Vec<Relation> = Vec::new();
     for block in 0..most.div_ceil(BLOCK as u64) as i64 {
-        // To the right of the root and to the left of it, in turns
+        // Above the root and below it, alternately
         let start = if block % 2 == 0 { block / 2 } else { -1 - block / 2 } * BLOCK as i64;
         relations.extend(sieve(n, &root, &primes, start));
         tell(&Progress { sieved: (block as u64 + 1) * BLOCK as u64, relations: relations.len().min(needed), needed });
@@ -92,14 +92,14 @@ fn sieve(n: &BigUint, root: &BigUint, primes: &[Prime], start: i64) -> Vec<Relat
         let x = BigInt::from(root.clone()) + offset;
         (x.clone(), &x * &x - BigInt::from(n.clone()))
     };
-    // Powers of primes are not sieved: they may be missing
+    // Prime powers are not sieved, so allow for their logarithms
     let size = value(start + BLOCK as i64 / 2).1.bits();
     let enough = size.saturating_sub(18).min(250) as u8;
     let candidates = logs.iter().enumerate().filter(|(_, log)| **log >= enough);
     candidates.filter_map(|(at, _)| smooth(value(start + at as i64), primes)).collect()
 }
 
-/// The exponents, if the primes are enough.
+/// The exponents, if the number factors completely over the primes.
 fn smooth((x, value): (BigInt, BigInt), primes: &[Prime]) -> Option<Relation> {
     let mut rest = value.magnitude().clone();
     let mut exponents = vec![u32::from(value < BigInt::ZERO)];
@@ -114,7 +114,7 @@ fn smooth((x, value): (BigInt, BigInt), primes: &[Prime]) -> Option<Relation> {
     (rest == BigUint::from(1u8)).then_some((x, exponents))
 }
 
-/// Some relations whose product is a square give a factor, in every second case.
+/// Combines relations to a product that is a square, which gives a factor in every second case.
 fn combine(n: &BigUint, primes: &[Prime], relations: &[Relation]) -> Option<BigUint> {
     let rows = (0..=primes.len()).map(|at| {
         let mut row = zeros(relations.len());

@@ -1,11 +1,11 @@
-//! A victim: AES-128 by tables of words, as OpenSSL 0.9 had it (Te0 to Te3 for the rounds, Te4 for the last one). Which lines of
+//! A victim: table-based AES-128 as in OpenSSL 0.9 (Te0 to Te3 for the rounds, Te4 for the last one). Which lines of
 //! the tables it reads depends on the key.
 
 use sealwright::Block;
 
 use super::aes::{BOXES, Rounds, times};
 
-/// Tables that begin with a cache line.
+/// Tables that are aligned to a cache line.
 #[repr(C, align(64))]
 struct Tables {
     rounds: [[u32; 256]; 4],
@@ -55,7 +55,7 @@ impl TableAes_vartime {
     }
 }
 
-/// The key of AES-128 whose last round key this is: the schedule backwards.
+/// The AES-128 key with this last round key: inverts the key schedule.
 pub(crate) fn key_of_last_round(last: &Block) -> Block {
     let mut words: [u32; 4] = words(last);
     for round in (0..10).rev() {
@@ -71,7 +71,7 @@ pub(crate) fn key_of_last_round(last: &Block) -> Block {
     key
 }
 
-/// Where the last round looks byte `at` of the ciphertext up, if its key byte is `key`: the line of 16 entries.
+/// The line (of 16 entries) of the table that the last round reads for a ciphertext byte, if its key byte is `key`.
 pub(crate) fn line_of_last_round(ciphertext: u8, key: u8) -> usize {
     usize::from(BOXES.back[usize::from(ciphertext ^ key)] >> 4)
 }
