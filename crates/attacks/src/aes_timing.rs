@@ -1,9 +1,10 @@
-//! AES by tables tells its key to whoever shares the first-level cache: prime and probe on the last round (Osvik, Shamir and
-//! Tromer, "Cache attacks and countermeasures: the case of AES", 2006).
+//! Table-based AES leaks its key through a shared first-level cache: prime and probe on the last round (Osvik, Shamir
+//! and Tromer, "Cache attacks and countermeasures: the case of AES", 2006).
 //!
-//! A byte of the ciphertext is an entry of the last table xor a byte of the last round key. So each guess of the key byte says
-//! which line of the table was read. For the right guess, reading the attacker's lines of that set takes longer, on average,
-//! because the victim's line has thrown one of them out. Neither plaintexts nor the tables' place are needed.
+//! A byte of the ciphertext is an entry of the last table XOR a byte of the last round key, so each guess of the key
+//! byte predicts which line of the table was read. For the right guess, reading the attacker's lines of that set takes
+//! longer on average, because the victim's line has evicted one of them. The attack needs neither plaintexts nor the
+//! address of the tables.
 
 use sealwright::{Block, Isa, raw};
 use sealwright_measure::{interval::median, random::Random};
@@ -26,15 +27,16 @@ pub(crate) const ATTACK: Attack = Attack {
     run,
 };
 
-/// Standard errors beyond which the attacker is said to see its own lines.
+/// Standard errors from which on the attacker counts as seeing its own lines.
 const SEEN: f64 = 8.0;
-/// Nanoseconds by which the usual time of a set moves with each sample.
+/// Nanoseconds by which the running median of a set's time moves with each sample.
 const STEP: f32 = 0.05;
 /// Encryptions after which the attacker first looks for the key.
 const FIRST: usize = 1000;
 
 fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
-    // How many the weak target needs depends on what else runs; each strong one gets twice as many, and at least these.
+    // The samples that the weak target needs depend on the machine's load; each strong one gets twice as many, and at
+    // least `least`.
     let (most, least) = if size == Size::Small { (256_000, 8000) } else { (1_024_000, 256_000) };
     if size == Size::Small {
         log.reduced = Some("8000 encryptions or more of each default instead of 256,000 or more");
@@ -70,11 +72,11 @@ fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
     Ok(())
 }
 
-/// For each byte of the ciphertext and each value of it: how often it came, and the times of each set.
+/// For each ciphertext byte and value: how often it occurred, and the sum of times of each set.
 struct Sums {
     count: Vec<[f32; 256]>,
     times: Vec<[[f32; SETS]; 256]>,
-    /// The usual time of each set.
+    /// The running median of each set's time.
     usual: [f32; SETS],
     samples: usize,
 }
@@ -87,10 +89,10 @@ impl Sums {
     fn add(&mut self, ciphertext: &Block, times: &[f32; SETS]) {
         let more: [f32; SETS] = core::array::from_fn(|set| {
             let more = times[set] - self.usual[set];
-            // What takes twice as long as usual was interrupted, and says nothing
+            // More than twice the median: an interruption, which is ignored
             if more < self.usual[set] { more } else { 0.0 }
         });
-        // The median follows slowly: a processor's clock changes, and neighbours come and go
+        // The median moves slowly, to follow changes of clock speed and load
         self.usual.iter_mut().zip(times).for_each(|(usual, time)| *usual += if time > usual { STEP } else { -STEP });
         for (at, &byte) in ciphertext.iter().enumerate() {
             self.count[at][usize::from(byte)] += 1.0;
@@ -99,7 +101,7 @@ impl Sums {
         self.samples += 1;
     }
 
-    /// The likeliest byte of the last round key at a place, if the table begins in this set, and its sum of times.
+    /// The likeliest byte of the last round key at position `at`, if the table begins in set `first`, and its score.
     fn likeliest(&self, at: usize, first: usize, means: &[f32; SETS]) -> (u8, f32) {
         let score = |key: u8| {
             (0..=255u8).fold(0.0, |sum, byte| {
@@ -112,13 +114,13 @@ impl Sums {
         scores.fold((0, f32::MIN), |best, one| if one.1 > best.1 { one } else { best })
     }
 
-    /// The likeliest key: the tables begin where the best guesses stand out most.
+    /// The likeliest key: the table is assumed to begin in the set for which the best guesses score highest.
     fn key(&self) -> Block {
         let mut means = [0.0; SETS];
         for times in &self.times[0] {
             means.iter_mut().zip(times).for_each(|(mean, time)| *mean += time / self.samples as f32);
         }
-        // Some bytes tell where the tables may begin, all of them where they do
+        // Four bytes select candidates for the table's first set, and all bytes decide among them
         let sum =
             |bytes: core::ops::Range<usize>, first| bytes.map(|at| self.likeliest(at, first, &means).1).sum::<f32>();
         let mut places: Vec<(usize, f32)> = (0..SETS).map(|first| (first, sum(0..4, first))).collect();
@@ -148,7 +150,8 @@ fn sampled(cache: &Cache, encrypt: &mut dyn FnMut(&mut Block)) -> impl FnMut() -
     }
 }
 
-/// Whether so many bits are more than chance: four bytes are right by chance once in C(16, 4) / 256^4, two million times.
+/// Whether so many right bits are more than chance: that any four of 16 guessed bytes are right has a probability of
+/// C(16, 4) / 256^4, one in two million.
 fn tells(known: u32) -> bool {
     known >= 32
 }
@@ -165,7 +168,8 @@ fn words(known: u32, samples: usize) -> String {
     }
 }
 
-/// Takes samples until the key is found, or there are `most`. The most bits of the last round key that were right at once.
+/// Takes samples until the key is found, or `most` are taken. Returns the largest number of bits of the last round key
+/// that were right at the same time.
 fn recover(secret: &Block, sample: &mut dyn FnMut() -> Sample, most: usize, cost: &mut Cost) -> u32 {
     let first: Vec<[f32; SETS]> = (0..401).map(|_| sample().1).collect();
     let of_set = |set| first.iter().map(|times| f64::from(times[set])).collect::<Vec<_>>();
@@ -181,7 +185,7 @@ fn recover(secret: &Block, sample: &mut dyn FnMut() -> Sample, most: usize, cost
         }
         next *= 2;
         (cost.queries, cost.steps) = (sums.samples as u64, (SETS * sums.samples) as u64);
-        // The attacker sees that it is right by a message that it can read
+        // A real attacker would confirm the key by decrypting a message
         let right = bits(secret, &sums.key());
         known = known.max(right);
         cost.gained(right);
@@ -189,7 +193,7 @@ fn recover(secret: &Block, sample: &mut dyn FnMut() -> Sample, most: usize, cost
     known
 }
 
-/// Bits of the last round key in bytes that are right.
+/// Number of bits of the last round key in bytes guessed right.
 fn bits(secret: &Block, guess: &Block) -> u32 {
     let [right, ours] = [secret, guess].map(|key| crate::tools::aes::Rounds::expand(key).0[10]);
     8 * right.iter().zip(&ours).filter(|(a, b)| a == b).count() as u32
@@ -200,8 +204,8 @@ mod tests {
     use super::*;
     use crate::tools::aes::Rounds;
 
-    /// A cache without a machine: each line that the last round reads costs so many nanoseconds, among noise of ten; but not
-    /// what some bytes read.
+    /// A simulated cache: each line that the last round reads adds a fixed time, with noise of ten nanoseconds; the
+    /// reads of some bytes add nothing.
     #[test]
     fn the_sums_find_what_modelled_times_tell_and_nothing_without_them() {
         let key = *b"a modelled key..";

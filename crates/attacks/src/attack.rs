@@ -157,7 +157,7 @@ pub(crate) struct Cost {
     before: Spent,
 }
 
-/// Time that passed, and time of the CPU.
+/// Wall time and CPU time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Spent {
     wall: Duration,
@@ -165,7 +165,7 @@ pub(crate) struct Spent {
 }
 
 impl Spent {
-    /// What a function takes, and what it gives.
+    /// Runs a function and measures its time; returns its result and the time.
     pub(crate) fn by<T>(work: impl FnOnce() -> T) -> (T, Spent) {
         let (wall, cpu) = (Instant::now(), ProcessCpu.now());
         let done = work();
@@ -174,23 +174,23 @@ impl Spent {
 }
 
 impl Cost {
-    /// Of work that was done for so many trials at once, before them, this one's share.
+    /// Adds this trial's share of work that was done once for `trials` trials.
     pub(crate) fn share(&mut self, spent: Spent, trials: u32) {
         self.before = Spent { wall: spent.wall / trials, cpu: spent.cpu / trials };
     }
 
-    /// Takes down that the attacker had gained so much after it had spent so much.
+    /// Adds a point to the curve: the gain after a cost.
     pub(crate) fn point(&mut self, spent: impl Into<f64>, gained: impl Into<f64>) {
         self.curve.push([spent.into(), gained.into()]);
     }
 
-    /// The same, after as many questions as were asked.
+    /// The same, with the queries so far as the cost.
     pub(crate) fn gained(&mut self, gained: impl Into<f64>) {
         self.point(self.queries as f64, gained);
     }
 }
 
-/// Takes down trials.
+/// Records trials.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     trials: Vec<Trial>,
@@ -199,7 +199,8 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Takes back a first trial that failed because of what else the machine does, and says why. Whether it had failed.
+    /// Withdraws a failed first trial that noise on this machine explains, and records why. Returns whether it had
+    /// failed.
     pub(crate) fn give_up_on_weak(&mut self, why: &'static str) -> bool {
         let failed = self.trials.pop_if(|trial| trial.target == Target::Weak && !trial.succeeded).is_some();
         if failed {
@@ -208,7 +209,7 @@ impl Log {
         failed
     }
 
-    /// Times one attempt. It returns whether it succeeded, and a sentence.
+    /// Measures one attempt, which returns whether it succeeded, and a sentence.
     pub(crate) fn trial<E>(
         &mut self,
         target: Target,
@@ -219,7 +220,7 @@ impl Log {
         let (tried, spent) = Spent::by(|| attempt(&mut cost));
         let (succeeded, result) = tried?;
         if cost.curve.is_empty() {
-            // One attempt: it came to nothing, or to one
+            // A single attempt has a curve from 0 to its success, 0 or 1
             cost.point(0.0, 0.0);
             cost.point(cost.queries.max(1) as f64, u8::from(succeeded));
         }

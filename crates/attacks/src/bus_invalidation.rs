@@ -1,4 +1,4 @@
-//! An invalidation that is kept from one processor: it goes on reading what another has changed.
+//! An invalidation that is suppressed for one processor, which then continues to read a stale copy.
 
 use sealwright_smp::attack::{Attack as Tamper, Attacker};
 
@@ -17,7 +17,7 @@ pub(crate) const ATTACK: Attack = Attack {
     run,
 };
 
-/// The line of the right, and what it holds while it is granted.
+/// The line that holds an access right, and its value while the right is granted.
 const RIGHT: u64 = 7;
 const GRANTED: u64 = 1;
 
@@ -41,10 +41,10 @@ fn revoke(name: &str, settings: &[&str], attacked: bool, cost: &mut Cost) -> Res
     cost.point(0.0, 0.0);
     let (mut harm, mut result) = (false, String::new());
     for loads in [1u32, 2, 4, 8, 16] {
-        // Processor 0 grants, the victim looks; processor 0 revokes, the victim looks again
+        // Processor 0 grants the right, the victim reads it; processor 0 revokes it, the victim reads it again
         let grants = Program::default().store(RIGHT, GRANTED).barrier(1, 1).barrier(2, 1).store(RIGHT, 0).barrier(3, 1);
         let victim = Program::default().barrier(1, 1).load(RIGHT).barrier(2, 1).barrier(3, 1);
-        // Other traffic goes on, so that a counter of commands is seen to be wrong
+        // Further traffic, so that a unit that counts commands can notice the gap
         let victim = (0..u64::from(loads)).fold(victim, |program, at| program.load(RIGHT).load(50 + at));
         let other = Program::default().barrier(1, 1).barrier(2, 1).barrier(3, 1);
         let attacker = attacked.then(|| Attacker::new(Tamper::DropInvalidation, 3));

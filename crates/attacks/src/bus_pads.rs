@@ -1,8 +1,8 @@
-//! Two lines under one pad: the thesis's counters repeat a nonce of GCM, and a line of the bus is read.
+//! Two lines under one pad: the thesis's counters repeat a GCM nonce, and an attacker on the bus decrypts a line.
 //!
-//! Every node sends all its peers the same first counter, and counts for each peer by itself. So its first line to one peer and its
-//! first line to another are encrypted with one keystream: their sum is the sum of the texts. An attacker who knows one reads the
-//! other.
+//! Every node sends all its peers the same first counter, and counts separately for each peer. So its first lines to
+//! two peers are encrypted with the same keystream, and the XOR of the ciphertexts is that of the plaintexts. An
+//! attacker who knows one plaintext learns the other.
 
 use crate::{
     attack::{Attack, AttackError, Axes, Cost, Log, Size, Target},
@@ -22,7 +22,7 @@ pub(crate) const ATTACK: Attack = Attack {
     run,
 };
 
-/// What the victim hands from processor 0 to processor 2, line by line.
+/// The data that the victim transfers from processor 0 to processor 2, line by line.
 const SECRET: &[u8; 4 * LINE] =
     b"The password of the vault is correct horse battery staple, that of the door is 4711. Both change in \
     May, when the keys of all nodes are made anew and the old lines are worth nothing to anybody who lis\
@@ -48,7 +48,7 @@ fn run(log: &mut Log, _: Size) -> Result<(), AttackError> {
 fn read(settings: &[&str], cost: &mut Cost) -> Result<(bool, String), AttackError> {
     let lines = SECRET.as_chunks::<LINE>().0;
     let known = [0x20; LINE];
-    // Processor 0 serves everybody. Processor 1 is the attacker's, and asks for lines whose contents it knows.
+    // Processor 0 serves all others. Processor 1 belongs to the attacker, and requests lines whose contents it knows.
     let serves = (0..)
         .zip(lines)
         .fold(Program::default(), |program, (number, line)| program.fill(number, &known).fill(100 + number, line));

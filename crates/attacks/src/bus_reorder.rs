@@ -1,4 +1,4 @@
-//! Lines of two pairs that change places on the bus. Counters of one pair do not see what happens to another's.
+//! Lines of two pairs of nodes that are swapped on the bus. Counters per pair cannot detect reordering between pairs.
 
 use sealwright_smp::{
     Outcome,

@@ -1,5 +1,5 @@
-//! Public keys of 128 bits: the thesis's units send keys and first counters under them. It names no algorithm; its example of such
-//! keys is RSA, which is factored.
+//! Public keys of 128 bits, with which the thesis's units encrypt keys and first counters. It names no algorithm; its
+//! example of such keys is RSA, whose modulus is factored here.
 
 use num_bigint::BigUint;
 use sealwright_measure::random::Random;
@@ -31,7 +31,7 @@ fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
     attempt(Target::Strong, strong, tries)
 }
 
-/// A number of so many bits that is prime, but for a chance below 2^-40.
+/// A random prime of `bits` bits; composite with a probability below 2^-40.
 fn prime(bits: u64, random: &mut Random) -> BigUint {
     loop {
         let words: Vec<u32> = (0..bits.div_ceil(32)).map(|_| random.bits() as u32).collect();
@@ -50,7 +50,7 @@ fn prime(bits: u64, random: &mut Random) -> BigUint {
     }
 }
 
-/// Whether a base does not show that an odd number is composite (Miller and Rabin).
+/// Whether an odd number passes the Miller-Rabin test for a base.
 fn passes(number: &BigUint, base: u32) -> bool {
     let one = BigUint::from(1u8);
     let less = number - &one;
@@ -68,7 +68,7 @@ fn passes(number: &BigUint, base: u32) -> bool {
 fn decrypt(bits: u64, most: u64, cost: &mut Cost) -> (bool, String) {
     let (mut random, e, one) = (Random::new(41), BigUint::from(65_537u32), BigUint::from(1u8));
     let n = prime(bits / 2, &mut random) * prime(bits / 2, &mut random);
-    // The key of the group's AES, as far as it fits below the modulus
+    // The group's AES key, reduced modulo n
     let key = BigUint::new((0..4).map(|_| random.bits() as u32).collect()) % &n;
     let sent = key.modpow(&e, &n);
 

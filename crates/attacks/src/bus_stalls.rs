@@ -1,8 +1,8 @@
-//! Time on the bus: a node whose pads are used up answers late, so a process learns what others on that node did.
+//! A timing channel of pads: a node whose pads are used up answers late, so a process learns what others did with it.
 //!
-//! Pads are made ahead by one AES engine for all peers of a node. If the victim has just exchanged a burst of lines, the engine still
-//! makes up for them, and pads for somebody else come later. The attacker needs no access to the bus: it measures how long its own
-//! loads take.
+//! One AES engine precomputes the pads for all peers of a node. If the victim has just exchanged a burst of lines, the
+//! engine is still replacing their pads, and pads for another peer come later. The attacker needs no access to the bus:
+//! it measures the time of its own loads.
 
 use sealwright_measure::random::Random;
 
@@ -40,20 +40,21 @@ fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
     Ok(())
 }
 
-/// Whether so many bits are right, or wrong, as guesses are once in a million times.
+/// Whether so many of the bits are right, or wrong, that random guesses would be as extreme only once in a million
+/// times.
 fn tells(right: u32, bits: u32) -> bool {
     let sigma = f64::from(bits).sqrt() / 2.0;
     (f64::from(right) - f64::from(bits) / 2.0).abs() > 5.0 * sigma
 }
 
-/// Lines in the victim's burst, and in the observer's: more than there are pads ready.
+/// Lines in the victim's burst, and in the observer's: more than there are precomputed pads.
 const BURST: u64 = 12;
-/// The first line of each burst: of the victim's at either node that it may ask, and of the observer's.
+/// The first line of each burst: the victim's (at processor 0 or at processor 3), and the observer's.
 const FIRST: [u64; 2] = [1000, 2000];
 const OWN: u64 = 3000;
 
-/// Cycles that the observer waits for lines of processor 0, after the victim on processor 1 asked processor 0 for many lines (a
-/// one) or processor 3 for as many (a zero).
+/// Cycles that the observer waits for lines of processor 0, after the victim on processor 1 has requested a burst from
+/// processor 0 (a one) or from processor 3 (a zero).
 fn wait(settings: &[&str], bit: bool, pause: u32) -> Result<u64, AttackError> {
     let store = |program: Program, first: u64| (0..BURST).fold(program, |p, i| p.store(first + i, i));
     let load = |program: Program, first: u64| (0..BURST).fold(program, |p, i| p.load(first + i));
@@ -70,7 +71,7 @@ fn wait(settings: &[&str], bit: bool, pause: u32) -> Result<u64, AttackError> {
 fn listen(settings: &[&str], bits: u32, cost: &mut Cost) -> Result<(u32, String), AttackError> {
     let mut random = Random::new(17);
     (cost.step, cost.memory) = ("bursts of loads timed", 64);
-    // First it learns what its own bits look like
+    // Calibration with known bits
     let mut pause = || random.below(8) as u32 + 1;
     let mut usual = [Vec::new(), Vec::new()];
     for i in 0..8 {

@@ -21,7 +21,7 @@ pub(crate) const ATTACK: Attack = Attack {
 };
 
 const TEXT: &[u8; 48] = b"user=mallory;note=................;role=guest;..";
-/// Where the word stands: in the block behind the one that is destroyed.
+/// The offset of the word: in the block after the one that is garbled.
 const AT: usize = 40;
 
 fn run(log: &mut Log, _: Size) -> Result<(), AttackError> {
@@ -43,7 +43,7 @@ fn run(log: &mut Log, _: Size) -> Result<(), AttackError> {
     })
 }
 
-/// Changes five bytes by what the word shall change by.
+/// XORs the difference of the two words into five bytes.
 fn flip(file: &[u8], at: usize, cost: &mut Cost) -> Vec<u8> {
     let mut file = file.to_vec();
     let change = xor(b"guest", b"admin");

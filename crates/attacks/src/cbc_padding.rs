@@ -1,4 +1,4 @@
-//! CBC with an answer on whether the padding is right: a padding oracle (Vaudenay, 2002).
+//! CBC with a padding oracle, which tells whether the padding is right (Vaudenay, 2002).
 
 use crate::{
     attack::{Attack, AttackError, Axes, Cost, Log, Size, Target},
@@ -38,7 +38,7 @@ fn run(log: &mut Log, _: Size) -> Result<(), AttackError> {
     log.trial(Target::Strong, "sealwright open", |cost| {
         let key = [0x31; 32];
         let file = sealed::seal(&key, TEXT)?;
-        // The same questions about the body of a sealed file, whose last blocks are replaced.
+        // The same queries with the body of a sealed file, whose last blocks are replaced.
         let (header, body) = file.split_at(HEADER);
         let mut yes = 0;
         let mut oracle = |forged: &[u8]| {
@@ -51,7 +51,7 @@ fn run(log: &mut Log, _: Size) -> Result<(), AttackError> {
     })
 }
 
-/// The same questions with the message's own tag behind each.
+/// The same queries, each with the message's own tag appended.
 fn against_cbc_hmac(message: &[u8], opens: impl Fn(&[u8; 16], &[u8]) -> bool, cost: &mut Cost) -> (bool, String) {
     let (body, tag) = message.split_at(message.len() - 16);
     let mut yes = 0;
@@ -65,7 +65,7 @@ fn against_cbc_hmac(message: &[u8], opens: impl Fn(&[u8; 16], &[u8]) -> bool, co
     authenticated(yes, text)
 }
 
-/// Where there is a tag, each question that is answered with yes is a forgery, whatever is read with it.
+/// With a tag, each accepted query is a forgery, whether or not it reveals anything.
 fn authenticated(yes: u32, text: Option<Vec<u8>>) -> (bool, String) {
     let (read, words) = verdict(text);
     (yes > 0, if yes > 0 && !read { format!("{yes} changed messages are accepted") } else { words })
@@ -81,7 +81,7 @@ fn verdict(text: Option<Vec<u8>>) -> (bool, String) {
     }
 }
 
-/// The text, with its padding, of all blocks but the first.
+/// Decrypts all blocks but the first, which serves as the IV; returns the text with its padding.
 fn read(blocks: &[u8], oracle: &mut impl FnMut(&[u8]) -> bool, cost: &mut Cost) -> Option<Vec<u8>> {
     (cost.step, cost.memory) = ("questions", 64);
     let blocks = blocks.as_chunks::<16>().0;
@@ -93,7 +93,7 @@ fn read(blocks: &[u8], oracle: &mut impl FnMut(&[u8]) -> bool, cost: &mut Cost) 
     Some(text)
 }
 
-/// What the cipher decrypts a block to, found from its last byte to its first, after `done` blocks.
+/// The block cipher's decryption of a block, found from its last byte to its first, after `done` blocks.
 fn decrypt(block: &[u8; 16], done: usize, oracle: &mut impl FnMut(&[u8]) -> bool, cost: &mut Cost) -> Option<[u8; 16]> {
     let mut plain = [0; 16];
     for at in (0..16).rev() {
@@ -107,7 +107,7 @@ fn decrypt(block: &[u8; 16], done: usize, oracle: &mut impl FnMut(&[u8]) -> bool
                 cost.steps += 1;
                 oracle(&[before, *block].concat())
             };
-            // The last byte may be right by chance as the end of a longer padding: not if the byte before it matters.
+            // The last byte may have completed a longer padding by chance: then a change of the byte before it matters.
             ask(before)
                 && (at < 15 || {
                     before[14] ^= 1;

@@ -1,7 +1,9 @@
-//! Two secret keys around a public permutation (Even and Mansour): of n-bit blocks, 2^(n/2) data and 2^(n/2) work suffice.
+//! Two secret keys around a public permutation (Even and Mansour): for n-bit blocks, the attack needs 2^(n/2) data and
+//! 2^(n/2) work.
 //!
-//! That is what an insider faces in GSCM-H: AES under the cluster's key is a permutation that it can compute. Here the
-//! permutation has 32 bits, so that the attack ends. The product of blocks and evaluations is 2^(n+1) on average: 2^129 for 128 bits.
+//! To an insider, GSCM-H has this form: AES under the cluster's key is a permutation that the insider can compute. Here
+//! the permutation has 32 bits, so that the attack is feasible. The product of blocks and evaluations is 2^(n+1) on
+//! average: 2^129 for 128 bits.
 
 use std::collections::HashMap;
 
@@ -26,7 +28,8 @@ fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
     both(log, size, 3, recover)
 }
 
-/// Daemen's attack: for inputs that differ in the last bit, the difference of the outputs does not depend on the second key.
+/// Daemen's attack: for inputs that differ in the last bit, the difference of the outputs does not depend on the second
+/// key.
 fn recover(victim: &EvenMansour, known: Permutation, random: &mut Random, cost: &mut Cost) -> (bool, String) {
     let bits = known.bits;
     let encrypt = |block: u32| victim.encrypt(block);

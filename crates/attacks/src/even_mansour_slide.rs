@@ -1,7 +1,8 @@
-//! Two secret keys around a public permutation, found from known plaintexts alone: the slide with a twist (Biryukov and Wagner, 2000).
+//! Two secret keys around a public permutation, found from known plaintexts alone: the slide with a twist (Biryukov and
+//! Wagner, 2000).
 //!
-//! Two plaintexts that differ by the first key form a pair: what one is xored with it is the other. So the ciphertext of each, xored
-//! with the permutation of its own plaintext, is the same. Among 2^((n+1)/2) plaintexts there is such a pair.
+//! Two plaintexts whose XOR is the first key form a slid pair: for both, the XOR of the ciphertext and the permutation
+//! of the plaintext is the same. Such a pair is expected among 2^((n+1)/2) plaintexts.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,8 @@
-//! GCM: two messages under one nonce give away the GHASH key, and with it every tag.
+//! GCM: two messages under one nonce reveal the GHASH key, and so allow forgery of tags.
 //!
-//! A tag is a polynomial in h, plus a mask that depends on the nonce. The sum of two tags under one nonce has no mask: h is
-//! a root of a polynomial that everybody can write down (Joux, "Authentication failures in NIST version of GCM").
+//! A tag is a polynomial in h, plus a mask that depends on the nonce. In the sum of two tags under one nonce the mask
+//! cancels, so h is a root of a polynomial with known coefficients (Joux, "Authentication failures in NIST version of
+//! GCM").
 
 use sealwright::{
     Isa,

@@ -1,5 +1,5 @@
-//! A partitioning oracle (Len, Grubbs and Ristenpart, 2021): a ciphertext that opens under many keys asks about many
-//! passwords at once.
+//! A partitioning oracle (Len, Grubbs and Ristenpart, 2021): a ciphertext that opens under many keys tests many
+//! passwords in one query.
 
 use sealwright::{
     Isa, OpenError,
@@ -48,7 +48,8 @@ fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
     })
 }
 
-/// A file whose chunk is right under what each of the keys derives from one salt, and which commits to the first of them.
+/// A file whose chunk is valid under the keys derived from each of the keys and one salt, and which commits to the
+/// first of them.
 fn against_files(
     passwords: usize,
     secret: usize,
@@ -60,18 +61,18 @@ fn against_files(
         let derived: Vec<Derived> = keys.iter().map(|key| Derived::new(key, &genuine)).collect();
         let chunk = many_keys(&derived.iter().map(|derived| derived.chunk).collect::<Vec<_>>())?;
         let file = derived[0].file(&genuine, &chunk);
-        // What was derived is right: the key that the file commits to opens it.
+        // Check of the construction: the key to which the file commits opens it.
         sealed::open(&keys[0], &file).map(|_| file).ok_or(AttackError::Genuine(OpenError))
     };
     search(passwords, secret, cost, craft, service)
 }
 
-/// The key of a password. A real service would stretch it; the number of questions is the same.
+/// The key of a password. A real service would use a slow password hash; the number of queries is the same.
 fn key(password: usize) -> [u8; 32] {
     Sha256::digest(format!("password {password}")).into()
 }
 
-/// Halves the list with every question.
+/// Halves the list of candidates with every query.
 fn search(
     passwords: usize,
     secret: usize,
@@ -97,7 +98,7 @@ fn search(
     Ok((found, format!("{result} remains of {passwords} after {} queries", cost.queries)))
 }
 
-/// A ciphertext and a tag of zeros that are right under each of the keys with its nonce.
+/// A ciphertext with an all-zero tag that is valid under each of the keys with its nonce.
 fn many_keys(keys: &[([u8; 32], [u8; 12])]) -> Result<Vec<u8>, AttackError> {
     let mut points = Vec::new();
     for (key, nonce) in keys {

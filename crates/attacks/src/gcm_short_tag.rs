@@ -1,9 +1,9 @@
-//! GCM with short tags: forgeries are easier than the tag's length says, and each makes the next one easier (Ferguson,
-//! "Authentication weaknesses in GCM", 2005).
+//! GCM with short tags: forgeries are easier than the tag's length suggests, and each one makes the next easier
+//! (Ferguson, "Authentication weaknesses in GCM", 2005).
 //!
-//! In GF(2^128) squaring is linear over GF(2). So changing only the blocks that are multiplied by h^2, h^4, h^8, ... changes
-//! the tag by a linear function of the bits of h. The changes can be chosen so that some bits of the tag never change,
-//! whatever h is; the others are left to luck. Each success gives linear equations for the bits of h.
+//! In GF(2^128) squaring is linear over GF(2). So changing only the blocks that are multiplied by h^2, h^4, h^8, ...
+//! changes the tag by a linear function of the bits of h. The changes can be chosen so that some bits of the tag never
+//! change, whatever h is; the others are right by chance. Each success gives linear equations for the bits of h.
 
 use rayon::prelude::*;
 use sealwright::{
@@ -36,8 +36,8 @@ const NONCE: [u8; 12] = [3; 12];
 
 fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
     let isa = Isa::best();
-    // Blocks of the message are 2^squares - 1; bits of h are told in reduced runs.
-    // Where a receiver compared 32 of the 128 bits only, it would accept one change in 2^15 or 2^19: the control gets four times as many.
+    // The message has 2^squares - 1 blocks; in reduced runs, the attacker is given `told` bits of h. A receiver that
+    // compared only 32 of the 128 bits would accept one change in 2^15 or 2^19: the control gets four times as many.
     let (squares, told, most, control) =
         if size == Size::Small { (10, 56, 1 << 20, 1 << 17) } else { (14, 0, 1 << 23, 1 << 21) };
     if size == Size::Small {
@@ -49,7 +49,7 @@ fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
     })?;
     let full = by_key(isa, KEY, TagLen::T16)?;
     log.trial(Target::Strong, "AES-128-GCM with tags of 128 bits", |cost| {
-        // One forgery is enough: with it the receiver has fallen, whether or not h is found.
+        // One forgery breaks the receiver, whether or not h is found.
         recover(&*full, &opens(&*full), squares, told, control, cost).map(|found| (found.forgeries > 0, found.words))
     })
 }
@@ -61,21 +61,21 @@ fn opens(aead: &dyn Aead) -> impl Fn(&mut [u8], &[u8]) -> bool + Sync {
     |text, tag| aead.open_in_place(&NONCE, &[], text, tag).is_ok()
 }
 
-/// What came of it: whether h is known, and how many changed messages were accepted.
+/// The result: whether h is known, and how many changed messages were accepted.
 struct Found {
     h: bool,
     forgeries: u64,
     words: String,
 }
 
-/// What the attacker works on.
+/// The attacker's state.
 struct Forger<'a> {
     receiver: Receiver<'a>,
     text: Vec<u8>,
     tag: Vec<u8>,
-    /// How many blocks may change: those times h^2, h^4, ..., h^(2^squares).
+    /// The number of blocks that may change: those multiplied by h^2, h^4, ..., h^(2^squares).
     squares: usize,
-    /// The possible h: all sums of these.
+    /// A basis of the space of possible h.
     space: Vec<u128>,
 }
 
@@ -98,7 +98,7 @@ fn recover(
     cost.gained(known(&forger.space));
     while forger.space.len() > 1 {
         let bits = 8 * forger.tag.len();
-        // Some bits are always left to chance, else a success would tell nothing.
+        // Some bits are always left to chance: otherwise a success would give no equations.
         let zero = (128 * squares - 1) / forger.space.len();
         let zero = zero.min(bits - 8.min(forger.space.len() - 1));
         cost.steps += 1;
@@ -117,7 +117,7 @@ fn recover(
     let Some(&h) = forger.space.first() else {
         return Ok(Found { h: false, forgeries, words: "no GHASH key is possible".into() });
     };
-    // A message of the attacker's own making, at the first try.
+    // A forgery with a text of the attacker's choice, at the first try.
     let mut forged = b"pay everything to mallory".to_vec();
     let bytes = forger.tag.len();
     let mask = ghash(h, &[], &forger.text) ^ ghash(h, &[], &forged);
@@ -127,7 +127,7 @@ fn recover(
     Ok(Found { h: accepted, forgeries, words })
 }
 
-/// All of GF(2^128), or a part of it that holds h.
+/// A basis of GF(2^128), or in reduced runs of a subspace that contains h.
 fn space(told: usize) -> Result<Vec<u128>, AttackError> {
     if told == 0 {
         return Ok((0..128).map(|i| 1 << i).collect());
@@ -137,13 +137,13 @@ fn space(told: usize) -> Result<Vec<u128>, AttackError> {
     let mut random = Random::new(5);
     let mut number_of = || u128::from(random.bits()) << 64 | u128::from(random.bits());
     let others: Vec<u128> = (1..128 - told).map(|_| number_of()).collect();
-    // h is a sum of many of them, and not one of them.
+    // The last element makes h the sum of all of them, so that h itself is not in the basis.
     let sum = others.iter().fold(number(&h), |sum, other| sum ^ other);
     Ok([others, vec![sum]].concat())
 }
 
 impl Forger<'_> {
-    /// By how much a change of the blocks changes the tag, were this h.
+    /// The difference in the tag that a change of the blocks would cause under this `h`.
     fn effect(&self, change: &[u64], h: u128) -> u128 {
         let mut power = h;
         (0..self.squares).fold(0, |sum, i| {
@@ -152,7 +152,8 @@ impl Forger<'_> {
         })
     }
 
-    /// Changes that leave the first `zero` bits of the tag alone, whatever h is; then luck for the others.
+    /// Tries changes that keep the first `zero` bits of the tag for every possible h, until the others are right by
+    /// chance.
     fn forge(&self, zero: usize, most: u64, cost: &mut Cost) -> Option<Row> {
         let unknowns = 128 * self.squares;
         let mut equations = Vec::new();
@@ -194,12 +195,12 @@ impl Forger<'_> {
         found
     }
 
-    /// Asks the receiver.
+    /// Whether the receiver accepts the changed message.
     fn accepted(&self, change: &[u64]) -> bool {
         let mut text = self.text.clone();
         let end = text.len();
         for i in 0..self.squares {
-            // Times h^(2^(i + 1)): the lengths are times h, the last block times h^2.
+            // The block multiplied by h^(2^(i + 1)): the lengths are multiplied by h, and the last block by h^2.
             let at = end - 16 * ((1 << (i + 1)) - 1);
             let changed = number(text[at..][..16].first_chunk().expect("a block")) ^ block(change, i);
             text[at..][..16].copy_from_slice(&changed.to_be_bytes());
@@ -207,7 +208,7 @@ impl Forger<'_> {
         (self.receiver)(&mut text, &self.tag)
     }
 
-    /// What a success says: bits `zero` to `bits` of the effect are zero as well.
+    /// Learns from a success that bits `zero` to `bits` of the effect are zero as well.
     fn learn(&mut self, change: &[u64], zero: usize, bits: usize) {
         let effects: Vec<u128> = self.space.iter().map(|&h| self.effect(change, h)).collect();
         let equations = (zero..bits).map(|t| {

@@ -1,4 +1,4 @@
-//! GCM does not commit to its key: one ciphertext and tag that open under two keys, each to a text that makes sense
+//! GCM does not commit to its key: one ciphertext and tag that open under two keys, to a meaningful text under each
 //! ("invisible salamanders", Dodis, Grubbs, Ristenpart and Woodage, 2018).
 
 use sealwright::{
@@ -30,7 +30,7 @@ pub(crate) const ATTACK: Attack = Attack {
 
 const KEYS: [[u8; 32]; 2] = [[0x11; 32], [0x22; 32]];
 const NONCE: [u8; 12] = [7; 12];
-/// What each receiver shall read in its own block.
+/// The text that each receiver is to read, in a block of its own.
 const WORDS: [&[u8; 16]; 2] = [b"the price is 100", b"the price is 900"];
 
 fn run(log: &mut Log, _: Size) -> Result<(), AttackError> {
@@ -58,7 +58,7 @@ fn keystream((key, nonce): &([u8; 32], [u8; 12]), blocks: usize) -> Result<(Vec<
 fn two_faced(keys: &[([u8; 32], [u8; 12]); 2]) -> Result<(Vec<u8>, [u8; 16]), AttackError> {
     let [(ours, h1), (theirs, h2)] = [keystream(&keys[0], 3)?, keystream(&keys[1], 3)?];
     let mut text = [xor(WORDS[0], &ours[1]), xor(WORDS[1], &theirs[2]), vec![0; 16]].concat();
-    // With x in block 3 the tags differ by x (h1^2 + h2^2) and by what they differ without it.
+    // Block 3 = x adds x (h1^2 + h2^2) to the difference of the tags.
     let tag = |h, mask: &[u8; 16], text: &[u8]| ghash(h, &[], text) ^ number(mask);
     let difference = tag(h1, &ours[0], &text) ^ tag(h2, &theirs[0], &text);
     let x = mul(difference, inverse(mul(h1, h1) ^ mul(h2, h2)));
@@ -79,8 +79,8 @@ fn raw_gcm(cost: &mut Cost) -> Result<(bool, String), AttackError> {
     Ok((read == 2, format!("{read} of 2 keys open it to their own text")))
 }
 
-/// The attacker computes what both keys derive from one salt, makes the two-faced text for that, and sends it with the commitment
-/// of either. Without the commitment it would open under both.
+/// The attacker computes the keys derived from both keys and one salt, builds the two-faced text for them, and sends it
+/// with the commitment of either. Without the commitment it would open under both.
 fn sealed_file(
     open: impl Fn(&[u8; 32], &[u8]) -> Result<bool, AttackError>,
     cost: &mut Cost,
@@ -93,7 +93,7 @@ fn sealed_file(
     for (i, sender) in derived.iter().enumerate() {
         let file = sender.file(&genuine, &chunk);
         cost.steps += 1;
-        // What was derived is right: the key that the file commits to opens it, to its own text.
+        // Check of the construction: the key to which the file commits opens it, to its own text.
         if !open(&KEYS[i], &file)? {
             return Err(OpenError.into());
         }
@@ -104,8 +104,8 @@ fn sealed_file(
     Ok((false, "each key opens the text with its own commitment, and neither with the other's".into()))
 }
 
-/// The message keys that both keys give for one nonce are known to the attacker, and so are their commitments: the two-faced
-/// text is made for those message keys, and sent with either commitment. Without the commitment it would open under both.
+/// The attacker knows the message keys of both keys for one nonce, and their commitments. It builds the two-faced text
+/// for these message keys, and sends it with either commitment. Without the commitment it would open under both.
 fn committing(cost: &mut Cost) -> Result<(bool, String), AttackError> {
     let nonce = [7; 24];
     let (mut message_keys, mut tags) = ([[0; 32]; 2], Vec::new());
@@ -120,7 +120,7 @@ fn committing(cost: &mut Cost) -> Result<(bool, String), AttackError> {
         by_key(Isa::best(), message_key, TagLen::T16)?.open_in_place(&NONCE, &[], &mut opened, &tag)?;
         let aead = Committing::new(Suite::Aes256Gcm, key)?;
         cost.steps += 1;
-        // The attack's keys are the right ones: each opens the text under its own commitment.
+        // Check of the construction: each key opens the text under its own commitment.
         let commitment = &tags[usize::from(key != &KEYS[0])].as_ref()[..COMMITMENT];
         aead.open_in_place(&nonce, &[], &mut text.clone(), &[commitment, &tag].concat())?;
     }

@@ -1,4 +1,4 @@
-//! GSCM as printed: all clients of a cluster have one GHASH key, so an insider forges what another client sends.
+//! GSCM as printed: all clients of a cluster share one GHASH key, so an insider can forge messages of another client.
 
 use sealwright_session::frame;
 
@@ -41,7 +41,7 @@ fn forge(scheme: &str, cost: &mut Cost) -> Result<(bool, String), AttackError> {
     // The tag is GHASH xor a mask that depends on the nonce alone.
     let h = cluster.h();
     let mask = cluster.mask(h, &seen);
-    // The plaintext is known, so that the keystream is.
+    // The plaintext is known, and so the keystream.
     let plain = |data: &[u8]| frame::payload(&frame::unsealed(9, data)).to_vec();
     let change: Vec<u8> = plain(SENT).iter().zip(plain(FORGED)).map(|(old, new)| old ^ new).collect();
     let ciphertext: Vec<u8> = seen.ciphertext.iter().zip(change).map(|(c, change)| c ^ change).collect();

@@ -1,9 +1,10 @@
 //! GSCM as printed with 128-bit keys: an insider recovers another client's keys from 256 packets, or from one known text.
 //!
-//! Between K1 and K2 lie five AES rounds whose keys all members of the cluster know. The masks of 256 packets in a row are
-//! AES2S of blocks that differ in one byte, and so are blocks 256 to 511 of one packet's keystream. After three rounds, whatever K1 is, each byte of the state sums to zero over
-//! the 256 blocks (the Square attack's property). Four bytes of K2 suffice to compute one column of that state, so they
-//! are guessed and the sums checked: 2^32 guesses for each of four columns.
+//! Between K1 and K2 are five AES rounds whose keys all members of the cluster know. The masks of 256 consecutive
+//! packets are AES2S of blocks that differ in one byte, and so are blocks 256 to 511 of one packet's keystream. After
+//! three rounds, each byte of the state sums to zero over the 256 blocks, whatever K1 is (the property that the Square
+//! attack uses). Four bytes of K2 suffice to compute one column of that state, so they are guessed and the sums
+//! checked: 2^32 guesses for each of four columns.
 
 use rayon::prelude::*;
 use sealwright::{Block, Isa};
@@ -19,7 +20,7 @@ use crate::{
 
 const SEED: u8 = 0x77;
 
-/// What is told in reduced trials.
+/// What the attacker is given in reduced trials.
 pub(crate) const HINT: &str =
     "the attacker is told 8 of the 16 bytes of K2, which leaves 2^16 guesses of a column instead of 2^32";
 
@@ -41,8 +42,8 @@ fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
         let capture = Cluster::new("gscm(clmul)", SEED)?.capture(cost)?;
         Ok::<_, AttackError>(recover(&capture, &capture.of_masks(), 5, size, cost))
     })?;
-    // The rest has the same guesses to make. Strong targets would take as long as weak ones to find nothing, so that all get hints.
-    // A known text needs no GHASH key: under gscm-h the insider does not have the victim's.
+    // The remaining trials make the same guesses, and strong targets would take as long to find nothing: so all get
+    // hints. A known text needs no GHASH key, and under gscm-h the insider does not have the victim's.
     for (target, scheme, x) in [
         (Target::Weak, "gscm(clmul)", 5),
         (Target::Strong, "gscm(clmul)-256", 9),
@@ -62,8 +63,7 @@ fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
     })
 }
 
-/// Looks for the keys with K2 in the place of round key `x`, as far as the attacker knows, by a set of blocks, and reads the
-/// packets with them.
+/// Searches a set of blocks for the keys, assuming that K2 replaces round key `x`, and decrypts the packets with them.
 pub(crate) fn recover(capture: &Capture, set: &SquareSet, x: usize, size: Size, cost: &mut Cost) -> (bool, String) {
     let Capture { seen, texts, .. } = capture;
     let known = capture.rounds();
@@ -83,23 +83,23 @@ pub(crate) fn recover(capture: &Capture, set: &SquareSet, x: usize, size: Size, 
     (read == of, format!("K2 and K1 found; {read} of {of} packets decrypted"))
 }
 
-/// The victim's K2 before MixColumns: what the attacker's guesses are measured by, and whether it is told the first two bytes of each
-/// column.
+/// The victim's K2 before MixColumns, with which guesses are compared, and whether the attacker is given the first two
+/// bytes of each column.
 struct Secret {
     key: Block,
     told: bool,
 }
 
-/// What K2 may be, judged by the sums of one set of 256 blocks.
+/// The candidates for K2 that the sums of one set of 256 blocks allow.
 fn second_keys(known: &Rounds, x: usize, outputs: &[Block], secret: &Secret, cost: &mut Cost) -> Vec<Block> {
-    // Back through the rounds behind K2, and through the MixColumns in front of it: MC(x) ^ K2 becomes x ^ K2'.
+    // Invert the rounds after K2, and the MixColumns before it: MC(x) ^ K2 becomes x ^ K2'.
     let outputs: Vec<Block> = outputs.iter().map(|output| unmix(&known.back_to(output, x))).collect();
     let mut candidates = vec![[0; 16]];
     let told_bits = if secret.told { 16.0 } else { 0.0 };
     let mut bits = 4.0 * told_bits;
     cost.point(cost.steps as f64, bits);
     for column in 0..4 {
-        // The four bytes that ShiftRows brings to this column from.
+        // The positions of the four bytes that InvShiftRows brings into this column.
         let places: [usize; 4] = core::array::from_fn(|row| {
             (0..16).find(|&at| shifted(at) == 4 * column + row).expect("ShiftRows is a permutation")
         });
@@ -112,7 +112,7 @@ fn second_keys(known: &Rounds, x: usize, outputs: &[Block], secret: &Secret, cos
             (0..=255).into_par_iter().flat_map_iter(|first| attacked.search(first, None)).collect()
         };
         cost.steps += if secret.told { 1 << 16 } else { 1 << 32 };
-        // Among so many guesses is the right one, or it is not and nothing was gained
+        // The gain counts only if the right guess is among the remaining ones
         if guesses.contains(&places.map(|at| secret.key[at])) {
             bits += 32.0 - (guesses.len() as f64).log2() - told_bits;
         }
@@ -132,12 +132,12 @@ fn second_keys(known: &Rounds, x: usize, outputs: &[Block], secret: &Secret, cos
     candidates
 }
 
-/// AES2S with K2 made of `k2`, and K1 so that the first block fits; if that fits the others too.
+/// AES2S with K2 from `k2`, and K1 computed from the first block; `None` unless the other blocks fit too.
 fn complete(known: &Rounds, x: usize, k2: Block, set: &SquareSet) -> Option<Rounds> {
     let mut rounds = known.clone();
     rounds.0[x] = mixed(&k2);
     let whitened = rounds.back_to(&set.outputs[0], 0);
-    // The unknown 32-bit nonce is a part of this K1: it does no harm.
+    // The unknown 32-bit nonce is absorbed into this K1.
     rounds.0[0] = core::array::from_fn(|i| whitened[i] ^ set.inputs[0][i]);
     let fits = set.inputs.iter().zip(&set.outputs).all(|(input, output)| rounds.encrypt(input) == *output);
     fits.then_some(rounds)
@@ -147,7 +147,7 @@ fn complete(known: &Rounds, x: usize, k2: Block, set: &SquareSet) -> Option<Roun
 mod tests {
     use super::*;
 
-    /// The figure begins with what the attacker is told, and has a point for each column that was searched.
+    /// The figure begins with what the attacker is given, and has a point for each column that was searched.
     #[test]
     fn what_is_told_is_not_shown_as_gained() -> Result<(), AttackError> {
         let report = ATTACK.run(Size::Small)?;

@@ -1,4 +1,5 @@
-//! The attack of `gscm-keys` on a real relay: the insider is a client with a certificate of its own, and sees the victim's line.
+//! The attack of `gscm-keys` on a real relay: the insider is a client with a certificate of its own, and eavesdrops on
+//! the victim's connection.
 
 use std::{
     error::Error,
@@ -46,7 +47,7 @@ fn attack(settings: &str, size: Size, cost: &mut Cost) -> Result<(bool, String),
     Ok(recover(&capture, &capture.of_masks(), 5, size, cost))
 }
 
-/// Starts a relay with two clients, and lets one talk while the other listens to its line.
+/// Starts a relay with two clients, of which one sends frames while the other eavesdrops on its connection.
 fn capture(settings: &str, cost: &mut Cost) -> Result<Capture, Box<dyn Error + Send + Sync>> {
     let folder = tempfile::tempdir()?;
     let tap = TcpListener::bind("127.0.0.1:0")?;
@@ -70,7 +71,7 @@ fn capture(settings: &str, cost: &mut Cost) -> Result<Capture, Box<dyn Error + S
         seen.push(Seen::of(packet));
         rest = behind;
     }
-    // 256 in a row that differ in the last byte of the number alone
+    // 256 consecutive packets whose numbers differ only in the last byte
     let start = seen.iter().position(|packet| packet.number().is_multiple_of(256)).ok_or("too few frames")?;
     let (seen, texts) = (seen.drain(start..start + 256).collect(), texts.drain(start..start + 256).collect());
     Ok(Capture { main_key: main_key(&own), known: None, seen, texts, secret: second_key(&secret) })
@@ -90,7 +91,7 @@ fn serve(folder: &Path, settings: &str, tap: u16) -> Result<Server, Box<dyn Erro
     Ok(Server::start(&Config::read(&path)?, Arc::new(Events::to(std::io::sink())))?)
 }
 
-/// Passes a connection on to the relay and back; returns what the client sent.
+/// Forwards a connection to the relay and back; returns what the client sent.
 fn listen(tap: &TcpListener, relay: TcpStream) -> std::io::Result<Vec<u8>> {
     let (mut client, _) = tap.accept()?;
     let (mut back, mut answers) = (client.try_clone()?, relay.try_clone()?);

@@ -37,11 +37,11 @@ fn recover(scheme: &str, x: usize, insider: bool, cost: &mut Cost) -> Result<(bo
     let mut cluster = Cluster::new(scheme, 0x13)?;
     let [seen, next] = [Seen::of(&cluster.victim.seal(9, FIRST)?), Seen::of(&cluster.victim.seal(9, SECOND)?)];
     let mut rounds = if insider { cluster.rounds() } else { Rounds::expand(&vec![0; scheme_key_len(scheme)]) };
-    // K1 is told, with the nonce that is a part of it.
+    // K1 is given, combined with the nonce.
     rounds.0[0] = cluster.leaked_first_key();
     let plain = |data: &[u8]| frame::payload(&frame::unsealed(9, data)).to_vec();
     let keystream: Block = xor(&seen.ciphertext, &plain(FIRST))[..16].try_into().expect("a block");
-    // Round x without its key, from the front and from the back: the difference is K2.
+    // The state of round x without its key, computed forwards and backwards: the difference is K2.
     rounds.0[x] = [0; 16];
     let front = rounds.forward_to(&seen.counter(2), x);
     let back = rounds.back_to(&keystream, x);

@@ -87,7 +87,7 @@ impl Ocb2 {
         u128::from_be_bytes(block)
     }
 
-    /// The other text, and the tag.
+    /// Encrypts or decrypts a text; returns the result and the tag.
     fn apply(&self, nonce: &Block, text: &[u8], seal: bool) -> (Vec<u8>, Block) {
         let blocks: Vec<u128> = text.as_chunks().0.iter().map(|block| u128::from_be_bytes(*block)).collect();
         let mut offset = self.encipher(u128::from_be_bytes(*nonce));

@@ -1,7 +1,7 @@
 //! OCB3: two messages under one nonce can be combined into a third with a valid tag.
 //!
-//! Under one nonce, block i has the same offset in both messages, and the tag depends on the sum of the plaintext blocks
-//! alone. Of more than 128 blocks, some have differences that sum to zero: exchanging those leaves the tag as it is.
+//! Under one nonce, block i has the same offset in both messages, and the tag depends only on the sum of the plaintext
+//! blocks. Among more than 128 blocks, the differences of some sum to zero: exchanging those leaves the tag unchanged.
 
 use sealwright::{
     Isa,
@@ -59,9 +59,9 @@ fn splice(nonces: [[u8; 12]; 2], cost: &mut Cost) -> Result<(bool, String), Atta
     })
 }
 
-/// Some of the numbers, at least one, that sum to zero: there are more than 128.
+/// A non-empty subset of the numbers that sums to zero, which exists if there are more than 128.
 fn dependent(numbers: &[u128]) -> Vec<bool> {
-    // By highest bit: a number, and which of the first ones it is the sum of.
+    // By highest bit: a number, and the subset of the inputs of which it is the sum.
     let mut basis: Vec<(u128, Vec<bool>)> = Vec::new();
     for (i, &number) in numbers.iter().enumerate() {
         let mut row = (number, vec![false; numbers.len()]);

@@ -1,4 +1,4 @@
-//! RKC: the tag tells whether a guess of the plaintext is right.
+//! RKC: the tag confirms or refutes a guess of the plaintext.
 
 use sealwright::Aead;
 use sha2::{Digest, Sha256};

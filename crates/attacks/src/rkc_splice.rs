@@ -29,7 +29,7 @@ fn splice(seeds: [[u8; 55]; 2], cost: &mut Cost) -> Result<(bool, String), Attac
     let victim = Rkc::research_only(Isa::best(), &[3; 32]);
     let mut sealed = [TEXTS[0].to_vec(), TEXTS[1].to_vec()];
     for (seed, text) in seeds.iter().zip(&mut sealed) {
-        // The tag is a hash that anybody computes
+        // The tag is an unkeyed hash that anybody can compute
         let _ = victim.seal(seed, text)?;
     }
     // The first block of one, the second of the other.

@@ -1,5 +1,5 @@
-//! RKC: the tag is a hash without a key, so whoever knows the beginning of a plaintext computes the tag of every prefix of that; the
-//! tag of no text at all is always the same.
+//! RKC: the tag is an unkeyed hash, so an attacker who knows the beginning of a plaintext can compute the tag of every
+//! prefix of it; the tag of the empty text is a constant.
 
 use sealwright::Aead;
 use sha2::{Digest, Sha256};
@@ -25,7 +25,7 @@ fn run(log: &mut Log, _: Size) -> Result<(), AttackError> {
     each(log, cut)
 }
 
-/// Cuts the message behind nothing, behind its first block, and behind its second. Of the text, two blocks are known.
+/// Truncates the message to nothing, to its first block, and to two blocks. Two blocks of the text are known.
 fn cut(victim: &dyn Aead, nonce: &[u8], cost: &mut Cost) -> Result<(bool, String), AttackError> {
     let mut sealed = TEXT.to_vec();
     let tag = victim.seal_in_place(nonce, &[], &mut sealed)?;

@@ -1,9 +1,9 @@
-//! Time that depends on data: GHASH by a table of 64 KiB, seen by statistics (Reparaz, Balasch and Verbauwhede, "Dude, is my
-//! code constant time?", 2017).
+//! Data-dependent timing of GHASH with a table of 64 KiB, detected statistically (Reparaz, Balasch and Verbauwhede,
+//! "Dude, is my code constant time?", 2017).
 //!
-//! Messages with fixed associated data and with random data are sealed in random order, and timed. Fixed data touches a few
-//! lines of the table, random data touches all of them, and the caches treat these differently. If the two kinds of times
-//! have different means, Welch's t grows with the number of samples.
+//! Messages with fixed associated data and with random data are sealed in random order, and timed. Fixed data touches a
+//! few lines of the table, random data touches all of them, and the caches treat these differently. If the two kinds of
+//! times have different means, Welch's t grows with the number of samples.
 
 use std::{hint::black_box, time::Instant};
 
@@ -27,7 +27,7 @@ pub(crate) const ATTACK: Attack = Attack {
     run,
 };
 
-/// Welch's t beyond which times are said to differ; usual is 4.5, for a machine without neighbours.
+/// Welch's t beyond which times count as different. The usual 4.5 is for a machine without other load.
 const LIMIT: f64 = 10.0;
 const BYTES: usize = 4096;
 
@@ -38,7 +38,7 @@ fn run(log: &mut Log, size: Size) -> Result<(), AttackError> {
     }
     let (isa, key) = (Isa::best(), [9; 16]);
     let table: Gcm<_, Table64k_vartime> = Gcm::new(isa, Aes128::new(isa, &key), TagLen::T16);
-    // How many the weak target needs depends on what else runs; each strong one gets twice as many.
+    // The samples that the weak target needs depend on the machine's load; each strong one gets twice as many.
     let mut needed = samples;
     log.trial(Target::Weak, "AES-128-GCM with GHASH by a table of 64 KiB", |cost| {
         let found = listen(&table, samples, 16 * samples, cost);
@@ -66,7 +66,7 @@ fn listen(victim: &dyn Aead, least: usize, most: usize, cost: &mut Cost) -> Resu
     cost.point(0.0, 0.0);
     for i in 0..most + 100 {
         let class = random.below(2);
-        // Both kinds are written to the same place in the same way.
+        // Both kinds are written to the same buffer in the same way, so that only their values differ.
         let bytes: Vec<u8> = (0..BYTES).map(|_| random.bits() as u8).collect();
         let mask = if class == 1 { 0xff } else { 0 };
         ad.iter_mut().zip(&bytes).for_each(|(ad, byte)| *ad = byte & mask);
@@ -93,7 +93,7 @@ fn listen(victim: &dyn Aead, least: usize, most: usize, cost: &mut Cost) -> Resu
     Ok((false, "no samples".to_owned()))
 }
 
-/// Welch's t of the faster nine tenths of both, whose slow times are other programs'.
+/// Welch's t of the faster nine tenths of both kinds: the slowest times are due to other programs.
 fn welch(mut times: [Vec<f64>; 2]) -> f64 {
     let mut all: Vec<f64> = times.concat();
     all.sort_unstable_by(f64::total_cmp);
