@@ -185,7 +185,7 @@ impl Metrics {
         add(
             "pauses_total",
             "counter",
-            "Times that a sender was paused because a queue was full.",
+            "Times that a sender was paused because a queue was more than half full.",
             &[("", of(Count::Paused))],
         );
         let handshakes = [
