@@ -1,7 +1,10 @@
 //! The powers of a GHASH key.
 
-use super::clmul::{Factor, PAD, both_halves};
+use super::field::{Factor, both_halves};
 use crate::simd::{Block, Outlined, Reg, Simd};
+
+/// Zeros after the last power: partially filled registers multiply their zero lanes by them.
+pub(super) const PAD: usize = 8;
 
 /// Fills a table with the first `wanted` powers of the `h` in every lane, or with as many as fit. Each step doubles
 /// their number, up to sixteen at once, so that few products depend on each other.

@@ -1,6 +1,6 @@
 //! GHASH with a different key h in every lane, for packets of many clients, one per lane.
 
-use super::clmul::{Factor, both_halves, reduce, times_x};
+use super::field::{Factor, both_halves, reduce, times_x};
 use crate::simd::{Reg, Simd};
 
 /// A different key h in every lane, for hashing one block after the other.

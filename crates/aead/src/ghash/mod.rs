@@ -21,6 +21,7 @@
 #[cfg(feature = "research")]
 mod bitwise;
 mod clmul;
+mod field;
 mod fill;
 #[cfg(feature = "sessions")]
 mod lanes;
