@@ -57,8 +57,8 @@ impl<T: Send> Counting<T> {
     }
 }
 
-/// Seals messages in order, with nonces from a counter as in TLS 1.3 and QUIC. The key must be used by this sealer
-/// only, and by that only once. It cannot be used in a forked child.
+/// Seals messages in order, with nonces from a counter as in TLS 1.3 and QUIC. Give a key to one sealer only, and only
+/// once. A sealer cannot be used in a forked child.
 #[pyclass(frozen, module = "sealwright")]
 pub(crate) struct Sealer(Counting<sealwright::Sealer>);
 

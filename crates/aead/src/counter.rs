@@ -46,8 +46,8 @@ pub(crate) fn blocks(ad: usize, text: usize) -> u64 {
 
 /// Seals messages under one key, each with the next nonce.
 ///
-/// **The key must be used by one `Sealer` only, and by that only once**: two sealers that count from 0 under one key
-/// use every nonce twice, which reveals the xor of their texts and allows forgeries. For a stored key use
+/// **Give a key to one `Sealer` only, and only once**: two sealers that count from 0 under one key use every nonce
+/// twice, which reveals the xor of their texts and allows forgeries. For a stored key use
 /// [`RandomNonceKey`](crate::RandomNonceKey), or store the counter with the key and continue from it
 /// ([`Sealer::starting_at`]). `Sealer` is not `Clone`, because a copy would use nonces twice. A forked process holds
 /// such a copy, and so does a process or virtual machine restored from a snapshot: neither may continue to use it.
