@@ -16,16 +16,16 @@ use crate::{
 
 /// A writer that seals: what is written to it comes out of `W` as a sealed stream.
 ///
-/// The stream is complete only after [`Sealer::finish`]; if the sealer is dropped before, every [`Opener`] reports the
-/// stream as truncated. The sealer buffers one chunk, about 16 KiB; [`Write::flush`] writes full chunks only, because a
-/// short chunk ends the stream.
+/// The stream is complete only after [`Sealer::finish`]; if the sealer is dropped before, the stream is truncated, and
+/// no [`Opener`] accepts it as complete. The sealer buffers one chunk, about 16 KiB; [`Write::flush`] writes full
+/// chunks only, because a short chunk ends the stream.
 ///
 /// An error of `W` leaves the sealer as it was, so a [`Write::write`], [`Write::flush`] or [`Sealer::try_finish`] that
 /// failed may be repeated. `write_all`, `write!` and [`io::copy`] may not, because they do not report how much of the
 /// text they had written.
 ///
-/// Do not continue a stream that was begun before a fork, or before a snapshot of the process or its virtual machine
-/// was restored: two processes could then seal under the same nonces.
+/// A forked process must not continue a stream of its parent, nor may a process or virtual machine restored from a
+/// snapshot continue one that was begun before: two processes would then seal under the same nonces.
 ///
 /// [`Opener`]: crate::Opener
 ///
