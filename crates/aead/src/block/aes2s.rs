@@ -61,7 +61,7 @@ pub trait K2Position: Sealed + Copy + Send + Sync + 'static {
 }
 
 /// **Research only.** The paper's choice: round key 5 of 10 rounds, 9 of 12 or 14. A client that knows the schedule
-/// recovers K1 and K2 from 256 blocks if K2 is in round 5.
+/// recovers K1 and K2 from 256 blocks if K2 replaces round key 5.
 ///
 /// ```
 /// use sealwright::block::aes2s::{AsPrinted, K2Position};

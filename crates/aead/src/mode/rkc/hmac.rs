@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// **Research only.** RKC-R's encryption, then HMAC-SHA-256 over S || len(A) || A || len(C) || C, with lengths in bytes
-/// as 64-bit big-endian numbers; RKC's own T is not computed. The tag is unforgeable, and associated data is supported.
+/// as 64-bit big-endian numbers; RKC's own T is not computed. The tag authenticates, and associated data is supported.
 /// However, a seed that is used twice still reveals equal blocks at the same position, and one block's key still
 /// reveals all others.
 ///
