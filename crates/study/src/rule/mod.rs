@@ -17,7 +17,7 @@
 //! was measured once, has too few samples, or is a quotient whose divisor may be zero.
 //!
 //! **Many cases.** If every 95 % interval could refute a claim of twenty cases, true claims would be refuted by chance
-//! much more often than in 5 % of measurements. Therefore a case that decides for all (one that fails if every case
+//! in more than 5 % of measurements. Therefore a case that decides for all (one that fails if every case
 //! must hold, or one that holds if some case must hold) is judged by an interval of the level 1 - 0.05/n, where n is
 //! the number of cases in all clauses of the rule (Bonferroni).
 
