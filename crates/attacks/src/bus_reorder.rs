@@ -14,7 +14,7 @@ pub(crate) const ATTACK: Attack = Attack {
     name: "bus-reorder",
     title: "A line is delayed until other pairs of nodes have exchanged lines, and nobody notices",
     knows: "the bus: it can hold a line and let others pass; simulated",
-    stopped_by: "binding each line to its position in the order of the bus (gcm with commands), or one chain (SENSS)",
+    stopped_by: "binding each line to its place in the bus's order (gcm with commands), or one chain for all (SENSS)",
     page: "bus.md",
     figure: Axes { spent: "lines held back", gained: "exchanges that nobody notices" },
     run,
