@@ -118,7 +118,7 @@ impl Lists {
         let Some(Some(Manifest { list, .. })) = self.0.get(listed.root) else { return Ok(None) };
         let unlisted = || {
             not_authentic("is not in the manifest of its directory").hint(
-                "it was added or renamed; opened on its own, its content is authentic, but its name is not checked",
+                "it was added or renamed; if it opens on its own, its content is authentic and its name unchecked",
             )
         };
         list.commitment(&listed.path).map(Some).ok_or_else(|| unlisted().about(task.input.name("standard input")))

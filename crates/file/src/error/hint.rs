@@ -66,7 +66,8 @@ impl Error {
                 "`sealwright sign FILE` writes one, FILE.sig; --signer names the key that verifies it"
             }
             Error::NotAuthentic(Flaw::OtherFile { .. }) => {
-                "somebody swapped, renamed or replaced it; opened on its own, its content is authentic, but its name is not checked"
+                "somebody swapped, renamed or replaced it; if it opens on its own, its content is authentic and its \
+                 name unchecked"
             }
             Error::NotAuthentic(_) => "do not use output from before the error; fetch the file again from its source",
             Error::KeyKind { wanted: "a passphrase" | "several passphrases", .. } => "use --passphrase",
