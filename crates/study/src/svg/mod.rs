@@ -216,7 +216,7 @@ fn frame(
         }
         for (group, word) in words.iter().enumerate() {
             let at = size.left + band * (group as f64 + 0.5);
-            // The number of characters that fit into a band
+            // About the number of characters that fit into a band
             let most = (band / 6.4) as usize;
             for (line, part) in wrapped(word, most.max(4)).iter().take(2).enumerate() {
                 let down = bottom + 15.0 + 12.0 * line as f64;
