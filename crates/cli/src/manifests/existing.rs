@@ -18,11 +18,11 @@ use crate::{error::file_error, identity::is_there};
 /// What opens it besides the keys to seal with, of which a public one opens nothing.
 #[derive(Args, Debug)]
 pub(crate) struct KeptArgs {
-    /// With --each: open files sealed there earlier with a secret key in FILE; can be repeated
+    /// With --each: use a secret key in FILE to open files that are already sealed there; can be repeated
     #[cfg(feature = "public-keys")]
     #[arg(short, long = "identity", value_name = "FILE", requires = "each", help_heading = "Key")]
     identities: Vec<PathBuf>,
-    /// With --each: accept files sealed there earlier if they are signed by a verification key in FILE
+    /// With --each: accept signed files that are already there if a verification key in FILE verifies them
     #[cfg(feature = "signatures")]
     #[arg(long, value_name = "FILE", requires = "each", help_heading = "Signature")]
     signer: Vec<PathBuf>,
