@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// AES, fully unrolled: encrypts Lanes blocks a cycle under one key slot, with a latency of
-// latency(Cfg) cycles.
+// AES or its inverse, unrolled: Lanes blocks a cycle under one key slot, latency(Cfg) cycles later.
 //
 //   block_i -> [register] -> key 0 -> [register] -> round 1 -> ... -> round 10 or 14 -> block_o
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A queue whose words have two parts: a few flags that are valid at the head (`fifo`), and the
-// rest, which appears Late cycles after the pop (`fifo_late`).
+// A queue whose words have two parts: a few flags, valid at the head (`fifo`), and the rest, Late
+// cycles after the pop (`fifo_late`). Both queues become valid for a word in the same cycle.
 
 module fifo_split
   import sealwright_pkg::*;

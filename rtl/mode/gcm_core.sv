@@ -73,7 +73,7 @@ module gcm_core
   localparam int unsigned Bytes   = 16 * Lanes;
   // beats of keystream in the cipher or in its queue; more than any latency
   localparam int unsigned Ahead   = 128;
-  localparam int unsigned Pending = 64;   // packets between their last beat and their verdict
+  localparam int unsigned Pending = 64;   // packets from last beat until their verdict is taken
   // commands that wait for their keystream; more than the cipher's latency
   localparam int unsigned Waiting = latency(Cfg.pipe) + 12 > 64 ? 128 : 64;
 

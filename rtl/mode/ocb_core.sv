@@ -63,7 +63,7 @@ module ocb_core
   localparam int unsigned Bytes   = 16 * Lanes;
   // beats of text in the cipher or in the queue behind it; more than any latency
   localparam int unsigned Ahead   = 128;
-  localparam int unsigned Pending = 256;  // packets between their last beat and their verdict
+  localparam int unsigned Pending = 256;  // packets from last beat until their verdict is taken
 
   // ---- keys ----
   logic setup_valid, setup_ready, rk_we, zero_valid, zero_done, derive_valid, derive_ready;

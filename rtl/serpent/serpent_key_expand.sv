@@ -33,8 +33,7 @@ module serpent_key_expand
   assign word = serpent_pkg::rotl(
       window_q[0] ^ window_q[3] ^ window_q[5] ^ window_q[7] ^ 32'h9e3779b9 ^ {24'b0, count_q}, 11);
 
-  // The first eight columns are substituted in two cycles; in the third the words are rotated by
-  // eight bits.
+  // Two cycles substitute the first eight columns; a third rotates the words by eight bits.
   logic [7:0][3:0] column_q;
   logic [7:0][3:0][3:0] some_q;  // by four boxes: the even or the odd ones
   // A chain of copies of box_q, each near its two columns. It is filled before the first step.
