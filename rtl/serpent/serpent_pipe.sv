@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Serpent or its inverse, unrolled: Lanes blocks a cycle of one key slot, latency(Cfg) cycles later.
+// Serpent or its inverse, unrolled: Lanes blocks a cycle of one slot, latency(Cfg) cycles later.
 //
 //   block_i -> [register] -> key -> [register]
 //     32 times: -> S-box -> [cut] -> linear transform and key -> [register]
