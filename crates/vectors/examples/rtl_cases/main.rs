@@ -1,5 +1,5 @@
-//! Test cases for the cores in `rtl/`, computed by the library: keys, packets and the expected results, in the compact
-//! format that `rtl/sim/bulk.cpp` reads.
+//! Cases for the cores of `rtl/`, made by the library: keys, packets and what must come of them, in the few bytes that
+//! `rtl/sim/bulk.cpp` reads.
 //!
 //! ```text
 //! rtl_cases SUITE SEED BLOCKS              random packets, most of up to 9000 bytes, some of up to 65,535
@@ -10,8 +10,8 @@
 //! rtl_cases shu SEED LINES                 lines of a shared bus for the security hardware unit
 //! ```
 //!
-//! SUITE is the name of a suite, followed by a colon and a number if tags have fewer than 16 bytes, and by an at sign
-//! and the number of key slots if there are not four: `aes-128-gcm:12@2`.
+//! SUITE is a name of the library's, with a colon and a number if tags have fewer than 16 bytes, and with an at sign and the number
+//! of key slots if they are not four: `aes-128-gcm:12@2`.
 
 mod shu;
 
@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(out.flush()?)
 }
 
-/// A suite with a tag length, in a core with a number of key slots.
+/// A suite of the library's, with tags of so many bytes, in a core of so many key slots.
 #[derive(Clone, Copy)]
 struct Scheme {
     suite: Suite,
@@ -67,7 +67,7 @@ impl Scheme {
         Ok(Scheme { suite: suite.parse()?, tag_len: tag_len.parse()?, slots: slots.parse()? })
     }
 
-    /// GCM's shorter tags are prefixes of the full one; OCB's differ in every byte.
+    /// GCM's short tags are the beginnings of its long ones; OCB's differ in every byte.
     fn aead(self, key: &[u8]) -> Result<Box<dyn Aead>, Box<dyn Error>> {
         let make = match self.suite {
             Suite::Aes128Ocb | Suite::Aes256Ocb => by_key,
@@ -84,7 +84,7 @@ impl Scheme {
     }
 }
 
-/// xorshift64*: cases must be reproducible everywhere, and need no secrecy.
+/// xorshift64*: cases must come out the same everywhere, and need no secrecy.
 struct Random(u64);
 
 impl Random {
@@ -103,7 +103,7 @@ impl Random {
     fn bytes(&mut self, len: usize) -> Vec<u8> {
         (0..len).map(|_| self.next() as u8).collect()
     }
-    /// Lengths near the boundaries of 1, 2 and 4 lanes, up to jumbo frames, and occasionally up to 65,535 bytes.
+    /// Lengths about every corner of 1, 2 and 4 lanes, up to jumbo frames, and now and then of up to 65,535 bytes.
     fn length(&mut self) -> usize {
         if self.below(400) == 0 {
             return 65_535 - self.below(40);
@@ -119,7 +119,7 @@ impl Random {
     }
 }
 
-/// The properties common to all packets.
+/// What all packets have alike.
 #[derive(Clone, Copy)]
 struct Shape {
     length: usize,
@@ -128,7 +128,7 @@ struct Shape {
     open: bool,
 }
 
-/// A packet in the test harness's format.
+/// A packet as the harness takes it.
 struct Packet<'a> {
     slot: usize,
     open: bool,
@@ -176,27 +176,24 @@ fn random(
         keys.push(scheme.aead(&key)?);
     }
     let mut made = 0;
-    // Zeros, as in memory before the first nonce was written.
+    // As what memory has at first, which no nonce was written to
     let mut counter = vec![0; 12];
     let mut number_of: usize = 0;
     let mut wrong_tags: usize = 0;
     loop {
-        // At first, every second packet is a short one with one wrong bit in its tag, until every bit of a tag has been
-        // tested.
+        // First, every second packet is a short one that a wrong bit in its tag must refuse, until each bit has been the wrong one.
         let flips = fixed.is_none() && wrong_tags < 8 * scheme.tag_len;
         if made >= blocks && !flips {
             return Ok(());
         }
-        // Often enough that the next packet of a slot has a nonce close to the previous one's: values that the core
-        // cached under the old key must not be reused. Not among the first packets, which the stream tests process in a
-        // millisecond.
+        // Often enough that the next packet of a slot has a nonce near the one before: what was kept under that key may not be used. Not
+        // among the first packets, which the tests of the streams take in a millisecond.
         if fixed.is_none() && number_of > 150 && random.below(25) == 0 {
             let (slot, key) = (random.below(scheme.slots as u64), random.bytes(scheme.suite.key_len()));
             write_key(out, slot, &key)?;
             keys[slot] = scheme.aead(&key)?;
         }
-        // Nonces of a key mostly count up and occasionally jump, but not at first: every slot starts with the memory's
-        // initial value.
+        // Nonces of one key mostly count; now and then they leap, but for the first ones: every slot begins as memory does.
         let slot = fixed.map_or_else(|| random.below(scheme.slots as u64), |shape| number_of % shape.slots);
         number_of += 1;
         if random.below(8) == 0 && fixed.is_none() && number_of > 24 {
@@ -229,7 +226,7 @@ fn random(
             made += (ad.len().div_ceil(16) + plain.len().div_ceil(16)).max(1);
         }
         let (mut claim, mut given_ad) = (tag.to_vec(), ad);
-        // The bytes after a short tag must have no effect.
+        // Nobody asks what a claim has behind a short tag.
         claim[scheme.tag_len..].fill(random.next() as u8);
         let open = fixed.map_or_else(|| random.below(2) == 1 || wrong_bit, |shape| shape.open);
         let mut packet = Packet {
@@ -259,7 +256,7 @@ fn random(
                 bytes[bit / 8] ^= 1 << (bit % 8);
             };
             match forgery {
-                // Every bit in turn.
+                // Every bit in its turn.
                 0 => {
                     claim[wrong_tags / 8 % scheme.tag_len] ^= 1 << (wrong_tags % 8);
                     wrong_tags += 1;
@@ -279,7 +276,7 @@ fn random(
     }
 }
 
-/// The vectors in `files` with a nonce of 12 bytes, the scheme's tag length and a key of the suite's length.
+/// The vectors of `files` that have a nonce of 12 bytes, a tag of the scheme's length and a key that the suite takes.
 fn vectors(out: &mut impl Write, scheme: Scheme, files: &[&str]) -> Result<(), Box<dyn Error>> {
     let mut slot = 0;
     for file in files {
@@ -314,7 +311,7 @@ fn vectors(out: &mut impl Write, scheme: Scheme, files: &[&str]) -> Result<(), B
             if valid {
                 sealing.write(out)?;
             }
-            // A forgery has no plaintext to expect.
+            // Nobody says what a forgery would have held.
             let nothing = vec![0; cipher.len()];
             let output = if valid { &plain } else { &nothing };
             Packet { open: true, authentic: valid, check_text: valid, input: &cipher, output, ..sealing }.write(out)?;
@@ -324,7 +321,7 @@ fn vectors(out: &mut impl Write, scheme: Scheme, files: &[&str]) -> Result<(), B
     Ok(())
 }
 
-/// Decodes hexadecimal digits. Invalid input gives no bytes, so that no suite accepts its length.
+/// The bytes of an even number of hexadecimal digits; none of what is not one, as no suite's length then fits.
 fn hex(digits: &str) -> Vec<u8> {
     base16ct::mixed::decode_vec(digits).unwrap_or_default()
 }

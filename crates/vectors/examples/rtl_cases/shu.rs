@@ -1,4 +1,4 @@
-//! Bus lines for the security hardware unit: what a node sends and receives, and the expected answers of its unit.
+//! Lines of a shared bus for the security hardware unit: what a node sends and is sent, and what its unit must answer.
 
 use std::{
     error::Error,
@@ -13,15 +13,15 @@ const NODES: usize = 8;
 const NODE: usize = 3;
 const LINE: usize = 64;
 
-/// The state that both ends of every pair share: the model of the unit and of its peers.
+/// What both ends of every pair know: the unit and its peers at once, as the library sees them.
 struct Unit {
     aead: Box<dyn Aead>,
     epoch: u16,
-    /// Indexed by direction (0: to the peer) and peer.
+    /// By direction (0: to the peer) and peer.
     counters: [[u64; NODES]; 2],
-    /// For each process, one bit per node.
+    /// By process, a bit a node.
     processes: [u8; 256],
-    /// Whether the pair's counter was written since the key was, indexed as `counters`.
+    /// Whether the pair's counter was written since the key, as `counters`.
     live: [[bool; NODES]; 2],
 }
 
@@ -40,7 +40,7 @@ impl Unit {
     }
 }
 
-/// Writes a key, counters, processes, then `lines` lines; processes move and keys change in between.
+/// Writes a key, counters, processes, then `lines` lines; processes move and keys change while they go on.
 pub(crate) fn cases(out: &mut impl Write, seed: u64, lines: usize) -> Result<(), Box<dyn Error>> {
     let mut random = Random::new(seed);
     let key = random.bytes(16);
@@ -59,12 +59,12 @@ pub(crate) fn cases(out: &mut impl Write, seed: u64, lines: usize) -> Result<(),
         if number < 8 || random.below(40) == 0 {
             let (process, nodes) = (random.below(12) as u8, random.next() as u8 | 1 << NODE);
             unit.processes[usize::from(process)] = nodes;
-            // Before the next line, or in the same cycle in which that is accepted.
+            // Before the coming line, or in the cycle in which that is accepted.
             let when = if random.below(2) == 0 { b'p' } else { b'q' };
             out.write_all(&[when, process, nodes])?;
         }
         if random.below(300) == 0 {
-            // A new key invalidates all pools; one pair gets no counter afterwards.
+            // All pools end; one pair is left without a counter.
             let key = random.bytes(16);
             unit.aead = Suite::Aes128Gcm.aead(&key)?;
             unit.live = Default::default();
@@ -79,11 +79,11 @@ pub(crate) fn cases(out: &mut impl Write, seed: u64, lines: usize) -> Result<(),
     Ok(())
 }
 
-/// Writes the counters of all pairs except `but`.
+/// Writes the counters of all pairs but one.
 fn counters(out: &mut impl Write, random: &mut Random, unit: &mut Unit, but: Option<(usize, usize)>) -> io::Result<()> {
     for receive in 0..2 {
         for peer in (0..NODES).filter(|&peer| peer != NODE && Some((receive, peer)) != but) {
-            // One that will soon carry into the upper half.
+            // Some about to carry into the upper half.
             let counter = if peer == 5 { u64::from(u32::MAX) - 3 } else { random.next() << 8 };
             unit.counters[receive][peer] = counter;
             unit.live[receive][peer] = true;
@@ -113,7 +113,7 @@ fn line(out: &mut impl Write, random: &mut Random, unit: &mut Unit) -> io::Resul
             byte => claim[byte - LINE] ^= 1 << (bit % 8),
         }
     }
-    // A line that is refused or forged does not advance a counter.
+    // A line that is refused or forged moves no counter.
     let good = allowed && !forged;
     if good {
         unit.counters[receive][peer] += 1;
