@@ -26,6 +26,7 @@ mod lab;
 mod layers;
 mod levels;
 mod licence;
+mod limit;
 mod links;
 mod loops;
 mod mutants;

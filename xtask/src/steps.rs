@@ -9,13 +9,20 @@ use std::{
     time::Instant,
 };
 
-use crate::{programs, target_folder::FOLDER};
+use crate::{
+    limit::{self, Limit},
+    programs,
+    target_folder::FOLDER,
+};
 
 /// The variable that names the file to which the results are also written, for the process that runs this one.
 pub(crate) const RESULTS: &str = "SEALWRIGHT_XTASK_RESULTS";
 
 /// The variable that names the file to which programs of a step write, line by line, what they skip.
 pub(crate) const SKIPPED: &str = "SEALWRIGHT_SKIPPED";
+
+/// Why a step failed whose processes were ended.
+const TOO_LONG: &str = "it had not ended after 40 minutes, and was ended (the last output above says where it was)";
 
 /// The results of the steps so far.
 pub(crate) struct Steps {
@@ -107,9 +114,10 @@ impl Steps {
         let mut command = Command::new(program);
         command.args(words).current_dir(&self.root).env(SKIPPED, self.skips()).envs(env.iter().copied());
         let status = command.status();
-        let (cpu, seconds) = self.paid(name, cost);
+        let (cpu, seconds, expired) = self.paid(name, cost);
         self.told(name);
         match status {
+            _ if expired => self.fail(name, TOO_LONG),
             Ok(status) if status.success() => {
                 println!("   {name}: passed in {seconds:.0} s, {cpu:.0} CPU s");
                 self.results.passed += 1;
@@ -122,10 +130,10 @@ impl Steps {
     }
 
     /// Begins a step. Removes the file that an earlier process with the same number may have left.
-    fn begin(&self, name: &str) -> Cost {
+    fn begin(&self, name: &str) -> (Cost, Limit) {
         println!("\n== {name}");
         let _ = std::fs::remove_file(self.skips());
-        Cost::begin()
+        (Cost::begin(), Limit::begin(limit::STEP))
     }
 
     /// Counts what programs reported as skipped (`sealwright_transcripts::skipped`) in a file, and removes the file.
@@ -143,20 +151,22 @@ impl Steps {
         }
     }
 
-    /// Notes what a step cost; returns its CPU seconds and seconds.
-    fn paid(&mut self, name: &str, cost: Cost) -> (f64, f64) {
+    /// Notes what a step cost; returns its CPU seconds and seconds, and whether it was ended as too long.
+    fn paid(&mut self, name: &str, (cost, limit): (Cost, Limit)) -> (f64, f64, bool) {
+        let expired = limit.end();
         let (cpu, seconds) = cost.end();
         self.results.costs.push((name.into(), cpu, seconds));
-        (cpu, seconds)
+        (cpu, seconds, expired)
     }
 
     /// Runs a check that is written in Rust.
     pub(crate) fn check(&mut self, name: &str, check: impl FnOnce(&Steps) -> Checked) {
         let cost = self.begin(name);
         let checked = check(self);
-        self.paid(name, cost);
+        let (_, _, expired) = self.paid(name, cost);
         self.told(name);
         match checked {
+            _ if expired => self.fail(name, TOO_LONG),
             Checked::Right(what) => self.pass(name, &what),
             Checked::Partly(what, skipped) => {
                 self.parts(name, skipped.iter().map(String::as_str));

@@ -49,10 +49,12 @@ fn a_stream_gets_nothing_of_another_signers_text() {
     sandbox.ok("seal --key-file k --sign eva.sign a -o a.asc --armor");
     sandbox.ok("seal --key-file k a -o unsigned.seal");
     for (input, code) in [("a.seal", 4), ("a.asc", 4), ("unsigned.seal", 3)] {
-        for output in ["-o - >got", "-f -o p", "-o /dev/stdout >got"] {
+        // The pipe is open at both ends before the program begins: with an ordinary open, either side could wait for ever
+        // for another that had come and gone.
+        for output in ["-o - >p", "-f -o p", "-o /dev/stdout >p"] {
             let line = format!(
-                "rm -f p got; mkfifo p; cat p >got & sealwright open --key-file k --signer me.verify {input} {output}; \
-                 said=$?; true <>p; wait; exit $said"
+                "rm -f p got; mkfifo p; exec 3<>p 4<p; cat <&4 3<&- >got & exec 4<&-; \
+                 sealwright open --key-file k --signer me.verify {input} {output} 3<&-; said=$?; exec 3<&-; wait; exit $said"
             );
             let said = sandbox.sh(&line);
             assert_eq!((said.code, sandbox.read("got").len()), (code, 0), "{input} {output}: {}", said.err);

@@ -104,11 +104,18 @@ impl Sandbox {
     }
 
     /// Runs a shell script. `sealwright` in it is the program under test.
+    ///
+    /// # Panics
+    /// If the script or what it started runs for five minutes; it is ended then.
     pub fn sh(&self, script: &str) -> Finished {
         let path = format!("{}:{}", binaries().display(), std::env::var("PATH").unwrap());
-        let mut command = Command::new("sh");
-        command.args(["-c", script]).env("PATH", path).current_dir(self.directory.path()).stdin(Stdio::null());
-        finished(command.env_remove(LIBRARIES).output().unwrap())
+        let mut command = Command::new("timeout");
+        command.args(["--signal=KILL", "300", "sh", "-c", script]).env("PATH", path);
+        command.current_dir(self.directory.path()).stdin(Stdio::null());
+        let start = Instant::now();
+        let finished = finished(command.env_remove(LIBRARIES).output().unwrap());
+        assert!(start.elapsed() < Duration::from_secs(300), "did not end in five minutes: {script}\n{}", finished.err);
+        finished
     }
 
     /// Writes a file, and creates the folders above it.
