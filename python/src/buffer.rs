@@ -214,8 +214,8 @@ impl Output {
         if let Some((_, what)) = apart.iter().find(|(other, _)| self.overlaps(Memory::of(other))) {
             return Err(PyValueError::new_err(format!("the buffer must not overlap {what}")));
         }
-        // SAFETY: both ranges are alive, and `copy` takes overlapping ones. The slice is made after `front` was read for the last
-        // time; the view is ours, and nobody else may use its memory during the call.
+        // SAFETY: both ranges are alive, and `copy` takes overlapping ones. The slice is made after `front` was read
+        // for the last time; the view is ours, and nobody else may use its memory during the call.
         unsafe {
             std::ptr::copy(front.start, start, front.len);
             Ok(std::slice::from_raw_parts_mut(start, len))
@@ -259,9 +259,9 @@ pub(crate) fn written_bytes<'py, E: Into<PyErr>>(
 /// A new `bytes` object and its bytes, which must be written before the object is passed on.
 #[inline]
 fn unwritten<'a, 'py>(py: Python<'py>, len: usize) -> PyResult<(Bound<'py, PyBytes>, &'a mut [u8])> {
-    // SAFETY: without a text to copy, Python gives a new object with room for `len` bytes, or null and an exception (the one empty
-    // object is shared, but has nothing to write). Nobody else has it yet. What a foreign function hands out are bytes of some
-    // value; to set them to zero first would take a tenth of the time of sealing a long text.
+    // SAFETY: without a text to copy, Python gives a new object with room for `len` bytes, or null and an exception
+    // (the one empty object is shared, but has nothing to write). Nobody else has it yet. What a foreign function hands
+    // out are bytes of some value; to set them to zero first would take a tenth of the time of sealing a long text.
     unsafe {
         let raw = ffi::PyBytes_FromStringAndSize(std::ptr::null(), len as ffi::Py_ssize_t);
         let object = Bound::from_owned_ptr_or_err(py, raw)?.cast_into_unchecked::<PyBytes>();

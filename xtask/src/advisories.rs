@@ -6,8 +6,8 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use semver::{Comparator, Op, Version, VersionReq};
 
-/// A line for each advisory: crate, identity, date, kind, versions in which it is mended, and versions that never had it;
-/// `-` where there is none.
+/// A line for each advisory: crate, identity, date, kind, versions in which it is mended, and versions that never had
+/// it; `-` where there is none.
 pub(crate) const LIST: &str = include_str!("../advisories.tsv");
 
 /// Accepted advisories, and why.
@@ -44,8 +44,8 @@ impl<'a> Advisory<'a> {
     }
 }
 
-/// Whether a version lies in a range by its place in the order of versions. Unlike `VersionReq::matches`, which no version before a
-/// release satisfies unless it is named, as the database has it.
+/// Whether a version lies in a range by its place in the order of versions. Unlike `VersionReq::matches`, which no
+/// version before a release satisfies unless it is named, as the database has it.
 fn within(one: &Comparator, version: &Version) -> bool {
     let low = Version {
         pre: one.pre.clone(),

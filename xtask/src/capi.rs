@@ -171,7 +171,8 @@ fn compile(
     command.arg(standard).args(STRICT).args(flags).arg("-o").arg(program);
     command.arg(steps.root().join("crates/capi").join(source));
     for word in split(&found) {
-        // Without `-Bstatic` the linker takes the shared library where there are both; with `-static` it takes no other.
+        // Without `-Bstatic` the linker takes the shared library where there are both; with `-static` it takes no
+        // other.
         match word == "-lsealwright" && pkg_config.contains(&"--static") && !flags.contains(&"-static") {
             true => command.arg("-Wl,-Bstatic").arg(word).arg("-Wl,-Bdynamic"),
             false => command.arg(word),
@@ -216,7 +217,8 @@ fn go(steps: &mut Steps, prefix: &Path) {
     });
 }
 
-/// The 1 and 21 of `go version go1.21.3 linux/amd64`, also of a pre-release; what was built from no release has no number.
+/// The 1 and 21 of `go version go1.21.3 linux/amd64`, also of a pre-release; what was built from no release has no
+/// number.
 fn go_version(said: &str) -> Option<(u32, u32)> {
     let mut numbers =
         said.split_whitespace().find_map(|word| word.strip_prefix("go1."))?.split(|c: char| !c.is_ascii_digit());

@@ -30,8 +30,8 @@ impl Built {
         Built::from(&steps.cargo_output(&words)?)
     }
 
-    /// Each line has a depth, name and version, more about it, and the features behind a `|`. What a crate needs follows it one deeper,
-    /// the first time that it is named.
+    /// Each line has a depth, name and version, more about it, and the features behind a `|`. What a crate needs
+    /// follows it one deeper, the first time that it is named.
     fn from(printed: &str) -> Result<Built, String> {
         let mut crates = BTreeMap::<Id, Crate>::new();
         let mut above: Vec<Id> = Vec::new();

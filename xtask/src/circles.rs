@@ -1,10 +1,10 @@
 //! Checks that the modules of a crate do not depend on each other in a cycle, with the paths that the compiler
 //! resolves. A module and its submodules count as one here.
 //!
-//! `cargo check` calls this program as a wrapper of the compiler for the crates of the workspace. The program compiles the crate.
-//! Then it asks the compiler to print the crate as a tree in which every path is resolved (`-Zunpretty=hir-tree`, an unstable
-//! option of the stable compiler), and stores which module uses which. Only uses in items and bodies count; imports and tests do
-//! not.
+//! `cargo check` calls this program as a wrapper of the compiler for the crates of the workspace. The program compiles
+//! the crate. Then it asks the compiler to print the crate as a tree in which every path is resolved
+//! (`-Zunpretty=hir-tree`, an unstable option of the stable compiler), and stores which module uses which. Only uses in
+//! items and bodies count; imports and tests do not.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -91,8 +91,8 @@ fn kept(folder: &Path, compiled: &BTreeMap<String, String>) -> Result<BTreeMap<S
     Ok(crates)
 }
 
-/// The layers of the library, from the lowest: a module uses none of a higher layer, and `block` and `ghash` not each other.
-/// Modules that are not listed have shared types (below all layers) or make modes by name (above them).
+/// The layers of the library, from the lowest: a module uses none of a higher layer, and `block` and `ghash` not each
+/// other. Modules that are not listed have shared types (below all layers) or make modes by name (above them).
 const LAYERS: &[&[&str]] = &[&["simd"], &["block", "ghash"], &["mode"], &["suite", "raw", "compat"]];
 
 /// Uses of a higher layer of the library.

@@ -1,5 +1,5 @@
-//! Rules for source files: their length is limited; `unsafe` code and instruction sets are allowed only in `aead::simd` and in
-//! the crates for foreign functions, and a table says why each file with `unsafe` is sound.
+//! Rules for source files: their length is limited; `unsafe` code and instruction sets are allowed only in `aead::simd`
+//! and in the crates for foreign functions, and a table says why each file with `unsafe` is sound.
 
 use std::{
     fs,
@@ -52,7 +52,8 @@ pub(crate) fn collect(folder: &Path, endings: &[&str], files: &mut Vec<PathBuf>)
     }
 }
 
-/// Where `unsafe` code and instruction sets may stand: `aead::simd`, crates for foreign functions, and programs that only test.
+/// Where `unsafe` code and instruction sets may stand: `aead::simd`, crates for foreign functions, and programs that
+/// only test.
 const MAY_BE_UNSAFE: &[&str] = &[
     "crates/aead/src/simd/",
     "crates/capi/",

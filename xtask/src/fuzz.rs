@@ -1,7 +1,8 @@
 //! Fuzzing on the stable compiler: `cargo xtask fuzz TARGET --seconds N`.
 //!
-//! The engine is LLVM's libFuzzer, whose sources come with the crate `libfuzzer-sys`. The compiler counts the edges that an input
-//! takes and checks memory (address sanitizer) in the crates that read untrusted input ([`crate::instrument`]).
+//! The engine is LLVM's libFuzzer, whose sources come with the crate `libfuzzer-sys`. The compiler counts the edges
+//! that an input takes and checks memory (address sanitizer) in the crates that read untrusted input
+//! ([`crate::instrument`]).
 
 use std::{
     env, fs,

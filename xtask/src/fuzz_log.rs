@@ -73,7 +73,8 @@ pub(crate) fn figures(steps: &Steps) -> Checked {
     }
 }
 
-/// Runs, CPU seconds, executions and findings of each target. The first lines have no CPU seconds; those by the clock stand for them.
+/// Runs, CPU seconds, executions and findings of each target. The first lines have no CPU seconds; those by the clock
+/// stand for them.
 fn sums(log: &str) -> Result<Vec<(String, [u64; 4])>, String> {
     let mut sums = std::collections::BTreeMap::<String, [u64; 4]>::new();
     for (at, line) in log.lines().enumerate().skip(1) {
@@ -154,7 +155,8 @@ mod tests {
         fs::remove_dir_all(root).expect("it was made here");
     }
 
-    /// By name, in the text about fuzzing or in the table of what was found: not only among all targets, or in the sums.
+    /// By name, in the text about fuzzing or in the table of what was found: not only among all targets, or in the
+    /// sums.
     #[test]
     fn the_page_tells_of_each_target_that_found_something() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

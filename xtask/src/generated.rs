@@ -19,7 +19,8 @@ use crate::{
     taint::{self, Moved},
 };
 
-/// Accepted places, and why: parts of a function's name, of the instruction that reads the byte, and of the indexed one.
+/// Accepted places, and why: parts of a function's name, of the instruction that reads the byte, and of the indexed
+/// one.
 const KNOWN: &[(&str, &str, &str, &str)] = &[
     ("", "", "movslq ", "a jump over levels, suites or kinds of slots: which one is no secret"),
     ("fmt::Debug>::fmt", "", "", "names of suites"),

@@ -8,7 +8,8 @@ use crate::{
     steps::{Checked, Cost, Steps},
 };
 
-/// Maximum growth of the stripped program, in bytes. Most of it are the widths of the last batch at each level, which make short messages fast.
+/// Maximum growth of the stripped program, in bytes. Most of it are the widths of the last batch at each level, which
+/// make short messages fast.
 const MOST: u64 = 400_000;
 
 /// A program that does the same without the library.

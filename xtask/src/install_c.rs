@@ -11,8 +11,8 @@ use std::{
 
 use crate::{programs::said, steps::Steps};
 
-/// What the library needs of the system. The file of pkg-config does not name the first, which is never static: the compiler adds it,
-/// or what is static in its place.
+/// What the library needs of the system. The file of pkg-config does not name the first, which is never static: the
+/// compiler adds it, or what is static in its place.
 const SYSTEM: &[&str] = &["-lgcc_s", "-lpthread", "-ldl", "-lm"];
 
 /// `cargo xtask install-c PREFIX [--libdir DIR]`.
@@ -89,8 +89,8 @@ fn below(root: Option<&Path>, path: &Path) -> PathBuf {
     root.map_or_else(|| path.into(), |root| root.join(path.strip_prefix("/").unwrap_or(path)))
 }
 
-/// Builds the library, links the shared one from it, and puts both in their places with header and pkg-config file. Returns them as they
-/// are known from everywhere.
+/// Builds the library, links the shared one from it, and puts both in their places with header and pkg-config file.
+/// Returns them as they are known from everywhere.
 pub(crate) fn install(steps: &Steps, profile: &str, mut places: Places) -> Result<Places, String> {
     let source = steps.root().join("crates/capi");
     let mut words = vec!["build", "--quiet", "--package", "sealwright-capi"];

@@ -9,8 +9,8 @@ use std::{
 /// The purpose for which this program runs as the wrapper.
 const VARIABLE: &str = "SEALWRIGHT_INSTRUMENT";
 
-/// The address sanitizer, whose runtime comes with the compiler. Those for threads and for undefined memory want the standard
-/// library compiled with them, which needs its sources: [`crate::sanitize_std`].
+/// The address sanitizer, whose runtime comes with the compiler. Those for threads and for undefined memory want the
+/// standard library compiled with them, which needs its sources: [`crate::sanitize_std`].
 const ADDRESSES: &[&str] = &["-Zsanitizer=address"];
 
 /// Counters of edges, which guide the fuzzing engine, and the name by which code knows that it runs there.
@@ -23,7 +23,8 @@ const EDGES: &[&str] = &[
     "-Cllvm-args=-sanitizer-coverage-trace-compares",
 ];
 
-/// For the kernels, whose functions are so large that usual checks make the compiler take a time of its own kind: each check is a call.
+/// For the kernels, whose functions are so large that usual checks make the compiler take a time of its own kind: each
+/// check is a call.
 const KERNELS: &[&str] = &["-Cllvm-args=-asan-instrumentation-with-call-threshold=0", "-Clto=off"];
 
 /// Frames of kernels are large where each value has a place of its own: the setting of stacks for what runs then.

@@ -4,8 +4,9 @@ use std::process::{Command, ExitCode};
 
 use crate::{programs, steps::Steps};
 
-/// The arguments with which cargo builds `sealwright` and `sealwright-lab`. The feature lets `sealwright vectors check` run the
-/// vectors of the research modes, which the referees need. `sealwright-probes` is built apart: it turns on more of the kernels.
+/// The arguments with which cargo builds `sealwright` and `sealwright-lab`. The feature lets `sealwright vectors check`
+/// run the vectors of the research modes, which the referees need. `sealwright-probes` is built apart: it turns on more
+/// of the kernels.
 pub(crate) const BUILD: &[&str] = &[
     "build",
     "--release",

@@ -15,7 +15,8 @@ const HEAD: &str = "| folder | package | contents | depends on |";
 /// The cell for a package that depends on no other of ours.
 const NOTHING: &str = "nothing of ours";
 
-/// Product crates that contain a part of the laboratory. The Python package is its way into Python too, so it has the simulator.
+/// Product crates that contain a part of the laboratory. The Python package is its way into Python too, so it has the
+/// simulator.
 const BOTH: &[(&str, &str)] = &[("sealwright-python", "sealwright-smp")];
 
 /// The packages of the workspace.
@@ -75,7 +76,8 @@ impl Layers {
         self.0.iter().find(|layer| layer.package == package)
     }
 
-    /// The number of dependencies between our crates, and what is wrong. A test may depend on anything: it is no part of what is built.
+    /// The number of dependencies between our crates, and what is wrong. A test may depend on anything: it is no part
+    /// of what is built.
     fn judge(&self, metadata: &Value) -> (usize, Vec<String>) {
         let (mut edges, mut wrong, mut missing) = (0, Vec::new(), self.0.iter().collect::<Vec<_>>());
         for package in metadata["packages"].as_array().into_iter().flatten() {

@@ -63,8 +63,8 @@ impl Test {
     }
 }
 
-/// The test programs of [`CRATES`], and [`ALSO`], with the features of the whole workspace: the step `unit` has just built them. A selection
-/// of packages would have other features, and cargo would build everything again.
+/// The test programs of [`CRATES`], and [`ALSO`], with the features of the whole workspace: the step `unit` has just
+/// built them. A selection of packages would have other features, and cargo would build everything again.
 fn built(root: &Path) -> Result<Vec<Test>, String> {
     let words = ["test", "--workspace", "--all-features", "--no-run", "--message-format=json-render-diagnostics"];
     let built = programs::cargo().args(words).current_dir(root).stderr(std::process::Stdio::inherit()).output();

@@ -1,6 +1,7 @@
 //! Licence expressions of packages (SPDX), and whether a policy allows them.
 
-/// Whether the licences in `allowed` are enough for `expression`: names with AND, OR and parentheses. Old packages write `/` for OR.
+/// Whether the licences in `allowed` are enough for `expression`: names with AND, OR and parentheses. Old packages
+/// write `/` for OR.
 pub(crate) fn allows(allowed: &[&str], expression: &str) -> bool {
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let words: Vec<&str> = spaced.split_whitespace().collect();

@@ -176,7 +176,8 @@ fn links(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// The anchors of a page: those of its headings, in small letters, digits and `-`, as GitHub makes them, and those it names itself.
+/// The anchors of a page: those of its headings, in small letters, digits and `-`, as GitHub makes them, and those it
+/// names itself.
 fn anchors(text: &str) -> Vec<String> {
     let heads = prose(text).filter(|(_, line)| line.starts_with('#'));
     let mut made: Vec<String> = Vec::new();

@@ -38,8 +38,8 @@ pub(crate) fn check(steps: &Steps) -> Checked {
     Checked::of(wrong, format!("{} packages", packages.len()))
 }
 
-/// Unpacks what was packaged into a workspace of its own. The packages stand for those of the same name on the registry; versions and
-/// profiles are this workspace's.
+/// Unpacks what was packaged into a workspace of its own. The packages stand for those of the same name on the
+/// registry; versions and profiles are this workspace's.
 fn unpacked(steps: &Steps, folder: &Path, packages: &[&Value]) -> io::Result<()> {
     let to = folder.join("unpacked");
     if to.exists() {
@@ -51,7 +51,8 @@ fn unpacked(steps: &Steps, folder: &Path, packages: &[&Value]) -> io::Result<()>
         let name = package["name"].as_str().unwrap_or_default();
         let version = package["version"].as_str().unwrap_or_default();
         let archive = folder.join("package").join(format!("{name}-{version}.crate"));
-        // Its times are those of now: with those of a package, always the same, cargo would take what it built of an earlier one.
+        // Its times are those of now: with those of a package, always the same, cargo would take what it built of an
+        // earlier one.
         let status = Command::new("tar").arg("-xmzf").arg(&archive).arg("-C").arg(&to).status()?;
         if !status.success() {
             return Err(io::Error::other(format!("{} cannot be unpacked", archive.display())));

@@ -1,4 +1,5 @@
-//! The OpenSSL provider, which `capi` installed below `prefix`: through EVP, through the program `openssl`, and under TLS.
+//! The OpenSSL provider, which `capi` installed below `prefix`: through EVP, through the program `openssl`, and under
+//! TLS.
 
 use std::{
     fs,
@@ -38,7 +39,8 @@ pub(crate) fn run(steps: &mut Steps, folder: &Path) -> bool {
     true
 }
 
-/// Compares every algorithm with OpenSSL's own, in every way and order of steps, and looks for what they leave in memory.
+/// Compares every algorithm with OpenSSL's own, in every way and order of steps, and looks for what they leave in
+/// memory.
 fn evp(steps: &Steps, folder: &Path, modules: &Path) -> Checked {
     let sanitizers: &[&str] = &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     // What resolves a function at its first call saves all registers on the stack.
@@ -133,7 +135,8 @@ impl Tls {
         Ok(Tls { folder: folder.into(), key, certificate, settings, text })
     }
 
-    /// Runs `openssl cms` on `input`, whose ciphers are ours or OpenSSL's; `None` if it fails, whatever it wrote until then.
+    /// Runs `openssl cms` on `input`, whose ciphers are ours or OpenSSL's; `None` if it fails, whatever it wrote until
+    /// then.
     fn cms(&self, words: &[&str], input: &[u8], ours: bool) -> Result<Option<Vec<u8>>, String> {
         let failed = |error: std::io::Error| error.to_string();
         let [from, to, key] = ["cms.in", "cms.out", "cms.key"].map(|name| self.folder.join(name));
@@ -192,7 +195,8 @@ impl Tls {
     }
 }
 
-/// That the command of the page shows our provider with these settings, and not with ones that name a module that is not there.
+/// That the command of the page shows our provider with these settings, and not with ones that name a module that is
+/// not there.
 fn listed(tls: &Tls) -> Result<(), String> {
     let text = fs::read_to_string(&tls.settings).map_err(|error| error.to_string())?;
     let without = tls.folder.join("without.cnf");
@@ -244,8 +248,8 @@ fn exchange(tls: &Tls, ours_serves: bool, offer: Offer) -> Result<(), String> {
     fetched
 }
 
-/// Messages of CMS, whose text `openssl cms` reads in pieces of 4 KiB and whose tag it asks for at the end alone: what ours cannot open and
-/// what is forged must fail, not look like a text of zeros or of nothing.
+/// Messages of CMS, whose text `openssl cms` reads in pieces of 4 KiB and whose tag it asks for at the end alone: what
+/// ours cannot open and what is forged must fail, not look like a text of zeros or of nothing.
 fn cms(folder: &Path) -> Checked {
     let (mut wrong, mut right) = (Vec::new(), 0);
     let done = Tls::new(folder).and_then(|tls| {
@@ -309,7 +313,8 @@ impl Stopped {
         Err("the server does not listen".into())
     }
 
-    /// Whether it has loaded our provider. OpenSSL takes its own, and says nothing, where settings name one that is not there.
+    /// Whether it has loaded our provider. OpenSSL takes its own, and says nothing, where settings name one that is not
+    /// there.
     pub(crate) fn uses_ours(&self) -> bool {
         fs::read_to_string(format!("/proc/{}/maps", self.0.id()))
             .is_ok_and(|maps| maps.contains("ossl-modules/sealwright.so"))
@@ -336,7 +341,8 @@ mod tests {
             let script = format!("#!/bin/sh\n[ \"$SEALWRIGHT_ISA\" != '{wrong_at}' ] && echo 0 wrong of enough\n");
             let text = program.with_extension("text");
             fs::write(&text, script).expect("a script");
-            // Not written by this process: programs that other tests start would hold it open, and so long it cannot be run.
+            // Not written by this process: programs that other tests start would hold it open, and so long it cannot be
+            // run.
             let made = Command::new("sh")
                 .args(["-c", "cp \"$0\" \"$1\" && chmod 700 \"$1\""])
                 .args([&text, &program])

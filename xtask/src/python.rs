@@ -7,8 +7,8 @@ pub(crate) fn run(steps: &mut Steps) {
     let folder = steps.root().join("python");
     let requirements = folder.join("tests/requirements.txt");
     let Some(python) = venv::python(steps, "Python package", &folder, &requirements, "tests") else { return };
-    // maturin is in the environment already, so that pip makes no other one to build in. Cargo builds in its usual folder and in the
-    // profile of the C library's tests, so that nothing is compiled twice.
+    // maturin is in the environment already, so that pip makes no other one to build in. Cargo builds in its usual
+    // folder and in the profile of the C library's tests, so that nothing is compiled twice.
     let path = folder.display().to_string();
     let install =
         ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-build-isolation", "--no-deps"];

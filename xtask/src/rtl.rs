@@ -1,5 +1,5 @@
-//! The hardware cores in `rtl/`: lint, proofs, simulations that are compared with the library, and a check that the stored
-//! results belong to the sources.
+//! The hardware cores in `rtl/`: lint, proofs, simulations that are compared with the library, and a check that the
+//! stored results belong to the sources.
 
 use std::process::Command;
 

@@ -9,8 +9,8 @@ use crate::{
     steps::{Checked, SKIPPED, Steps},
 };
 
-/// Crates with tests that run within one program. Those of the command line start others under limits of memory, which the
-/// sanitizer's own memory exceeds.
+/// Crates with tests that run within one program. Those of the command line start others under limits of memory, which
+/// the sanitizer's own memory exceeds.
 const CRATES: &[&str] = &[
     KERNELS,
     "sealwright-session",
@@ -25,8 +25,9 @@ const CRATES: &[&str] = &[
 /// The crate with the kernels, and that of the tests which give them the edges of pages.
 const KERNELS: &str = "sealwright";
 const PROBES: &str = "sealwright-probes";
-/// Their tests: those of every kernel at every level, and in the long form all others that run within one program. What kernels are
-/// given there ends at a guard page; the sanitizer also sees what they do to their own variables and tables.
+/// Their tests: those of every kernel at every level, and in the long form all others that run within one program. What
+/// kernels are given there ends at a guard page; the sanitizer also sees what they do to their own variables and
+/// tables.
 const SHORT: &[&str] = &["guards", "limits"];
 const MORE: &[&str] = &[
     "aes",
@@ -82,8 +83,8 @@ fn run(steps: &Steps, words: &[String]) -> Result<Checked, String> {
         wrong.extend(failed(&mut kernels_tests(steps, long)?, "the kernels' tests")?);
     }
     if !others.is_empty() {
-        // Together, so that the crates they share are built once. Documentation tests are linked by another program, which knows
-        // nothing of the sanitizer.
+        // Together, so that the crates they share are built once. Documentation tests are linked by another program,
+        // which knows nothing of the sanitizer.
         let mut cargo = cargo(steps, &["test", "--all-features", "--no-fail-fast", "--lib", "--tests"])?;
         for name in others {
             cargo.args(["--package", name]);
@@ -93,7 +94,8 @@ fn run(steps: &Steps, words: &[String]) -> Result<Checked, String> {
     Ok(Checked::of(wrong, format!("{} crates; {}", wanted.len(), seen.join(" "))))
 }
 
-/// Cargo, with the crates compiled for the sanitizer. The kernels are not optimised, which takes a fraction of the time to compile.
+/// Cargo, with the crates compiled for the sanitizer. The kernels are not optimised, which takes a fraction of the time
+/// to compile.
 fn cargo(steps: &Steps, words: &[&str]) -> Result<Command, String> {
     let mut cargo = programs::cargo();
     cargo.args(words).args(["--config", "profile.dev.package.sealwright.opt-level=0"]);
@@ -114,7 +116,8 @@ fn failed(cargo: &mut Command, what: &str) -> Result<Option<String>, String> {
     Ok((!passed).then(|| format!("{what} fail under the address sanitizer: see above")))
 }
 
-/// The tests of the kernels. Both packages at once, so that they have one set of features, and the kernels are compiled once.
+/// The tests of the kernels. Both packages at once, so that they have one set of features, and the kernels are compiled
+/// once.
 fn kernels_tests(steps: &Steps, long: bool) -> Result<Command, String> {
     let mut cargo =
         cargo(steps, &["test", "--all-features", "--no-fail-fast", "--package", KERNELS, "--package", PROBES])?;
@@ -184,8 +187,8 @@ fn planted(steps: &Steps) -> Result<(), String> {
     Ok(())
 }
 
-/// What ends with the process is not lost; `detect_leaks` would count it. A signal at a guard page ends a process as always: tests
-/// wait for it.
+/// What ends with the process is not lost; `detect_leaks` would count it. A signal at a guard page ends a process as
+/// always: tests wait for it.
 fn quiet(command: &mut Command) -> &mut Command {
     command.env("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1:handle_segv=0:handle_sigbus=0")
 }

@@ -44,8 +44,8 @@ pub(crate) const ALL: [Sanitizer; 2] = [
         flags: "",
         fault: "data_race",
         says: "data race",
-        // They start no threads and get their memory as slices. With a call at each access of registers that hold four blocks they
-        // would compile for longer than everything else together.
+        // They start no threads and get their memory as slices. With a call at each access of registers that hold four
+        // blocks they would compile for longer than everything else together.
         kernels: &["-Cllvm-args=-tsan-instrument-memory-accesses=0", "-Cllvm-args=-tsan-instrument-func-entry-exit=0"],
         crates: &["sealwright-session", "sealwright-stream", "sealwright-file", "sealwright-relay"],
     },

@@ -67,8 +67,8 @@ const INSTALLS: &[Install] = &[
     },
 ];
 
-/// Crates that only the laboratory may use: peers, plots, templates, formats of results. `aes-gcm` is a peer as well, but `ssh-key`
-/// also builds it, for SSH keys that are encrypted with it.
+/// Crates that only the laboratory may use: peers, plots, templates, formats of results. `aes-gcm` is a peer as well,
+/// but `ssh-key` also builds it, for SSH keys that are encrypted with it.
 const LABORATORY_ONLY: &[&str] = &[
     "boringtun",
     "csv",
@@ -131,7 +131,8 @@ fn more_than(steps: &Steps, (package, feature, other): (&str, &str, &str)) -> Re
     Ok(more.then(|| format!("{package} without {other} is built with it")))
 }
 
-/// The names of the crates that cargo builds. If two versions of a crate are built, the second one counts under its name and version.
+/// The names of the crates that cargo builds. If two versions of a crate are built, the second one counts under its
+/// name and version.
 fn crates(steps: &Steps, install: &Install) -> Result<BTreeSet<String>, String> {
     let (mut names, mut again) = (BTreeSet::new(), Vec::new());
     for (name, version) in Built::of(steps, install.package, install.features)?.crates.into_keys() {

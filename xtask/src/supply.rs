@@ -21,8 +21,8 @@ use crate::{
 const PRODUCT_LICENCES: &[&str] =
     &["0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MIT-0", "Unicode-3.0", "Zlib"];
 
-/// Of tools that build, test or measure, and are not part of what users install: changes to them would have to be published (MPL), or
-/// they are only for tests (the fuzzing engine).
+/// Of tools that build, test or measure, and are not part of what users install: changes to them would have to be
+/// published (MPL), or they are only for tests (the fuzzing engine).
 const TOOL_LICENCES: &[&str] = &["MPL-2.0", "NCSA"];
 
 /// What has a lock file of its own beside the workspace, and is never part of the product.
@@ -39,7 +39,8 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
-    /// What a manifest's lock file gives: for all systems, or as for this machine, so that crates that only others build need not be there.
+    /// What a manifest's lock file gives: for all systems, or as for this machine, so that crates that only others
+    /// build need not be there.
     pub(crate) fn of(steps: &Steps, manifest: &str, here: bool) -> Result<Graph, String> {
         let path = steps.root().join(manifest);
         let path = path.to_str().ok_or("the workspace's path is no text")?;
@@ -99,8 +100,9 @@ pub(crate) fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// Sources, licences and advisories of everything in the lock files, a reason for each direct dependency of the product, and a use of
-/// each of the workspace; `--list` prints the reasons, `--advisories FOLDER` writes the list of advisories.
+/// Sources, licences and advisories of everything in the lock files, a reason for each direct dependency of the
+/// product, and a use of each of the workspace; `--list` prints the reasons, `--advisories FOLDER` writes the list of
+/// advisories.
 pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     if let ["--advisories", folder] = words[..] {

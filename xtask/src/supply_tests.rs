@@ -128,7 +128,8 @@ fn what_tests_need_is_no_part_of_the_product() {
     assert_eq!(product, ["id of a", "id of b", "id of ours"]);
 }
 
-/// Cargo writes a lock file that does not fit anew where nobody forbids it: the step that looks at it would come too late.
+/// Cargo writes a lock file that does not fit anew where nobody forbids it: the step that looks at it would come too
+/// late.
 #[test]
 fn the_commands_of_the_workspace_leave_its_lock_file_alone() {
     let settings: toml::Table = include_str!("../../.cargo/config.toml").parse().unwrap();

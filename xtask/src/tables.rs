@@ -54,7 +54,8 @@ mod tests {
     use super::*;
     use crate::generated::search;
 
-    /// Two kernels of one name. In the first is a table, and beside it a word of a text that decides; in the other one, a table of ours.
+    /// Two kernels of one name. In the first is a table, and beside it a word of a text that decides; in the other one,
+    /// a table of ours.
     const CODE: &str = "0000000000000010 <sealwright::simd::avx2::run>:\n  10:\tvmovq  %xmm0,%rax\n  \
                         14:\tvpxor  (%rcx,%rax,1),%xmm1,%xmm1\n  18:\tvmovq  %xmm0,%rdi\n  1c:\ttest   %rdi,%rdi\n  \
                         1f:\tje     10\n  20:\tret\n\n\

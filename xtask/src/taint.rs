@@ -25,7 +25,8 @@ struct State {
 pub(crate) enum Moved {
     /// A word of a text or a key.
     Word,
-    /// What may be the last byte of a counter block. Whether this carries soon may decide something where the nonce alone made it.
+    /// What may be the last byte of a counter block. Whether this carries soon may decide something where the nonce
+    /// alone made it.
     LastByte,
 }
 
@@ -131,7 +132,8 @@ fn products(name: &str, operands: &[&str]) -> Option<Registers> {
     }
 }
 
-/// Whether a byte is compared with a number that only the last byte of a counter block is compared with: so many blocks before its end.
+/// Whether a byte is compared with a number that only the last byte of a counter block is compared with: so many blocks
+/// before its end.
 fn near_its_end((_, name, operands): &Line<'_>) -> bool {
     let number =
         operands.first().and_then(|word| word.strip_prefix("$0x")).and_then(|hex| u64::from_str_radix(hex, 16).ok());

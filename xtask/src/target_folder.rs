@@ -10,13 +10,14 @@ use std::{
 
 use crate::programs;
 
-/// The variable that names the folder. Settings of cargo may name another one, and another than `target` is easily relative.
+/// The variable that names the folder. Settings of cargo may name another one, and another than `target` is easily
+/// relative.
 pub(crate) const FOLDER: &str = "CARGO_TARGET_DIR";
 /// The variable with which cargo builds everything in a folder below that one.
 const SYSTEM: &str = "CARGO_BUILD_TARGET";
 
-/// Returns if the environment names the folder in which cargo builds, as an absolute path. Otherwise this program begins anew, with
-/// that folder in its environment: a process cannot change its own while it has threads.
+/// Returns if the environment names the folder in which cargo builds, as an absolute path. Otherwise this program
+/// begins anew, with that folder in its environment: a process cannot change its own while it has threads.
 pub(crate) fn settle(root: &Path) -> Result<(), String> {
     let named = env::var_os(FOLDER).map(PathBuf::from).filter(|folder| folder.is_absolute());
     let folder = match &named {

@@ -25,8 +25,8 @@ pub(crate) fn wrong<'a>(page: &str, sources: impl Iterator<Item = (&'a str, &'a 
     wrong
 }
 
-/// The files and folders that the first column of a row names: those in `crates` without that word, and those in the folder of the one
-/// before without the folder.
+/// The files and folders that the first column of a row names: those in `crates` without that word, and those in the
+/// folder of the one before without the folder.
 fn places(row: &str) -> Vec<String> {
     let column = row.split('|').nth(1).unwrap_or_default();
     let (mut places, mut folder) = (Vec::new(), String::new());

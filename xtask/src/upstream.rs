@@ -272,8 +272,8 @@ impl std::fmt::Display for Counts {
     }
 }
 
-/// Builds the tests of all suites at once, so that our crate is built once; returns the name of the suite and the path of each test
-/// program, or what cargo printed.
+/// Builds the tests of all suites at once, so that our crate is built once; returns the name of the suite and the path
+/// of each test program, or what cargo printed.
 fn build(home: &Path) -> Result<Vec<(String, PathBuf)>, String> {
     let mut command = programs::cargo();
     command.args(["test", "--workspace", "--lib", "--tests", "--no-run", "--quiet", "--message-format", "json"]);

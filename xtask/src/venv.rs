@@ -27,8 +27,8 @@ pub(crate) fn browser(steps: &mut Steps) {
     }
 }
 
-/// The scripts in `tests/{name}` and a Python that has their requirements. If there is none, the step is reported as skipped or
-/// failed, and the result is `None`.
+/// The scripts in `tests/{name}` and a Python that has their requirements. If there is none, the step is reported as
+/// skipped or failed, and the result is `None`.
 fn scripts(steps: &mut Steps, name: &str) -> Option<(Vec<PathBuf>, PathBuf)> {
     let root = steps.root().to_owned();
     let folder = root.join("tests").join(name);
@@ -48,9 +48,9 @@ fn scripts(steps: &mut Steps, name: &str) -> Option<(Vec<PathBuf>, PathBuf)> {
     python(steps, name, &root, &folder.join("requirements.txt"), name).map(|python| (scripts, python))
 }
 
-/// The Python of the virtual environment in `home`, with the pinned `requirements` installed. A copy of the requirements is kept
-/// there under `name`. Without Python, `step` is reported as skipped, and without the packages as failed; the result is then
-/// `None`.
+/// The Python of the virtual environment in `home`, with the pinned `requirements` installed. A copy of the
+/// requirements is kept there under `name`. Without Python, `step` is reported as skipped, and without the packages as
+/// failed; the result is then `None`.
 pub(crate) fn python(steps: &mut Steps, step: &str, home: &Path, requirements: &Path, name: &str) -> Option<PathBuf> {
     match venv(Path::new("python3"), home, requirements, name) {
         Ok(python) => return Some(python),
@@ -67,8 +67,9 @@ enum Missing {
     Packages(String),
 }
 
-/// The system's Python makes the environment where there is none that works: one is not whole if Python lacks what makes it, as on
-/// Debian without `python3-venv`, or was interrupted; and its links lead nowhere once the system has another Python.
+/// The system's Python makes the environment where there is none that works: one is not whole if Python lacks what
+/// makes it, as on Debian without `python3-venv`, or was interrupted; and its links lead nowhere once the system has
+/// another Python.
 fn venv(system: &Path, home: &Path, requirements: &Path, name: &str) -> Result<PathBuf, Missing> {
     let failed = |what: &Path, error: io::Error| Missing::Packages(format!("{}: {error}", what.display()));
     // Another run makes it, or installs, meanwhile.
@@ -115,8 +116,8 @@ mod tests {
     use super::*;
     use crate::files::collect;
 
-    /// Stands for the system's Python, and for the one that it puts into an environment: that one fails if there is no file `pip`
-    /// beside the former, and writes down what it installs.
+    /// Stands for the system's Python, and for the one that it puts into an environment: that one fails if there is no
+    /// file `pip` beside the former, and writes down what it installs.
     const PYTHON: &str = r#"#!/bin/sh
 case "$*" in
     "-m venv .venv") mkdir -p .venv/bin && cp "$0" .venv/bin/python && test -e pip ;;
@@ -152,7 +153,8 @@ esac
         fs::create_dir_all(&home).expect("a folder");
         let at = |name: &str| home.join(name);
         fs::write(at("text"), PYTHON).expect("a file");
-        // Not written by this process: programs that other tests start would hold it open, and so long it cannot be run.
+        // Not written by this process: programs that other tests start would hold it open, and so long it cannot be
+        // run.
         let made = Command::new("sh").args(["-c", "cp text python3 && chmod +x python3"]).current_dir(&home).status();
         assert!(made.is_ok_and(|status| status.success()));
         fs::write(at("wanted.txt"), "a==1\n").expect("a file");

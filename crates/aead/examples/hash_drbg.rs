@@ -1,11 +1,12 @@
-//! How long an output of Hash_DRBG takes, beside one SHA-256 after the other by the crate `sha2`, and as a share of the limit.
+//! How long an output of Hash_DRBG takes, beside one SHA-256 after the other by the crate `sha2`, and as a share of the
+//! limit.
 //!
 //! ```console
 //! $ cargo run --release -p sealwright --features drbg --example hash_drbg
 //! ```
 //!
-//! The limit is what the instructions of sixteen compressions side by side take on registers alone, at `avx512`. All take
-//! turns; a figure is the least of all turns.
+//! The limit is what the instructions of sixteen compressions side by side take on registers alone, at `avx512`. All
+//! take turns; a figure is the least of all turns.
 #![allow(clippy::print_stdout)]
 
 use std::{hint::black_box, time::Instant};
@@ -23,8 +24,9 @@ const REQUESTS: [usize; 8] = [1, 4, 8, 16, 64, 100, 256, 2048];
 const TURNS: usize = 3000;
 
 /// So many times the instructions of sixteen compressions: in each of 64 rounds 6 rotations, 4 logical operations and 7
-/// additions, for each of 48 words of the schedule 6 rotations or shifts, 2 and 3, and 8 additions at the end. Of these 672, 352
-/// and 600, twelve registers that go eight times through 7, 4 and 6 take 672 and, of the other two together, 8 more.
+/// additions, for each of 48 words of the schedule 6 rotations or shifts, 2 and 3, and 8 additions at the end. Of these
+/// 672, 352 and 600, twelve registers that go eight times through 7, 4 and 6 take 672 and, of the other two together, 8
+/// more.
 struct Instructions(usize);
 
 impl Kernel for Instructions {

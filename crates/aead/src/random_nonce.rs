@@ -49,11 +49,12 @@ const UNIT: u64 = if Count::BITS < 64 { 1 << 17 } else { 1 };
 /// | `RandomNonceKey::aes_256_gcm_siv` (feature `siv`) | 2^48 of up to 32 MiB, and nonces may repeat | 32 bytes |
 /// | [`RandomNonceKey::new`] | 2^32 (SP 800-38D, section 8.3); in GCM of up to 1.4 MiB, in OCB 2^48 blocks in total | the suite's |
 ///
-/// Within these limits, a nonce repeats with a probability of at most 2^-32 (more often in AES-GCM-SIV, where it may), and
-/// an attacker distinguishes ciphertexts from random bytes with no more than that; in OCB, at its limit, with 2^-29. The
-/// bounds are N l^2 / 2^129 for N messages of l blocks of 16 bytes, each under its own AES key, and (N l)^2 / 2^129 under
-/// one GCM key. One object refuses to seal more than its 2^32 or 2^48 messages, and more than 2^48 blocks of OCB. It does
-/// not know what other objects sealed, and does not check the lengths of GCM messages: keep to both limits yourself.
+/// Within these limits, a nonce repeats with a probability of at most 2^-32 (more often in AES-GCM-SIV, where it may),
+/// and an attacker distinguishes ciphertexts from random bytes with no more than that; in OCB, at its limit, with
+/// 2^-29. The bounds are N l^2 / 2^129 for N messages of l blocks of 16 bytes, each under its own AES key, and (N l)^2
+/// / 2^129 under one GCM key. One object refuses to seal more than its 2^32 or 2^48 messages, and more than 2^48 blocks
+/// of OCB. It does not know what other objects sealed, and does not check the lengths of GCM messages: keep to both
+/// limits yourself.
 ///
 /// On targets without 64-bit atomics, counters end at 2^32 - 1: a key that has a limit seals at most so many messages
 /// there, and an OCB key at most half as many.

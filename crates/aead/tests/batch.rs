@@ -97,7 +97,8 @@ fn all_of_one_length() {
     }
 }
 
-/// Around the longest text and associated data that go side by side, and longer: in one batch, which has one place for their keys.
+/// Around the longest text and associated data that go side by side, and longer: in one batch, which has one place for
+/// their keys.
 #[test]
 fn long_ones_among_short_ones() {
     for isa in Isa::available() {

@@ -21,7 +21,8 @@ fn key() -> [u8; 32] {
 /// The AEAD, its nonce, the first bytes of the ciphertext, the tag.
 type Vector<'a> = (Box<dyn Aead>, &'a [u8], [u8; 8], [u8; 16]);
 
-/// RFC 8439, section 2.8.2, and draft-irtf-cfrg-xchacha-03, appendix A.3.1: the tag, and the first bytes of the ciphertext.
+/// RFC 8439, section 2.8.2, and draft-irtf-cfrg-xchacha-03, appendix A.3.1: the tag, and the first bytes of the
+/// ciphertext.
 #[test]
 fn the_specifications_vectors() {
     let nonce = [7, 0, 0, 0, 0x40, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47];

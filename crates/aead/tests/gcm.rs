@@ -19,8 +19,8 @@ fn key<const N: usize>() -> [u8; N] {
     bytes(N, 1).try_into().unwrap()
 }
 
-/// One choice of cipher and strategy, around every edge of blocks, registers and batches. The carry-less product over kept
-/// round keys, of every key size, is in all other tests.
+/// One choice of cipher and strategy, around every edge of blocks, registers and batches. The carry-less product over
+/// kept round keys, of every key size, is in all other tests.
 fn choice<C: BlockCipher, G: Ghash>(isa: Isa, key: &[u8], cipher: C) {
     let slow = aes_block(key);
     let gcm: Gcm<C, G> = Gcm::new(isa, cipher, TagLen::T16);
@@ -80,7 +80,8 @@ fn a_replaced_key_is_the_new_one() {
     }
 }
 
-/// Lengths around the ends of batches and of their halves, and where the counter carries out of its last byte, and out of the next.
+/// Lengths around the ends of batches and of their halves, and where the counter carries out of its last byte, and out
+/// of the next.
 #[test]
 fn long_texts_are_the_same_at_every_level() {
     let (portable, text) = (Isa::available()[0], bytes((1 << 20) + 5000, 2));
@@ -113,8 +114,8 @@ fn long_texts_are_the_same_at_every_level() {
     }
 }
 
-/// Every length to where a text has four whole halves of a batch, and associated data around what short messages and the first group
-/// of the hash take.
+/// Every length to where a text has four whole halves of a batch, and associated data around what short messages and
+/// the first group of the hash take.
 #[test]
 fn every_length_with_much_and_little_beside_it_is_the_same_at_every_level() {
     let (portable, text) = (Isa::available()[0], bytes(2700, 4));

@@ -14,8 +14,8 @@ fn sealed(aead: &dyn Aead, nonce: &[u8], ad: &[u8], text: &[u8]) -> Vec<u8> {
     message
 }
 
-/// Key, nonce, associated data, plaintext, then ciphertext and tag: RFC 8452, appendices C.1 and C.3. The last two wrap the
-/// counter.
+/// Key, nonce, associated data, plaintext, then ciphertext and tag: RFC 8452, appendices C.1 and C.3. The last two wrap
+/// the counter.
 const VECTORS: &[[&str; 5]] = &[
     ["01000000000000000000000000000000", "030000000000000000000000", "", "", "dc20e2d83f25705bb49e439eca56de25"],
     [

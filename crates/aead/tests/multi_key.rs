@@ -1,4 +1,5 @@
-//! Keys that change with every packet: one packet at a time against GCM and GSCM, many side by side against one at a time.
+//! Keys that change with every packet: one packet at a time against GCM and GSCM, many side by side against one at a
+//! time.
 #![allow(clippy::unwrap_used)]
 
 use sealwright::{

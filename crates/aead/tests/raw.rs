@@ -86,13 +86,15 @@ fn many_cbc_chains_are_each_as_one_alone() {
     }
 }
 
-/// Texts in the same lines of a cache are read and written four blocks at a time, where registers are wide. Nothing between them is touched.
+/// Texts in the same lines of a cache are read and written four blocks at a time, where registers are wide. Nothing
+/// between them is touched.
 #[test]
 fn cbc_chains_that_share_lines_of_the_cache_are_each_as_one_alone() {
     const APART: usize = 4096;
     for isa in Isa::available() {
         for cipher in [raw::aes(isa, &[3; 16]).unwrap(), raw::serpent(isa, &[3; 32]).unwrap()] {
-            // As many as are needed, fewer, and more than go at once; some of lengths that leave blocks behind sixteen and behind four.
+            // As many as are needed, fewer, and more than go at once; some of lengths that leave blocks behind sixteen
+            // and behind four.
             for (count, blocks) in [(9, 1), (16, 3), (16, 94), (19, 37), (8, 50), (17, 256)] {
                 let space = bytes(APART * count, 5);
                 let len = |i: usize| 16 * (blocks - i * 3 % blocks.min(7));
@@ -114,7 +116,8 @@ fn cbc_chains_that_share_lines_of_the_cache_are_each_as_one_alone() {
 fn ctr_of_every_length_and_over_every_carry() {
     let key = bytes(32, 3);
     let slow = aes_block(&key);
-    // Starts that carry out of 8, 32, 64 and 128 bits within a few blocks, and out of 8 bits in the middle of later registers.
+    // Starts that carry out of 8, 32, 64 and 128 bits within a few blocks, and out of 8 bits in the middle of later
+    // registers.
     let starts = [0, 0xfe, 0x1f6, 0x1d8, u128::from(u32::MAX) - 5, u128::from(u64::MAX) - 66, u128::MAX - 3, u128::MAX];
     for isa in Isa::available() {
         let aes = raw::aes(isa, &key).unwrap();

@@ -195,7 +195,8 @@ fn what_is_not_defined_is_refused() {
     assert_eq!(text[..32], [0; 32], "with associated data");
 }
 
-/// With HMAC there is associated data, but texts and seeds are no others; what is authentic and not padded was never sealed.
+/// With HMAC there is associated data, but texts and seeds are no others; what is authentic and not padded was never
+/// sealed.
 #[test]
 fn with_hmac_what_is_not_defined_is_refused() {
     let (seed, sealed) = (array::<55>(2), RkcHmac::research_only(Isa::best(), &array(1), &array(9)));

@@ -53,8 +53,8 @@ fn keystream((key, nonce): &([u8; 32], [u8; 12]), blocks: usize) -> Result<(Vec<
     Ok((stream, number(&h)))
 }
 
-/// A ciphertext of three blocks and its tag, valid under both keys: block 1 reads as `WORDS[0]` under the first, block 2
-/// as `WORDS[1]` under the second, and block 3 makes the tags equal.
+/// A ciphertext of three blocks and its tag, valid under both keys: block 1 reads as `WORDS[0]` under the first, block
+/// 2 as `WORDS[1]` under the second, and block 3 makes the tags equal.
 fn two_faced(keys: &[([u8; 32], [u8; 12]); 2]) -> Result<(Vec<u8>, [u8; 16]), AttackError> {
     let [(ours, h1), (theirs, h2)] = [keystream(&keys[0], 3)?, keystream(&keys[1], 3)?];
     let mut text = [xor(WORDS[0], &ours[1]), xor(WORDS[1], &theirs[2]), vec![0; 16]].concat();

@@ -1,4 +1,5 @@
-//! GSCM as printed with 128-bit keys: an insider recovers another client's keys from 256 packets, or from one known text.
+//! GSCM as printed with 128-bit keys: an insider recovers another client's keys from 256 packets, or from one known
+//! text.
 //!
 //! Between K1 and K2 are five AES rounds whose keys all members of the cluster know. The masks of 256 consecutive
 //! packets are AES2S of blocks that differ in one byte, and so are blocks 256 to 511 of one packet's keystream. After

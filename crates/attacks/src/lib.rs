@@ -1,8 +1,8 @@
 //! Attacks on broken schemes and misused modes.
 //!
-//! Each attack is one file and one row of [`ATTACKS`]. It runs against this project's real implementation, first against
-//! something weak, where it must succeed, and then against something strong, where it must fail. A [`Report`] says what
-//! the attacker did and what it cost. `docs/attacks/` explains each attack.
+//! Each attack is one file and one row of [`ATTACKS`]. It runs against this project's real implementation, first
+//! against something weak, where it must succeed, and then against something strong, where it must fail. A [`Report`]
+//! says what the attacker did and what it cost. `docs/attacks/` explains each attack.
 //!
 //! ```
 //! use sealwright_attacks::{Size, by_name};

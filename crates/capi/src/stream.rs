@@ -194,8 +194,8 @@ pub unsafe extern "C" fn sealwright_opener_new(
     })
 }
 
-/// Puts between 1 and `len` bytes of authentic text into `text` and their number into `got`. 0 bytes mean the end of the
-/// stream, which is then authenticated; before that, it may still turn out to be truncated. `len` must not be 0.
+/// Puts between 1 and `len` bytes of authentic text into `text` and their number into `got`. 0 bytes mean the end of
+/// the stream, which is then authenticated; before that, it may still turn out to be truncated. `len` must not be 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_opener_read(
     opener: *mut SealwrightOpener,

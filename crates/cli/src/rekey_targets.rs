@@ -33,7 +33,8 @@ pub(crate) struct ChosenArgs {
     /// Sealed files, and with --each directories
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// Change the keys of every listed file in the given directories, and of their manifests; symbolic links are not followed
+    /// Change the keys of every listed file in the given directories, and of their manifests; symbolic links are not
+    /// followed
     #[arg(long)]
     pub(crate) each: bool,
     /// Print nothing but errors

@@ -49,8 +49,8 @@ fn a_stream_gets_nothing_of_another_signers_text() {
     sandbox.ok("seal --key-file k --sign eva.sign a -o a.asc --armor");
     sandbox.ok("seal --key-file k a -o unsigned.seal");
     for (input, code) in [("a.seal", 4), ("a.asc", 4), ("unsigned.seal", 3)] {
-        // The pipe is open at both ends before the program begins: with an ordinary open, either side could wait for ever
-        // for another that had come and gone.
+        // The pipe is open at both ends before the program begins: with an ordinary open, either side could wait for
+        // ever for another that had come and gone.
         for output in ["-o - >p", "-f -o p", "-o /dev/stdout >p"] {
             let line = format!(
                 "rm -f p got; mkfifo p; exec 3<>p 4<p; cat <&4 3<&- >got & exec 4<&-; \

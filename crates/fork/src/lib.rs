@@ -6,7 +6,8 @@ use std::{
     sync::atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
-/// How many forks led to this process, counted from the first [`Maker`] on: no process has the number of one that it descends from.
+/// How many forks led to this process, counted from the first [`Maker`] on: no process has the number of one that it
+/// descends from.
 static FORKS: AtomicUsize = AtomicUsize::new(0);
 /// Whether they are counted.
 static COUNTING: AtomicBool = AtomicBool::new(false);
@@ -35,13 +36,14 @@ impl Maker {
         Maker::now()
     }
 
-    /// Whether the process that calls is not the one that this was made in, but one that was forked from it. Nothing here waits for a lock,
-    /// which a thread may have held that the child does not have.
+    /// Whether the process that calls is not the one that this was made in, but one that was forked from it. Nothing
+    /// here waits for a lock, which a thread may have held that the child does not have.
     pub fn is_forked(self) -> bool {
         self != Maker::now()
     }
 
-    /// A number that no process has that this one was forked from, nor one that is forked from it; never 0. (Forks are taken modulo 2^32.)
+    /// A number that no process has that this one was forked from, nor one that is forked from it; never 0. (Forks are
+    /// taken modulo 2^32.)
     pub fn number(self) -> u64 {
         (self.forks as u64) << 32 | u64::from(self.process)
     }
@@ -51,7 +53,8 @@ impl Maker {
     }
 }
 
-/// Counts forks from now on. Two threads may ask for it at once: then each fork counts twice, which is no less different.
+/// Counts forks from now on. Two threads may ask for it at once: then each fork counts twice, which is no less
+/// different.
 fn count() {
     if !COUNTING.load(Ordering::Relaxed) {
         // SAFETY: `forked` may be called in any child: it changes one atomic number.

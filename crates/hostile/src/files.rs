@@ -88,7 +88,8 @@ pub(crate) fn open(tail: &[u8]) {
     let streamed = opening().open(Input::bytes(file.clone(), "fuzz"), to(&out));
     let mut text = Vec::new();
     let read = SealedReader::new(Cursor::new(file), &opening()).map(|mut reader| reader.read_to_end(&mut text));
-    // Tags cannot be forged. Only the empty text that was sealed here could open, and the header does not contain its tag.
+    // Tags cannot be forged. Only the empty text that was sealed here could open, and the header does not contain its
+    // tag.
     assert!(streamed.is_err() && !matches!(read, Ok(Ok(_))) && out.take().is_empty() && text.is_empty());
 }
 

@@ -83,8 +83,9 @@ fn identities(bytes: &[u8], key: fn() -> Key) -> Result<Vec<Option<PublicKey>>, 
     Ok(keys?.iter().map(Key::public_key).collect())
 }
 
-/// Files of keys that are sealed themselves, in armor or not, with any text in them: what is read is what the text says by itself. And OpenSSH's private
-/// keys behind a passphrase: any, or a genuine one with changes; what is read is that key, or nothing.
+/// Files of keys that are sealed themselves, in armor or not, with any text in them: what is read is what the text says
+/// by itself. And OpenSSH's private keys behind a passphrase: any, or a genuine one with changes; what is read is that
+/// key, or nothing.
 pub(crate) fn locked_keys(bytes: &[u8]) {
     // Each reading takes a round of bcrypt
     const SSH: &str = include_str!("../../cli/tests/keys/ed25519_one_round");

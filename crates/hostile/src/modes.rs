@@ -76,14 +76,15 @@ fn in_pieces(isa: Isa, suite: Suite, key: &[u8]) -> Option<(Arc<dyn InPieces>, u
     }
 }
 
-/// The libraries in C that are referees here, each with its version, and those that are not installed, each with the reason.
+/// The libraries in C that are referees here, each with its version, and those that are not installed, each with the
+/// reason.
 pub fn referees() -> (Vec<Library>, Vec<String>) {
     let (here, absent) = sealwright_peers::found();
     (here, absent.iter().map(|absent| format!("{}: {}", absent.name, absent.why)).collect())
 }
 
-/// The input names a suite, two levels, a way to cut the text and a fault, and holds nonce, associated data and text. All
-/// implementations and both levels agree; the fault is noticed, and leaves no text.
+/// The input names a suite, two levels, a way to cut the text and a fault, and holds nonce, associated data and text.
+/// All implementations and both levels agree; the fault is noticed, and leaves no text.
 pub(crate) fn modes(bytes: &[u8]) {
     let Some((&[suite, levels, ad_len, cut, fault, fault_at, key], rest)) = bytes.split_first_chunk() else { return };
     let Some((nonce, rest)) = rest.split_first_chunk::<12>() else { return };

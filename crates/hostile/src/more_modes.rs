@@ -159,7 +159,8 @@ fn raw_modes(case: &Case, serpent: bool) {
     assert_eq!(&out, text, "CTR of {what}, in parts");
 }
 
-/// Ciphertext and tag are `theirs`; the other level opens them, in pieces and from one buffer to another, and refuses a fault.
+/// Ciphertext and tag are `theirs`; the other level opens them, in pieces and from one buffer to another, and refuses a
+/// fault.
 fn agree(case: &Case, aeads: [Box<dyn Aead>; 2], nonce: &[u8], text: &[u8], theirs: &[u8], what: &str) {
     let [sealing, opening] = aeads;
     let (one, other, ad) = (case.one, case.other, &case.ad[..]);

@@ -128,7 +128,8 @@ pub(crate) fn slots(bytes: &[u8]) {
     let file = match choice & 3 {
         0 => edited(&genuine.file, bytes),
         1 => genuine.with(bytes),
-        // Which slots: the next byte says how many, each of so many more which. Then what is XORed into them, again and again.
+        // Which slots: the next byte says how many, each of so many more which. Then what is XORed into them, again and
+        // again.
         _ => {
             let Some((&count, bytes)) = bytes.split_first() else { return };
             let (order, bytes) = bytes.split_at(bytes.len().min(usize::from(count) % 8));

@@ -19,8 +19,8 @@ fn scheme(input: &[u8]) -> Spec {
     all[usize::from(input.first().copied().unwrap_or(0)) % all.len()]
 }
 
-/// One end of some sessions. Their keys follow from the whole input: an engine sees what is compared, and would put frames
-/// that were sealed before into other inputs.
+/// One end of some sessions. Their keys follow from the whole input: an engine sees what is compared, and would put
+/// frames that were sealed before into other inputs.
 fn end(side: Side, input: &[u8]) -> Box<dyn Sessions> {
     let mut hash = DefaultHasher::new();
     input.hash(&mut hash);
@@ -38,8 +38,8 @@ fn end(side: Side, input: &[u8]) -> Box<dyn Sessions> {
     table
 }
 
-/// Genuine frames, then the rest of the input. The low half of the second byte of the input is the number of frames; the third is
-/// XORed into the byte at the position given by the next two.
+/// Genuine frames, then the rest of the input. The low half of the second byte of the input is the number of frames;
+/// the third is XORed into the byte at the position given by the next two.
 fn stream(input: &[u8]) -> (Vec<u8>, HashSet<Vec<u8>>) {
     let Some((&[_, frames, fault, high, low], rest)) = input.split_first_chunk() else {
         return (input.to_vec(), HashSet::new());
@@ -110,8 +110,8 @@ pub(crate) fn grant(bytes: &[u8]) {
     let mut frame = client.seal(7, b"hello").expect("a new client has keys");
     frame.extend_from_slice(&bytes[len..]);
     let opened = client.open(&mut frame).is_ok();
-    // Where both directions have the same key, what goes up may come down: nobody grants that, but it breaks nothing. And what is
-    // in the clear opens with any key.
+    // Where both directions have the same key, what goes up may come down: nobody grants that, but it breaks nothing.
+    // And what is in the clear opens with any key.
     let (up, down) = whole[8..].split_at((whole.len() - 8) / 2);
     let len = spec.key_len();
     let may = spec.kind == SchemeKind::Clear || up[..len] == down[..len];

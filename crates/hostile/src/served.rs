@@ -31,8 +31,8 @@ impl Served {
         Served { relay, clients: Mutex::new(grants.into_iter().map(Client::new).collect()) }
     }
 
-    /// Nothing is forwarded that was not opened, nor opened that did not arrive. Workers publish their counts while they are read, so that
-    /// one may be newer than that before it.
+    /// Nothing is forwarded that was not opened, nor opened that did not arrive. Workers publish their counts while
+    /// they are read, so that one may be newer than that before it.
     pub(crate) fn counts_fit(&self) {
         let right = || {
             let counts = self.relay.counts();

@@ -1,10 +1,10 @@
 //! Every command in the documents (`*.md` at the root and below `docs`) does what the document says.
 //!
-//! Commands are in fenced blocks marked `console`. `$ ` starts a command, and the lines below it are all that it prints; `[..]`
-//! stands for any part of a line. The blocks of a document run one after the other in one directory, which contains `vectors`. A
-//! comment `<!-- $ COMMAND -->` runs a command that readers do not see. Words after `console` limit what is checked: with
-//! `varies`, only success counts; with `long`, the block is not run; with `needs=PROGRAM`, it is run if that program is
-//! installed; `elsewhere=TEST` names the test that runs it.
+//! Commands are in fenced blocks marked `console`. `$ ` starts a command, and the lines below it are all that it
+//! prints; `[..]` stands for any part of a line. The blocks of a document run one after the other in one directory,
+//! which contains `vectors`. A comment `<!-- $ COMMAND -->` runs a command that readers do not see. Words after
+//! `console` limit what is checked: with `varies`, only success counts; with `long`, the block is not run; with
+//! `needs=PROGRAM`, it is run if that program is installed; `elsewhere=TEST` names the test that runs it.
 #![allow(clippy::unwrap_used)]
 
 use std::{

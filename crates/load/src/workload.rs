@@ -133,7 +133,8 @@ pub struct Workload {
     /// One forged and one replayed frame are sent per this many packets, until a connection has carried 98 such frames;
     /// 0 sends none.
     pub bad_every: u64,
-    /// Whether the relay tells late packets from replayed ones in the wide window, as `sealwright serve` does by default.
+    /// Whether the relay tells late packets from replayed ones in the wide window, as `sealwright serve` does by
+    /// default.
     pub wide_window: bool,
     /// The seed of the random destinations and sizes.
     pub seed: u64,

@@ -16,15 +16,15 @@ pub trait Candidate {
     /// The name in the results.
     fn name(&self) -> &str;
 
-    /// Does the work `iterations` times and returns the time that it took, by a suitable clock: wall time around a loop, the
-    /// user time of a child process, or the time that another program printed.
+    /// Does the work `iterations` times and returns the time that it took, by a suitable clock: wall time around a
+    /// loop, the user time of a child process, or the time that another program printed.
     ///
     /// # Errors
     /// If the work fails; the comparison then ends with that error.
     fn run(&mut self, iterations: u64) -> io::Result<Duration>;
 
-    /// Changes what stays the same from sample to sample and affects the time, such as where buffers lie; called before every
-    /// round, untimed. Returns whether there was anything to change.
+    /// Changes what stays the same from sample to sample and affects the time, such as where buffers lie; called before
+    /// every round, untimed. Returns whether there was anything to change.
     ///
     /// # Errors
     /// If it fails; the comparison then ends with that error.
@@ -56,7 +56,8 @@ impl<F: FnMut()> Work<F> {
         Work { name: name.into(), work, counted: Counted::Wall }
     }
 
-    /// Uses the CPU time of the calling thread instead: for single-threaded work on a machine that is also used by others.
+    /// Uses the CPU time of the calling thread instead: for single-threaded work on a machine that is also used by
+    /// others.
     #[must_use]
     pub fn by_thread_cpu(self) -> Self {
         Work { counted: Counted::Cpu, ..self }

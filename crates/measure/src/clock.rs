@@ -121,8 +121,8 @@ pub struct ChildTime {
 
 /// Runs `command` to its end and returns the resources that this child process used.
 ///
-/// The kernel divides CPU time into user and system time according to where its timer tick finds the process. The sum is
-/// exact to the microsecond, but for a run of a few ticks (a tick is 1 to 10 ms) the division is coarse.
+/// The kernel divides CPU time into user and system time according to where its timer tick finds the process. The sum
+/// is exact to the microsecond, but for a run of a few ticks (a tick is 1 to 10 ms) the division is coarse.
 ///
 /// # Errors
 /// If the command cannot be started or waited for. An exit status that indicates failure is not an error: see

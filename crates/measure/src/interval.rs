@@ -333,8 +333,8 @@ impl Interval {
 }
 
 impl fmt::Display for Interval {
-    /// `12.30 [12.10, 12.50]`, with the requested precision (`{:.1}`) or 2 decimals; if there are too few samples, also the
-    /// coverage: `12.30 [12.10, 12.50] (75 %)`.
+    /// `12.30 [12.10, 12.50]`, with the requested precision (`{:.1}`) or 2 decimals; if there are too few samples, also
+    /// the coverage: `12.30 [12.10, 12.50] (75 %)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = f.precision().unwrap_or(2);
         write!(f, "{:.digits$} {}", self.median, self.ends(digits))

@@ -12,8 +12,8 @@ use crate::{
 
 /// How to measure. Start with [`Meter::quick`] or [`Meter::full`]; each of the other methods changes one setting.
 ///
-/// Every round runs one sample of each candidate, in an order that is shuffled each time: `A B C`, `B C A`, `C A B`, ...
-/// Neither a drifting clock rate nor the position in the round favours a candidate. Candidates are never run to
+/// Every round runs one sample of each candidate, in an order that is shuffled each time: `A B C`, `B C A`, `C A B`,
+/// ... Neither a drifting clock rate nor the position in the round favours a candidate. Candidates are never run to
 /// completion one after another.
 #[derive(Clone, Debug)]
 pub struct Meter {
@@ -51,8 +51,8 @@ pub enum Stage {
     Sample,
 }
 
-/// Warm-up ends when the median of every candidate's last few samples differs from that of the few before by at most this
-/// share.
+/// Warm-up ends when the median of every candidate's last few samples differs from that of the few before by at most
+/// this share.
 const STEADY: f64 = 0.03;
 
 /// A candidate whose memory was moved runs this fraction (one eighth) of a sample untimed before it is measured.
@@ -92,22 +92,22 @@ impl Meter {
         Meter { sample, ..self }
     }
 
-    /// The time budget of a comparison. Warm-up takes at most a tenth of it. The minimum number of rounds runs even if that
-    /// takes longer.
+    /// The time budget of a comparison. Warm-up takes at most a tenth of it. The minimum number of rounds runs even if
+    /// that takes longer.
     #[must_use]
     pub fn budget(self, budget: Duration) -> Meter {
         Meter { budget, warm_up: budget / 10, ..self }
     }
 
-    /// The comparison stops when the width of every candidate's interval is at most this share of its median. Fewer rounds than
-    /// [`FEWEST`](crate::FEWEST) never are enough for that.
+    /// The comparison stops when the width of every candidate's interval is at most this share of its median. Fewer
+    /// rounds than [`FEWEST`](crate::FEWEST) never are enough for that.
     #[must_use]
     pub fn width(self, width: f64) -> Meter {
         Meter { width, ..self }
     }
 
-    /// The minimum number of rounds, whatever the budget, and the maximum. With fewer than [`FEWEST`](crate::FEWEST) the intervals
-    /// decide nothing.
+    /// The minimum number of rounds, whatever the budget, and the maximum. With fewer than [`FEWEST`](crate::FEWEST)
+    /// the intervals decide nothing.
     #[must_use]
     pub fn rounds(self, fewest: usize, most: usize) -> Meter {
         Meter { rounds: (fewest.max(1), most.max(fewest).max(1)), ..self }
@@ -203,8 +203,8 @@ impl Run<'_> {
         Ok(found)
     }
 
-    /// Runs rounds that do not count until every candidate is stable, or a tenth of the budget is spent. Candidates with
-    /// fixed iterations (processes) run once, which is enough to fill caches.
+    /// Runs rounds that do not count until every candidate is stable, or a tenth of the budget is spent. Candidates
+    /// with fixed iterations (processes) run once, which is enough to fill caches.
     fn warm_up(&mut self, candidates: &mut [&mut dyn Candidate], iterations: &[u64]) -> io::Result<()> {
         let mut samples: Vec<Vec<f64>> = vec![Vec::new(); candidates.len()];
         let end = self.elapsed() + self.meter.warm_up;

@@ -48,8 +48,8 @@ impl Table {
         text
     }
 
-    /// CSV (RFC 4180): a header line, then one line for each row, with figures in full precision. A column with intervals
-    /// becomes three columns: the median, `low` and `high`.
+    /// CSV (RFC 4180): a header line, then one line for each row, with figures in full precision. A column with
+    /// intervals becomes three columns: the median, `low` and `high`.
     pub fn to_csv(&self) -> String {
         let wide: Vec<bool> = (0..self.columns.len())
             .map(|i| self.rows.iter().any(|row| matches!(row[i], Cell::Interval { .. })))
@@ -74,8 +74,8 @@ impl Table {
         serde_json::to_string_pretty(self).expect("strings and finite numbers are JSON")
     }
 
-    /// A `<table>` with caption and scopes, in which all text is escaped. Verdicts have the class `holds`, `does-not-hold` or
-    /// `cannot-be-told`, and gaps `empty`.
+    /// A `<table>` with caption and scopes, in which all text is escaped. Verdicts have the class `holds`,
+    /// `does-not-hold` or `cannot-be-told`, and gaps `empty`.
     pub fn to_html(&self) -> String {
         let mut html = format!("<table>\n<caption>{}</caption>\n<thead>\n<tr>", escape(&self.title));
         for column in &self.columns {

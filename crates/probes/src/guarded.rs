@@ -58,8 +58,8 @@ impl Guarded {
     }
 
     fn part(&mut self, offset: usize, len: usize) -> &mut [u8] {
-        // SAFETY: callers checked that the bytes lie between the guards, where memory is readable and writable and was zeroed by
-        // the system; the borrow of `self` keeps other slices of it away.
+        // SAFETY: callers checked that the bytes lie between the guards, where memory is readable and writable and was
+        // zeroed by the system; the borrow of `self` keeps other slices of it away.
         unsafe { std::slice::from_raw_parts_mut(self.first.as_ptr().wrapping_add(offset), len) }
     }
 

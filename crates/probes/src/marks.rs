@@ -17,8 +17,8 @@ const DEFINED: usize = 0x4d43_0002;
 fn request(number: usize, a: usize, b: usize) -> usize {
     let words = [number, a, b, 0, 0, 0];
     let mut result = 0_usize;
-    // SAFETY: the rotations of rdi add up to 128 bits and `xchg rbx, rbx` changes nothing, so a processor runs through; valgrind
-    // knows the sequence, reads the six words at rax, and puts its answer into rdx.
+    // SAFETY: the rotations of rdi add up to 128 bits and `xchg rbx, rbx` changes nothing, so a processor runs through;
+    // valgrind knows the sequence, reads the six words at rax, and puts its answer into rdx.
     unsafe {
         std::arch::asm!(
             "rol rdi, 3",

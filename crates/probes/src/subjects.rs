@@ -28,7 +28,8 @@ const fn of(name: &'static str, key_len: usize, make: fn(Isa, &[u8]) -> Box<dyn 
     Subject { name, key_len, whole_blocks: false, make }
 }
 
-/// Every suite that has a number, and every other authenticated mode of the library. Not constants: each program would compile them again.
+/// Every suite that has a number, and every other authenticated mode of the library. Not constants: each program would
+/// compile them again.
 pub static SUBJECTS: &[Subject] = &[
     of("aes-128-gcm", 16, |isa, key| Suite::Aes128Gcm.aead_at(isa, key).expect(FITS)),
     of("aes-256-gcm", 32, |isa, key| Suite::Aes256Gcm.aead_at(isa, key).expect(FITS)),

@@ -1,5 +1,5 @@
-//! The kernels under valgrind with undefined secrets, as this profile compiles them. `cargo xtask constant-time` does the same with
-//! the release build.
+//! The kernels under valgrind with undefined secrets, as this profile compiles them. `cargo xtask constant-time` does
+//! the same with the release build.
 #![allow(clippy::unwrap_used)]
 
 use std::process::Command;

@@ -1,8 +1,9 @@
-//! Every kernel between guard pages: texts of every length to 1100 bytes that end where the upper guard begins, texts that begin
-//! where the lower one ends, and texts at every alignment. A kernel that reads or writes a byte too far ends the process.
+//! Every kernel between guard pages: texts of every length to 1100 bytes that end where the upper guard begins, texts
+//! that begin where the lower one ends, and texts at every alignment. A kernel that reads or writes a byte too far ends
+//! the process.
 //!
-//! `SEALWRIGHT_GUARDS=all` runs every length in every place, and `SEALWRIGHT_GUARDS=2/8` the second of eight parts of that; else each
-//! length is at the upper guard and in one place of the others in turn.
+//! `SEALWRIGHT_GUARDS=all` runs every length in every place, and `SEALWRIGHT_GUARDS=2/8` the second of eight parts of
+//! that; else each length is at the upper guard and in one place of the others in turn.
 #![allow(clippy::unwrap_used)]
 
 use std::{env, os::unix::process::ExitStatusExt, process::Command};

@@ -94,8 +94,8 @@ fn nonces_of_other_lengths_are_other_nonces() {
     });
 }
 
-/// Of a nonce of 2^29 bytes GHASH takes the length in bits, 2^32, as 64 bits. All its bytes are zero, so that the counter begins
-/// at that length times h, which needs no other GHASH to know.
+/// Of a nonce of 2^29 bytes GHASH takes the length in bits, 2^32, as 64 bits. All its bytes are zero, so that the
+/// counter begins at that length times h, which needs no other GHASH to know.
 #[test]
 fn the_length_of_a_nonce_has_64_bits() {
     let key = [7; 16];

@@ -7,7 +7,8 @@ use std::{collections::BTreeSet, process::Command};
 
 use sealwright_transcripts::skipped;
 
-/// The questions whose times differ: level, mode and what is asked. Nothing if the machine was too busy for one of them.
+/// The questions whose times differ: level, mode and what is asked. Nothing if the machine was too busy for one of
+/// them.
 fn differ() -> Option<BTreeSet<String>> {
     let level = sealwright::Isa::best().name();
     let run = Command::new(env!("CARGO_BIN_EXE_timing")).args(["1000", level]).output().unwrap();

@@ -15,9 +15,9 @@ pub(crate) fn share_of(address: IpAddr) -> IpAddr {
 
 /// The address of a client: the number of its session, and the generation of the number.
 ///
-/// A number can pass from one client to another. Its generation then changes, so that a frame for the former owner never
-/// reaches its successor: within one run of a relay no pair of number and generation is used twice, and each run starts
-/// at a random generation. An address is the first 8 bytes of a frame's payload.
+/// A number can pass from one client to another. Its generation then changes, so that a frame for the former owner
+/// never reaches its successor: within one run of a relay no pair of number and generation is used twice, and each run
+/// starts at a random generation. An address is the first 8 bytes of a frame's payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Address {

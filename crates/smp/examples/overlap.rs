@@ -34,7 +34,8 @@ fn run((kernel, size): (&str, u32), settings: &[&str], mshrs: usize) -> Result<S
     Ok(report.stats)
 }
 
-/// A row for each scheme: what `cell` makes of the runs with 1, 2, 4 and 8 registers, of those in the clear, and of its name.
+/// A row for each scheme: what `cell` makes of the runs with 1, 2, 4 and 8 registers, of those in the clear, and of its
+/// name.
 fn rows(work: (&str, u32), kind: &str) -> Result<(), Failed> {
     let kind_setting = format!("interconnect.kind={kind}");
     let all = |settings: &[&str]| -> Result<Vec<Stats>, Failed> {

@@ -111,9 +111,9 @@ pub fn columns(base: &Config) -> Vec<Column> {
 /// lines.
 const STEP: u64 = 13;
 
-/// Runs every attack against every column on all cores, with `strikes` strikes, each in a run of its own and at the first
-/// chance from a transfer on: `at`, and 13 transfers later each. Columns are the inner order. Where `base` names a scheme,
-/// only its columns are run.
+/// Runs every attack against every column on all cores, with `strikes` strikes, each in a run of its own and at the
+/// first chance from a transfer on: `at`, and 13 transfers later each. Columns are the inner order. Where `base` names
+/// a scheme, only its columns are run.
 ///
 /// # Errors
 /// When a run fails.
@@ -125,8 +125,9 @@ pub fn run(base: &Config, kernel: Kernel, at: u64, strikes: u64) -> Result<Vec<C
     cells(&Attack::ALL, &columns, kernel, at, strikes)
 }
 
-/// Runs every attack on memory against every protection of memory, as [`run`] does on the bus, which is protected as `base` says:
-/// `base` with small caches, so that lines come from memory again and again. A cell's scheme is the protection's name.
+/// Runs every attack on memory against every protection of memory, as [`run`] does on the bus, which is protected as
+/// `base` says: `base` with small caches, so that lines come from memory again and again. A cell's scheme is the
+/// protection's name.
 ///
 /// # Errors
 /// When a run fails.

@@ -1,4 +1,5 @@
-//! Processors on a bus put off what they hit until somebody looks, but not where values are checked: both count the same.
+//! Processors on a bus put off what they hit until somebody looks, but not where values are checked: both count the
+//! same.
 #![allow(clippy::unwrap_used)]
 
 use sealwright_smp::{
@@ -21,7 +22,8 @@ fn counted(mut machine: Machine, checked: bool) -> String {
     machine.stats().json().to_string()
 }
 
-/// Hits, misses, shared lines, locks, barriers and bounds of the region of interest, at random; each processor ends at its own time.
+/// Hits, misses, shared lines, locks, barriers and bounds of the region of interest, at random; each processor ends at
+/// its own time.
 fn program(node: u64, processors: u64, seed: u64) -> Box<dyn Source> {
     let mut x = seed * 77 + node * 1_000_003 + 1;
     let mut below = move |most: u64| {

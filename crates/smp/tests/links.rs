@@ -1,5 +1,5 @@
-//! A ring or mesh of links with a directory: values and invariants, the time of each hop, protection of each link, and what an
-//! attacker on a link can do.
+//! A ring or mesh of links with a directory: values and invariants, the time of each hop, protection of each link, and
+//! what an attacker on a link can do.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -54,7 +54,8 @@ fn kernels_give_the_right_results_with_every_number_of_nodes() {
 
 #[test]
 fn a_line_from_memory_takes_the_time_of_its_hops() {
-    // Issue 2; the request's byte cycle and two hops of 4 (10); look-up 6; memory 160; 72 bytes at 16 a cycle and two hops (13); hit 4
+    // Issue 2; the request's byte cycle and two hops of 4 (10); look-up 6; memory 160; 72 bytes at 16 a cycle and two
+    // hops (13); hit 4
     let far = [(Operation::Load, 3 * 64)];
     let clear = alone(&far, &[]);
     assert_eq!(clear.number("cycles"), f64::from(2 + 9 + 6 + 160 + 13 + 4));
@@ -65,7 +66,8 @@ fn a_line_from_memory_takes_the_time_of_its_hops() {
     let near = alone(&[(Operation::Load, 4 * 64)], &[]);
     assert_eq!(near.number("cycles"), f64::from(2 + 6 + 160 + 5 + 4));
     assert_eq!(near.number("links.messages"), 0.0);
-    // A packet is held at each hop until its MAC, a cycle behind it, is checked: GHASH 4 and 1; encryption takes a cycle
+    // A packet is held at each hop until its MAC, a cycle behind it, is checked: GHASH 4 and 1; encryption takes a
+    // cycle
     let ide = alone(&far, &["scheme.name=pcie-ide"]);
     let hop = |cycles: u32| 1 + cycles + 4 + (1 + 4 + 1);
     assert_eq!(ide.number("cycles"), f64::from(2 + 2 * hop(1) + 6 + 160 + 2 * hop(5) + 4));
@@ -114,7 +116,8 @@ fn requests_queue_at_a_home_that_is_busy() {
 
 #[test]
 fn homes_turn_to_messages_in_the_order_of_arrival() {
-    // Lines 0 and 8 have one home, node 0. Node 4 is four hops away and asks first; what node 1 asks a little later is there before.
+    // Lines 0 and 8 have one home, node 0. Node 4 is four hops away and asks first; what node 1 asks a little later is
+    // there before.
     let load = |line: u64, gap| vec![Access { address: line * 64, value: 0, gap, kind: Operation::Load, size: 8 }];
     let stats = |far: Vec<Access>, near: Vec<Access>| {
         let mut sources: Vec<Box<dyn Source>> = (0..8).map(|_| Box::new(Steps(Vec::new())) as _).collect();
@@ -271,7 +274,8 @@ fn schemes_that_need_a_bus_say_so() {
     assert!(matches!(report.result, Some(Ok(_))), "{:?}", report.outcome);
 }
 
-/// A MAC for each flit of four slots, and lines of nine slots: a line waits for the third MAC, and each of the three takes its bytes.
+/// A MAC for each flit of four slots, and lines of nine slots: a line waits for the third MAC, and each of the three
+/// takes its bytes.
 #[test]
 fn lines_longer_than_an_epoch_have_several_macs() {
     for kind in ["bus", "ring", "mesh"] {

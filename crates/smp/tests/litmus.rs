@@ -1,6 +1,6 @@
-//! Litmus tests: small programs on two lines, in every order that the protocols allow. What sequential consistency forbids never
-//! comes up where a processor waits for each line, or for all of them at a fence, and what is allowed does. Where misses overlap
-//! without a fence, what weak ordering allows comes up.
+//! Litmus tests: small programs on two lines, in every order that the protocols allow. What sequential consistency
+//! forbids never comes up where a processor waits for each line, or for all of them at a fence, and what is allowed
+//! does. Where misses overlap without a fence, what weak ordering allows comes up.
 #![allow(clippy::unwrap_used)]
 
 mod model;
@@ -41,8 +41,8 @@ impl Step {
 }
 
 impl Moment {
-    /// Takes in what became of `line`: accesses that were done. Those that joined follow in the program's order, on the same data; a
-    /// store may have to ask anew.
+    /// Takes in what became of `line`: accesses that were done. Those that joined follow in the program's order, on the
+    /// same data; a store may have to ask anew.
     fn settle(mut self, programs: &[&[Step]], line: usize) -> Moment {
         let mut loads = std::mem::take(&mut self.lines[line].loads);
         for (node, program) in programs.iter().enumerate() {
@@ -151,8 +151,9 @@ fn outcomes(protocol: Protocol, programs: &[&[Step]], evicts: bool, mshrs: usize
     found
 }
 
-/// Tries a program under every protocol: as it is where a processor waits for each line, and with a fence between all steps where
-/// misses overlap. Neither gives `forbidden`, both give what is allowed. Misses that overlap without a fence give both, if `weak`.
+/// Tries a program under every protocol: as it is where a processor waits for each line, and with a fence between all
+/// steps where misses overlap. Neither gives `forbidden`, both give what is allowed. Misses that overlap without a
+/// fence give both, if `weak`.
 fn litmus(name: &str, programs: &[&[Step]], evicts: bool, forbidden: &[u8], allowed: &[&[u8]], weak: bool) {
     let fenced = |program: &&[Step]| program.iter().flat_map(|step| [Fence, *step]).collect::<Vec<_>>();
     let fenced: Vec<Vec<Step>> = programs.iter().map(fenced).collect();

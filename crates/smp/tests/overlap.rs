@@ -1,4 +1,5 @@
-//! Misses that overlap: the time that they take, what joins a line under way, what waits for all of them, and that results stay right.
+//! Misses that overlap: the time that they take, what joins a line under way, what waits for all of them, and that
+//! results stay right.
 #![allow(clippy::unwrap_used)]
 
 mod common;

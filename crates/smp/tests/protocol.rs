@@ -1,5 +1,5 @@
-//! The protocols' tables, checked exhaustively: every interleaving of two and of three nodes that load, store and evict one
-//! line, under MOSI, MESI and MOESI.
+//! The protocols' tables, checked exhaustively: every interleaving of two and of three nodes that load, store and evict
+//! one line, under MOSI, MESI and MOESI.
 //!
 //! Checked in every state that can be reached: no event without a transition, one owner, no copy beside a
 //! modified one, no stale copy that could be read, no state from which the nodes cannot come to rest.

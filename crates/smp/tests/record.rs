@@ -66,7 +66,8 @@ fn a_program_with_threads_is_recorded_and_runs_in_the_machine() {
     assert!(matches!(recording.run(&mut |_| {}), Err(RecordError::Exists(_))), "a trace is not replaced unasked");
 
     let trace = Trace::find(&recording.prefix).unwrap();
-    // The first thread raises semaphores as it makes them, and waits for others: no semaphore goes on with the count of an earlier one
+    // The first thread raises semaphores as it makes them, and waits for others: no semaphore goes on with the count of
+    // an earlier one
     let (raised, awaited) = (objects(&trace, 0, Operation::Post), objects(&trace, 0, Operation::Wait));
     assert!(raised.len() >= 5 && awaited.len() == 4, "{raised:x?} {awaited:x?}");
     assert!(raised.is_disjoint(&awaited), "{raised:x?} {awaited:x?}");

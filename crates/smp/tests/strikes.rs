@@ -163,8 +163,8 @@ fn forged_commands_strike_every_kind_of_bus() {
     }
 }
 
-/// On an atomic bus nobody has a turn after a line that is lost. Who waits for a write-back of its own tries again and again, which
-/// is no progress.
+/// On an atomic bus nobody has a turn after a line that is lost. Who waits for a write-back of its own tries again and
+/// again, which is no progress.
 #[test]
 fn retries_alone_end_no_run() {
     let (told, heard) = mpsc::channel();

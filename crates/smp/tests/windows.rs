@@ -35,7 +35,8 @@ fn marker(window: u64) -> Vec<u8> {
     [&28u16.to_le_bytes()[..], &14u16.to_le_bytes(), &window.to_le_bytes()].concat()
 }
 
-/// Two threads with the same entries, divided at these entries. Each window's marker comes twice, as buffers begin with it.
+/// Two threads with the same entries, divided at these entries. Each window's marker comes twice, as buffers begin with
+/// it.
 fn written(folder: &Path, divided: &[(usize, u64)]) -> PathBuf {
     let all = entries();
     let mut out = Vec::new();
@@ -56,7 +57,8 @@ fn run(prefix: &Path, windows: &str) -> Result<sealwright_smp::Stats, String> {
     settings::run(&text).map(|report| report.stats).map_err(|error| error.to_string())
 }
 
-/// An instruction counts once, or once for each reference that it makes; none behind the last reference or new line counts.
+/// An instruction counts once, or once for each reference that it makes; none behind the last reference or new line
+/// counts.
 fn instructions() -> u64 {
     let (mut all, mut since, mut referred, mut line) = (0, 0, true, None);
     for entry in entries().chunks_exact(ENTRY) {

@@ -1,8 +1,8 @@
 //! Checks the transcripts in a folder: the commands that a user types and the exact output of the terminal.
 //!
-//! `$ ` starts a command for the shell. The lines below it are all that the command prints (standard output and standard error
-//! together). `? N` is its exit code if that is not 0. `# ` starts a comment; no line of output may start like that. `[..]`
-//! stands for any part of a line. Each file runs in an empty directory of its own.
+//! `$ ` starts a command for the shell. The lines below it are all that the command prints (standard output and
+//! standard error together). `? N` is its exit code if that is not 0. `# ` starts a comment; no line of output may
+//! start like that. `[..]` stands for any part of a line. Each file runs in an empty directory of its own.
 //!
 //! trycmd does the same, but would add about fifty crates and a minute to the build.
 //! `TRANSCRIPTS=write cargo test --test transcripts` rewrites the files; read the difference before you keep it.

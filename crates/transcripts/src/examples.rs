@@ -1,4 +1,5 @@
-//! Checks that every example in every help page works. The examples of a page run in order, in a folder prepared for that page.
+//! Checks that every example in every help page works. The examples of a page run in order, in a folder prepared for
+//! that page.
 
 use std::path::Path;
 
@@ -9,8 +10,8 @@ use crate::{Sandbox, have, terminal};
 pub struct Examples<'a> {
     /// The program's name.
     pub program: &'a str,
-    /// For some pages, a shell script that adds files to the folder. Every folder contains `letter.txt`, `photos`, `secret`,
-    /// `my.key` and `vectors`.
+    /// For some pages, a shell script that adds files to the folder. Every folder contains `letter.txt`, `photos`,
+    /// `secret`, `my.key` and `vectors`.
     pub prepared: &'a [(&'a str, &'a str)],
     /// Prepares the folder of every page.
     pub prepare: fn(&Sandbox),

@@ -1,5 +1,5 @@
-//! For tests: a temporary folder to run programs in ([`Sandbox`]), a replay of terminal transcripts ([`check`], [`terminal`]), and a
-//! search of memory ([`in_memory`]).
+//! For tests: a temporary folder to run programs in ([`Sandbox`]), a replay of terminal transcripts ([`check`],
+//! [`terminal`]), and a search of memory ([`in_memory`]).
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod check;
@@ -72,8 +72,8 @@ impl Sandbox {
         command
     }
 
-    /// The same for a test that sends signals: the program heeds them even if this test was started with signals ignored, as
-    /// by `nohup` or in the background of a script.
+    /// The same for a test that sends signals: the program heeds them even if this test was started with signals
+    /// ignored, as by `nohup` or in the background of a script.
     pub fn heeding_signals(&self, program: &str) -> Command {
         let mut command = Command::new("env");
         command.arg("--default-signal=HUP,INT,QUIT,TERM").arg(binaries().join(program));
@@ -201,8 +201,8 @@ pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// Says that a test, or a part of it, cannot run here: `cargo xtask` counts it, as it names a file for it in `SEALWRIGHT_SKIPPED`. What
-/// a test prints that passes is not shown.
+/// Says that a test, or a part of it, cannot run here: `cargo xtask` counts it, as it names a file for it in
+/// `SEALWRIGHT_SKIPPED`. What a test prints that passes is not shown.
 ///
 /// # Panics
 /// If the file cannot be written.
@@ -216,8 +216,8 @@ pub fn skipped(why: impl Display) {
     }
 }
 
-/// Runs a program whose file this test has written. Processes that other tests started meanwhile hold that file open until they run their own
-/// program, and so long it cannot be run.
+/// Runs a program whose file this test has written. Processes that other tests started meanwhile hold that file open
+/// until they run their own program, and so long it cannot be run.
 ///
 /// # Panics
 /// If it cannot be run for another reason.

@@ -13,7 +13,8 @@ pub const WANTED: usize = 16;
 /// Bytes of memory that are read at a time.
 const PIECE: usize = 1 << 16;
 
-/// How often the bytes are in memory that can be written. They are given inverted, so that the search does not find itself.
+/// How often the bytes are in memory that can be written. They are given inverted, so that the search does not find
+/// itself.
 ///
 /// # Panics
 /// If the memory cannot be read.

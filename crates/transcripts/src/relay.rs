@@ -13,7 +13,8 @@ use serde_json::Value;
 
 use crate::Sandbox;
 
-/// A relay under test: `sealwright serve` with a trial configuration in a [`Sandbox`], started in the same way as by systemd.
+/// A relay under test: `sealwright serve` with a trial configuration in a [`Sandbox`], started in the same way as by
+/// systemd.
 #[derive(Debug)]
 pub struct TrialRelay {
     /// The process.

@@ -25,8 +25,8 @@ pub fn replay(transcript: &str, directory: &Path) -> String {
     out
 }
 
-/// The output and the exit code of a command. `sealwright` is the program under test. There is no terminal, and settings of
-/// the environment do not apply.
+/// The output and the exit code of a command. `sealwright` is the program under test. There is no terminal, and
+/// settings of the environment do not apply.
 pub fn shell(command: &str, directory: &Path) -> (String, i32) {
     let path = format!("{}:{}", crate::binaries().display(), std::env::var("PATH").unwrap());
     let output = Command::new("setsid")

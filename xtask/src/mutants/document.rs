@@ -22,7 +22,8 @@ pub(super) fn rows(document: &str) -> Vec<Vec<String>> {
     document.lines().filter_map(words).collect()
 }
 
-/// The changes that the document explains, and how many of a name: lines that begin with `` * `NAME` `` or `` * 2 `NAME` ``.
+/// The changes that the document explains, and how many of a name: lines that begin with `` * `NAME` `` or `` * 2
+/// `NAME` ``.
 pub(super) fn explained(document: &str) -> BTreeMap<String, usize> {
     let mut explained = BTreeMap::new();
     // A reason may begin on the line behind a long name.

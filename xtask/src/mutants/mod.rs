@@ -177,8 +177,8 @@ impl std::fmt::Display for Score {
     }
 }
 
-/// Runs the tool on a copy of the sources, which stands in the same place each time: what was built there is of use again, and
-/// what is interrupted leaves the sources as they are.
+/// Runs the tool on a copy of the sources, which stands in the same place each time: what was built there is of use
+/// again, and what is interrupted leaves the sources as they are.
 fn score(steps: &Steps, wanted: &Wanted) -> Result<Score, String> {
     let home = steps.target().join("mutants");
     let tree = home.join("tree");
@@ -253,7 +253,8 @@ fn read(wanted: &Wanted, lists: &Path) -> Result<Score, String> {
     Ok(of(""))
 }
 
-/// The files of the repository, as they are in the worktree. A file that is the same stays, and so does what was built of it.
+/// The files of the repository, as they are in the worktree. A file that is the same stays, and so does what was built
+/// of it.
 fn copy(root: &Path, tree: &Path) -> Result<(), String> {
     let list = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])

@@ -18,13 +18,13 @@ pub(super) enum Place {
     Body(usize),
     /// Behind the pattern of an arm that ends here: a condition that holds while the change is not made.
     Arm(usize),
-    /// In place of this expression: itself, or its text with the change. It is so large that a change of an operator in it means
-    /// the same as one in the whole file, for all orders in which operators bind.
+    /// In place of this expression: itself, or its text with the change. It is so large that a change of an operator in
+    /// it means the same as one in the whole file, for all orders in which operators bind.
     Expression(usize, usize),
 }
 
-/// The places of those changes of a file that can be chosen. Of constants, and of code that the compiler runs, none can; of
-/// conditions with a `let` beside the operator neither.
+/// The places of those changes of a file that can be chosen. Of constants, and of code that the compiler runs, none
+/// can; of conditions with a `let` beside the operator neither.
 pub(super) fn places(text: &str, changes: &[Change]) -> Result<BTreeMap<usize, Place>, String> {
     let file = syn::parse_file(text).map_err(|error| error.to_string())?;
     let mut wanted = BTreeMap::<_, Vec<usize>>::new();

@@ -15,7 +15,8 @@ pub(super) struct Program {
     pub(super) folder: PathBuf,
 }
 
-/// What the compiler does not accept: an error with the bytes of the files that it is about, those it is mainly about first.
+/// What the compiler does not accept: an error with the bytes of the files that it is about, those it is mainly about
+/// first.
 pub(super) struct Fault {
     pub(super) said: String,
     pub(super) places: Vec<(String, Range<usize>)>,

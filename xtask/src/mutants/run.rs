@@ -47,7 +47,8 @@ fn run_one(program: &Program, names: &[String], change: Option<usize>, end: Inst
     let mut command = Command::new(&program.program);
     // Two changes are tried at a time, each in one thread; then a test's name also comes before it begins.
     command.args(names).current_dir(&program.folder).env("RUST_TEST_THREADS", "1").process_group(0);
-    // Kernels without optimization that choose between changes have variables by the hundred, each with a place of its own.
+    // Kernels without optimization that choose between changes have variables by the hundred, each with a place of its
+    // own.
     command.env("RUST_MIN_STACK", (64 << 20).to_string());
     command.env("CARGO_MANIFEST_DIR", &program.folder).stdin(Stdio::null()).stderr(Stdio::null());
     match change {

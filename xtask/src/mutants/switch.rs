@@ -7,8 +7,8 @@ use super::{changes::Change, places::Place};
 /// The number of the change that the program makes; without it, it makes none.
 pub(super) const VARIABLE: &str = "SEALWRIGHT_XTASK_CHANGE";
 
-/// A module for the root of the crate, with the function that the choices call: of `count` changes from `first` on, the one that
-/// is made, from 1 on, or 0. The variable is read once.
+/// A module for the root of the crate, with the function that the choices call: of `count` changes from `first` on, the
+/// one that is made, from 1 on, or 0. The variable is read once.
 pub(super) const MODULE: &str = r#"
 #[doc(hidden)]
 #[allow(warnings)]
@@ -40,7 +40,8 @@ pub(super) struct Switched {
     pub(super) text: String,
     /// The changes in the order of their numbers, the first of which the caller gave.
     pub(super) order: Vec<usize>,
-    /// Which bytes of the text only serve which changes, in the order of the text; those of a place come with all of its changes.
+    /// Which bytes of the text only serve which changes, in the order of the text; those of a place come with all of
+    /// its changes.
     pub(super) parts: Vec<(Range<usize>, Vec<usize>)>,
 }
 

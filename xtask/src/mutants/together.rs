@@ -61,7 +61,8 @@ impl Outcome {
     }
 }
 
-/// What hung did so because of its change only if the tests, in the same place at the same time, end without it in half the time.
+/// What hung did so because of its change only if the tests, in the same place at the same time, end without it in half
+/// the time.
 fn if_it_hangs(ended: Ended, unchanged: impl FnOnce() -> Result<usize, String>) -> Ended {
     match ended {
         Ended::Hung => unchanged().map_or_else(|why| Ended::NotRun(format!("it hangs, and {why}")), |_| Ended::Hung),
@@ -85,7 +86,8 @@ pub(super) struct Bench {
 }
 
 impl Bench {
-    /// For the package, its folder below the tree, the words for cargo-mutants that say which changes, and those for `cargo test`.
+    /// For the package, its folder below the tree, the words for cargo-mutants that say which changes, and those for
+    /// `cargo test`.
     pub(super) fn new(
         [tree, target]: [&Path; 2],
         [package, folder]: [&str; 2],
@@ -227,8 +229,8 @@ impl Bench {
         of.map(|(index, change)| (index, change.clone())).unzip()
     }
 
-    /// Builds the programs with all changes; those which the compiler does not accept go to those that are built alone. The changes
-    /// come in the order of their numbers.
+    /// Builds the programs with all changes; those which the compiler does not accept go to those that are built alone.
+    /// The changes come in the order of their numbers.
     fn all(
         &self,
         mut chosen: BTreeMap<usize, Place>,

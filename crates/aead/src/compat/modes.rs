@@ -191,7 +191,8 @@ impl OcbTag for U16 {
     const LEN: TagLen = TagLen::T16;
 }
 
-/// GCM over the cipher `C` ([`Aes128`], [`Aes192`], [`Aes256`], `Serpent`), with nonces of `N` bytes, 1 or more, and tags of `T`.
+/// GCM over the cipher `C` ([`Aes128`], [`Aes192`], [`Aes256`], `Serpent`), with nonces of `N` bytes, 1 or more, and
+/// tags of `T`.
 ///
 /// ```
 /// use sealwright::compat::{Aes256Gcm, aead::{self, Aead, KeyInit}};
@@ -211,7 +212,8 @@ pub type Aes128Gcm = AesGcm<Aes128, U12>;
 /// AES-256-GCM with nonces of 96 bits and tags of 128.
 pub type Aes256Gcm = AesGcm<Aes256, U12>;
 
-/// OCB3 over the cipher `C` ([`Aes128`], [`Aes192`], [`Aes256`], `Serpent`), with nonces of `N` bytes, 1 to 15, and tags of `T`.
+/// OCB3 over the cipher `C` ([`Aes128`], [`Aes192`], [`Aes256`], `Serpent`), with nonces of `N` bytes, 1 to 15, and
+/// tags of `T`.
 ///
 /// ```
 /// use sealwright::compat::{Aes128, Ocb3, aead::{self, AeadInOut, KeyInit}};

@@ -1,5 +1,5 @@
-//! Galois Substitution Counter Mode (El-Fotouh and Diepold, "The Analysis of Galois Substitution Counter Mode", 2009): GCM for
-//! very many clients, each with a key of 32 bytes.
+//! Galois Substitution Counter Mode (El-Fotouh and Diepold, "The Analysis of Galois Substitution Counter Mode", 2009):
+//! GCM for very many clients, each with a key of 32 bytes.
 //!
 //! The block cipher is AES2S ([`aes2s`]). The clients of a cluster share its key schedule; each client replaces two of
 //! the round keys with its own. A counter block is a nonce of 12 bytes (the paper's nonce of 4 and its IV of 8)

@@ -101,7 +101,8 @@ impl Simd for Avx512 {
     }
     #[inline(always)]
     fn load_block_partial(self, bytes: &[u8]) -> X4 {
-        // SAFETY: the mask lets no byte beyond the slice be touched, nor one behind the first 16; the token proves the level.
+        // SAFETY: the mask lets no byte beyond the slice be touched, nor one behind the first 16; the token proves the
+        // level.
         X4(unsafe {
             let block = _mm_maskz_loadu_epi8(first_bytes(bytes.len()) as u16, bytes.as_ptr().cast());
             _mm512_zextsi128_si512(block)

@@ -3,8 +3,8 @@
 //! A computation is written once as a [`Kernel`] over the traits [`Simd`] and [`Reg`]; [`Isa::run`] compiles it for the
 //! instruction set of this machine. Kernels are safe code:
 //!
-//! * A [`Simd`] token is made only in this module, after the instructions were detected: [`Isa`] is opaque, and `Isa::run`
-//!   enters a level only with an `Isa` that detection returned.
+//! * A [`Simd`] token is made only in this module, after the instructions were detected: [`Isa`] is opaque, and
+//!   `Isa::run` enters a level only with an `Isa` that detection returned.
 //! * A register can be made only from a token.
 //! * So the holder of a token or of a register has proof that the instructions exist, and every method is safe to call.
 //!

@@ -1,9 +1,9 @@
-//! What is left of secrets in memory once their owners are dropped: a child process uses a mode and drops it, and this process
-//! reads the child's memory (`/proc/PID/mem`) and searches it for round keys, powers of h and texts. Nothing that is searched for
-//! is computed in the child, except by the library.
+//! What is left of secrets in memory once their owners are dropped: a child process uses a mode and drops it, and this
+//! process reads the child's memory (`/proc/PID/mem`) and searches it for round keys, powers of h and texts. Nothing
+//! that is searched for is computed in the child, except by the library.
 //!
-//! The stack is counted by itself: compilers leave copies of registers in dead frames. While a key is in use they are there, and
-//! must be gone with it.
+//! The stack is counted by itself: compilers leave copies of registers in dead frames. While a key is in use they are
+//! there, and must be gone with it.
 //!
 //! Round keys 0 and 1 of AES-256 are the key itself, which is the caller's; the search begins with round key 2.
 #![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs)]
@@ -367,8 +367,8 @@ fn judge(case: &str) -> bool {
     let wanted = Wanted::of(case);
     let [alive, dropped] = ["alive", "dropped"].map(|stage| child.search_at(stage, &wanted.keys, &wanted.texts));
     child.end();
-    // What has no key schedule to search for is found by its text, and only the search for plain round keys needs them in memory as
-    // they are: in bit slices they are not.
+    // What has no key schedule to search for is found by its text, and only the search for plain round keys needs them
+    // in memory as they are: in bit slices they are not.
     let visible = alive.keys > 0 || !wanted.must_be_seen;
     let clean = dropped.keys == 0 && dropped.texts == 0 && dropped.stack == 0;
     let clean_in_use = !wanted.only_on_stack || alive.keys == 0 && alive.texts == 0;

@@ -1,4 +1,5 @@
-//! What is searched for: keys and texts of a case, computed here by other means than the mode's own where there are any.
+//! What is searched for: keys and texts of a case, computed here by other means than the mode's own where there are
+//! any.
 
 use std::collections::HashSet;
 
@@ -83,7 +84,8 @@ fn hash_df(input: &[&[u8]]) -> [u8; 55] {
     [block(1), block(2)].concat()[..55].try_into().unwrap()
 }
 
-/// The key that a mode derives for the message of nonce 01 01 .. and associated data `ad`, by other means than the mode's own.
+/// The key that a mode derives for the message of nonce 01 01 .. and associated data `ad`, by other means than the
+/// mode's own.
 fn message_key(case: &str, key: &[u8; 32]) -> Option<Vec<u8>> {
     let aes = raw::aes(Isa::best(), key).unwrap();
     let encrypt = |block: u128| {

@@ -83,7 +83,8 @@ impl Core {
     /// `functions` must be null, or OpenSSL's terminated list of functions.
     pub(super) unsafe fn of(handle: *const c_void, mut functions: *const Dispatch) -> Core {
         let mut core = Core { handle, new: None, set: None };
-        // SAFETY: the list ends with the number 0, behind which nothing is looked at; each function is what its number says.
+        // SAFETY: the list ends with the number 0, behind which nothing is looked at; each function is what its number
+        // says.
         unsafe {
             while !functions.is_null() && (*functions).id != 0 {
                 let function = (*functions).function;

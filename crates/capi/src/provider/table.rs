@@ -76,7 +76,8 @@ unsafe extern "C" fn update(
     input: *const c_uchar,
     len: usize,
 ) -> c_int {
-    // SAFETY: OpenSSL passes a context of `new`, `len` bytes at `input` and `room` at `out`, which may be the same place.
+    // SAFETY: OpenSSL passes a context of `new`, `len` bytes at `input` and `room` at `out`, which may be the same
+    // place.
     guarded(|| unsafe {
         let cipher = &mut *context;
         *written = 0;

@@ -68,8 +68,8 @@ fn judge(isa: Isa, name: &str, planted: bool, case: impl FnOnce()) -> usize {
     usize::from(!right)
 }
 
-/// Key set-up, sealing, opening, and opening with a wrong tag, under nonces of every kind that the mode takes: where GCM hashes one, the
-/// counter is secret too.
+/// Key set-up, sealing, opening, and opening with a wrong tag, under nonces of every kind that the mode takes: where
+/// GCM hashes one, the counter is secret too.
 fn sealed_and_opened(isa: Isa, subject: &Subject) {
     let aead = (subject.make)(isa, &hidden(subject.key_len, 1));
     let usual = aead.nonce_len();

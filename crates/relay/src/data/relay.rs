@@ -94,7 +94,8 @@ impl Relay {
     /// `index % tables`, slot `index / tables`.
     ///
     /// # Errors
-    /// When the relay cannot listen at the address or at those for datagrams, or the system gives no thread or descriptor.
+    /// When the relay cannot listen at the address or at those for datagrams, or the system gives no thread or
+    /// descriptor.
     ///
     /// # Panics
     /// When there is no table, or no such node.
@@ -197,8 +198,8 @@ impl Relay {
         self.shared.connections.load(Ordering::Relaxed)
     }
 
-    /// Lets worker `shard` change sessions `slots` of its table, and waits for it. They lose their connections, and each
-    /// is bound to the connection of its next authentic frame.
+    /// Lets worker `shard` change sessions `slots` of its table, and waits for it. They lose their connections, and
+    /// each is bound to the connection of its next authentic frame.
     ///
     /// # Errors
     /// When the relay has stopped.

@@ -39,8 +39,8 @@ pub fn bytes_per_session(records: &Memory, settings: &Settings) -> f64 {
 }
 
 impl Config {
-    /// Checks everything that can be checked without serving: certificates and keys too, and the memory. Returns how many
-    /// connections there is room for.
+    /// Checks everything that can be checked without serving: certificates and keys too, and the memory. Returns how
+    /// many connections there is room for.
     ///
     /// # Errors
     /// What is wrong.

@@ -23,12 +23,12 @@ const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 /// Names of the files that `init` writes for the authority and the relay.
 const OWN: [&str; 2] = ["authority", "relay"];
 
-/// Writes a configuration `relay.toml` with all files that it names, and `NAME.toml` for each client, into a new folder: all of
-/// it, or there is no folder.
+/// Writes a configuration `relay.toml` with all files that it names, and `NAME.toml` for each client, into a new
+/// folder: all of it, or there is no folder.
 ///
 /// # Errors
-/// If a name cannot be that of a client or of a host, or two clients would have the same files ([`InitError::is_usage`]); when
-/// the folder exists or cannot be written.
+/// If a name cannot be that of a client or of a host, or two clients would have the same files
+/// ([`InitError::is_usage`]); when the folder exists or cannot be written.
 pub fn init(folder: &Path, hosts: &[String], clients: &[String]) -> Result<(), InitError> {
     check_clients(clients)?;
     hosts.iter().try_for_each(|host| check_host(host))?;

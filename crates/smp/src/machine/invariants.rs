@@ -104,8 +104,8 @@ fn invariants(line: u64, caches: &Caches, memory: &Memory, cycle: Cycle) -> Resu
     Ok(())
 }
 
-/// The bytes at `address` as `node` has them, if there is one and it has a copy of the line; else as the line's owner has
-/// them, else as memory has them.
+/// The bytes at `address` as `node` has them, if there is one and it has a copy of the line; else as the line's owner
+/// has them, else as memory has them.
 pub(super) fn read(node: Option<usize>, address: u64, out: &mut [u8], caches: &Caches, memory: &Memory) {
     let len = 1usize << caches.shift;
     let mut done = 0;

@@ -59,8 +59,8 @@ pub struct Recorded {
 const TICK: Duration = Duration::from_millis(5);
 
 impl Recording {
-    /// Runs the program to its end and keeps its trace; `tell` hears of the records so far. The program has this process's
-    /// standard streams.
+    /// Runs the program to its end and keeps its trace; `tell` hears of the records so far. The program has this
+    /// process's standard streams.
     ///
     /// # Errors
     /// When a tool is missing, the program fails to run under it, makes no thread, or files cannot be written.

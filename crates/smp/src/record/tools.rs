@@ -83,7 +83,8 @@ fn version(text: &str) -> Option<u32> {
     rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// Where compiled recorders are kept: a folder of the user's. `None` where the user has none; then they are compiled for one recording.
+/// Where compiled recorders are kept: a folder of the user's. `None` where the user has none; then they are compiled
+/// for one recording.
 pub fn cache() -> Option<PathBuf> {
     cache_of(|name| env::var_os(name).map(PathBuf::from))
 }

@@ -17,8 +17,8 @@ fn line(from: usize, to: usize) -> Message {
     Message::empty(Some(from), to)
 }
 
-/// The receiver's next mask is the encrypted ciphertext, which is there when the line is, whether its own mask is ready or not; the
-/// engine begins a line every 80 cycles.
+/// The receiver's next mask is the encrypted ciphertext, which is there when the line is, whether its own mask is ready
+/// or not; the engine begins a line every 80 cycles.
 #[test]
 fn a_receivers_next_mask_begins_when_the_line_arrives() {
     for scope in [Scope::Node, Scope::Pair] {
@@ -41,7 +41,8 @@ fn a_senders_next_mask_begins_when_the_one_before_is_ready() {
     }
 }
 
-/// A line is four blocks of 80 cycles, in a chain. Its header is one more, and so is what hides the chain's state in a MAC that travels.
+/// A line is four blocks of 80 cycles, in a chain. Its header is one more, and so is what hides the chain's state in a
+/// MAC that travels.
 #[test]
 fn a_mac_takes_the_blocks_that_are_charged() {
     for (charge, within, at_the_end) in [(Charge::Line, 320, 320), (Charge::All, 400, 480)] {

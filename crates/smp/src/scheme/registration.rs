@@ -139,8 +139,8 @@ macro_rules! parameters {
     };
 }
 
-/// Registers a scheme: name, summary, parameters, constructor; then, if it has other columns in the matrix of attacks than
-/// one of its own name, their names and settings.
+/// Registers a scheme: name, summary, parameters, constructor; then, if it has other columns in the matrix of attacks
+/// than one of its own name, their names and settings.
 macro_rules! register {
     ($name:literal, $summary:literal, $parameters:ty, $build:expr) => {
         register!($name, $summary, $parameters, $build, [$name: []]);

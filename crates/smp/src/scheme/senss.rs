@@ -1,4 +1,5 @@
-//! SENSS as its authors published it (Zhang et al., HPCA 2005): one chain of masks for the group, a MAC in the background.
+//! SENSS as its authors published it (Zhang et al., HPCA 2005): one chain of masks for the group, a MAC in the
+//! background.
 
 use super::{
     chain::{Charge, Mac, Scope, chained},

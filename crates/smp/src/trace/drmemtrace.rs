@@ -2,9 +2,9 @@
 //!
 //! Types are those of DynamoRIO's `trace_entry.h`, version 7 of the format. The reader uses loads, stores, instructions
 //! of every kind, and the markers of traced functions: with `-record_function` of
-//! `pthread_mutex_lock|1&pthread_mutex_unlock|1&pthread_barrier_wait|1` in that order (identifiers 0, 1, 2), locks and barriers are
-//! simulated. Markers of windows divide a trace, and can bound its region of interest. Everything else (encodings,
-//! prefetches, other markers) is ignored.
+//! `pthread_mutex_lock|1&pthread_mutex_unlock|1&pthread_barrier_wait|1` in that order (identifiers 0, 1, 2), locks and
+//! barriers are simulated. Markers of windows divide a trace, and can bound its region of interest. Everything else
+//! (encodings, prefetches, other markers) is ignored.
 
 use std::{
     collections::BTreeMap,

@@ -26,8 +26,8 @@ use crate::{
 pub enum Format {
     /// Sealwright's own: `PREFIX.T.smpt.zst` or `PREFIX.T.smpt`.
     Smpt,
-    /// DynamoRIO's final traces: `PREFIX.T.trace`, plain or with `.zip`, `.gz` or `.lz4`; or a folder as DynamoRIO writes
-    /// it, with one file a thread of any name that ends so.
+    /// DynamoRIO's final traces: `PREFIX.T.trace`, plain or with `.zip`, `.gz` or `.lz4`; or a folder as DynamoRIO
+    /// writes it, with one file a thread of any name that ends so.
     Drmemtrace,
     /// SynchroTraceGen's: `PREFIX.T.sigil` or `PREFIX.T.sigil.gz`.
     Synchro,
@@ -174,7 +174,8 @@ impl Trace {
         Trace { format: Format::Smpt, parts: threads.iter().enumerate().map(part).collect(), windows: None }
     }
 
-    /// The same trace with these windows as its region of interest. [`check`](Self::check) refuses those that it does not have.
+    /// The same trace with these windows as its region of interest. [`check`](Self::check) refuses those that it does
+    /// not have.
     #[must_use]
     pub fn region(self, windows: Option<Windows>) -> Trace {
         Trace { windows, ..self }
@@ -190,7 +191,8 @@ impl Trace {
         self.parts[thread].path().display().to_string()
     }
 
-    /// The name of its files up to the thread's number, or the folder that DynamoRIO wrote: what [`find`](Self::find) takes.
+    /// The name of its files up to the thread's number, or the folder that DynamoRIO wrote: what [`find`](Self::find)
+    /// takes.
     pub fn prefix(&self) -> PathBuf {
         let Some(first) = self.parts.first().map(Part::path) else { return PathBuf::new() };
         let name = first.file_name().unwrap_or_default().to_string_lossy();

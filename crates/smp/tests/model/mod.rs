@@ -1,5 +1,5 @@
-//! A model of one line in several nodes, which takes nothing from the machine but the protocol's table. A copy, a message and
-//! memory each know whether they hold the value written last.
+//! A model of one line in several nodes, which takes nothing from the machine but the protocol's table. A copy, a
+//! message and memory each know whether they hold the value written last.
 #![allow(clippy::unwrap_used, dead_code)]
 
 use sealwright_smp::{
@@ -239,7 +239,8 @@ impl World {
     pub(crate) fn accesses(&self) -> Vec<World> {
         let events = [Event::Load, Event::Store, Event::Replace];
         let all = (0..self.nodes.len()).flat_map(|node| events.map(|event| (node, event)));
-        // One access to a line at a time; only a write-back leaves it free. But another line may take its place at any time
+        // One access to a line at a time; only a write-back leaves it free. But another line may take its place at any
+        // time
         all.filter(|(node, event)| self.nodes[*node].free() || *event == Event::Replace)
             .filter_map(|(node, event)| self.access(node, event))
             .collect()

@@ -8,14 +8,14 @@
 //!    repeat, [`RandomNonceKey::xchacha20_poly1305`](sealwright::RandomNonceKey::xchacha20_poly1305) with random nonces
 //!    of 192 bits.
 //! 3. With AES instructions, if nonces may repeat: AES-256-GCM-SIV.
-//! 4. Otherwise AES-256-GCM, the most widely supported suite, unless AES-256-OCB3 is at least 25 % faster on this machine at this
-//!    size, over its whole interval, both for sealing and for opening. Keys have 256 bits, because an attacker can attack
-//!    the keys of many sessions at the same time.
-//! 5. For one session, one [`Sealer`](sealwright::Sealer), which counts its nonces. For many sessions, either one for each, or
-//!    only keys are stored and the rest is computed for each packet: the scheme `gcm-on64-256` of `sealwright-session`, which uses
-//!    GCM. The study of sessions measured both, and the faster one is taken. If it had no table of a quarter to four times as many
-//!    sessions, prepared keys are kept while all of them fit into the largest cache, unless computing was faster with fewer sessions,
-//!    or storing with more.
+//! 4. Otherwise AES-256-GCM, the most widely supported suite, unless AES-256-OCB3 is at least 25 % faster on this
+//!    machine at this size, over its whole interval, both for sealing and for opening. Keys have 256 bits, because an
+//!    attacker can attack the keys of many sessions at the same time.
+//! 5. For one session, one [`Sealer`](sealwright::Sealer), which counts its nonces. For many sessions, either one for
+//!    each, or only keys are stored and the rest is computed for each packet: the scheme `gcm-on64-256` of
+//!    `sealwright-session`, which uses GCM. The study of sessions measured both, and the faster one is taken. If it had
+//!    no table of a quarter to four times as many sessions, prepared keys are kept while all of them fit into the
+//!    largest cache, unless computing was faster with fewer sessions, or storing with more.
 //!
 //! `sealwright-lab advise` and the chooser in the report both use these rules.
 

@@ -1,4 +1,5 @@
-//! ChaCha20-Poly1305 (RFC 8439) and XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03), for processors without AES instructions.
+//! ChaCha20-Poly1305 (RFC 8439) and XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03), for processors without AES
+//! instructions.
 //!
 //! One key may be used for at most 2^32 messages with random nonces of 96 bits, and 2^80 with the 192 bits of
 //! XChaCha20. Neither commits to its key. A nonce that is used twice reveals the xor of the texts and allows forgeries.

@@ -358,8 +358,8 @@ mod tests {
         }
     }
 
-    /// Under r = 1 the hash is a sum, so that it can be led to what random texts do not meet: sums in [2^130 - 5, 2^130), from which
-    /// the modulus is subtracted at last, and a carry out of the second word.
+    /// Under r = 1 the hash is a sum, so that it can be led to what random texts do not meet: sums in [2^130 - 5,
+    /// 2^130), from which the modulus is subtracted at last, and a carry out of the second word.
     #[test]
     fn rare_carries() {
         let r = 1_u128.to_le_bytes();

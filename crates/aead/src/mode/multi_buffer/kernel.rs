@@ -195,8 +195,8 @@ type Blocks<'a, const ROWS: usize> = [&'a mut [Block; ROWS]; MOST];
 /// Rows of [`Spare`].
 const SPARE: usize = 4;
 
-/// The blocks of lanes whose packet has no block in a row. For a packet that starts later they stay zero, because no keystream is added to
-/// them. Lanes without a packet, which are the last of the last group, leave arbitrary values, which are never read.
+/// The blocks of lanes whose packet has no block in a row. For a packet that starts later they stay zero, as no
+/// keystream is added to them. The last lanes of the last group may have no packet: their values are never read.
 type Spare = [[Block; SPARE]; MOST];
 
 /// `ROWS` of the spare blocks of each lane.
@@ -206,7 +206,7 @@ fn first_rows<const ROWS: usize>(spare: &mut Spare) -> Blocks<'_, ROWS> {
     spare.each_mut().map(|rows| rows.first_chunk_mut().expect("fewer rows"))
 }
 
-/// The frames' blocks from `row` on, or spare blocks for a packet that has none. `unknown` prevents vectors of addresses.
+/// The frames' blocks from `row` on, or spare ones where a packet has none. `unknown` prevents vectors of addresses.
 #[inline(always)]
 fn blocks<'a, const ROWS: usize>(
     frames: &'a mut [Frame<'_>],
@@ -338,7 +338,7 @@ impl<S: Simd, const KEYS: usize> Group<'_, '_, S, KEYS> {
         ROWS
     }
 
-    /// Whole rows of text from `row` on, four at a time, with one reduction of the hash per four rows; returns the next row.
+    /// Whole rows of text from `row` on, four at a time, with one reduction of the hash each; returns the next row.
     #[inline(always)]
     fn long(&mut self, mut row: usize) -> usize {
         let mut powers = [LanePowers::new(self.simd, &self.hashes[0]); WIDTH];

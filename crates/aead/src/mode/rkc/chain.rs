@@ -1,8 +1,9 @@
 //! Hash_DRBG's outputs for one message, on numbers of 440 bits.
 //!
-//! After each request V becomes V + H(0x03 || V) + C + counter. H(0x03 || V) takes two compressions; the second needs the result of the first, and
-//! the next request needs the new V. This chain determines the speed of RKC-R. The other hashing is
-//! interleaved with it: the hash of V, which is the output, with the first compression, and a block of the tag with the second.
+//! After each request V becomes V + H(0x03 || V) + C + counter. H(0x03 || V) takes two compressions; the second needs
+//! the result of the first, and the next request needs the new V. This chain determines the speed of RKC-R. The other
+//! hashing is interleaved with it: the hash of V, which is the output, with the first compression, and a block of the
+//! tag with the second.
 
 use super::{
     reading::{Draw, Reading, Seed, SeedUse},

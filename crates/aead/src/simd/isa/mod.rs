@@ -236,7 +236,8 @@ impl Isa {
     }
 }
 
-/// Runs `kernel` without special instructions. A function of its own: inlined, its registers would be saved by every level.
+/// Runs `kernel` without special instructions. A function of its own: inlined, its registers would be saved by every
+/// level.
 #[inline(never)]
 fn portable<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<_, 8>(Portable::new())

@@ -6,9 +6,9 @@
 //! 1. `SEALE2E2`, a fresh X-Wing public key (1,216 bytes), and an encapsulation to the other side's own public key
 //!    (1,120 bytes; HPKE in base mode). Both sides derive a secret from both encapsulations.
 //! 2. An encapsulation to the other side's fresh key (1,120 bytes; HPKE in PSK mode with that secret).
-//! 3. Records: length of the ciphertext (2 bytes, also its associated data), ciphertext. The first byte of the plaintext
-//!    is its kind: 0 data, 1 the end, 2 new keys: another encapsulation to the fresh key, in PSK mode with a secret
-//!    exported from the keys before, 3 the receipt: how many bytes of data came from the other side (8 bytes).
+//! 3. Records: length of the ciphertext (2 bytes, also its associated data), ciphertext. The first byte of the
+//!    plaintext is its kind: 0 data, 1 the end, 2 new keys: another encapsulation to the fresh key, in PSK mode with a
+//!    secret exported from the keys before, 3 the receipt: how many bytes of data came from the other side (8 bytes).
 //!
 //! A receipt confirms that the other side's end has arrived and that everything before it was written. Each side sends
 //! one, as its last record: after its own end, as soon as the other's end has arrived. A side with nothing more to send
