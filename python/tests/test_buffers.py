@@ -238,6 +238,7 @@ source = open(path, "rb") if {opened} else path
 with SealedFile(source, key=key) as file:
     assert file.read() == b"text"
 whole = time.perf_counter() - begun
+signal.signal(signal.SIGINT, signal.default_int_handler)  # A process in the background of a shell ignores the signal.
 threading.Timer(whole / 10, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 begun = time.perf_counter()
 try:

@@ -70,7 +70,7 @@ def test_numbers_that_are_no_result_are_not_kept(tmp_path):
             assert (swept.done, swept.skipped) == (done, 1 - done)
             assert [result is None for result in swept.results] == [False, True, True]
             reasons = sorted(swept.failed.values())
-            assert "raised the alarm" in reasons[0] and "before machine.warm_up" in reasons[1]
+            assert "raised the alarm" in reasons[0] and "the end of machine.warm_up" in reasons[1]
 
 
 def test_what_another_trace_or_build_gave_is_not_known(tmp_path, monkeypatch):
