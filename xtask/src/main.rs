@@ -53,15 +53,22 @@ mod upstream;
 mod vectors;
 mod venv;
 
-use std::{env, path::PathBuf, process::ExitCode};
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use commands::{Run, STEPS, Step};
 use steps::Steps;
 
-/// The workspace's root.
+/// The workspace's root: that around the current folder, so that this program also serves other clones; otherwise that of
+/// its sources.
 fn root() -> PathBuf {
-    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    here.parent().map_or(here.clone(), PathBuf::from)
+    let here = env::current_dir().unwrap_or_default();
+    let around = here.ancestors().find(|folder| folder.join("xtask/src/main.rs").is_file());
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR"));
+    around.or(sources.parent()).unwrap_or(sources).to_path_buf()
 }
 
 fn main() -> ExitCode {

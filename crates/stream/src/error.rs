@@ -41,7 +41,7 @@ pub enum StreamError {
     #[error("wrong key or context, or the header was changed")]
     WrongKey,
     /// The stream ends early.
-    #[error("the stream was cut off at byte {offset}")]
+    #[error("the stream is truncated at byte {offset}")]
     Truncated {
         /// Where it ends, in bytes.
         offset: u64,

@@ -173,7 +173,8 @@ impl Server {
         &self.relay
     }
 
-    /// Applies the names, certificates and control-plane limits of `config`. Other changes need a restart.
+    /// Applies the names, certificates and control-plane limits of `config`. Other changes need a restart, except the
+    /// time for draining, which is not the server's ([`Server::drain_unless`]).
     ///
     /// # Errors
     /// If the certificates cannot be used, or if another setting differs; nothing is changed then.
