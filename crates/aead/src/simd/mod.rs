@@ -68,10 +68,14 @@ mod sha_plain;
 #[cfg(target_arch = "x86_64")]
 mod sse;
 mod unknown;
+#[cfg(feature = "chacha")]
+mod words;
 
 pub use isa::{Isa, UnknownIsaError};
 pub use logic::Logic;
 pub(crate) use unknown::{unknown, verdict};
+#[cfg(feature = "chacha")]
+pub(crate) use words::Words;
 
 use crate::sealed::Sealed;
 

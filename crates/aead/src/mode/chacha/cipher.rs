@@ -3,7 +3,7 @@
 //! throughput.
 
 use super::poly1305::Poly1305;
-use crate::simd::{Block, Reg, Simd};
+use crate::simd::{Block, Reg, Simd, Words};
 
 /// The most blocks that are computed at once.
 pub(super) const MOST: usize = 16;
@@ -79,15 +79,19 @@ fn sets<S: Simd, const SETS: usize>(simd: S, state: &State, counter: u32, frames
     }
 }
 
-/// One block, word by word.
+/// The words of a state.
 #[inline(always)]
-fn plain(state: &State, counter: u32, out: &mut [Block; 4]) {
-    let mut start = [0; 16];
-    for (word, bytes) in start.iter_mut().zip(state.0.as_flattened().as_chunks().0) {
+fn words(state: &State) -> [u32; 16] {
+    let mut words = [0; 16];
+    for (word, bytes) in words.iter_mut().zip(state.0.as_flattened().as_chunks().0) {
         *word = u32::from_le_bytes(*bytes);
     }
-    start[12] = counter;
-    let mut now = start;
+    words
+}
+
+/// Twenty rounds on one state, word by word.
+#[inline(always)]
+fn plain_rounds(mut now: [u32; 16]) -> [u32; 16] {
     macro_rules! rounds {
         ($($a:literal $b:literal $c:literal $d:literal),*) => {
             $(
@@ -108,8 +112,52 @@ fn plain(state: &State, counter: u32, out: &mut [Block; 4]) {
         rounds!(0 4 8 12, 1 5 9 13, 2 6 10 14, 3 7 11 15); // columns
         rounds!(0 5 10 15, 1 6 11 12, 2 7 8 13, 3 4 9 14); // diagonals
     }
+    now
+}
+
+/// One block, word by word.
+#[inline(always)]
+fn plain(state: &State, counter: u32, out: &mut [Block; 4]) {
+    let mut start = words(state);
+    start[12] = counter;
+    let now = plain_rounds(start);
     for ((bytes, word), start) in out.as_flattened_mut().as_chunks_mut().0.iter_mut().zip(now).zip(start) {
         *bytes = word.wrapping_add(start).to_le_bytes();
+    }
+}
+
+/// Four blocks from block `counter` on, with a word of each in a register.
+#[inline(always)]
+fn four(state: &State, counter: u32, out: &mut [[Block; 4]; 4], work: &mut Work<'_>) {
+    let mut start = words(state).map(|word| Words::new([word; 4]));
+    start[12] = Words::new([counter; 4]).add(Words::new([0, 1, 2, 3]));
+    let mut now = start;
+    macro_rules! rounds {
+        ($($a:literal $b:literal $c:literal $d:literal),*) => {
+            $(
+                now[$a] = now[$a].add(now[$b]);
+                now[$d] = now[$d].xor_rotate::<16, 16>(now[$a]);
+                now[$c] = now[$c].add(now[$d]);
+                now[$b] = now[$b].xor_rotate::<12, 20>(now[$c]);
+                now[$a] = now[$a].add(now[$b]);
+                now[$d] = now[$d].xor_rotate::<8, 24>(now[$a]);
+                now[$c] = now[$c].add(now[$d]);
+                now[$b] = now[$b].xor_rotate::<7, 25>(now[$c]);
+            )*
+        };
+    }
+    for _ in 0..10 {
+        rounds!(0 4 8 12, 1 5 9 13, 2 6 10 14, 3 7 11 15); // columns
+        rounds!(0 5 10 15, 1 6 11 12, 2 7 8 13, 3 4 9 14); // diagonals
+        work.step(2);
+    }
+    for (now, start) in now.iter_mut().zip(start) {
+        *now = now.add(start);
+    }
+    for (row, words) in now.as_chunks().0.iter().enumerate() {
+        for (block, words) in out.iter_mut().zip(Words::transposed(*words)) {
+            block[row] = words.bytes();
+        }
     }
 }
 
@@ -120,11 +168,10 @@ pub(super) struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Hashes a tenth of the number of blocks that [`many`] computes.
+    /// Hashes so many blocks, or none if there are fewer.
     #[inline(always)]
-    fn step<S: Simd>(&mut self) {
-        let (now, behind) = self.hashed.split_at(self.hashed.len().min(16 * (2 * S::Reg::BLOCKS)));
-        if now.len() == 16 * 2 * S::Reg::BLOCKS {
+    fn step(&mut self, blocks: usize) {
+        if let Some((now, behind)) = self.hashed.split_at_checked(16 * blocks) {
             self.poly.whole(now);
             self.hashed = behind;
         }
@@ -150,10 +197,15 @@ pub(super) fn blocks<S: Simd>(
 ) -> usize {
     let lanes = S::Reg::BLOCKS;
     let made = if !S::AES {
-        for (i, block) in out.iter_mut().take(wanted).enumerate() {
-            plain(state, counter.wrapping_add(i as u32), block);
+        let made = wanted.min(at_once::<S>());
+        if made > 1 && Words::VECTORS {
+            four(state, counter, &mut out.as_chunks_mut().0[0], &mut work);
+        } else {
+            for (i, block) in out.iter_mut().take(made).enumerate() {
+                plain(state, counter.wrapping_add(i as u32), block);
+            }
         }
-        wanted.min(MOST)
+        made
     } else if lanes > 1 && wanted <= lanes {
         sets::<S, 1>(simd, state, counter, &mut out.each_mut()[..lanes]);
         lanes
@@ -168,22 +220,22 @@ pub(super) fn blocks<S: Simd>(
     made
 }
 
-/// The number of blocks that [`many`] computes at this level.
+/// The number of blocks that [`many`] or [`four`] computes at this level.
 #[inline(always)]
 pub(super) const fn at_once<S: Simd>() -> usize {
-    4 * S::Reg::BLOCKS
+    if S::AES { 4 * S::Reg::BLOCKS } else { 4 }
 }
 
 /// Each word of a state in a register of its own; the counter is taken from `numbers`.
 #[inline(always)]
 fn spread<S: Simd>(simd: S, state: &State, numbers: S::Reg) -> [S::Reg; 16] {
-    let mut words = [numbers; 16];
-    for (i, (register, word)) in words.iter_mut().zip(state.0.as_flattened().as_chunks().0).enumerate() {
+    let mut registers = [numbers; 16];
+    for (i, (register, word)) in registers.iter_mut().zip(words(state)).enumerate() {
         if i != 12 {
-            *register = simd.splat_words(u32::from_le_bytes(*word));
+            *register = simd.splat_words(word);
         }
     }
-    words
+    registers
 }
 
 /// Computes as many blocks as a register has words, from block `counter` on.
@@ -209,7 +261,7 @@ fn many<S: Simd>(simd: S, state: &State, counter: u32, out: &mut [[Block; 4]; MO
     for _ in 0..10 {
         rounds!(0 4 8 12, 1 5 9 13, 2 6 10 14, 3 7 11 15); // columns
         rounds!(0 5 10 15, 1 6 11 12, 2 7 8 13, 3 4 9 14); // diagonals
-        work.step::<S>();
+        work.step(2 * blocks); // in eight of the ten steps as many as are computed here
     }
     for (register, start) in now.iter_mut().zip(spread(simd, state, numbers)) {
         *register = register.add32(start);
@@ -231,9 +283,16 @@ fn many<S: Simd>(simd: S, state: &State, counter: u32, out: &mut [[Block; 4]; MO
 #[inline(always)]
 pub(super) fn derived<S: Simd>(simd: S, key: &[u8; 32], nonce: &Block) -> [u8; 32] {
     let state = State::with_row(key, *nonce);
+    let mut derived = [0; 32];
+    if !S::AES {
+        let [first @ .., _, _, _, _, _, _, _, _, m, n, o, p] = plain_rounds(words(&state));
+        for (bytes, word) in derived.as_chunks_mut().0.iter_mut().zip(first.into_iter().chain([m, n, o, p])) {
+            *bytes = word.to_le_bytes();
+        }
+        return derived;
+    }
     let mut set = [loaded(simd, &state)];
     rounds(&mut set);
-    let mut derived = [0; 32];
     derived[..16].copy_from_slice(&set[0][0].first_block());
     derived[16..].copy_from_slice(&set[0][3].first_block());
     derived

@@ -134,7 +134,7 @@ impl Kernel for Message<'_> {
             sum.poly.padded(simd, waiting);
         }
         // The keystream begins with the one-time key of Poly1305.
-        wipe(stream.as_flattened_mut().as_flattened_mut());
+        wipe(stream[..cipher::at_once::<S>()].as_flattened_mut().as_flattened_mut());
         sum.poly.tag(ad.len(), len)
     }
 }
