@@ -172,8 +172,6 @@ impl Reg for X2 {
         replace_last(self, other) = _mm256_blend_epi32::<0xf0>(self.0, other.0);
         last_lane(self) = _mm256_zextsi128_si256(_mm256_extracti128_si256::<1>(self.0));
         add32(self, other) = _mm256_add_epi32(self.0, other.0);
-        add64(self, other) = _mm256_add_epi64(self.0, other.0);
-        multiply32(self, other) = _mm256_mul_epu32(self.0, other.0);
         words_down(self) = _mm256_shuffle_epi32::<0x39>(self.0);
         words_up(self) = _mm256_shuffle_epi32::<0x93>(self.0);
         reverse_bytes(self) = shuffle!(self.0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -197,7 +195,6 @@ impl Reg for X2 {
     }
     immediates! { X2:
         shift32<N>(self) = _mm256_slli_epi32::<N>(self.0);
-        shift_down64<N>(self) = _mm256_srli_epi64::<N>(self.0);
         shift_up<N>(self) = _mm256_bslli_epi128::<N>(self.0);
         clmul<H>(self, other) = _mm256_clmulepi64_epi128::<H>(self.0, other.0);
     }

@@ -16,9 +16,9 @@ pub(super) struct X4(__m512i);
 /// Runs `kernel` at this level.
 ///
 /// # Safety
-/// The machine must have AVX-512 F, BW, DQ and VL, and what the levels below ask.
+/// The machine must have AVX-512 F, BW, DQ, VL and IFMA, and what the levels below ask.
 #[target_feature(
-    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,vaes,vpclmulqdq,aes,pclmulqdq,ssse3,sse4.1,bmi1,bmi2"
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx2,vaes,vpclmulqdq,aes,pclmulqdq,ssse3,sse4.1,bmi1,bmi2"
 )]
 pub(super) unsafe fn run<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<_, 16>(Avx512(()))
@@ -26,7 +26,7 @@ pub(super) unsafe fn run<K: Kernel>(kernel: K) -> K::Output {
 
 /// Runs `part` at this level, not inlined.
 #[target_feature(
-    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,vaes,vpclmulqdq,aes,pclmulqdq,ssse3,sse4.1,bmi1,bmi2"
+    enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx2,vaes,vpclmulqdq,aes,pclmulqdq,ssse3,sse4.1,bmi1,bmi2"
 )]
 #[inline(never)]
 fn outlined<P: Outlined<Avx512>>(simd: Avx512, part: P) -> P::Output {
@@ -243,6 +243,27 @@ impl Reg for X4 {
         block
     }
 
+    #[inline(always)]
+    fn add_low52(self, x: X4, y: X4) -> X4 {
+        // SAFETY: registers prove the level.
+        X4(unsafe { _mm512_madd52lo_epu64(self.0, x.0, y.0) })
+    }
+    #[inline(always)]
+    fn add_high52(self, x: X4, y: X4) -> X4 {
+        // SAFETY: registers prove the level.
+        X4(unsafe { _mm512_madd52hi_epu64(self.0, x.0, y.0) })
+    }
+    #[inline(always)]
+    fn shift_down64<const N: u32>(self) -> X4 {
+        // SAFETY: a register proves the level.
+        X4(unsafe { _mm512_srli_epi64::<N>(self.0) })
+    }
+    #[inline(always)]
+    fn shift_up64<const N: u32>(self) -> X4 {
+        // SAFETY: a register proves the level.
+        X4(unsafe { _mm512_slli_epi64::<N>(self.0) })
+    }
+
     methods! { X4:
         fold(self) = {
             let two = _mm256_xor_si256(_mm512_castsi512_si256(self.0), _mm512_extracti64x4_epi64::<1>(self.0));
@@ -253,7 +274,6 @@ impl Reg for X4 {
         last_lane(self) = _mm512_zextsi128_si512(_mm512_extracti32x4_epi32::<3>(self.0));
         add32(self, other) = _mm512_add_epi32(self.0, other.0);
         add64(self, other) = _mm512_add_epi64(self.0, other.0);
-        multiply32(self, other) = _mm512_mul_epu32(self.0, other.0);
         words_down(self) = _mm512_shuffle_epi32::<0x39>(self.0);
         words_up(self) = _mm512_shuffle_epi32::<0x93>(self.0);
         reverse_bytes(self) = shuffle!(self.0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -277,7 +297,6 @@ impl Reg for X4 {
     }
     immediates! { X4:
         rotate32<N>(self) = _mm512_rol_epi32::<N>(self.0);
-        shift_down64<N>(self) = _mm512_srlv_epi64(self.0, _mm512_set1_epi64(i64::from(N)));
         shift_up<N>(self) = _mm512_bslli_epi128::<N>(self.0);
         clmul<H>(self, other) = _mm512_clmulepi64_epi128::<H>(self.0, other.0);
     }

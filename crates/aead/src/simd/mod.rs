@@ -79,6 +79,9 @@ pub(crate) use words::Words;
 
 use crate::sealed::Sealed;
 
+/// Why methods have no code at most levels.
+const NOT_WIDE: &str = "only kernels that ask for a wide level call this";
+
 /// A block of 16 bytes: the block size of every cipher here, and one lane of a register.
 pub type Block = [u8; 16];
 
@@ -329,12 +332,31 @@ pub trait Reg: Logic {
 
     /// Adds 32-bit little-endian words.
     fn add32(self, other: Self) -> Self;
-    /// Adds 64-bit little-endian halves.
-    fn add64(self, other: Self) -> Self;
-    /// Multiplies the low 32 bits of each 64-bit half: a product of 64 bits.
-    fn multiply32(self, other: Self) -> Self;
+    /// Adds 64-bit little-endian halves. Like the next four, only for [`Simd::WIDE`] levels.
+    #[inline(always)]
+    fn add64(self, _other: Self) -> Self {
+        unreachable!("{NOT_WIDE}")
+    }
+    /// Adds to each 64-bit half the low 52 bits of the product of the low 52 bits of the halves of `x` and `y`.
+    #[inline(always)]
+    fn add_low52(self, _x: Self, _y: Self) -> Self {
+        unreachable!("{NOT_WIDE}")
+    }
+    /// The same with the high 52 bits of the product.
+    #[inline(always)]
+    fn add_high52(self, _x: Self, _y: Self) -> Self {
+        unreachable!("{NOT_WIDE}")
+    }
     /// Shifts each 64-bit half right by `N` bits.
-    fn shift_down64<const N: i32>(self) -> Self;
+    #[inline(always)]
+    fn shift_down64<const N: u32>(self) -> Self {
+        unreachable!("{NOT_WIDE}")
+    }
+    /// Shifts each 64-bit half left by `N` bits.
+    #[inline(always)]
+    fn shift_up64<const N: u32>(self) -> Self {
+        unreachable!("{NOT_WIDE}")
+    }
     /// Rotates the 32-bit words of each lane by one place: each moves down, the first becomes the last.
     fn words_down(self) -> Self;
     /// Rotates the 32-bit words of each lane by one place: each moves up, the last becomes the first.

@@ -130,11 +130,6 @@ impl Reg for X1 {
     // that the next round can add it.
     methods! { X1:
         add32(self, other) = words!(vaddq_u32(self.0, other.0));
-        add64(self, other) = halves!(vaddq_u64(self.0, other.0));
-        multiply32(self, other) = {
-            let (x, y) = (vreinterpretq_u64_u8(self.0), vreinterpretq_u64_u8(other.0));
-            vreinterpretq_u8_u64(vmull_u32(vmovn_u64(x), vmovn_u64(y)))
-        };
         words_down(self) = vextq_u8::<4>(self.0, self.0);
         words_up(self) = vextq_u8::<12>(self.0, self.0);
         reverse_bytes(self) = vqtbl1q_u8(self.0, vld1q_u8(REVERSED.as_ptr()));
@@ -151,7 +146,6 @@ impl Reg for X1 {
         aesimc(self) = vaesimcq_u8(self.0);
     }
     immediates! { X1:
-        shift_down64<N>(self) = vreinterpretq_u8_u64(vshrq_n_u64::<N>(vreinterpretq_u64_u8(self.0)));
         shift32<N>(self) = vreinterpretq_u8_u32(vshlq_n_u32::<N>(vreinterpretq_u32_u8(self.0)));
     }
 }

@@ -257,18 +257,6 @@ impl Reg for P4 {
         self.zip(other, |x, y| ((x & LOW).wrapping_add(y & LOW) & LOW) | ((x >> 32).wrapping_add(y >> 32) << 32))
     }
     #[inline(always)]
-    fn add64(self, other: P4) -> P4 {
-        self.zip(other, u64::wrapping_add)
-    }
-    #[inline(always)]
-    fn multiply32(self, other: P4) -> P4 {
-        self.zip(other, |x, y| u64::from(x as u32) * u64::from(y as u32))
-    }
-    #[inline(always)]
-    fn shift_down64<const N: i32>(self) -> P4 {
-        self.map(|half| half >> N)
-    }
-    #[inline(always)]
     fn words_down(self) -> P4 {
         P4(self.0.map(|[low, high]| [(low >> 32) | (high << 32), (high >> 32) | (low << 32)]))
     }

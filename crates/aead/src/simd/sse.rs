@@ -84,8 +84,6 @@ impl Reg for X1 {
 
     methods! { X1:
         add32(self, other) = _mm_add_epi32(self.0, other.0);
-        add64(self, other) = _mm_add_epi64(self.0, other.0);
-        multiply32(self, other) = _mm_mul_epu32(self.0, other.0);
         words_down(self) = _mm_shuffle_epi32::<0x39>(self.0);
         words_up(self) = _mm_shuffle_epi32::<0x93>(self.0);
         reverse_bytes(self) = _mm_shuffle_epi8(self.0, _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
@@ -104,7 +102,6 @@ impl Reg for X1 {
     }
     immediates! { X1:
         shift32<N>(self) = _mm_slli_epi32::<N>(self.0);
-        shift_down64<N>(self) = _mm_srli_epi64::<N>(self.0);
         shift_up<N>(self) = _mm_slli_si128::<N>(self.0);
         clmul<H>(self, other) = _mm_clmulepi64_si128::<H>(self.0, other.0);
     }

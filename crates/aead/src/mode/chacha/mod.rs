@@ -44,7 +44,7 @@ pub const NONCE: usize = 12;
 pub const LONG_NONCE: usize = 24;
 
 /// From this length in bytes on, a text is worth computing the powers of r that lanes need.
-const LONG: usize = 512;
+const LONG: usize = 320;
 
 /// The hash so far; from the first long part on in lanes.
 struct Sum<R> {

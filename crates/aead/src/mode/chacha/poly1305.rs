@@ -1,10 +1,11 @@
 //! Poly1305 (RFC 8439, section 2.5), a polynomial in r modulo 2^130 - 5: block by block with two words per number, or
-//! in registers, many blocks side by side, with five limbs of 26 bits per number.
+//! in registers, many blocks side by side, with limbs of 44, 44 and 42 bits per number.
 
 use crate::simd::{Block, Reg, Simd};
 
-/// The bits of a limb.
-const LIMB: u64 = (1 << 26) - 1;
+/// The bits of the two lower limbs, and of the highest.
+const LIMB: u64 = (1 << 44) - 1;
+const HIGHEST: u64 = (1 << 42) - 1;
 /// The most blocks side by side.
 const LANES: usize = 8;
 
@@ -23,29 +24,14 @@ fn words(block: &Block) -> [u64; 2] {
     [u64::from_le_bytes(words[0]), u64::from_le_bytes(words[1])]
 }
 
-/// A number below 2^131 as five limbs.
+/// A number below 2^131 as three limbs.
 #[inline(always)]
-fn limbs([low, middle, high]: [u64; 3]) -> [u64; 5] {
-    [
-        low & LIMB,
-        (low >> 26) & LIMB,
-        ((low >> 52) | (middle << 12)) & LIMB,
-        (middle >> 14) & LIMB,
-        (middle >> 40) | (high << 24),
-    ]
+fn limbs([low, middle, high]: [u64; 3]) -> [u64; 3] {
+    [low & LIMB, ((low >> 44) | (middle << 20)) & LIMB, (middle >> 24) | (high << 40)]
 }
 
-/// A sum of products that do not overflow. Builds with overflow checks then have no branch that depends on the values.
-#[inline(always)]
-fn dot<const N: usize>(x: [u64; N], y: [u64; N]) -> u64 {
-    let mut sum = 0u64;
-    for (x, y) in x.into_iter().zip(y) {
-        sum = sum.wrapping_add(x.wrapping_mul(y));
-    }
-    sum
-}
-
-/// The same for words: a sum of less than 2^128.
+/// A sum of products that is less than 2^128. Builds with overflow checks then have no branch that depends on the
+/// values.
 #[inline(always)]
 fn wide<const N: usize>(x: [u64; N], y: [u64; N]) -> u128 {
     let mut sum = 0u128;
@@ -55,27 +41,16 @@ fn wide<const N: usize>(x: [u64; N], y: [u64; N]) -> u128 {
     sum
 }
 
-/// The square of a number of five limbs, each below 2^27.
+/// The square of a number of three limbs, each at most a few bits longer than it has to be.
 #[inline(always)]
-fn square([a, b, c, d, e]: [u64; 5]) -> [u64; 5] {
-    let (d5, e5) = (d.wrapping_mul(5), e.wrapping_mul(5));
-    let (a2, b2, c2) = (a << 1, b << 1, c << 1);
-    let mut sums = [
-        dot([a, b2, c2], [a, e5, d5]),
-        dot([a2, c2, d], [b, e5, d5]),
-        dot([a2, b, d << 1], [c, b, e5]),
-        dot([a2, b2, e], [d, c, e5]),
-        dot([a2, b2, c], [e, d, c]),
-    ];
-    for i in 0..4 {
-        sums[i + 1] = sums[i + 1].wrapping_add(sums[i] >> 26);
-        sums[i] &= LIMB;
-    }
-    sums[0] = sums[0].wrapping_add((sums[4] >> 26).wrapping_mul(5));
-    sums[4] &= LIMB;
-    sums[1] = sums[1].wrapping_add(sums[0] >> 26);
-    sums[0] &= LIMB;
-    sums
+fn square([a, b, c]: [u64; 3]) -> [u64; 3] {
+    // 2^132 is congruent to 20.
+    let c20 = c.wrapping_mul(20);
+    let low = wide([a, b << 1], [a, c20]);
+    let middle = wide([a << 1, c], [b, c20]).wrapping_add(low >> 44);
+    let high = wide([a << 1, b], [c, b]).wrapping_add(middle >> 44);
+    let low = (low as u64 & LIMB).wrapping_add(((high >> 42) as u64).wrapping_mul(5));
+    [low & LIMB, (middle as u64 & LIMB).wrapping_add(low >> 44), high as u64 & HIGHEST]
 }
 
 impl Poly1305 {
@@ -143,9 +118,22 @@ impl Poly1305 {
 
 /// Polynomials evaluated side by side, one in each 64-bit half of a register.
 pub(super) struct Lanes<R> {
-    h: [R; 5],
-    /// r to the power of the number of lanes, and of twice that number; each also multiplied by five.
-    powers: [[[R; 5]; 2]; 2],
+    h: [R; 3],
+    /// r to the power of the number of lanes, and of twice that number.
+    powers: [Power<R>; 2],
+}
+
+/// A power of r: its limbs, and 20 times its two higher limbs.
+struct Power<R>([R; 3], [R; 2]);
+
+impl<R: Reg> Power<R> {
+    #[inline(always)]
+    fn new<S: Simd<Reg = R>>(simd: S, [a, b, c]: [u64; 3]) -> Self {
+        Power(
+            [words_of(simd, a), words_of(simd, b), words_of(simd, c)],
+            [words_of(simd, b.wrapping_mul(20)), words_of(simd, c.wrapping_mul(20))],
+        )
+    }
 }
 
 /// Whether a level has registers for which this is worthwhile.
@@ -163,63 +151,52 @@ pub(super) const fn group<S: Simd>() -> usize {
 /// The blocks of a group as limbs, each with the padding bit set. In each register, the blocks of the group's first and
 /// second half alternate.
 #[inline(always)]
-fn load<S: Simd>(simd: S, group: &[u8]) -> [S::Reg; 5] {
+fn load<S: Simd>(simd: S, group: &[u8]) -> [S::Reg; 3] {
     let (a, b) = (simd.load(group), simd.load(&group[S::Reg::BYTES..]));
     let (low, high) = (a.unpack_low(b), a.unpack_high(b));
     let mask = words_of(simd, LIMB);
-    // The two low bytes of `high`, 12 bits up: a product moves them.
-    let between = (high & words_of(simd, LIMB >> 12)).multiply32(words_of(simd, 1 << 12));
     [
         low & mask,
-        low.shift_down64::<26>() & mask,
-        low.shift_down64::<52>() | between,
-        high.shift_down64::<14>() & mask,
-        high.shift_down64::<40>() | words_of(simd, 1 << 24),
+        (low.shift_down64::<44>() | high.shift_up64::<20>()) & mask,
+        high.shift_down64::<24>() | words_of(simd, 1 << 40),
     ]
 }
 
-/// The same number below 2^32 in every 64-bit half.
+/// The same number in every 64-bit half.
 #[inline(always)]
 fn words_of<S: Simd>(simd: S, number: u64) -> S::Reg {
     simd.splat(&(u128::from(number) | u128::from(number) << 64).to_le_bytes())
 }
 
-/// The product of `x` and a power, without carries.
-#[inline(always)]
-fn product<R: Reg>(x: [R; 5], [power, five]: &[[R; 5]; 2]) -> [R; 5] {
-    let mut sums = [x[0].multiply32(power[0]); 5];
-    for (k, sum) in sums.iter_mut().enumerate() {
-        if k > 0 {
-            *sum = x[0].multiply32(power[k]);
-        }
-        for i in 1..5 {
-            let factor = if i <= k { power[k - i] } else { five[5 + k - i] };
-            *sum = sum.add64(x[i].multiply32(factor));
-        }
-    }
-    sums
+/// Sums of products without carries: the low 52 bits of each, and the rest.
+struct Sums<R> {
+    low: [R; 3],
+    high: [R; 3],
 }
 
-#[inline(always)]
-fn sum<R: Reg>(mut x: [R; 5], y: [R; 5]) -> [R; 5] {
-    for (x, y) in x.iter_mut().zip(y) {
-        *x = x.add64(y);
+impl<R: Reg> Sums<R> {
+    #[inline(always)]
+    fn add_product(&mut self, [a, b, c]: [R; 3], Power([r, s, t], [s20, t20]): &Power<R>) {
+        let rows = [[(a, *r), (b, *t20), (c, *s20)], [(a, *s), (b, *r), (c, *t20)], [(a, *t), (b, *s), (c, *r)]];
+        for ((low, high), row) in self.low.iter_mut().zip(&mut self.high).zip(rows) {
+            for (x, y) in row {
+                (*low, *high) = (low.add_low52(x, y), high.add_high52(x, y));
+            }
+        }
     }
-    x
-}
 
-/// Reduces limbs to little more than 26 bits, with two carries in parallel.
-#[inline(always)]
-fn carried<S: Simd>(simd: S, [a, b, c, d, e]: [S::Reg; 5]) -> [S::Reg; 5] {
-    let (mask, five) = (words_of(simd, LIMB), words_of(simd, 5));
-    let (b, e) = (b.add64(a.shift_down64::<26>()), e.add64(d.shift_down64::<26>()));
-    let (a, d) = (a & mask, d & mask);
-    let (c, a) = (c.add64(b.shift_down64::<26>()), a.add64(e.shift_down64::<26>().multiply32(five)));
-    let (b, e) = (b & mask, e & mask);
-    let (d, b) = (d.add64(c.shift_down64::<26>()), b.add64(a.shift_down64::<26>()));
-    let (c, a) = (c & mask, a & mask);
-    let e = e.add64(d.shift_down64::<26>());
-    [a, b, c, d & mask, e]
+    /// The sums as limbs of little more than 44, 44 and 42 bits. The rest of a product has a weight of 2^8 in the next
+    /// limb, that of the last limb 2^10 above 2^130, which is congruent to 5.
+    #[inline(always)]
+    fn carried<S: Simd<Reg = R>>(self, simd: S) -> [R; 3] {
+        let Sums { low: [a, b, c], high: [d, e, f] } = self;
+        let mask = words_of(simd, LIMB);
+        let b = b.add64(d.shift_up64::<8>()).add64(a.shift_down64::<44>());
+        let c = c.add64(e.shift_up64::<8>()).add64(b.shift_down64::<44>());
+        let over = f.shift_up64::<10>().add64(c.shift_down64::<42>());
+        let a = (a & mask).add64(over).add64(over.shift_up64::<2>());
+        [a & mask, (b & mask).add64(a.shift_down64::<44>()), c & words_of(simd, HIGHEST)]
+    }
 }
 
 impl<R: Reg> Lanes<R> {
@@ -231,13 +208,7 @@ impl<R: Reg> Lanes<R> {
         for _ in 0..(2 * R::BLOCKS).ilog2() {
             power = square(power);
         }
-        let twice = square(power);
-        let mut powers = [[[simd.zero(); 5]; 2]; 2];
-        for ([power, five], limbs) in powers.iter_mut().zip([power, twice]) {
-            for ((power, five), limb) in power.iter_mut().zip(five).zip(limbs) {
-                (*power, *five) = (words_of(simd, limb), words_of(simd, limb.wrapping_mul(5)));
-            }
-        }
+        let powers = [Power::new(simd, power), Power::new(simd, square(power))];
         let mut h = load(simd, group);
         for (h, limb) in h.iter_mut().zip(limbs(poly.h)) {
             *h = h.add64(simd.first(&u128::from(limb).to_le_bytes()));
@@ -251,33 +222,31 @@ impl<R: Reg> Lanes<R> {
         let mut pairs = groups.chunks_exact(2 * group::<S>());
         for pair in &mut pairs {
             let (first, second) = pair.split_at(group::<S>());
-            let both = sum(product(self.h, &self.powers[1]), product(load(simd, first), &self.powers[0]));
-            self.h = carried(simd, sum(both, load(simd, second)));
+            let mut sums = Sums { low: load(simd, second), high: [simd.zero(); 3] };
+            sums.add_product(load(simd, first), &self.powers[0]);
+            sums.add_product(self.h, &self.powers[1]);
+            self.h = sums.carried(simd);
         }
         if !pairs.remainder().is_empty() {
-            let next = load(simd, pairs.remainder());
-            self.h = carried(simd, sum(product(self.h, &self.powers[0]), next));
+            let mut sums = Sums { low: load(simd, pairs.remainder()), high: [simd.zero(); 3] };
+            sums.add_product(self.h, &self.powers[0]);
+            self.h = sums.carried(simd);
         }
     }
 
     /// Adds up all lanes, as the new value of `poly`.
     #[inline(always)]
     pub(super) fn join(self, poly: &mut Poly1305) {
-        let mut rows = [[0; 8 * LANES]; 5];
+        let mut rows = [[0; 8 * LANES]; 3];
         for (row, limb) in rows.iter_mut().zip(self.h) {
             limb.store(row);
         }
         poly.h = [0; 3];
         for block in 0..2 * R::BLOCKS {
             let lane = 2 * (block % R::BLOCKS) + block / R::BLOCKS;
-            let mut limbs = [0; 5];
-            for (limb, row) in limbs.iter_mut().zip(&rows) {
-                *limb = u128::from(u64::from_le_bytes(row.as_chunks().0[lane]));
-            }
-            let [a, b, c, d, e] = limbs;
-            let four = a.wrapping_add(b << 26).wrapping_add(c << 52).wrapping_add(d << 78);
-            let (low, over) = four.overflowing_add(e << 104);
-            poly.add([low as u64, (low >> 64) as u64, ((e >> 24) as u64).wrapping_add(u64::from(over))]);
+            let [a, b, c] = [0, 1, 2].map(|row: usize| u128::from(u64::from_le_bytes(rows[row].as_chunks().0[lane])));
+            let (low, over) = a.wrapping_add(b << 44).overflowing_add(c << 88);
+            poly.add([low as u64, (low >> 64) as u64, ((c >> 40) as u64).wrapping_add(u64::from(over))]);
         }
     }
 }

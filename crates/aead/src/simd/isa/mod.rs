@@ -105,10 +105,11 @@ macro_rules! sets {
 sets! {
     AES = "aes" at 0, PCLMULQDQ = "pclmulqdq" at 1, SSSE3 = "ssse3" at 2, SSE41 = "sse4.1" at 3, AVX2 = "avx2" at 4, VAES = "vaes" at 5,
     VPCLMULQDQ = "vpclmulqdq" at 6, AVX512F = "avx512f" at 7, AVX512BW = "avx512bw" at 8, AVX512DQ = "avx512dq" at 9,
-    AVX512VL = "avx512vl" at 10, BMI1 = "bmi1" at 11, BMI2 = "bmi2" at 12;
+    AVX512VL = "avx512vl" at 10, AVX512IFMA = "avx512ifma" at 11, BMI1 = "bmi1" at 12, BMI2 = "bmi2" at 13;
     Sse needs AES | PCLMULQDQ | SSSE3 | SSE41;
     Avx2 needs AES | PCLMULQDQ | SSSE3 | SSE41 | AVX2 | VAES | VPCLMULQDQ;
-    Avx512 needs AES | PCLMULQDQ | SSSE3 | SSE41 | AVX2 | VAES | VPCLMULQDQ | AVX512F | AVX512BW | AVX512DQ | AVX512VL | BMI1 | BMI2;
+    Avx512 needs AES | PCLMULQDQ | SSSE3 | SSE41 | AVX2 | VAES | VPCLMULQDQ | AVX512F | AVX512BW | AVX512DQ | AVX512VL | AVX512IFMA | BMI1 |
+        BMI2;
 }
 // The system reports `aes` and `pmull` separately; to the compiler, `aes` includes both.
 #[cfg(all(target_arch = "aarch64", target_endian = "little", feature = "std"))]
