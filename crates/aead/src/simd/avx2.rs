@@ -2,7 +2,7 @@
 
 use core::{arch::x86_64::*, ops::Not};
 
-use super::{Block, KEEP, Kernel, Logic, Outlined, Reg, Simd, few};
+use super::{Block, Kernel, Logic, Outlined, Reg, Simd, few};
 use crate::sealed::Sealed;
 
 /// Proof that the level's instructions exist.
@@ -143,7 +143,7 @@ impl Reg for X2 {
     }
     #[inline(always)]
     fn keep(self, bytes: usize) -> X2 {
-        self & Avx2(()).load(&KEEP[32 - bytes.min(32)..])
+        self & Avx2(()).load(&few::KEEP[32 - bytes.min(32)..])
     }
     #[inline(always)]
     fn replace_lane(self, lane: usize, other: X2) -> X2 {

@@ -3,6 +3,17 @@
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
 
+/// 32 bytes of `0xff`, 32 of zero: a window at `32 - n` keeps `n` bytes.
+pub(super) static KEEP: [u8; 64] = {
+    let mut mask = [0; 64];
+    let mut i = 0;
+    while i < 32 {
+        mask[i] = 0xff;
+        i += 1;
+    }
+    mask
+};
+
 /// `N` bytes of `bytes` from `at` on.
 #[inline(always)]
 fn part<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {

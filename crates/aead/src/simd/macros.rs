@@ -138,7 +138,7 @@ macro_rules! one_block_register {
         }
         #[inline(always)]
         fn keep(self, bytes: usize) -> $reg {
-            self & $token(()).load(&KEEP[32 - bytes.min(16)..])
+            self & $token(()).load(&few::KEEP[32 - bytes.min(16)..])
         }
         #[inline(always)]
         fn scatter<const ROWS: usize>(self, frames: &mut [&mut [Block; ROWS]], row: usize) {

@@ -85,18 +85,6 @@ const NOT_WIDE: &str = "only kernels that ask for a wide level call this";
 /// A block of 16 bytes: the block size of every cipher here, and one lane of a register.
 pub type Block = [u8; 16];
 
-/// 32 bytes of `0xff`, 32 of zero: a window at `32 - n` keeps `n` bytes.
-#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
-static KEEP: [u8; 64] = {
-    let mut mask = [0; 64];
-    let mut i = 0;
-    while i < 32 {
-        mask[i] = 0xff;
-        i += 1;
-    }
-    mask
-};
-
 /// Prefetches the cache lines of `place`, without waiting for them.
 ///
 /// ```

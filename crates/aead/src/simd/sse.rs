@@ -2,7 +2,7 @@
 
 use core::{arch::x86_64::*, ops::Not};
 
-use super::{Block, KEEP, Kernel, Logic, Outlined, Reg, Simd, few};
+use super::{Block, Kernel, Logic, Outlined, Reg, Simd, few};
 use crate::sealed::Sealed;
 
 /// Proof that the level's instructions exist.
