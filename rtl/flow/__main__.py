@@ -4,8 +4,8 @@
 import argparse
 import time
 
-from . import (attack, coverage, fusesoc, lint, litex, mutate, pace, plan, protocol, prove, registers, regression, results,
-               synth, tools, wave, whole)
+from . import (attack, coverage, fusesoc, halves, lint, litex, mutate, pace, plan, protocol, prove, registers, regression,
+               results, synth, tools, wave, whole)
 
 
 def main():
@@ -20,6 +20,7 @@ def main():
     attacks = commands.add_parser(
         "attack", help="attack the core, and a copy with the faults of the first design")
     attacks.add_argument("--short", action="store_true", help="attack only the copy: `protocol` attacks the core")
+    commands.add_parser("halves", help="simulate AES with S-boxes in memories in half of its lanes")
     commands.add_parser("plan", help="run a cycle model of several engines for 400 and 800 Gbit/s")
     synthesis = commands.add_parser("synth", help="make the missing and void results of synthesis; takes hours")
     synthesis.add_argument("--jobs", type=int, default=1, help="number of parallel jobs; each needs about 2 GB")
@@ -52,7 +53,7 @@ def main():
             command.add_argument("--jobs", type=int, default=1, help="number of parallel jobs for mutants")
     mutation = commands.add_parser("mutate", help="count which random changes of the control logic the tests detect")
     mutation.add_argument("cases", help="path of the program rtl_cases, which generates test cases")
-    mutation.add_argument("--count", type=int, default=120, help="number of mutants; half a minute of processor time each")
+    mutation.add_argument("--count", type=int, default=120, help="number of mutants; three quarters of a minute of processor time each")
     mutation.add_argument("--jobs", type=int, default=1, help="number of parallel jobs")
     mutation.add_argument("--seed", type=int, default=1, help="seed that selects the mutants")
     mutation.add_argument("--only", action="append", default=[],
@@ -72,6 +73,8 @@ def main():
             results.check()
         case "attack":
             attack.check(args.short)
+        case "halves":
+            halves.check()
         case "plan":
             plan.table()
         case "registers":

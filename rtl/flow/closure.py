@@ -14,15 +14,19 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+from .cores import CIPHERS
 from .tools import RTL, sources
 
-SHIMS = ("syn/fold.sv", "syn/core_shim.sv", "syn/shu_shim.sv")
+SHIMS = ("syn/fold.sv", "syn/core_shim.sv", "syn/cipher_halves.sv", "syn/halves_shim.sv", "syn/shu_shim.sv")
+HALVES = "halves"  # the S-boxes of a core of which half the lanes have theirs in memories, and half in logic
 
 
 def top(core):
     """The wrapper of a core for synthesis, and its parameters."""
     if core.mode == "shu":
         return "shu_shim", {name: core.parameters[name] for name in ("Sbox", "Cut")}
+    if core.sbox == HALVES:
+        return "halves_shim", {"Cipher": CIPHERS[core.cipher], "Cut": core.cut, "Lanes": core.lanes, "Slots": core.slots}
     return "core_shim", core.parameters
 
 

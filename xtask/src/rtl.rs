@@ -27,6 +27,7 @@ pub(crate) fn run(steps: &mut Steps) {
     flow("proofs of the cores", &["prove"]);
     flow("cores against the library", &["test", &cases]);
     flow("cores on the stream protocol", &["protocol", &cases]);
+    flow("AES in two halves", &["halves"]);
     flow("a core by FuseSoC", &["fusesoc", &cases]);
     flow("a core in LiteX", &["litex", &cases]);
     flow("attacks on the cores' first faults", &["attack", "--short"]);

@@ -129,7 +129,7 @@ fn elsewhere(measured: &Measured) -> Table {
         Column::number("of one lane's on LFE5UM5G").unit("%"),
     ];
     let note = format!(
-        "The same cores on another device, or with four lanes, whose AES S-boxes are in logic (arithmetic). The \
+        "The same cores on another device, or with four lanes, where half of the AES S-boxes are in memories. The \
         four-lane cores on LFE5UM5G give the rates of “{OURS}”; where one lane stands for four, the circumstance is \
         “{ONE_LANE}”. Figures of the other device are not used in verdicts."
     );

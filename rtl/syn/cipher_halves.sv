@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// AES in two halves side by side: the first half of the lanes has its S-boxes in memories, the second
+// in logic. Ports and latency are those of cipher_only. A device whose memories suffice for half of
+// the lanes has room for more lanes, and shorter wires.
+
+module cipher_halves
+  import sealwright_pkg::*;
+#(
+  parameter int unsigned Cipher = 0,  // of cipher_e: Aes128 or Aes256
+  parameter int unsigned Cut    = 4,  // registers inside a round, of both halves: 1 to 4
+  parameter int unsigned Lanes  = 4,  // an even number
+  parameter int unsigned Slots  = 4,
+  localparam int unsigned Half  = Lanes / 2,
+  localparam int unsigned SlotW = slot_bits(Slots)
+) (
+  input  logic                    clk_i,
+  input  logic                    rst_ni,
+  input  logic                    key_valid_i,
+  output logic                    key_ready_o,
+  input  logic [SlotW-1:0]        key_slot_i,
+  input  logic [255:0]            key_i,
+  input  logic                    valid_i,
+  input  logic [SlotW-1:0]        slot_i,
+  input  block_t [1:0][Half-1:0]  block_i,
+  output logic                    valid_o,
+  output block_t [1:0][Half-1:0]  block_o
+);
+
+  localparam pipe_cfg_t Memory = '{
+    cipher: cipher_e'(Cipher), sbox: SboxRom, cut: Cut, lanes: Half, slots: Slots, inverse: 1'b0
+  };
+  localparam pipe_cfg_t Logic = '{
+    cipher: cipher_e'(Cipher), sbox: SboxComposite, cut: Cut, lanes: Half, slots: Slots,
+    inverse: 1'b0
+  };
+
+  // Each half expands the key for itself: both are ready and valid in the same cycles.
+  cipher_only #(.Cfg(Memory)) u_memory (
+    .clk_i, .rst_ni, .key_valid_i, .key_ready_o, .key_slot_i, .key_i, .valid_i, .slot_i,
+    .block_i(block_i[0]), .valid_o, .block_o(block_o[0])
+  );
+  cipher_only #(.Cfg(Logic)) u_logic (
+    .clk_i, .rst_ni, .key_valid_i, .key_ready_o(), .key_slot_i, .key_i, .valid_i, .slot_i,
+    .block_i(block_i[1]), .valid_o(), .block_o(block_o[1])
+  );
+
+endmodule
