@@ -54,9 +54,9 @@ mod vectors;
 mod venv;
 
 use std::{
-    env,
+    env, panic,
     path::{Path, PathBuf},
-    process::ExitCode,
+    process::{self, ExitCode},
 };
 
 use commands::{Run, STEPS, Step};
@@ -71,7 +71,19 @@ fn root() -> PathBuf {
     around.or(sources.parent()).unwrap_or(sources).to_path_buf()
 }
 
+/// Ends this program without a word where nobody reads what it prints any more, as with `| head`.
+fn end_with_the_reader() {
+    let otherwise = panic::take_hook();
+    panic::set_hook(Box::new(move |why| {
+        if why.to_string().contains("failed printing to stdout: Broken pipe") {
+            process::exit(0);
+        }
+        otherwise(why);
+    }));
+}
+
 fn main() -> ExitCode {
+    end_with_the_reader();
     if let Some(code) = circles::wrapper().or_else(instrument::wrapper) {
         return code;
     }
