@@ -1,6 +1,6 @@
 //! ChaCha20 (RFC 8439, section 2) in two layouts. `sets` keeps the four rows of a state in one register each, one state
 //! per lane, and has the lower latency; `many` keeps one word of many states in a register, and has the higher
-//! throughput.
+//! throughput. At the level `portable`, `four` does the same with vectors of four words, and `plain` computes one block.
 
 use super::poly1305::Poly1305;
 use crate::simd::{Block, Reg, Simd, Words};
