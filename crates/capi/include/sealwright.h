@@ -306,8 +306,8 @@ int sealwright_opener_new(const char *suite,
                           sealwright_opener **result);
 
 /**
- * Puts between 1 and `len` bytes of authentic text into `text` and their number into `got`. 0 bytes mean the end of the
- * stream, which is then authenticated; before that, it may still turn out to be truncated. `len` must not be 0.
+ * Puts between 1 and `len` bytes of authentic text into `text` and their number into `got`. 0 bytes mean the end of
+ * the stream, which is then authenticated; before that, it may still turn out to be truncated. `len` must not be 0.
  */
 int sealwright_opener_read(sealwright_opener *opener, uint8_t *text, size_t len, size_t *got);
 
