@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// AES in two halves side by side: the first half of the lanes has its S-boxes in memories, the second
-// in logic. Ports and latency are those of cipher_only. A device whose memories suffice for half of
-// the lanes has room for more lanes, and shorter wires.
+// AES in two halves side by side: the first half of the lanes has its S-boxes in memories, the
+// second in logic. Ports and latency are those of cipher_only. A device whose memories suffice for
+// half of the lanes has room for more lanes, and shorter wires.
 
 module cipher_halves
   import sealwright_pkg::*;
