@@ -21,9 +21,6 @@ pub(crate) const RESULTS: &str = "SEALWRIGHT_XTASK_RESULTS";
 /// The variable that names the file to which programs of a step write, line by line, what they skip.
 pub(crate) const SKIPPED: &str = "SEALWRIGHT_SKIPPED";
 
-/// Why a step failed whose processes were ended.
-const TOO_LONG: &str = "it had not ended after 40 minutes, and was ended (the last output above says where it was)";
-
 /// The results of the steps so far.
 pub(crate) struct Steps {
     root: PathBuf,
@@ -117,7 +114,7 @@ impl Steps {
         let (cpu, seconds, expired) = self.paid(name, cost);
         self.told(name);
         match status {
-            _ if expired => self.fail(name, TOO_LONG),
+            _ if expired => self.too_long(name),
             Ok(status) if status.success() => {
                 println!("   {name}: passed in {seconds:.0} s, {cpu:.0} CPU s");
                 self.results.passed += 1;
@@ -166,7 +163,7 @@ impl Steps {
         let (_, _, expired) = self.paid(name, cost);
         self.told(name);
         match checked {
-            _ if expired => self.fail(name, TOO_LONG),
+            _ if expired => self.too_long(name),
             Checked::Right(what) => self.pass(name, &what),
             Checked::Partly(what, skipped) => {
                 self.parts(name, skipped.iter().map(String::as_str));
@@ -185,6 +182,13 @@ impl Steps {
     pub(crate) fn fail(&mut self, name: &str, what: &str) {
         println!("   {name}: FAILED: {what}");
         self.results.failed.push(name.into());
+    }
+
+    /// Fails a step whose processes were ended.
+    fn too_long(&mut self, name: &str) {
+        let minutes = limit::STEP.as_secs() / 60;
+        let why = format!("ended after {minutes} minutes (the last output above says where it was)");
+        self.fail(name, &why);
     }
 
     pub(crate) fn skip(&mut self, name: &str, why: &str) {

@@ -5,11 +5,7 @@
     all(target_arch = "x86_64", target_feature = "sse2"),
     all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
 )))]
-pub(crate) use plain::Words;
-#[cfg(any(
-    all(target_arch = "x86_64", target_feature = "sse2"),
-    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
-))]
+use plain as vectors;
 pub(crate) use vectors::Words;
 
 /// Calls intrinsics that need no detection.

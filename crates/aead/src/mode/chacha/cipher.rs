@@ -38,6 +38,22 @@ fn quarter_rounds<R: Reg>(a: &mut R, b: &mut R, c: &mut R, d: &mut R) {
     *b = (*b ^ *c).rotate32::<7>();
 }
 
+/// Two rounds on sixteen words: on the columns, then on the diagonals, each by four calls of a function. A macro, as a
+/// function that is passed on is not inlined where it has a level's instructions.
+macro_rules! double_round {
+    ($now:ident, $quarter:ident) => {
+        double_round!(@ $now $quarter 0 4 8 12, 1 5 9 13, 2 6 10 14, 3 7 11 15);
+        double_round!(@ $now $quarter 0 5 10 15, 1 6 11 12, 2 7 8 13, 3 4 9 14);
+    };
+    (@ $now:ident $quarter:ident $($a:literal $b:literal $c:literal $d:literal),*) => {
+        $(
+            let [mut a, mut b, mut c, mut d] = [$now[$a], $now[$b], $now[$c], $now[$d]];
+            $quarter(&mut a, &mut b, &mut c, &mut d);
+            [$now[$a], $now[$b], $now[$c], $now[$d]] = [a, b, c, d];
+        )*
+    };
+}
+
 /// Twenty rounds on `SETS` sets of states, with one register for each row.
 #[inline(always)]
 fn rounds<R: Reg, const SETS: usize>(sets: &mut [[R; 4]; SETS]) {
@@ -89,28 +105,24 @@ fn words(state: &State) -> [u32; 16] {
     words
 }
 
+/// A quarter round (RFC 8439, section 2.1).
+#[inline(always)]
+fn quarter_round(a: &mut u32, b: &mut u32, c: &mut u32, d: &mut u32) {
+    *a = a.wrapping_add(*b);
+    *d = (*d ^ *a).rotate_left(16);
+    *c = c.wrapping_add(*d);
+    *b = (*b ^ *c).rotate_left(12);
+    *a = a.wrapping_add(*b);
+    *d = (*d ^ *a).rotate_left(8);
+    *c = c.wrapping_add(*d);
+    *b = (*b ^ *c).rotate_left(7);
+}
+
 /// Twenty rounds on one state, word by word.
 #[inline(always)]
 fn plain_rounds(mut now: [u32; 16]) -> [u32; 16] {
-    macro_rules! rounds {
-        ($($a:literal $b:literal $c:literal $d:literal),*) => {
-            $(
-                let [mut a, mut b, mut c, mut d] = [now[$a], now[$b], now[$c], now[$d]];
-                a = a.wrapping_add(b);
-                d = (d ^ a).rotate_left(16);
-                c = c.wrapping_add(d);
-                b = (b ^ c).rotate_left(12);
-                a = a.wrapping_add(b);
-                d = (d ^ a).rotate_left(8);
-                c = c.wrapping_add(d);
-                b = (b ^ c).rotate_left(7);
-                [now[$a], now[$b], now[$c], now[$d]] = [a, b, c, d];
-            )*
-        };
-    }
     for _ in 0..10 {
-        rounds!(0 4 8 12, 1 5 9 13, 2 6 10 14, 3 7 11 15); // columns
-        rounds!(0 5 10 15, 1 6 11 12, 2 7 8 13, 3 4 9 14); // diagonals
+        double_round!(now, quarter_round);
     }
     now
 }
@@ -126,29 +138,27 @@ fn plain(state: &State, counter: u32, out: &mut [Block; 4]) {
     }
 }
 
+/// The same on the words of four states.
+#[inline(always)]
+fn quarter_rounds_of_four(a: &mut Words, b: &mut Words, c: &mut Words, d: &mut Words) {
+    *a = a.add(*b);
+    *d = d.xor_rotate::<16, 16>(*a);
+    *c = c.add(*d);
+    *b = b.xor_rotate::<12, 20>(*c);
+    *a = a.add(*b);
+    *d = d.xor_rotate::<8, 24>(*a);
+    *c = c.add(*d);
+    *b = b.xor_rotate::<7, 25>(*c);
+}
+
 /// Four blocks from block `counter` on, with a word of each in a register.
 #[inline(always)]
 fn four(state: &State, counter: u32, out: &mut [[Block; 4]; 4], work: &mut Work<'_>) {
     let mut start = words(state).map(|word| Words::new([word; 4]));
     start[12] = Words::new([counter; 4]).add(Words::new([0, 1, 2, 3]));
     let mut now = start;
-    macro_rules! rounds {
-        ($($a:literal $b:literal $c:literal $d:literal),*) => {
-            $(
-                now[$a] = now[$a].add(now[$b]);
-                now[$d] = now[$d].xor_rotate::<16, 16>(now[$a]);
-                now[$c] = now[$c].add(now[$d]);
-                now[$b] = now[$b].xor_rotate::<12, 20>(now[$c]);
-                now[$a] = now[$a].add(now[$b]);
-                now[$d] = now[$d].xor_rotate::<8, 24>(now[$a]);
-                now[$c] = now[$c].add(now[$d]);
-                now[$b] = now[$b].xor_rotate::<7, 25>(now[$c]);
-            )*
-        };
-    }
     for _ in 0..10 {
-        rounds!(0 4 8 12, 1 5 9 13, 2 6 10 14, 3 7 11 15); // columns
-        rounds!(0 5 10 15, 1 6 11 12, 2 7 8 13, 3 4 9 14); // diagonals
+        double_round!(now, quarter_rounds_of_four);
         work.step(2);
     }
     for (now, start) in now.iter_mut().zip(start) {
@@ -249,18 +259,8 @@ fn many<S: Simd>(simd: S, state: &State, counter: u32, out: &mut [[Block; 4]; MO
     }
     let numbers = simd.load(&numbers).add32(simd.splat_words(counter));
     let mut now = spread(simd, state, numbers);
-    macro_rules! rounds {
-        ($($a:literal $b:literal $c:literal $d:literal),*) => {
-            $(
-                let [mut a, mut b, mut c, mut d] = [now[$a], now[$b], now[$c], now[$d]];
-                quarter_rounds(&mut a, &mut b, &mut c, &mut d);
-                [now[$a], now[$b], now[$c], now[$d]] = [a, b, c, d];
-            )*
-        };
-    }
     for _ in 0..10 {
-        rounds!(0 4 8 12, 1 5 9 13, 2 6 10 14, 3 7 11 15); // columns
-        rounds!(0 5 10 15, 1 6 11 12, 2 7 8 13, 3 4 9 14); // diagonals
+        double_round!(now, quarter_rounds);
         work.step(2 * blocks); // in eight of the ten steps as many as are computed here
     }
     for (register, start) in now.iter_mut().zip(spread(simd, state, numbers)) {
