@@ -3,25 +3,28 @@
 //! throughput. At the level `portable`, `four` does the same with vectors of four words, and `plain` computes one block.
 
 use super::poly1305::Poly1305;
-use crate::simd::{Block, Reg, Simd, Words};
+use crate::simd::{Block, Reg, Simd, Words, counter_zero, unknown};
 
 /// The most blocks that are computed at once.
 pub(super) const MOST: usize = 16;
 
-/// A key and a nonce: the four rows of a state. The counter, which is the first word of the last row, is zero.
-pub(super) struct State([Block; 4]);
-wipe_on_drop!(State { 0: [[0; 16]; 4] });
+/// A key and the last row of a state: the counter, which is zero, and a nonce. The row is made in a register where it is
+/// used, as a load of it would wait for the parts that it was stored in.
+pub(super) struct State<'a> {
+    key: &'a [u8; 32],
+    last: u128,
+}
 
-impl State {
-    pub(super) fn new(key: &[u8; 32], nonce: &[u8; 12]) -> Self {
-        let mut last = [0; 16];
-        last[4..].copy_from_slice(nonce);
-        Self::with_row(key, last)
+impl<'a> State<'a> {
+    #[inline(always)]
+    pub(super) fn new(key: &'a [u8; 32], nonce: &[u8; 12]) -> Self {
+        State { key, last: counter_zero(nonce) << 32 }
     }
 
-    fn with_row(key: &[u8; 32], last: Block) -> Self {
-        let (halves, _) = key.as_chunks();
-        State([*b"expand 32-byte k", halves[0], halves[1], last])
+    #[inline(always)]
+    fn rows(&self) -> [Block; 4] {
+        let (halves, _) = self.key.as_chunks();
+        [*b"expand 32-byte k", halves[0], halves[1], self.last.to_le_bytes()]
     }
 }
 
@@ -57,29 +60,33 @@ macro_rules! double_round {
 /// Twenty rounds on `SETS` sets of states, with one register for each row.
 #[inline(always)]
 fn rounds<R: Reg, const SETS: usize>(sets: &mut [[R; 4]; SETS]) {
-    for _ in 0..10 {
+    for _ in 0..unknown(10) {
         for [a, b, c, d] in sets.iter_mut() {
             quarter_rounds(a, b, c, d);
-            // The diagonals become columns.
-            (*b, *c, *d) = (b.words_down(), c.swap_halves(), d.words_up());
+            // The diagonals become columns. Row b, which is computed last, stays, and so nothing waits for a move.
+            (*a, *c, *d) = (a.words_up(), c.words_down(), d.swap_halves());
         }
         for [a, b, c, d] in sets.iter_mut() {
             quarter_rounds(a, b, c, d);
-            (*b, *c, *d) = (b.words_up(), c.swap_halves(), d.words_down());
+            (*a, *c, *d) = (a.words_down(), c.words_up(), d.swap_halves());
         }
     }
 }
 
 /// The rows of a state in every lane.
 #[inline(always)]
-fn loaded<S: Simd>(simd: S, state: &State) -> [S::Reg; 4] {
-    let [a, b, c, d] = &state.0;
-    [simd.splat(a), simd.splat(b), simd.splat(c), simd.splat(d)]
+fn loaded<S: Simd>(simd: S, state: &State<'_>) -> [S::Reg; 4] {
+    state.rows().map(|row| simd.splat(&row))
 }
 
 /// As many blocks as `SETS` registers have lanes, from block `counter` on.
 #[inline(always)]
-fn sets<S: Simd, const SETS: usize>(simd: S, state: &State, counter: u32, frames: &mut [&mut [Block; 4]]) {
+pub(super) fn sets<S: Simd, const SETS: usize>(
+    simd: S,
+    state: &State<'_>,
+    counter: u32,
+    frames: &mut [&mut [Block; 4]],
+) {
     let [a, b, c, d] = loaded(simd, state);
     let mut start = [[a, b, c, d.add32(simd.lane_numbers())]; SETS];
     for (i, [_, _, _, last]) in start.iter_mut().enumerate() {
@@ -97,9 +104,9 @@ fn sets<S: Simd, const SETS: usize>(simd: S, state: &State, counter: u32, frames
 
 /// The words of a state.
 #[inline(always)]
-fn words(state: &State) -> [u32; 16] {
+fn words(state: &State<'_>) -> [u32; 16] {
     let mut words = [0; 16];
-    for (word, bytes) in words.iter_mut().zip(state.0.as_flattened().as_chunks().0) {
+    for (word, bytes) in words.iter_mut().zip(state.rows().as_flattened().as_chunks().0) {
         *word = u32::from_le_bytes(*bytes);
     }
     words
@@ -129,7 +136,7 @@ fn plain_rounds(mut now: [u32; 16]) -> [u32; 16] {
 
 /// One block, word by word.
 #[inline(always)]
-fn plain(state: &State, counter: u32, out: &mut [Block; 4]) {
+fn plain(state: &State<'_>, counter: u32, out: &mut [Block; 4]) {
     let mut start = words(state);
     start[12] = counter;
     let now = plain_rounds(start);
@@ -153,7 +160,7 @@ fn quarter_rounds_of_four(a: &mut Words, b: &mut Words, c: &mut Words, d: &mut W
 
 /// Four blocks from block `counter` on, with a word of each in a register.
 #[inline(always)]
-fn four(state: &State, counter: u32, out: &mut [[Block; 4]; 4], work: &mut Work<'_>) {
+fn four(state: &State<'_>, counter: u32, out: &mut [[Block; 4]; 4], work: &mut Work<'_>) {
     let mut start = words(state).map(|word| Words::new([word; 4]));
     start[12] = Words::new([counter; 4]).add(Words::new([0, 1, 2, 3]));
     let mut now = start;
@@ -199,7 +206,7 @@ impl Work<'_> {
 #[inline(always)]
 pub(super) fn blocks<S: Simd>(
     simd: S,
-    state: &State,
+    state: &State<'_>,
     counter: u32,
     wanted: usize,
     out: &mut [[Block; 4]; MOST],
@@ -238,7 +245,7 @@ pub(super) const fn at_once<S: Simd>() -> usize {
 
 /// Each word of a state in a register of its own; the counter is taken from `numbers`.
 #[inline(always)]
-fn spread<S: Simd>(simd: S, state: &State, numbers: S::Reg) -> [S::Reg; 16] {
+fn spread<S: Simd>(simd: S, state: &State<'_>, numbers: S::Reg) -> [S::Reg; 16] {
     let mut registers = [numbers; 16];
     for (i, (register, word)) in registers.iter_mut().zip(words(state)).enumerate() {
         if i != 12 {
@@ -250,7 +257,7 @@ fn spread<S: Simd>(simd: S, state: &State, numbers: S::Reg) -> [S::Reg; 16] {
 
 /// Computes as many blocks as a register has words, from block `counter` on.
 #[inline(always)]
-fn many<S: Simd>(simd: S, state: &State, counter: u32, out: &mut [[Block; 4]; MOST], work: &mut Work<'_>) {
+fn many<S: Simd>(simd: S, state: &State<'_>, counter: u32, out: &mut [[Block; 4]; MOST], work: &mut Work<'_>) {
     let blocks = S::Reg::BLOCKS;
     // The block numbers, ordered so that the words of one lane are adjacent.
     let mut numbers = [0; 4 * MOST];
@@ -282,7 +289,7 @@ fn many<S: Simd>(simd: S, state: &State, counter: u32, out: &mut [[Block; 4]; MO
 /// HChaCha20 (draft-irtf-cfrg-xchacha-03, section 2.2): derives a key from `key` and the first 16 bytes of a nonce.
 #[inline(always)]
 pub(super) fn derived<S: Simd>(simd: S, key: &[u8; 32], nonce: &Block) -> [u8; 32] {
-    let state = State::with_row(key, *nonce);
+    let state = State { key, last: u128::from_le_bytes(*nonce) };
     let mut derived = [0; 32];
     if !S::AES {
         let [first @ .., _, _, _, _, _, _, _, _, m, n, o, p] = plain_rounds(words(&state));
@@ -298,14 +305,22 @@ pub(super) fn derived<S: Simd>(simd: S, key: &[u8; 32], nonce: &Block) -> [u8; 3
     derived
 }
 
-/// Xors `stream` into `text`, which is not longer.
+/// Xors `stream` into `text`, which is not longer. Returns the text's last block if it is partial, padded with zeros: a
+/// load of it would wait for its store.
 #[inline(always)]
-pub(super) fn xor<S: Simd>(simd: S, text: &mut [u8], stream: &[u8]) {
-    for (text, stream) in text.chunks_mut(S::Reg::BYTES).zip(stream.chunks(S::Reg::BYTES)) {
-        if text.len() == S::Reg::BYTES {
-            (simd.load(text) ^ simd.load(stream)).store(text);
-        } else {
-            (simd.load_partial(text) ^ simd.load(stream)).store_partial(text);
-        }
+pub(super) fn xor<S: Simd>(simd: S, text: &mut [u8], stream: &[u8]) -> Option<Block> {
+    let (streams, stream) = stream.split_at(text.len() / S::Reg::BYTES * S::Reg::BYTES);
+    let (texts, text) = text.split_at_mut(streams.len());
+    for (text, stream) in texts.chunks_exact_mut(S::Reg::BYTES).zip(streams.chunks_exact(S::Reg::BYTES)) {
+        (simd.load(text) ^ simd.load(stream)).store(text);
     }
+    let (blocks, text) = text.as_chunks_mut();
+    let (streams, _) = stream.as_chunks();
+    for (text, stream) in blocks.iter_mut().zip(streams) {
+        *text = (simd.first(text) ^ simd.first(stream)).first_block();
+    }
+    let stream = streams.get(blocks.len()).filter(|_| !text.is_empty())?;
+    let last = (simd.load_block_partial(text) ^ simd.first(stream)).keep(text.len());
+    last.store_partial(text);
+    Some(last.first_block())
 }

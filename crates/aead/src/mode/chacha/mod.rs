@@ -28,11 +28,11 @@ use self::{
     poly1305::{Lanes, Poly1305},
 };
 use crate::{
-    aead::{Aead, release},
+    aead::{Aead, release, text_len},
     error::{OpenError, SealError},
     sealed::Sealed,
     simd::{Block, Isa, Kernel, Reg, Simd},
-    tag::{self, Tag},
+    tag::{Tag, Whole},
     wipe::{CleanStack, wipe},
 };
 
@@ -44,7 +44,7 @@ pub const NONCE: usize = 12;
 pub const LONG_NONCE: usize = 24;
 
 /// From this length in bytes on, a text is worth computing the powers of r that lanes need.
-const LONG: usize = 320;
+const LONG: usize = 384;
 
 /// The hash so far; from the first long part on in lanes.
 struct Sum<R> {
@@ -84,24 +84,66 @@ impl<R: Reg> Sum<R> {
 
 /// One message, sealed or opened in place. Returns its tag.
 struct Message<'a> {
-    state: &'a State,
+    key: &'a [u8; 32],
+    nonce: &'a [u8; NONCE],
     ad: &'a [u8],
     text: &'a mut [u8],
     seals: bool,
 }
 
+impl Message<'_> {
+    /// A text for which `SETS` registers of each row are enough, with the one-time key: one call of the cipher, whose
+    /// blocks take little memory to clear before and wipe behind.
+    #[inline(always)]
+    fn short<S: Simd, const SETS: usize, const BLOCKS: usize>(self, simd: S) -> Whole {
+        let Message { key, nonce, ad, text, seals } = self;
+        let mut stream = [[[0; 16]; 4]; BLOCKS];
+        let made = SETS * S::Reg::BLOCKS;
+        cipher::sets::<S, SETS>(simd, &State::new(key, nonce), 0, &mut stream.each_mut()[..made]);
+        let stream = &mut stream[..made];
+        let (once, keystream) = stream.split_first().expect("there is a block");
+        let mut sum = Sum { poly: Poly1305::new(&once[0], &once[1]), lanes: None };
+        sum.poly.padded(simd, ad);
+        if !seals {
+            sum.add(simd, text, true);
+        }
+        let last = cipher::xor(simd, text, keystream.as_flattened().as_flattened());
+        if seals {
+            sum.add(simd, text.as_chunks::<16>().0.as_flattened(), true);
+            if let Some(last) = last {
+                sum.poly.whole(&last);
+            }
+        }
+        let tag = Whole::of(sum.poly.tag(ad.len(), text.len()));
+        // The keystream begins with the one-time key of Poly1305.
+        wipe(stream.as_flattened_mut().as_flattened_mut());
+        tag
+    }
+}
+
 impl Kernel for Message<'_> {
-    type Output = Block;
+    type Output = Whole;
 
     #[inline(always)]
-    fn run<S: Simd, const W: usize>(self, simd: S) -> Block {
-        let Message { state, ad, text, seals } = self;
+    fn run<S: Simd, const W: usize>(self, simd: S) -> Whole {
+        let (lanes, blocks) = (S::Reg::BLOCKS, 1 + self.text.len().div_ceil(64));
+        if S::AES && lanes > 1 && blocks <= lanes {
+            return self.short::<S, 1, 4>(simd);
+        }
+        if S::AES && blocks <= 2 * lanes {
+            return self.short::<S, 2, 8>(simd);
+        }
+        if S::AES && blocks <= 3 * lanes {
+            return self.short::<S, 3, 12>(simd);
+        }
+        let Message { key, nonce, ad, text, seals } = self;
+        let state = State::new(key, nonce);
         let len = text.len();
         // The first block is the one-time key of Poly1305.
         let mut stream = [[[0; 16]; 4]; MOST];
         let (mut counter, mut first) = (0, true);
         let none = Work { poly: &mut Poly1305::new(&[0; 16], &[0; 16]), hashed: &[] };
-        let mut made = cipher::blocks(simd, state, counter, 1 + len.div_ceil(64), &mut stream, none);
+        let mut made = cipher::blocks(simd, &state, counter, 1 + len.div_ceil(64), &mut stream, none);
         let mut sum = Sum { poly: Poly1305::new(&stream[0][0], &stream[0][1]), lanes: None };
         sum.poly.padded(simd, ad);
         // `waiting` is ciphertext before `rest` that is not hashed yet, if it is hashed while the next keystream is
@@ -114,7 +156,7 @@ impl Kernel for Message<'_> {
                 let coming = &rest[..rest.len().min(64 * cipher::at_once::<S>())];
                 let hashed = if alongside && !seals { coming } else { waiting };
                 let work = Work { poly: &mut sum.poly, hashed };
-                made = cipher::blocks(simd, state, counter, rest.len().div_ceil(64), &mut stream, work);
+                made = cipher::blocks(simd, &state, counter, rest.len().div_ceil(64), &mut stream, work);
             }
             let keystream = &stream.as_flattened().as_flattened()[64 * usize::from(first)..64 * made];
             let (part, behind) = rest.split_at_mut(rest.len().min(keystream.len()));
@@ -133,9 +175,10 @@ impl Kernel for Message<'_> {
         if seals {
             sum.poly.padded(simd, waiting);
         }
+        let tag = Whole::of(sum.poly.tag(ad.len(), len));
         // The keystream begins with the one-time key of Poly1305.
         wipe(stream[..cipher::at_once::<S>()].as_flattened_mut().as_flattened_mut());
-        sum.poly.tag(ad.len(), len)
+        tag
     }
 }
 
@@ -152,18 +195,19 @@ impl Kernel for Derived<'_> {
 }
 
 impl ChaCha20Poly1305 {
-    fn state(&self, nonce: &[u8; NONCE]) -> State {
-        State::new(&self.key, nonce)
+    fn run(&self, nonce: &[u8; NONCE], ad: &[u8], text: &mut [u8], seals: bool) -> Whole {
+        self.isa.run(Message { key: &self.key, nonce, ad, text, seals })
     }
 }
 
 impl XChaCha20Poly1305 {
-    /// The state of ChaCha20 under a key derived from the nonce's first 16 bytes, with its last eight as nonce.
-    fn state(&self, nonce: &[u8; LONG_NONCE]) -> State {
+    /// ChaCha20-Poly1305 under a key derived from the nonce's first 16 bytes, with its last eight as nonce.
+    fn run(&self, nonce: &[u8; LONG_NONCE], ad: &[u8], text: &mut [u8], seals: bool) -> Whole {
         let (first, last) = nonce.split_first_chunk().expect("it is longer");
         let mut short = [0; NONCE];
         short[4..].copy_from_slice(last);
-        State::new(&Zeroizing::new(self.isa.run(Derived(&self.key, first))), &short)
+        let key = Zeroizing::new(self.isa.run(Derived(&self.key, first)));
+        self.isa.run(Message { key: &key, nonce: &short, ad, text, seals })
     }
 }
 
@@ -188,6 +232,16 @@ macro_rules! aead {
             pub fn at(isa: Isa, key: &[u8; 32]) -> Self {
                 $name { key: *key, isa, _stack: CleanStack }
             }
+
+            /// Encrypts `text` in place; returns the tag.
+            #[inline]
+            fn seal(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Whole, SealError> {
+                let nonce = nonce.try_into().map_err(|_| SealError::NonceLength)?;
+                if text.len() as u64 > MAX_TEXT {
+                    return Err(SealError::TextTooLong);
+                }
+                Ok(self.run(nonce, ad, text, true))
+            }
         }
 
         impl fmt::Debug for $name {
@@ -207,12 +261,13 @@ macro_rules! aead {
             }
 
             fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
-                let nonce: &[u8; $nonce] = nonce.try_into().map_err(|_| SealError::NonceLength)?;
-                if text.len() as u64 > MAX_TEXT {
-                    return Err(SealError::TextTooLong);
-                }
-                let state = self.state(nonce);
-                Ok(Tag::new(&self.isa.run(Message { state: &state, ad, text, seals: true })))
+                Ok(self.seal(nonce, ad, text)?.tag(16))
+            }
+
+            fn seal_message(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), SealError> {
+                let (text, tag) = message.split_at_mut(text_len(message.len(), 16));
+                self.seal(nonce, ad, text)?.write(tag);
+                Ok(())
             }
 
             fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
@@ -220,9 +275,8 @@ macro_rules! aead {
                 let Some(nonce) = nonce.filter(|_| text.len() as u64 <= MAX_TEXT) else {
                     return release(text, false);
                 };
-                let state = self.state(nonce);
-                let ours = self.isa.run(Message { state: &state, ad, text: &mut *text, seals: false });
-                release(text, tag::same(&ours, tag))
+                let genuine = self.run(nonce, ad, text, false).matches(16, tag);
+                release(text, genuine)
             }
         }
     };

@@ -100,9 +100,10 @@ impl Poly1305 {
         }
     }
 
-    /// Adds the lengths of associated data and text, and returns the tag.
+    /// Adds the lengths of associated data and text, and returns the tag. By reference, as a copy would wait for the sum
+    /// that was just stored.
     #[inline(always)]
-    pub(super) fn tag(mut self, ad: usize, text: usize) -> Block {
+    pub(super) fn tag(&mut self, ad: usize, text: usize) -> Block {
         self.add([ad as u64, text as u64, 1]);
         let [h0, h1, h2] = self.h;
         // Subtracts 2^130 - 5, unless the result would be negative.

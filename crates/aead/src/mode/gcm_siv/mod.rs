@@ -21,7 +21,7 @@ use crate::{
     error::{KeyLengthError, OpenError, SealError},
     sealed::Sealed,
     simd::{Block, Isa},
-    tag::Tag,
+    tag::{Tag, Whole},
     wipe::CleanStack,
 };
 
@@ -100,7 +100,7 @@ pub fn by_key(isa: Isa, key: &[u8]) -> Result<Box<dyn Aead>, KeyLengthError> {
 impl<C: Derived> GcmSiv<C> {
     /// Encrypts `text` in place; returns the tag.
     #[inline]
-    fn seal(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Block, SealError> {
+    fn seal(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Whole, SealError> {
         let nonce = nonce.try_into().map_err(|_| SealError::NonceLength)?;
         limits(MAX_BYTES, ad.len() as u64, text.len() as u64)?;
         Ok(self.run::<true>(nonce, ad, text, &[0; 16]))
@@ -108,20 +108,20 @@ impl<C: Derived> GcmSiv<C> {
 
     /// Seals or opens in place; returns the tag computed for the message.
     #[inline]
-    fn run<const SEAL: bool>(&self, nonce: &[u8; NONCE], ad: &[u8], text: &mut [u8], tag: &Block) -> Block {
+    fn run<const SEAL: bool>(&self, nonce: &[u8; NONCE], ad: &[u8], text: &mut [u8], tag: &Block) -> Whole {
         let (isa, generator) = (self.isa, &self.generator);
         let message = Message { nonce, ad, text };
         if message.is_short() {
-            return isa.run(Short::<C, SEAL> { generator, message, tag }).block();
+            return isa.run(Short::<C, SEAL> { generator, message, tag });
         }
         let mut keys = Keys::empty();
         isa.run(Derivation { generator, nonce, blocks: message.longest_part(), keys: &mut keys });
         if !SEAL {
             isa.run(Ctr { cipher: &keys.cipher, tag, text: message.text });
         }
-        let genuine = isa.run(TagOf { keys: &keys, nonce, ad, text: message.text }).block();
+        let genuine = isa.run(TagOf { keys: &keys, nonce, ad, text: message.text });
         if SEAL {
-            isa.run(Ctr { cipher: &keys.cipher, tag: &genuine, text: message.text });
+            isa.run(Ctr { cipher: &keys.cipher, tag: &genuine.block(), text: message.text });
         }
         genuine
     }
@@ -143,12 +143,12 @@ impl<C: Derived> Aead for GcmSiv<C> {
     }
 
     fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
-        Ok(Tag::of_block(&self.seal(nonce, ad, text)?, 16))
+        Ok(self.seal(nonce, ad, text)?.tag(16))
     }
 
     fn seal_message(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), SealError> {
         let (text, tag) = message.split_at_mut(text_len(message.len(), 16));
-        tag.copy_from_slice(&self.seal(nonce, ad, text)?);
+        self.seal(nonce, ad, text)?.write(tag);
         Ok(())
     }
 
@@ -157,7 +157,7 @@ impl<C: Derived> Aead for GcmSiv<C> {
         if limits(MAX_BYTES, ad.len() as u64, text.len() as u64).is_err() {
             return release(text, false);
         }
-        let genuine = Tag::of_block(&self.run::<false>(nonce, ad, text, tag), 16).matches(tag);
+        let genuine = self.run::<false>(nonce, ad, text, tag).matches(16, tag);
         release(text, genuine)
     }
 }
