@@ -8,7 +8,7 @@ use crate::{
     },
     ghash::{Clmul, Ghash},
     mode::gcm::hash::Hash,
-    simd::{Block, Kernel, Reg, Simd, counter_zero},
+    simd::{Block, Isa, Kernel, Reg, Simd, counter_zero},
     tag::Whole,
     wipe::wipe,
 };
@@ -54,8 +54,9 @@ pub(super) struct Keys<C, const SLOTS: usize> {
 
 /// Slots for 36 powers of h, which take half the time of the usual 68.
 const MANY: usize = 44;
-/// Slots for 16 powers, for a short message: clearing and wiping more would take a tenth of its time.
-const FEW: usize = 24;
+/// Slots for 16 powers and for 8, for short messages: clearing and wiping more would take a tenth of their time each.
+const SOME: usize = 24;
+const FEW: usize = 16;
 
 impl<C: Derived, const SLOTS: usize> Keys<C, SLOTS> {
     #[inline(always)]
@@ -78,10 +79,10 @@ impl Message<'_> {
         self.ad.len().div_ceil(16) + self.text.len().div_ceil(16) + 1
     }
 
-    /// Whether it is processed by one kernel.
+    /// Whether it is processed by one kernel with `SLOTS` slots.
     #[inline(always)]
-    pub(super) fn is_short(&self) -> bool {
-        self.blocks() <= Clmul::<FEW>::GROUP
+    fn fits<const SLOTS: usize>(&self) -> bool {
+        self.blocks() <= Clmul::<SLOTS>::GROUP
     }
 
     /// The number of blocks in associated data or text, whichever is larger.
@@ -92,14 +93,31 @@ impl Message<'_> {
 
 /// A short message in one kernel: its hash is reduced once, results stay in registers, and keys are cleared and wiped
 /// in whole registers.
-pub(super) struct Short<'a, C, const SEAL: bool> {
-    pub(super) generator: &'a C,
-    pub(super) message: Message<'a>,
+struct Short<'a, C, const SEAL: bool, const SLOTS: usize> {
+    generator: &'a C,
+    message: Message<'a>,
     /// The tag of a message to be opened.
-    pub(super) tag: &'a Block,
+    tag: &'a Block,
 }
 
-impl<C: Derived, const SEAL: bool> Kernel for Short<'_, C, SEAL> {
+/// Seals or opens a message, or gives it back if it is not short.
+#[inline(always)]
+pub(super) fn short<'a, C: Derived, const SEAL: bool>(
+    isa: Isa,
+    generator: &'a C,
+    message: Message<'a>,
+    tag: &'a Block,
+) -> Result<Whole, Message<'a>> {
+    if message.fits::<FEW>() {
+        Ok(isa.run(Short::<C, SEAL, FEW> { generator, message, tag }))
+    } else if message.fits::<SOME>() {
+        Ok(isa.run(Short::<C, SEAL, SOME> { generator, message, tag }))
+    } else {
+        Err(message)
+    }
+}
+
+impl<C: Derived, const SEAL: bool, const SLOTS: usize> Kernel for Short<'_, C, SEAL, SLOTS> {
     type Output = Whole;
 
     #[inline(always)]
@@ -107,7 +125,7 @@ impl<C: Derived, const SEAL: bool> Kernel for Short<'_, C, SEAL> {
         let Short { generator, message, tag } = self;
         let blocks = message.blocks();
         let Message { nonce, ad, text } = message;
-        let mut keys = Keys::<C, FEW>::empty();
+        let mut keys = Keys::<C, SLOTS>::empty();
         Derivation { generator, nonce, blocks, keys: &mut keys }.derive(simd);
         if !SEAL {
             Ctr { cipher: &keys.cipher, tag, text: &mut *text }.few(simd);
@@ -270,9 +288,7 @@ impl<C: BlockCipher> Kernel for Ctr<'_, C> {
 impl<C: BlockCipher> Ctr<'_, C> {
     #[inline(always)]
     fn counter<S: Simd>(&self, simd: S) -> S::Reg {
-        let mut counter = *self.tag;
-        counter[15] |= 0x80;
-        simd.splat(&counter).add32(simd.lane_numbers())
+        (simd.splat(self.tag) | simd.splat(&(1u128 << 127).to_le_bytes())).add32(simd.lane_numbers())
     }
 
     /// A text shorter than a batch.

@@ -11,7 +11,7 @@ use core::fmt;
 
 use zeroize::ZeroizeOnDrop;
 
-use self::kernels::{Ctr, Derivation, Derived, Keys, Message, Short, TagOf};
+use self::kernels::{Ctr, Derivation, Derived, Keys, Message, TagOf};
 use crate::{
     aead::{Aead, limits, release, text_len},
     block::{
@@ -110,10 +110,10 @@ impl<C: Derived> GcmSiv<C> {
     #[inline]
     fn run<const SEAL: bool>(&self, nonce: &[u8; NONCE], ad: &[u8], text: &mut [u8], tag: &Block) -> Whole {
         let (isa, generator) = (self.isa, &self.generator);
-        let message = Message { nonce, ad, text };
-        if message.is_short() {
-            return isa.run(Short::<C, SEAL> { generator, message, tag });
-        }
+        let message = match kernels::short::<C, SEAL>(isa, generator, Message { nonce, ad, text }, tag) {
+            Ok(genuine) => return genuine,
+            Err(message) => message,
+        };
         let mut keys = Keys::empty();
         isa.run(Derivation { generator, nonce, blocks: message.longest_part(), keys: &mut keys });
         if !SEAL {
