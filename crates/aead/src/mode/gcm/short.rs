@@ -10,6 +10,7 @@ use crate::{
     block::{BlockCipher, aes::rounds},
     ghash::Ghash,
     simd::{Block, Logic, Outlined, Reg, Simd, counter_zero},
+    tag::Whole,
 };
 
 /// The registers of the longest text, including the first counter block.
@@ -54,8 +55,18 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
             if self.text.len() > const { 10 * S::Reg::BYTES - 16 } {
                 return simd.outlined(More(self));
             }
+            self.of_registers::<S, 10>(simd)
+        } else {
+            self.of_registers::<S, 9>(simd)
+        }
+    }
+
+    /// A message whose text and first counter block are in at most `MOST` registers.
+    #[inline(always)]
+    fn of_registers<S: Simd, const MOST: usize>(&mut self, simd: S) -> Block {
+        if const { S::MASKS } {
             let sum = self.hashed_ad(simd);
-            return self.of_width(simd, &mut simd.zero(), sum);
+            return self.of_width::<S, MOST>(simd, &mut simd.zero(), sum);
         }
         // A partial block needs branches, which are written once for all widths. The expressions let the compiler see
         // that these are at most 16 bytes.
@@ -64,7 +75,7 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
         let end = end..len.min(end + 16);
         let mut last = simd.load_partial(&self.text[end.clone()]);
         let sum = self.hashed_ad(simd);
-        let tag = self.of_width(simd, &mut last, sum);
+        let tag = self.of_width::<S, MOST>(simd, &mut last, sum);
         if !len.is_multiple_of(S::Reg::BYTES) {
             last.store_partial(&mut self.text[end]);
         }
@@ -75,18 +86,18 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
     /// in the first lane: it is loaded before this call and stored after it, unless the text ends with a whole
     /// register.
     #[inline(always)]
-    fn of_width<S: Simd>(&mut self, simd: S, last: &mut S::Reg, sum: G::Sum<S::Reg>) -> Block {
+    fn of_width<S: Simd, const MOST: usize>(&mut self, simd: S, last: &mut S::Reg, sum: G::Sum<S::Reg>) -> Block {
         match self.text.len().div_ceil(16) / S::Reg::BLOCKS {
             0 => self.reborrow().few::<S, 1>(simd, last, sum),
-            1 => self.reborrow().few::<S, 2>(simd, last, sum),
-            2 => self.reborrow().few::<S, 3>(simd, last, sum),
-            3 => self.reborrow().few::<S, 4>(simd, last, sum),
-            4 => self.reborrow().few::<S, 5>(simd, last, sum),
-            5 => self.reborrow().few::<S, 6>(simd, last, sum),
-            6 => self.reborrow().few::<S, 7>(simd, last, sum),
-            7 => self.reborrow().few::<S, 8>(simd, last, sum),
-            9.. if const { S::MASKS } => self.reborrow().few::<S, 10>(simd, last, sum),
-            _ => self.reborrow().few::<S, 9>(simd, last, sum),
+            1 if const { MOST > 2 } => self.reborrow().few::<S, 2>(simd, last, sum),
+            2 if const { MOST > 3 } => self.reborrow().few::<S, 3>(simd, last, sum),
+            3 if const { MOST > 4 } => self.reborrow().few::<S, 4>(simd, last, sum),
+            4 if const { MOST > 5 } => self.reborrow().few::<S, 5>(simd, last, sum),
+            5 if const { MOST > 6 } => self.reborrow().few::<S, 6>(simd, last, sum),
+            6 if const { MOST > 7 } => self.reborrow().few::<S, 7>(simd, last, sum),
+            7 if const { MOST > 8 } => self.reborrow().few::<S, 8>(simd, last, sum),
+            8 if const { MOST > 9 } => self.reborrow().few::<S, 9>(simd, last, sum),
+            _ => self.reborrow().few::<S, MOST>(simd, last, sum),
         }
     }
 
@@ -173,6 +184,20 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
         }
         (G::finish_open(simd, &sum) ^ keystream[W - 1].last_lane()).first_block()
     }
+}
+
+/// Seals or opens a message of one key, with a table of so few powers of h that little has to be cleared and wiped.
+/// Registers hold two blocks; associated data must fit into one, text and first counter block into `MOST`.
+#[inline(always)]
+pub(crate) fn few_blocks<S: Simd, C: BlockCipher, G: Ghash, const SEAL: bool, const MOST: usize>(
+    simd: S,
+    (cipher, ghash): (&C, &G),
+    nonce: &[u8],
+    ad: &[u8],
+    text: &mut [u8],
+) -> Whole {
+    let mut fused = Fused::<C, G, SEAL> { cipher, ghash, nonce, ad, text };
+    Whole::of(fused.of_registers::<S, MOST>(simd))
 }
 
 /// The keystream of `W` registers, with the first counter block encrypted in its last lane.

@@ -100,7 +100,8 @@ struct Short<'a, C, const SEAL: bool, const SLOTS: usize> {
     tag: &'a Block,
 }
 
-/// Seals or opens a message, or gives it back if it is not short.
+/// Seals or opens a message, or gives it back if it is not short. In registers of two blocks rather than of four: with
+/// four, powers of h are loaded from across what was just stored.
 #[inline(always)]
 pub(super) fn short<'a, C: Derived, const SEAL: bool>(
     isa: Isa,
@@ -108,6 +109,7 @@ pub(super) fn short<'a, C: Derived, const SEAL: bool>(
     message: Message<'a>,
     tag: &'a Block,
 ) -> Result<Whole, Message<'a>> {
+    let isa = isa.without_wide();
     if message.fits::<FEW>() {
         Ok(isa.run(Short::<C, SEAL, FEW> { generator, message, tag }))
     } else if message.fits::<SOME>() {

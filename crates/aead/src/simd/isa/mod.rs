@@ -193,13 +193,25 @@ impl Isa {
 
     /// This level; in place of `avx512`, the level below it with registers of half the size, which every machine with
     /// `avx512` has.
-    #[cfg(feature = "raw")]
+    #[cfg(any(feature = "gcm", feature = "raw"))]
+    #[inline]
     pub(crate) fn without_wide(self) -> Isa {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 => Isa(Level::Avx2),
             level => Isa(level),
         }
+    }
+
+    /// Whether this is `avx2`, whose registers hold two blocks.
+    #[cfg(feature = "gcm")]
+    #[inline]
+    pub(crate) fn has_pairs(self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        let pairs = self.0 == Level::Avx2;
+        #[cfg(not(target_arch = "x86_64"))]
+        let pairs = false;
+        pairs
     }
 
     /// An upper bound in bytes on the stack frames of GCM's and OCB's kernels. In an optimised build, 9 KiB were
