@@ -71,7 +71,7 @@ impl Xaes256Gcm {
         if !isa.has_pairs() || ad.len() > 32 || blocks > Clmul::<SOME>::GROUP {
             None
         } else if blocks > Clmul::<FEW>::GROUP {
-            Some(isa.run(Short::<SEAL, SOME, 9> { xaes: self, nonce, ad, text }))
+            Some(isa.run(Short::<SEAL, SOME, 10> { xaes: self, nonce, ad, text }))
         } else {
             Some(isa.run(Short::<SEAL, FEW, 4> { xaes: self, nonce, ad, text }))
         }
@@ -137,9 +137,9 @@ impl Aead for Xaes256Gcm {
     }
 }
 
-/// Slots for 16 powers of h and for 8, for short messages: clearing and wiping the usual table would take a third of
+/// Slots for 20 powers of h and for 8, for short messages: clearing and wiping the usual table would take a third of
 /// their time.
-const SOME: usize = 24;
+const SOME: usize = 28;
 const FEW: usize = 16;
 
 /// A short message in one kernel, for registers of two blocks. Text and first counter block take at most `MOST`.

@@ -54,8 +54,8 @@ pub(super) struct Keys<C, const SLOTS: usize> {
 
 /// Slots for 36 powers of h, which take half the time of the usual 68.
 const MANY: usize = 44;
-/// Slots for 16 powers and for 8, for short messages: clearing and wiping more would take a tenth of their time each.
-const SOME: usize = 24;
+/// Slots for 20 powers and for 8, for short messages: clearing and wiping more would take a tenth of their time each.
+const SOME: usize = 28;
 const FEW: usize = 16;
 
 impl<C: Derived, const SLOTS: usize> Keys<C, SLOTS> {
