@@ -112,6 +112,11 @@ impl<S: Simd> Outlined<S> for Single<'_, S> {
     }
 }
 
+/// Slots for 8 and for 20 powers, for the key of one short message: clearing and wiping the usual table would take a
+/// quarter of the message's time.
+pub(crate) const FEW: usize = 8 + PAD;
+pub(crate) const SOME: usize = 20 + PAD;
+
 impl<const SLOTS: usize> Clmul<SLOTS> {
     /// A table of zeros.
     #[inline(always)]

@@ -33,6 +33,7 @@ mod table;
 #[cfg(feature = "research")]
 pub use bitwise::Bitwise;
 pub use clmul::Clmul;
+pub(crate) use clmul::{FEW, SOME};
 #[cfg(feature = "sessions")]
 pub(crate) use lanes::{LaneKeys, LanePowers};
 #[cfg(feature = "research")]

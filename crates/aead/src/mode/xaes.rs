@@ -15,7 +15,7 @@ use crate::{
     aead::{Aead, release, text_len},
     block::{BlockCipher, Expanded, OnTheFly, aes::Aes256, encrypt_block},
     error::{OpenError, SealError},
-    ghash::{Clmul, Ghash},
+    ghash::{Clmul, FEW, Ghash, SOME},
     sealed::Sealed,
     simd::{Block, Isa, Kernel, Reg, Simd, counter_zero},
     tag::{Tag, Whole},
@@ -137,11 +137,6 @@ impl Aead for Xaes256Gcm {
     }
 }
 
-/// Slots for 20 powers of h and for 8, for short messages: clearing and wiping the usual table would take a third of
-/// their time.
-const SOME: usize = 28;
-const FEW: usize = 16;
-
 /// A short message in one kernel, for registers of two blocks. Text and first counter block take at most `MOST`.
 struct Short<'a, const SEAL: bool, const SLOTS: usize, const MOST: usize> {
     xaes: &'a Xaes256Gcm,
@@ -156,6 +151,7 @@ impl<const SEAL: bool, const SLOTS: usize, const MOST: usize> Kernel for Short<'
     #[inline(always)]
     fn run<S: Simd, const W: usize>(self, simd: S) -> Whole {
         let Short { xaes: Xaes256Gcm { cipher, subkey, .. }, nonce, ad, text } = self;
+        const { assert!(2 * MOST >= Clmul::<SLOTS>::GROUP, "text and first counter block take the others' places") };
         if const { S::Reg::BLOCKS != 2 } {
             unreachable!("it is called at one level");
         }

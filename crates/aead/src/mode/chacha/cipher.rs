@@ -8,8 +8,8 @@ use crate::simd::{Block, Reg, Simd, Words, counter_zero, unknown};
 /// The most blocks that are computed at once.
 pub(super) const MOST: usize = 16;
 
-/// A key and the last row of a state: the counter, which is zero, and a nonce. The row is made in a register where it is
-/// used, as a load of it would wait for the parts that it was stored in.
+/// A key and the last row of a state: a counter of zero and a nonce, or a nonce alone. The row is made in a register
+/// where it is used, as a load of it would wait for the parts that it was stored in.
 pub(super) struct State<'a> {
     key: &'a [u8; 32],
     last: u128,
@@ -60,6 +60,7 @@ macro_rules! double_round {
 /// Twenty rounds on `SETS` sets of states, with one register for each row.
 #[inline(always)]
 fn rounds<R: Reg, const SETS: usize>(sets: &mut [[R; 4]; SETS]) {
+    // An unknown number, as compilers would write out all ten times.
     for _ in 0..unknown(10) {
         for [a, b, c, d] in sets.iter_mut() {
             quarter_rounds(a, b, c, d);
@@ -76,7 +77,8 @@ fn rounds<R: Reg, const SETS: usize>(sets: &mut [[R; 4]; SETS]) {
 /// The rows of a state in every lane.
 #[inline(always)]
 fn loaded<S: Simd>(simd: S, state: &State<'_>) -> [S::Reg; 4] {
-    state.rows().map(|row| simd.splat(&row))
+    let [a, b, c, d] = &state.rows();
+    [simd.splat(a), simd.splat(b), simd.splat(c), simd.splat(d)]
 }
 
 /// As many blocks as `SETS` registers have lanes, from block `counter` on.

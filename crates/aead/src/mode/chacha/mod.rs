@@ -93,7 +93,7 @@ struct Message<'a> {
 
 impl Message<'_> {
     /// A text for which `SETS` registers of each row are enough, with the one-time key: one call of the cipher, whose
-    /// blocks take little memory to clear before and wipe behind.
+    /// blocks take little memory to clear before and wipe behind. There are at most `BLOCKS` of them, four a register.
     #[inline(always)]
     fn short<S: Simd, const SETS: usize, const BLOCKS: usize>(self, simd: S) -> Whole {
         let Message { key, nonce, ad, text, seals } = self;

@@ -29,7 +29,7 @@ pub(in crate::mode) mod hash;
 mod kernel;
 #[cfg(all(feature = "pieces", target_has_atomic = "ptr"))]
 mod pieces;
-pub(crate) mod short;
+pub(super) mod short;
 mod staggered;
 
 use alloc::boxed::Box;

@@ -1,5 +1,5 @@
 //! Short messages at levels with wide registers: associated data in one register, text and first counter block in up to
-//! 14, or 9 without masks.
+//! 14, or 9 without masks, where a key of one message goes up to 10.
 //!
 //! The time depends on the number of instructions here, because the processor starts on the next message as soon as it
 //! sees it in its window. So there are no batches, no groups and no running counter: the code for each width is
@@ -187,7 +187,8 @@ impl<C: BlockCipher, G: Ghash, const SEAL: bool> Fused<'_, C, G, SEAL> {
 }
 
 /// Seals or opens a message of one key, with a table of so few powers of h that little has to be cleared and wiped.
-/// Registers hold two blocks; associated data must fit into one, text and first counter block into `MOST`.
+/// The nonce has 12 bytes, registers hold two blocks; associated data fits into one, text and first counter block into
+/// `MOST`.
 #[inline(always)]
 pub(crate) fn few_blocks<S: Simd, C: BlockCipher, G: Ghash, const SEAL: bool, const MOST: usize>(
     simd: S,
@@ -196,6 +197,8 @@ pub(crate) fn few_blocks<S: Simd, C: BlockCipher, G: Ghash, const SEAL: bool, co
     ad: &[u8],
     text: &mut [u8],
 ) -> Whole {
+    let most = const { MOST * S::Reg::BYTES - 16 };
+    assert!(nonce.len() == 12 && ad.len() <= S::Reg::BYTES && text.len() <= most, "the message is not short");
     let mut fused = Fused::<C, G, SEAL> { cipher, ghash, nonce, ad, text };
     Whole::of(fused.of_registers::<S, MOST>(simd))
 }

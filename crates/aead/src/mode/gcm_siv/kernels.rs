@@ -6,8 +6,8 @@ use crate::{
         BlockCipher, Expanded, OnTheFly,
         aes::{Aes128, Aes256},
     },
-    ghash::{Clmul, Ghash},
-    mode::gcm::hash::Hash,
+    ghash::{Clmul, FEW, Ghash, SOME},
+    mode::gcm::{hash::Hash, hashed},
     simd::{Block, Isa, Kernel, Reg, Simd, counter_zero},
     tag::Whole,
     wipe::wipe,
@@ -54,9 +54,6 @@ pub(super) struct Keys<C, const SLOTS: usize> {
 
 /// Slots for 36 powers of h, which take half the time of the usual 68.
 const MANY: usize = 44;
-/// Slots for 20 powers and for 8, for short messages: clearing and wiping more would take a tenth of their time each.
-const SOME: usize = 28;
-const FEW: usize = 16;
 
 impl<C: Derived, const SLOTS: usize> Keys<C, SLOTS> {
     #[inline(always)]
@@ -73,16 +70,10 @@ pub(super) struct Message<'a> {
 }
 
 impl Message<'_> {
-    /// The blocks of its hash, including the one for the lengths.
-    #[inline(always)]
-    fn blocks(&self) -> usize {
-        self.ad.len().div_ceil(16) + self.text.len().div_ceil(16) + 1
-    }
-
     /// Whether it is processed by one kernel with `SLOTS` slots.
     #[inline(always)]
     fn fits<const SLOTS: usize>(&self) -> bool {
-        self.blocks() <= Clmul::<SLOTS>::GROUP
+        hashed(self.ad, self.text) <= Clmul::<SLOTS>::GROUP
     }
 
     /// The number of blocks in associated data or text, whichever is larger.
@@ -100,8 +91,8 @@ struct Short<'a, C, const SEAL: bool, const SLOTS: usize> {
     tag: &'a Block,
 }
 
-/// Seals or opens a message, or gives it back if it is not short. In registers of two blocks rather than of four: with
-/// four, powers of h are loaded from across what was just stored.
+/// Seals or opens a message, or gives it back if it is not short. At `avx512` in registers of two blocks: with four,
+/// powers of h would be loaded from across what was just stored.
 #[inline(always)]
 pub(super) fn short<'a, C: Derived, const SEAL: bool>(
     isa: Isa,
@@ -125,8 +116,8 @@ impl<C: Derived, const SEAL: bool, const SLOTS: usize> Kernel for Short<'_, C, S
     #[inline(always)]
     fn run<S: Simd, const W: usize>(self, simd: S) -> Whole {
         let Short { generator, message, tag } = self;
-        let blocks = message.blocks();
         let Message { nonce, ad, text } = message;
+        let blocks = hashed(ad, text);
         let mut keys = Keys::<C, SLOTS>::empty();
         Derivation { generator, nonce, blocks, keys: &mut keys }.derive(simd);
         if !SEAL {
