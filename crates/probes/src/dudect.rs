@@ -11,18 +11,20 @@ use crate::subjects::Subject;
 /// Threshold of t above which times differ. Usual is 4.5 for one test; here are hundreds, on machines that others use,
 /// too.
 pub const LIMIT: f64 = 10.0;
-/// Bytes of a text.
-const BYTES: usize = 128;
+/// Bytes of the texts whose times are compared. Modes have other kernels for short ones, and fewer powers of h.
+const LENGTHS: [usize; 3] = [32, 128, 512];
+/// Bytes of the other texts.
+const BYTES: usize = LENGTHS[1];
 /// Samples that are discarded at the start, while caches and predictors are cold.
 const COLD: usize = 100;
 
 /// The two kinds of secrets that are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
-    /// A fixed key, or a random one each time: key set-up and sealing.
-    Key,
-    /// A fixed text, or a random one each time: sealing.
-    Text,
+    /// A fixed key, or a random one each time: key set-up and sealing of this many bytes.
+    Key(usize),
+    /// A fixed text of this many bytes, or a random one each time: sealing.
+    Text(usize),
     /// Refusal of a tag with one wrong byte: this one, or that one.
     Tag(usize, usize),
 }
@@ -33,14 +35,15 @@ impl Question {
     pub fn all(tag: usize) -> Vec<Question> {
         let tags: &[(usize, usize)] = if tag == 48 { &[(0, 31), (32, 47)] } else { &[(0, tag - 1)] };
         let tags = tags.iter().map(|&(first, last)| Question::Tag(first, last));
-        [Question::Key, Question::Text].into_iter().chain(tags).collect()
+        let sizes = LENGTHS.into_iter().flat_map(|bytes| [Question::Key(bytes), Question::Text(bytes)]);
+        sizes.chain(tags).collect()
     }
 
     /// The name of the comparison.
     pub fn name(self) -> String {
         match self {
-            Question::Key => "one key or any".into(),
-            Question::Text => "one text or any".into(),
+            Question::Key(bytes) => format!("one key or any, {bytes} bytes"),
+            Question::Text(bytes) => format!("one text or any, {bytes} bytes"),
             Question::Tag(a, b) => format!("byte {a} or {b} of the tag wrong"),
         }
     }
@@ -106,8 +109,8 @@ pub fn of_subject(isa: Isa, subject: &Subject, question: Question, samples: usiz
     let aead = (subject.make)(isa, &key);
     let nonce = vec![9; aead.nonce_len()];
     match question {
-        Question::Key => {
-            let (mut key, mut text) = (key, [0; BYTES]);
+        Question::Key(bytes) => {
+            let (mut key, mut text) = (key, vec![0; bytes]);
             t_of(samples, |random, other| {
                 random.fill(&mut key, other);
                 text.fill(7);
@@ -117,8 +120,8 @@ pub fn of_subject(isa: Isa, subject: &Subject, question: Question, samples: usiz
                 start.elapsed()
             })
         }
-        Question::Text => {
-            let mut text = [0; BYTES];
+        Question::Text(bytes) => {
+            let mut text = vec![0; bytes];
             t_of(samples, |random, other| {
                 random.fill(&mut text, other);
                 let start = Instant::now();

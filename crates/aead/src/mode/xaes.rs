@@ -77,20 +77,21 @@ impl Xaes256Gcm {
         }
     }
 
-    /// Sets `gcm` to AES-256-GCM under the key of this message, prepared for its length; returns the nonce for it.
-    fn derive<'a>(&self, nonce: &'a [u8; NONCE], ad: &[u8], text: &[u8], gcm: &mut Aes256Gcm) -> &'a [u8] {
+    /// Seals or opens `text` in place; returns the tag. A nonce of another length is refused.
+    #[inline(always)]
+    fn whole<const SEAL: bool>(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Whole, SealError> {
+        let nonce: &[u8; NONCE] = nonce.try_into().map_err(|_| SealError::NonceLength)?;
+        if let Some(tag) = self.short::<SEAL>(nonce, ad, text) {
+            return Ok(tag);
+        }
         let (context, nonce) = nonce.split_at(12);
+        // Its memory stays in place and is wiped at the end of the message
+        let mut gcm = Aes256Gcm::of_message(self.isa, Aes256::with(Expanded::empty()));
         let mut keys = [[0; 32]; 2];
         self.isa.run(Derivation { cipher: &self.cipher, subkey: &self.subkey, context, keys: &mut keys });
         gcm.rekey_for(&keys[0], hashed(ad, text));
         wipe(keys.as_flattened_mut());
-        nonce
-    }
-
-    /// AES-256-GCM without a key. Its memory stays in place and is wiped at the end of the message.
-    #[inline(always)]
-    fn empty(&self) -> Aes256Gcm {
-        Aes256Gcm::of_message(self.isa, Aes256::with(Expanded::empty()))
+        gcm.whole::<SEAL>(nonce, ad, text)
     }
 }
 
@@ -105,35 +106,18 @@ impl Aead for Xaes256Gcm {
     }
 
     fn seal_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
-        let nonce = nonce.try_into().map_err(|_| SealError::NonceLength)?;
-        if let Some(tag) = self.short::<true>(nonce, ad, text) {
-            return Ok(tag.tag(16));
-        }
-        let mut gcm = self.empty();
-        let nonce = self.derive(nonce, ad, text, &mut gcm);
-        gcm.seal_in_place(nonce, ad, text)
+        Ok(self.whole::<true>(nonce, ad, text)?.tag(16))
     }
 
     fn seal_message(&self, nonce: &[u8], ad: &[u8], message: &mut [u8]) -> Result<(), SealError> {
-        let nonce = nonce.try_into().map_err(|_| SealError::NonceLength)?;
         let (text, tag) = message.split_at_mut(text_len(message.len(), 16));
-        if let Some(sealed) = self.short::<true>(nonce, ad, text) {
-            sealed.write(tag);
-            return Ok(());
-        }
-        let mut gcm = self.empty();
-        let nonce = self.derive(nonce, ad, text, &mut gcm);
-        gcm.seal_message(nonce, ad, message)
+        self.whole::<true>(nonce, ad, text)?.write(tag);
+        Ok(())
     }
 
     fn open_in_place(&self, nonce: &[u8], ad: &[u8], text: &mut [u8], tag: &[u8]) -> Result<(), OpenError> {
-        let Ok(nonce) = nonce.try_into() else { return release(text, false) };
-        if let Some(ours) = self.short::<false>(nonce, ad, text) {
-            return release(text, ours.matches(16, tag));
-        }
-        let mut gcm = self.empty();
-        let nonce = self.derive(nonce, ad, text, &mut gcm);
-        gcm.open_in_place(nonce, ad, text, tag)
+        let genuine = self.whole::<false>(nonce, ad, text).is_ok_and(|ours| ours.matches(16, tag));
+        release(text, genuine)
     }
 }
 

@@ -159,7 +159,7 @@ impl<C: BlockCipher, G: Ghash> Gcm<C, G> {
     }
 
     #[inline(always)]
-    fn whole<const SEAL: bool>(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Whole, SealError> {
+    pub(super) fn whole<const SEAL: bool>(&self, nonce: &[u8], ad: &[u8], text: &mut [u8]) -> Result<Whole, SealError> {
         fused::<C, G, SEAL>(self.isa, &self.cipher, &self.ghash, nonce, ad, text)
     }
 }
