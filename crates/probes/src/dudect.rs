@@ -2,7 +2,11 @@
 //! time?", 2017): both kinds are measured in random order, and Welch's t of their times grows with the number of
 //! samples if the means differ.
 
-use std::{hint::black_box, time::Instant};
+use std::{
+    hint::black_box,
+    sync::atomic::{Ordering, fence},
+    time::Instant,
+};
 
 use sealwright::{Aead, Isa};
 
@@ -15,6 +19,9 @@ pub const LIMIT: f64 = 10.0;
 const LENGTHS: [usize; 3] = [32, 128, 512];
 /// Bytes of the other texts.
 const BYTES: usize = LENGTHS[1];
+/// How often what is timed is repeated within one time, to confirm a difference: one that depends on secrets grows with
+/// it; one caused by what ran before the time does not.
+pub const REPEATS: usize = 8;
 /// Samples that are discarded at the start, while caches and predictors are cold.
 const COLD: usize = 100;
 
@@ -56,38 +63,41 @@ pub enum Answer {
     Same {
         /// Welch's t.
         t: f64,
-        /// How many samples.
+        /// How many samples the longest run took.
         samples: usize,
     },
     /// The kinds were distinguished in three runs, each time in the same direction.
     Differs {
-        /// Welch's t, the least of the three.
+        /// Welch's t, the lesser of those with repetitions.
         t: f64,
         /// How many samples the longest run took.
         samples: usize,
     },
-    /// They were distinguished, but not in every run: other programs caused it.
+    /// They were distinguished in one run with repetitions and not in the other, or in two directions: other programs
+    /// caused it.
     Undecided {
-        /// Welch's t, of the run that saw no difference.
+        /// Welch's t, the lesser of those with repetitions.
         t: f64,
     },
 }
 
-/// Measures until the result is firm: a difference must be seen in three runs, each with new samples.
-pub fn ask(samples: usize, mut run: impl FnMut(usize) -> f64) -> Answer {
-    let first = run(samples);
+/// Measures until the result is firm. A difference must be seen again in two runs with repetitions, and in the same
+/// direction; if neither sees it, it was of what ran before. `run` takes the numbers of samples and of repetitions.
+pub fn ask(samples: usize, mut run: impl FnMut(usize, usize) -> f64) -> Answer {
+    let first = run(samples, 1);
     if first.abs() <= LIMIT {
         return Answer::Same { t: first, samples };
     }
-    let mut least = first;
-    for more in [2, 4] {
-        let t = run(more * samples);
-        if t.abs() <= LIMIT || t.signum() != first.signum() {
-            return Answer::Undecided { t };
-        }
-        least = if t.abs() < least.abs() { t } else { least };
+    let repeated = [2, 4].map(|more| run(more * samples, REPEATS));
+    let least = if repeated[0].abs() < repeated[1].abs() { repeated[0] } else { repeated[1] };
+    let seen = |t: &f64| t.abs() > LIMIT;
+    if !repeated.iter().any(seen) {
+        Answer::Same { t: least, samples: 4 * samples }
+    } else if repeated.iter().all(|t| seen(t) && t.signum() == first.signum()) {
+        Answer::Differs { t: least, samples: 4 * samples }
+    } else {
+        Answer::Undecided { t: least }
     }
-    Answer::Differs { t: least, samples: 4 * samples }
 }
 
 /// For a planted leak: doubles the number of samples, up to `most`, until the difference is seen. Returns that number.
@@ -103,10 +113,10 @@ pub fn needed(least: usize, most: usize, mut run: impl FnMut(usize) -> f64) -> O
     None
 }
 
-/// Welch's t of a mode's times for two kinds.
-pub fn of_subject(isa: Isa, subject: &Subject, question: Question, samples: usize) -> f64 {
+/// Welch's t of a mode's times for two kinds, where each time is that of so many `repeats`.
+pub fn of_subject(isa: Isa, subject: &Subject, question: Question, samples: usize, repeats: usize) -> f64 {
     let key = vec![0x5a; subject.key_len];
-    let aead = (subject.make)(isa, &key);
+    let aead = &*(subject.make)(isa, &key);
     let nonce = vec![9; aead.nonce_len()];
     match question {
         Question::Key(bytes) => {
@@ -114,9 +124,11 @@ pub fn of_subject(isa: Isa, subject: &Subject, question: Question, samples: usiz
             t_of(samples, |random, other| {
                 random.fill(&mut key, other);
                 text.fill(7);
-                let start = Instant::now();
-                let aead = (subject.make)(isa, black_box(&key));
-                black_box(aead.seal_in_place(&nonce, b"header", &mut text)).ok();
+                let start = begin(aead, &nonce);
+                for _ in 0..repeats {
+                    let aead = (subject.make)(isa, black_box(&key));
+                    black_box(aead.seal_in_place(&nonce, b"header", &mut text)).ok();
+                }
                 start.elapsed()
             })
         }
@@ -124,23 +136,25 @@ pub fn of_subject(isa: Isa, subject: &Subject, question: Question, samples: usiz
             let mut text = vec![0; bytes];
             t_of(samples, |random, other| {
                 random.fill(&mut text, other);
-                let start = Instant::now();
-                black_box(aead.seal_in_place(&nonce, b"header", black_box(&mut text))).ok();
+                let start = begin(aead, &nonce);
+                for _ in 0..repeats {
+                    black_box(aead.seal_in_place(&nonce, b"header", black_box(&mut text))).ok();
+                }
                 start.elapsed()
             })
         }
-        Question::Tag(first, last) => refused(&*aead, [first, last], samples, |aead, text, tag| {
+        Question::Tag(first, last) => refused(aead, [first, last], samples, repeats, |aead, text, tag| {
             black_box(aead.open_in_place(&nonce, b"header", text, tag)).ok();
         }),
     }
 }
 
 /// The planted leak: computes a tag, and compares it byte by byte up to the first difference.
-pub fn planted(isa: Isa, subject: &Subject, samples: usize) -> f64 {
+pub fn planted(isa: Isa, subject: &Subject, samples: usize, repeats: usize) -> f64 {
     let aead = (subject.make)(isa, &vec![0x5a; subject.key_len]);
     let nonce = vec![9; aead.nonce_len()];
     let Ok(ours) = aead.seal_in_place(&nonce, b"header", &mut [7; BYTES]) else { return 0.0 };
-    refused(&*aead, [0, aead.tag_len() - 1], samples, |aead, text, tag| {
+    refused(&*aead, [0, aead.tag_len() - 1], samples, repeats, |aead, text, tag| {
         black_box(aead.seal_in_place(&nonce, b"header", text)).ok();
         for (ours, theirs) in ours.as_ref().iter().zip(tag) {
             if black_box(*ours) != black_box(*theirs) {
@@ -155,7 +169,7 @@ pub fn planted(isa: Isa, subject: &Subject, samples: usize) -> f64 {
 pub fn nothing(isa: Isa, subject: &Subject, samples: usize) -> f64 {
     let aead = (subject.make)(isa, &vec![0x5a; subject.key_len]);
     let nonce = vec![9; aead.nonce_len()];
-    refused(&*aead, [3, 3], samples, |aead, text, tag| {
+    refused(&*aead, [3, 3], samples, 1, |aead, text, tag| {
         black_box(aead.open_in_place(&nonce, b"header", text, tag)).ok();
     })
 }
@@ -165,25 +179,37 @@ fn refused(
     aead: &dyn Aead,
     wrong: [usize; 2],
     samples: usize,
+    repeats: usize,
     mut open: impl FnMut(&dyn Aead, &mut [u8], &[u8]),
 ) -> f64 {
     let mut sealed = [7; BYTES];
     let nonce = vec![9; aead.nonce_len()];
     let Ok(genuine) = aead.seal_in_place(&nonce, b"header", &mut sealed) else { return 0.0 };
-    let (mut text, mut tag) = ([0; BYTES], genuine.as_ref().to_vec());
+    let (mut texts, mut tag) = (vec![[0; BYTES]; repeats], genuine.as_ref().to_vec());
     t_of(samples, |random, other| {
-        text.copy_from_slice(&sealed);
+        texts.fill(sealed);
         tag.copy_from_slice(genuine.as_ref());
         let bit = 1 << (random.bits() % 8);
         // Both bytes are written, one of them with its old value: the writes must not distinguish the kinds.
-        let masks = if other { [0, bit] } else { [bit, 0] };
+        let second = black_box(0u8.wrapping_sub(other.into()));
+        let masks = [bit & !second, bit & second];
         for (at, mask) in wrong.into_iter().zip(masks) {
             tag[at] ^= mask;
         }
-        let start = Instant::now();
-        open(aead, black_box(&mut text), black_box(&tag));
+        let start = begin(aead, &nonce);
+        for text in &mut texts {
+            open(aead, black_box(text), black_box(&tag));
+        }
         start.elapsed()
     })
+}
+
+/// The start of a time. What was just written, of one kind or the other, is in memory by then, and the processor has
+/// sealed something else: otherwise its predictors and queues still depend on the kind, and a short time with them.
+fn begin(aead: &dyn Aead, nonce: &[u8]) -> Instant {
+    black_box(aead.seal_in_place(nonce, b"header", black_box(&mut [3; BYTES]))).ok();
+    fence(Ordering::SeqCst);
+    Instant::now()
 }
 
 /// Welch's t of so many times of two kinds in random order.
@@ -234,7 +260,7 @@ impl Random {
     fn fill(&mut self, bytes: &mut [u8], random: bool) {
         // Compilers would split this into two loops, and the one for the same bytes has wider stores: the code under
         // test then waits longer for the stores of one kind than for those of the other.
-        let mask = black_box(if random { 0xff } else { 0 });
+        let mask = black_box(0u8.wrapping_sub(random.into()));
         for byte in bytes {
             *byte = 0x5a ^ (self.bits() as u8 & mask);
         }
@@ -264,12 +290,14 @@ mod tests {
     fn a_difference_counts_only_if_it_comes_again() {
         let answers = |ts: [f64; 3]| {
             let mut ts = ts.into_iter();
-            ask(10, |_| ts.next().unwrap_or_default())
+            ask(10, |_, _| ts.next().unwrap_or_default())
         };
         assert_eq!(answers([9.0, 99.0, 99.0]), Answer::Same { t: 9.0, samples: 10 });
         assert_eq!(answers([11.0, -20.0, 30.0]), Answer::Undecided { t: -20.0 });
         assert_eq!(answers([11.0, 20.0, 3.0]), Answer::Undecided { t: 3.0 });
-        assert_eq!(answers([-20.0, -11.0, -30.0]), Answer::Differs { t: -11.0, samples: 40 });
+        assert_eq!(answers([11.0, -9.0, 3.0]), Answer::Same { t: 3.0, samples: 40 });
+        assert_eq!(answers([-20.0, -12.0, -30.0]), Answer::Differs { t: -12.0, samples: 40 });
+        assert_eq!(answers([20.0, -12.0, -30.0]), Answer::Undecided { t: -12.0 });
         assert_eq!(needed(10, 80, |samples| samples as f64 / 4.0), Some((80, 20.0)));
         assert_eq!(needed(10, 79, |samples| samples as f64 / 4.0), None);
     }
