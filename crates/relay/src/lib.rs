@@ -9,6 +9,7 @@ pub mod control;
 mod data;
 pub mod frame_stream;
 mod layout;
+mod listening;
 mod log;
 pub mod serve;
 

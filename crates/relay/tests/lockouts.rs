@@ -173,6 +173,23 @@ fn an_address_has_its_share_of_the_connections_and_no_more() {
     drop(elsewhere);
 }
 
+/// Also where connections that are of no use are all at another worker than the one that accepts.
+#[test]
+fn a_client_on_every_connection_of_its_address_keeps_nobody_there_out() {
+    for who in [0, 1] {
+        let relay = relay(2, 40, Settings { max_connections: 40, max_from_one: 10, ..Settings::default() });
+        let mut greedy = Client::new(&relay, who);
+        let mut kept = Vec::new();
+        for _ in 0..9 {
+            let mut stream = TcpStream::connect(relay.address()).unwrap();
+            stream.write_all(&greedy.sealed(greedy.session, b"mine")).unwrap();
+            kept.push(stream);
+        }
+        until("ten connections", || relay.connections() == 10);
+        until("room", || newcomer(&relay, 2));
+    }
+}
+
 /// Memory limits connections to fewer than the configuration allows.
 #[test]
 fn an_address_has_its_share_of_the_connections_that_there_is_room_for() {

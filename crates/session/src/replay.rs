@@ -1,9 +1,9 @@
-//! Replay windows: a ring of bits (RFC 6479), here with blocks of one byte, so that a window of 56 packets takes eight
-//! bytes. Blocks that leave the ring can be kept in a [`Past`], which is consulted for late packets only, and written
-//! once per eight packets.
+//! Replay windows: a ring of bits (RFC 6479), here with blocks of one byte, so that eight bytes suffice for packets that
+//! are late by up to 56. Blocks that leave the ring can be kept in a [`Past`], which is consulted for late packets only,
+//! and written once per eight packets.
 
-/// The packets received of a stream numbered from 1. The ring's `N` bytes represent the `8 (N - 1)` numbers up to the
-/// highest, and those after it in the same byte. Older numbers count as received.
+/// The packets received of a stream numbered from 1. The ring's `N` bytes represent the highest number, the `8 (N - 1)`
+/// before it, and those after it in the same byte. Older numbers count as received.
 pub(crate) trait Ring {
     /// The initial state: only number 0 counts as received.
     fn new() -> Self;
@@ -70,7 +70,7 @@ impl<const N: usize> Ring for [u8; N] {
         if n > highest {
             return true;
         }
-        if highest - n >= 8 * (N as u32 - 1) {
+        if highest - n > 8 * (N as u32 - 1) {
             return false;
         }
         self[(n / 8) as usize % N] & (1 << (n % 8)) == 0
@@ -101,7 +101,7 @@ mod tests {
     fn agrees<const N: usize>(numbers: &[u32]) {
         let (mut ring, mut highest, mut seen) = (<[u8; N]>::new(), 0, HashSet::from([0]));
         for &n in numbers {
-            let old = highest >= n && highest - n >= 8 * (N as u32 - 1);
+            let old = highest >= n && highest - n > 8 * (N as u32 - 1);
             let new = !old && !seen.contains(&n);
             assert_eq!(ring.is_new(highest, n), new, "{n} after {highest}");
             if new {
@@ -167,6 +167,9 @@ mod tests {
 
     #[test]
     fn ends_of_the_numbers() {
+        let (mut ring, late) = (<[u8; 8]>::new(), 1);
+        let highest = ring.mark(0, late + 57);
+        assert!(!ring.is_new(highest, late) && ring.is_new(highest, late + 1), "late by 56 and no more");
         agrees::<8>(&[0, 1, 1, 0, 56, 2, 1, u32::MAX, u32::MAX, u32::MAX - 1, u32::MAX - 55, u32::MAX - 56, 3]);
         agrees::<16>(&[u32::MAX, u32::MAX - 119, u32::MAX - 120, 120]);
     }

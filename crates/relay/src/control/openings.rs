@@ -84,6 +84,25 @@ impl Names {
         Ok(())
     }
 
+    /// Like [`Names::opened`], unless sessions that were opened meanwhile are all that this certificate may have: then
+    /// the session ends, with any that the name had before, whose keys the new ones have replaced.
+    pub(crate) fn opened_within(
+        &mut self,
+        name: &str,
+        number: Number,
+        open: OpenSession,
+        limits: &OpenLimits,
+    ) -> Result<(), NoNumber> {
+        let owner = self.owners.get(name).filter(|owner| owner.number == number && !owner.has_later_than(open.epoch));
+        let before = owner.and_then(|owner| owner.open.as_ref());
+        let anew = before.is_some_and(|before| before.chain.first() == open.chain.first());
+        if owner.is_some() && !anew && self.certificates.has_all(&open.chain, limits) {
+            self.taken_back(name, number, open.epoch);
+            return Err(NoNumber::Share);
+        }
+        self.opened(name, number, open)
+    }
+
     /// Records that the session of a name could not be opened under this number.
     pub(crate) fn not_opened(&mut self, name: &str, number: Number) {
         let Some(owner) = self.owners.get_mut(name).filter(|owner| owner.number == number) else { return };

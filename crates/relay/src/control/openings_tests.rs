@@ -138,6 +138,26 @@ fn an_opening_that_is_taken_back_ends_no_other_one() {
     }
 }
 
+/// However many names it opens at the same moment.
+#[test]
+fn one_certificate_has_no_more_sessions_than_it_may_have() {
+    let limits = OpenLimits { sessions: 2, ..LIMITS };
+    let (mut names, greedy) = (new(&rest(&["*.load"]), 10, 10), opening(1, 5));
+    let all = ["1.load", "2.load", "3.load", "4.load"];
+    let numbers = all.map(|name| names.number_to_open(name, &greedy.chain, &limits, Instant::now()).expect("room"));
+    // The last name has a session of another certificate, whose keys are replaced
+    assert!(names.opened(all[3], numbers[3], opening(2, 4)).is_ok());
+    let again = names.number_to_open(all[3], &greedy.chain, &limits, Instant::now()).expect("room");
+    assert_eq!(again, numbers[3]);
+    let later = opening(1, 6);
+    let mut open = |at: usize, open: &OpenSession| names.opened_within(all[at], numbers[at], open.clone(), &limits);
+    assert_eq!([open(0, &greedy), open(1, &greedy), open(2, &greedy)], [Ok(()), Ok(()), Err(NoNumber::Share)]);
+    assert_eq!(open(3, &later), Err(NoNumber::Share));
+    assert_eq!(open(0, &later), Ok(()), "anew");
+    assert_eq!(names.open_sessions().count(), 2);
+    assert_eq!((names.find(all[2]), names.find(all[3])), (Err(NoNumber::Absent), Err(NoNumber::Absent)));
+}
+
 /// A certificate can use up as many numbers as it may have sessions.
 #[test]
 fn one_certificate_does_not_use_up_the_numbers_of_the_others() {

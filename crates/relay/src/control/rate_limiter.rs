@@ -2,7 +2,8 @@
 //!
 //! The share of an address is checked first, so that one address cannot use up what others need. A failed handshake
 //! costs more of the share than a successful one, and a refused attempt costs some too. When all places are taken, a
-//! newcomer gets the place of an unfinished handshake, from the address that holds most of them.
+//! newcomer gets the place of a connection that waits for its client, to finish the handshake or to send a request,
+//! from the address that holds most of them.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -15,8 +16,8 @@ use crate::address::share_of;
 
 /// The cost of a failed handshake to its address, in handshakes.
 const FAILURE_COST: f64 = 4.0;
-/// How old an unfinished handshake must be before it makes room for an address that holds as many places. If younger
-/// ones had to go as well, a crowd would begin handshakes all the time and finish none.
+/// How long a connection must have waited before it makes room for an address that holds as many places. If others had
+/// to go as well, a crowd would begin handshakes all the time and finish none.
 const GRACE: Duration = Duration::from_secs(1);
 /// The most addresses that are remembered. Those with a full share and no connection need not be.
 const ADDRESSES: usize = 100_000;
@@ -42,7 +43,7 @@ pub(crate) struct RateLimiter(Arc<Mutex<State>>);
 struct State {
     rate: Rate,
     all: Bucket,
-    /// Connections by the number of their permit, so that the oldest comes first.
+    /// Connections by the number of their permit.
     inside: BTreeMap<u64, Inside>,
     next: u64,
     by_address: HashMap<IpAddr, Share>,
@@ -52,10 +53,9 @@ struct State {
 #[derive(Debug)]
 struct Inside {
     address: IpAddr,
-    since: Instant,
-    /// Whether its handshake is unfinished.
-    is_new: bool,
-    /// The means to end it, while its handshake is unfinished.
+    /// Since when it has waited for its client; `None` while a request of it is worked on.
+    waits: Option<Instant>,
+    /// The means to end it.
     stream: Option<Arc<TcpStream>>,
 }
 
@@ -166,18 +166,19 @@ impl RateLimiter {
         state.all.tokens -= 1.0;
         let number = state.next;
         state.next += 1;
-        state.inside.insert(number, Inside { address, since: now, is_new: true, stream: None });
+        state.inside.insert(number, Inside { address, waits: Some(now), stream: None });
         Some(Permit { state: self.0.clone(), address, number })
     }
 }
 
 impl State {
-    /// Ends an unfinished handshake to make room for `newcomer`: the oldest of the address that holds most of them. A
-    /// client alone at its address therefore stays, however slow it is. If the newcomer's address would then hold as
-    /// many, a young handshake stays too: its client may be about to answer.
+    /// Ends a connection that waits, to make room for `newcomer`: of those from the address that holds most, the one
+    /// that has waited for longest. A client alone at its address therefore stays, however slow it is. If the
+    /// newcomer's address would then hold as many, one that has waited briefly stays too: its client may be about to
+    /// answer.
     fn make_room(&mut self, newcomer: IpAddr, now: Instant) -> bool {
         let mut held = HashMap::from([(newcomer, 1)]);
-        for one in self.inside.values().filter(|one| one.is_new) {
+        for one in self.inside.values().filter(|one| one.waits.is_some()) {
             *held.entry(one.address).or_insert(0) += 1;
         }
         let most = held.values().max().copied();
@@ -186,16 +187,20 @@ impl State {
         self.end_oldest(of_most, least, now)
     }
 
-    /// The same where the newcomer's address has all the places that it may have: only its own handshakes make room.
+    /// The same where the newcomer's address has all the places that it may have: only its own connections make room.
     fn make_room_of_its_own(&mut self, newcomer: IpAddr, now: Instant) -> bool {
         self.end_oldest(|address| *address == newcomer, GRACE, now)
     }
 
-    /// Ends the oldest unfinished handshake from the addresses that `from` accepts, unless it is younger than `least`.
+    /// Ends the connection that has waited for longest, from the addresses that `from` accepts, unless that is less
+    /// than `least`.
     fn end_oldest(&mut self, from: impl Fn(&IpAddr) -> bool, least: Duration, now: Instant) -> bool {
-        let oldest = self.inside.iter().find(|(_, one)| one.is_new && from(&one.address));
-        let oldest = oldest.filter(|(_, one)| now.saturating_duration_since(one.since) >= least);
-        let Some((&number, one)) = oldest else { return false };
+        let waiting = self.inside.iter().filter(|(_, one)| from(&one.address));
+        let waiting = waiting.filter_map(|(number, one)| Some((one.waits?, *number, one)));
+        // Of those that began at the same time, the one that came first
+        let oldest = waiting.min_by_key(|(since, number, _)| (*since, *number));
+        let oldest = oldest.filter(|(since, ..)| now.saturating_duration_since(*since) >= least);
+        let Some((_, number, one)) = oldest else { return false };
         if let Some(stream) = &one.stream {
             // Its thread sees the end of the stream and exits
             let _ = stream.shutdown(Shutdown::Both);
@@ -214,19 +219,29 @@ impl State {
 }
 
 impl Permit {
-    /// Ties the permit to its connection, which is shut down if another one gets the place.
+    /// Ties the permit to its connection, which is shut down if another one gets its place.
     pub(crate) fn is_for(&self, stream: &Arc<TcpStream>) {
         if let Some(one) = lock(&self.state).inside.get_mut(&self.number) {
             one.stream = Some(stream.clone());
         }
     }
 
-    /// The handshake succeeded: the connection keeps its place from now on. Returns whether it still has one.
-    pub(crate) fn shaken(&self) -> bool {
+    /// The client finished the handshake or sent a request: the connection keeps its place while that is worked on.
+    /// Returns whether it still has one.
+    pub(crate) fn keep(&self) -> bool {
+        self.set(None)
+    }
+
+    /// The relay waits for the client's next request.
+    pub(crate) fn wait(&self, now: Instant) {
+        self.set(Some(now));
+    }
+
+    fn set(&self, waits: Option<Instant>) -> bool {
         let mut state = lock(&self.state);
         let one = state.inside.get_mut(&self.number);
         let has_place = one.is_some();
-        one.into_iter().for_each(|one| (one.is_new, one.stream) = (false, None));
+        one.into_iter().for_each(|one| one.waits = waits);
         has_place
     }
 

@@ -37,7 +37,7 @@ fn permits_are_limited_and_returned() {
     let limiter = RateLimiter::new(rate(1000.0, 3, 2), now);
     let inside: Vec<_> = (0..3).filter_map(|_| limiter.admit(from(1), now)).collect();
     assert_eq!(inside.len(), 2, "from one address");
-    assert!(inside.iter().all(Permit::shaken), "they keep their places");
+    assert!(inside.iter().all(Permit::keep), "they keep their places");
     let other = limiter.admit(from(2), now);
     assert!(other.is_some() && limiter.admit(from(3), now).is_none(), "in all");
     drop(inside);
@@ -88,7 +88,7 @@ fn a_newcomer_gets_the_place_of_who_has_been_longest_without_a_handshake() {
     let limiter = RateLimiter::new(limits, start);
     let admit = |last: u8, milliseconds| limiter.admit(from(last), after(milliseconds));
     let known = admit(1, 0).unwrap();
-    assert!(known.shaken());
+    assert!(known.keep());
     let [first, second, third] = [(2, 10), (3, 20), (4, 30)].map(|(last, at)| admit(last, at).unwrap());
     assert!(admit(5, 1009).is_none(), "the oldest one is young, and no address holds more than one");
     let fourth = admit(5, 1010).unwrap();
@@ -106,9 +106,29 @@ fn a_newcomer_gets_the_place_of_who_has_been_longest_without_a_handshake() {
     assert!(admit(4, 2029).is_none());
     let seventh = admit(4, 2030).unwrap();
     assert_eq!([&fourth, &fifth, &sixth, &seventh].map(Permit::has_place), [true, false, true, true]);
-    assert!(!fifth.shaken(), "too late");
-    // A finished handshake keeps its place
-    assert!([&fourth, &sixth, &seventh].into_iter().all(Permit::shaken) && admit(5, 100_000).is_none());
+    assert!(!fifth.keep(), "too late");
+    // Who is being answered keeps its place
+    assert!([&fourth, &sixth, &seventh].into_iter().all(Permit::keep) && admit(5, 100_000).is_none());
+}
+
+/// Clients with certificates, even revoked ones, that ask for nothing keep nobody out.
+#[test]
+fn who_has_finished_the_handshake_and_waits_makes_room() {
+    let start = Instant::now();
+    let after = |milliseconds| start + Duration::from_millis(milliseconds);
+    let limits = Rate { per_second: 1e6, per_second_from_one: 1e6, at_once: 64, at_once_from_one: 16 };
+    let limiter = RateLimiter::new(limits, start);
+    let held: Vec<Permit> = (0..64).map(|at| limiter.admit(from(at / 16), start).unwrap()).collect();
+    for (at, permit) in held.iter().enumerate() {
+        assert!(permit.keep());
+        if at != 5 {
+            permit.wait(after(100 - at as u64));
+        }
+    }
+    let next = limiter.admit(from(9), after(200)).unwrap();
+    let gone: Vec<usize> = (0..64).filter(|&at| !held[at].has_place()).collect();
+    assert_eq!(gone, [63], "who has waited for longest, however young");
+    assert!(next.has_place() && !held[63].keep() && held[5].keep());
 }
 
 /// If one address holds most of the places, young handshakes from it make room as well, but nobody else's.
@@ -131,7 +151,7 @@ fn the_address_that_holds_most_makes_room_first() {
     let more = admit(2, 6002).unwrap();
     assert_eq!(held(), [false, false, false, true]);
     assert!([&slow, &third, &other, &more].into_iter().all(Permit::has_place));
-    assert!(slow.shaken());
+    assert!(slow.keep());
 }
 
 /// Strangers at four addresses take every place, reconnect every few milliseconds, and end each connection before it is
@@ -165,7 +185,7 @@ fn strangers_who_connect_all_the_time_keep_nobody_out() {
         }
         honest.retain(|(permit, until)| {
             let done = now >= *until;
-            served += u32::from(done && permit.shaken());
+            served += u32::from(done && permit.keep());
             !done
         });
     }
@@ -246,7 +266,7 @@ fn so_many_addresses_are_remembered_and_no_more() {
     assert!(limiter.admit(address(ADDRESSES), later).is_some());
     assert_eq!(known(), 2, "the new one, and the one with a connection");
     assert!(
-        inside.as_ref().is_some_and(Permit::shaken) && limiter.admit(address(0), later).is_none(),
+        inside.as_ref().is_some_and(Permit::keep) && limiter.admit(address(0), later).is_none(),
         "which has no more than it may"
     );
 }

@@ -89,10 +89,16 @@ impl Inner {
                 self.check_sessions(&|| ());
                 return self.denied(name, client, NOT_VALID);
             }
-            let opened = current.names.opened(name, number, open);
-            if opened.is_ok() {
-                // Under the lock, so that no removal of the name can be announced before its opening
-                self.shared.directory.iter().for_each(|directory| directory.opened(name, address, epoch));
+            let limits = current.limits.open;
+            let opened = current.names.opened_within(name, number, open, &limits);
+            // Under the lock, so that no removal of the name can be announced before its opening
+            match opened {
+                Ok(()) => self.shared.directory.iter().for_each(|directory| directory.opened(name, address, epoch)),
+                // A session that the name had before has ended
+                Err(NoNumber::Share) => {
+                    self.shared.directory.iter().for_each(|directory| directory.closed(name, address));
+                }
+                Err(_) => {}
             }
             break opened.map(|()| current.policy.class(name));
         };

@@ -33,6 +33,7 @@ use crate::{
         verified::Verified,
     },
     data::Relay,
+    listening::wake,
     log::Log,
     policy::{Class, Policy},
 };
@@ -43,7 +44,7 @@ pub(super) const REQUESTS: u32 = 1024;
 pub(crate) const RETRY: Duration = Duration::from_millis(20);
 
 /// The logged reason when a connection lost its place to another one.
-const MADE_ROOM: &str = "closed during its handshake to make room for another connection";
+const MADE_ROOM: &str = "closed while it waited for its client, to make room for another connection";
 
 /// Limits of the control plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,6 +106,7 @@ pub(super) struct Current {
 /// The control plane, running.
 pub(crate) struct ControlServer {
     address: SocketAddr,
+    listener: TcpListener,
     pub(super) inner: Arc<Inner>,
     last_gauged: Arc<Mutex<Gauged>>,
     threads: Vec<JoinHandle<()>>,
@@ -121,6 +123,7 @@ impl ControlServer {
     ) -> io::Result<ControlServer> {
         let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
+        let waits = listener.try_clone()?;
         let limiter = RateLimiter::new(limits.rate, Instant::now());
         let policy = Arc::new(policy);
         shared.directory.iter().for_each(|directory| directory.set_policy(&policy));
@@ -129,11 +132,11 @@ impl ControlServer {
         let [stop, check_soon] = [const { AtomicBool::new(false) }; 2];
         let (denial_log, verified) = Default::default();
         let inner = Arc::new(Inner { shared, limiter, stop, check_soon, denial_log, verified, current });
-        let mut server = ControlServer { address, inner, last_gauged: Arc::default(), threads: Vec::new() };
+        let mut server = ControlServer { address, listener, inner, last_gauged: Arc::default(), threads: Vec::new() };
         let (listening, checking) = (server.inner.clone(), server.inner.clone());
         let thread = |name: &str| std::thread::Builder::new().name(name.into());
         server.threads.push(thread("lifetimes").spawn(move || checking.check_until_stopped())?);
-        server.threads.push(thread("control").spawn(move || listening.listen(&listener))?);
+        server.threads.push(thread("control").spawn(move || listening.listen(&waits))?);
         Ok(server)
     }
 
@@ -248,8 +251,7 @@ impl Drop for ControlServer {
     fn drop(&mut self) {
         self.inner.stop.store(true, Ordering::Relaxed);
         self.gauge().read();
-        // A last connection wakes the listening thread
-        let _ = TcpStream::connect_timeout(&self.address, Duration::from_secs(1));
+        wake(&self.listener);
         for thread in self.threads.drain(..) {
             thread.thread().unpark();
             let _ = thread.join();
@@ -313,14 +315,14 @@ impl Inner {
         };
         let shaken = shake_hands(stream, &tls, time);
         // If the handshake lost its place, report that rather than the end of the stream
-        let shaken = if permit.shaken() { shaken } else { Err(io::Error::other(MADE_ROOM)) };
+        let shaken = if permit.keep() { shaken } else { Err(io::Error::other(MADE_ROOM)) };
         let shaken = shaken.inspect_err(|_| {
             permit.failed();
             one(&self.shared.stats.failed);
         });
         let done = shaken.and_then(|(connection, stream)| {
             one(&self.shared.stats.handshakes);
-            self.converse(connection, stream, from, tls.config)
+            self.converse(connection, stream, from, tls.config, &permit)
         });
         if let Err(error) = done {
             let about = [("from", from.to_string().into()), ("why", error.to_string().into())];
@@ -334,18 +336,23 @@ impl Inner {
         stream: Deadline,
         from: SocketAddr,
         verified: Arc<ServerConfig>,
+        permit: &Permit,
     ) -> io::Result<()> {
         let chain = Arc::new(connection.peer_certificates().unwrap_or_default().to_vec());
         let mut client = Client { chain, verified, opened: 0, from, class: Class::default() };
         let mut stream = BufReader::new(StreamOwned::new(connection, stream));
         for _ in 0..REQUESTS {
             let mut line = Vec::new();
+            permit.wait(Instant::now());
             match stream.by_ref().take(protocol::MAX_LINE as u64).read_until(b'\n', &mut line) {
                 Ok(0) => break,
                 Ok(_) => {}
                 // Closed between requests, without the close_notify alert that TLS requires
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof && line.is_empty() => break,
                 Err(error) => return Err(error),
+            }
+            if !permit.keep() {
+                return Err(io::Error::other(MADE_ROOM));
             }
             let response = match serde_json::from_slice(&line) {
                 // A client that gets no response asks again; by then another relay may be running here

@@ -15,6 +15,7 @@ use rustls::{
 use crate::{
     address::Address,
     control::{
+        certificates::Chain,
         names::{Number, OpenSession},
         server::Inner,
         tls::Standing,
@@ -33,6 +34,9 @@ const NOT_TRUSTED: &str = "its certificate is not valid any more";
 /// The reason for ending a session whose client is trusted as before.
 const AT_ANOTHER_TIME: &str = "its certificate is not valid at this time";
 const TOO_OLD: &str = "its lifetime is over";
+
+/// The standings of certificate chains, by their address in memory.
+type Standings = HashMap<*const Vec<CertificateDer<'static>>, (Chain, Standing)>;
 
 impl Inner {
     /// Works until the control plane stops.
@@ -169,7 +173,8 @@ impl Inner {
         };
         let before = std::mem::take(&mut *self.verified.lock().unwrap_or_else(PoisonError::into_inner));
         let same = before.tls.is_some_and(|before| tls.trusts_as(&before));
-        let (mut standings, mut valid) = (HashMap::new(), HashMap::new());
+        // With the chains: in place of one that was freed, another could have its address
+        let (mut standings, mut valid) = (Standings::new(), HashMap::new());
         for (at, chain) in chains {
             let now = UnixTime::now();
             // A chain that was valid then stays valid until it expires
@@ -182,9 +187,9 @@ impl Inner {
             if standing == Standing::Valid
                 && let Some(until) = tls.valid_until(&chain)
             {
-                valid.insert(at.addr(), ValidChain { _chain: chain, from: now, until });
+                valid.insert(at.addr(), ValidChain { _chain: chain.clone(), from: now, until });
             }
-            standings.insert(at, standing);
+            standings.insert(at, (chain, standing));
             if !go_on() {
                 return;
             }
@@ -205,15 +210,15 @@ impl Inner {
     /// thread soon finds those that have expired.
     pub(super) fn check_lifetimes(&self, alive: &dyn Fn()) {
         self.check_soon.store(true, Ordering::Relaxed);
-        self.end_sessions(&HashMap::new(), alive);
+        self.end_sessions(&Standings::new(), alive);
     }
 
     /// Ends sessions because of their certificates' standings (by address of the chain in memory) or their age.
-    fn end_sessions(&self, standings: &HashMap<*const Vec<CertificateDer<'static>>, Standing>, alive: &dyn Fn()) {
+    fn end_sessions(&self, standings: &Standings, alive: &dyn Fn()) {
         let ended: Vec<(String, Number, Instant, &str)> = {
             let current = self.current();
             let why = |open: &OpenSession| {
-                match standings.get(&Arc::as_ptr(&open.chain)) {
+                match standings.get(&Arc::as_ptr(&open.chain)).map(|(_, standing)| standing) {
                     // First, because it means that shared keys must be replaced
                     Some(Standing::NotTrusted) => Some(NOT_TRUSTED),
                     Some(Standing::AtAnotherTime) => Some(AT_ANOTHER_TIME),

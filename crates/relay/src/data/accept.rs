@@ -66,6 +66,8 @@ impl Io {
         let within_share =
             from_there <= ctx.settings().max_from_one || self.expel_idle(ctx, Some(place.address), Duration::ZERO);
         if !within_share {
+            // Those that are of no use may all be at other workers: the next attempt finds room
+            self.ask_others_to_close(ctx, Some(place.address));
             ctx.one_connection_less(Count::Refused);
             return;
         }
@@ -87,10 +89,15 @@ impl Io {
         if self.expel_idle(ctx, None, GRACE) {
             return true;
         }
-        for worker in (0..ctx.shared.inboxes.len()).filter(|worker| *worker != ctx.worker) {
-            ctx.post(worker, Message::CloseIdle);
-        }
+        self.ask_others_to_close(ctx, None);
         full && self.expel_idle(ctx, None, UNREAD)
+    }
+
+    /// Asks the other workers to close idle connections (with `from`, from that address).
+    fn ask_others_to_close(&self, ctx: &Context, from: Option<IpAddr>) {
+        for worker in (0..ctx.shared.inboxes.len()).filter(|worker| *worker != ctx.worker) {
+            ctx.post(worker, Message::CloseIdle { from });
+        }
     }
 
     /// Closes the connection that has been idle for longest (with `from`, of those from that address), unless that is
@@ -103,8 +110,12 @@ impl Io {
     }
 
     /// Another worker needs room: closes the connection that has been idle for longest; a young one only if there is
-    /// hardly any room left.
-    pub(crate) fn close_idle(&mut self, ctx: &mut Context) {
+    /// hardly any room left. With `from`, the share of that address is used up.
+    pub(crate) fn close_idle(&mut self, ctx: &mut Context, from: Option<IpAddr>) {
+        if from.is_some() {
+            self.expel_idle(ctx, from, Duration::ZERO);
+            return;
+        }
         let open = ctx.shared.connections.load(Ordering::Relaxed);
         if open > ctx.settings().crowded() {
             let least = if open > ctx.settings().nearly_full() { UNREAD } else { GRACE };

@@ -257,8 +257,12 @@ impl Forwarder {
         for (at, job) in jobs.iter().enumerate() {
             match job.outcome {
                 Some(Ok(())) => self.send(ctx, io, job.slot, &buffer[job.start..job.end], sender(at)),
-                Some(Err(SessionError::Exhausted)) => ctx.count(Count::Exhausted),
-                _ => ctx.count(Count::WrongDestination),
+                not_sealed => {
+                    // It is still plaintext
+                    buffer[job.start..job.end].fill(0);
+                    let exhausted = matches!(not_sealed, Some(Err(SessionError::Exhausted)));
+                    ctx.count(if exhausted { Count::Exhausted } else { Count::WrongDestination });
+                }
             }
         }
     }

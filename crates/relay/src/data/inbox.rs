@@ -1,6 +1,7 @@
 //! Messages between workers, and the queue in which a worker receives them.
 
 use std::{
+    net::IpAddr,
     ops::Range,
     sync::{
         Mutex, PoisonError,
@@ -50,8 +51,8 @@ pub(crate) enum Message {
     Classes { classes: Vec<(u32, Class)>, nobody: Class },
     /// Set the class of one session.
     Class { slot: u32, address: Address, class: Class },
-    /// Close an idle connection, if there is one: room is short.
-    CloseIdle,
+    /// Close an idle connection, if there is one: room is short. With `from`, one from that address.
+    CloseIdle { from: Option<IpAddr> },
     /// Accept no connections any more.
     Drain,
     /// Stop reading, write what is queued, end.

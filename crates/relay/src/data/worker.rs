@@ -144,7 +144,7 @@ impl Worker {
                 let others = self.forwarder.remove(&mut self.ctx, &mut self.io, slot, (only, revoke));
                 reply.into_iter().for_each(|reply| drop(reply.send(others.clone())));
             }
-            Message::CloseIdle => self.io.close_idle(&mut self.ctx),
+            Message::CloseIdle { from } => self.io.close_idle(&mut self.ctx, from),
             Message::Drain => self.io.stop_accepting(),
             Message::Stop => {
                 self.io.stop_accepting();

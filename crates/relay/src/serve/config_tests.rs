@@ -62,7 +62,7 @@ fn what_cannot_be_is_refused_with_its_name() {
 #[test]
 fn shares_and_windows_have_defaults() {
     let config = read(LEAST).expect("enough");
-    assert_eq!((config.from_one_address, config.control_limits.open.sessions), (None, 50_000));
+    assert_eq!((config.from_one_address, config.control_limits.open.sessions), (None, 2048));
     assert!(config.wide_window && config.plan(1).wide_window && config.policy.is_open());
     let narrow = read(&format!("{LEAST}[limits]\nreplay_window = 56\n")).expect("less memory");
     assert!(!narrow.wide_window);
@@ -143,7 +143,7 @@ fn limits_that_are_there_are_taken() {
     assert_eq!((limits.rate.per_second, limits.rate.per_second_from_one), (12.5, 13.5));
     assert_eq!((limits.rate.at_once, limits.rate.at_once_from_one), (14, 15));
     assert_eq!((limits.time, limits.lifetime), (Duration::from_secs(16), Duration::from_secs(1800)));
-    assert_eq!((limits.open.sessions, limits.open.by_certificate, limits.open.of_session), (50, 19.0, 20.5));
+    assert_eq!((limits.open.sessions, limits.open.by_certificate, limits.open.of_session), (4, 19.0, 20.5));
     let shares = with("", "connections_from_one_address = 5\nsessions_of_one_certificate = 6").expect("shares");
     assert_eq!((shares.from_one_address, shares.control_limits.open.sessions), (Some(5), 6));
     // A time beyond the range of the clock counts as unlimited

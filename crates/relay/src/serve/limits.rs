@@ -137,6 +137,13 @@ impl Limits {
         self.connections_from_one_address
     }
 
+    /// The most sessions of one certificate, of so many in all, unless the file says: half of them. At most half as
+    /// many as there may be connections, because each can hold one.
+    fn share_of_certificate(&self, sessions: u32) -> u32 {
+        let connections = u32::try_from(self.connections).unwrap_or(u32::MAX);
+        sessions.min(connections).div_ceil(2)
+    }
+
     /// Whether the table needs the wide replay window.
     pub(super) fn wide_window(&self) -> bool {
         self.replay_window > NARROW_WINDOW
@@ -153,7 +160,7 @@ impl Limits {
             time: Duration::from_secs(self.handshake_seconds),
             lifetime: Duration::from_secs_f64((self.session_hours * 3600.0).min(1e9)),
             open: OpenLimits {
-                sessions: self.sessions_of_one_certificate.unwrap_or(sessions.div_ceil(2)),
+                sessions: self.sessions_of_one_certificate.unwrap_or_else(|| self.share_of_certificate(sessions)),
                 by_certificate: self.openings_per_minute_with_one_certificate,
                 of_session: self.openings_per_minute_of_one_session,
             },

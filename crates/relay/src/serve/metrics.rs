@@ -17,6 +17,7 @@ use crate::mesh::MeshStats;
 use crate::{
     control::{ControlStats, Deadline, Gauged, NamesGauge, RETRY},
     data::{Count, Counts, Relay},
+    listening::wake,
 };
 
 /// The most readers at once.
@@ -25,6 +26,7 @@ pub(super) const READERS: usize = 64;
 /// The running HTTP server.
 pub(crate) struct MetricsServer {
     address: SocketAddr,
+    listener: TcpListener,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -49,12 +51,13 @@ impl MetricsServer {
     pub(crate) fn start(address: SocketAddr, metrics: Metrics) -> io::Result<MetricsServer> {
         let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
+        let waits = listener.try_clone()?;
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
         let metrics = Arc::new(metrics);
-        let listen = move || listen(listener.incoming(), &stopped, &Arc::default(), &metrics);
+        let listen = move || listen(waits.incoming(), &stopped, &Arc::default(), &metrics);
         let thread = std::thread::Builder::new().name("metrics".into()).spawn(listen)?;
-        Ok(MetricsServer { address, stop, thread: Some(thread) })
+        Ok(MetricsServer { address, listener, stop, thread: Some(thread) })
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
@@ -65,7 +68,7 @@ impl MetricsServer {
 impl Drop for MetricsServer {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        let _ = TcpStream::connect_timeout(&self.address, Duration::from_secs(1));
+        wake(&self.listener);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
