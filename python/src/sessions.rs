@@ -10,7 +10,7 @@ use pyo3::{
 use sealwright_session::{FrameJob, Grant, Material, Plan, SessionError, Spec, UnknownSchemeError, frame, table};
 
 use crate::{
-    buffer::{Input, Text},
+    buffer::{Input, Text, room},
     error::{Error, InvalidTag, OrRaise, Raised, Replayed},
     process::Counted,
 };
@@ -147,8 +147,11 @@ impl Sessions {
             return Err(PyValueError::new_err(text));
         }
         let frames = frames.iter().map(|frame| frame.extract::<Input<'_>>()).collect::<PyResult<Vec<_>>>()?;
-        let frames: Vec<&[u8]> = frames.iter().map(Input::bytes).collect();
-        let (mut places, mut jobs, mut end) = (Vec::with_capacity(slots.len()), Vec::with_capacity(slots.len()), 0);
+        // One that is too long is not copied; it is refused, as an empty one is.
+        let fits = |frame: &&[u8]| frame.len() <= frame::MAX_FRAME;
+        let frames: Vec<&[u8]> =
+            frames.iter().map(|frame| Some(frame.bytes()).filter(fits).unwrap_or_default()).collect();
+        let (mut places, mut jobs, mut end) = (room(slots.len())?, room(slots.len())?, 0);
         for (slot, frame) in slots.iter().zip(&frames) {
             let place = end..end + frame.len();
             end = place.end;
@@ -156,7 +159,7 @@ impl Sessions {
             places.push(place);
         }
         // It holds plaintext afterwards.
-        let mut buffer = Text(Vec::with_capacity(end));
+        let mut buffer = Text(room(end)?);
         self.0.with(py, usize::MAX, |table| {
             frames.iter().for_each(|frame| buffer.0.extend_from_slice(frame));
             table.open_all(&mut buffer.0, &mut jobs);

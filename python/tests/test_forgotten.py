@@ -103,13 +103,14 @@ class LockedStore(MemoryFileSystem):
 
 @pytest.mark.parametrize("compression", [None, "gzip", "bz2", "xz"])
 def test_a_store_whose_lock_is_held(memory, compression):
-    LockedStore.forgotten = 0
     LockedStore.inside.clear()
     fs = SealedFileSystem(key=KEY, fs=LockedStore())
 
     def work():
         LockedStore.lock.acquire()
         file = fs.open("lockedstore://a", "wb", compression=compression)
+        # Another file showed what files of the store are like.
+        LockedStore.forgotten = 0
         sealed = file if compression is None else file._sealed
         sealed.write(bytes(100_000))
         assert LockedStore.inside.wait(10)

@@ -3,6 +3,7 @@
 import errno
 import gc
 import os
+import struct
 import tempfile
 
 import fsspec
@@ -183,6 +184,73 @@ def test_who_could_not_read_the_old_one_cannot_read_the_new_one(tmp_path, monkey
     monkeypatch.setattr(os, "fchown", fail)
     put(fs, path)
     assert path.stat().st_mode & 0o777 == after
+
+
+LIST = "system.posix_acl_access"
+
+
+def entries(*of):
+    """An access list (POSIX ACL), of tags and permissions."""
+    named = 0x02
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *each, 65_534 if each[0] == named else 2**32 - 1) for each in of)
+
+
+@pytest.mark.parametrize("group, mask, after", [(0, 6, 0o600), (4, 6, 0o640), (6, 4, 0o640), (7, 6, 0o660)])
+@pytest.mark.parametrize("named", [False, True])
+def test_the_mask_of_an_access_list_is_not_what_the_group_may(tmp_path, monkeypatch, group, mask, after, named):
+    if named:
+        monkeypatch.delattr(os, "O_TMPFILE")
+    fs, path = SealedFileSystem(key=KEY), tmp_path / "a"
+    put(fs, path)
+    try:
+        os.setxattr(path, LIST, entries((0x01, 6), (0x02, 6), (0x04, group), (0x10, mask), (0x20, 0)))
+    except OSError as error:
+        pytest.skip(f"no access lists here: {error}")
+    # With a list, the group's bits are its mask.
+    assert path.stat().st_mode & 0o777 == 0o600 | mask << 3
+    put(fs, path)
+    assert path.stat().st_mode & 0o777 == after and LIST not in os.listxattr(path)
+
+
+def test_what_is_no_access_list_gives_the_group_nothing(tmp_path, monkeypatch):
+    fs, path = SealedFileSystem(key=KEY), tmp_path / "a"
+    put(fs, path)
+
+    def after(read):
+        monkeypatch.setattr(os, "getxattr", read, raising=False)
+        os.chmod(path, 0o664)
+        put(fs, path)
+        return path.stat().st_mode & 0o777
+
+    def fails(number):
+        def read(*args, **kwargs):
+            raise OSError(number, os.strerror(number))
+
+        return read
+
+    for number in (errno.ENODATA, errno.ENOTSUP):
+        assert after(fails(number)) == 0o664
+    for number in (errno.EACCES, errno.EIO):
+        assert after(fails(number)) == 0o604
+    whole = entries((0x04, 6), (0x10, 6))
+    assert after(lambda *args, **kwargs: whole) == 0o664
+    bad = [
+        bytes(4) + whole[4:],
+        whole + b"\0",
+        entries((0x10, 6)),
+        entries((0x04, 6), (0x04, 6)),
+        entries((0x04, 6), (0x10, 6), (0x10, 6)),
+        entries((0x04, 8)),
+        entries((0x04, 6), (0x10, 8)),
+        *(whole[:cut] for cut in range(len(whole)) if cut != 12),
+    ]
+    for value in bad:
+        assert after(lambda *args, value=value, **kwargs: value) == 0o604, value
+    # Other systems have no such attributes.
+    monkeypatch.delattr(os, "getxattr")
+    os.chmod(path, 0o664)
+    put(fs, path)
+    assert path.stat().st_mode & 0o777 == 0o664
 
 
 def test_hidden_names_are_of_whole_characters(tmp_path):

@@ -1,6 +1,9 @@
 """Sessions of very many clients, and their other ends."""
 
+import resource
 import struct
+import subprocess
+import sys
 
 import pytest
 import sealwright
@@ -60,6 +63,36 @@ def test_many_frames_in_one_call():
     ]
     with pytest.raises(ValueError, match="1 slots for 2 frames"):
         server.open_batch([1], frames[:2])
+
+
+def test_long_frames_are_refused_and_not_copied():
+    server = Sessions(slots=10)
+    client = SessionClient(server.admit(1))
+    frames = [client.seal(3, b"packet"), bytes(65_536), client.seal(3, bytes(65_535 - 36))]
+    assert len(frames[2]) == 65_535
+    assert server.open_batch([1] * 3, frames) == [(3, b"packet"), None, (3, bytes(65_535 - 36))]
+    with pytest.raises(ValueError, match="longer"):
+        server.open(1, bytes(65_536))
+    # A GiB of them takes no memory.
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    long = bytes(64 << 20)
+    assert server.open_batch([1] * 17, [long] * 16 + [client.seal(3, b"packet")]) == [None] * 16 + [(3, b"packet")]
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 << 10
+
+
+def test_a_batch_for_which_there_is_no_memory():
+    """In another process, because its memory is limited."""
+    program = (
+        "import resource, sealwright\n"
+        "server = sealwright.Sessions(slots=10)\n"
+        "frame = bytes(65_535)\n"
+        "size = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize() + (64 << 20)\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (size, size))\n"
+        "try: server.open_batch([1] * 4000, [frame] * 4000)\n"
+        "except MemoryError: print('no memory')\n"
+    )
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100)
+    assert (said.returncode, said.stdout) == (0, "no memory\n"), said.stderr
 
 
 def test_a_short_frame_stops_no_other():

@@ -1,4 +1,4 @@
-"""What stores below `seal::` are like: those that wrap others, that have no `commit`, that fail; and what is asked of them."""
+"""What stores below `seal::` are like: those that wrap others, that fail; and what is asked of them."""
 
 import errno
 import os
@@ -10,10 +10,8 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 import fsspec
-import pyarrow.fs
 import pytest
 import sealwright
-from fsspec.implementations.arrow import ArrowFSWrapper
 from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.memory import MemoryFileSystem
 from fsspec.spec import AbstractFileSystem
@@ -83,32 +81,6 @@ def test_an_abandoned_file_is_not_uploaded_by_a_cache(tmp_path, cache):
     os.mkdir(tmp_path / "cache")
     # To list files does not fetch them.
     assert fs.ls(os.path.dirname(path))[0]["size"] == len(TEXT) and os.listdir(tmp_path / "cache") == []
-
-
-@pytest.mark.parametrize("kind", ["Arrow's", "at once"])
-def test_a_store_without_commit(tmp_path, kind):
-    class AtOnce(type(fsspec.filesystem("file"))):
-        cachable = False
-
-        def _open(self, path, mode="rb", **kwargs):
-            return open(path, mode)
-
-    below = ArrowFSWrapper(pyarrow.fs.LocalFileSystem()) if kind == "Arrow's" else AtOnce()
-    fs = SealedFileSystem(key=KEY, fs=below)
-    path = str(tmp_path / "x")
-    with pytest.raises(ZeroDivisionError), fs.open(path, "wb") as file:
-        file.write(TEXT)
-        raise ZeroDivisionError
-    assert os.listdir(tmp_path) == []
-    put(fs, path)
-    assert os.listdir(tmp_path) == ["x"] and fs.cat_file(path) == TEXT
-    assert [info["size"] for info in fs.ls(str(tmp_path))] == [len(TEXT)]
-    if kind == "Arrow's":
-        # The old one is there until the new one is whole.
-        with pytest.raises(ZeroDivisionError), fs.open(path, "wb") as file:
-            file.write(bytes(1_000_000))
-            raise ZeroDivisionError
-        assert os.listdir(tmp_path) == ["x"] and fs.cat_file(path) == TEXT
 
 
 def test_what_was_not_closed_is_no_part_of_a_transaction(tmp_path):

@@ -19,6 +19,8 @@ from fsspec.implementations.local import LocalFileSystem
 from fsspec.implementations.memory import MemoryFile, MemoryFileSystem
 from fsspec.spec import AbstractBufferedFile, AbstractFileSystem
 
+from ._access import resemble, resemble_at
+
 
 def begin(fs: Any, path: str) -> Any:
     """A file of the store to `write` to. After it is closed, `commit` puts it in its place; until then, `forget` removes every trace of it."""
@@ -32,20 +34,68 @@ def begin(fs: Any, path: str) -> Any:
     if type(fs)._open is LocalFileSystem._open:
         return _Local(fs, path)
     if isinstance(fs, ArrowFSWrapper):
-        return _Renamed(fs, path)
+        hidden = _hidden(path)
+        return _Renamed(fs, path, hidden, fs._open(hidden, mode="wb"))
+    # Opening a file without `commit` empties an old one of its name. Only the file itself shows whether it has one.
+    first = _hidden(path) if _renames(fs) or _may_be_there(fs, path) else path
+    file = _opened(fs, first)
+    if not hasattr(file, "commit"):
+        return _AtOnce(fs, path, file) if first == path else _beside(fs, path, first, file)
+    if first == path:
+        return file
+    # Nothing was sent to the store, and closing this one would send something.
+    if isinstance(file, AbstractBufferedFile):
+        file.closed = True
+    else:
+        forget(file)
+    return _opened(fs, path)
+
+
+def _opened(fs: Any, path: str) -> Any:
     file = fs._open(path, mode="wb", autocommit=False)
     if isinstance(file, AbstractBufferedFile):
         if type(file)._upload_chunk is AbstractBufferedFile._upload_chunk:
             file.closed = True
             what = f"{type(fs).__name__} keeps nothing that is written to it (hint: put `seal::` over the store itself)"
             raise NotImplementedError(what)
-        return file
-    if not hasattr(file, "commit"):
-        return _AtOnce(fs, path, file)
     # fsspec's caches do not pass on `autocommit`: closing the file, even to forget it, would upload it.
-    if getattr(file, "autocommit", False):
+    elif getattr(file, "autocommit", False):
         file.autocommit = False
     return file
+
+
+def _beside(fs: Any, path: str, hidden: str, file: Any) -> Any:
+    """A file that was opened under a hidden name, because files of this store have no `commit`."""
+    draft = _Renamed(fs, path, hidden, file)
+    try:
+        # To rename a file to the name of a folder may move it into the folder.
+        if fs.isdir(path):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        if not _renames(fs):
+            what = f"{path}: {type(fs).__name__} cannot replace a file in one step, nor rename one"
+            raise NotImplementedError(f"{what} (hint: remove it first, or write to another name)")
+        if isinstance(fs, LocalFileSystem):
+            resemble_at(hidden, path)
+    except BaseException:
+        with suppress(Exception):
+            draft.discard()
+        raise
+    return draft
+
+
+def _renames(fs: Any) -> bool:
+    """Whether a store can rename files, or at least copy them, which is how fsspec's own `mv` does it."""
+    own = (AbstractFileSystem.mv, AbstractFileSystem.cp_file, AsyncFileSystem._cp_file)
+    return any(getattr(type(fs), each.__name__, each) is not each for each in own)
+
+
+def _may_be_there(fs: Any, path: str) -> bool:
+    """Most stores' `exists` also says no where it cannot tell."""
+    try:
+        fs.info(path)
+    except (FileNotFoundError, NotImplementedError):
+        return False
+    return True
 
 
 def put_new(fs: Any, path: str, file: Any) -> None:
@@ -196,7 +246,7 @@ class _Local(_Draft):
             self._hidden = _hidden(path)
             file = os.open(self._hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         if old is not None and kept:
-            _resemble(file, old)
+            resemble(file, path, old)
         self._file = io.FileIO(file, "wb")
 
     def write(self, data: Any) -> int:
@@ -280,37 +330,38 @@ def _unnamed(folder: str, mode: int) -> Optional[int]:
     return None
 
 
-def _resemble(file: int, old: os.stat_result) -> None:
-    """Gives the new file the owner, group and permissions of the old one, as far as the system allows, and access to nobody else."""
-    mode = stat.S_IMODE(old.st_mode) & 0o777
-    try:
-        os.fchown(file, -1, old.st_gid)
-    except OSError:
-        # The group differs then, and members of the old group are among the others.
-        mode &= 0o700 | mode >> 3 & 0o007
-    with suppress(OSError):
-        os.fchmod(file, mode)
-    # Last, because after giving a file away one may not change its mode.
-    with suppress(OSError):
-        os.fchown(file, old.st_uid, -1)
-
-
 class _Renamed(_Draft):
     """A file of a store in which files exist as soon as they are opened: it is written under another name, and renamed."""
 
-    def __init__(self, fs: Any, path: str) -> None:
-        self.name, self._fs, self._hidden = path, fs, _hidden(path)
-        self._file = fs._open(self._hidden, mode="wb")
+    def __init__(self, fs: Any, path: str, hidden: str, file: Any) -> None:
+        self.name, self._fs, self._hidden, self._file = path, fs, hidden, file
 
     def write(self, data: Any) -> int:
-        return int(self._file.write(data))
+        wrote = self._file.write(data)
+        return len(data) if wrote is None else int(wrote)
 
     def close(self) -> None:
         self._file.close()
 
     def commit(self) -> None:
-        self._fs.mv(self._hidden, self.name)
-        self._hidden = ""
+        if type(self._fs).mv is AbstractFileSystem.mv:
+            self._copy()
+        else:
+            self._fs.mv(self._hidden, self.name)
+            self._hidden = ""
+
+    def _copy(self) -> None:
+        """What fsspec's own `mv` does, which takes names for patterns."""
+        # If copying fails, the old file may be lost: the new one stays.
+        hidden, self._hidden = self._hidden, ""
+        try:
+            self._fs.cp_file(hidden, self.name)
+        except Exception as error:
+            what = f"{self.name} could not be replaced: {error} (hint: the new file, which is whole, is {hidden})"
+            raise OSError(what) from error
+        # If the hidden name cannot be removed, it does no harm.
+        with suppress(Exception):
+            self._fs.rm_file(hidden)
 
     def discard(self) -> None:
         name, self._hidden = self._hidden, ""
@@ -322,7 +373,7 @@ class _Renamed(_Draft):
 
 
 class _AtOnce(_Draft):
-    """A file of a store without `commit`: closing commits it, and `forget` removes it."""
+    """A new file of a store that can neither commit nor rename: closing commits it, and `forget` removes it."""
 
     def __init__(self, fs: Any, path: str, file: Any) -> None:
         self.name, self._fs, self._file, self._there = path, fs, file, True
