@@ -28,7 +28,7 @@
 #define SEALWRIGHT_NONCE_LEN 12
 
 /**
- * For sealwright_file_seal and sealwright_file_open: replace the output if it exists.
+ * For sealwright_file_seal and sealwright_file_open: replace the output if it exists, and write to a block device.
  */
 #define SEALWRIGHT_FORCE 1
 
@@ -99,7 +99,8 @@ typedef enum {
   SEALWRIGHT_ERROR_INTERNAL = 13,
   /**
    * The file is of a kind that this library does not read: it is signed, or its format version, suite, key source or
-   * content is unknown to this library. Whether it is genuine was not checked.
+   * content is unknown to this library, or it is armored and was to be read with random access. Whether it is
+   * genuine was not checked.
    */
   SEALWRIGHT_ERROR_UNSUPPORTED = 14,
   /**
@@ -180,8 +181,8 @@ typedef int (*sealwright_write)(void *state, const uint8_t *bytes, size_t len);
 /**
  * A function of yours that reads a sealed stream. It must put at most `len` bytes into `bytes` and their number into
  * `got`, 0 at the end of the stream, and return 0. If it failed, it must return any other number and have taken
- * nothing from the stream, so that it can be called again. It must return normally, and must not use or free the
- * stream that calls it, like a function that writes.
+ * nothing from the stream, so that sealwright_opener_read can be repeated. It must return normally, and must not use
+ * or free the stream that calls it, like a function that writes.
  */
 typedef int (*sealwright_read)(void *state, uint8_t *bytes, size_t len, size_t *got);
 
@@ -219,7 +220,9 @@ void sealwright_key_free(sealwright_key *key);
 /**
  * Seals `text`: writes the ciphertext and the tag, text_len + SEALWRIGHT_TAG_LEN bytes, to `message`. `message` may be
  * `text`, or overlap it or the nonce; if it overlaps the associated data, the call fails with
- * SEALWRIGHT_ERROR_ARGUMENT. The nonce has SEALWRIGHT_NONCE_LEN bytes and must never be used twice with one key.
+ * SEALWRIGHT_ERROR_ARGUMENT. If the text or the associated data is longer than the suite allows, `message` is filled
+ * with zeros, unless it is `text`, which is then unchanged. The nonce has SEALWRIGHT_NONCE_LEN bytes and must never be
+ * used twice with one key.
  */
 int sealwright_seal(const sealwright_key *key,
                     const uint8_t *nonce,
@@ -294,7 +297,8 @@ void sealwright_sealer_free(sealwright_sealer *sealer);
 
 /**
  * Begins to open a sealed stream, which is read from `read`, called with `state`. Reads the header and checks key and
- * context. Free the opener with sealwright_opener_free.
+ * context. If `read` failed, an earlier call of it may have taken bytes of the header: repeat this function only from
+ * the beginning of the stream. Free the opener with sealwright_opener_free.
  */
 int sealwright_opener_new(const char *suite,
                           const uint8_t *key,
@@ -339,7 +343,8 @@ int sealwright_file_key_read(const char *path, sealwright_file_key **result);
 void sealwright_file_key_free(sealwright_file_key *key);
 
 /**
- * Seals the file `from` to the file `to`, on all cores. `to` appears only when it is complete. `flags` is 0, or
+ * Seals the file `from` to the file `to`, on all cores. `to` appears only when it is complete. An existing device or
+ * named pipe is written as a stream instead: if the call fails, a part may have been written. `flags` is 0, or
  * SEALWRIGHT_FORCE and SEALWRIGHT_ARMOR combined with |.
  */
 int sealwright_file_seal(const char *from,
@@ -351,8 +356,9 @@ int sealwright_file_seal(const char *from,
                          uint32_t flags);
 
 /**
- * Opens the sealed file `from` to the file `to`, on all cores. `to` appears only when all of it is authentic. `flags`
- * is 0 or SEALWRIGHT_FORCE.
+ * Opens the sealed file `from` to the file `to`, on all cores. `to` appears only when all of it is authentic. An
+ * existing device or named pipe is written as a stream instead: every byte is authenticated before it is written, but
+ * until the call returns 0 the text may be incomplete. `flags` is 0 or SEALWRIGHT_FORCE.
  */
 int sealwright_file_open(const char *from,
                          const char *to,
@@ -362,7 +368,8 @@ int sealwright_file_open(const char *from,
                          uint32_t flags);
 
 /**
- * Opens a sealed file: checks the key and authenticates the length.
+ * Opens a sealed file: checks the key and authenticates the length. An armored file has no random access: it is
+ * SEALWRIGHT_ERROR_UNSUPPORTED.
  */
 int sealwright_reader_new(const char *path,
                           const sealwright_file_key *key,

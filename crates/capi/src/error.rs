@@ -47,7 +47,8 @@ pub enum SealwrightError {
     /// A defect of the library. Objects that were passed to the call must not be used again.
     SealwrightErrorInternal = 13,
     /// The file is of a kind that this library does not read: it is signed, or its format version, suite, key source or
-    /// content is unknown to this library. Whether it is genuine was not checked.
+    /// content is unknown to this library, or it is armored and was to be read with random access. Whether it is
+    /// genuine was not checked.
     SealwrightErrorUnsupported = 14,
     /// There is not enough memory for the call.
     SealwrightErrorMemory = 15,
@@ -217,6 +218,7 @@ impl From<file::Error> for Failed {
                 flaw @ (Flaw::Version(_) | Flaw::Suite(_) | Flaw::KeySource(_) | Flaw::Content(_) | Flaw::Signed),
             ) => return Failed::of(Unsupported, flaw),
             file::Error::Io { .. } => Io,
+            file::Error::Armored => Unsupported,
             file::Error::Exists(_) => Exists,
             file::Error::TooLong => TooLong,
             file::Error::KeyLength { .. } | file::Error::KeyFile { why: WRONG_LENGTH, .. } => KeyLength,

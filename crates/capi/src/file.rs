@@ -9,7 +9,7 @@ use crate::{
     pointer::{borrow, bytes, clear, free, give, path, text},
 };
 
-/// For sealwright_file_seal and sealwright_file_open: replace the output if it exists.
+/// For sealwright_file_seal and sealwright_file_open: replace the output if it exists, and write to a block device.
 pub const SEALWRIGHT_FORCE: u32 = 1;
 /// For sealwright_file_seal: write the file as text, in lines of base64, which is larger by a third.
 pub const SEALWRIGHT_ARMOR: u32 = 2;
@@ -69,7 +69,8 @@ pub unsafe extern "C" fn sealwright_file_key_free(key: *mut SealwrightFileKey) {
     unsafe { free(key) }
 }
 
-/// Seals the file `from` to the file `to`, on all cores. `to` appears only when it is complete. `flags` is 0, or
+/// Seals the file `from` to the file `to`, on all cores. `to` appears only when it is complete. An existing device or
+/// named pipe is written as a stream instead: if the call fails, a part may have been written. `flags` is 0, or
 /// SEALWRIGHT_FORCE and SEALWRIGHT_ARMOR combined with |.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_file_seal(
@@ -96,8 +97,9 @@ pub unsafe extern "C" fn sealwright_file_seal(
     })
 }
 
-/// Opens the sealed file `from` to the file `to`, on all cores. `to` appears only when all of it is authentic. `flags`
-/// is 0 or SEALWRIGHT_FORCE.
+/// Opens the sealed file `from` to the file `to`, on all cores. `to` appears only when all of it is authentic. An
+/// existing device or named pipe is written as a stream instead: every byte is authenticated before it is written, but
+/// until the call returns 0 the text may be incomplete. `flags` is 0 or SEALWRIGHT_FORCE.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_file_open(
     from: *const c_char,

@@ -17,7 +17,8 @@ use crate::{
 #[allow(missing_debug_implementations, reason = "C sees a pointer")]
 pub struct SealwrightReader(SealedReader<Positioned>);
 
-/// Opens a sealed file: checks the key and authenticates the length.
+/// Opens a sealed file: checks the key and authenticates the length. An armored file has no random access: it is
+/// SEALWRIGHT_ERROR_UNSUPPORTED.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_reader_new(
     path: *const c_char,

@@ -22,8 +22,8 @@ use crate::{
 pub type SealwrightWrite = Option<unsafe extern "C" fn(state: *mut c_void, bytes: *const u8, len: usize) -> c_int>;
 /// A function of yours that reads a sealed stream. It must put at most `len` bytes into `bytes` and their number into
 /// `got`, 0 at the end of the stream, and return 0. If it failed, it must return any other number and have taken
-/// nothing from the stream, so that it can be called again. It must return normally, and must not use or free the
-/// stream that calls it, like a function that writes.
+/// nothing from the stream, so that sealwright_opener_read can be repeated. It must return normally, and must not use
+/// or free the stream that calls it, like a function that writes.
 pub type SealwrightRead =
     Option<unsafe extern "C" fn(state: *mut c_void, bytes: *mut u8, len: usize, got: *mut usize) -> c_int>;
 
@@ -167,7 +167,8 @@ pub unsafe extern "C" fn sealwright_sealer_free(sealer: *mut SealwrightSealer) {
 }
 
 /// Begins to open a sealed stream, which is read from `read`, called with `state`. Reads the header and checks key and
-/// context. Free the opener with sealwright_opener_free.
+/// context. If `read` failed, an earlier call of it may have taken bytes of the header: repeat this function only from
+/// the beginning of the stream. Free the opener with sealwright_opener_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_opener_new(
     suite: *const c_char,

@@ -77,6 +77,35 @@ static void messages(const char *suite, size_t key_len)
     sealwright_key_free(key);
 }
 
+/* Associated data longer than any suite takes; their length is refused before they are read, so that none need be there. Nothing of the text
+   is left where the message was to be; a text that is already there stays. */
+static void refused_lengths(const char *suite, size_t key_len)
+{
+    if (SIZE_MAX >> 62 == 0)
+        return;
+    /* Behind all else, so that the output does not lie over them. */
+    const uint8_t *ad = (const uint8_t *)(SIZE_MAX >> 16);
+    const size_t ad_len = SIZE_MAX >> 2;
+    static const uint8_t zeros[56];
+    sealwright_key *key = NULL;
+    EXPECT(sealwright_key_new(suite, SECRET, key_len, &key), SEALWRIGHT_OK);
+    for (size_t way = 0; way < 3; way++) {
+        /* Elsewhere, over a part of the text, in place. */
+        static const size_t places[] = {60, 7, 0};
+        uint8_t room[120], *message = room + places[way];
+        sealwright_message one = {NONCE, ad, ad_len, room, 40, message, 0};
+        for (int batch = 0; batch < 2; batch++) {
+            memset(room, 'x', sizeof room);
+            EXPECT(batch ? sealwright_seal_batch(key, &one, 1) : sealwright_seal(key, NONCE, 12, ad, ad_len, room, 40, message),
+                   SEALWRIGHT_ERROR_TOO_LONG);
+            EXPECT(!batch || one.error == SEALWRIGHT_ERROR_TOO_LONG, 1);
+            EXPECT(memcmp(message, zeros, 56) == 0, way != 2);
+            EXPECT(message[0] == (way == 2 ? 'x' : 0) && message[56] == 'x', 1);
+        }
+    }
+    sealwright_key_free(key);
+}
+
 /* An output over the nonce, which serves as it was; and over the associated data, which is refused before anything is written. */
 static void overlaps(const char *suite, size_t key_len)
 {
@@ -263,6 +292,11 @@ static void paths(const char *scratch)
         EXPECT(sealwright_reader_new(path, key, NULL, 0, &reader), wanted);
         put(path, lacks[at][0], was);
     }
+    EXPECT(remove(path), 0);
+    /* An armored file is opened in order only. */
+    EXPECT(sealwright_file_seal("/dev/null", path, "aes-256-gcm", key, NULL, 0, SEALWRIGHT_ARMOR), SEALWRIGHT_OK);
+    EXPECT(sealwright_file_open(path, "/dev/null", key, NULL, 0, 0), SEALWRIGHT_OK);
+    EXPECT(sealwright_reader_new(path, key, NULL, 0, &reader), SEALWRIGHT_ERROR_UNSUPPORTED);
     sealwright_file_key_free(key);
     /* What is no key file has another length; a document that others may read is none either. */
     EXPECT(sealwright_file_key_read(path, &key), SEALWRIGHT_ERROR_KEY_LENGTH);
@@ -302,6 +336,8 @@ int main(int count, char **words)
     sealwright_reader_free(NULL);
     messages("aes-256-gcm", 32);
     messages("aes-128-ocb", 16);
+    refused_lengths("aes-256-gcm", 32);
+    refused_lengths("serpent-256-ocb", 32);
     overlaps("aes-256-gcm", 32);
     overlaps("aes-128-ocb", 16);
     batches("aes-256-gcm", 32);

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 /* What is searched for is kept xored with this, so that it is not found here. */
-enum { MASK = 0x5a, TEXT = 2100, KEYS = 64, IV = 12 };
+enum { MASK = 0x5a, TEXT = 2100, KEYS = 64, IV = 12, KEY = 32 };
 
-static unsigned char texts[TEXT], keys[KEYS][16], ivs[IV];
+static unsigned char texts[TEXT], keys[KEYS][16], ivs[IV], raw_key[KEY];
 static int key_count, found_ivs;
 
 static void look_for(const unsigned char *block)
@@ -39,21 +39,32 @@ static void both_ways(const unsigned char *block)
     OPENSSL_cleanse(back, sizeof back);
 }
 
-/* E_K(0), which is H of GCM and L_* of OCB, and what OCB makes of it. */
-static void secrets_of(const unsigned char *key, int key_len)
+/* The raw key; who takes it cleanses it. */
+static void unmask(unsigned char *key)
+{
+    for (int i = 0; i < KEY; i++)
+        key[i] = raw_key[i] ^ MASK;
+}
+
+/* The key, of which round keys hold parts too; E_K(0), which is H of GCM and L_* of OCB, and what OCB makes of it. */
+static void secrets_of(int key_len)
 {
     EVP_CIPHER *ecb = EVP_CIPHER_fetch(NULL, key_len == 16 ? "AES-128-ECB" : key_len == 24 ? "AES-192-ECB" : "AES-256-ECB",
                                        "provider=default");
     EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
-    unsigned char zero[16] = {0}, block[16];
+    unsigned char zero[16] = {0}, block[16], key[KEY];
     int n;
     key_count = 0;
+    unmask(key);
+    for (int at = 0; at + 16 <= key_len; at += 8)
+        look_for(key + at);
     CHECK(EVP_EncryptInit_ex2(ctx, ecb, key, NULL, NULL) && EVP_EncryptUpdate(ctx, block, &n, zero, 16));
     EVP_CIPHER_CTX_free(ctx);
     EVP_CIPHER_free(ecb);
     for (int i = 0; i < 10; i++, doubled(block))
         both_ways(block);
     OPENSSL_cleanse(block, sizeof block);
+    OPENSSL_cleanse(key, sizeof key);
 }
 
 /* Clears what this program itself left on the stack, before anything of ours is used. It is linked with `-z now`: what resolves a
@@ -116,16 +127,18 @@ static void search(int *found_keys, int *found_texts)
 }
 
 /* Two contexts, in turn: whole messages that grow, and one in pieces that is copied on its way. */
-static void use(const EVP_CIPHER *cipher, const unsigned char *key)
+static void use(const EVP_CIPHER *cipher)
 {
     static const int lengths[] = {100, 300, 900, 2000, TEXT};
-    unsigned char iv[IV], *out = malloc(TEXT + 32);
+    unsigned char iv[IV], key[KEY], *out = malloc(TEXT + 32);
     EVP_CIPHER_CTX *contexts[3];
     int n;
     for (int i = 0; i < IV; i++)
         iv[i] = ivs[i] ^ MASK;
+    unmask(key);
     for (int i = 0; i < 3; i++)
         CHECK((contexts[i] = EVP_CIPHER_CTX_new()) && EVP_EncryptInit_ex2(contexts[i], cipher, key, NULL, NULL));
+    OPENSSL_cleanse(key, sizeof key);
     for (int way = 0; way < 5; way++)
         for (int i = 0; i < 2; i++) {
             iv[0]++;
@@ -266,17 +279,16 @@ int main(int argc, char **argv)
     }
     for (size_t suite = 0; suite < sizeof SUITES / sizeof *SUITES; suite++) {
         EVP_CIPHER *ours, *theirs;
-        unsigned char key[32];
         int left_keys, left_texts;
-        for (int i = 0; i < 32; i++)
-            key[i] = (unsigned char)(i * 77 + 13 + (int)suite);
+        for (int i = 0; i < KEY; i++)
+            raw_key[i] = (unsigned char)(i * 77 + 13 + (int)suite) ^ MASK;
         if (!fetch(SUITES[suite], &ours, &theirs))
             continue;
-        secrets_of(key, EVP_CIPHER_get_key_length(ours));
+        secrets_of(EVP_CIPHER_get_key_length(ours));
         clear_stack();
         search(&left_keys, &left_texts);
         CHECK(left_keys == 0 && left_texts == 0 && found_ivs == 0);
-        use(ours, key);
+        use(ours);
         search(&left_keys, &left_texts);
         if (left_keys || left_texts || found_ivs)
             printf("%s: %d keys, %d parts of texts and %d nonces are left\n", SUITES[suite], left_keys, left_texts, found_ivs);

@@ -28,6 +28,55 @@ static void refused_records(const char *name)
     EVP_CIPHER_free(theirs);
 }
 
+/* Counted nonces: what opened under one, or a record that was refused, gives none to seal under; and what is set in one call with an IV
+ * is no record. */
+static void nonces_serve_once(const char *name)
+{
+    EVP_CIPHER *ours, *theirs;
+    if (!fetch(name, &ours, &theirs))
+        return;
+    unsigned char key[32] = {7}, iv[12] = {8}, ad[13] = {0}, longer[13] = {0}, nonce[8], record[44] = {0}, forged[44], out[44], more[20];
+    int n;
+    ad[12] = 28, longer[12] = 44;
+    EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
+    CHECK(EVP_EncryptInit_ex2(ctx, ours, key, NULL, NULL) && EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_SET_IV_FIXED, -1, iv) > 0);
+    CHECK(EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_TLS1_AAD, 13, ad) == 16 && EVP_Cipher(ctx, record, record, 44) == 44);
+    /* The peer names the nonce of the record that was sealed, and of another that it likes. */
+    for (int way = 0; way < 3; way++) {
+        memcpy(nonce, record, 8);
+        nonce[0] ^= (unsigned char)way;
+        CHECK(EVP_DecryptInit_ex2(ctx, NULL, NULL, NULL, NULL));
+        if (way == 2)
+            CHECK(EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_SET_IV_INV, 8, nonce) > 0);
+        memset(forged, 'f', sizeof forged);
+        memcpy(forged, nonce, 8);
+        CHECK(way == 2 || EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_TLS1_AAD, 13, longer) == 16);
+        CHECK(way == 2 || EVP_Cipher(ctx, out, forged, 44) <= 0);
+        CHECK(EVP_EncryptInit_ex2(ctx, NULL, NULL, NULL, NULL));
+        memset(out, 0, sizeof out);
+        CHECK(EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_TLS1_AAD, 13, ad) <= 0 && EVP_Cipher(ctx, out, out, 44) <= 0);
+        CHECK(EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_IV_GEN, 8, nonce) <= 0 && EVP_EncryptUpdate(ctx, more, &n, out, 20) <= 0);
+        /* With nonces of its own it seals again. Turned to where it was turned already, it keeps them. */
+        iv[11]++;
+        CHECK(EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_SET_IV_FIXED, -1, iv) > 0 && EVP_EncryptInit_ex2(ctx, NULL, NULL, NULL, NULL));
+        CHECK(EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_TLS1_AAD, 13, ad) == 16 && EVP_Cipher(ctx, out, out, 44) == 44);
+        CHECK(!memcmp(out, iv + 4, 8));
+    }
+    /* A record, and then a text, under the same IV. */
+    OSSL_PARAM params[] = {OSSL_PARAM_construct_octet_string("tlsaad", ad, 13), OSSL_PARAM_construct_end()};
+    memset(record, 0, sizeof record);
+    if (EVP_EncryptInit_ex2(ctx, NULL, NULL, iv, params) && EVP_Cipher(ctx, out, record, 44) == 44)
+        CHECK(EVP_EncryptUpdate(ctx, more, &n, record, 20) <= 0 || memcmp(out + 8, more, 20));
+    /* A record ends what was under way, as an IV does. */
+    iv[11]++;
+    CHECK(EVP_EncryptInit_ex2(ctx, NULL, NULL, NULL, NULL) && EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_SET_IV_FIXED, -1, iv) > 0);
+    CHECK(EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_IV_GEN, 8, nonce) > 0 && EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_TLS1_AAD, 13, ad) == 16);
+    CHECK(EVP_Cipher(ctx, record, record, 44) == 44 && EVP_EncryptUpdate(ctx, more, &n, out, 20) <= 0);
+    EVP_CIPHER_CTX_free(ctx);
+    EVP_CIPHER_free(ours);
+    EVP_CIPHER_free(theirs);
+}
+
 /* Associated data too early or too late, and text that is not there: the message has no end and no tag, and needs a new IV. */
 static void out_of_place(const char *name)
 {
@@ -191,7 +240,7 @@ int main(int argc, char **argv)
         reasons(SUITES[i]);
         widths(SUITES[i]);
         if (i < 3)
-            refused_records(SUITES[i]);
+            refused_records(SUITES[i]), nonces_serve_once(SUITES[i]);
     }
     return verdict(100);
 }

@@ -43,6 +43,8 @@ const LABEL: &[u8] = b"c2sp.org/chunked-encryption@v1+";
 pub struct ChunkCipher {
     aead: Box<dyn Aead>,
     base: Zeroizing<[u8; NONCE]>,
+    /// Salt and commitment, which no other stream has.
+    pub(crate) header: [u8; HEADER],
     /// Whether chunks may be sealed. Not for a stream that was opened, whose nonces are already used.
     seals: bool,
 }
@@ -77,10 +79,8 @@ impl ChunkCipher {
         salt: &[u8; SALT],
         context: &[&[u8]],
     ) -> Result<(ChunkCipher, [u8; HEADER]), StreamError> {
-        let (cipher, commitment) = ChunkCipher::derive(suite, isa, key, salt, context, true)?;
-        let mut header = [0; HEADER];
-        header[..SALT].copy_from_slice(salt);
-        header[SALT..].copy_from_slice(&commitment);
+        let cipher = ChunkCipher::derive(suite, isa, key, salt, context, true)?;
+        let header = cipher.header;
         Ok((cipher, header))
     }
 
@@ -96,9 +96,8 @@ impl ChunkCipher {
         header: &[u8; HEADER],
         context: &[&[u8]],
     ) -> Result<ChunkCipher, StreamError> {
-        let (salt, wanted) = header.split_at(SALT);
-        let (cipher, commitment) = ChunkCipher::derive(suite, isa, key, salt, context, false)?;
-        if bool::from(commitment.ct_eq(wanted)) { Ok(cipher) } else { Err(StreamError::WrongKey) }
+        let cipher = ChunkCipher::derive(suite, isa, key, &header[..SALT], context, false)?;
+        if bool::from(cipher.header.ct_eq(header)) { Ok(cipher) } else { Err(StreamError::WrongKey) }
     }
 
     fn derive(
@@ -108,7 +107,7 @@ impl ChunkCipher {
         salt: &[u8],
         context: &[&[u8]],
         seals: bool,
-    ) -> Result<(ChunkCipher, [u8; COMMITMENT]), StreamError> {
+    ) -> Result<ChunkCipher, StreamError> {
         let wrong_length = |given| StreamError::KeyLength { suite, wanted: suite.key_len(), given };
         if key.len() != suite.key_len() {
             return Err(wrong_length(key.len()));
@@ -118,12 +117,13 @@ impl ChunkCipher {
         let mut derived = Zeroizing::new(vec![0; suite.key_len() + NONCE + COMMITMENT]);
         hkdf_expand(key, &info, &mut derived);
         let (chunk_key, rest) = derived.split_at(suite.key_len());
-        let (base_bytes, commitment_bytes) = rest.split_at(NONCE);
+        let (base_bytes, commitment) = rest.split_at(NONCE);
         let aead = suite.aead_at(isa, chunk_key).map_err(|_| wrong_length(chunk_key.len()))?;
-        let (mut base, mut commitment) = (Zeroizing::new([0; NONCE]), [0; COMMITMENT]);
+        let (mut base, mut header) = (Zeroizing::new([0; NONCE]), [0; HEADER]);
         base.copy_from_slice(base_bytes);
-        commitment.copy_from_slice(commitment_bytes);
-        Ok((ChunkCipher { aead, base, seals }, commitment))
+        header[..SALT].copy_from_slice(salt);
+        header[SALT..].copy_from_slice(commitment);
+        Ok(ChunkCipher { aead, base, header, seals })
     }
 
     /// Seals chunk `index` in place: the first `len` bytes of `chunk` are its text, the tag goes behind them.

@@ -72,7 +72,11 @@ impl<W: Write> Sealer<W> {
     }
 
     /// A new stream into `to`, with the cipher and the header that [`ChunkCipher::create`] returned.
+    ///
+    /// # Panics
+    /// If the header did not come with the cipher: nobody could open the stream.
     pub fn with_cipher(to: W, cipher: ChunkCipher, header: &[u8; HEADER]) -> Sealer<W> {
+        assert!(*header == cipher.header, "the header is not the one that came with the cipher");
         let mut buffer = Zeroizing::new(vec![0; SEALED]);
         buffer[..HEADER].copy_from_slice(header);
         Sealer { to, cipher, buffer, text: 0, sealed: HEADER, sent: 0, index: 0, finished: false }

@@ -299,6 +299,16 @@ fn a_stream_that_was_opened_seals_nothing() {
     cipher.seal_chunk(0, &mut chunk, 6);
 }
 
+/// Nobody could open the stream, and nobody would notice while it is sealed.
+#[test]
+#[should_panic(expected = "the header is not the one that came with the cipher")]
+fn a_sealer_takes_no_header_of_another_stream() {
+    let create = || ChunkCipher::create(Suite::Aes256Gcm, Isa::best(), &KEY, &[b"context"]).unwrap();
+    let ((first, its_own), (second, _)) = (create(), create());
+    assert!(opener(&Sealer::with_cipher(Vec::new(), first, &its_own).finish().unwrap()).is_ok());
+    let _ = Sealer::with_cipher(Vec::new(), second, &its_own);
+}
+
 #[test]
 fn numbers_that_no_chunk_has_are_refused() {
     let (cipher, _) = ChunkCipher::create(Suite::Aes256Gcm, Isa::best(), &KEY, &[]).unwrap();

@@ -132,6 +132,10 @@ impl Cipher {
 
     /// Begins a message. Key and nonce may be set in separate calls; `set_up` follows.
     pub(super) fn begin(&mut self, sealing: bool) {
+        // The nonces counted while opening are the peer's: none of them may seal.
+        if sealing && !self.sealing && self.counted {
+            (self.counted, self.state) = (false, State::NoNonce);
+        }
         // When opening, the expected tag may be set between two calls.
         self.expected &= !sealing;
         self.sealing = sealing;
@@ -167,6 +171,8 @@ impl Cipher {
             }
             self.iv[..iv.len()].copy_from_slice(iv);
             (self.has_iv, self.counted) = (true, false);
+            // Set in the same call, it would be sealed under this nonce, and then a text as well.
+            self.record = None;
             self.renew();
         }
         if let Some(key) = key {

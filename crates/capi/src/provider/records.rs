@@ -27,8 +27,9 @@ impl Cipher {
         }
         let nonce = Zeroizing::new(<[u8; 12]>::try_from(&self.iv[..12]).ok()?);
         if self.sealing {
-            // Counted first: no nonce repeats, whatever happens below.
+            // Counted first: no nonce repeats, whatever happens below. Nor does one that was set before serve after it.
             self.count();
+            self.fail(false);
             tag.copy_from_slice(self.aead()?.seal_in_place(&nonce[..], &ad, text).ok()?.as_ref());
             return Some(record.len());
         }

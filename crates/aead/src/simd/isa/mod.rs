@@ -2,6 +2,8 @@
 
 use alloc::vec::Vec;
 use core::{fmt, str::FromStr};
+#[cfg(feature = "std")]
+use std::sync::OnceLock;
 
 #[cfg(feature = "drbg")]
 use super::sha_lanes::Lanes;
@@ -156,6 +158,17 @@ fn detect() -> Level {
     levels(Sets::here()).max().unwrap_or(Level::Portable)
 }
 
+/// The value of `place`, computed if there is none yet.
+#[cfg(feature = "std")]
+#[inline]
+fn once<T: Copy>(place: &OnceLock<T>, compute: impl FnOnce() -> T) -> T {
+    // Computed outside `get_or_init`: a process that is forked while it runs would wait for it forever.
+    place.get().copied().unwrap_or_else(|| {
+        let value = compute();
+        *place.get_or_init(|| value)
+    })
+}
+
 impl Isa {
     /// The names of all levels, including those of other architectures.
     pub const NAMES: &'static [&'static str] = &["portable", "sse", "avx2", "avx512", "neon"];
@@ -170,8 +183,8 @@ impl Isa {
     pub fn best() -> Isa {
         #[cfg(feature = "std")]
         {
-            static BEST: std::sync::OnceLock<Isa> = std::sync::OnceLock::new();
-            *BEST.get_or_init(|| {
+            static BEST: OnceLock<Isa> = OnceLock::new();
+            once(&BEST, || {
                 let asked = std::env::var("SEALWRIGHT_ISA").ok();
                 let asked = LEVELS.iter().copied().find(|level| Some(level.name()) == asked.as_deref());
                 Isa(asked.map_or(detect(), |level| level.min(detect())))

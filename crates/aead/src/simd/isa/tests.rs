@@ -1,7 +1,15 @@
 //! A machine may have any instruction sets without any others, as virtual machines do, and as valgrind does.
 
 use std::collections::BTreeSet;
+#[cfg(feature = "std")]
+use std::{
+    sync::{OnceLock, mpsc},
+    thread,
+    time::Duration,
+};
 
+#[cfg(feature = "std")]
+use super::once;
 use super::{Isa, LEVELS, Level, Sets, levels};
 
 /// What the compiler may use in the code of a level: all that is enabled there.
@@ -36,6 +44,21 @@ fn every_set_of_instructions_gives_a_level_that_it_can_run() {
     }
     // All; those with the 4 sets of `sse`, less those with the 7 of `avx2`; and so on.
     assert_eq!(machines, [16_384 - 1024, 1024 - 128, 128 - 1, 1]);
+}
+
+/// A process that is forked meanwhile has no thread that would end the computation.
+#[cfg(feature = "std")]
+#[test]
+fn nobody_waits_for_the_level_that_another_thread_computes() {
+    static LEVEL: OnceLock<u8> = OnceLock::new();
+    let (tell, told) = mpsc::channel();
+    let compute = || {
+        thread::spawn(move || tell.send(once(&LEVEL, || 1)));
+        assert_eq!(told.recv_timeout(Duration::from_secs(20)), Ok(1), "it waits");
+        2
+    };
+    assert_eq!(once(&LEVEL, compute), 1, "the first one holds");
+    assert_eq!(once(&LEVEL, || panic!("it is there")), 1);
 }
 
 #[test]
