@@ -314,3 +314,23 @@ fn other_ciphers() {
         each_reads_the_other(&sandbox, &format!("-{cipher} -pbkdf2 -pass file:secret"));
     }
 }
+
+/// A regression: the output was written although nobody got its key.
+#[test]
+fn keys_that_cannot_be_printed_are_reported() {
+    let sandbox = Sandbox::new();
+    sandbox.write("secret", "correct horse\n");
+    sandbox.write("a", text(1000));
+    for more in [format!("-aes-256-cbc -K {KEY} -iv {IV}"), "-aes-128-ctr -pbkdf2 -pass file:secret".into()] {
+        for print in ["-p -out b", "-P"] {
+            let said = sandbox.sh(&format!("sealwright enc {more} -in a {print} >/dev/full"));
+            let word = "sealwright: standard output: cannot write: No space left on device";
+            assert!(said.code == 1 && said.err.starts_with(word), "{more} {print}: {} {}", said.code, said.err);
+            assert_eq!(sandbox.names(), ["a", "secret"], "{more} {print}");
+        }
+    }
+    // A reader that has seen enough is no failure.
+    let said = sandbox.sh(&format!("sealwright enc -aes-256-cbc -K {KEY} -iv {IV} -in a -p -out b | true"));
+    assert_eq!((said.code, said.err.as_str()), (0, ""));
+    assert_eq!(sandbox.read("b").len(), 1008);
+}

@@ -160,3 +160,24 @@ fn files_whose_manifest_has_no_place_are_not_sealed() {
     );
     assert!(sandbox.path("d/a").exists() && !sandbox.path("d/a.seal").exists());
 }
+
+/// An attack: a link under the name of a page that is still being written, which was known beforehand.
+#[test]
+fn manual_pages_do_not_go_through_planted_links() {
+    let sandbox = Sandbox::new();
+    sandbox.write("precious", "precious");
+    sandbox.write("man/sealwright-seal.1", "an old page");
+    symlink("../precious", sandbox.path("man/.sealwright.1.new")).unwrap();
+    let made = sandbox.run("man -C man");
+    assert_eq!((made.code, made.err.as_str()), (0, ""));
+    assert_eq!(sandbox.read("precious"), b"precious");
+    for name in ["sealwright.1", "sealwright-seal.1"] {
+        let path = sandbox.path("man").join(name);
+        assert!(fs::symlink_metadata(&path).unwrap().is_file() && sandbox.mode(&format!("man/{name}")) == 0o644);
+        assert!(sandbox.read(&format!("man/{name}")).starts_with(b".ie"), "{name}");
+    }
+    std::fs::remove_file(sandbox.path("man/sealwright.1")).unwrap();
+    symlink("../precious", sandbox.path("man/sealwright.1")).unwrap();
+    sandbox.fails("man -C man", 1, "man/sealwright.1: cannot be written: it is not a regular file");
+    assert_eq!(sandbox.read("precious"), b"precious");
+}

@@ -9,7 +9,7 @@ use sealwright::Isa;
 use sealwright_stream::{ChunkCipher, StreamError, chunk};
 
 #[cfg(feature = "signatures")]
-use crate::sign::{Signed, TextVerifier, VerifyingKey};
+use crate::sign::{Signed, SpanHashes, TextVerifier, VerifyingKey};
 use crate::{
     body::{Body, read_header},
     costs::Ceiling,
@@ -56,6 +56,9 @@ pub struct Opening<'a> {
     /// The accepted signers. Unless this is empty, one of them must have signed the file.
     #[cfg(feature = "signatures")]
     pub signers: &'a [VerifyingKey],
+    /// Given if a text is opened twice: only what was opened first is written.
+    #[cfg(feature = "signatures")]
+    pub(crate) hashes: Option<&'a SpanHashes>,
     /// The commitment that the file must have, as a [manifest](crate::FileList) lists it.
     pub commitment: Option<Commitment>,
     /// Instruction set to use.
@@ -78,6 +81,8 @@ impl<'a> Opening<'a> {
             ceiling: Ceiling::default(),
             #[cfg(feature = "signatures")]
             signers: &[],
+            #[cfg(feature = "signatures")]
+            hashes: None,
             commitment: None,
             isa: Isa::best(),
             work: Work::default(),
@@ -122,8 +127,9 @@ impl<'a> Opening<'a> {
     /// If `input` is a file, its last chunk is opened first, which proves its length. Every byte is authenticated
     /// before it is written to `output`. If `input` is a stream, its end is authenticated last: until this returns
     /// `Ok`, the text that was written may be incomplete. A signature comes after the text: with `signers`, an input
-    /// file is read twice when `output` is a stream, so that no text of another signer is written. An input stream can
-    /// be read only once, so its text is written before this returns an error about the signature.
+    /// file is read twice when `output` is a stream, so that no text of another signer is written, not even if the
+    /// file is changed meanwhile; a hash of each MiB is kept for that. An input stream can be read only once, so its
+    /// text is written before this returns an error about the signature.
     ///
     /// # Errors
     /// [`Error::WrongKey`], [`Error::NotAuthentic`] and any other; an output file then does not appear, an existing one
@@ -133,8 +139,8 @@ impl<'a> Opening<'a> {
         output.differs_from(input.identity())?;
         input.preamble()?.layout.content.is_one_file()?;
         #[cfg(feature = "signatures")]
-        if let Some(seen) = self.verify_before(&input, &output)? {
-            return self.clone().commitment(Some(seen)).open_text(input, output);
+        if let Some(hashes) = self.verify_before(&input, &output)? {
+            return Opening { hashes: Some(&hashes), ..self.clone() }.open_text(input, output);
         }
         self.open_text(input, output)
     }
@@ -178,7 +184,14 @@ impl<'a> Opening<'a> {
 
         let own = input.mode();
         let mode = |preserve| own.filter(|_| preserve).unwrap_or(0o600);
-        let transfer = OpenTransfer { body: &body, work: &self.work, from: &name, to: &output.name };
+        let transfer = OpenTransfer {
+            body: &body,
+            work: &self.work,
+            #[cfg(feature = "signatures")]
+            hashes: self.hashes,
+            from: &name,
+            to: &output.name,
+        };
         let durable = matches!(&output.to, To::File { options, .. } if options.sync);
         let opened = match (&mut input.from, output.to) {
             (From::File { file, meta }, To::File { path, options }) if preamble.layout.is_plain() => {
@@ -276,6 +289,8 @@ struct Opened {
 pub(crate) struct OpenTransfer<'a> {
     pub(crate) body: &'a Body,
     pub(crate) work: &'a Work,
+    #[cfg(feature = "signatures")]
+    pub(crate) hashes: Option<&'a SpanHashes>,
     pub(crate) from: &'a str,
     pub(crate) to: &'a str,
 }
@@ -367,7 +382,13 @@ impl OpenTransfer<'_> {
             text += span.text as u64;
             write_parts(to, &mut span.text()).map_err(Error::io("write", self.to))
         };
-        in_order(self.work, read, |span, got| span.open(self.body, got), write)?;
+        let open = |span: &mut Span, got| {
+            span.open(self.body, got)?;
+            #[cfg(feature = "signatures")]
+            self.hashes.map_or(Ok(()), |hashes| hashes.check(span))?;
+            Ok(())
+        };
+        in_order(self.work, read, open, write)?;
         to.flush().map_err(Error::io("write", self.to))?;
         Ok(text)
     }

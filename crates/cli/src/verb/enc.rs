@@ -3,7 +3,7 @@
 use std::{
     io::{IsTerminal, Read},
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 use clap::Args;
@@ -181,11 +181,23 @@ pub(crate) fn run(args: &EncArgs) -> Result<Exit, CommandError> {
     let name = args.input.as_deref().filter(|_| !stdin).unwrap_or(Path::new("standard input"));
     let board = Board::new(&args.progress, 1, input.len());
     let work = Work { progress: Arc::new(board.watch(shown(name), input.len())), ..Work::default() };
-    let on_derived = args.print.then(|| OnDerived::new(|derived| drop(print(&keys_text(derived)))));
+    // What cannot be printed must not be lost: no output appears then.
+    let unprinted = Arc::new(OnceLock::new());
+    let (failed, interrupt) = (unprinted.clone(), work.interrupt.clone());
+    let print_derived = move |derived: &Derived| {
+        if let Err(error) = print(&keys_text(derived)) {
+            failed.get_or_init(|| error);
+            interrupt.raise();
+        }
+    };
+    let on_derived = args.print.then(|| OnDerived::new(print_derived));
     let enc = Enc { armor, padding: !args.nopad, work, on_derived, ..Enc::new(cipher, secret) };
     let done = enc.run(direction, input, output).map_err(|error| in_words_of_openssl(error).about_unless_named(name));
     drop(enc);
     drop(board);
+    if let Some(error) = unprinted.get() {
+        return Err(CommandError::clone(error));
+    }
     let Transferred { read, written } = done?;
     if args.verbose {
         say(format_args!("bytes read   : {read:8}\nbytes written: {written:8}"));

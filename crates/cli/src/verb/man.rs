@@ -3,7 +3,10 @@
 use std::{fs, path::PathBuf};
 
 use clap::{Args, CommandFactory};
+use sealwright_file::{Output, OutputOptions};
 use sealwright_terminal::{CommandError, Exit, pages, print};
+
+use crate::error::file_error;
 
 const EXAMPLES: &str = "\
 Example:
@@ -28,12 +31,10 @@ pub(crate) fn run<A: CommandFactory>(args: &ManArgs) -> Result<Exit, CommandErro
     fs::create_dir_all(directory).map_err(|error| CommandError::io(directory, &error))?;
     for page in &pages {
         let path = directory.join(&page.file);
-        // Renamed when complete, so that no reader sees a partial page.
-        let draft = directory.join(format!(".{}.new", page.file));
-        fs::write(&draft, &page.roff).and_then(|()| fs::rename(&draft, &path)).map_err(|error| {
-            let _ = fs::remove_file(&draft);
-            CommandError::io(&path, &error)
-        })?;
+        // It appears when complete, so that no reader sees a partial page, and is not written through a link.
+        let options = OutputOptions { force: true, ..OutputOptions::default() };
+        let output = Output::derived(&path, options).map_err(file_error)?.mode(0o644);
+        output.write_all_of(&mut page.roff.as_bytes()).map_err(file_error)?;
     }
     Ok(Exit::Done)
 }

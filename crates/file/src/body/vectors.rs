@@ -18,7 +18,14 @@ fn stream(suite: Suite, isa: Isa, key: &[u8], context: &[u8], sealed: &[u8]) -> 
     let mut out = Shared::default();
     let done = begin(suite, isa, key, context, sealed).and_then(|body| {
         let work = Work { threads: 2, ..Work::default() };
-        let transfer = OpenTransfer { body: &body, work: &work, from: "vector", to: "memory" };
+        let transfer = OpenTransfer {
+            body: &body,
+            work: &work,
+            #[cfg(feature = "signatures")]
+            hashes: None,
+            from: "vector",
+            to: "memory",
+        };
         transfer.in_order(&mut Cursor::new(&sealed[chunk::HEADER..]), &mut out)
     });
     (out.take(), done)

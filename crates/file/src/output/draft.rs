@@ -20,7 +20,8 @@ use rustix::{
 
 use super::{
     directory::{Above, parent},
-    live::{Live, hidden_name, live},
+    hidden_name::hidden_name,
+    live::{Live, live},
     options::OutputOptions,
 };
 use crate::error::Error;

@@ -14,7 +14,9 @@ use rustix::{
 
 use super::{
     directory::{Above, sync_directory},
-    live::{hidden_name, live, remove},
+    hidden_name::hidden_name,
+    hidden_tree::HiddenTree,
+    live::live,
 };
 use crate::error::Error;
 
@@ -32,8 +34,7 @@ impl DraftTree {
         if live.closed {
             return Err(Error::Interrupted);
         }
-        DirBuilder::new().mode(0o700).create(&hidden).map_err(failed("create", target))?;
-        live.trees.push(hidden.clone());
+        live.trees.push(HiddenTree::create(hidden.clone()).map_err(failed("create", target))?);
         Ok(DraftTree { hidden })
     }
 
@@ -58,7 +59,7 @@ impl DraftTree {
                 other => other.map_err(failed("name", target))?,
             }
             let _ = fs::remove_dir(&self.hidden);
-            live.trees.retain(|path| *path != self.hidden);
+            live.trees.retain(|tree| tree.path() != self.hidden);
         }
         if let Some(mode) = mode {
             root.set_permissions(Permissions::from_mode(mode)).map_err(failed("set the mode of", target))?;
@@ -75,9 +76,8 @@ impl Drop for DraftTree {
         // The registry stays locked until the tree is removed: otherwise an interrupt could end the process while half
         // of it is left.
         let mut live = live();
-        if live.trees.contains(&self.hidden) {
-            let _ = remove(&self.hidden);
-            live.trees.retain(|path| *path != self.hidden);
+        if let Some(at) = live.trees.iter().position(|tree| tree.path() == self.hidden) {
+            let _ = live.trees.swap_remove(at).remove();
         }
     }
 }
@@ -106,6 +106,8 @@ fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use std::os::unix::fs::symlink;
+
     use super::*;
 
     #[test]
@@ -125,5 +127,43 @@ mod tests {
         fs::remove_dir(&to).unwrap();
         rename_to_taken(&from, &to).unwrap();
         assert_eq!(fs::read(to.join("file")).unwrap(), b"text");
+    }
+
+    /// An attack: somebody who may rename what is in the directory puts a link, or another directory, in the place of
+    /// the hidden one.
+    #[test]
+    fn what_was_put_in_the_place_of_the_hidden_directory_is_left_alone() {
+        for is_link in [true, false] {
+            let directory = tempfile::tempdir().unwrap();
+            let [moved, victim] = ["moved", "victim"].map(|name| directory.path().join(name));
+            fs::create_dir_all(victim.join("a/b")).unwrap();
+            fs::write(victim.join("a/b/file"), "text").unwrap();
+            let all = ["", "a", "a/b"];
+            for name in all {
+                fs::set_permissions(victim.join(name), Permissions::from_mode(0o755)).unwrap();
+            }
+            let draft = DraftTree::create(&directory.path().join("tree")).unwrap();
+            let hidden = draft.hidden().to_owned();
+            fs::create_dir_all(hidden.join("tree/sub")).unwrap();
+            fs::write(hidden.join("tree/sub/file"), "secret").unwrap();
+            // Nor is a link below it followed.
+            symlink(&victim, hidden.join("tree/link")).unwrap();
+            fs::rename(&hidden, &moved).unwrap();
+            let victim = if is_link {
+                symlink(&victim, &hidden).unwrap();
+                victim
+            } else {
+                fs::rename(&victim, &hidden).unwrap();
+                hidden
+            };
+            drop(draft);
+            for name in all {
+                assert_eq!(fs::metadata(victim.join(name)).unwrap().permissions().mode() & 0o777, 0o755, "{name}");
+            }
+            assert_eq!(fs::read(victim.join("a/b/file")).unwrap(), b"text");
+            assert_eq!(fs::read_dir(&victim).unwrap().count(), 1);
+            // What was unpacked is removed where it is now.
+            assert_eq!(fs::read_dir(&moved).unwrap().count(), 0);
+        }
     }
 }

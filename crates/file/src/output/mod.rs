@@ -4,6 +4,8 @@ mod device;
 mod directory;
 mod draft;
 mod draft_tree;
+mod hidden_name;
+mod hidden_tree;
 mod live;
 mod options;
 mod remove;

@@ -12,9 +12,11 @@
 
 mod before;
 mod keys;
+mod span_hashes;
 mod text;
 
 pub use keys::{SigningKey, VerifyingKey};
+pub(crate) use span_hashes::SpanHashes;
 pub(crate) use text::{TextSigner, TextVerifier};
 
 use crate::{

@@ -5,11 +5,24 @@ use std::{
     fs,
     io::{Read, Write},
     os::unix::fs::PermissionsExt,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
 };
 
+use sealwright::{Isa, Suite};
+use sealwright_stream::{ChunkCipher, chunk::SALT};
 use sha2::{Digest, Sha512};
 
 use super::*;
+use crate::{
+    Input, Key, KeySource, Opening, Output, Preamble, Progress, Sealing, Shared, Work,
+    body::Body,
+    layout::Layout,
+    span::{CHUNKS, PLAIN},
+};
 
 fn signed() -> (SigningKey, [u8; HASH], [u8; SIGNATURE]) {
     let key: SigningKey = SigningKey::generate().unwrap().to_text().lines().nth(1).unwrap().parse().unwrap();
@@ -238,5 +251,74 @@ fn a_text_is_signed_at_its_end() {
             assert!(matches!(done, Err(Error::NotAuthentic(Flaw::Signature))), "{len}");
         }
         assert!(matches!(verified(&whole[..3388], 1000, &[]), Err(Error::NotAuthentic(Flaw::Signature))));
+    }
+}
+
+/// Overwrites the file that is opened as soon as it is opened a second time.
+struct Replacing {
+    opened: AtomicU32,
+    path: PathBuf,
+    with: Vec<u8>,
+}
+
+impl Progress for Replacing {
+    fn begin(&self, _: Option<u64>) {
+        if self.opened.fetch_add(1, Ordering::Relaxed) == 1 {
+            fs::write(&self.path, &self.with).unwrap();
+        }
+    }
+
+    fn advance(&self, _: u64) {}
+}
+
+/// An attack: a fellow recipient, who knows the file key, replaces chunks between the verification of a signature and
+/// the opening to a pipe.
+#[test]
+fn what_is_replaced_after_its_verification_is_not_written() {
+    let (key, directory) = (Key::raw(vec![7; 32]), tempfile::tempdir().unwrap());
+    let [signer, other] = [0, 1].map(|_| SigningKey::generate().unwrap());
+    let signers = [signer.verifying_key().clone()];
+    let [text, forged] = [1, 2].map(|byte| vec![byte; 3 * PLAIN]);
+    let layout = Layout { signed: true, ..Layout::default() };
+    let preamble = Preamble { suite: Suite::Aes256Gcm, layout, source: KeySource::Raw };
+    let mut header = preamble.to_bytes();
+    let (cipher, begin) =
+        ChunkCipher::create_with_salt(preamble.suite, Isa::best(), &[7; 32], &[9; SALT], &[&header]).unwrap();
+    let body = Body::new(cipher, &begin, header.len() as u64);
+    header.extend(begin);
+    for (armor, same) in [(false, 0), (true, 0), (false, 1), (false, 2)] {
+        let seal = |signer, text: &[u8]| {
+            let mut sealed = Shared::default();
+            let sealing = Sealing::new(&key).sign(Some(signer)).armor(armor);
+            let to = Output::writer(sealed.clone(), "sealed");
+            sealing.seal_body(&body, &header, Input::bytes(text.to_vec(), "text"), to).unwrap();
+            sealed.take()
+        };
+        let path = directory.path().join(format!("{armor} {same}"));
+        let mut with = seal(&other, &forged);
+        let sealed = seal(&signer, &text);
+        let start = body.offset((same * CHUNKS) as u64) as usize;
+        if same > 0 {
+            with[..start].copy_from_slice(&sealed[..start]);
+        }
+        fs::write(&path, sealed).unwrap();
+        let progress = Arc::new(Replacing { opened: AtomicU32::new(0), path: path.clone(), with });
+        let work = Work { threads: 1, progress: progress.clone(), ..Work::default() };
+        let mut out = Shared::default();
+        let opening = Opening::new(&key).signers(&signers).work(work);
+        let done = opening.open(Input::open(&path).unwrap(), Output::writer(out.clone(), "pipe"));
+        let out = out.take();
+        // The last bytes so far could be the signature.
+        let written = (same * PLAIN).saturating_sub(TRAILER);
+        assert!(out == text[..written], "{armor} {same}: {} bytes, {:?}", out.len(), out.last());
+        // The beginning of armor was in a buffer already, so that a chunk of it is half of each file.
+        assert!(matches!(done, Err(Error::NotAuthentic(flaw)) if armor || flaw == Flaw::Signature), "{armor} {same}");
+        assert_eq!(progress.opened.load(Ordering::Relaxed), 2);
+        // Unchanged, it is written.
+        let mut out = Shared::default();
+        fs::write(&path, seal(&signer, &text)).unwrap();
+        let opening = Opening::new(&key).signers(&signers);
+        opening.open(Input::open(&path).unwrap(), Output::writer(out.clone(), "pipe")).unwrap();
+        assert!(out.take() == text, "{armor}");
     }
 }
