@@ -33,13 +33,7 @@ pub(super) struct HiddenTree {
 impl HiddenTree {
     pub(super) fn create(path: PathBuf) -> io::Result<HiddenTree> {
         DirBuilder::new().mode(0o700).create(&path)?;
-        let open = openat(CWD, &path, DIRECTORY | OFlags::RDONLY, Mode::empty());
-        let directory = File::from(open.inspect_err(|_| drop(fs::remove_dir(&path)))?);
-        // Another directory could have been put in its place already. There is nothing to lose in one that is empty,
-        // apart from its entries `.` and `..`.
-        if Dir::read_from(&directory)?.take(3).count() > 2 {
-            return Err(Errno::EXIST.into());
-        }
+        let directory = open_empty(&path).inspect_err(|_| drop(fs::remove_dir(&path)))?;
         Ok(HiddenTree { path, directory })
     }
 
@@ -50,9 +44,11 @@ impl HiddenTree {
     /// Removes the tree, even if modes of its directories forbid that, or if it is nested more deeply than the process
     /// can have open descriptors.
     pub(super) fn remove(&self) -> io::Result<()> {
-        empty(&self.directory)?;
-        // If its name was given to another directory, that stays.
-        if self.has_its_name() { fs::remove_dir(&self.path) } else { Ok(()) }
+        // Once more, should a call fail: nobody tries again.
+        empty(&self.directory).or_else(|_| empty(&self.directory))?;
+        let removed = fs::remove_dir(&self.path);
+        // If its name was given to something else, that stays.
+        if removed.is_err() && !self.has_its_name() { Ok(()) } else { removed }
     }
 
     /// Removes the tree while other threads may still be filling it.
@@ -76,6 +72,18 @@ impl HiddenTree {
         let [there, own] = [fs::symlink_metadata(&self.path), self.directory.metadata()];
         there.is_ok_and(|there| own.is_ok_and(|own| (there.dev(), there.ino()) == (own.dev(), own.ino())))
     }
+}
+
+/// Opens a directory that was just created. Another one could have been put in its place already. There is nothing to
+/// lose in one that is empty.
+fn open_empty(path: &Path) -> io::Result<File> {
+    let directory = File::from(openat(CWD, path, DIRECTORY | OFlags::RDONLY, Mode::empty())?);
+    for entry in Dir::read_from(&directory)? {
+        if ![c".", c".."].contains(&entry?.file_name()) {
+            return Err(Errno::EXIST.into());
+        }
+    }
+    Ok(directory)
 }
 
 /// Removes all that is in `top`. Every directory below it is first moved directly into it.
