@@ -6,25 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow.fs
 import pytest
-import sealwright
 from fsspec.implementations.arrow import ArrowFSWrapper
 from fsspec.implementations.local import LocalFileSystem
 from fsspec.spec import AbstractFileSystem
 from sealwright import distributed
 from sealwright.filesystem import SealedFileSystem
-
-KEY = bytes(range(32))
-TEXT = os.urandom(100_000)
-
-
-def put(fs, path, text=TEXT):
-    with fs.open(path, "wb") as file:
-        file.write(text)
-
-
-def whole(path, text=TEXT, key=KEY):
-    with sealwright.SealedFile(path, key=key) as file:
-        return file.read() == text
+from stores import KEY, TEXT, put, whole
 
 
 class AtOnce(LocalFileSystem):

@@ -15,15 +15,7 @@ from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
 from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.transaction import Transaction
 from sealwright.filesystem import SealedFileSystem
-
-KEY = bytes(range(32))
-OPTIONS = {"seal": {"key": KEY}}
-TEXT = os.urandom(50_000)
-
-
-def put(fs, path, text=TEXT):
-    with fs.open(path, "wb") as file:
-        file.write(text)
+from stores import KEY, OPTIONS, TEXT, put
 
 
 def fail(*args, **kwargs):

@@ -17,20 +17,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 from fsspec.spec import AbstractFileSystem
 from sealwright import distributed
 from sealwright.filesystem import SealedFileSystem
-
-KEY = bytes(range(32))
-OPTIONS = {"seal": {"key": KEY}}
-TEXT = os.urandom(100_000)
-
-
-def put(fs, path, text=TEXT):
-    with fs.open(path, "wb") as file:
-        file.write(text)
-
-
-def whole(path, text=TEXT, key=KEY):
-    with sealwright.SealedFile(path, key=key) as file:
-        return file.read() == text
+from stores import KEY, OPTIONS, TEXT, put, whole
 
 
 def test_a_folder_as_a_store(tmp_path, memory):
