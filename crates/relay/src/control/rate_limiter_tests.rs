@@ -84,8 +84,7 @@ fn failed_handshakes_cost_more_and_a_network_of_ipv6_shares_one_limit() {
 fn a_newcomer_gets_the_place_of_who_has_been_longest_without_a_handshake() {
     let start = Instant::now();
     let after = |milliseconds| start + Duration::from_millis(milliseconds);
-    let limits = Rate { per_second: 1e6, per_second_from_one: 1e6, at_once: 4, at_once_from_one: 2 };
-    let limiter = RateLimiter::new(limits, start);
+    let limiter = RateLimiter::new(rate(1e6, 4, 2), start);
     let admit = |last: u8, milliseconds| limiter.admit(from(last), after(milliseconds));
     let known = admit(1, 0).unwrap();
     assert!(known.keep());
@@ -116,8 +115,7 @@ fn a_newcomer_gets_the_place_of_who_has_been_longest_without_a_handshake() {
 fn who_has_finished_the_handshake_and_waits_makes_room() {
     let start = Instant::now();
     let after = |milliseconds| start + Duration::from_millis(milliseconds);
-    let limits = Rate { per_second: 1e6, per_second_from_one: 1e6, at_once: 64, at_once_from_one: 16 };
-    let limiter = RateLimiter::new(limits, start);
+    let limiter = RateLimiter::new(rate(1e6, 64, 16), start);
     let held: Vec<Permit> = (0..64).map(|at| limiter.admit(from(at / 16), start).unwrap()).collect();
     for (at, permit) in held.iter().enumerate() {
         assert!(permit.keep());
@@ -136,8 +134,7 @@ fn who_has_finished_the_handshake_and_waits_makes_room() {
 fn the_address_that_holds_most_makes_room_first() {
     let start = Instant::now();
     let after = |milliseconds| start + Duration::from_millis(milliseconds);
-    let limits = Rate { per_second: 1e6, per_second_from_one: 1e6, at_once: 5, at_once_from_one: 4 };
-    let limiter = RateLimiter::new(limits, start);
+    let limiter = RateLimiter::new(rate(1e6, 5, 4), start);
     let admit = |last: u8, milliseconds| limiter.admit(from(last), after(milliseconds));
     let slow = admit(1, 0).unwrap();
     let many: Vec<Permit> = (0..4).map(|at| admit(2, 5000 + at).unwrap()).collect();
@@ -159,8 +156,7 @@ fn the_address_that_holds_most_makes_room_first() {
 #[test]
 fn strangers_who_connect_all_the_time_keep_nobody_out() {
     let start = Instant::now();
-    let limits = Rate { per_second: 1e6, per_second_from_one: 1e6, at_once: 64, at_once_from_one: 16 };
-    let limiter = RateLimiter::new(limits, start);
+    let limiter = RateLimiter::new(rate(1e6, 64, 16), start);
     let mut strangers: Vec<(Permit, Instant)> = Vec::new();
     let mut honest: Vec<(Permit, Instant)> = Vec::new();
     let (mut came, mut served) = (0, 0);
