@@ -91,7 +91,7 @@ pub(crate) fn here() -> Vec<&'static str> {
     if has("aes") && (has("pclmulqdq") || has("pmull")) {
         levels.push("portable");
     }
-    if has("vaes") && has("vpclmulqdq") && has("avx2") {
+    if has("vaes") && has("vpclmulqdq") && has("avx2") && has("bmi2") {
         levels.push("sse");
     }
     if levels.len() == 2 && has("avx512bw") && has("avx512vl") {

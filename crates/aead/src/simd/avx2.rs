@@ -1,4 +1,4 @@
-//! 256-bit registers: AVX2, VAES, VPCLMULQDQ. Two blocks a register.
+//! 256-bit registers: AVX2, VAES, VPCLMULQDQ, and for single words BMI. Two blocks a register.
 
 use core::{arch::x86_64::*, ops::Not};
 
@@ -16,14 +16,14 @@ pub(super) struct X2(__m256i);
 /// Runs `kernel` at this level.
 ///
 /// # Safety
-/// The machine must have AVX2, VAES and VPCLMULQDQ, and what the level below asks.
-#[target_feature(enable = "avx2,vaes,vpclmulqdq,aes,pclmulqdq,ssse3,sse4.1")]
+/// The machine must have AVX2, VAES, VPCLMULQDQ, BMI1 and BMI2, and what the level below asks.
+#[target_feature(enable = "avx2,vaes,vpclmulqdq,aes,pclmulqdq,ssse3,sse4.1,bmi1,bmi2")]
 pub(super) unsafe fn run<K: Kernel>(kernel: K) -> K::Output {
     kernel.run::<_, 8>(Avx2(()))
 }
 
 /// Runs `part` at this level, not inlined.
-#[target_feature(enable = "avx2,vaes,vpclmulqdq,aes,pclmulqdq,ssse3,sse4.1")]
+#[target_feature(enable = "avx2,vaes,vpclmulqdq,aes,pclmulqdq,ssse3,sse4.1,bmi1,bmi2")]
 #[inline(never)]
 fn outlined<P: Outlined<Avx2>>(simd: Avx2, part: P) -> P::Output {
     part.run(simd)
@@ -122,12 +122,7 @@ impl Reg for X2 {
     const BLOCKS: usize = 2;
 
     store!(32, _mm256_storeu_si256);
-    #[inline(always)]
-    fn rotate32<const N: i32>(self) -> X2 {
-        // SAFETY: a register proves the level.
-        let down = unsafe { _mm256_srl_epi32(self.0, _mm_cvtsi32_si128(32 - N)) };
-        self.shift32::<N>() | X2(down)
-    }
+    rotate32!(X2, __m256i, ymm_reg, "avx2", _mm256_srl_epi32);
     #[inline(always)]
     fn store_partial(self, bytes: &mut [u8]) {
         if bytes.len() >= 32 {

@@ -90,6 +90,32 @@ macro_rules! order_barrier {
     };
 }
 
+/// `rotate32` of a level that has no instruction for it.
+#[cfg(target_arch = "x86_64")]
+macro_rules! rotate32 {
+    ($reg:ident, $vector:ident, $class:ident, $features:literal, $down:ident) => {
+        #[inline(always)]
+        fn rotate32<const N: i32>(self) -> $reg {
+            /// The same value, opaque to the compiler.
+            #[inline]
+            #[target_feature(enable = $features)]
+            fn opaque(mut value: $vector) -> $vector {
+                // SAFETY: the `asm` contains no instruction.
+                unsafe {
+                    core::arch::asm!("/* {} */", inout($class) value, options(pure, nomem, nostack, preserves_flags));
+                }
+                value
+            }
+            // Compilers make one shuffle of a rotation by whole bytes, but two of a rotated xor, of its operands.
+            // SAFETY: a register proves the level.
+            let value = if N % 8 == 0 { unsafe { opaque(self.0) } } else { self.0 };
+            // SAFETY: likewise.
+            let down = unsafe { $down(value, _mm_cvtsi32_si128(32 - N)) };
+            $reg(value).shift32::<N>() | $reg(down)
+        }
+    };
+}
+
 /// Methods of a token whose register holds one block; `run` and `outlined` precede it.
 macro_rules! one_block_token {
     ($reg:ident) => {

@@ -75,12 +75,7 @@ impl Not for X1 {
 impl Reg for X1 {
     one_block_register!(Sse, X1);
     store!(16, _mm_storeu_si128);
-    #[inline(always)]
-    fn rotate32<const N: i32>(self) -> X1 {
-        // SAFETY: a register proves the level.
-        let down = unsafe { _mm_srl_epi32(self.0, _mm_cvtsi32_si128(32 - N)) };
-        self.shift32::<N>() | X1(down)
-    }
+    rotate32!(X1, __m128i, xmm_reg, "sse4.1", _mm_srl_epi32);
 
     methods! { X1:
         add32(self, other) = _mm_add_epi32(self.0, other.0);

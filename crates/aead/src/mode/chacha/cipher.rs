@@ -7,6 +7,8 @@ use crate::simd::{Block, Reg, Simd, Words, counter_zero, unknown};
 
 /// The most blocks that are computed at once.
 pub(super) const MOST: usize = 16;
+/// Blocks that are hashed beside two rounds, where a register holds a row.
+const BESIDE_SETS: usize = 2;
 
 /// A key and the last row of a state: a counter of zero and a nonce, or a nonce alone. The row is made in a register
 /// where it is used, as a load of it would wait for the parts that it was stored in.
@@ -59,9 +61,10 @@ macro_rules! double_round {
 
 /// Twenty rounds on `SETS` sets of states, with one register for each row.
 #[inline(always)]
-fn rounds<R: Reg, const SETS: usize>(sets: &mut [[R; 4]; SETS]) {
+fn rounds<R: Reg, const SETS: usize>(sets: &mut [[R; 4]; SETS], work: &mut Work<'_>) {
     // An unknown number, as compilers would write out all ten times.
     for _ in 0..unknown(10) {
+        work.step(BESIDE_SETS);
         for [a, b, c, d] in sets.iter_mut() {
             quarter_rounds(a, b, c, d);
             // The diagonals become columns. Row b, which is computed last, stays, and so nothing waits for a move.
@@ -88,6 +91,7 @@ pub(super) fn sets<S: Simd, const SETS: usize>(
     state: &State<'_>,
     counter: u32,
     frames: &mut [&mut [Block; 4]],
+    work: &mut Work<'_>,
 ) {
     let [a, b, c, d] = loaded(simd, state);
     let mut start = [[a, b, c, d.add32(simd.lane_numbers())]; SETS];
@@ -95,7 +99,7 @@ pub(super) fn sets<S: Simd, const SETS: usize>(
         *last = last.add32(simd.splat_word(counter.wrapping_add((i * S::Reg::BLOCKS) as u32)));
     }
     let mut now = start;
-    rounds(&mut now);
+    rounds(&mut now, work);
     for ((rows, start), frames) in now.iter_mut().zip(start).zip(frames.chunks_mut(S::Reg::BLOCKS)) {
         for (row, start) in rows.iter_mut().zip(start) {
             *row = row.add32(start);
@@ -181,25 +185,31 @@ fn four(state: &State<'_>, counter: u32, out: &mut [[Block; 4]; 4], work: &mut W
 }
 
 /// Ciphertext that is hashed between the rounds: scalar and vector instructions use different execution units.
-pub(super) struct Work<'a> {
-    pub(super) poly: &'a mut Poly1305,
-    pub(super) hashed: &'a [u8],
-}
+#[derive(Default)]
+pub(super) struct Work<'a>(Option<(&'a mut Poly1305, &'a [u8])>);
 
-impl Work<'_> {
+impl<'a> Work<'a> {
+    pub(super) fn new(poly: &'a mut Poly1305, hashed: &'a [u8]) -> Self {
+        Work(Some((poly, hashed)))
+    }
+
     /// Hashes so many blocks, or none if there are fewer.
     #[inline(always)]
     fn step(&mut self, blocks: usize) {
-        if let Some((now, behind)) = self.hashed.split_at_checked(16 * blocks) {
-            self.poly.whole(now);
-            self.hashed = behind;
+        if let Some((poly, hashed)) = &mut self.0
+            && let Some((now, behind)) = hashed.split_at_checked(16 * blocks)
+        {
+            poly.whole(now);
+            *hashed = behind;
         }
     }
 
     /// Hashes all that is left.
     #[inline(always)]
-    fn end<S: Simd>(&mut self, simd: S) {
-        self.poly.padded(simd, self.hashed);
+    fn end<S: Simd>(self, simd: S) {
+        if let Some((poly, hashed)) = self.0 {
+            poly.padded(simd, hashed);
+        }
     }
 }
 
@@ -226,10 +236,10 @@ pub(super) fn blocks<S: Simd>(
         }
         made
     } else if lanes > 1 && wanted <= lanes {
-        sets::<S, 1>(simd, state, counter, &mut out.each_mut()[..lanes]);
+        sets::<S, 1>(simd, state, counter, &mut out.each_mut()[..lanes], &mut work);
         lanes
     } else if lanes > 1 && wanted <= 2 * lanes {
-        sets::<S, 2>(simd, state, counter, &mut out.each_mut()[..2 * lanes]);
+        sets::<S, 2>(simd, state, counter, &mut out.each_mut()[..2 * lanes], &mut work);
         2 * lanes
     } else {
         many(simd, state, counter, out, &mut work);
@@ -270,7 +280,7 @@ fn many<S: Simd>(simd: S, state: &State<'_>, counter: u32, out: &mut [[Block; 4]
     let mut now = spread(simd, state, numbers);
     for _ in 0..10 {
         double_round!(now, quarter_rounds);
-        work.step(2 * blocks); // in eight of the ten steps as many as are computed here
+        work.step(S::Reg::BLOCKS + 1);
     }
     for (register, start) in now.iter_mut().zip(spread(simd, state, numbers)) {
         *register = register.add32(start);
@@ -301,7 +311,7 @@ pub(super) fn derived<S: Simd>(simd: S, key: &[u8; 32], nonce: &Block) -> [u8; 3
         return derived;
     }
     let mut set = [loaded(simd, &state)];
-    rounds(&mut set);
+    rounds(&mut set, &mut Work::default());
     derived[..16].copy_from_slice(&set[0][0].first_block());
     derived[16..].copy_from_slice(&set[0][3].first_block());
     derived

@@ -99,7 +99,7 @@ impl Message<'_> {
         let Message { key, nonce, ad, text, seals } = self;
         let mut stream = [[[0; 16]; 4]; BLOCKS];
         let made = SETS * S::Reg::BLOCKS;
-        cipher::sets::<S, SETS>(simd, &State::new(key, nonce), 0, &mut stream.each_mut()[..made]);
+        cipher::sets::<S, SETS>(simd, &State::new(key, nonce), 0, &mut stream.each_mut()[..made], &mut Work::default());
         let stream = &mut stream[..made];
         let (once, keystream) = stream.split_first().expect("there is a block");
         let mut sum = Sum { poly: Poly1305::new(&once[0], &once[1]), lanes: None };
@@ -142,8 +142,7 @@ impl Kernel for Message<'_> {
         // The first block is the one-time key of Poly1305.
         let mut stream = [[[0; 16]; 4]; MOST];
         let (mut counter, mut first) = (0, true);
-        let none = Work { poly: &mut Poly1305::new(&[0; 16], &[0; 16]), hashed: &[] };
-        let mut made = cipher::blocks(simd, &state, counter, 1 + len.div_ceil(64), &mut stream, none);
+        let mut made = cipher::blocks(simd, &state, counter, 1 + len.div_ceil(64), &mut stream, Work::default());
         let mut sum = Sum { poly: Poly1305::new(&stream[0][0], &stream[0][1]), lanes: None };
         sum.poly.padded(simd, ad);
         // `waiting` is ciphertext before `rest` that is not hashed yet, if it is hashed while the next keystream is
@@ -155,7 +154,7 @@ impl Kernel for Message<'_> {
                 counter = counter.wrapping_add(made as u32);
                 let coming = &rest[..rest.len().min(64 * cipher::at_once::<S>())];
                 let hashed = if alongside && !seals { coming } else { waiting };
-                let work = Work { poly: &mut sum.poly, hashed };
+                let work = Work::new(&mut sum.poly, hashed);
                 made = cipher::blocks(simd, &state, counter, rest.len().div_ceil(64), &mut stream, work);
             }
             let keystream = &stream.as_flattened().as_flattened()[64 * usize::from(first)..64 * made];

@@ -1,7 +1,7 @@
 //! Poly1305 (RFC 8439, section 2.5), a polynomial in r modulo 2^130 - 5: block by block with two words per number, or
 //! in registers, many blocks side by side, with limbs of 44, 44 and 42 bits per number.
 
-use crate::simd::{Block, Reg, Simd};
+use crate::simd::{Block, Reg, Simd, unknown};
 
 /// The bits of the two lower limbs, and of the highest.
 const LIMB: u64 = (1 << 44) - 1;
@@ -73,11 +73,13 @@ impl Poly1305 {
         // r1 is a multiple of four. 2^130 is congruent to 5, so 2^128 times r1 is 5/4 of r1.
         let s1 = r1.wrapping_add(r1 >> 2);
         let d0 = wide([h0, h1], [r0, s1]);
-        let d1 = wide([h0, h1, h2], [r1, r0, s1]).wrapping_add(d0 >> 64);
+        // h2 is at most 12, so its products have no second word.
+        let d1 = wide([h0, h1], [r1, r0]).wrapping_add(u128::from(h2.wrapping_mul(s1))).wrapping_add(d0 >> 64);
         let d2 = h2.wrapping_mul(r0).wrapping_add((d1 >> 64) as u64);
         let sum = u128::from(d0 as u64).wrapping_add(u128::from((d2 & !3).wrapping_add(d2 >> 2)));
         let next = u128::from(d1 as u64).wrapping_add(sum >> 64);
-        self.h = [sum as u64, next as u64, (d2 & 3).wrapping_add((next >> 64) as u64)];
+        // Unknown, as compilers would not add the next carry to it by one instruction.
+        self.h = [sum as u64, next as u64, unknown((d2 & 3).wrapping_add((next >> 64) as u64))];
     }
 
     /// Adds whole blocks.

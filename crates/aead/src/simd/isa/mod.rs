@@ -109,7 +109,7 @@ sets! {
     VPCLMULQDQ = "vpclmulqdq" at 6, AVX512F = "avx512f" at 7, AVX512BW = "avx512bw" at 8, AVX512DQ = "avx512dq" at 9,
     AVX512VL = "avx512vl" at 10, AVX512IFMA = "avx512ifma" at 11, BMI1 = "bmi1" at 12, BMI2 = "bmi2" at 13;
     Sse needs AES | PCLMULQDQ | SSSE3 | SSE41;
-    Avx2 needs AES | PCLMULQDQ | SSSE3 | SSE41 | AVX2 | VAES | VPCLMULQDQ;
+    Avx2 needs AES | PCLMULQDQ | SSSE3 | SSE41 | AVX2 | VAES | VPCLMULQDQ | BMI1 | BMI2;
     Avx512 needs AES | PCLMULQDQ | SSSE3 | SSE41 | AVX2 | VAES | VPCLMULQDQ | AVX512F | AVX512BW | AVX512DQ | AVX512VL | AVX512IFMA | BMI1 |
         BMI2;
 }
