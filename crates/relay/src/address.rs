@@ -4,10 +4,21 @@ use std::net::{IpAddr, Ipv6Addr};
 
 /// The unit of per-address limits: an IPv4 address, or the /64 network of an IPv6 address.
 pub(crate) fn share_of(address: IpAddr) -> IpAddr {
+    network(address, 4)
+}
+
+/// What one owner may have: an IPv4 address, or the /48 network of an IPv6 address, with 65,536 networks of /64.
+pub(crate) fn site_of(address: IpAddr) -> IpAddr {
+    network(address, 3)
+}
+
+/// An IPv4 address, or so many 16-bit parts of an IPv6 address.
+fn network(address: IpAddr, parts: usize) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
-            let [a, b, c, d, ..] = address.segments();
-            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
+            let mut segments = address.segments();
+            segments[parts..].fill(0);
+            Ipv6Addr::from(segments).into()
         }
         address => address,
     }

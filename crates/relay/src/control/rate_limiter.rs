@@ -1,9 +1,10 @@
 //! Limits on TLS handshakes: how many per second and at once, in total and from one address.
 //!
 //! The share of an address is checked first, so that one address cannot use up what others need. A failed handshake
-//! costs more of the share than a successful one, and a refused attempt costs some too. When all places are taken, a
-//! newcomer gets the place of a connection that waits for its client, to finish the handshake or to send a request,
-//! from the address that holds most of them.
+//! costs more of the share than a successful one, and a refused attempt costs some too. Half of the
+//! total is for sites (IPv4 addresses, or /48 networks of IPv6) that were not admitted lately: those that come all the
+//! time leave it to others, however many they are. When all places are taken, a newcomer gets the place of a connection
+//! that waits for its client, to finish the handshake or to send a request, from the site that holds most of them.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -12,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::address::share_of;
+use crate::address::{share_of, site_of};
 
 /// The cost of a failed handshake to its address, in handshakes.
 const FAILURE_COST: f64 = 4.0;
@@ -21,6 +22,9 @@ const FAILURE_COST: f64 = 4.0;
 const GRACE: Duration = Duration::from_secs(1);
 /// The most addresses that are remembered. Those with a full share and no connection need not be.
 const ADDRESSES: usize = 100_000;
+
+/// For how long a site that was admitted leaves half of the total to others.
+const LATELY: Duration = Duration::from_secs(60);
 
 /// The limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,6 +51,12 @@ struct State {
     inside: BTreeMap<u64, Inside>,
     next: u64,
     by_address: HashMap<IpAddr, Share>,
+    /// When each site was last admitted, if that was [lately](LATELY).
+    admitted: HashMap<IpAddr, Instant>,
+    /// When older times were last removed from it.
+    tidied: Instant,
+    /// When another connection last lost its place to a site that returned.
+    made_room: Option<Instant>,
 }
 
 /// A connection that holds a place.
@@ -112,6 +122,9 @@ impl RateLimiter {
             inside: BTreeMap::new(),
             next: 0,
             by_address: HashMap::new(),
+            admitted: HashMap::new(),
+            tidied: now,
+            made_room: None,
         })))
     }
 
@@ -145,11 +158,14 @@ impl RateLimiter {
         // Charged even if there is no room: an address that asks all the time must not be the first whenever a place is
         // free
         share.bucket.tokens -= 1.0;
-        if state.all.tokens < 1.0 {
+        let mut there = share.inside;
+        let returns = state.was_admitted_lately(site_of(address), now);
+        let most = rate.per_second.max(1.0);
+        let for_others = if returns { (most / 2.0).min(most - 1.0) } else { 0.0 };
+        if state.all.tokens < 1.0 + for_others {
             return None;
         }
         // Connections from its own address make room first; those from others only if its share allows one more
-        let mut there = share.inside;
         while there >= rate.at_once_from_one {
             if !state.make_room_of_its_own(address, now) {
                 return None;
@@ -157,13 +173,16 @@ impl RateLimiter {
             there -= 1;
         }
         while state.inside.len() >= rate.at_once {
-            if !state.make_room(address, now) {
+            if !state.make_room(address, returns, now) {
                 return None;
             }
         }
         let share = state.by_address.get_mut(&address)?;
         share.inside += 1;
         state.all.tokens -= 1.0;
+        if state.admitted.len() < ADDRESSES {
+            state.admitted.insert(site_of(address), now);
+        }
         let number = state.next;
         state.next += 1;
         state.inside.insert(number, Inside { address, waits: Some(now), stream: None });
@@ -172,30 +191,50 @@ impl RateLimiter {
 }
 
 impl State {
-    /// Ends a connection that waits, to make room for `newcomer`: of those from the address that holds most, the one
-    /// that has waited for longest. A client alone at its address therefore stays, however slow it is. If the
-    /// newcomer's address would then hold as many, one that has waited briefly stays too: its client may be about to
-    /// answer.
-    fn make_room(&mut self, newcomer: IpAddr, now: Instant) -> bool {
+    fn was_admitted_lately(&mut self, site: IpAddr, now: Instant) -> bool {
+        let lately = |at: &Instant, within: Duration| now.saturating_duration_since(*at) < within;
+        if !lately(&self.tidied, Duration::from_secs(1)) {
+            self.admitted.retain(|_, at| lately(at, LATELY));
+            self.tidied = now;
+        }
+        self.admitted.get(&site).is_some_and(|at| lately(at, LATELY))
+    }
+
+    /// Ends a connection that waits, to make room for `newcomer`: of those from the site that holds most, the one that
+    /// has waited for longest. A client alone at its site therefore stays, however slow it is. If the newcomer's site
+    /// would then hold as many, one that has waited briefly stays too: its client may be about to answer. Sites that
+    /// return (`returns`) get places that slowly only every now and then, so that some are always old enough for others.
+    fn make_room(&mut self, newcomer: IpAddr, returns: bool, now: Instant) -> bool {
+        let newcomer = site_of(newcomer);
         let mut held = HashMap::from([(newcomer, 1)]);
         for one in self.inside.values().filter(|one| one.waits.is_some()) {
-            *held.entry(one.address).or_insert(0) += 1;
+            *held.entry(site_of(one.address)).or_insert(0) += 1;
         }
         let most = held.values().max().copied();
-        let of_most = |address: &IpAddr| held.get(address).copied() == most;
-        let least = if of_most(&newcomer) { GRACE } else { Duration::ZERO };
-        self.end_oldest(of_most, least, now)
+        let of_most = |address: IpAddr| held.get(&site_of(address)).copied() == most;
+        if held.get(&newcomer).copied() != most {
+            return self.end_oldest(of_most, Duration::ZERO, now);
+        }
+        let between = 2 * GRACE / self.rate.at_once.max(1) as u32;
+        if returns && self.made_room.is_some_and(|at| now.saturating_duration_since(at) < between) {
+            return false;
+        }
+        let made = self.end_oldest(of_most, GRACE, now);
+        if made && returns {
+            self.made_room = Some(now);
+        }
+        made
     }
 
     /// The same where the newcomer's address has all the places that it may have: only its own connections make room.
     fn make_room_of_its_own(&mut self, newcomer: IpAddr, now: Instant) -> bool {
-        self.end_oldest(|address| *address == newcomer, GRACE, now)
+        self.end_oldest(|address| address == newcomer, GRACE, now)
     }
 
     /// Ends the connection that has waited for longest, from the addresses that `from` accepts, unless that is less
     /// than `least`.
-    fn end_oldest(&mut self, from: impl Fn(&IpAddr) -> bool, least: Duration, now: Instant) -> bool {
-        let waiting = self.inside.iter().filter(|(_, one)| from(&one.address));
+    fn end_oldest(&mut self, from: impl Fn(IpAddr) -> bool, least: Duration, now: Instant) -> bool {
+        let waiting = self.inside.iter().filter(|(_, one)| from(one.address));
         let waiting = waiting.filter_map(|(number, one)| Some((one.waits?, *number, one)));
         // Of those that began at the same time, the one that came first
         let oldest = waiting.min_by_key(|(since, number, _)| (*since, *number));

@@ -21,14 +21,14 @@ fn rate(per_second: f64, at_once: usize, at_once_from_one: usize) -> Rate {
 #[test]
 fn a_second_brings_so_many_and_no_more() {
     let start = Instant::now();
-    let limiter = RateLimiter::new(rate(10.0, 1000, 1000), start);
+    let limiter = RateLimiter::new(Rate { per_second: 20.0, ..rate(10.0, 1000, 1000) }, start);
     let admitted = |at: Instant| (0..100).filter(|_| limiter.admit(from(1), at).is_some()).count();
     assert_eq!(admitted(start), 10);
     assert_eq!(admitted(start + Duration::from_millis(500)), 5);
     assert_eq!(admitted(start + Duration::from_secs(60)), 10, "at most one second's worth at once");
     let later = start + Duration::from_secs(120);
     let from_all = (0..100).filter(|&last| limiter.admit(from(last), later).is_some()).count();
-    assert_eq!(from_all, 10, "from all addresses together");
+    assert_eq!(from_all, 20, "from all addresses together");
 }
 
 #[test]
@@ -186,6 +186,42 @@ fn strangers_who_connect_all_the_time_keep_nobody_out() {
         });
     }
     assert_eq!(served, came, "all that came");
+}
+
+/// Strangers at many addresses connect as often as each may, and do nothing. Once all of them have been admitted, those
+/// who come anew get their turn.
+#[test]
+fn strangers_at_many_addresses_leave_half_to_others() {
+    let network = |at: u32| IpAddr::from([0x2001, 0xdb8, 1, at as u16, 0, 0, 0, 1]);
+    let host = |at: u32| IpAddr::from(Ipv4Addr::from(0x0a00_0000 + at));
+    let limits = Rate { per_second: 100.0, per_second_from_one: 50.0, at_once: 64, at_once_from_one: 16 };
+    let strangers: [(&dyn Fn(u32) -> IpAddr, u32); 4] =
+        [(&network, 256), (&network, 65_000), (&host, 32), (&host, 300)];
+    for (stranger, number) in strangers {
+        let start = Instant::now();
+        let limiter = RateLimiter::new(limits, start);
+        // In an order that has nothing to do with time, as that of packets
+        let mut random = 1_u32;
+        let mut next = |below: u32| {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (random >> 8) % below
+        };
+        let (mut held, mut came, mut served) = (Vec::new(), 0, 0);
+        for millisecond in 0..12_000 {
+            let now = start + Duration::from_millis(millisecond);
+            let (turns, turn) = (4, next(4));
+            for at in 0..turns {
+                if at == turn && millisecond > 6000 && millisecond % 100 == 50 {
+                    came += 1;
+                    let client = host(0x00ff_0000 + millisecond as u32);
+                    served += usize::from(limiter.admit(client, now).is_some_and(|permit| permit.keep()));
+                }
+                held.extend(limiter.admit(stranger(next(number)), now));
+            }
+            held.retain(Permit::has_place);
+        }
+        assert!(served * 10 >= came * 9 && came > 50, "{served} of {came}, beside {number} strangers");
+    }
 }
 
 /// Otherwise those who ask more often than others get whatever becomes free.

@@ -15,9 +15,10 @@ const MOST: usize = 6;
 /// The most bytes of a chain. The chain of a client is stored as long as its session.
 const BYTES: usize = 32 << 10;
 
-/// A verifier that refuses long chains and passes short ones to the inner verifier.
+/// A verifier that refuses long chains and passes short ones to the inner verifier, and those with intermediate
+/// certificates to a second one too, if there is one.
 #[derive(Debug)]
-pub(super) struct ShortChains<V: ?Sized>(pub(super) Arc<V>);
+pub(super) struct ShortChains<V: ?Sized>(pub(super) Arc<V>, pub(super) Option<Arc<V>>);
 
 fn check(leaf: &CertificateDer<'_>, between: &[CertificateDer<'_>]) -> Result<(), Error> {
     let bytes: usize = between.iter().chain([leaf]).map(|certificate| certificate.len()).sum();
@@ -73,6 +74,9 @@ impl ClientCertVerifier for ShortChains<dyn ClientCertVerifier> {
         now: UnixTime,
     ) -> Result<ClientCertVerified, Error> {
         check(leaf, between)?;
+        if let Some(also) = self.1.as_ref().filter(|_| !between.is_empty()) {
+            also.verify_client_cert(leaf, between, now)?;
+        }
         self.0.verify_client_cert(leaf, between, now)
     }
 

@@ -14,7 +14,10 @@ use rustls::{
     pki_types::{
         CertificateDer, CertificateRevocationListDer, PrivateKeyDer, ServerName, UnixTime, pem, pem::PemObject,
     },
-    server::{VerifierBuilderError, WantsServerCert, WebPkiClientVerifier, danger::ClientCertVerifier},
+    server::{
+        ClientCertVerifierBuilder, VerifierBuilderError, WantsServerCert, WebPkiClientVerifier,
+        danger::ClientCertVerifier,
+    },
 };
 use thiserror::Error;
 use zeroize::Zeroizing;
@@ -267,21 +270,24 @@ impl TlsFiles {
 
     /// The verifier of clients with these revocation lists.
     fn verifier(&self, roots: Arc<RootCertStore>, revocations: &[u8]) -> Result<Arc<dyn ClientCertVerifier>, TlsError> {
-        let mut builder = WebPkiClientVerifier::builder_with_provider(roots, provider());
-        if let Some(path) = &self.crl {
-            let lists: Result<Vec<_>, _> = CertificateRevocationListDer::pem_slice_iter(revocations).collect();
-            let lists = lists.map_err(|error| wrong(path, FileError::of(error, "list of revoked certificates")))?;
-            if lists.is_empty() {
-                return Err(wrong(path, FileError::Missing("list of revoked certificates")));
-            }
-            // Only the issuer of the client's certificate needs a list; intermediate authorities need none
-            builder = builder.with_crls(lists).only_check_end_entity_revocation();
+        let builder = || WebPkiClientVerifier::builder_with_provider(roots.clone(), provider());
+        let built = |builder: ClientCertVerifierBuilder| {
+            builder.build().map_err(|error| {
+                let list = self.crl.as_ref().filter(|_| matches!(error, VerifierBuilderError::InvalidCrl(_)));
+                wrong(list.unwrap_or(&self.authority), FileError::Verifier(error))
+            })
+        };
+        let Some(path) = &self.crl else { return Ok(Arc::new(ShortChains(built(builder())?, None))) };
+        let lists: Result<Vec<_>, _> = CertificateRevocationListDer::pem_slice_iter(revocations).collect();
+        let lists = lists.map_err(|error| wrong(path, FileError::of(error, "list of revoked certificates")))?;
+        if lists.is_empty() {
+            return Err(wrong(path, FileError::Missing("list of revoked certificates")));
         }
-        let inner = builder.build().map_err(|error| {
-            let list = self.crl.as_ref().filter(|_| matches!(error, VerifierBuilderError::InvalidCrl(_)));
-            wrong(list.unwrap_or(&self.authority), FileError::Verifier(error))
-        })?;
-        Ok(Arc::new(ShortChains(inner)))
+        // The issuer of the client's certificate needs a list. Lists of other authorities need not be there, but if one
+        // is, it counts: one setup of the library cannot say both
+        let of_clients = built(builder().with_crls(lists.clone()).only_check_end_entity_revocation())?;
+        let of_all = built(builder().with_crls(lists).allow_unknown_revocation_status())?;
+        Ok(Arc::new(ShortChains(of_clients, Some(of_all))))
     }
 
     /// The error for a certificate and key that cannot be used.
@@ -306,7 +312,7 @@ impl TlsFiles {
         let config = ClientConfig::builder_with_provider(provider())
             .with_protocol_versions(&[&rustls::version::TLS13])?
             .dangerous()
-            .with_custom_certificate_verifier(Arc::new(ShortChains(verifier)))
+            .with_custom_certificate_verifier(Arc::new(ShortChains(verifier, None)))
             .with_client_auth_cert(certificates(&self.certificate)?, self.key()?)
             .map_err(|error| self.unusable(error))?;
         Ok(Arc::new(config))

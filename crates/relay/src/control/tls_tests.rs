@@ -144,6 +144,68 @@ fn a_certificate_and_a_key_that_do_not_belong_together_are_both_named_and_hold_u
     assert_eq!(shake_hands(&relay_client(&trial, "bob"), &fresh.config, "localhost"), Ok(HandshakeKind::Full));
 }
 
+/// A root, an authority under it, and alice's certificate from that. Where a list says that the authority is revoked, so
+/// are all certificates from it; the root need not have a list.
+#[test]
+fn certificates_of_a_revoked_authority_are_revoked() {
+    use rcgen::{
+        BasicConstraints, CertificateParams, CertificateRevocationListParams, CertifiedIssuer, DnType,
+        ExtendedKeyUsagePurpose, IsCa, KeyIdMethod, KeyPair, KeyUsagePurpose, RevokedCertParams, SerialNumber,
+        date_time_ymd,
+    };
+    let (folder, [mut relay, ..]) = files();
+    let key = || KeyPair::generate().unwrap();
+    let authority = |name: &str, serial: u64| {
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+        params.serial_number = Some(SerialNumber::from(serial));
+        params.use_authority_key_identifier_extension = true;
+        params
+    };
+    let root = CertifiedIssuer::self_signed(authority("root", 1), key()).unwrap();
+    let between = CertifiedIssuer::signed_by(authority("between", 2), key(), &root).unwrap();
+    let mut alice = CertificateParams::new(["alice".to_owned()]).unwrap();
+    alice.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+    alice.use_authority_key_identifier_extension = true;
+    let alice = alice.signed_by(&key(), &between).unwrap();
+    let chain = [alice.der().clone(), between.der().clone()];
+    let list = |by: &CertifiedIssuer<'_, KeyPair>, revoked: &[u64]| {
+        let revoked = revoked.iter().map(|&serial| RevokedCertParams {
+            serial_number: SerialNumber::from(serial),
+            revocation_time: date_time_ymd(2025, 1, 1),
+            reason_code: None,
+            invalidity_date: None,
+        });
+        let params = CertificateRevocationListParams {
+            this_update: date_time_ymd(2025, 1, 1),
+            next_update: date_time_ymd(2049, 1, 1),
+            crl_number: SerialNumber::from(1),
+            issuing_distribution_point: None,
+            revoked_certs: revoked.collect(),
+            key_identifier_method: KeyIdMethod::Sha256,
+        };
+        params.signed_by(by).unwrap().pem().unwrap()
+    };
+    relay.authority = folder.path().join("root.pem");
+    std::fs::write(&relay.authority, root.pem()).unwrap();
+    let crl = folder.path().join("lists.pem");
+    relay.crl = Some(crl.clone());
+    let standing = |lists: &[String]| {
+        std::fs::write(&crl, lists.concat()).unwrap();
+        relay.server().unwrap().standing(&chain)
+    };
+    let empty = list(&between, &[]);
+    assert_eq!(standing(slice::from_ref(&empty)), Standing::Valid, "the root has no list");
+    assert_eq!(standing(&[empty.clone(), list(&root, &[])]), Standing::Valid);
+    assert_eq!(standing(&[empty.clone(), list(&root, &[3])]), Standing::Valid, "another one is revoked");
+    assert_eq!(standing(&[empty, list(&root, &[2])]), Standing::NotTrusted);
+    assert_eq!(standing(&[list(&root, &[])]), Standing::NotTrusted, "nothing is known of alice");
+    relay.crl = None;
+    assert_eq!(relay.server().unwrap().standing(&chain), Standing::Valid);
+}
+
 /// PEM that lost its line ends, as in a shell variable, or a part of its text.
 #[test]
 fn no_error_repeats_what_stands_in_a_file_of_a_key() {

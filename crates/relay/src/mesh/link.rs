@@ -29,7 +29,7 @@ use std::{
 
 use rustls::crypto::{aws_lc_rs::cipher_suite::TLS13_AES_256_GCM_SHA384, tls13::HkdfExpander};
 use sealwright_session::{
-    Material, Plan, SchemeKind, Secret, SessionError, Sessions, Side, Spec,
+    Material, Plan, SchemeKind, SessionError, Sessions, Side, Spec,
     frame::{HEADER, TAG, payload},
     table,
 };
@@ -63,6 +63,9 @@ const LAST_TURN: Duration = Duration::from_secs(3600);
 /// The most displaced incarnations that are remembered per node, about 3 MiB. At ten displacements per second there are
 /// no more within [`LAST_TURN`]. If there are, hellos displace nobody until one is forgotten.
 const IN_VAIN: usize = 36_000;
+/// How many messages per second are tried under new keys, for each node from which they claim to be. Making the keys
+/// takes fifty times as long as refusing a message under keys that are there.
+const TRIALS: u32 = 200;
 /// For how long a candidate that sent a message under its keys cannot be displaced by another that did.
 const PROOF: Duration = Duration::from_secs(3);
 const SCHEME: Spec = Spec { kind: SchemeKind::GcmOn64, long: true };
@@ -90,6 +93,8 @@ struct Peer {
     /// Former incarnations, of which nothing is accepted any more.
     gone: HashSet<Incarnation>,
     next_epoch: u32,
+    /// The present second, and how many messages were tried under new keys in it.
+    trials: Option<(Instant, u32)>,
 }
 
 /// The keys between this node and one incarnation of another.
@@ -253,6 +258,11 @@ impl Links {
             Some(keys) if keys.epoch == epoch => keys.table.open(0, frame)?,
             Some(keys) if epoch < keys.epoch => return Err(SessionError::Stale),
             _ => {
+                // Messages under known keys do not come here: a flood breaks no link that is there
+                if frame.len() < HEADER + ECHO + TAG {
+                    return Err(SessionError::Short);
+                }
+                peer.try_new_keys(now)?;
                 let mut keys = self.receiving(node, from, epoch)?;
                 keys.table.open(0, frame)?;
                 self.received(node, from, keys, now)?;
@@ -286,6 +296,17 @@ impl Links {
 }
 
 impl Peer {
+    /// Counts a message that is tried under new keys.
+    fn try_new_keys(&mut self, now: Instant) -> Result<(), SessionError> {
+        let second = |(since, _): &(Instant, u32)| now.saturating_duration_since(*since) < Duration::from_secs(1);
+        let (since, before) = self.trials.filter(second).unwrap_or((now, 0));
+        if before == TRIALS {
+            return Err(SessionError::Forged);
+        }
+        self.trials = Some((since, before + 1));
+        Ok(())
+    }
+
     /// Makes room for one more candidate. Displaces the oldest that sent only a hello and has had its time. A candidate
     /// that sent a message under its keys (`proved`) may displace any such candidate at once, and after a while one
     /// that did so too.
@@ -333,7 +354,7 @@ impl Link {
 
 /// A table of one session.
 fn keys(side: Side, material: &Material) -> Result<Box<dyn Sessions>, SessionError> {
-    let mut keys = table(Plan { side, secret: Some(Secret::random()?), ..Plan::new(SCHEME, 1) })?;
+    let mut keys = table(Plan { side, ..Plan::new(SCHEME, 1) })?;
     keys.admit(0, 0, material)?;
     Ok(keys)
 }

@@ -287,3 +287,34 @@ fn who_loses_its_place_waits_twice_as_long_each_time() {
     assert_eq!(peer.make_room(false, now + LAST_TURN), Ok(()));
     assert_eq!(peer.in_vain.len(), 1);
 }
+
+/// Whoever can publish at NATS need not know any key.
+#[test]
+fn forged_messages_make_few_keys_and_break_no_link() {
+    let (mut a, mut b) = (node(1), node(2));
+    meet(&mut a, &mut b);
+    let start = Instant::now();
+    let genuine = b.seal(1, b"text").unwrap();
+    let mut forged = genuine.clone();
+    let tried = |a: &Links| a.peers[2].trials.map_or(0, |(_, tried)| tried);
+    let before = tried(&a);
+    let flood = |a: &mut Links, forged: &mut [u8], now: Instant| {
+        for at in 0..1000_u32 {
+            let part = if at % 2 == 0 { 4..8 } else { 8..12 }; // a later epoch, or another incarnation
+            forged[part].copy_from_slice(&(0x4000_0000 + at).to_be_bytes());
+            assert!(a.open(&mut forged.to_vec(), now).is_err());
+        }
+        tried(a)
+    };
+    assert_eq!(flood(&mut a, &mut genuine[..HEAD + 3].to_vec(), start), before, "too short for any text");
+    assert_eq!(flood(&mut a, &mut forged, start), TRIALS);
+    assert_eq!(opened(&mut a, &genuine).unwrap(), (2, b"text".to_vec()), "under keys that are there");
+    // A node that restarts is met again as soon as its message is tried
+    let mut anew = node(2);
+    a.hear(&anew.hello().unwrap(), start).unwrap();
+    anew.hear(&a.hello().unwrap(), start).unwrap();
+    let (_, mut probe) = anew.probes(Some(1)).remove(0);
+    assert_eq!(a.open(&mut probe.clone(), start), Err(SessionError::Forged));
+    let later = start + Duration::from_secs(1);
+    assert_eq!(a.open(&mut probe, later), Ok(Opened::Candidate { node: 2 }));
+}

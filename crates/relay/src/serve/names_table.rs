@@ -79,9 +79,11 @@ pub(super) fn with_file(mut names: Vec<String>, file: Option<&PathBuf>) -> Resul
     Ok(names)
 }
 
-/// Whether a certificate can bear this name or pattern.
+/// Whether a certificate can bear this name or pattern. A dot at the end, which DNS allows, would make it another name
+/// than the one in certificates.
 fn is_name(name: &str) -> bool {
-    matches!(ServerName::try_from(name.strip_prefix("*.").unwrap_or(name)), Ok(ServerName::DnsName(_)))
+    !name.ends_with('.')
+        && matches!(ServerName::try_from(name.strip_prefix("*.").unwrap_or(name)), Ok(ServerName::DnsName(_)))
 }
 
 /// Makes all names lower case. Refuses names that no certificate can bear, and duplicates. Each list comes with the
