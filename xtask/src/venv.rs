@@ -131,7 +131,9 @@ esac
     #[test]
     fn programs_that_skip_tell_who_counts() {
         let (mut files, mut telling) = (Vec::new(), 0);
-        collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests"), &["py"], &mut files);
+        for folder in ["../tests", "../rtl/flow"] {
+            collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &["py"], &mut files);
+        }
         for path in &files {
             let text = fs::read_to_string(path).expect("a program");
             let says: Vec<&str> =
@@ -144,7 +146,7 @@ esac
             assert_eq!(text.contains("os.environ.get(\"SEALWRIGHT_SKIPPED\")"), !says.is_empty(), "{}", path.display());
             telling += says.len();
         }
-        assert_eq!(telling, 2, "of {} programs", files.len());
+        assert_eq!(telling, 3, "of {} programs", files.len());
     }
 
     #[test]

@@ -37,9 +37,7 @@ fn threads_may_look_for_them_at_one_time() {
 
 #[test]
 fn many_messages_are_each_as_if_alone() {
-    if none_here() {
-        return;
-    }
+    let mut asked = false;
     for library in found().0 {
         let Some(mut key) = library.key(Algorithm::Aes256Cbc, &[7; 32]) else { continue };
         let ivs: Vec<Vec<u8>> = (0..16).map(|i| vec![i; 16]).collect();
@@ -56,6 +54,10 @@ fn many_messages_are_each_as_if_alone() {
             key.seal(iv, b"", &mut alone).unwrap();
             assert_eq!(&alone, together, "{library:?}");
         }
+        asked = true;
+    }
+    if !asked {
+        skipped("no library that encrypts many messages at once is installed");
     }
 }
 

@@ -300,25 +300,27 @@ fn parts_make_up_the_whole() {
 
 const TOUCH: &str = "SEALWRIGHT_TOUCH";
 
-/// Started by the next test: touches one byte.
+/// Touches one byte.
 #[test]
+#[ignore = "run as a child by a_byte_too_far_ends_the_process"]
 fn touching_child() {
-    if let Ok(distance) = env::var(TOUCH) {
-        Guarded::new(100).unwrap().touch(distance.parse().unwrap());
-    }
+    let distance = env::var(TOUCH).unwrap();
+    Guarded::new(100).unwrap().touch(distance.parse().unwrap());
 }
 
 #[test]
 fn a_byte_too_far_ends_the_process() {
     let touches = |distance: isize| {
         let mut child = Command::new(env::current_exe().unwrap());
-        let child = child.args(["--exact", "touching_child", "--quiet"]).env(TOUCH, distance.to_string());
-        child.output().unwrap().status
+        let child = child.args(["--exact", "touching_child", "--ignored"]).env(TOUCH, distance.to_string());
+        child.output().unwrap()
     };
     for inside in [0, 4095] {
-        assert!(touches(inside).success(), "{inside}");
+        let child = touches(inside);
+        let said = String::from_utf8(child.stdout).unwrap();
+        assert!(child.status.success() && said.contains("1 passed"), "{inside}: {said}");
     }
     for outside in [-1, 4096] {
-        assert_eq!(touches(outside).signal(), Some(libc::SIGSEGV), "{outside}");
+        assert_eq!(touches(outside).status.signal(), Some(libc::SIGSEGV), "{outside}");
     }
 }

@@ -148,11 +148,6 @@ impl<C: BlockCipher, G: Ghash> Gcm<C, G> {
         Self::with_tag_bytes(isa, cipher, tag_len as usize)
     }
 
-    /// GCM with short tags; see [`ShortTagLen`] before using it.
-    pub fn with_short_tags(isa: Isa, cipher: C, tag_len: ShortTagLen) -> Self {
-        Self::with_tag_bytes(isa, cipher, tag_len as usize)
-    }
-
     pub(crate) fn with_tag_bytes(isa: Isa, cipher: C, tag_len: usize) -> Self {
         let ghash = hash_key(isa, &cipher);
         Gcm { isa, cipher, ghash, tag_len, _rest: Rest::default(), _stack: CleanStackOf::moved() }
