@@ -183,8 +183,8 @@ fn unheard(error: io::Error) -> io::Error {
 
 /// Reads the next line from the relay.
 pub(super) fn read_response(stream: &mut impl Read) -> io::Result<Response> {
-    // The line may contain a grant, of which no copy may remain. No other response is in transit, so nothing behind it
-    // is lost
+    // The line may contain a grant, of which we keep no copy; what rustls frees of it is not wiped. No other response is
+    // in transit, so nothing behind it is lost
     let mut response = Zeroizing::new([0; MAX_LINE]);
     let mut length = 0;
     while !response[..length].ends_with(b"\n") {
