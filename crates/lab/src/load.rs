@@ -59,10 +59,11 @@ pub(crate) struct LoadArgs {
     #[arg(long, conflicts_with = "at")]
     local: bool,
     /// Load a running relay, with this identity, whose name stands for many clients, such as *.load.test
-    #[arg(long, value_name = "CLIENT.TOML", conflicts_with_all = ["scheme", "threads"])]
+    #[arg(long, value_name = "CLIENT.TOML", conflicts_with_all = ["scheme", "threads", "replay_window"])]
     at: Option<PathBuf>,
-    /// With --local: number of packets by which one may be late, as in a relay's `limits.replay_window`
-    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(..=1080))]
+    /// With --local: number of packets by which one may be late. A relay has 1080 if its `limits.replay_window` is above
+    /// 56
+    #[arg(long, value_name = "N", default_value_t = Workload::WIDE_WINDOW, value_parser = replay_window)]
     replay_window: u32,
     /// Print one JSON object
     #[arg(long)]
@@ -73,6 +74,12 @@ pub(crate) struct LoadArgs {
 
 fn spec(text: &str) -> Result<Spec, String> {
     text.parse().map_err(|error| format!("{error}"))
+}
+
+fn replay_window(text: &str) -> Result<u32, String> {
+    let windows = [Workload::NARROW_WINDOW, Workload::WIDE_WINDOW];
+    let window = text.parse().ok().filter(|window| windows.contains(window));
+    window.ok_or_else(|| format!("a relay has a window of {} or of {} packets", windows[0], windows[1]))
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -95,7 +102,7 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, CommandError> {
         window: args.window.into(),
         rate: args.rate.map(f64::from),
         bad_every: Workload::BAD_EVERY,
-        wide_window: args.replay_window > Workload::NARROW_WINDOW,
+        wide_window: args.replay_window == Workload::WIDE_WINDOW,
         seed: 1,
     };
     let time = Duration::from_secs_f64(args.seconds);
@@ -166,6 +173,7 @@ impl Summary<'_> {
             "payload": payload,
             "connections": outcome.workload.connections,
             "window": args.window,
+            "replay_window": args.local.then_some(args.replay_window),
             "frames": outcome.frames,
             "lost": outcome.lost,
             "unsent": outcome.unsent,
@@ -201,7 +209,10 @@ impl Summary<'_> {
         }
         if let Some(workers) = self.workers {
             let s = if workers == 1 { "" } else { "s" };
-            lines.insert(3, ("relay".to_owned(), format!("{workers} thread{s}")));
+            lines.insert(
+                3,
+                ("relay".to_owned(), format!("{workers} thread{s}, replay window of {} packets", args.replay_window)),
+            );
             lines.push(("CPU".to_owned(), format!("{:.0} ns per frame", outcome.ns_per_frame)));
         }
         lines.push(("wall".to_owned(), format!("{:.0} ns per frame", outcome.wall_ns_per_frame)));

@@ -76,6 +76,9 @@ pub(crate) fn run(args: &StudyArgs) -> Result<Exit, CommandError> {
     if budget.is_some_and(|bytes| bytes < LEAST_BUDGET) {
         return Err(CommandError::usage("the budget must be at least 16MiB"));
     }
+    if budget.is_some() && !["sessions", "all"].contains(&args.name.as_str()) {
+        return Err(CommandError::usage("--budget is for the study `sessions`"));
+    }
     let options = Options { budget, fresh: args.fresh, ..args.folders.options(args.quick) };
     let status = Status::new(&args.progress);
     let mut tell = |step: Step<'_>| {

@@ -1,6 +1,6 @@
 //! A shaped link: the relay and its clients run in two network namespaces that are connected by a veth pair with a
-//! token bucket filter at each end. Nothing outside the two namespaces is affected. The link is removed when its last
-//! socket is closed.
+//! token bucket filter at each end, which counts frames as Ethernet carries them. Nothing outside the two namespaces is
+//! affected. The link is removed when its last socket is closed.
 
 use std::{fs::File, io, net::Ipv4Addr, os::fd::AsRawFd, process::Command, thread};
 
@@ -71,9 +71,13 @@ impl Link {
         run(&format!("ip link set clients netns /proc/{}/fd/{}", std::process::id(), link.clients.as_raw_fd()))?;
         let end = |name: &str, address: Ipv4Addr| {
             run(&format!("ip addr add {address}/24 dev {name}"))?;
-            run(&format!("ip link set {name} up"))?;
-            // A burst of two frames. The queue holds as much as the sockets can send, so that no packet is dropped
-            run(&format!("tc qdisc add dev {name} root tbf rate {megabits}mbit burst 3200 limit 4000000"))
+            // Each segment of TCP is a frame of its own for the filter, so that it counts what is around each
+            run(&format!("ip link set {name} gso_max_segs 1 up"))?;
+            // The kernel's length of a frame has 14 bytes of header. Ethernet adds 4 of check sequence, 8 of preamble
+            // and 12 of gap, and its shortest frame takes 84. A burst of two frames. The queue holds as much as the
+            // sockets can send, so that no packet is dropped
+            let size = "stab overhead 24 mpu 84";
+            run(&format!("tc qdisc add dev {name} root {size} tbf rate {megabits}mbit burst 3200 limit 4000000"))
         };
         end("relay", RELAY)?;
         link.enter(&link.clients).map_err(LinkError::Namespace)?;
@@ -96,5 +100,69 @@ impl Link {
         let started = start();
         self.enter(&self.clients)?;
         started
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::{
+        io::{Read, Write},
+        net::{TcpListener, TcpStream, UdpSocket},
+        time::Duration,
+    };
+
+    use super::*;
+
+    const DATAGRAMS: usize = 1000;
+    const STREAM: usize = 1 << 20;
+
+    /// The bytes that the filter at the clients' end has counted.
+    fn counted() -> usize {
+        let told = Command::new("tc").args(["-s", "qdisc", "show", "dev", "clients"]).output().unwrap();
+        let told = String::from_utf8(told.stdout).unwrap();
+        let bytes = told.split("Sent ").nth(1).and_then(|rest| rest.split(' ').next());
+        bytes.and_then(|bytes| bytes.parse().ok()).unwrap_or_else(|| panic!("{told}"))
+    }
+
+    /// What the filter counts for datagrams whose frames are the shortest, and for a stream, whose frames are the
+    /// longest.
+    fn over(link: &Link) -> [usize; 2] {
+        let (relay, listener) =
+            link.at_relay(|| Ok((UdpSocket::bind((RELAY, 0))?, TcpListener::bind((RELAY, 0))?))).unwrap();
+        relay.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        let client = UdpSocket::bind((CLIENTS, 0)).unwrap();
+        let start = counted();
+        for _ in 0..DATAGRAMS {
+            client.send_to(&[7; 18], relay.local_addr().unwrap()).unwrap();
+            assert_eq!(relay.recv(&mut [0; 64]).unwrap(), 18);
+        }
+        let between = counted();
+        let stream = listener.local_addr().unwrap();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut received = Vec::new();
+                listener.accept().unwrap().0.read_to_end(&mut received).unwrap();
+                assert_eq!(received.len(), STREAM);
+            });
+            TcpStream::connect(stream).unwrap().write_all(&vec![7; STREAM]).unwrap();
+        });
+        [between - start, counted() - between]
+    }
+
+    /// The filter counts frames as Ethernet carries them, with check sequence, preamble and gap.
+    #[test]
+    fn frames_count_as_ethernet_carries_them() {
+        match over_link(100, over) {
+            Ok([datagrams, stream]) => {
+                // A few frames more, such as those that find an address
+                let about = |bytes: usize| bytes..bytes + bytes / 100;
+                assert!(about(DATAGRAMS * 84).contains(&datagrams), "{datagrams}");
+                // IP and TCP with time stamps take 52 of the 1500 bytes that a frame carries; Ethernet adds 38
+                let frames = STREAM.div_ceil(1500 - 52);
+                assert!(about(STREAM + frames * (52 + 38)).contains(&stream), "{stream} for {frames} frames");
+            }
+            Err(why) => sealwright_transcripts::skipped(format_args!("{why}; {}", why.hint())),
+        }
     }
 }

@@ -89,6 +89,8 @@ impl Workload {
     pub const BAD_EVERY: u64 = 1024;
     /// Number of packets by which one may be late without the wide window.
     pub const NARROW_WINDOW: u32 = 56;
+    /// The same with the wide window.
+    pub const WIDE_WINDOW: u32 = 1080;
 }
 
 impl FromStr for Mix {

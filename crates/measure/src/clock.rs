@@ -3,7 +3,7 @@
 use std::{
     cell::Cell,
     io,
-    process::{Child, Command, ExitStatus},
+    process::{Command, ExitStatus},
     time::{Duration, Instant},
 };
 
@@ -62,24 +62,6 @@ impl Clock for ProcessCpu {
 
 fn own(clock: ClockId) -> Duration {
     clock.now().expect("a thread and its process have CPU clocks").into()
-}
-
-/// CPU time of a running child process, in nanoseconds.
-///
-/// # Errors
-/// If the child process has ended, or the system has no CPU clocks of other processes.
-pub fn child_cpu(child: &Child) -> io::Result<Duration> {
-    #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
-    {
-        let pid = i32::try_from(child.id()).map_err(io::Error::other)?;
-        let clock = ClockId::pid_cpu_clock_id(nix::unistd::Pid::from_raw(pid))?;
-        Ok(clock.now()?.into())
-    }
-    #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
-    {
-        let _ = child;
-        Err(io::ErrorKind::Unsupported.into())
-    }
 }
 
 /// A clock for tests that advances only when [`Mock::advance`] is called.
@@ -223,25 +205,5 @@ mod tests {
     fn a_filter_with_a_piped_input_ends() {
         let used = run_child(Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null())).unwrap();
         assert!(used.status.success());
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn a_running_childs_clock_moves_only_while_it_works() {
-        let mut busy = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
-        let mut idle = Command::new("sleep").arg("60").spawn().unwrap();
-        let wall = Wall::new();
-        while child_cpu(&busy).unwrap() < Duration::from_millis(20) && wall.now() < Duration::from_secs(30) {
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        let times = [child_cpu(&busy), child_cpu(&idle)];
-        for child in [&mut busy, &mut idle] {
-            child.kill().unwrap();
-            child.wait().unwrap();
-        }
-        let [busy_used, idle_used] = times.map(Result::unwrap);
-        assert!(busy_used >= Duration::from_millis(20));
-        assert!(idle_used < Duration::from_millis(15), "{idle_used:?}");
-        assert!(child_cpu(&busy).is_err(), "a child that is gone has no clock");
     }
 }

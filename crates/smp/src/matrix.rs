@@ -6,11 +6,12 @@ use serde::Serialize;
 use crate::{
     attack::{Attack, Attacker},
     config::{Config, Protect},
+    error::ConfigError,
     kernel::Kernel,
     machine::Outcome,
     message::Detector,
     run::{Report, RunError, Simulation, Workload},
-    scheme::{REGISTRY, Registration, SchemeName, Variant},
+    scheme::{REGISTRY, SchemeName},
     topology::TopologyKind,
 };
 
@@ -93,18 +94,36 @@ pub struct Column {
 /// `bus.timeout` of the runs without an attacker.
 const TIMEOUT: u64 = 20_000;
 
-/// The columns that the schemes register, on top of `base`; where there is no bus, without those that need one.
-pub fn columns(base: &Config) -> Vec<Column> {
-    let of = |scheme: &'static Registration| scheme.columns.iter().map(move |variant| (scheme, variant));
-    let column = |(scheme, variant): (&Registration, &Variant)| {
-        let mut config = base.clone();
-        config.scheme.name = SchemeName::find(scheme.name).unwrap_or(SchemeName::CLEAR);
-        config.scheme.functional = true;
-        let set = |config: Config, setting: &&str| config.set(setting).unwrap_or(config);
-        Column { name: variant.name.to_owned(), config: variant.settings.iter().fold(config, set) }
-    };
-    let runs = |column: &Column| base.interconnect.kind == TopologyKind::Bus || column.config.check().is_ok();
-    REGISTRY.iter().flat_map(of).map(column).filter(runs).collect()
+/// The columns that the schemes register, on top of `base`, or only those of one scheme; where there is no bus, without
+/// those that need one.
+///
+/// # Errors
+/// When `base` changes a setting that tells columns of a scheme apart: it would have no effect.
+pub fn columns(base: &Config, only: Option<SchemeName>) -> Result<Vec<Column>, ConfigError> {
+    let mut columns = Vec::new();
+    for scheme in REGISTRY {
+        let Some(name) = SchemeName::find(scheme.name).filter(|name| only.is_none_or(|only| only == *name)) else {
+            continue;
+        };
+        // The first column has the usual values
+        for setting in scheme.columns.iter().take(1).flat_map(|variant| variant.settings) {
+            if base.set(setting)? != *base {
+                let names: Vec<_> = scheme.columns.iter().map(|variant| format!("{:?}", variant.name)).collect();
+                let setting = setting.split('=').next().unwrap_or_default();
+                let why = format!("{setting} tells {} apart, so it cannot be set for them", names.join(" and "));
+                return Err(ConfigError(why));
+            }
+        }
+        for variant in scheme.columns {
+            let mut config = base.clone();
+            config.scheme.name = name;
+            config.scheme.functional = true;
+            let config = variant.settings.iter().try_fold(config, |config, setting| config.set(setting))?;
+            columns.push(Column { name: variant.name.to_owned(), config });
+        }
+    }
+    columns.retain(|column| base.interconnect.kind == TopologyKind::Bus || column.config.check().is_ok());
+    Ok(columns)
 }
 
 /// Transfers from one strike to the next: a prime, so that strikes fall on all positions of an interval of 10 or 100
@@ -112,17 +131,26 @@ pub fn columns(base: &Config) -> Vec<Column> {
 const STEP: u64 = 13;
 
 /// Runs every attack against every column on all cores, with `strikes` strikes, each in a run of its own and at the
-/// first chance from a transfer on: `at`, and 13 transfers later each. Columns are the inner order. Where `base` names
-/// a scheme, only its columns are run.
+/// first chance from a transfer on: `at`, and 13 transfers later each. Columns are the inner order.
 ///
 /// # Errors
-/// When a run fails.
+/// When a run fails, or as [`columns`].
 pub fn run(base: &Config, kernel: Kernel, at: u64, strikes: u64) -> Result<Vec<Cell>, RunError> {
-    let mut columns = columns(base);
-    if base.scheme.name != SchemeName::CLEAR {
-        columns.retain(|column| column.config.scheme.name == base.scheme.name);
-    }
-    cells(&Attack::ALL, &columns, kernel, at, strikes)
+    cells(&Attack::ALL, &columns(base, None)?, kernel, at, strikes)
+}
+
+/// The same against the columns of one scheme.
+///
+/// # Errors
+/// As [`run`].
+pub fn against(
+    scheme: SchemeName,
+    base: &Config,
+    kernel: Kernel,
+    at: u64,
+    strikes: u64,
+) -> Result<Vec<Cell>, RunError> {
+    cells(&Attack::ALL, &columns(base, Some(scheme))?, kernel, at, strikes)
 }
 
 /// Runs every attack on memory against every protection of memory, as [`run`] does on the bus, which is protected as
@@ -187,7 +215,7 @@ pub fn false_alarms(base: &Config, kernel: Kernel, seeds: u64) -> Result<Vec<Ala
         }
         Ok(found)
     };
-    columns(base).into_par_iter().map(of).collect()
+    columns(base, None)?.into_par_iter().map(of).collect()
 }
 
 /// The cells of a whole [`run`] as rows of words: each scheme, and what came of every attack in the order of
@@ -227,137 +255,5 @@ fn judge(report: &Report) -> Strike {
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_matrix_is_as_the_schemes_promise() {
-        let cells = run(&Config::default(), Kernel::Fft { m: 8 }, 30, 1).unwrap();
-        let cell = |attack, scheme: &str| {
-            let found = cells.iter().find(|cell| cell.attack == attack && cell.scheme == scheme);
-            &found.unwrap_or_else(|| panic!("{scheme}")).strikes[0]
-        };
-        for cell in &cells {
-            assert!(cell.strikes[0].struck.is_some(), "{cell:?}");
-        }
-        // Without a scheme nothing is detected, and a changed bit is read
-        for attack in Attack::ALL {
-            assert_eq!(cell(attack, "clear").detector, None, "{attack}");
-        }
-        // Only schemes with authenticated commands detect a forged one; all others lose the line that it requests
-        for column in columns(&Config::default()) {
-            let cell = cell(Attack::ForgeCommand, &column.name);
-            let tags = ["gcm, commands", "cxl-ide", "cxl-ide, skid", "pcie-ide"].contains(&column.name.as_str());
-            let found = (cell.detector, cell.later);
-            assert_eq!(found, if tags { (Some(Detector::Command), Some(0)) } else { (None, None) }, "{}", column.name);
-            assert_eq!(cell.deadlocked + cell.lost_lines as usize > 0, !tags, "{}: {cell:?}", column.name);
-        }
-        assert!(cell(Attack::Flip, "clear").wrong_reads > 0);
-        assert!(cell(Attack::Spoof, "clear").wrong_reads > 0);
-        // GCM detects every changed line at once, before it is used
-        for attack in [Attack::Flip, Attack::Spoof, Attack::Replay] {
-            for scheme in ["gcm", "gcm, commands", "cbc, MAC a line", "cxl-ide", "pcie-ide"] {
-                let cell = cell(attack, scheme);
-                assert_eq!((cell.detector.is_some(), cell.later, cell.wrong_reads), (true, Some(0), 0), "{cell:?}");
-            }
-            assert!(cell(attack, "cbc, MAC in 10").detector.is_some(), "{attack}");
-        }
-        let held = cell(Attack::ReorderPair, "gcm");
-        assert!(held.detector.is_none() && held.deadlocked > 0, "whoever waits for the line asks for no later one");
-        assert_eq!(cell(Attack::ReorderOther, "gcm").detector, None, "pairs know nothing of each other");
-        assert!(cell(Attack::ReorderOther, "gcm, commands").detector.is_some());
-        assert!(cell(Attack::Drop, "gcm").deadlocked > 0, "the thesis has nobody who asks again");
-        assert!(cell(Attack::Drop, "gcm, commands").detector.is_some());
-        assert_eq!(cell(Attack::DropInvalidation, "gcm").detector, None, "commands carry no tag");
-        assert_eq!(cell(Attack::DropInvalidation, "gcm, commands").detector, Some(Detector::Command));
-    }
-
-    /// Reordering within a pair needs a later line of the pair in flight: the same line sent again, or that of another
-    /// miss. Every cell of a matrix has the machine that was asked for.
-    #[test]
-    fn a_pair_is_reordered_where_its_lines_can_pass_each_other() {
-        let strike = |setting: &str| {
-            let base = Config::default().set("scheme.name=gcm").unwrap().set(setting).unwrap();
-            let cells = run(&base, Kernel::Fft { m: 8 }, 30, 1).unwrap();
-            let of = |attack| cells.iter().find(|cell| cell.attack == attack && cell.scheme == "gcm").unwrap();
-            (of(Attack::ReorderPair).strikes[0].clone(), of(Attack::Drop).strikes[0].clone())
-        };
-        let (held, dropped) = strike("bus.timeout=0");
-        assert_eq!((held.detector, dropped.detector), (None, None));
-        let (held, dropped) = strike("bus.timeout=20000");
-        assert_eq!((held.detector, dropped.detector), (Some(Detector::Tag), Some(Detector::Tag)));
-        let (held, dropped) = strike("machine.mshrs=4");
-        assert_eq!((held.detector, dropped.detector), (Some(Detector::Tag), Some(Detector::Tag)));
-        assert!(held.later.is_some_and(|later| later < 30), "{held:?}");
-    }
-
-    #[test]
-    fn the_median_of_an_even_number_is_between_the_two_in_the_middle() {
-        let words = |later: &[u64]| {
-            let strike = |later: &u64| Strike {
-                struck: Some(30),
-                detector: Some(Detector::Mac),
-                later: Some(*later),
-                wrong_reads: 0,
-                deadlocked: 0,
-                lost_lines: 0,
-            };
-            let strikes = later.iter().map(strike).collect();
-            Cell { attack: Attack::Flip, scheme: "senss".into(), strikes }.words()
-        };
-        assert_eq!(words(&[9, 1, 4, 7]), "1 to 9 later, median 5.5 (MAC)");
-        assert_eq!(words(&[9, 1]), "1 to 9 later, median 5 (MAC)");
-        assert_eq!(words(&[9, 1, 7]), "1 to 9 later, median 7 (MAC)");
-    }
-
-    #[test]
-    fn without_an_attacker_no_detector_raises_an_alarm() {
-        let found = false_alarms(&Config::default(), Kernel::Radix { m: 9 }, 2).unwrap();
-        assert_eq!(found.len(), columns(&Config::default()).len());
-        for alarms in found {
-            assert!(alarms.alarms == 0 && alarms.looked_at > 200, "{alarms:?}");
-        }
-    }
-
-    #[test]
-    fn a_distribution_shows_what_one_strike_hides() {
-        let mut base = Config::default();
-        base.scheme.name = SchemeName::find("cbc").unwrap();
-        let cells = run(&base, Kernel::Fft { m: 8 }, 20, 12).unwrap();
-        assert!(cells.iter().all(|cell| cell.scheme.starts_with("cbc")), "the base's scheme alone");
-        let found = cells.iter().find(|cell| cell.attack == Attack::Flip && cell.scheme == "cbc, MAC in 10");
-        let later: Vec<u64> = found.unwrap().strikes.iter().filter_map(|strike| strike.later).collect();
-        assert!(later.len() > 8 && later.iter().max() > later.iter().min(), "{later:?}");
-        assert!(found.unwrap().words().contains(" to "), "{}", found.unwrap().words());
-    }
-
-    #[test]
-    fn a_mac_in_ten_lines_of_one_chain_detects_within_ten_transfers() {
-        let base = Config::default().merge("scheme.name = \"cbc\"\nscheme.cbc.scope = \"group\"\n").unwrap();
-        for cell in run(&base, Kernel::Fft { m: 8 }, 30, 6).unwrap() {
-            let changes = matches!(cell.attack, Attack::Flip | Attack::Spoof | Attack::Replay);
-            for strike in cell.strikes.iter().filter(|_| changes && cell.scheme == "cbc, MAC in 10") {
-                assert!(strike.later.is_some_and(|later| later <= 10), "{} {strike:?}", cell.attack);
-            }
-        }
-    }
-
-    /// No protection and encryption alone detect nothing; a MAC detects all but old lines; a tree detects everything.
-    #[test]
-    fn attacks_on_memory() {
-        let cells = memory(&Config::default(), Kernel::Fft { m: 8 }, 20, 3).unwrap();
-        assert_eq!(cells.len(), 12);
-        for cell in cells {
-            assert!(cell.strikes.iter().all(|strike| strike.struck.is_some()), "{}: {}", cell.scheme, cell.attack);
-            let detected = cell.strikes.iter().filter(|strike| strike.detector.is_some()).count();
-            let finds = match cell.scheme.as_str() {
-                "tree" => true,
-                "xts-mac" => cell.attack != Attack::MemoryReplay,
-                _ => false,
-            };
-            assert_eq!(detected, if finds { 3 } else { 0 }, "{}: {}: {:?}", cell.scheme, cell.attack, cell.strikes);
-            let wrong: u64 = cell.strikes.iter().map(|strike| strike.wrong_reads).sum();
-            assert_eq!(wrong == 0, finds, "{}: {}", cell.scheme, cell.attack);
-        }
-    }
-}
+#[path = "matrix_tests.rs"]
+mod tests;

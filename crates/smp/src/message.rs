@@ -74,6 +74,10 @@ pub struct Message {
     pub tag_ready: Cycle,
     /// The time when it may be used, if the scheme knows that when it is sent.
     pub usable: Cycle,
+    /// The time when its receiver has checked its tag or MAC, if that is later than its use.
+    pub checked: Cycle,
+    /// The number of the alarm that its receiver raises, if that check fails.
+    pub alarm: Option<usize>,
     /// Whether it is a retransmission after a timeout.
     pub resent: bool,
 }
@@ -100,6 +104,8 @@ impl Message {
             sent: 0,
             tag_ready: 0,
             usable: 0,
+            checked: 0,
+            alarm: None,
             resent: false,
         }
     }

@@ -163,6 +163,27 @@ fn forged_commands_strike_every_kind_of_bus() {
     }
 }
 
+/// A node that asks again for a lost line reaches its peer at no cost: nothing more is on the address lines.
+#[test]
+fn a_line_that_is_asked_for_again_adds_no_command() {
+    let run = |attack: Option<Attack>| {
+        let sources: [Vec<Access>; 2] = [
+            vec![access(Operation::Store, LINE), access(Operation::Barrier, 1)],
+            vec![access(Operation::Barrier, 1), access(Operation::Load, LINE)],
+        ];
+        let sources = sources.map(|steps| -> Box<dyn Source> { Box::new(Steps(steps)) });
+        let config = config(&["machine.processors=2", "bus.timeout=2000"]);
+        let mut machine = Machine::new(&config, Image::default(), sources.into()).unwrap();
+        attack.into_iter().for_each(|attack| machine.attack(Attacker::new(attack, 1)));
+        assert_eq!(machine.run(u64::MAX).unwrap(), Some(Outcome::Completed));
+        let stats = machine.stats();
+        ["bus.timeouts", "transfers.count", "bus.commands"].map(|name| stats.number(name))
+    };
+    let ([none, once, commands], [one, twice, same]) = (run(None), run(Some(Attack::Drop)));
+    assert_eq!((none, once, one, twice), (0.0, 1.0, 1.0, 2.0));
+    assert_eq!((commands, same), (2.0, 2.0));
+}
+
 /// On an atomic bus nobody has a turn after a line that is lost. Who waits for a write-back of its own tries again and
 /// again, which is no progress.
 #[test]

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use sealwright_measure::{Cell, Column, Table};
-use sealwright_smp::{attack::Attack, kernel::Kernel, matrix};
+use sealwright_smp::{attack::Attack, kernel::Kernel, matrix, run::WorkloadSettings};
 use sealwright_terminal::{CommandError, Exit, print};
 
 use super::machine::{MachineArgs, failed};
@@ -16,6 +16,9 @@ The table shows what detects an attack and when: at once, or after how many more
 invalidation and a forged command). --scheme limits it to one scheme. With --memory, the attacker manipulates memory
 instead of the bus, and the table has a row for each memory protection (memory.protect).";
 
+/// The size of the kernel if nothing names one.
+const SIZE: u32 = 10;
+
 /// Run every attack against every scheme, and print what was detected and when
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -28,12 +31,12 @@ pub(crate) struct AttackArgs {
     /// Number of attacks, each in its own run, 13 transfers apart
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     strikes: u64,
-    /// Kernel that runs during the attack
-    #[arg(long, value_name = "NAME", value_parser = Kernel::NAMES, default_value = "fft")]
-    workload: String,
-    /// Size of the kernel
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    size: u32,
+    /// Kernel that runs during the attack [default: that of --config, or fft]
+    #[arg(long, value_name = "NAME", value_parser = Kernel::NAMES)]
+    workload: Option<String>,
+    /// Size of the kernel [default: that of --config, or 10]
+    #[arg(long, value_name = "N")]
+    size: Option<u32>,
     /// Attack memory instead of the bus
     #[arg(long, conflicts_with = "scheme")]
     memory: bool,
@@ -43,15 +46,19 @@ pub(crate) struct AttackArgs {
 }
 
 pub(super) fn run(args: &AttackArgs) -> Result<Exit, CommandError> {
-    let config = args.machine.settings(None)?.config;
+    let settings = args.machine.settings(None)?;
+    let config = settings.config;
     if !config.scheme.functional {
         return Err(CommandError::usage("attacks need lines that are really encrypted").hint("leave --timing-only out"));
     }
-    let kernel =
-        Kernel::by_name(&args.workload, Some(args.size)).ok_or_else(|| CommandError::usage("no such kernel"))?;
-    let (run, attacks): (fn(&_, _, _, _) -> _, &[Attack]) =
-        if args.memory { (matrix::memory, &Attack::ON_MEMORY) } else { (matrix::run, &Attack::ALL) };
-    let cells = run(&config, kernel, args.at, args.strikes).map_err(failed)?;
+    let kernel = kernel(args, &settings.workload)?;
+    let scheme = args.machine.names_scheme(&config).then_some(config.scheme.name);
+    let (found, attacks): (_, &[Attack]) = match scheme {
+        _ if args.memory => (matrix::memory(&config, kernel, args.at, args.strikes), &Attack::ON_MEMORY),
+        Some(scheme) => (matrix::against(scheme, &config, kernel, args.at, args.strikes), &Attack::ALL),
+        None => (matrix::run(&config, kernel, args.at, args.strikes), &Attack::ALL),
+    };
+    let cells = found.map_err(failed)?;
     if args.json {
         print(&(serde_json::to_string(&cells).map_err(CommandError::failed)? + "\n"))?;
         return Ok(Exit::Done);
@@ -65,4 +72,17 @@ pub(super) fn run(args: &AttackArgs) -> Result<Exit, CommandError> {
     }
     print(&table.to_text())?;
     Ok(Exit::Done)
+}
+
+/// The kernel of the command line, or else of the settings file.
+fn kernel(args: &AttackArgs, file: &WorkloadSettings) -> Result<Kernel, CommandError> {
+    let (name, size) = match &args.workload {
+        Some(name) => (name.as_str(), args.size),
+        None if file.trace.is_some() || file.windows.is_some() || file.align => {
+            let why = "an attack runs a kernel whose arrays are not aligned to pages";
+            return Err(CommandError::usage(why).hint("--workload replaces the workload of --config"));
+        }
+        None => (file.kernel.as_deref().unwrap_or("fft"), args.size.or(file.size)),
+    };
+    Kernel::by_name(name, Some(size.unwrap_or(SIZE))).ok_or_else(|| CommandError::usage("no such kernel"))
 }

@@ -22,7 +22,13 @@ pub(crate) struct MachineArgs {
     #[arg(long, value_name = "N", help_heading = "Machine")]
     pub(crate) processors: Option<usize>,
     /// Bytes in a cache line, 64 or 128; the caches are those of the thesis for that size
-    #[arg(long, value_name = "BYTES", value_parser = ["64", "128"], help_heading = "Machine")]
+    #[arg(
+        long,
+        value_name = "BYTES",
+        value_parser = ["64", "128"],
+        conflicts_with = "config",
+        help_heading = "Machine"
+    )]
     line: Option<String>,
     /// Scheme that protects transfers
     #[arg(long, value_name = "SCHEME", value_parser = SchemeName::all().map(SchemeName::as_str).collect::<Vec<_>>(), help_heading = "Machine")]
@@ -84,6 +90,12 @@ impl WorkArgs {
 }
 
 impl MachineArgs {
+    /// Whether a scheme is chosen: by an option, or in a file that names another one than the default.
+    pub(crate) fn names_scheme(&self, config: &Config) -> bool {
+        let set = self.set.iter().any(|setting| setting.starts_with("scheme.name="));
+        self.scheme.is_some() || set || config.scheme.name != SchemeName::CLEAR
+    }
+
     /// The settings of the whole simulation: the preset, then the file, then the other options.
     pub(crate) fn settings(&self, work: Option<&WorkArgs>) -> Result<Settings, CommandError> {
         let bad = |error: ConfigError| CommandError::usage(error);

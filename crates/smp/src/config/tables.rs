@@ -19,6 +19,9 @@ pub struct Machine {
     pub line: usize,
     /// Cycles of a synchronisation step: arriving at a barrier, requesting a lock, being woken.
     pub sync: u64,
+    /// Whether synchronisation sends lines too: each lock, barrier and semaphore has a line that processors write to
+    /// synchronise, and read after they have waited. Without, it takes `sync` alone.
+    pub sync_lines: bool,
     /// Number of the first process; the process number is associated data of every transfer.
     pub process: u8,
     /// Seed for keys, initial counters and jitter.
@@ -197,7 +200,17 @@ impl Protect {
 
 impl Default for Machine {
     fn default() -> Self {
-        Machine { processors: 4, chips: 0, mshrs: 1, line: 64, sync: 20, process: 32, seed: 1, warm_up: 0 }
+        Machine {
+            processors: 4,
+            chips: 0,
+            mshrs: 1,
+            line: 64,
+            sync: 20,
+            sync_lines: false,
+            process: 32,
+            seed: 1,
+            warm_up: 0,
+        }
     }
 }
 impl Default for Processes {

@@ -219,16 +219,12 @@ impl Links {
     /// Sends a line on from its first link, which it leaves at `least` or later; returns when it arrives.
     pub(super) fn finish(
         &mut self,
-        mut first: OnLink,
+        first: OnLink,
         message: &mut Message,
         least: Cycle,
         scheme: &mut dyn Scheme,
         context: &mut Context,
     ) -> Cycle {
-        if let Some(crossing) = &mut first.crossing {
-            // The message's own epoch: an attacker may have replaced it by an earlier message
-            crossing.epoch = message.counter;
-        }
         let to = message.to;
         let mut parcel = Parcel::line(message.line, message.text_mut());
         self.go_on(first, to, least, &mut parcel, scheme, context)
@@ -276,13 +272,14 @@ impl Links {
     ) -> Cycle {
         loop {
             let mut released = on.arrives;
+            let held_until = std::mem::take(&mut least);
             if let (Some(crossing), Some(protection)) = (&on.crossing, scheme.links()) {
                 if let Some(due) = protection.open(crossing, parcel.number, parcel.text) {
-                    context.schedule.at(due, Event::Verify);
+                    context.schedule.at(due.max(held_until), Event::Verify);
                 }
                 released = crossing.released;
             }
-            released = released.max(std::mem::take(&mut least));
+            released = released.max(held_until);
             if on.next == to {
                 return released;
             }

@@ -10,7 +10,9 @@ use crate::{
     attack::Attackers,
     config::{self, Config, Protect},
     engine::Cycle,
-    memory::{CounterTree, Image, InMemory, LineCipher, MOST_PAGES, Owners, Protection, ProtectionCounters, Stored},
+    memory::{
+        CounterTree, Image, InMemory, LineCipher, MOST_PAGES, Owners, Protection, ProtectionCounters, Stored, Tampered,
+    },
     message::{Command, LONGEST_LINE},
 };
 
@@ -134,8 +136,8 @@ impl Memory {
         let now = context.schedule.now();
         let address = request.line * self.line as u64;
         // Reads only: a line requested for writing may be overwritten before anybody reads it
-        if !attackers.is_empty() && request.command == Command::GetS {
-            let moment = context.moment();
+        let moment = context.moment().filter(|_| !attackers.is_empty() && request.command == Command::GetS);
+        if moment.is_some() {
             match &mut self.protection {
                 Some(protection) => attackers.answer(address, protection.as_mut(), moment),
                 None => attackers.answer(address, &mut Bare { image: &mut self.image, line: self.line }, moment),
@@ -153,8 +155,9 @@ impl Memory {
         match &mut self.protection {
             Some(protection) => match protection.read(address, out, now, at) {
                 Ok(ready) => at = ready,
-                Err(detector) => {
-                    context.detected(detector, request.node);
+                Err(Tampered { detector, after }) => {
+                    let alarm = context.expect(detector, request.node);
+                    context.alarm(now + after, alarm);
                     return None;
                 }
             },
@@ -173,8 +176,9 @@ impl Memory {
         let text = &text[..self.line];
         match &mut self.protection {
             Some(protection) => {
-                if let Err(detector) = protection.write(address, text) {
-                    context.detected(detector, node);
+                if let Err(Tampered { detector, after }) = protection.write(address, text) {
+                    let alarm = context.expect(detector, node);
+                    context.alarm(context.schedule.now() + after, alarm);
                 }
             }
             None => self.image.write(address, text),

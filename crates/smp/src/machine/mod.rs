@@ -34,6 +34,7 @@ mod retries;
 mod schedule;
 mod set;
 mod sync;
+mod sync_lines;
 mod threads;
 mod times;
 mod transfers;
@@ -54,6 +55,7 @@ use processor::Processors;
 use region::Bound;
 use schedule::Event;
 use sync::Sync;
+use sync_lines::SyncLines;
 use transfers::{Line, Transfers};
 
 use crate::{
@@ -102,6 +104,9 @@ impl Machine {
             let why = format!("{} sources of accesses for {processes} x {processors} processors", sources.len());
             return Err(ConfigError(why));
         }
+        let line = config.machine.line;
+        let with_lines = |source| -> Box<dyn Source> { Box::new(SyncLines::new(source, line)) };
+        let sources = if config.machine.sync_lines { sources.into_iter().map(with_lines).collect() } else { sources };
         let clock = Clock::default();
         let network = Network::new(config, &clock);
         let links = network.as_ref().map_or((0, 0), |network| (network.links.numbers(), network.links.homes()));
@@ -230,6 +235,7 @@ impl Machine {
                 let links = self.network.as_ref().map(|network| &network.links);
                 self.transfers.verify(links, &mut self.context);
             }
+            Event::Alarm(alarm) => self.context.raise(alarm),
             Event::Release(message) => self.release(message)?,
             Event::Acknowledged(node) => self.acknowledged(node)?,
             Event::Retry(node) => self.retry(node),

@@ -28,9 +28,10 @@ pub struct Detection {
     pub node: usize,
     /// The cycle.
     pub cycle: Cycle,
-    /// Number of transfers on the bus until then.
+    /// Number of transfers on the bus up to the line whose check fails. It is checked when it has arrived, and others
+    /// may have entered the bus by then.
     pub transfer: u64,
-    /// Number of commands on the bus until then.
+    /// Number of commands on the bus at the same time.
     pub command: u64,
 }
 

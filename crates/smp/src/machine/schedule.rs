@@ -27,6 +27,8 @@ pub(super) enum Event {
     Arrive(usize),
     /// The scheme verifies lines that were authenticated together.
     Verify,
+    /// A check has failed: the number of its alarm.
+    Alarm(usize),
     /// A line may be used: its message.
     Release(usize),
     /// All invalidations of a node's non-blocking request are acknowledged.

@@ -81,6 +81,8 @@ impl Transfers {
             sent: 0,
             tag_ready: 0,
             usable: 0,
+            checked: 0,
+            alarm: None,
             resent: false,
         };
         if self.config.interconnect.kind != TopologyKind::Bus && self.protected(&message) {
@@ -178,7 +180,7 @@ impl Transfers {
             }
             if let Some(from) = message.from {
                 // A sender observes its own line as it sent it, before any tampering
-                self.observe(from, &message, context);
+                self.observe(from, &message, arrives, context);
             }
         }
         if let (Some(heard), false) = (&mut self.heard, within) {
@@ -203,7 +205,7 @@ impl Transfers {
         match fate {
             Fate::Pass => self.deliver(message, protected, (first, arrives), links.as_deref_mut(), context),
             Fate::Hold => self.held_on.extend(first.map(|first| (message.number, first))),
-            Fate::Drop => self.observe_others(&message, protected, context),
+            Fate::Drop => self.observe_others(&message, protected, arrives, context),
         }
         for held in self.attackers.release() {
             let place = self.held_on.iter().position(|(number, _)| *number == held.number);
@@ -222,14 +224,14 @@ impl Transfers {
         links: Option<&mut Links>,
         context: &mut Context,
     ) {
-        self.observe_others(&message, protected, context);
+        self.observe_others(&message, protected, arrives, context);
         if let (Some(first), Some(links)) = (first, links) {
             arrives = links.finish(first, &mut message, arrives, self.scheme.as_mut(), context);
         }
         if protected && self.config.scheme.functional {
             let to = message.to;
             if let Err(detector) = self.scheme.observe(to, &mut message) {
-                context.detected(detector, message.node);
+                message.alarm = Some(context.expect(detector, message.node));
             }
         }
         let index = self.keep(message);
@@ -237,30 +239,37 @@ impl Transfers {
     }
 
     /// Every unit but sender and receiver observes a line.
-    fn observe_others(&mut self, message: &Message, protected: bool, context: &mut Context) {
+    fn observe_others(&mut self, message: &Message, protected: bool, arrives: Cycle, context: &mut Context) {
         // Without functional encryption there is no state to keep in step, and over links other units see nothing
         if !protected || !self.config.scheme.functional || self.config.interconnect.kind != TopologyKind::Bus {
             return;
         }
         for unit in (0..self.config.units()).filter(|unit| *unit != message.to && Some(*unit) != message.from) {
-            self.observe(unit, message, context);
+            self.observe(unit, message, arrives, context);
         }
     }
 
-    fn observe(&mut self, unit: usize, message: &Message, context: &mut Context) {
+    /// A unit that is not the receiver observes a line. It has checked the line when it has the line's MAC, which its
+    /// sender began no later than the unit its own.
+    fn observe(&mut self, unit: usize, message: &Message, arrives: Cycle, context: &mut Context) {
         if self.config.scheme.functional
             && let Err(detector) = self.scheme.observe(unit, &mut message.clone())
         {
-            context.detected(detector, unit);
+            let alarm = context.expect(detector, unit);
+            context.alarm(message.tag_arrives(arrives), alarm);
         }
     }
 
     /// A line has crossed the bus; the receiver's unit may delay its use.
     pub(super) fn arrive(&mut self, index: usize, context: &mut Context) {
-        let Some(message) = &self.messages[index] else { return };
+        let Some(message) = &mut self.messages[index] else { return };
         let now = context.schedule.now();
         let protected = message.from != Some(message.to) && self.scheme.protects(message);
         let usable = if protected { self.scheme.receive(now, message) } else { now };
+        // Scheduled first: a line that waits for its check is not used if that fails
+        if let Some(alarm) = message.alarm {
+            context.alarm(usable.max(message.checked), alarm);
+        }
         context.schedule.at(usable.max(now), Event::Release(index));
     }
 

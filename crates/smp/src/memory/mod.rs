@@ -10,7 +10,7 @@ use std::{
 };
 
 pub use protection::ProtectionCounters;
-pub(crate) use protection::{InMemory, Protection, Stored};
+pub(crate) use protection::{InMemory, Protection, Stored, Tampered};
 pub(crate) use tree::CounterTree;
 pub(crate) use xts::LineCipher;
 

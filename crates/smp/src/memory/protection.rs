@@ -16,14 +16,14 @@ pub(crate) trait Protection: InMemory + fmt::Debug + Send {
     /// Reads a line that was requested at `now` and that memory delivers at `at`; returns when it may be used.
     ///
     /// # Errors
-    /// How tampering with the line was detected.
-    fn read(&mut self, address: u64, out: &mut [u8], now: Cycle, at: Cycle) -> Result<Cycle, Detector>;
+    /// How tampering with the line is detected.
+    fn read(&mut self, address: u64, out: &mut [u8], now: Cycle, at: Cycle) -> Result<Cycle, Tampered>;
 
     /// Writes a line.
     ///
     /// # Errors
-    /// How tampering with metadata that the write needs, such as counters, was detected.
-    fn write(&mut self, address: u64, plain: &[u8]) -> Result<(), Detector>;
+    /// How tampering with metadata that the write needs, such as counters, is detected.
+    fn write(&mut self, address: u64, plain: &[u8]) -> Result<(), Tampered>;
 
     /// A line as it would be read, without any effect on timing.
     fn peek(&self, address: u64, out: &mut [u8]);
@@ -33,6 +33,15 @@ pub(crate) trait Protection: InMemory + fmt::Debug + Send {
 
     /// Pages of ciphertext.
     fn pages(&self) -> usize;
+}
+
+/// A check that fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tampered {
+    /// What detects it.
+    pub(crate) detector: Detector,
+    /// Cycles from the request until then.
+    pub(crate) after: u64,
 }
 
 /// The stored form of lines, which an attacker may read and change.

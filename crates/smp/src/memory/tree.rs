@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::{
     Image, Numbered,
-    protection::{AES, InMemory, LINES, Page, Protection, ProtectionCounters, Stored},
+    protection::{AES, InMemory, LINES, Page, Protection, ProtectionCounters, Stored, Tampered},
 };
 use crate::{
     config::{ADDRESS_BITS, Config},
@@ -160,26 +160,27 @@ impl CounterTree {
     }
 
     /// Makes sure that a page's counters are cached and verified; returns the cycles that this takes.
-    fn fetch(&mut self, number: u64) -> Result<u64, Detector> {
+    fn fetch(&mut self, number: u64) -> Result<u64, Tampered> {
         if let Some(place) = self.cached.iter().position(|page| *page == number) {
             self.cached.remove(place);
             self.cached.push_back(number);
             return Ok(0);
         }
         self.counters.counter_misses += 1;
+        // The nodes of the path are read in parallel, since their addresses are known, and hashed one after the other
+        let after = self.memory + u64::from(self.levels) * self.ghash;
         if self.pages.contains_key(&number) && !self.genuine(number) {
-            return Err(Detector::Mac);
+            return Err(Tampered { detector: Detector::Mac, after });
         }
         if self.cached.len() == self.places {
             self.cached.pop_front();
         }
         self.cached.push_back(number);
-        // The nodes of the path are read in parallel, since their addresses are known, and hashed one after the other
-        Ok(self.memory + u64::from(self.levels) * self.ghash)
+        Ok(after)
     }
 
     /// A short counter is used up: increments the long counter and encrypts every line of the page again.
-    fn reencrypt(&mut self, number: u64) -> Result<(), Detector> {
+    fn reencrypt(&mut self, number: u64) -> Result<(), Tampered> {
         self.counters.reencrypted += 1;
         let mut lines = Vec::new();
         for line in 0..LINES as u64 {
@@ -203,7 +204,7 @@ impl CounterTree {
 
 impl Protection for CounterTree {
     /// The pad is computed while memory reads the line.
-    fn read(&mut self, address: u64, out: &mut [u8], now: Cycle, at: Cycle) -> Result<Cycle, Detector> {
+    fn read(&mut self, address: u64, out: &mut [u8], now: Cycle, at: Cycle) -> Result<Cycle, Tampered> {
         self.counters.reads += 1;
         let (number, line) = self.place(address);
         let counter = now + self.fetch(number)?;
@@ -213,15 +214,16 @@ impl Protection for CounterTree {
             out.fill(0);
             return Ok(ready);
         };
-        let Some(page) = self.pages.get(&number) else { return Err(Detector::Tag) };
+        let tampered = Tampered { detector: Detector::Tag, after: ready - now };
+        let Some(page) = self.pages.get(&number) else { return Err(tampered) };
         self.text.read(address, out);
         let (nonce, ad) = Self::nonce(page, address, line);
-        self.aead.open_in_place(&nonce, &ad, out, tag).map_err(|_| Detector::Tag)?;
+        self.aead.open_in_place(&nonce, &ad, out, tag).map_err(|_| tampered)?;
         Ok(ready)
     }
 
     /// Fails if the line's counters are not genuine: incrementing a forged counter could use a nonce twice.
-    fn write(&mut self, address: u64, plain: &[u8]) -> Result<(), Detector> {
+    fn write(&mut self, address: u64, plain: &[u8]) -> Result<(), Tampered> {
         self.counters.writes += 1;
         let (number, line) = self.place(address);
         self.fetch(number)?;
@@ -296,7 +298,10 @@ mod tests {
 
     fn read(tree: &mut CounterTree, address: u64) -> Result<[u8; 64], Detector> {
         let mut out = [0; 64];
-        tree.read(address, &mut out, 0, 160).map(|_| out)
+        tree.read(address, &mut out, 0, 160).map(|_| out).map_err(|found| {
+            assert!(found.after >= 160, "{found:?}");
+            found.detector
+        })
     }
 
     #[test]

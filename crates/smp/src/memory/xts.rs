@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use super::{
     Image, Numbered,
-    protection::{AES, InMemory, Protection, ProtectionCounters, Stored},
+    protection::{AES, InMemory, Protection, ProtectionCounters, Stored, Tampered},
 };
 use crate::{
     config::Config,
@@ -84,7 +84,7 @@ impl LineCipher {
 }
 
 impl Protection for LineCipher {
-    fn read(&mut self, address: u64, out: &mut [u8], _: Cycle, at: Cycle) -> Result<Cycle, Detector> {
+    fn read(&mut self, address: u64, out: &mut [u8], now: Cycle, at: Cycle) -> Result<Cycle, Tampered> {
         self.counters.reads += 1;
         // The MAC covers the ciphertext, so it is verified in parallel with decryption
         let ready = at + self.latency.max(self.mac_latency);
@@ -95,13 +95,13 @@ impl Protection for LineCipher {
         };
         self.text.read(address, out);
         if self.mac(address, out) != *mac {
-            return Err(Detector::Mac);
+            return Err(Tampered { detector: Detector::Mac, after: at + self.mac_latency - now });
         }
         self.xts.decrypt(address, out);
         Ok(ready)
     }
 
-    fn write(&mut self, address: u64, plain: &[u8]) -> Result<(), Detector> {
+    fn write(&mut self, address: u64, plain: &[u8]) -> Result<(), Tampered> {
         self.counters.writes += 1;
         let mut text = [0; LONGEST_LINE];
         text[..plain.len()].copy_from_slice(plain);
@@ -187,7 +187,12 @@ mod tests {
 
     fn read(cipher: &mut LineCipher, address: u64) -> Result<[u8; 64], Detector> {
         let mut out = [0; 64];
-        cipher.read(address, &mut out, 0, 160).map(|_| out)
+        let found = cipher.read(address, &mut out, 0, 160);
+        // A MAC is checked when memory has delivered its line
+        found.map(|_| out).map_err(|Tampered { detector, after }| {
+            assert!(after > 160);
+            detector
+        })
     }
 
     fn cipher(macs: bool) -> LineCipher {

@@ -10,5 +10,5 @@ use super::{
 chained! {
     "cbc", "SENSS as the thesis describes it: masks per node, a MAC on each line before its use",
     latency: 320, masks: 0, authenticate: 1, mac: Mac::Critical, scope: Scope::Node,
-    columns: ["cbc, MAC a line": [], "cbc, MAC in 10": ["scheme.cbc.authenticate=10"]]
+    columns: ["cbc, MAC a line": ["scheme.cbc.authenticate=1"], "cbc, MAC in 10": ["scheme.cbc.authenticate=10"]]
 }

@@ -23,7 +23,7 @@ fn line(from: usize, to: usize) -> Message {
 fn a_receivers_next_mask_begins_when_the_line_arrives() {
     for scope in [Scope::Node, Scope::Pair] {
         let mut chain = chain(scope);
-        let mut used = |now| chain.receive(now, &line(0, 1)) - 1;
+        let mut used = |now| chain.receive(now, &mut line(0, 1)) - 1;
         assert_eq!(used(1000), 1000, "the first mask is ready");
         assert_eq!(used(1100), 1320, "asked for at 1000");
         assert_eq!(used(1200), 1420, "asked for at 1100, not when the mask before was ready");
@@ -54,7 +54,7 @@ fn a_mac_takes_the_blocks_that_are_charged() {
                 chain.transmit(line.sent, &mut line);
                 assert_eq!(line.tag_ready - line.sent, cycles, "{charge:?} {scope:?} {number}");
                 let before = chain.counters.unauthenticated_cycles;
-                chain.receive(line.sent, &line);
+                chain.receive(line.sent, &mut line);
                 let waits = if number == 10 { cycles - 1 } else { 0 };
                 assert_eq!(chain.counters.unauthenticated_cycles - before, waits, "{charge:?} {scope:?} {number}");
             }

@@ -20,7 +20,7 @@ impl Scheme for Clear {
     fn send(&mut self, now: Cycle, _message: &mut Message) -> Cycle {
         now
     }
-    fn receive(&mut self, now: Cycle, _message: &Message) -> Cycle {
+    fn receive(&mut self, now: Cycle, _message: &mut Message) -> Cycle {
         now
     }
     fn storage_bits(&self) -> u64 {

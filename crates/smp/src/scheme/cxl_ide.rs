@@ -42,7 +42,7 @@ register!(
     "CXL.cachemem IDE: a link for each node, a MAC for each epoch of flits",
     Parameters,
     build,
-    ["cxl-ide": [], "cxl-ide, skid": ["scheme.cxl-ide.release=skid"]]
+    ["cxl-ide": ["scheme.cxl-ide.release=containment"], "cxl-ide, skid": ["scheme.cxl-ide.release=skid"]]
 );
 
 fn build(platform: &Platform, parameters: Parameters) -> Ide {

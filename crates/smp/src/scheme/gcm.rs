@@ -40,7 +40,7 @@ register!(
     "the thesis: AES-GCM, a counter and precomputed pads for each ordered pair of nodes",
     Parameters,
     Gcm::new,
-    ["gcm": [], "gcm, commands": ["scheme.gcm.commands=true", "bus.timeout=20000"]]
+    ["gcm": ["scheme.gcm.commands=false"], "gcm, commands": ["scheme.gcm.commands=true"]]
 );
 
 /// How the IV of GCM is laid out.
@@ -260,7 +260,7 @@ impl Scheme for Gcm {
         Ok(())
     }
 
-    fn receive(&mut self, now: Cycle, message: &Message) -> Cycle {
+    fn receive(&mut self, now: Cycle, message: &mut Message) -> Cycle {
         let Some(from) = message.from else { return now };
         let to = message.to;
         let ready = self.pad(to, self.key(message), from, false, now);
@@ -339,7 +339,7 @@ mod tests {
             let mut gcm = Gcm::new(&config.platform(), Parameters { pads, ..Parameters::default() });
             let mut line = Message::empty(Some(0), 1);
             (line.sent, line.tag_ready) = (1000, 1000 + tag);
-            assert_eq!(gcm.receive(1000, &line), 1000 + checked, "{pads} pads, the tag after {tag}");
+            assert_eq!(gcm.receive(1000, &mut line), 1000 + checked, "{pads} pads, the tag after {tag}");
             assert_eq!(gcm.counters.authentication_cycles, checked - plain, "{pads} pads, the tag after {tag}");
         }
     }

@@ -225,7 +225,7 @@ impl Scheme for I2sems {
         Ok(())
     }
 
-    fn receive(&mut self, now: Cycle, message: &Message) -> Cycle {
+    fn receive(&mut self, now: Cycle, message: &mut Message) -> Cycle {
         let Some(from) = message.from else { return now };
         let to = message.to;
         let begun = self.guesses[to * self.units + from].take(message.counter);
@@ -298,7 +298,7 @@ mod tests {
             line.counter = 1000;
             let waited = (0..received).map(|_| {
                 line.counter += 1000;
-                scheme.receive(10_000, &line) - 10_000
+                scheme.receive(10_000, &mut line) - 10_000
             });
             waited.collect::<Vec<_>>()
         };

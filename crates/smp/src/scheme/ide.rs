@@ -185,8 +185,10 @@ impl Scheme for Ide {
     fn observe(&mut self, unit: usize, message: &mut Message) -> Result<(), Detector> {
         let Some(ciphers) = &mut self.ciphers else { return Ok(()) };
         if unit == message.to {
-            ciphers.open(unit, message.counter, message.line, message.text_mut());
-            if self.rules.early && !ciphers.genuine(unit, message.counter) {
+            // No message tells its epoch: the receiver counts what arrives, whatever an attacker has put in its place
+            let epoch = self.down[unit].epoch;
+            ciphers.open(unit, epoch, message.line, message.text_mut());
+            if self.rules.early && !ciphers.genuine(unit, epoch) {
                 return Err(Detector::Mac);
             }
         }
@@ -197,7 +199,7 @@ impl Scheme for Ide {
         self.ciphers.as_mut().map_or(Ok(()), |ciphers| ciphers.verify(now))
     }
 
-    fn receive(&mut self, now: Cycle, message: &Message) -> Cycle {
+    fn receive(&mut self, now: Cycle, message: &mut Message) -> Cycle {
         let usable = message.usable.max(now);
         // Not authentication: three more XORs, and crossing the second link after containment
         let second = if self.rules.contained { self.rules.line.cycles } else { 0 };
@@ -298,7 +300,7 @@ mod tests {
     fn a_line_from_node_to_node_takes_both_links_and_both_checks() {
         let usable = |ide: &mut Ide, mut line: Message| {
             ide.transmit(1000, &mut line);
-            ide.receive(1000, &line) - 1000
+            ide.receive(1000, &mut line) - 1000
         };
         let mut held = ide(true);
         assert_eq!(usable(&mut held, Message::empty(Some(0), 1)), 3 + 6 + 9 + 6);

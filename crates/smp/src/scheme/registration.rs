@@ -28,7 +28,8 @@ pub struct Registration {
 pub struct Variant {
     /// Its name.
     pub name: &'static str,
-    /// The changed settings.
+    /// The settings that tell it from the scheme's other columns, with its own values. Those of a scheme's first column
+    /// are the defaults.
     pub settings: &'static [&'static str],
 }
 

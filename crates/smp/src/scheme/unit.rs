@@ -51,8 +51,9 @@ pub trait Scheme: fmt::Debug + Send {
         Ok(())
     }
 
-    /// When a line that has crossed the bus at `now` may be used by its receiver.
-    fn receive(&mut self, now: Cycle, message: &Message) -> Cycle;
+    /// When a line that has crossed the bus at `now` may be used by its receiver. If it is used before its tag or MAC
+    /// is checked, sets [`Message::checked`].
+    fn receive(&mut self, now: Cycle, message: &mut Message) -> Cycle;
 
     /// A processor of `unit` begins to run `process` at `now`.
     fn switch(&mut self, _unit: usize, _process: usize, _now: Cycle) {}

@@ -162,7 +162,11 @@ pub const MEANINGS: &[Meaning] = &[
     of("strikes.*.struck", "number", "transfer, command or answer of memory that was attacked"),
     of("strikes.*.cycle", "cycle", "cycle of the strike"),
     of("strikes.*.detector", "", "check that raised the first alarm after the strike, if any"),
-    of("strikes.*.later", "number", "transfers, commands or answers of memory from the strike until that alarm"),
+    of(
+        "strikes.*.later",
+        "number",
+        "transfers, commands or answers of memory from the strike to the one that raised that alarm",
+    ),
     of("strikes.*.wrong_reads", "loads", "loads that returned a wrong value after the strike, if values were checked"),
     of("nodes.*.references", "accesses", "accesses of this processor"),
     of("nodes.*.misses", "accesses", "accesses of this processor to lines of which its node had no copy"),

@@ -203,10 +203,11 @@ impl Source for Drmemtrace {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
-    use crate::trace::{all, tests::Failing};
+    use crate::trace::{
+        all,
+        tests::{Failing, read_damaged},
+    };
 
     /// Each call with its one relevant argument. In another order, a lock would be taken for another function.
     #[test]
@@ -365,10 +366,16 @@ mod tests {
         assert!(read(wide).unwrap_err().0.contains("entry 2: a reference of 5000 bytes"));
     }
 
-    proptest! {
-        #[test]
-        fn any_bytes_give_steps_or_an_error(bytes in proptest::collection::vec(0..32u8, 0..400)) {
-            let _ = read([entry(HEADER, 0, 5), bytes].concat());
-        }
+    #[test]
+    fn damaged_entries_give_steps_or_an_error() {
+        let entries = [
+            entry(10, 4, 0x40_0000),
+            entry(READ, 8, 0x103c),
+            entry(MARKER, FUNCTION, 2),
+            entry(MARKER, ARGUMENT, 0x6000),
+            entry(WRITE, 32, 0x1030),
+        ];
+        let good = [entry(HEADER, 0, 5), entries.concat().repeat(3)].concat();
+        read_damaged(&good, |bytes| Drmemtrace::new(Box::new(io::Cursor::new(bytes)), "test", 64, 0));
     }
 }

@@ -141,8 +141,16 @@ pub(crate) fn all(mut source: impl Source) -> Result<Vec<Access>, SourceError> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 pub(crate) mod tests {
-    use std::io::{self, Read};
+    use std::{
+        cell::Cell,
+        io::{self, Read},
+    };
+
+    use proptest::{prelude::*, sample::Index, test_runner::TestRunner};
+
+    use crate::access::Source;
 
     /// An input that fails.
     pub(crate) struct Failing;
@@ -151,5 +159,34 @@ pub(crate) mod tests {
         fn read(&mut self, _out: &mut [u8]) -> io::Result<usize> {
             Err(io::Error::other("the disk is gone"))
         }
+    }
+
+    /// Reads a good trace with a few bytes changed, many times: each gives steps that do not cross a line of 64 bytes,
+    /// or an error. Most cases must get as far as a step, as the others only try how a trace begins.
+    pub(crate) fn read_damaged<S: Source>(good: &[u8], open: impl Fn(Vec<u8>) -> S) {
+        let (cases, reached) = (Cell::new(0), Cell::new(0));
+        let changes = proptest::collection::vec(any::<(Index, u8)>(), 1..5);
+        let read = |changes: Vec<(Index, u8)>| {
+            let mut bytes = good.to_vec();
+            for (index, byte) in changes {
+                *index.get_mut(&mut bytes) = byte;
+            }
+            let (mut source, mut steps, mut all) = (open(bytes), Vec::new(), 0);
+            loop {
+                let read = source.fill(&mut steps);
+                for step in steps.iter().filter(|step| !step.kind.synchronises()) {
+                    prop_assert!(step.address % 64 + u64::from(step.size) <= 64);
+                }
+                all += steps.len();
+                if read.is_err() || steps.is_empty() {
+                    break;
+                }
+            }
+            cases.set(cases.get() + 1);
+            reached.set(reached.get() + u32::from(all > 0));
+            Ok(())
+        };
+        TestRunner::default().run(&changes, read).unwrap();
+        assert!(reached.get() * 2 > cases.get(), "{} of {} cases reach a step", reached.get(), cases.get());
     }
 }

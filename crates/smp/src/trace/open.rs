@@ -275,9 +275,10 @@ impl Trace {
     fn folder(folder: &Path) -> Result<Trace, TraceError> {
         let open = |error| TraceError::Open { file: folder.to_owned(), error };
         let (_, endings) = Format::ENDINGS[1];
+        // A pipe would be waited for until somebody writes to it
         let ends = |file: &PathBuf| {
             let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            endings.iter().any(|ending| name.ends_with(&format!(".{ending}")))
+            file.is_file() && endings.iter().any(|ending| name.ends_with(&format!(".{ending}")))
         };
         let entries = std::fs::read_dir(folder).map_err(open)?.map(|entry| entry.map(|entry| entry.path()));
         let mut files: Vec<PathBuf> = entries.collect::<Result<_, _>>().map_err(open)?;

@@ -47,6 +47,23 @@ fn threads_beyond_those_of_a_machine_are_not_lost() {
     assert!(why.contains("a trace of 65 threads"), "{why}");
 }
 
+/// Opening a pipe to which nobody writes would never return.
+#[cfg(unix)]
+#[test]
+fn only_regular_files_of_a_folder_are_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    for thread in 0..2 {
+        std::fs::write(path(&format!("t.{thread}.trace.zip")), REAL).unwrap();
+    }
+    std::fs::create_dir(path("t.2.trace.zip")).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(path("t.3.trace.zip")).status().unwrap().success());
+    let (done, result) = std::sync::mpsc::channel();
+    let trace = Trace::find(folder.path()).unwrap();
+    std::thread::spawn(move || done.send((trace.threads(), trace.open(64).map(drop).is_ok())));
+    assert_eq!(result.recv_timeout(std::time::Duration::from_secs(20)), Ok((2, true)));
+}
+
 /// A thread of DynamoRIO's test `threadsig`, cut to 600 entries in two chunks (BSD licence).
 const REAL: &[u8] = include_bytes!("../../tests/data/threadsig.0.trace.zip");
 

@@ -29,6 +29,8 @@ pub(super) const POOL: [usize; 6] = [1, 2, 3, 5, 8, 16];
 pub(super) const MASKS: [usize; 4] = [1, 2, 4, 8];
 /// The engine variants for recorded programs: those of the thesis in which the engine matters most.
 pub(super) const RECORDED_WITH: [Variant; 2] = [VARIANTS[1], VARIANTS[2]];
+/// The engine variant for programs whose synchronisation sends lines: the simulator's default.
+pub(super) const SYNCHRONISED_WITH: Variant = VARIANTS[1];
 
 /// A cell of the grid, that is a set of runs that differ only in their seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,6 +39,8 @@ pub(super) struct Run {
     pub(super) processors: usize,
     pub(super) line: usize,
     pub(super) align: bool,
+    /// Whether synchronisation sends lines (`machine.sync_lines`).
+    pub(super) sync_lines: bool,
     pub(super) scheme: Scheme,
 }
 
@@ -124,8 +128,18 @@ impl Grid {
         align: bool,
         scheme: Scheme,
     ) -> Option<Vec<f64>> {
-        let losses = |program| self.losses(Run { program, processors, line, align, scheme });
-        let losses: Vec<Vec<f64>> = suite.on(processors).map(losses).collect::<Option<_>>()?;
+        self.means_of(suite, Run { program: 0, processors, line, align, sync_lines: false, scheme })
+    }
+
+    /// The same for programs whose synchronisation sends lines.
+    pub(super) fn means_with_lines(&self, suite: Suite, processors: usize, scheme: Scheme) -> Option<Vec<f64>> {
+        self.means_of(suite, Run { program: 0, processors, line: 64, align: false, sync_lines: true, scheme })
+    }
+
+    /// The same for runs like this one, of each of a suite's programs.
+    fn means_of(&self, suite: Suite, like: Run) -> Option<Vec<f64>> {
+        let losses = |program| self.losses(Run { program, ..like });
+        let losses: Vec<Vec<f64>> = suite.on(like.processors).map(losses).collect::<Option<_>>()?;
         let seeds = losses.iter().map(Vec::len).min()?;
         Some((0..seeds).map(|seed| losses.iter().map(|of| of[seed]).sum::<f64>() / losses.len() as f64).collect())
     }
@@ -134,7 +148,7 @@ impl Grid {
     pub(super) fn mean(&self, processors: usize, line: usize, align: bool, scheme: Scheme) -> Option<f64> {
         let losses: Option<Vec<f64>> = Suite::Kernels
             .programs()
-            .map(|program| self.loss(Run { program, processors, line, align, scheme }))
+            .map(|program| self.loss(Run { program, processors, line, align, sync_lines: false, scheme }))
             .collect();
         losses.map(|losses| losses.iter().sum::<f64>() / losses.len() as f64)
     }
@@ -184,11 +198,13 @@ fn schemes(units: &[Units]) -> Vec<Scheme> {
 
 fn runs() -> Vec<Run> {
     let mut runs = Vec::new();
-    let mut add = |program, processors, line, align, scheme| {
-        let run = Run { program, processors, line, align, scheme };
+    let mut add_run = |run: Run| {
         if !runs.contains(&run) {
             runs.push(run);
         }
+    };
+    let mut add = |program, processors, line, align, scheme| {
+        add_run(Run { program, processors, line, align, sync_lines: false, scheme });
     };
     for program in Suite::Kernels.programs() {
         for processors in PROCESSORS {
@@ -226,6 +242,13 @@ fn runs() -> Vec<Run> {
         for program in Suite::Recorded.on(processors) {
             for scheme in variants(RECORDED_WITH) {
                 add(program, processors, 64, false, scheme);
+            }
+        }
+    }
+    for processors in PROCESSORS {
+        for program in [Suite::Kernels, Suite::Recorded].into_iter().flat_map(|suite| suite.on(processors)) {
+            for scheme in variants([SYNCHRONISED_WITH]) {
+                add_run(Run { program, processors, line: 64, align: false, sync_lines: true, scheme });
             }
         }
     }
@@ -290,7 +313,8 @@ pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> Result<Grid, 
 }
 
 fn simulate(run: Run, seed: u64, quick: bool) -> Result<Simulated, GridError> {
-    let config = run.scheme.config(run.processors, run.line, seed).map_err(RunError::from)?;
+    let mut config = run.scheme.config(run.processors, run.line, seed).map_err(RunError::from)?;
+    config.machine.sync_lines = run.sync_lines;
     let workload = workload(run.program, run.processors, run.align, quick);
     let report = Simulation::new(config, workload).run(&mut |_| {})?;
     // A recorded program has no result to check
@@ -315,7 +339,7 @@ mod tests {
     use crate::bus::seeds::over_seeds;
 
     fn cell(program: usize, scheme: Scheme) -> Run {
-        Run { program, processors: 2, line: 64, align: false, scheme }
+        Run { program, processors: 2, line: 64, align: false, sync_lines: false, scheme }
     }
 
     #[test]

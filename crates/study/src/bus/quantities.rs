@@ -11,7 +11,7 @@ use sealwright_smp::{
 };
 
 use super::{
-    grid::{Grid, RECORDED_WITH},
+    grid::{Grid, RECORDED_WITH, SYNCHRONISED_WITH},
     interconnects,
     printed::PAPER,
     programs::{PROCESSORS, Suite},
@@ -29,6 +29,9 @@ pub(super) const RECORDED: &str = ", recorded programs";
 /// Suffix of circumstances with kernels whose arrays begin at page boundaries. The alignment decides which data of two
 /// processors share a line, and does not depend on the seed.
 const ALIGNED: &str = ", arrays aligned to pages";
+
+/// Suffix of circumstances with programs whose locks, barriers and semaphores send lines.
+const SYNC_LINES: &str = ", synchronisation sends lines";
 
 /// The circumstance for a fair comparison of storage.
 const KEYS: &str = "the thesis's sums, with a key for each process";
@@ -187,6 +190,12 @@ pub(super) fn quantities(grid: &Grid) -> Vec<Quantity> {
     for variant in RECORDED_WITH {
         let mut add = Quantities::new(&mut all, variant.name() + RECORDED, QuantityKind::Simulated);
         losses(&mut add, &loss(Suite::Recorded, false, variant));
+    }
+    for (suite, programs) in [(Suite::Kernels, ""), (Suite::Recorded, RECORDED)] {
+        let scope = SYNCHRONISED_WITH.name() + programs + SYNC_LINES;
+        losses(&mut Quantities::new(&mut all, scope, QuantityKind::Simulated), &|scheme, processors, latency| {
+            grid.means_with_lines(suite, processors, scheme.scheme(SYNCHRONISED_WITH, latency))
+        });
     }
     let mut add = Quantities::new(&mut all, "our units, 8 processors, 100 processes", QuantityKind::Simulated);
     let (gcm, chain) = (storage("gcm", 1), storage("cbc", 1));

@@ -7,6 +7,7 @@ use sealwright_smp::{
     kernel::Kernel,
     matrix::{self, Alarms, Cell},
     run::RunError,
+    scheme::SchemeName,
 };
 
 /// Strikes of each attack for each victim and seed.
@@ -56,9 +57,9 @@ pub(super) fn against(schemes: &[&str], settings: &[&str], seeds: u64) -> Result
     let mut cells = Vec::new();
     for scheme in schemes {
         cells.extend(of_victims(seeds, &|config, victim| {
-            let named = config.set(&format!("scheme.name={scheme}"))?;
-            let config = settings.iter().try_fold(named, |config, setting| config.set(setting))?;
-            matrix::run(&config, victim, FROM, STRIKES)
+            let config = settings.iter().try_fold(config.clone(), |config, setting| config.set(setting))?;
+            let scheme = SchemeName::find(scheme).unwrap_or(SchemeName::CLEAR);
+            matrix::against(scheme, &config, victim, FROM, STRIKES)
         })?);
     }
     in_order(&mut cells, &Attack::ALL);

@@ -91,9 +91,9 @@ fn losses(grid: &Grid, title: &str, line: usize, align: bool, interval: u64, pri
         for processors in PROCESSORS {
             let mut row = vec![Cell::text(&name), Cell::count(processors as u64)];
             row.extend(
-                Suite::Kernels
-                    .programs()
-                    .map(|program| loss(grid.loss(Run { program, processors, line, align, scheme }))),
+                Suite::Kernels.programs().map(|program| {
+                    loss(grid.loss(Run { program, processors, line, align, sync_lines: false, scheme }))
+                }),
             );
             row.push(loss(grid.mean(processors, line, align, scheme)));
             let value = PAPER.table(printed).and_then(|table| table.value(&processors.to_string(), column));
@@ -132,11 +132,9 @@ fn recorded(grid: &Grid) -> Table {
                 for processors in PROCESSORS {
                     let name = format!("{name}, {latency} cycles, AES {}", variant.model.name());
                     let mut row = vec![Cell::text(name), Cell::count(processors as u64)];
-                    row.extend(
-                        Suite::Recorded.programs().map(|program| {
-                            loss(grid.loss(Run { program, processors, line: 64, align: false, scheme }))
-                        }),
-                    );
+                    row.extend(Suite::Recorded.programs().map(|program| {
+                        loss(grid.loss(Run { program, processors, line: 64, align: false, sync_lines: false, scheme }))
+                    }));
                     row.push(mean(Suite::Recorded, processors, scheme));
                     row.push(mean(Suite::Kernels, processors, scheme));
                     table.row(row);
@@ -159,7 +157,7 @@ fn rates(grid: &Grid) -> Table {
         for processors in PROCESSORS {
             let mut row = vec![Cell::text(name), Cell::count(processors as u64)];
             row.extend(Suite::Kernels.programs().map(|program| {
-                let found = grid.at(Run { program, processors, line, align, scheme: Scheme::Clear });
+                let found = grid.at(Run { program, processors, line, align, sync_lines: false, scheme: Scheme::Clear });
                 found.map_or_else(|| Cell::empty("not run"), |found| Cell::number(found.rate, 3))
             }));
             table.row(row);

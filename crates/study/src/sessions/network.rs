@@ -20,9 +20,14 @@ pub(super) const CONNECTIONS: usize = 50;
 /// Number of packets in flight per connection if the relay is to be busy.
 pub(super) const WINDOW: usize = 32;
 
-/// Speed of the paper's network in Mbit/s, and overhead of a frame in bytes: Ethernet with preamble and gap, IP, TCP.
+/// Speed of the paper's network in Mbit/s.
 pub(super) const MEGABITS: u32 = 100;
-const AROUND: usize = 38 + 20 + 20;
+/// Bytes of the headers of IP, and of TCP with time stamps, as Linux sends them.
+const HEADERS: usize = 20 + 32;
+/// The most bytes of payload in a TCP segment: an Ethernet frame carries 1500 bytes.
+const SEGMENT: usize = 1500 - HEADERS;
+/// Bytes that each segment takes apart from its payload: Ethernet with preamble and gap, and the headers.
+const AROUND: usize = 38 + HEADERS;
 
 /// The network between clients and relay.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -123,13 +128,18 @@ pub(super) const PAPERS: [SchemeKind; 3] =
 
 impl Point {
     /// Nanoseconds per packet over the paper's network, for systems that cannot shape a link: the measured CPU time of
-    /// the relay plus the computed time of a frame on the wire. While one packet's frame travels to the relay,
+    /// the relay plus the computed time of its frame on the wire. While one packet's frame travels to the relay,
     /// another's travels from it, so each packet takes the time of one frame, as over the shaped link.
     pub(super) fn over_the_wire(&self) -> Interval {
-        let frame = self.bytes + sealwright_session::frame::HEADER + sealwright_session::frame::TAG + AROUND;
-        let wire = frame as f64 * 8.0 / f64::from(MEGABITS) * 1e3;
+        let wire = wire_bytes(self.bytes) as f64 * 8.0 / f64::from(MEGABITS) * 1e3;
         self.ns.map(|ns| ns + wire)
     }
+}
+
+/// Bytes on the wire for a packet of `bytes`: its sealed frame, in as many TCP segments as that takes.
+fn wire_bytes(bytes: usize) -> usize {
+    let frame = bytes + sealwright_session::frame::HEADER + sealwright_session::frame::TAG;
+    frame + frame.div_ceil(SEGMENT) * AROUND
 }
 
 /// The numbers of clients to measure.
@@ -201,26 +211,27 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// The computed time must be that of a line with this speed in each direction, as the shaped link has.
+    /// The computed time must be that of a line with this speed in each direction, as the shaped link has. A packet of
+    /// 1500 bytes is sealed into 1532, which take two Ethernet frames.
     #[test]
-    fn a_packet_takes_the_line_for_one_frame() {
-        let (ns, ratio) = (Interval::exact(1000.0), Interval::exact(1.0));
-        let spec = "gscm(64k)".parse().unwrap();
-        let point = Point {
-            spec,
-            clients: 10_000,
-            bytes: 1500,
-            window: 1,
-            ns,
-            ratio,
-            line: Line::Loopback,
-            lost: 0,
-            bad: 0,
-            accepted: 0,
-        };
-        let frame = 1500 + sealwright_session::frame::HEADER + sealwright_session::frame::TAG + AROUND;
-        let packets_a_second = 1e9 / (point.over_the_wire().median - 1000.0);
-        let megabits = packets_a_second * frame as f64 * 8.0 / 1e6;
-        assert!((megabits - f64::from(MEGABITS)).abs() < 1e-6, "{megabits} Mbit/s each way");
+    fn a_packet_takes_the_line_for_its_segments() {
+        for (bytes, on_the_wire) in [(40, 40 + 32 + 90), (1416, 1448 + 90), (1417, 1449 + 180), (1500, 1532 + 180)] {
+            let (ns, ratio) = (Interval::exact(1000.0), Interval::exact(1.0));
+            let point = Point {
+                spec: "gscm(64k)".parse().unwrap(),
+                clients: 10_000,
+                bytes,
+                window: 1,
+                ns,
+                ratio,
+                line: Line::Loopback,
+                lost: 0,
+                bad: 0,
+                accepted: 0,
+            };
+            let packets_a_second = 1e9 / (point.over_the_wire().median - 1000.0);
+            let megabits = packets_a_second * f64::from(on_the_wire) * 8.0 / 1e6;
+            assert!((megabits - f64::from(MEGABITS)).abs() < 1e-6, "{bytes}: {megabits} Mbit/s each way");
+        }
     }
 }
