@@ -28,7 +28,7 @@ struct Batch<'py> {
 impl<'py> Batch<'py> {
     fn new(nonces: &Bound<'py, PyAny>, data: &Bound<'py, PyAny>, ads: Option<&Bound<'py, PyAny>>) -> PyResult<Self> {
         let batch = Batch { nonces: items(nonces, "nonces")?, data: items(data, "data")?, ads: ads.cloned() };
-        equal("nonces", batch.nonces.len(), batch.data.len())?;
+        equal("nonces and data", batch.nonces.len(), batch.data.len())?;
         Ok(batch)
     }
 
@@ -40,7 +40,7 @@ impl<'py> Batch<'py> {
             return Ok(Ads::All(ads.extract()?));
         }
         let each = items(ads, "associated_data")?;
-        equal("associated data", each.len(), self.data.len())?;
+        equal("associated_data and data", each.len(), self.data.len())?;
         Ok(Ads::Each(each))
     }
 }
@@ -60,11 +60,12 @@ fn items<'py>(all: &Bound<'py, PyAny>, what: &str) -> PyResult<Vec<Bound<'py, Py
     all.try_iter()?.collect()
 }
 
-fn equal(what: &str, given: usize, wanted: usize) -> PyResult<()> {
-    if given == wanted {
+/// Refuses two sequences, `both`, that are used item by item and have different lengths.
+pub(crate) fn equal(both: &str, one: usize, other: usize) -> PyResult<()> {
+    if one == other {
         return Ok(());
     }
-    Err(PyValueError::new_err(format!("there are {given} {what} for {wanted} messages")))
+    Err(PyValueError::new_err(format!("{both} must have the same length, not {one} and {other}")))
 }
 
 /// The bytes of a batch, kept in place while they are processed without the interpreter lock.

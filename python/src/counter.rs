@@ -52,19 +52,19 @@ impl<T: Send> Counting<T> {
     }
 
     fn shown(&self, name: &str) -> String {
-        self.count()
-            .map_or_else(|_| format!("<{name} of another process>"), |count| format!("<{name}: {count} messages>"))
+        self.count().map_or_else(|_| format!("<{name} of another process>"), |count| format!("<{name}: count {count}>"))
     }
 }
 
 /// Seals messages in order, with nonces from a counter as in TLS 1.3 and QUIC. Give a key to one sealer only, and only
-/// once. A sealer cannot be used in a forked child.
+/// once. A sealer cannot be used in a forked child, where it raises `RuntimeError`.
 #[pyclass(frozen, module = "sealwright")]
 pub(crate) struct Sealer(Counting<sealwright::Sealer>);
 
 #[pymethods]
 impl Sealer {
-    /// `start` is the number of the first message, for a counter that is stored with the key.
+    /// `start` is the number of the first message, for a counter that is stored with the key. Raises `ValueError` for a
+    /// suite that is unknown, and for a key or an `iv` of the wrong length.
     #[new]
     #[pyo3(signature = (suite, key, iv=None, *, start=0))]
     fn new(suite: &str, key: Input<'_>, iv: Option<Input<'_>>, start: u64) -> PyResult<Self> {
@@ -72,7 +72,9 @@ impl Sealer {
         Ok(Sealer(Counting::new(sealer.starting_at(start), start)))
     }
 
-    /// Returns the ciphertext of `data` followed by the tag, under the next nonce.
+    /// Returns the ciphertext of `data` followed by the tag, under the next nonce. Raises `Error` if the key has sealed
+    /// as many messages or blocks as it may, and `OverflowError` if data or associated data are longer than the suite
+    /// allows; neither is counted.
     #[pyo3(signature = (data, associated_data=None))]
     fn seal<'py>(
         &self,
@@ -103,12 +105,13 @@ impl Sealer {
     }
 }
 
-/// Opens the messages of a `Sealer`, in order. It cannot be used in a forked child.
+/// Opens the messages of a `Sealer`, in order. It cannot be used in a forked child, where it raises `RuntimeError`.
 #[pyclass(frozen, module = "sealwright")]
 pub(crate) struct Opener(Counting<sealwright::Opener>);
 
 #[pymethods]
 impl Opener {
+    /// Takes the same arguments as `Sealer`.
     #[new]
     #[pyo3(signature = (suite, key, iv=None, *, start=0))]
     fn new(suite: &str, key: Input<'_>, iv: Option<Input<'_>>, start: u64) -> PyResult<Self> {
@@ -116,7 +119,8 @@ impl Opener {
         Ok(Opener(Counting::new(opener.starting_at(start), start)))
     }
 
-    /// Returns the text of the next message. A message that is not authentic raises `InvalidTag` and is not counted.
+    /// Returns the text of the next message. A message that is not authentic, is not the next one, or is shorter than a
+    /// tag, raises `InvalidTag` and is not counted.
     #[pyo3(signature = (data, associated_data=None))]
     fn open<'py>(
         &self,
@@ -153,7 +157,7 @@ pub(crate) struct RandomNonceKey(sealwright::RandomNonceKey);
 #[pymethods]
 impl RandomNonceKey {
     /// Without a suite: XAES-256-GCM with a key of 32 bytes, for more messages than anyone can seal. With a suite: at
-    /// most 2**32 messages.
+    /// most 2**32 messages. Raises `ValueError` for a suite that is unknown, and for a key of the wrong length.
     #[new]
     #[pyo3(signature = (key, suite=None))]
     fn new(key: Input<'_>, suite: Option<&str>) -> PyResult<Self> {
@@ -167,7 +171,9 @@ impl RandomNonceKey {
         Ok(RandomNonceKey(sealwright::RandomNonceKey::xaes_256_gcm(&key)))
     }
 
-    /// Returns a message: nonce, ciphertext, tag.
+    /// Returns a message: nonce, ciphertext, tag. Raises `Error` if the key has sealed as many messages or blocks as it
+    /// may, `OverflowError` if data or associated data are longer than the suite allows, and `OSError` if the operating
+    /// system has no random bytes.
     #[pyo3(signature = (data, associated_data=None))]
     fn seal<'py>(
         &self,
@@ -181,7 +187,8 @@ impl RandomNonceKey {
         written_bytes(py, data.len() + self.overhead(), seal)
     }
 
-    /// Returns the text of a message that `seal` made, with this object or another of the same key.
+    /// Returns the text of a message that `seal` made, with this object or another of the same key. Raises `InvalidTag`
+    /// if the message is not authentic.
     #[pyo3(signature = (data, associated_data=None))]
     fn open<'py>(
         &self,

@@ -25,6 +25,12 @@ create_exception!(
 );
 create_exception!(
     sealwright,
+    Unsupported,
+    Error,
+    "A file is of a kind that this package does not read. Whether it is authentic was not checked."
+);
+create_exception!(
+    sealwright,
     WrongKey,
     Error,
     "A file does not open with the given keys, or with the given associated data."
@@ -103,7 +109,10 @@ impl From<file::Error> for Raised {
             },
             file::Error::Random(_) => PyOSError::new_err(text),
             file::Error::Exists(_) => PyFileExistsError::new_err(text),
+            // Without "not authentic": the file may be genuine.
+            file::Error::NotAuthentic(flaw) if flaw.is_unsupported() => Unsupported::new_err(flaw.to_string()),
             file::Error::NotAuthentic(_) => InvalidTag::new_err(text),
+            file::Error::Armored => Unsupported::new_err(text),
             file::Error::NoMemory(_) => PyMemoryError::new_err(text),
             file::Error::Interrupted => PyKeyboardInterrupt::new_err(text),
             file::Error::NoSlots | file::Error::TooManySlots | file::Error::BadKey { .. } => {

@@ -4,10 +4,7 @@ use std::{
     fs,
     os::unix::fs::FileTypeExt,
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel},
-    },
+    sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel},
     thread,
     time::Duration,
 };
@@ -43,7 +40,7 @@ pub(crate) struct Seal {
 }
 
 enum Lock {
-    Keys(Arc<Vec<file::Key>>),
+    Keys(Vec<file::Key>),
     Recipients(Vec<Recipient>),
 }
 
@@ -87,7 +84,7 @@ impl Seal {
 
 /// How a file is opened.
 pub(crate) struct Open {
-    keys: Arc<Vec<file::Key>>,
+    keys: Vec<file::Key>,
     ad: Vec<u8>,
     ceiling: Ceiling,
 }
@@ -117,7 +114,7 @@ pub(crate) fn input(source: &Bound<'_, PyAny>) -> PyResult<Input> {
     if source.hasattr("read")? {
         return Ok(Input::reader(PythonFile::new(source), name(source)));
     }
-    opened(source, Input::open)
+    opened(source, |path| Input::open(path))
 }
 
 /// What a job reads.
@@ -136,7 +133,7 @@ pub(crate) fn source(source: &Bound<'_, PyAny>) -> PyResult<Source> {
         let input = Input::reader(Asked(ask.clone()), name(source));
         return Ok(Source { input, file: Some(PythonFile::new(source)), ask, asked });
     }
-    Ok(Source { input: opened(source, Input::open)?, file: None, ask, asked })
+    Ok(Source { input: opened(source, |path| Input::open(path))?, file: None, ask, asked })
 }
 
 /// A path, or a binary file object to write to.

@@ -1,6 +1,6 @@
 //! Keys of sealed files.
 
-use std::{borrow::Cow, path::PathBuf, sync::Arc};
+use std::{borrow::Cow, path::PathBuf};
 
 use pyo3::{
     exceptions::{PyFileExistsError, PyTypeError, PyValueError},
@@ -10,7 +10,7 @@ use pyo3::{
 use sealwright_file::{self as file, Recipient, key::KeyForm};
 
 use crate::{
-    buffer::{Input, copied, dimensions, or_empty},
+    buffer::{Input, copied, dimensions},
     counter::suite,
     error::OrRaise,
 };
@@ -18,11 +18,11 @@ use crate::{
 /// What seals and opens files: a raw key, a passphrase, or the secret keys of an identity file. A passphrase is
 /// stretched only once for all files that one `Key` seals.
 #[pyclass(frozen, module = "sealwright")]
-pub(crate) struct Key(Arc<Vec<file::Key>>);
+pub(crate) struct Key(Vec<file::Key>);
 
 impl Key {
     fn of(key: file::Key) -> Key {
-        Key(Arc::new(vec![key]))
+        Key(vec![key])
     }
 }
 
@@ -41,13 +41,7 @@ impl Key {
     /// A passphrase: text, or bytes as typed.
     #[staticmethod]
     fn passphrase(passphrase: &Bound<'_, PyAny>) -> PyResult<Key> {
-        let bytes = match passphrase.cast::<PyString>() {
-            Ok(text) => {
-                utf8(text, "the passphrase is not text; pass the bytes that were typed")?.into_owned().into_bytes()
-            }
-            Err(_) => copied(passphrase.extract::<Input<'_>>()?.bytes())?,
-        };
-        Ok(Key::of(file::Key::passphrase(bytes).raised()?))
+        Ok(Key::of(typed(passphrase)?.raised()?))
     }
 
     /// The secret key of a pair. It opens files and cannot seal: pass its `public_key` to `recipients`.
@@ -64,15 +58,15 @@ impl Key {
     }
 
     /// Reads the key in a key file, or all keys in an identity file. Nobody but its owner may have permission to read
-    /// the file. A sealed identity file is opened with `passphrase`.
+    /// the file. A sealed identity file is opened with `passphrase`, which is text or bytes.
     #[staticmethod]
     #[pyo3(signature = (path, *, passphrase=None))]
-    fn read(py: Python<'_>, path: PathBuf, passphrase: Option<Input<'_>>) -> PyResult<Key> {
-        // As a key it is wiped, even if it is not needed.
-        let passphrase = file::Key::passphrase(or_empty(&passphrase));
+    fn read(py: Python<'_>, path: PathBuf, passphrase: Option<&Bound<'_, PyAny>>) -> PyResult<Key> {
+        // As a key it is wiped, even if it is not needed. Without one, the error is raised where it is needed.
+        let passphrase = passphrase.map_or_else(|| Ok(file::Key::passphrase("")), typed)?;
         let ask = || passphrase;
         let keys = py.detach(|| file::read_identities::<file::Error>(&path, ask)).raised()?;
-        Ok(Key(Arc::new(keys)))
+        Ok(Key(keys))
     }
 
     /// Writes a raw key to a new file that only its owner may read.
@@ -92,10 +86,19 @@ impl Key {
     }
 }
 
+/// A passphrase as it was typed: text or bytes. The inner error is that of an empty one.
+fn typed(passphrase: &Bound<'_, PyAny>) -> PyResult<Result<file::Key, file::Error>> {
+    let bytes = match passphrase.cast::<PyString>() {
+        Ok(text) => utf8(text, "the passphrase is not text; pass the bytes that were typed")?.into_owned().into_bytes(),
+        Err(_) => copied(passphrase.extract::<Input<'_>>()?.bytes())?,
+    };
+    Ok(file::Key::passphrase(bytes))
+}
+
 /// The keys in an argument: a `Key`, a `SecretKey`, or the bytes of a raw key.
-pub(crate) fn keys(given: &Bound<'_, PyAny>) -> PyResult<Arc<Vec<file::Key>>> {
+pub(crate) fn keys(given: &Bound<'_, PyAny>) -> PyResult<Vec<file::Key>> {
     if let Ok(key) = given.cast::<Key>() {
-        return Ok(Arc::clone(&key.get().0));
+        return Ok(key.get().0.clone());
     }
     if let Ok(secret) = given.cast::<SecretKey>() {
         return Ok(Key::pair(secret.get()).0);

@@ -29,7 +29,7 @@ mod _sealwright {
     use super::{
         aead::{AESGCM, AESGCMSIV, AESOCB3, XAES256GCM},
         counter::{Opener, RandomNonceKey, Sealer},
-        error::{Error, InvalidTag, Replayed, WrongKey},
+        error::{Error, InvalidTag, Replayed, Unsupported, WrongKey},
         files::{inspect, open, seal, suites, text_bytes, verify},
         keys::{Key, PublicKey, SecretKey},
         reader::SealedReader,

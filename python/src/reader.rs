@@ -106,7 +106,7 @@ impl SealedReader {
         let (mut from, maker): (Box<dyn Source>, _) = if source.hasattr("read")? {
             (Box::new(PythonFile::new(source)), Some(Maker::this()))
         } else {
-            (Box::new(job::opened(source, Positioned::open)?), None)
+            (Box::new(job::opened(source, |path| Positioned::open(path))?), None)
         };
         let stretches = open.stretches();
         if maker.is_some() && stretches {

@@ -72,7 +72,7 @@ def test_patterns_and_lists_are_moved(place):
     with pytest.raises(ValueError, match="two files would have one name"):
         fs.mv([f"{top}/goal/one/x", f"{top}/goal/two/x"], f"{top}/goal")
     fs.mv([f"{top}/a[3]", f"{top}/b"], [f"{top}/b2", f"{top}/a[3]"])
-    with pytest.raises(ValueError, match="2 names cannot be moved to 1"):
+    with pytest.raises(ValueError, match="as many goals as sources are needed, not 1 for 2"):
         fs.mv([f"{top}/a[3]", f"{top}/b2"], [f"{top}/c"])
     # None replaces one that is to be moved after it, or that stays.
     for sources, goals in (("b2", "a[3]"), ("a[3]", "c")), (("b2", "a[3]"), ("a[3]", "a[3]")):

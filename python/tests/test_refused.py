@@ -84,3 +84,32 @@ def test_all_names_replace_no_built_in_ones():
     del names["__builtins__"]
     assert not [name for name in names if hasattr(builtins, name) and not name.startswith("__")]
     assert "seal" in names and callable(sealwright.open)
+
+
+# The places in a header, and what is unknown there; 29 is the number of chacha20-poly1305, and 0x40 in the last says "signed".
+UNKNOWN = [(8, 99, "version 99"), (9, 29, "chacha20"), (9, 200, "suite number 200"), (10, 99, "key source 99")]
+UNKNOWN += [(11, 63, "content"), (11, 0x40, "it is signed")]
+
+
+@pytest.mark.parametrize(("at", "byte", "text"), UNKNOWN)
+def test_a_file_of_a_kind_that_is_not_read_may_be_genuine(sealed, at, byte, text):
+    other = bytearray(sealed.getvalue())
+    other[at] = byte
+    calls = [
+        sealwright.inspect,
+        lambda file: sealwright.open(file, io.BytesIO(), key=KEY),
+        lambda file: sealwright.verify(file, key=KEY),
+        lambda file: SealedFile(file, key=KEY),
+    ]
+    for call in calls:
+        with pytest.raises(sealwright.Unsupported, match=text) as raised:
+            call(io.BytesIO(other))
+        assert "not authentic" not in str(raised.value) and not isinstance(raised.value, sealwright.InvalidTag)
+        assert isinstance(raised.value, sealwright.Error)
+
+
+def test_armor_has_no_random_access():
+    out = io.BytesIO()
+    sealwright.seal(io.BytesIO(b"text"), out, key=KEY, armor=True)
+    with pytest.raises(sealwright.Unsupported, match="it is armored"):
+        SealedFile(out, key=KEY)

@@ -1,5 +1,6 @@
 """What runs over whole stores find, refuse, and know when they are started again."""
 
+import inspect
 import io
 import os
 import zipfile
@@ -88,13 +89,13 @@ def test_misspelled_options_and_no_key_are_one_error(tmp_path, memory, executor)
         (seal, {"key": KEY, "manifets": tmp_path / "manifest"}, r"seal_store takes no 'manifets' \(hint: did you mean 'manifest'\?\)"),
         (seal, {"key": KEY, "asociated_data": b"a"}, "did you mean 'associated_data'"),
         (back, {"key": KEY, "inflight": 3}, "open_store takes no 'inflight'.*'in_flight'"),
-        (anew, {"key": KEY, "new": {"key": NEW}, "zzz": 1}, "rekey_store takes no 'zzz'.*there are store_options, manifest"),
+        (anew, {"key": KEY, "new": {"key": NEW}, "zzz": 1}, "rekey_store takes no 'zzz'.*there are store.*store_options, manifest"),
         (anew, {"key": KEY, "new": {"recipient": []}}, "new takes no 'recipient'.*'recipients'"),
     ]
     # What has no effect in a call is refused as well.
     for call, options, told in (
         (seal, {"key": KEY, "max_memory_kib": 9}, "seal_store takes no 'max_memory_kib'"),
-        (back, {"key": KEY, "suite": "zzz"}, "open_store takes no 'suite'.*there are source_options.*max_memory_kib"),
+        (back, {"key": KEY, "suite": "zzz"}, "open_store takes no 'suite'.*there are source, target.*max_memory_kib.*target_options"),
         (back, {"key": KEY, "recipients": []}, "open_store takes no 'recipients'"),
         (anew, {"key": KEY, "new": {"key": NEW}, "suite": "zzz"}, r"rekey_store takes no 'suite' \(hint: pass it in new\)"),
         (anew, {"key": KEY, "new": {"key": NEW, "manifest": "a"}}, r"new takes no 'manifest' \(hint: pass it beside new\)"),
@@ -103,6 +104,10 @@ def test_misspelled_options_and_no_key_are_one_error(tmp_path, memory, executor)
     for call, options, told in strange:
         with pytest.raises(TypeError, match=told):
             call(**options)
+    for call in (distributed.seal_store, distributed.open_store, distributed.rekey_store):
+        parameters = inspect.signature(call).parameters
+        assert {"key", "manifest", "in_flight"} < set(parameters)
+        assert not any(each.kind is each.VAR_KEYWORD for each in parameters.values())
     for call, options in ((seal, {}), (back, {}), (anew, {"key": None, "new": {"key": NEW}}), (anew, {"key": KEY, "new": {}})):
         with pytest.raises(ValueError, match="has no key"):
             call(**options)

@@ -1,5 +1,6 @@
 """Nothing secret in exceptions, in `repr`, or in what is written without passwords."""
 
+import io
 import json
 import pickle
 import traceback
@@ -48,6 +49,23 @@ def test_a_passphrase_is_what_was_typed():
     with pytest.raises(TypeError):
         SecretKey(b"SEAL-SECRET-KEY-1")
     assert repr(Key.passphrase(ODD.encode(errors="surrogateescape"))) == "<Key: a passphrase>"
+
+
+def test_the_passphrase_of_an_identity_file_is_text_or_bytes(tmp_path):
+    secret, path = SecretKey.generate(), tmp_path / "id.seal"
+    word = Key.passphrase("größte Kunst")
+    sealwright.seal(io.BytesIO(secret.to_text().encode()), path, key=word, costs=(8, 1, 1))
+    path.chmod(0o600)
+    for given in ("größte Kunst", "größte Kunst".encode(), bytearray("größte Kunst".encode())):
+        assert repr(Key.read(path, passphrase=given)) == "<Key: a secret key>"
+    with pytest.raises(sealwright.WrongKey):
+        Key.read(path, passphrase="another")
+    for none in ("", b"", None):
+        with pytest.raises(ValueError, match="the passphrase is empty"):
+            Key.read(path, passphrase=none)
+    with pytest.raises(ValueError, match="the passphrase is not text") as raised:
+        Key.read(path, passphrase=ODD)
+    assert not holds(raised.value, "hunter2")
 
 
 def test_a_key_in_place_of_its_file_is_not_shown(tmp_path, monkeypatch):

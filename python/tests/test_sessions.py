@@ -61,8 +61,28 @@ def test_many_frames_in_one_call():
     assert [each for number, each in enumerate(opened) if number != 17] == [
         (number, b"packet %d" % number) for number in range(100) if number != 17
     ]
-    with pytest.raises(ValueError, match="1 slots for 2 frames"):
+    with pytest.raises(ValueError, match="slots and frames must have the same length, not 1 and 2"):
         server.open_batch([1], frames[:2])
+
+
+def test_many_frames_are_sealed_in_one_call():
+    server = Sessions(slots=10)
+    # The session of slot 3 has another number; slot 5 has none.
+    clients = [SessionClient(server.admit(slot, 70 if slot == 3 else slot)) for slot in range(4)]
+    texts = [b"for %d" % slot for slot in range(4)]
+    sealed = server.seal_batch([0, 1, 2, 3, 5, 0], [7, 8, 9, 10, 11, 12], [*texts, b"", bytearray(b"again")], sessions=[0, 1, 2, 70, 5, 0])
+    assert sealed[4] is None
+    opened = [client.open(frame) for client, frame in zip([*clients, clients[0]], [*sealed[:4], sealed[5]])]
+    assert opened == [*zip([7, 8, 9, 10], texts), (12, b"again")]
+    assert clients[1].open(server.seal_batch([1], [2], [b"one"])[0]) == (2, b"one") and server.seal_batch([], [], []) == []
+    # What is too long is refused before any is sealed.
+    left = server.blocks_left(1)
+    with pytest.raises(ValueError, match="longer"):
+        server.seal_batch([1, 1], [2, 2], [b"one", bytes(65_500)])
+    for odd in ({"slots": [1]}, {"addresses": [2]}, {"sessions": [1]}):
+        with pytest.raises(ValueError, match=f"{next(iter(odd))} and data must have the same length, not 1 and 2"):
+            server.seal_batch(**{"slots": [1, 1], "addresses": [2, 2], "data": [b"one", b"two"], **odd})
+    assert server.blocks_left(1) == left
 
 
 def test_long_frames_are_refused_and_not_copied():
@@ -128,7 +148,7 @@ def test_arguments():
     server = Sessions(slots=2)
     with pytest.raises(sealwright.Error, match="no such session"):
         server.admit(2)
-    with pytest.raises(ValueError, match="88 bytes"):
+    with pytest.raises(ValueError, match="the length of material is 3, and it must be 88"):
         server.admit(0, material=bytes(3))
     with pytest.raises(ValueError, match="not a grant"):
         SessionClient(bytes(5))

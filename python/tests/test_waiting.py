@@ -82,7 +82,7 @@ def test_how_many_messages_there_were_is_told_at_once(kind):
         while thread.is_alive():
             count, shown = counts.count, repr(counts)
             # What waited for the end is not told meanwhile
-            told += [(count, "7 messages" in shown)] if thread.is_alive() else []
+            told += [(count, "count 7" in shown)] if thread.is_alive() else []
             time.sleep(0.001)
         thread.join()
         assert counts.count == (8 if kind == "Sealer" else 7)

@@ -8,6 +8,10 @@
  * after a failed call. Several threads may use a key at once, but only one at a time a stream or a reader. A callback must not use
  * or free the stream that calls it: such a call fails with SEALWRIGHT_ERROR_ARGUMENT and frees nothing. Suite names and paths are
  * zero-terminated; a path is any byte string that the system accepts and need not be UTF-8.
+ *
+ * The documentation of each function names its errors. Besides these, every function that can fail may return
+ * SEALWRIGHT_ERROR_ARGUMENT for a pointer that must not be NULL, a length that exceeds all memory, or a suite name that is not UTF-8,
+ * and SEALWRIGHT_ERROR_INTERNAL for a defect of the library.
  */
 
 
@@ -208,7 +212,9 @@ const char *sealwright_last_error(void);
 
 /**
  * Makes a key of a suite: "aes-256-gcm", "aes-128-gcm", "aes-256-ocb", "aes-128-ocb", "serpent-256-gcm" or
- * "serpent-256-ocb". The bytes of the key must be random; they are copied. Free it with sealwright_key_free.
+ * "serpent-256-ocb". The key has 16 bytes for the suites with "128" in their names and 32 for the others. The bytes
+ * must be random; they are copied. Free the key with sealwright_key_free. Returns SEALWRIGHT_ERROR_SUITE for any other
+ * name, and SEALWRIGHT_ERROR_KEY_LENGTH for any other length.
  */
 int sealwright_key_new(const char *suite, const uint8_t *key, size_t key_len, sealwright_key **result);
 
@@ -219,10 +225,12 @@ void sealwright_key_free(sealwright_key *key);
 
 /**
  * Seals `text`: writes the ciphertext and the tag, text_len + SEALWRIGHT_TAG_LEN bytes, to `message`. `message` may be
- * `text`, or overlap it or the nonce; if it overlaps the associated data, the call fails with
- * SEALWRIGHT_ERROR_ARGUMENT. If the text or the associated data is longer than the suite allows, `message` is filled
- * with zeros, unless it is `text`, which is then unchanged. The nonce has SEALWRIGHT_NONCE_LEN bytes and must never be
- * used twice with one key.
+ * `text`, or overlap it or the nonce. The nonce has SEALWRIGHT_NONCE_LEN bytes and must never be used twice with one
+ * key.
+ *
+ * Returns SEALWRIGHT_ERROR_NONCE_LENGTH for a nonce of another length; SEALWRIGHT_ERROR_ARGUMENT if `message` overlaps
+ * the associated data; SEALWRIGHT_ERROR_TOO_LONG if the text or the associated data is longer than the suite allows:
+ * `message` is then filled with zeros, unless it is `text`, which is then unchanged.
  */
 int sealwright_seal(const sealwright_key *key,
                     const uint8_t *nonce,
@@ -235,8 +243,12 @@ int sealwright_seal(const sealwright_key *key,
 
 /**
  * Opens `message`, ciphertext and tag: writes message_len - SEALWRIGHT_TAG_LEN bytes to `text`, which are the text if
- * the message is authentic and zeros otherwise. `text` may be `message`, or overlap it or the nonce; if it overlaps
- * the associated data, the call fails with SEALWRIGHT_ERROR_ARGUMENT.
+ * the message is authentic and zeros otherwise. `text` may be `message`, or overlap it or the nonce.
+ *
+ * Returns SEALWRIGHT_ERROR_NOT_AUTHENTIC if the message, the nonce or the associated data is not what was sealed under
+ * this key, and for a message shorter than SEALWRIGHT_TAG_LEN, for which nothing is written;
+ * SEALWRIGHT_ERROR_NONCE_LENGTH for a nonce of another length; SEALWRIGHT_ERROR_ARGUMENT if `text` overlaps the
+ * associated data.
  */
 int sealwright_open(const sealwright_key *key,
                     const uint8_t *nonce,
@@ -248,17 +260,21 @@ int sealwright_open(const sealwright_key *key,
                     uint8_t *text);
 
 /**
- * Seals each of `messages`, in order, and sets its error. Returns the first error. If two of them have the same nonce,
- * none is sealed, and the error of each is SEALWRIGHT_ERROR_ARGUMENT. If there is no memory for this check, none is
- * sealed either, and the error of each is SEALWRIGHT_ERROR_MEMORY. An output must not overlap what a later message
- * reads, except its nonce.
+ * Seals each of `messages`, in order, and sets its error. An output must not overlap what a later message reads,
+ * except its nonce.
+ *
+ * Returns the first error of a message; each can have those of sealwright_seal. If two messages have the same nonce,
+ * none is sealed, and the error of each, which is also returned, is SEALWRIGHT_ERROR_ARGUMENT. If there is no memory
+ * for this check, none is sealed either, and the error of each is SEALWRIGHT_ERROR_MEMORY.
  */
 int sealwright_seal_batch(const sealwright_key *key, sealwright_message *messages, size_t count);
 
 /**
- * Opens each of `messages`, in order, and sets its error. One that is not authentic does not stop the others. Returns
- * the first error. An output must not overlap what a later message reads, except its nonce. If there is no memory to
- * copy the nonces, none is opened, and the error of each is SEALWRIGHT_ERROR_MEMORY.
+ * Opens each of `messages`, in order, and sets its error. One that is not authentic does not stop the others. An
+ * output must not overlap what a later message reads, except its nonce.
+ *
+ * Returns the first error of a message; each can have those of sealwright_open. If there is no memory to copy the
+ * nonces, none is opened, and the error of each, which is also returned, is SEALWRIGHT_ERROR_MEMORY.
  */
 int sealwright_open_batch(const sealwright_key *key, sealwright_message *messages, size_t count);
 
@@ -267,6 +283,10 @@ int sealwright_open_batch(const sealwright_key *key, sealwright_message *message
  * is not stored. The sealed stream is passed to `write`, which is called with `state`. Only the process that began a
  * stream may continue it: a forked process would seal another text under the same nonces. Free the sealer with
  * sealwright_sealer_free.
+ *
+ * Suites and key lengths are those of sealwright_key_new. Returns SEALWRIGHT_ERROR_SUITE or
+ * SEALWRIGHT_ERROR_KEY_LENGTH for any other, and SEALWRIGHT_ERROR_RANDOM if the operating system has no random bytes.
+ * Nothing is written yet.
  */
 int sealwright_sealer_new(const char *suite,
                           const uint8_t *key,
@@ -278,14 +298,21 @@ int sealwright_sealer_new(const char *suite,
                           sealwright_sealer **result);
 
 /**
- * Seals `len` more bytes. If `write` failed, some of them may have been written, and the stream can be neither
- * continued nor ended.
+ * Seals `len` more bytes.
+ *
+ * Returns SEALWRIGHT_ERROR_IO if `write` failed, and SEALWRIGHT_ERROR_TOO_LONG if the text would be longer than 4 PiB:
+ * a part of the bytes may have been written, and the stream can be neither continued nor ended. Returns
+ * SEALWRIGHT_ERROR_ENDED after one of these errors, after sealwright_sealer_finish, and in a forked process.
  */
 int sealwright_sealer_write(sealwright_sealer *sealer, const uint8_t *text, size_t len);
 
 /**
- * Ends the stream. Without this call, the stream is refused as truncated. If `write` failed, the stream has failed and
- * cannot be ended: begin another. After the end nothing more can be sealed; calling this function again does nothing.
+ * Ends the stream. Without this call, the stream is refused as truncated. After the end nothing more can be sealed;
+ * calling this function again does nothing.
+ *
+ * Returns SEALWRIGHT_ERROR_IO if `write` failed, and SEALWRIGHT_ERROR_TOO_LONG if the text fills 4 PiB: the stream has
+ * then failed and cannot be ended; begin another. Returns SEALWRIGHT_ERROR_ENDED after such an error, also of
+ * sealwright_sealer_write, and in a forked process.
  */
 int sealwright_sealer_finish(sealwright_sealer *sealer);
 
@@ -297,8 +324,13 @@ void sealwright_sealer_free(sealwright_sealer *sealer);
 
 /**
  * Begins to open a sealed stream, which is read from `read`, called with `state`. Reads the header and checks key and
- * context. If `read` failed, an earlier call of it may have taken bytes of the header: repeat this function only from
- * the beginning of the stream. Free the opener with sealwright_opener_free.
+ * context. Free the opener with sealwright_opener_free.
+ *
+ * Suites and key lengths are those of sealwright_key_new. Returns SEALWRIGHT_ERROR_SUITE or
+ * SEALWRIGHT_ERROR_KEY_LENGTH for any other; SEALWRIGHT_ERROR_WRONG_KEY if the header is not that of a stream of this
+ * suite, key and context; SEALWRIGHT_ERROR_NOT_AUTHENTIC if the stream is shorter than a header; SEALWRIGHT_ERROR_IO
+ * if `read` failed: an earlier call of it may have taken bytes of the header, so repeat this function only from the
+ * beginning of the stream.
  */
 int sealwright_opener_new(const char *suite,
                           const uint8_t *key,
@@ -311,7 +343,11 @@ int sealwright_opener_new(const char *suite,
 
 /**
  * Puts between 1 and `len` bytes of authentic text into `text` and their number into `got`. 0 bytes mean the end of
- * the stream, which is then authenticated; before that, it may still turn out to be truncated. `len` must not be 0.
+ * the stream, which is then authenticated; before that, it may still turn out to be truncated. After an error, `got`
+ * is 0.
+ *
+ * Returns SEALWRIGHT_ERROR_NOT_AUTHENTIC if what follows was changed, or is missing, and again at every later call;
+ * SEALWRIGHT_ERROR_IO if `read` failed: the call can be repeated; SEALWRIGHT_ERROR_ARGUMENT if `len` is 0.
  */
 int sealwright_opener_read(sealwright_opener *opener, uint8_t *text, size_t len, size_t *got);
 
@@ -322,18 +358,24 @@ int sealwright_opener_read(sealwright_opener *opener, uint8_t *text, size_t len,
 void sealwright_opener_free(sealwright_opener *opener);
 
 /**
- * Makes a file key from a raw key: 16 or 32 random bytes, depending on the suite. Any other length is
- * SEALWRIGHT_ERROR_KEY_LENGTH.
+ * Makes a file key from a raw key: 16 or 32 random bytes, depending on the suite. Returns SEALWRIGHT_ERROR_KEY_LENGTH
+ * for any other length. Free the key with sealwright_file_key_free.
  */
 int sealwright_file_key_raw(const uint8_t *key, size_t key_len, sealwright_file_key **result);
 
 /**
- * Makes a file key from a passphrase of `len` bytes.
+ * Makes a file key from a passphrase of `len` bytes. Returns SEALWRIGHT_ERROR_ARGUMENT if `len` is 0. Free the key
+ * with sealwright_file_key_free.
  */
 int sealwright_file_key_passphrase(const uint8_t *passphrase, size_t len, sealwright_file_key **result);
 
 /**
- * Reads the raw key in a key file, which nobody but its owner may have permission to read.
+ * Reads the raw key in a key file, which nobody but its owner may have permission to read. Free the key with
+ * sealwright_file_key_free.
+ *
+ * Returns SEALWRIGHT_ERROR_IO if the file cannot be read; SEALWRIGHT_ERROR_KEY_LENGTH if it does not hold 16 or 32
+ * bytes, or as many in hex on one line; SEALWRIGHT_ERROR_OTHER if others may read it, or if it holds a key of another
+ * kind; SEALWRIGHT_ERROR_ARGUMENT if the path is itself a key.
  */
 int sealwright_file_key_read(const char *path, sealwright_file_key **result);
 
@@ -344,8 +386,16 @@ void sealwright_file_key_free(sealwright_file_key *key);
 
 /**
  * Seals the file `from` to the file `to`, on all cores. `to` appears only when it is complete. An existing device or
- * named pipe is written as a stream instead: if the call fails, a part may have been written. `flags` is 0, or
- * SEALWRIGHT_FORCE and SEALWRIGHT_ARMOR combined with |.
+ * named pipe is written as a stream instead: if the call fails, a part may have been written. `flags` is 0,
+ * SEALWRIGHT_FORCE, SEALWRIGHT_ARMOR, or both combined with |.
+ *
+ * Returns SEALWRIGHT_ERROR_IO if a file cannot be read or written; SEALWRIGHT_ERROR_EXISTS if `to` is an existing file
+ * and SEALWRIGHT_FORCE was not given; SEALWRIGHT_ERROR_SUITE for a name that sealwright_key_new does not know;
+ * SEALWRIGHT_ERROR_KEY_LENGTH if a raw key does not have the suite's length; SEALWRIGHT_ERROR_ARGUMENT for other
+ * flags, or if `from` and `to` are one file; SEALWRIGHT_ERROR_TOO_LONG if the text is longer than 4 PiB;
+ * SEALWRIGHT_ERROR_MEMORY if there is no memory for the costs of a passphrase; SEALWRIGHT_ERROR_RANDOM if the
+ * operating system has no random bytes; SEALWRIGHT_ERROR_OTHER otherwise, for example if `from` was written to
+ * meanwhile.
  */
 int sealwright_file_seal(const char *from,
                          const char *to,
@@ -359,6 +409,14 @@ int sealwright_file_seal(const char *from,
  * Opens the sealed file `from` to the file `to`, on all cores. `to` appears only when all of it is authentic. An
  * existing device or named pipe is written as a stream instead: every byte is authenticated before it is written, but
  * until the call returns 0 the text may be incomplete. `flags` is 0 or SEALWRIGHT_FORCE.
+ *
+ * Returns SEALWRIGHT_ERROR_WRONG_KEY if the file does not open with this key, or with this associated data;
+ * SEALWRIGHT_ERROR_NOT_AUTHENTIC if it was changed or cut, or is not a sealed file; SEALWRIGHT_ERROR_UNSUPPORTED for a
+ * kind of file that the library does not read; SEALWRIGHT_ERROR_IO if a file cannot be read or written;
+ * SEALWRIGHT_ERROR_EXISTS if `to` is an existing file and SEALWRIGHT_FORCE was not given; SEALWRIGHT_ERROR_ARGUMENT
+ * for other flags, or if `from` and `to` are one file; SEALWRIGHT_ERROR_MEMORY if there is no memory for the costs of
+ * a passphrase; SEALWRIGHT_ERROR_OTHER otherwise, for example if the file holds a directory, or if trying the
+ * passphrase would take more than 1 GiB, 16 passes or 64 lanes.
  */
 int sealwright_file_open(const char *from,
                          const char *to,
@@ -368,8 +426,10 @@ int sealwright_file_open(const char *from,
                          uint32_t flags);
 
 /**
- * Opens a sealed file: checks the key and authenticates the length. An armored file has no random access: it is
- * SEALWRIGHT_ERROR_UNSUPPORTED.
+ * Opens a sealed file: checks the key and authenticates the length. Free the reader with sealwright_reader_free.
+ *
+ * Returns the errors of sealwright_file_open, except those for flags and for `to`. An armored file has no random
+ * access: it is SEALWRIGHT_ERROR_UNSUPPORTED.
  */
 int sealwright_reader_new(const char *path,
                           const sealwright_file_key *key,
@@ -384,7 +444,10 @@ uint64_t sealwright_reader_size(const sealwright_reader *reader);
 
 /**
  * Reads at most `len` bytes of the text, from byte `at` on, into `buffer` and puts their number into `got`. There are
- * fewer than `len` only at the end of the text. Every byte is authentic.
+ * fewer than `len` only at the end of the text, and after an error. Every byte is authentic.
+ *
+ * Returns SEALWRIGHT_ERROR_NOT_AUTHENTIC if the file was changed or cut at the place that is read, and
+ * SEALWRIGHT_ERROR_IO if it cannot be read.
  */
 int sealwright_reader_read(sealwright_reader *reader, uint64_t at, uint8_t *buffer, size_t len, size_t *got);
 

@@ -11,7 +11,7 @@ use std::{
 };
 
 use sealwright::{KeyLengthError, OpenError, SealError, UnknownSuiteError};
-use sealwright_file::{self as file, Flaw, key::WRONG_LENGTH};
+use sealwright_file::{self as file, key::WRONG_LENGTH};
 use sealwright_stream::StreamError;
 
 /// The result of every function that can fail. Numbers keep their meaning; later versions may add more.
@@ -212,11 +212,8 @@ impl From<StreamError> for Failed {
 impl From<file::Error> for Failed {
     fn from(error: file::Error) -> Failed {
         let number = match &error {
-            // These bytes are read before they are authenticated: the file may be genuine, so that "not authentic"
-            // could be wrong.
-            file::Error::NotAuthentic(
-                flaw @ (Flaw::Version(_) | Flaw::Suite(_) | Flaw::KeySource(_) | Flaw::Content(_) | Flaw::Signed),
-            ) => return Failed::of(Unsupported, flaw),
+            // Without "not authentic": the file may be genuine.
+            file::Error::NotAuthentic(flaw) if flaw.is_unsupported() => return Failed::of(Unsupported, flaw),
             file::Error::Io { .. } => Io,
             file::Error::Armored => Unsupported,
             file::Error::Exists(_) => Exists,

@@ -18,8 +18,8 @@ pub const SEALWRIGHT_ARMOR: u32 = 2;
 #[allow(missing_debug_implementations, reason = "C sees a pointer")]
 pub struct SealwrightFileKey(pub(crate) Key);
 
-/// Makes a file key from a raw key: 16 or 32 random bytes, depending on the suite. Any other length is
-/// SEALWRIGHT_ERROR_KEY_LENGTH.
+/// Makes a file key from a raw key: 16 or 32 random bytes, depending on the suite. Returns SEALWRIGHT_ERROR_KEY_LENGTH
+/// for any other length. Free the key with sealwright_file_key_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_file_key_raw(
     key: *const u8,
@@ -38,7 +38,8 @@ pub unsafe extern "C" fn sealwright_file_key_raw(
     })
 }
 
-/// Makes a file key from a passphrase of `len` bytes.
+/// Makes a file key from a passphrase of `len` bytes. Returns SEALWRIGHT_ERROR_ARGUMENT if `len` is 0. Free the key
+/// with sealwright_file_key_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_file_key_passphrase(
     passphrase: *const u8,
@@ -52,7 +53,12 @@ pub unsafe extern "C" fn sealwright_file_key_passphrase(
     })
 }
 
-/// Reads the raw key in a key file, which nobody but its owner may have permission to read.
+/// Reads the raw key in a key file, which nobody but its owner may have permission to read. Free the key with
+/// sealwright_file_key_free.
+///
+/// Returns SEALWRIGHT_ERROR_IO if the file cannot be read; SEALWRIGHT_ERROR_KEY_LENGTH if it does not hold 16 or 32
+/// bytes, or as many in hex on one line; SEALWRIGHT_ERROR_OTHER if others may read it, or if it holds a key of another
+/// kind; SEALWRIGHT_ERROR_ARGUMENT if the path is itself a key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_file_key_read(path: *const c_char, result: *mut *mut SealwrightFileKey) -> c_int {
     // SAFETY: the header says what the pointers must be.
@@ -70,8 +76,16 @@ pub unsafe extern "C" fn sealwright_file_key_free(key: *mut SealwrightFileKey) {
 }
 
 /// Seals the file `from` to the file `to`, on all cores. `to` appears only when it is complete. An existing device or
-/// named pipe is written as a stream instead: if the call fails, a part may have been written. `flags` is 0, or
-/// SEALWRIGHT_FORCE and SEALWRIGHT_ARMOR combined with |.
+/// named pipe is written as a stream instead: if the call fails, a part may have been written. `flags` is 0,
+/// SEALWRIGHT_FORCE, SEALWRIGHT_ARMOR, or both combined with |.
+///
+/// Returns SEALWRIGHT_ERROR_IO if a file cannot be read or written; SEALWRIGHT_ERROR_EXISTS if `to` is an existing file
+/// and SEALWRIGHT_FORCE was not given; SEALWRIGHT_ERROR_SUITE for a name that sealwright_key_new does not know;
+/// SEALWRIGHT_ERROR_KEY_LENGTH if a raw key does not have the suite's length; SEALWRIGHT_ERROR_ARGUMENT for other
+/// flags, or if `from` and `to` are one file; SEALWRIGHT_ERROR_TOO_LONG if the text is longer than 4 PiB;
+/// SEALWRIGHT_ERROR_MEMORY if there is no memory for the costs of a passphrase; SEALWRIGHT_ERROR_RANDOM if the
+/// operating system has no random bytes; SEALWRIGHT_ERROR_OTHER otherwise, for example if `from` was written to
+/// meanwhile.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_file_seal(
     from: *const c_char,
@@ -100,6 +114,14 @@ pub unsafe extern "C" fn sealwright_file_seal(
 /// Opens the sealed file `from` to the file `to`, on all cores. `to` appears only when all of it is authentic. An
 /// existing device or named pipe is written as a stream instead: every byte is authenticated before it is written, but
 /// until the call returns 0 the text may be incomplete. `flags` is 0 or SEALWRIGHT_FORCE.
+///
+/// Returns SEALWRIGHT_ERROR_WRONG_KEY if the file does not open with this key, or with this associated data;
+/// SEALWRIGHT_ERROR_NOT_AUTHENTIC if it was changed or cut, or is not a sealed file; SEALWRIGHT_ERROR_UNSUPPORTED for a
+/// kind of file that the library does not read; SEALWRIGHT_ERROR_IO if a file cannot be read or written;
+/// SEALWRIGHT_ERROR_EXISTS if `to` is an existing file and SEALWRIGHT_FORCE was not given; SEALWRIGHT_ERROR_ARGUMENT
+/// for other flags, or if `from` and `to` are one file; SEALWRIGHT_ERROR_MEMORY if there is no memory for the costs of
+/// a passphrase; SEALWRIGHT_ERROR_OTHER otherwise, for example if the file holds a directory, or if trying the
+/// passphrase would take more than 1 GiB, 16 passes or 64 lanes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_file_open(
     from: *const c_char,

@@ -44,7 +44,9 @@ pub struct SealwrightMessage {
 }
 
 /// Makes a key of a suite: "aes-256-gcm", "aes-128-gcm", "aes-256-ocb", "aes-128-ocb", "serpent-256-gcm" or
-/// "serpent-256-ocb". The bytes of the key must be random; they are copied. Free it with sealwright_key_free.
+/// "serpent-256-ocb". The key has 16 bytes for the suites with "128" in their names and 32 for the others. The bytes
+/// must be random; they are copied. Free the key with sealwright_key_free. Returns SEALWRIGHT_ERROR_SUITE for any other
+/// name, and SEALWRIGHT_ERROR_KEY_LENGTH for any other length.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_key_new(
     suite: *const c_char,
@@ -68,10 +70,12 @@ pub unsafe extern "C" fn sealwright_key_free(key: *mut SealwrightKey) {
 }
 
 /// Seals `text`: writes the ciphertext and the tag, text_len + SEALWRIGHT_TAG_LEN bytes, to `message`. `message` may be
-/// `text`, or overlap it or the nonce; if it overlaps the associated data, the call fails with
-/// SEALWRIGHT_ERROR_ARGUMENT. If the text or the associated data is longer than the suite allows, `message` is filled
-/// with zeros, unless it is `text`, which is then unchanged. The nonce has SEALWRIGHT_NONCE_LEN bytes and must never be
-/// used twice with one key.
+/// `text`, or overlap it or the nonce. The nonce has SEALWRIGHT_NONCE_LEN bytes and must never be used twice with one
+/// key.
+///
+/// Returns SEALWRIGHT_ERROR_NONCE_LENGTH for a nonce of another length; SEALWRIGHT_ERROR_ARGUMENT if `message` overlaps
+/// the associated data; SEALWRIGHT_ERROR_TOO_LONG if the text or the associated data is longer than the suite allows:
+/// `message` is then filled with zeros, unless it is `text`, which is then unchanged.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_seal(
     key: *const SealwrightKey,
@@ -92,8 +96,12 @@ pub unsafe extern "C" fn sealwright_seal(
 }
 
 /// Opens `message`, ciphertext and tag: writes message_len - SEALWRIGHT_TAG_LEN bytes to `text`, which are the text if
-/// the message is authentic and zeros otherwise. `text` may be `message`, or overlap it or the nonce; if it overlaps
-/// the associated data, the call fails with SEALWRIGHT_ERROR_ARGUMENT.
+/// the message is authentic and zeros otherwise. `text` may be `message`, or overlap it or the nonce.
+///
+/// Returns SEALWRIGHT_ERROR_NOT_AUTHENTIC if the message, the nonce or the associated data is not what was sealed under
+/// this key, and for a message shorter than SEALWRIGHT_TAG_LEN, for which nothing is written;
+/// SEALWRIGHT_ERROR_NONCE_LENGTH for a nonce of another length; SEALWRIGHT_ERROR_ARGUMENT if `text` overlaps the
+/// associated data.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_open(
     key: *const SealwrightKey,
@@ -113,10 +121,12 @@ pub unsafe extern "C" fn sealwright_open(
     })
 }
 
-/// Seals each of `messages`, in order, and sets its error. Returns the first error. If two of them have the same nonce,
-/// none is sealed, and the error of each is SEALWRIGHT_ERROR_ARGUMENT. If there is no memory for this check, none is
-/// sealed either, and the error of each is SEALWRIGHT_ERROR_MEMORY. An output must not overlap what a later message
-/// reads, except its nonce.
+/// Seals each of `messages`, in order, and sets its error. An output must not overlap what a later message reads,
+/// except its nonce.
+///
+/// Returns the first error of a message; each can have those of sealwright_seal. If two messages have the same nonce,
+/// none is sealed, and the error of each, which is also returned, is SEALWRIGHT_ERROR_ARGUMENT. If there is no memory
+/// for this check, none is sealed either, and the error of each is SEALWRIGHT_ERROR_MEMORY.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_seal_batch(
     key: *const SealwrightKey,
@@ -127,9 +137,11 @@ pub unsafe extern "C" fn sealwright_seal_batch(
     unsafe { batch(key, messages, count, seal, true) }
 }
 
-/// Opens each of `messages`, in order, and sets its error. One that is not authentic does not stop the others. Returns
-/// the first error. An output must not overlap what a later message reads, except its nonce. If there is no memory to
-/// copy the nonces, none is opened, and the error of each is SEALWRIGHT_ERROR_MEMORY.
+/// Opens each of `messages`, in order, and sets its error. One that is not authentic does not stop the others. An
+/// output must not overlap what a later message reads, except its nonce.
+///
+/// Returns the first error of a message; each can have those of sealwright_open. If there is no memory to copy the
+/// nonces, none is opened, and the error of each, which is also returned, is SEALWRIGHT_ERROR_MEMORY.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_open_batch(
     key: *const SealwrightKey,

@@ -17,8 +17,10 @@ use crate::{
 #[allow(missing_debug_implementations, reason = "C sees a pointer")]
 pub struct SealwrightReader(SealedReader<Positioned>);
 
-/// Opens a sealed file: checks the key and authenticates the length. An armored file has no random access: it is
-/// SEALWRIGHT_ERROR_UNSUPPORTED.
+/// Opens a sealed file: checks the key and authenticates the length. Free the reader with sealwright_reader_free.
+///
+/// Returns the errors of sealwright_file_open, except those for flags and for `to`. An armored file has no random
+/// access: it is SEALWRIGHT_ERROR_UNSUPPORTED.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_reader_new(
     path: *const c_char,
@@ -44,7 +46,10 @@ pub unsafe extern "C" fn sealwright_reader_size(reader: *const SealwrightReader)
 }
 
 /// Reads at most `len` bytes of the text, from byte `at` on, into `buffer` and puts their number into `got`. There are
-/// fewer than `len` only at the end of the text. Every byte is authentic.
+/// fewer than `len` only at the end of the text, and after an error. Every byte is authentic.
+///
+/// Returns SEALWRIGHT_ERROR_NOT_AUTHENTIC if the file was changed or cut at the place that is read, and
+/// SEALWRIGHT_ERROR_IO if it cannot be read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_reader_read(
     reader: *mut SealwrightReader,

@@ -83,6 +83,10 @@ type OpenerOfCaller = Opener<Caller<unsafe extern "C" fn(*mut c_void, *mut u8, u
 /// is not stored. The sealed stream is passed to `write`, which is called with `state`. Only the process that began a
 /// stream may continue it: a forked process would seal another text under the same nonces. Free the sealer with
 /// sealwright_sealer_free.
+///
+/// Suites and key lengths are those of sealwright_key_new. Returns SEALWRIGHT_ERROR_SUITE or
+/// SEALWRIGHT_ERROR_KEY_LENGTH for any other, and SEALWRIGHT_ERROR_RANDOM if the operating system has no random bytes.
+/// Nothing is written yet.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_sealer_new(
     suite: *const c_char,
@@ -106,8 +110,11 @@ pub unsafe extern "C" fn sealwright_sealer_new(
     })
 }
 
-/// Seals `len` more bytes. If `write` failed, some of them may have been written, and the stream can be neither
-/// continued nor ended.
+/// Seals `len` more bytes.
+///
+/// Returns SEALWRIGHT_ERROR_IO if `write` failed, and SEALWRIGHT_ERROR_TOO_LONG if the text would be longer than 4 PiB:
+/// a part of the bytes may have been written, and the stream can be neither continued nor ended. Returns
+/// SEALWRIGHT_ERROR_ENDED after one of these errors, after sealwright_sealer_finish, and in a forked process.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_sealer_write(sealer: *mut SealwrightSealer, text: *const u8, len: usize) -> c_int {
     // SAFETY: the header says what the pointers must be.
@@ -125,8 +132,12 @@ pub unsafe extern "C" fn sealwright_sealer_write(sealer: *mut SealwrightSealer, 
     })
 }
 
-/// Ends the stream. Without this call, the stream is refused as truncated. If `write` failed, the stream has failed and
-/// cannot be ended: begin another. After the end nothing more can be sealed; calling this function again does nothing.
+/// Ends the stream. Without this call, the stream is refused as truncated. After the end nothing more can be sealed;
+/// calling this function again does nothing.
+///
+/// Returns SEALWRIGHT_ERROR_IO if `write` failed, and SEALWRIGHT_ERROR_TOO_LONG if the text fills 4 PiB: the stream has
+/// then failed and cannot be ended; begin another. Returns SEALWRIGHT_ERROR_ENDED after such an error, also of
+/// sealwright_sealer_write, and in a forked process.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_sealer_finish(sealer: *mut SealwrightSealer) -> c_int {
     // SAFETY: the header says what the pointer must be.
@@ -167,8 +178,13 @@ pub unsafe extern "C" fn sealwright_sealer_free(sealer: *mut SealwrightSealer) {
 }
 
 /// Begins to open a sealed stream, which is read from `read`, called with `state`. Reads the header and checks key and
-/// context. If `read` failed, an earlier call of it may have taken bytes of the header: repeat this function only from
-/// the beginning of the stream. Free the opener with sealwright_opener_free.
+/// context. Free the opener with sealwright_opener_free.
+///
+/// Suites and key lengths are those of sealwright_key_new. Returns SEALWRIGHT_ERROR_SUITE or
+/// SEALWRIGHT_ERROR_KEY_LENGTH for any other; SEALWRIGHT_ERROR_WRONG_KEY if the header is not that of a stream of this
+/// suite, key and context; SEALWRIGHT_ERROR_NOT_AUTHENTIC if the stream is shorter than a header; SEALWRIGHT_ERROR_IO
+/// if `read` failed: an earlier call of it may have taken bytes of the header, so repeat this function only from the
+/// beginning of the stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_opener_new(
     suite: *const c_char,
@@ -196,7 +212,11 @@ pub unsafe extern "C" fn sealwright_opener_new(
 }
 
 /// Puts between 1 and `len` bytes of authentic text into `text` and their number into `got`. 0 bytes mean the end of
-/// the stream, which is then authenticated; before that, it may still turn out to be truncated. `len` must not be 0.
+/// the stream, which is then authenticated; before that, it may still turn out to be truncated. After an error, `got`
+/// is 0.
+///
+/// Returns SEALWRIGHT_ERROR_NOT_AUTHENTIC if what follows was changed, or is missing, and again at every later call;
+/// SEALWRIGHT_ERROR_IO if `read` failed: the call can be repeated; SEALWRIGHT_ERROR_ARGUMENT if `len` is 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_opener_read(
     opener: *mut SealwrightOpener,

@@ -1,8 +1,10 @@
 /* Wrong arguments, and buffers that lie over each other: every call answers, and none touches what it must not. */
+#define _POSIX_C_SOURCE 200809L /* chmod */
 #include <sealwright.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static int wrong;
 
@@ -312,6 +314,8 @@ static void paths(const char *scratch)
     }
 }
 
+#include "named.h"
+
 int main(int count, char **words)
 {
     sealwright_key *key = NULL;
@@ -348,6 +352,7 @@ int main(int count, char **words)
     files();
     no_objects();
     paths(words[1]);
+    named(words[1]);
     printf("%d wrong\n", wrong);
     return wrong != 0;
 }

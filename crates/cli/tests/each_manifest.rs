@@ -125,8 +125,8 @@ fn what_stands_in_for_a_listed_file_is_missing() {
     sandbox.fails("rekey --key-file k --remove-passphrases --each empty", 1, nothing);
     sandbox.fails("open --key-file k --each empty -o out", 1, nothing);
     // A manifest without entries states that nothing is missing.
-    let key = Key::read_file(&sandbox.path("k")).unwrap();
-    let manifest = Output::file(&sandbox.path("empty/.seal-manifest"), OutputOptions::default()).unwrap();
+    let key = Key::read_file(sandbox.path("k")).unwrap();
+    let manifest = Output::file(sandbox.path("empty/.seal-manifest"), OutputOptions::default()).unwrap();
     FileList::default().seal(&Sealing::new(&key), manifest).unwrap();
     sandbox.ok("verify --key-file k --each -q empty");
 }

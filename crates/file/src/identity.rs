@@ -43,9 +43,10 @@ const LONGEST: usize = 1 << 20;
 /// [`Error::KeyFile`] if others than the owner may read it, unless it is sealed, or if it holds no secret key;
 /// [`Error::BadKey`] naming the line; [`Error::KeyAsName`]; those of opening; what `passphrase` says.
 pub fn read_identities<E: From<Error>>(
-    path: &Path,
+    path: impl AsRef<Path>,
     passphrase: impl FnOnce() -> Result<Key, E>,
 ) -> Result<Vec<Key>, E> {
+    let path = path.as_ref();
     let place = place_of(path)?;
     let mut once = Some(passphrase);
     let mut passphrase = || match once.take() {
@@ -92,9 +93,10 @@ pub fn read_identities<E: From<Error>>(
 /// [`Error::BadKey`]; [`Error::KeyAsName`]; those of opening; what `passphrase` says.
 #[cfg(feature = "signatures")]
 pub fn read_signing_key<E: From<Error>>(
-    path: &Path,
+    path: impl AsRef<Path>,
     passphrase: impl FnMut() -> Result<Key, E>,
 ) -> Result<SigningKey, E> {
+    let path = path.as_ref();
     let place = place_of(path)?;
     let text = read_secret(path, &place, passphrase)?;
     let mut keys = lines(&text, &place, |line| line.parse::<SigningKey>())?;
@@ -118,7 +120,8 @@ pub fn read_signing_key<E: From<Error>>(
 /// # Errors
 /// [`Error::BadKey`] naming the line; [`Error::KeyFile`] if there is none; [`Error::KeyAsName`]; reading errors.
 #[cfg(feature = "signatures")]
-pub fn read_verifying_keys(path: &Path) -> Result<Vec<VerifyingKey>, Error> {
+pub fn read_verifying_keys(path: impl AsRef<Path>) -> Result<Vec<VerifyingKey>, Error> {
+    let path = path.as_ref();
     let place = place_of(path)?;
     let (text, _) = read(path, &place)?;
     let keys = lines(&text, &place, str::parse)?;
@@ -162,7 +165,8 @@ fn read_secret<E: From<Error>>(
 ///
 /// # Errors
 /// [`Error::BadKey`] naming the line; [`Error::KeyFile`] if there is none; [`Error::KeyAsName`]; reading errors.
-pub fn read_recipients(path: &Path) -> Result<Vec<PublicKey>, Error> {
+pub fn read_recipients(path: impl AsRef<Path>) -> Result<Vec<PublicKey>, Error> {
+    let path = path.as_ref();
     let place = place_of(path)?;
     let (text, _) = read(path, &place)?;
     let keys = lines(&text, &place, str::parse)?;
@@ -287,7 +291,7 @@ mod tests {
         let publics = |keys: &[Key]| keys.iter().map(|key| key.public_key().unwrap()).collect::<Vec<_>>();
         let text = format!("# one\n\n  {}\r\n#two\n{}", *one.to_text(), *two.to_text());
         let both = [one.public_key(), two.public_key()];
-        assert_eq!(publics(&read_identities(&files.write(&text, 0o600), nobody).unwrap()), both);
+        assert_eq!(publics(&read_identities(files.write(&text, 0o600), nobody).unwrap()), both);
         for armor in [false, true] {
             let path = files.write(sealed_as(text.as_bytes(), armor), 0o644);
             assert_eq!(publics(&read_identities(&path, passphrase).unwrap()), both, "others may read what is sealed");
@@ -295,21 +299,21 @@ mod tests {
             assert!(matches!(other, Err(Error::WrongKey("passphrase"))));
         }
         for raw in [&[7; 32][..], b"07070707070707070707070707070707\n"] {
-            let keys = read_identities(&files.write(raw, 0o600), nobody).unwrap();
+            let keys = read_identities(files.write(raw, 0o600), nobody).unwrap();
             assert_eq!((keys.len(), keys[0].kind(), keys[0].public_key()), (1, "a raw key", None));
         }
         let ssh: PublicKey = SSH_PUB.parse().unwrap();
-        assert_eq!(publics(&read_identities(&files.write(SSH, 0o600), nobody).unwrap()), std::slice::from_ref(&ssh));
-        assert_eq!(publics(&read_identities(&files.write(sealed(SSH), 0o600), passphrase).unwrap()), [ssh]);
-        assert_eq!(read_identities(&files.write(SSH_ENCRYPTED, 0o600), passphrase).unwrap().len(), 1);
-        let twice = read_identities(&files.write(sealed(SSH_ENCRYPTED), 0o600), passphrase);
+        assert_eq!(publics(&read_identities(files.write(SSH, 0o600), nobody).unwrap()), std::slice::from_ref(&ssh));
+        assert_eq!(publics(&read_identities(files.write(sealed(SSH), 0o600), passphrase).unwrap()), [ssh]);
+        assert_eq!(read_identities(files.write(SSH_ENCRYPTED, 0o600), passphrase).unwrap().len(), 1);
+        let twice = read_identities(files.write(sealed(SSH_ENCRYPTED), 0o600), passphrase);
         assert_eq!(why(twice), "it takes two passphrases");
-        assert!(why(read_identities(&files.write(PEM, 0o600), nobody)).contains("in PEM"));
+        assert!(why(read_identities(files.write(PEM, 0o600), nobody)).contains("in PEM"));
         // 16 bytes that begin like an SSH public key are treated as one, also inside a sealed file, although any 16
         // bytes could be a raw key.
         let public = b"\tssh-ed25519 AAA";
-        let within = read_identities(&files.write(sealed(public), 0o600), passphrase);
-        assert_eq!(why(within), why(read_identities(&files.write(public, 0o600), nobody)));
+        let within = read_identities(files.write(sealed(public), 0o600), passphrase);
+        assert_eq!(why(within), why(read_identities(files.write(public, 0o600), nobody)));
     }
 
     #[test]
@@ -317,7 +321,7 @@ mod tests {
         let files = Files::new();
         let secret = SecretKey::generate().unwrap();
         for loose in [0o640, 0o604, 0o620] {
-            assert_eq!(why(read_identities(&files.write(&*secret.to_text(), loose), nobody)), LOOSE);
+            assert_eq!(why(read_identities(files.write(&*secret.to_text(), loose), nobody)), LOOSE);
         }
         for empty in ["", "\n \n", "# nothing\n"] {
             let path = files.write(empty, 0o600);
@@ -342,16 +346,16 @@ mod tests {
         let files = Files::new();
         let keys = [0, 1].map(|_| SecretKey::generate().unwrap().public_key());
         let text = format!("# Alice\n{}\n# Bob\n{}\n{SSH_PUB}", keys[0], keys[1]);
-        let read = read_recipients(&files.write(&text, 0o644)).unwrap();
+        let read = read_recipients(files.write(&text, 0o644)).unwrap();
         assert!(read[..2] == keys && read.len() == 3 && read[2] == SSH_PUB.parse().unwrap());
         let signers = [0, 1].map(|_| SigningKey::generate().unwrap());
         let text: String = signers.iter().map(|key| format!("{}\n", key.verifying_key())).collect();
         let ids: Vec<_> =
-            read_verifying_keys(&files.write(&text, 0o644)).unwrap().iter().map(VerifyingKey::id).collect();
+            read_verifying_keys(files.write(&text, 0o644)).unwrap().iter().map(VerifyingKey::id).collect();
         assert_eq!(ids, signers.each_ref().map(|key| key.verifying_key().id()));
         // A file with a signing key contains no other key.
         let id = |text: &[u8], mode| {
-            read_signing_key(&files.write(text, mode), passphrase).map(|key| key.verifying_key().id())
+            read_signing_key(files.write(text, mode), passphrase).map(|key| key.verifying_key().id())
         };
         let text = signers[0].to_text();
         for form in [sealed_as(text.as_bytes(), false), sealed_as(text.as_bytes(), true)] {
@@ -373,8 +377,8 @@ mod tests {
             let line = format!("{}\n", *key.to_text());
             [line.as_bytes(), &vec![b'#'; len - line.len()]].concat()
         };
-        assert_eq!(read_identities(&files.write(text(LONGEST), 0o600), nobody).unwrap().len(), 1);
-        assert_eq!(why(read_identities(&files.write(text(LONGEST + 1), 0o600), nobody)), "it is longer than 1 MiB");
+        assert_eq!(read_identities(files.write(text(LONGEST), 0o600), nobody).unwrap().len(), 1);
+        assert_eq!(why(read_identities(files.write(text(LONGEST + 1), 0o600), nobody)), "it is longer than 1 MiB");
         // A pipe has neither a length nor meaningful permissions.
         let read = |len| {
             let (from, mut to) = std::io::pipe().unwrap();

@@ -28,7 +28,7 @@ use crate::{
 ///
 /// let stream = Input::reader(std::io::empty(), "a pipe");
 /// assert_eq!((stream.name(), stream.len()), ("a pipe", None)); // of unknown length
-/// let error = Input::open("no such file".as_ref()).unwrap_err();
+/// let error = Input::open("no such file").unwrap_err();
 /// assert!(error.to_string().starts_with("cannot open no such file"));
 /// ```
 pub struct Input {
@@ -54,8 +54,9 @@ impl Input {
     /// The file at `path`; devices and named pipes are read as streams.
     ///
     /// # Errors
-    /// When it cannot be opened, or is a directory.
-    pub fn open(path: &Path) -> Result<Input, Error> {
+    /// [`Error::Io`] when it cannot be opened, or is a directory.
+    pub fn open(path: impl AsRef<Path>) -> Result<Input, Error> {
+        let path = path.as_ref();
         let name = path.display().to_string();
         let file = File::open(path).map_err(Error::io("open", name.clone()))?;
         Input::file(file, name)
@@ -64,17 +65,18 @@ impl Input {
     /// Standard input; a redirected file is read by position if it is at its start.
     ///
     /// # Errors
-    /// When it is closed or a directory.
+    /// [`Error::Io`] when it is closed or a directory.
     pub fn stdin() -> Result<Input, Error> {
         let open = not_closed(io::stdin()).and_then(|()| io::stdin().as_fd().try_clone_to_owned());
-        Input::file(File::from(open.map_err(Error::io("read", "standard input"))?), "standard input".into())
+        Input::file(File::from(open.map_err(Error::io("read", "standard input"))?), "standard input")
     }
 
     /// An open file; `name` is what errors call it.
     ///
     /// # Errors
-    /// When its metadata cannot be read, or it is a directory.
-    pub fn file(mut file: File, name: String) -> Result<Input, Error> {
+    /// [`Error::Io`] when its metadata cannot be read, or it is a directory.
+    pub fn file(mut file: File, name: impl Into<String>) -> Result<Input, Error> {
+        let name = name.into();
         let meta = file.metadata().map_err(Error::io("read", name.clone()))?;
         if meta.is_dir() {
             return Err(Error::Io { doing: "read", place: name, source: io::ErrorKind::IsADirectory.into() });
@@ -256,8 +258,9 @@ impl Positioned {
     /// The file at `path`.
     ///
     /// # Errors
-    /// When it cannot be opened.
-    pub fn open(path: &Path) -> Result<Positioned, Error> {
+    /// [`Error::Io`] when it cannot be opened.
+    pub fn open(path: impl AsRef<Path>) -> Result<Positioned, Error> {
+        let path = path.as_ref();
         let open = File::open(path).map(|file| Positioned { file, at: 0 });
         open.map_err(Error::io("open", path.display().to_string()))
     }

@@ -132,8 +132,13 @@ impl<'a> Opening<'a> {
     /// text is written before this returns an error about the signature.
     ///
     /// # Errors
-    /// [`Error::WrongKey`], [`Error::NotAuthentic`] and any other; an output file then does not appear, an existing one
-    /// stays as it was.
+    /// [`Error::WrongKey`], [`Error::NoneOpens`], [`Error::KeyKind`] and [`Error::OtherKeyLength`] if no key opens the
+    /// file; [`Error::WrongContext`] for other associated data than was sealed with; [`Error::TooCostly`] and
+    /// [`Error::NoMemory`] for a passphrase; [`Error::NotAuthentic`] if it is damaged or of an unknown kind
+    /// ([`Flaw::is_unsupported`]); [`Error::NotSigned`] and [`Error::OtherSigner`] if it is not signed as it must be;
+    /// [`Error::IsATree`] and [`Error::IsAList`] if it holds more than one file; [`Error::Io`], [`Error::SameFile`] and
+    /// [`Error::Exists`] for input and output; [`Error::Changed`] if a signed `input` was written to meanwhile;
+    /// [`Error::Interrupted`]. An output file then does not appear, an existing one stays as it was.
     pub fn open(&self, mut input: Input, output: Output) -> Result<Summary, Error> {
         // Checked first: if the input is not a sealed file either, this is the more useful error.
         output.differs_from(input.identity())?;

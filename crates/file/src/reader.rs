@@ -55,8 +55,7 @@ impl<R: Read + Seek> SealedReader<R> {
     /// Reads the header, checks the key, and proves the length.
     ///
     /// # Errors
-    /// [`Error::WrongKey`], [`Error::NotAuthentic`], and whatever `inner` says; [`Error::IsATree`] and
-    /// [`Error::IsAList`] for what is not one file, as [`Opening::open`] has it.
+    /// Those of [`SealedReader::of_any_content`]; [`Error::IsATree`] and [`Error::IsAList`] for what is not one file.
     pub fn new(inner: R, opening: &Opening<'_>) -> Result<Self, Error> {
         let reader = SealedReader::of_any_content(inner, opening)?;
         reader.preamble.layout.content.is_one_file()?;
@@ -67,7 +66,12 @@ impl<R: Read + Seek> SealedReader<R> {
     /// manifest.
     ///
     /// # Errors
-    /// Those of [`SealedReader::new`], except [`Error::IsATree`] and [`Error::IsAList`].
+    /// [`Error::WrongKey`], [`Error::NoneOpens`], [`Error::KeyKind`] and [`Error::OtherKeyLength`] if no key opens the
+    /// file; [`Error::WrongContext`] for other associated data than was sealed with; [`Error::TooCostly`] and
+    /// [`Error::NoMemory`] for a passphrase; [`Error::NotAuthentic`] if header or end are damaged or of an unknown kind
+    /// ([`Flaw::is_unsupported`]), or if the file has another [commitment](Opening::commitment); [`Error::Armored`];
+    /// [`Error::SignedPart`] if signers were given, because a signature covers the whole file; [`Error::Io`] when
+    /// `inner` cannot be read.
     pub fn of_any_content(mut inner: R, opening: &Opening<'_>) -> Result<Self, Error> {
         let read = || Error::io("read", "the input");
         inner.seek(SeekFrom::Start(0)).map_err(read())?;

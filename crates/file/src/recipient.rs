@@ -22,7 +22,7 @@ use crate::{key::PublicKey, slots::mark};
 /// Opening::new(&Key::pair(alice)).verify(Input::bytes(sealed.take(), "sealed"))?; // with one of the two
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Recipient {
     /// Whoever has this raw key or passphrase.

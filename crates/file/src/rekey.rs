@@ -56,7 +56,8 @@ use crate::{
 /// assert_eq!((done.added, done.removed, done.slots), (1, 1, 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Rekeying<'a> {
     /// Keys of which one opens the file.
     pub keys: &'a [Key],
@@ -86,7 +87,7 @@ pub struct Rekeying<'a> {
 /// ];
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Removal {
     /// The slot of a public key.
@@ -104,10 +105,10 @@ pub enum Removal {
 /// use sealwright_file::Rekeyed;
 ///
 /// fn tell(done: &Rekeyed) -> String {
-///     format!("{} keys added, {} removed, {} left", done.added, done.removed, done.slots)
+///     format!("keys: {} added, {} removed, {} left", done.added, done.removed, done.slots)
 /// }
 /// let done = Rekeyed { added: 1, removed: 0, slots: 3, other_names: 0, owners: None };
-/// assert_eq!(tell(&done), "1 keys added, 0 removed, 3 left");
+/// assert_eq!(tell(&done), "keys: 1 added, 0 removed, 3 left");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rekeyed {
@@ -176,7 +177,8 @@ impl<'a> Rekeying<'a> {
     /// such slot, [`Error::ARecipient`] if a public or raw key is to be added that opens it already, [`Error::NoSlots`]
     /// if none would be left; [`Error::Replaced`] if another file has its name meanwhile; those of opening, reading and
     /// writing. The file is then as it was.
-    pub fn run(&self, path: &Path) -> Result<Rekeyed, Error> {
+    pub fn run(&self, path: impl AsRef<Path>) -> Result<Rekeyed, Error> {
+        let path = path.as_ref();
         let failed = |error| Error::io("open", path.display().to_string())(error);
         let real = fs::canonicalize(path).map_err(failed)?;
         self.change(path, &real, || regular(CWD, &real).map_err(|error| failed(error.into())), None)

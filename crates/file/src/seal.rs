@@ -178,7 +178,12 @@ impl<'a> Sealing<'a> {
     /// itself.
     ///
     /// # Errors
-    /// Any [`Error`] but those of opening; an output file then does not appear, an existing one stays as it was.
+    /// [`Error::Io`] when `input` cannot be read or `output` not written; [`Error::SameFile`] and
+    /// [`Error::EndlessOutput`] for outputs that cannot be used; [`Error::Exists`] for one that appeared meanwhile;
+    /// [`Error::Changed`] if `input` was written to meanwhile; [`Error::TooLong`]; [`Error::KeyLength`] if a raw key is not
+    /// of the suite, and [`Error::KeyKind`] for the secret key of a pair; [`Error::Costs`] and [`Error::NoMemory`] for a
+    /// passphrase; [`Error::NoSlots`] and [`Error::TooManySlots`] for recipients; [`Error::Random`];
+    /// [`Error::Interrupted`]. An output file then does not appear, an existing one stays as it was.
     pub fn seal(&self, input: Input, output: Output) -> Result<Summary, Error> {
         output.differs_from(input.identity())?;
         output.has_an_end()?;

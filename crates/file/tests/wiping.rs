@@ -33,9 +33,25 @@ fn nothing_is_left_of_what_was_dropped() {
     drop(text);
     assert_eq!(in_memory(&inverted), 0, "of a text in memory");
 
+    clones();
     tree();
     #[cfg(feature = "public-keys")]
     keys();
+}
+
+/// A key and its clone, which share the secret until the last of them is dropped.
+fn clones() {
+    use sealwright_file::{Key, key::KeyForm};
+
+    let key = Key::generate(sealwright::Suite::Aes256Gcm).unwrap();
+    let bytes = key.to_form(KeyForm::Raw).unwrap();
+    let inverted: [u8; WANTED] = std::array::from_fn(|i| !bytes[i]);
+    drop(bytes);
+    let clone = key.clone();
+    drop(key);
+    assert!(in_memory(&inverted) > 0, "the clone has it");
+    drop(clone);
+    assert_eq!(in_memory(&inverted), 0, "of a key and its clone");
 }
 
 /// Files that are sealed together and written in batches, some with others and one that does not fit into the batch.

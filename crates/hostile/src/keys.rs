@@ -79,7 +79,7 @@ fn identities(bytes: &[u8], key: fn() -> Key) -> Result<Vec<Option<PublicKey>>, 
         asked += 1;
         Ok::<_, Error>(key())
     };
-    let keys = read_identities(&file_with(bytes), passphrase);
+    let keys = read_identities(file_with(bytes), passphrase);
     Ok(keys?.iter().map(Key::public_key).collect())
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn locked_keys(bytes: &[u8]) {
         let (within, plain) = (identities(&file, raw), identities(bytes, raw));
         assert_eq!(within.ok(), plain.ok());
         let signing = |bytes: &[u8]| {
-            let key = read_signing_key(&file_with(bytes), || Ok::<_, Error>(raw()));
+            let key = read_signing_key(file_with(bytes), || Ok::<_, Error>(raw()));
             key.ok().map(|key| key.verifying_key().to_bytes())
         };
         assert_eq!(signing(&file), signing(bytes));

@@ -32,7 +32,7 @@ struct Genuine {
 
 fn ssh(key: &[u8]) -> Key {
     let none = || Err::<Key, Error>(Error::EmptyPassphrase);
-    read_identities(&file_with(key), none).unwrap().remove(0)
+    read_identities(file_with(key), none).unwrap().remove(0)
 }
 
 fn raw() -> Key {
@@ -96,16 +96,10 @@ impl Genuine {
         let folder = folder();
         let path = folder.path().join("file");
         fs::write(&path, file).unwrap();
-        let rekeying = Rekeying {
-            keys: slice::from_ref(key),
-            add: &[Recipient::Key(Key::raw(vec![9; 32]))],
-            remove: if remove { &[Removal::Passphrases] } else { &[] },
-            costs: COSTS,
-            ceiling: CEILING,
-            sync: false,
-            work: work(),
-        };
-        let done = rekeying.run(&path);
+        let add = [Recipient::Key(Key::raw(vec![9; 32]))];
+        let gone: &[Removal] = if remove { &[Removal::Passphrases] } else { &[] };
+        let rekeying = Rekeying::new(slice::from_ref(key)).adding(&add).removing(gone).costs(COSTS);
+        let done = rekeying.ceiling(CEILING).sync(false).work(work()).run(&path);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "something is left behind");
         let now = fs::read(&path).unwrap();
         assert_eq!(done.is_ok(), file.starts_with(self.header()), "{}", key.kind());

@@ -65,11 +65,15 @@ pub enum StreamError {
 }
 
 impl From<StreamError> for io::Error {
-    /// Streams that are not authentic are [`io::ErrorKind::InvalidData`]; `downcast` gives the [`StreamError`] back.
+    /// A stream that ends early is [`io::ErrorKind::UnexpectedEof`]; one that is otherwise not authentic, or is of
+    /// another key or context, is [`io::ErrorKind::InvalidData`]; a key of the wrong length is
+    /// [`io::ErrorKind::InvalidInput`]; a text that is too long is [`io::ErrorKind::FileTooLarge`]; the others are
+    /// [`io::ErrorKind::Other`]. `downcast` gives the [`StreamError`] back.
     fn from(error: StreamError) -> io::Error {
         let kind = match &error {
             StreamError::Truncated { .. } => io::ErrorKind::UnexpectedEof,
             StreamError::WrongKey | StreamError::Chunk { .. } => io::ErrorKind::InvalidData,
+            StreamError::KeyLength { .. } => io::ErrorKind::InvalidInput,
             StreamError::TooLong => io::ErrorKind::FileTooLarge,
             _ => io::ErrorKind::Other,
         };
@@ -81,12 +85,14 @@ impl From<StreamError> for io::Error {
 mod tests {
     use std::io::{Error, ErrorKind};
 
-    use super::StreamError;
+    use super::{StreamError, Suite};
 
     #[test]
     fn errors_have_the_kinds_that_readers_expect() {
         let chunk = StreamError::Chunk { index: 3, offset: 7, last: false };
+        let length = StreamError::KeyLength { suite: Suite::ALL[0], wanted: 16, given: 5 };
         for (error, kind) in [
+            (length, ErrorKind::InvalidInput),
             (StreamError::Truncated { offset: 1 }, ErrorKind::UnexpectedEof),
             (StreamError::WrongKey, ErrorKind::InvalidData),
             (chunk, ErrorKind::InvalidData),

@@ -64,7 +64,7 @@ def _matches(fs: Any, pattern: str, recursive: bool) -> list[tuple[str, str]]:
 def move(fs: Any, sources: list[str], goals: list[str], recursive: bool, maxdepth: Optional[int]) -> None:
     """Moves each of `sources` to its goal. A source is removed only when it is complete at its goal, and no folder is replaced."""
     if len(sources) != len(goals):
-        raise ValueError(f"{len(sources)} names cannot be moved to {len(goals)}")
+        raise ValueError(f"as many goals as sources are needed, not {len(goals)} for {len(sources)}")
     store, sources = behind(fs, sources)
     goals = behind(fs, goals)[1]
     if len(set(goals)) < len(goals):

@@ -22,18 +22,23 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from difflib import get_close_matches
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
+from ._options import explained, refuse_unknown
 from ._sealed import copy_whole
 from ._sealwright import WrongKey
 from ._spread import IN_FLIGHT, Manifest, Report, spread, why, without_secrets
 from ._store import begin, behind, files_below
 from .filesystem import SealedFileSystem
 from .sweeps import Sweep, sweep
+
+if TYPE_CHECKING:
+    from ._sealwright import Buffer, _AnyKey, _Costs, _Recipients
+
+    _Key = Union[_AnyKey, Callable[[], _AnyKey], None]
 
 __all__ = ["Report", "Sweep", "open_store", "rekey_store", "seal_store", "sweep"]
 
@@ -69,7 +74,27 @@ class _Task:
     sealing: Optional[dict[str, Any]] = field(repr=False)
 
 
-def seal_store(source: str, target: str, *, executor: Executor, **options: Any) -> Report:
+_SEALING = ("key", "recipients", "suite", "costs", "associated_data")
+_RUNNING = ("store_options", "manifest", "progress", "in_flight")
+
+
+@explained()
+def seal_store(
+    source: str,
+    target: str,
+    *,
+    executor: Executor,
+    key: _Key = None,
+    recipients: _Recipients | Callable[[], _Recipients] | None = None,
+    suite: str | None = None,
+    costs: _Costs | None = None,
+    associated_data: Buffer | None = None,
+    source_options: dict[str, Any] | None = None,
+    target_options: dict[str, Any] | None = None,
+    manifest: str | os.PathLike[str] | None = None,
+    progress: Callable[[Report], None] | None = None,
+    in_flight: int = IN_FLIGHT,
+) -> Report:
     """Seals every file below the URL `source` to the URL `target`, under its name with `.seal` appended.
 
     `key` or `recipients`, `suite`, `costs` and `associated_data` are those of `sealwright.seal`. Keys must be bytes and recipients
@@ -86,20 +111,49 @@ def seal_store(source: str, target: str, *, executor: Executor, **options: Any) 
     part, `.` or `..`, which objects of a store can have, or with `::`, which chains URLs. A link counts as the file that it leads to; a
     link to a folder is listed in the report.
     """
-    places, keys = _split("seal_store", options, _PLACES, _SEALING)
+    keys = _given(key=key, recipients=recipients, suite=suite, costs=costs, associated_data=associated_data)
     _check("seal_store", keys, "key", "recipients")
-    return _run(source, target, executor, None, keys, **places)
+    places = (source_options, target_options, manifest, progress, in_flight)
+    return _run(source, target, executor, None, keys, *places)
 
 
-def open_store(source: str, target: str, *, executor: Executor, **options: Any) -> Report:
+@explained()
+def open_store(
+    source: str,
+    target: str,
+    *,
+    executor: Executor,
+    key: _Key = None,
+    associated_data: Buffer | None = None,
+    max_memory_kib: int | None = None,
+    source_options: dict[str, Any] | None = None,
+    target_options: dict[str, Any] | None = None,
+    manifest: str | os.PathLike[str] | None = None,
+    progress: Callable[[Report], None] | None = None,
+    in_flight: int = IN_FLIGHT,
+) -> Report:
     """Opens every file below `source` whose name ends in `.seal`, to `target` without that ending. Arguments are those of `seal_store`,
     except that those for sealed files are `key`, `associated_data` and `max_memory_kib`, as in `sealwright.open`."""
-    places, keys = _split("open_store", options, _PLACES, ("key", *_OPENING))
+    keys = _given(key=key, associated_data=associated_data, max_memory_kib=max_memory_kib)
     _check("open_store", keys, "key")
-    return _run(source, target, executor, keys, None, **places)
+    places = (source_options, target_options, manifest, progress, in_flight)
+    return _run(source, target, executor, keys, None, *places)
 
 
-def rekey_store(store: str, *, executor: Executor, key: Any, new: dict[str, Any], **options: Any) -> Report:
+@explained("in new", _SEALING)
+def rekey_store(
+    store: str,
+    *,
+    executor: Executor,
+    key: _Key,
+    new: dict[str, Any],
+    associated_data: Buffer | None = None,
+    max_memory_kib: int | None = None,
+    store_options: dict[str, Any] | None = None,
+    manifest: str | os.PathLike[str] | None = None,
+    progress: Callable[[Report], None] | None = None,
+    in_flight: int = IN_FLIGHT,
+) -> Report:
     """Seals again, in place, every file below `store` whose name ends in `.seal` and that `key` opens, with the arguments `new`, such as
     `{"key": other}`. Suite and associated data stay the same, unless `new` gives others. Anyone with a copy of an old file and the old
     key can still open that copy.
@@ -113,36 +167,17 @@ def rekey_store(store: str, *, executor: Executor, key: Any, new: dict[str, Any]
     Other arguments are `associated_data` and `max_memory_kib`, which open the files, and those of `seal_store` that do not concern sealed
     files, with `store_options` for fsspec.
     """
-    places, keys = _split("rekey_store", options, ("store_options", *_OURS), _OPENING, "in new")
     # A file that the new key opens is only read.
-    _split("rekey_store: new", new, (), (*_SEALING, "max_memory_kib"), "beside new")
+    refuse_unknown("rekey_store: new", new, (*_SEALING, "max_memory_kib"), "beside new", _RUNNING)
     _check("rekey_store", {"key": key}, "key")
     _check("rekey_store: new", new, "key", "recipients")
-    own = places.pop("store_options", None)
-    return _run(store, store, executor, {"key": key, **keys}, dict(new), source_options=own, target_options=own, **places)
+    keys = _given(key=key, associated_data=associated_data, max_memory_kib=max_memory_kib)
+    return _run(store, store, executor, keys, dict(new), store_options, store_options, manifest, progress, in_flight)
 
 
-_OURS = ("manifest", "progress", "in_flight")
-_PLACES = ("source_options", "target_options", *_OURS)
-_SEALING = ("key", "recipients", "suite", "costs", "associated_data")
-_OPENING = ("associated_data", "max_memory_kib")
-
-
-def _split(
-    call: str, options: dict[str, Any], ours: tuple[str, ...], keys: tuple[str, ...], elsewhere: str = ""
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Separates the arguments of the run from those for sealed files. Others may belong `elsewhere`."""
-    for name in options:
-        if name not in ours and name not in keys:
-            near = get_close_matches(name, ours + keys, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(ours + keys)}"
-            if elsewhere and name in (*_SEALING, *_OPENING, *_OURS, "store_options"):
-                hint = f"pass it {elsewhere}"
-            raise TypeError(f"{call} takes no {name!r} (hint: {hint})")
-    return (
-        {name: value for name, value in options.items() if name in ours},
-        {name: value for name, value in options.items() if name not in ours},
-    )
+def _given(**keys: Any) -> dict[str, Any]:
+    """The arguments for sealed files, without those that were not given."""
+    return {name: value for name, value in keys.items() if value is not None}
 
 
 def _check(call: str, keys: dict[str, Any], *names: str) -> None:
@@ -170,12 +205,11 @@ def _run(
     executor: Executor,
     opening: Optional[dict[str, Any]],
     sealing: Optional[dict[str, Any]],
-    *,
-    source_options: Optional[dict[str, Any]] = None,
-    target_options: Optional[dict[str, Any]] = None,
-    manifest: Optional[str | os.PathLike[str]] = None,
-    progress: Optional[Callable[[Report], None]] = None,
-    in_flight: int = IN_FLIGHT,
+    source_options: Optional[dict[str, Any]],
+    target_options: Optional[dict[str, Any]],
+    manifest: Optional[str | os.PathLike[str]],
+    progress: Optional[Callable[[Report], None]],
+    in_flight: int,
 ) -> Report:
     from_fs, from_path = _place(source, source_options)
     to_fs, to_path = _place(target, target_options)

@@ -159,6 +159,7 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
 
     @property
     def fsid(self) -> str:
+        """The identifier of the store below, with `seal_` in front."""
         return f"seal_{self.fs.fsid}"
 
     def open(
@@ -196,24 +197,29 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         return Sealed(below, mode, self._writing, autocommit, put)
 
     def info(self, path: str, **kwargs: Any) -> dict[str, Any]:
+        """Like fsspec's. `size` is that of the text, or None if unknown; `sealed_size` is that of the sealed file."""
         (found,) = self._with_text_sizes([self.fs.info(self._below(path), **kwargs)], strict=True)
         return found
 
     def ls(self, path: str, detail: bool = True, **kwargs: Any) -> list[Any]:
+        """Like fsspec's, with the sizes of `info`."""
         found = self.fs.ls(self._below(path), detail=detail, **kwargs)
         return self._with_text_sizes(found) if detail else list(found)
 
     def find(self, path: str, maxdepth: int | None = None, withdirs: bool = False, detail: bool = False, **kwargs: Any) -> Any:
+        """Like fsspec's, with the sizes of `info`."""
         found = self.fs.find(self._below(path), maxdepth=maxdepth, withdirs=withdirs, detail=detail, **kwargs)
         return self._named(found) if detail else found
 
     def glob(self, path: str, maxdepth: int | None = None, **kwargs: Any) -> Any:
+        """Like fsspec's, with the sizes of `info`."""
         # A trailing slash asks for folders.
         below = self._below(path) + ("/" if str(path).endswith("/") else "")
         found = self.fs.glob(below, maxdepth=maxdepth, **kwargs)
         return self._named(found) if kwargs.get("detail") else found
 
     def walk(self, path: str, *args: Any, **kwargs: Any) -> Iterator[Any]:
+        """Like fsspec's, with the sizes of `info`."""
         for root, folders, files in self.fs.walk(self._below(path), *args, **kwargs):
             yield root, folders, self._named(files) if kwargs.get("detail") else files
 
@@ -268,30 +274,38 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
     # Names and directories are those of the underlying filesystem.
 
     def exists(self, path: str, **kwargs: Any) -> bool:
+        """Whether the store below has a file or directory of this name."""
         return bool(self.fs.exists(self._below(path), **kwargs))
 
     def lexists(self, path: str, **kwargs: Any) -> bool:
+        """The same, also for a link that leads nowhere."""
         return bool(self.fs.lexists(self._below(path), **kwargs))
 
     def isfile(self, path: str) -> bool:
+        """Whether the store below has a file of this name, sealed or not."""
         return bool(self.fs.isfile(self._below(path)))
 
     def isdir(self, path: str) -> bool:
+        """Whether the store below has a directory of this name."""
         return bool(self.fs.isdir(self._below(path)))
 
     def mkdir(self, path: str, create_parents: bool = True, **kwargs: Any) -> None:
+        """Creates a directory in the store below."""
         self.fs.mkdir(self._below(path), create_parents=create_parents, **kwargs)
 
     def makedirs(self, path: str, exist_ok: bool = False) -> None:
+        """Creates a directory in the store below, and those above it."""
         self.fs.makedirs(self._below(path), exist_ok=exist_ok)
 
     def rmdir(self, path: str) -> None:
+        """Removes an empty directory of the store below."""
         self.fs.rmdir(self._below(path))
 
     def _rm(self, path: str) -> None:
         self.fs.rm_file(self._below(path))
 
     def rm(self, path: Any, recursive: bool = False, maxdepth: int | None = None) -> None:
+        """Like fsspec's, in the store below. An existing name is never taken as a pattern."""
         paths: list[str] = []
         for each in path if isinstance(path, (list, tuple, set)) else [path]:
             below = self._below(each)
@@ -363,6 +377,7 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         return ranges(lambda path: self.open(path, "rb", **kwargs), paths, starts, ends, on_error)
 
     def invalidate_cache(self, path: str | None = None) -> None:
+        """Like fsspec's, also for the store below."""
         super().invalidate_cache(path)
         self.fs.invalidate_cache(None if path is None else self._below(path))
 
@@ -371,7 +386,9 @@ class SealedFileSystem(ChainedFileSystem):  # type: ignore[misc]
         self.fs.cp_file(self._below(path1), self._below(path2), **kwargs)
 
     def created(self, path: str) -> Any:
+        """When the sealed file was created, as the store below says."""
         return self.fs.created(self._below(path))
 
     def modified(self, path: str) -> Any:
+        """When the sealed file was last written, as the store below says."""
         return self.fs.modified(self._below(path))

@@ -71,8 +71,8 @@ pub(crate) fn run(args: &FileSignArgs) -> Result<Exit, CommandError> {
             let (identity, mode) = (input.identity(), input.mode().unwrap_or(0o600) & 0o666);
             let signature = sign_file(&key, input, &args.comment, &Work::default())?;
             let output = match output_of(args, path) {
-                Some(output) if args.output.is_some() => Output::file(&output, options)?,
-                Some(output) => Output::derived(&output, options)?,
+                Some(output) if args.output.is_some() => Output::file(output, options)?,
+                Some(output) => Output::derived(output, options)?,
                 None => Output::stdout()?,
             };
             output.differs_from(identity)?;

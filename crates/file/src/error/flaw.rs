@@ -80,6 +80,20 @@ pub enum Flaw {
 }
 
 impl Flaw {
+    /// Whether the file is of a kind that this build does not read: its version, suite, key source or content is
+    /// unknown, or it is signed. These bytes are read before anything is authenticated: either the file is genuine, and
+    /// another build or a newer version may open it, or they were changed.
+    ///
+    /// ```
+    /// use sealwright_file::Flaw;
+    ///
+    /// assert!(Flaw::Version(200).is_unsupported());
+    /// assert!(!Flaw::Magic.is_unsupported());
+    /// ```
+    pub fn is_unsupported(&self) -> bool {
+        matches!(self, Flaw::Version(_) | Flaw::Suite(_) | Flaw::KeySource(_) | Flaw::Content(_) | Flaw::Signed)
+    }
+
     /// What is wrong with a stream that begins at `start` in the file; `None` if the stream is not what is wrong.
     pub(crate) fn of(error: &StreamError, start: u64) -> Option<Flaw> {
         match *error {

@@ -1,5 +1,6 @@
 //! What can go wrong with files: where, with which exit code, and what may help.
 
+mod convert;
 mod flaw;
 mod hint;
 
@@ -10,7 +11,6 @@ use std::{
 
 pub use flaw::Flaw;
 use sealwright::Suite;
-use sealwright_stream::StreamError;
 
 use crate::{
     costs::{Ceiling, Costs},
@@ -249,21 +249,6 @@ pub enum Error {
     Interrupted,
 }
 
-impl From<StreamError> for Error {
-    fn from(error: StreamError) -> Error {
-        match error {
-            StreamError::KeyLength { suite, wanted, given } => Error::KeyLength { suite, wanted, given },
-            StreamError::Random(error) => Error::Random(error),
-            StreamError::TooLong => Error::TooLong,
-            StreamError::WrongKey => Error::WrongKey("key"),
-            other => match Flaw::of(&other, 0) {
-                Some(flaw) => Error::NotAuthentic(flaw),
-                None => Error::Io { doing: "seal", place: INPUT.into(), source: other.into() },
-            },
-        }
-    }
-}
-
 impl Error {
     /// The exit code of its class: 1 failed, 2 usage, 3 not authentic, 4 wrong key or passphrase, 130 interrupted.
     pub fn exit_code(&self) -> u8 {
@@ -369,15 +354,3 @@ pub(crate) const IS_SECRET: &str = "it is the secret key of a pair";
 pub(crate) const IS_SIGNING: &str = "it is a signing key";
 /// The same for a private key for SSH.
 pub(crate) const IS_SSH: &str = "it is a private key for SSH";
-
-impl From<Error> for io::Error {
-    fn from(error: Error) -> Self {
-        let kind = match &error {
-            Error::Io { source, .. } => source.kind(),
-            Error::NotAuthentic(_) => io::ErrorKind::InvalidData,
-            // Not `ErrorKind::Interrupted`, because callers would try again.
-            _ => io::ErrorKind::Other,
-        };
-        io::Error::new(kind, error)
-    }
-}

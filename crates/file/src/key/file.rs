@@ -54,7 +54,8 @@ impl Key {
     /// # Errors
     /// [`Error::KeyFile`] if others than the owner may read it (a regular file only) or if it holds no key;
     /// [`Error::KeyAsName`]; reading errors.
-    pub fn read_file(path: &Path) -> Result<Key, Error> {
+    pub fn read_file(path: impl AsRef<Path>) -> Result<Key, Error> {
+        let path = path.as_ref();
         let place = place_of(path)?;
         let file = File::open(path).map_err(Error::io("open", place.clone()))?;
         let meta = file.metadata().map_err(Error::io("read", place.clone()))?;
@@ -92,7 +93,7 @@ impl Key {
     ///
     /// # Errors
     /// [`Error::Exists`]; [`Error::KeyKind`] for a passphrase; writing errors, after which no file is left.
-    pub fn write_file(&self, path: &Path, form: KeyForm) -> Result<(), Error> {
+    pub fn write_file(&self, path: impl AsRef<Path>, form: KeyForm) -> Result<(), Error> {
         write_new(path, &*self.to_form(form)?)
     }
 
@@ -101,7 +102,7 @@ impl Key {
     /// # Errors
     /// [`Error::KeyKind`] for a passphrase.
     pub fn to_form(&self, form: KeyForm) -> Result<Zeroizing<Vec<u8>>, Error> {
-        let KeyMaterial::Raw(key) = &self.secret else {
+        let KeyMaterial::Raw(key) = &self.inner.secret else {
             return Err(Error::KeyKind { wanted: "a raw key", given: self.kind() });
         };
         Ok(match form {
@@ -131,7 +132,8 @@ impl Key {
 ///
 /// # Errors
 /// [`Error::Exists`]; writing errors, after which no file is left.
-pub fn write_new(path: &Path, text: impl AsRef<[u8]>) -> Result<(), Error> {
+pub fn write_new(path: impl AsRef<Path>, text: impl AsRef<[u8]>) -> Result<(), Error> {
+    let path = path.as_ref();
     let place = path.display().to_string();
     let mut file = match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => return Err(Error::Exists(path.into())),

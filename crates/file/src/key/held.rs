@@ -18,9 +18,9 @@ impl Key {
     /// # Ok::<(), sealwright_file::Error>(())
     /// ```
     pub fn is_in(&self, text: &[u8]) -> bool {
-        match &self.secret {
+        match &self.inner.secret {
             KeyMaterial::Raw(key) => Key::read_from(text, "").is_ok_and(
-                |held| matches!(&held.secret, KeyMaterial::Raw(held) if bool::from(held.as_slice().ct_eq(key))),
+                |held| matches!(&held.inner.secret, KeyMaterial::Raw(held) if bool::from(held.as_slice().ct_eq(key))),
             ),
             KeyMaterial::Passphrase(_) => false,
             #[cfg(feature = "public-keys")]

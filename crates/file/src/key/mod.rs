@@ -16,7 +16,7 @@ pub(crate) mod text;
 
 use std::{
     fmt,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 pub use as_name::is_key;
@@ -45,7 +45,8 @@ use crate::{
 /// What opens files, and seals them: a raw key, a passphrase, or the secret key of a pair.
 ///
 /// A passphrase is stretched once for all the files that one `Key` seals, and once for each salt among the files that
-/// it opens: every file still gets its own key, from its own salt. Debug shows no secret; memory is wiped on drop.
+/// it opens: every file still gets its own key, from its own salt. A clone shares the secret and what was stretched.
+/// Debug shows no secret; memory is wiped when the last clone is dropped.
 ///
 /// ```
 /// use sealwright_file::{Key, SecretKey};
@@ -57,12 +58,18 @@ use crate::{
 /// assert!(Key::passphrase("").is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[derive(Clone)]
 pub struct Key {
+    inner: Arc<Inner>,
+}
+
+/// What a key shares with its clones.
+struct Inner {
     secret: KeyMaterial,
     /// Keys already derived from the passphrase, each for its salt and costs.
     stretched: Mutex<Vec<Stretched>>,
     /// Held while a key is being derived.
-    stretching: Box<OfProcess<Mutex<()>>>,
+    stretching: OfProcess<Mutex<()>>,
 }
 
 enum KeyMaterial {
@@ -124,7 +131,7 @@ impl Key {
     #[cfg(feature = "ssh")]
     pub(crate) fn ssh<E: From<Error>>(text: &[u8], passphrase: impl FnOnce() -> Result<Key, E>) -> Result<Key, E> {
         let ask = || -> Result<Secret, E> {
-            match &passphrase()?.secret {
+            match &passphrase()?.inner.secret {
                 KeyMaterial::Passphrase(passphrase) => Ok(passphrase.clone()),
                 _ => Err(Error::KeyKind { wanted: "a passphrase", given: "another key" }.into()),
             }
@@ -133,18 +140,18 @@ impl Key {
     }
 
     fn of(secret: KeyMaterial) -> Key {
-        Key { secret, stretched: Mutex::default(), stretching: Box::default() }
+        Key { inner: Arc::new(Inner { secret, stretched: Mutex::default(), stretching: OfProcess::default() }) }
     }
 
     /// Whether this is a passphrase.
     pub fn is_passphrase(&self) -> bool {
-        matches!(self.secret, KeyMaterial::Passphrase(_))
+        matches!(self.inner.secret, KeyMaterial::Passphrase(_))
     }
 
     /// The public key, if this is the secret key of a pair.
     #[cfg(feature = "public-keys")]
     pub fn public_key(&self) -> Option<PublicKey> {
-        match &self.secret {
+        match &self.inner.secret {
             KeyMaterial::Pair(secret) => Some(secret.public_key()),
             #[cfg(feature = "ssh")]
             KeyMaterial::Ssh(secret) => Some(secret.public().clone().into()),
@@ -155,7 +162,7 @@ impl Key {
     /// The 32-byte seed of the secret key of a pair, if it is one, for protocols with their own X-Wing implementation.
     #[cfg(feature = "public-keys")]
     pub fn pair_seed(&self) -> Option<zeroize::Zeroizing<[u8; 32]>> {
-        match &self.secret {
+        match &self.inner.secret {
             KeyMaterial::Pair(secret) => Some(secret.to_seed()),
             _ => None,
         }
@@ -163,7 +170,7 @@ impl Key {
 
     /// Its kind, as messages name it.
     pub fn kind(&self) -> &'static str {
-        match self.secret {
+        match self.inner.secret {
             KeyMaterial::Raw(_) => "a raw key",
             KeyMaterial::Passphrase(_) => "a passphrase",
             #[cfg(feature = "public-keys")]
@@ -175,7 +182,7 @@ impl Key {
 
     /// The key source for the preamble of a new file, and the input key of its body.
     pub(crate) fn for_sealing(&self, suite: Suite, costs: Costs) -> Result<(KeySource, Secret), Error> {
-        match &self.secret {
+        match &self.inner.secret {
             KeyMaterial::Raw(key) if key.len() == suite.key_len() => Ok((KeySource::Raw, key.clone())),
             KeyMaterial::Raw(key) => Err(Error::KeyLength { suite, wanted: suite.key_len(), given: key.len() }),
             KeyMaterial::Passphrase(passphrase) => {
@@ -189,7 +196,7 @@ impl Key {
 
     /// The input key of a body whose preamble has `source`. Costs above `ceiling` are refused before any work is done.
     pub(crate) fn input_key(&self, suite: Suite, source: &KeySource, ceiling: Ceiling) -> Result<Secret, Error> {
-        match (&self.secret, source) {
+        match (&self.inner.secret, source) {
             (KeyMaterial::Raw(key), KeySource::Raw) if key.len() == suite.key_len() => Ok(key.clone()),
             (KeyMaterial::Raw(key), KeySource::Raw) => {
                 Err(Error::OtherKeyLength { suite, wanted: suite.key_len(), given: key.len() })
@@ -203,7 +210,7 @@ impl Key {
 
     /// A new slot for this key: its kind, and its slot key.
     pub(crate) fn for_slot(&self, costs: Costs) -> Result<(SlotKind, Secret), Error> {
-        match &self.secret {
+        match &self.inner.secret {
             KeyMaterial::Raw(key) if matches!(key.len(), 16 | 32) => Ok((SlotKind::Raw, slot_key(key))),
             KeyMaterial::Raw(key) => Err(Error::KeyLength { suite: Suite::Aes256Gcm, wanted: 32, given: key.len() }),
             KeyMaterial::Passphrase(passphrase) => {
@@ -217,7 +224,7 @@ impl Key {
 
     /// The slot key of a slot of `kind`; `None` if that is for another kind of key.
     pub(crate) fn slot_key(&self, kind: &SlotKind, ceiling: Ceiling) -> Result<Option<Secret>, Error> {
-        match (&self.secret, kind) {
+        match (&self.inner.secret, kind) {
             (KeyMaterial::Raw(key), SlotKind::Raw) => Ok(Some(slot_key(key))),
             (KeyMaterial::Passphrase(passphrase), SlotKind::Passphrase { costs, salt }) => {
                 self.stretch(passphrase, *costs, salt, SLOT_KEY, ceiling).map(Some)
@@ -269,12 +276,12 @@ impl Key {
         fits: impl Fn(&Stretched) -> bool,
         new: impl FnOnce() -> Result<Stretched, Error>,
     ) -> Result<Stretched, Error> {
-        let kept = || self.stretched.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = || self.inner.stretched.lock().unwrap_or_else(PoisonError::into_inner);
         let known = || kept().iter().find(|known| fits(known)).cloned();
         if let Some(known) = known() {
             return Ok(known);
         }
-        let _turn = self.stretching.get().lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = self.inner.stretching.get().lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = known() {
             return Ok(known);
         }

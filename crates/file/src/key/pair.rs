@@ -98,7 +98,7 @@ impl SecretKey {
     ///
     /// # Errors
     /// [`Error::Exists`]; writing errors, after which no file is left.
-    pub fn write_file(&self, path: &Path) -> Result<(), Error> {
+    pub fn write_file(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         write_new(path, self.to_identity().as_bytes())
     }
 

@@ -93,7 +93,7 @@ fn a_passphrase_is_stretched_once() {
         (KeySource::Passphrase { salt, .. }, _) => salt,
         other => panic!("{other:?}"),
     };
-    let kept = || key.stretched.lock().unwrap().len();
+    let kept = || key.inner.stretched.lock().unwrap().len();
     let first = salt(CHEAP, suite);
     assert_eq!((salt(CHEAP, suite), kept()), (first, 1), "the same for the next file");
     assert!(salt(OTHER, suite) != first && salt(CHEAP, Suite::Aes128Gcm) != first, "other costs, another length");
@@ -109,9 +109,20 @@ fn a_passphrase_is_stretched_once() {
 }
 
 #[test]
+fn clones_share_what_was_stretched() {
+    let key = passphrase();
+    let (kind, slot_key) = key.clone().for_slot(CHEAP).unwrap();
+    assert_eq!(key.inner.stretched.lock().unwrap().len(), 1);
+    let again = key.clone();
+    drop(key);
+    assert_eq!(again.slot_key(&kind, Ceiling::default()).unwrap(), Some(slot_key));
+    assert_eq!((again.inner.stretched.lock().unwrap().len(), Arc::strong_count(&again.inner)), (1, 1));
+}
+
+#[test]
 fn the_oldest_makes_room() {
     let key = passphrase();
-    let salts = || key.stretched.lock().unwrap().iter().map(|kept| kept.salt[0]).collect::<Vec<_>>();
+    let salts = || key.inner.stretched.lock().unwrap().iter().map(|kept| kept.salt[0]).collect::<Vec<_>>();
     for n in 0..18 {
         let source = KeySource::Passphrase { costs: CHEAP, salt: [n; 16] };
         key.input_key(Suite::Aes256Gcm, &source, Ceiling::default()).unwrap();

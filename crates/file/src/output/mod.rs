@@ -79,7 +79,8 @@ impl Output {
     ///
     /// # Errors
     /// Those of [`Output::check`]; a device that cannot be opened.
-    pub fn file(path: &Path, options: OutputOptions) -> Result<Output, Error> {
+    pub fn file(path: impl AsRef<Path>, options: OutputOptions) -> Result<Output, Error> {
+        let path = path.as_ref();
         let name = path.display().to_string();
         let to = match Output::check(path, options)? {
             // The file may have been removed since the check.
@@ -102,7 +103,8 @@ impl Output {
     /// # Errors
     /// [`Error::Exists`] and [`Error::BlockDevice`] without `force`; [`Error::BadOutput`] for a name that no file can
     /// have; a directory.
-    pub fn check(path: &Path, options: OutputOptions) -> Result<bool, Error> {
+    pub fn check(path: impl AsRef<Path>, options: OutputOptions) -> Result<bool, Error> {
+        let path = path.as_ref();
         let failed = |doing, source| Err(Error::Io { doing, place: path.display().to_string(), source });
         match fs::metadata(path) {
             Ok(meta) if meta.is_dir() => failed("write", io::ErrorKind::IsADirectory.into()),
@@ -135,7 +137,8 @@ impl Output {
     ///
     /// # Errors
     /// Those of [`Output::check_derived`].
-    pub fn derived(path: &Path, options: OutputOptions) -> Result<Output, Error> {
+    pub fn derived(path: impl AsRef<Path>, options: OutputOptions) -> Result<Output, Error> {
+        let path = path.as_ref();
         Output::check_derived(path, options)?;
         let name = path.display().to_string();
         Ok(Output {
@@ -152,7 +155,8 @@ impl Output {
     /// # Errors
     /// [`Error::Exists`] without `force`, whatever exists; with it [`Error::BadOutput`] for what is not a regular file;
     /// a directory.
-    pub fn check_derived(path: &Path, options: OutputOptions) -> Result<(), Error> {
+    pub fn check_derived(path: impl AsRef<Path>, options: OutputOptions) -> Result<(), Error> {
+        let path = path.as_ref();
         let failed = |doing, source| Err(Error::Io { doing, place: path.display().to_string(), source });
         match fs::symlink_metadata(path) {
             Ok(meta) if meta.is_dir() => failed("write", io::ErrorKind::IsADirectory.into()),

@@ -61,8 +61,8 @@ pub struct Packed {
 /// # Errors
 /// What the system says; [`Error::BadOutput`] for a directory without a name; [`Error::TooManyEntries`];
 /// [`Error::LongPath`]; [`Error::LongName`].
-pub fn pack(path: &Path) -> Result<Packed, Error> {
-    pack_within(path, None, LONGEST, MOST)
+pub fn pack(path: impl AsRef<Path>) -> Result<Packed, Error> {
+    pack_within(path.as_ref(), None, LONGEST, MOST)
 }
 
 /// The same without the file that `output` replaces, if that lies in the directory.
@@ -80,8 +80,8 @@ pub fn pack(path: &Path) -> Result<Packed, Error> {
 ///
 /// # Errors
 /// As [`pack`].
-pub fn pack_without(path: &Path, output: &Output) -> Result<Packed, Error> {
-    pack_within(path, output.identity(), LONGEST, MOST)
+pub fn pack_without(path: impl AsRef<Path>, output: &Output) -> Result<Packed, Error> {
+    pack_within(path.as_ref(), output.identity(), LONGEST, MOST)
 }
 
 /// The same with another file to leave out and with other limits of the manifest, in bytes and entries.

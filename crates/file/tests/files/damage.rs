@@ -23,7 +23,7 @@ fn refused(sealed: &[u8], text: &[u8], what: &str) -> Vec<Error> {
         errors.push(opening.open(input(), Output::writer(out.clone(), "o")).expect_err(what));
         let out = out.take();
         assert!(text.starts_with(&out), "{what}: unauthentic bytes came out");
-        errors.push(opening.open(input(), Output::file(&dir.path("o"), place()).unwrap()).expect_err(what));
+        errors.push(opening.open(input(), Output::file(dir.path("o"), place()).unwrap()).expect_err(what));
         assert_eq!(dir.names(), ["s"], "{what}: something was left");
     }
     let mut all = Vec::new();

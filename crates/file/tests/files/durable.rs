@@ -28,7 +28,7 @@ fn an_input_is_kept_while_no_durable_output_exists() {
     for output in [
         Output::file(Path::new("/dev/null"), synced).unwrap(),
         Output::writer(std::io::sink(), "sink"),
-        Output::file(&dir.path("unsynced"), place()).unwrap(),
+        Output::file(dir.path("unsynced"), place()).unwrap(),
     ] {
         let done = Sealing::new(&key).seal(input(), output).unwrap();
         assert!(!done.durable);
@@ -71,7 +71,7 @@ fn a_file_may_lose_another_name_meanwhile() {
             }
         };
         let work = At::work(1 << 20, 1, remove(if stream { one.clone() } else { two.clone() }));
-        let output = Output::file(&dir.path(name), OutputOptions::default()).unwrap();
+        let output = Output::file(dir.path(name), OutputOptions::default()).unwrap();
         Sealing::new(&key256()).pad(stream).work(work).seal(Input::open(&plain).unwrap(), output).unwrap()
     };
     sealed("a", true);
@@ -136,7 +136,7 @@ fn keep_own_child() {
     symlink("d", dir.join("link")).unwrap();
     fs::write(dir.join("d/x"), "from before").unwrap();
     let seal = |path, text: &'static [u8]| {
-        let output = Output::derived(&dir.join(path), OutputOptions { force: true, ..place() }).unwrap();
+        let output = Output::derived(dir.join(path), OutputOptions { force: true, ..place() }).unwrap();
         Sealing::new(&key256()).seal(Input::bytes(text, "text"), output)
     };
     sealwright_file::output::keep_own();

@@ -125,7 +125,7 @@ fn bad_padding_gives_nothing_of_the_last_block() {
     assert!(matches!(done, Err(Error::Enc(EncError::BadPadding))), "{done:?}");
     assert_eq!(out.len(), 262_144);
     let dir = Dir::new();
-    let output = Output::file(&dir.path("out"), place()).unwrap();
+    let output = Output::file(dir.path("out"), place()).unwrap();
     assert!(enc.run(Direction::Decrypt, Input::bytes(encrypted, "e"), output).is_err());
     assert!(dir.names().is_empty());
 }

@@ -119,7 +119,7 @@ fn full_disk_child() {
             let path = dir.join(name);
             if stream { Input::reader(File::open(path).unwrap(), name) } else { Input::open(&path).unwrap() }
         };
-        let output = || Output::file(&outdir.join("out"), place()).unwrap();
+        let output = || Output::file(outdir.join("out"), place()).unwrap();
         let errors = [
             Sealing::new(&key).work(work(2)).seal(input("plain"), output()).unwrap_err(),
             Opening::new(&key).work(work(2)).open(input("sealed"), output()).unwrap_err(),
@@ -153,7 +153,7 @@ fn a_failing_input_leaves_nothing() {
     let dir = Dir::new();
     let key = key256();
     for given in [0, 5, 1 << 20, 5 << 20] {
-        let output = Output::file(&dir.path("out"), place()).unwrap();
+        let output = Output::file(dir.path("out"), place()).unwrap();
         let error = Sealing::new(&key).seal(Input::reader(Failing(given), "tape"), output).unwrap_err();
         assert_eq!((error.to_string().as_str(), error.exit_code()), ("cannot read tape: the cable is out", 1));
         assert!(dir.names().is_empty());

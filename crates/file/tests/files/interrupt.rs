@@ -33,7 +33,7 @@ fn every_way_leaves_nothing() {
                 let output = if to_stream {
                     Output::writer(out.clone(), "memory")
                 } else {
-                    Output::file(&dir.path("out"), place()).unwrap()
+                    Output::file(dir.path("out"), place()).unwrap()
                 };
                 let done = if opening {
                     Opening::new(&key).work(work).open(input, output)
@@ -92,7 +92,7 @@ fn abandon_child() {
     wake.send(()).unwrap();
     assert!(matches!(job.join().unwrap(), Err(Error::Interrupted)));
     let key = key256();
-    let late = Sealing::new(&key).seal(Input::bytes(b"text", "t"), Output::file(&dir.join("late"), place()).unwrap());
+    let late = Sealing::new(&key).seal(Input::bytes(b"text", "t"), Output::file(dir.join("late"), place()).unwrap());
     assert!(matches!(late, Err(Error::Interrupted)));
     assert_eq!(drafts(), 0);
 }

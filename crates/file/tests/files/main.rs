@@ -18,5 +18,4 @@ mod roundtrip;
 #[cfg(feature = "signatures")]
 mod signed;
 mod support;
-#[cfg(feature = "signatures")]
 mod trees;

@@ -92,10 +92,10 @@ fn modes() {
     open_file(&Opening::new(&key), &sealed, &dir.path("private")).unwrap();
     assert_eq!(mode(&dir.path("private")), 0o600);
     let keep = OutputOptions { preserve: true, ..place() };
-    Opening::new(&key).open(Input::open(&sealed).unwrap(), Output::file(&dir.path("kept"), keep).unwrap()).unwrap();
+    Opening::new(&key).open(Input::open(&sealed).unwrap(), Output::file(dir.path("kept"), keep).unwrap()).unwrap();
     assert_eq!(mode(&dir.path("kept")), 0o755, "without the set-user-id bit");
     Sealing::new(&key)
-        .seal(Input::bytes(b"text", "stream"), Output::file(&dir.path("stream"), place()).unwrap())
+        .seal(Input::bytes(b"text", "stream"), Output::file(dir.path("stream"), place()).unwrap())
         .unwrap();
     assert_eq!(mode(&dir.path("stream")), 0o600);
 }
@@ -109,7 +109,7 @@ fn input_and_output_the_same_file() {
     let key = key256();
     for name in ["plain", "hard", "soft"] {
         let force = OutputOptions { force: true, ..place() };
-        let output = || Output::file(&dir.path(name), force).unwrap();
+        let output = || Output::file(dir.path(name), force).unwrap();
         let errors = [
             Sealing::new(&key).seal(Input::open(&plain).unwrap(), output()).unwrap_err(),
             Opening::new(&key).open(Input::open(&plain).unwrap(), output()).unwrap_err(),
@@ -133,12 +133,12 @@ fn derived_names_are_not_written_through() {
     fs::create_dir(dir.path("directory")).unwrap();
     let force = OutputOptions { force: true, ..place() };
     for name in ["link", "dangling", "null"] {
-        assert!(matches!(Output::derived(&dir.path(name), place()), Err(Error::Exists(_))), "{name}");
-        assert!(matches!(Output::derived(&dir.path(name), force), Err(Error::BadOutput { .. })), "{name}");
+        assert!(matches!(Output::derived(dir.path(name), place()), Err(Error::Exists(_))), "{name}");
+        assert!(matches!(Output::derived(dir.path(name), force), Err(Error::BadOutput { .. })), "{name}");
     }
     for place in [place(), force] {
-        assert!(matches!(Output::derived(&dir.path("directory"), place), Err(Error::Io { .. })));
-        assert!(matches!(Output::derived(&dir.path("plain/x"), place), Err(Error::Io { doing: "create", .. })));
+        assert!(matches!(Output::derived(dir.path("directory"), place), Err(Error::Io { .. })));
+        assert!(matches!(Output::derived(dir.path("plain/x"), place), Err(Error::Io { doing: "create", .. })));
     }
     assert!(matches!(Output::derived(&target, place()), Err(Error::Exists(_))));
     let key = key256();
@@ -157,7 +157,7 @@ fn a_symbolic_link_is_written_through() {
     symlink("target", dir.path("link")).unwrap();
     let key = key256();
     let force = OutputOptions { force: true, ..place() };
-    Sealing::new(&key).seal(Input::open(&plain).unwrap(), Output::file(&dir.path("link"), force).unwrap()).unwrap();
+    Sealing::new(&key).seal(Input::open(&plain).unwrap(), Output::file(dir.path("link"), force).unwrap()).unwrap();
     assert!(fs::symlink_metadata(dir.path("link")).unwrap().is_symlink());
     assert_eq!(opened_by(&Opening::new(&key), &fs::read(&target).unwrap()).0, b"text");
 }
@@ -216,7 +216,7 @@ fn a_changing_input_is_refused() {
                 }
             });
             let output = if to_file {
-                Output::file(&dir.path("out"), place()).unwrap()
+                Output::file(dir.path("out"), place()).unwrap()
             } else {
                 Output::writer(std::io::sink(), "sink")
             };

@@ -1,8 +1,9 @@
 //! Preambles that are invalid in version 1.
 
-use std::io::Cursor;
+use std::{cell::RefCell, io::Cursor};
 
-use proptest::prelude::*;
+use proptest::{prelude::*, test_runner::TestRunner};
+use sealwright::Suite;
 use sealwright_file::{Content, Costs, Error, Flaw, Input, KeySource, Opening, Preamble, inspect};
 
 use crate::support::*;
@@ -68,8 +69,7 @@ fn line_ends_turned_are_noticed() {
 fn impossible_costs() {
     let preamble = |memory_kib, passes, lanes| {
         let source = KeySource::Passphrase { costs: Costs { memory_kib, passes, lanes }, salt: [1; 16] };
-        let mut bytes =
-            Preamble { suite: sealwright::Suite::Aes256Gcm, layout: Content::Bytes.into(), source }.to_bytes();
+        let mut bytes = Preamble { suite: Suite::Aes256Gcm, layout: Content::Bytes.into(), source }.to_bytes();
         bytes.extend([0; 56 + 16]);
         bytes
     };
@@ -78,18 +78,64 @@ fn impossible_costs() {
     }
 }
 
-proptest! {
-    /// Parsing arbitrary bytes never panics, and what is parsed is encoded to the same bytes.
-    #[test]
-    fn parsing_is_total_and_canonical(tail in prop::collection::vec(any::<u8>(), 0..64), source in 0u8..3, suite in 0u8..7,
-                                      length in prop::sample::select(vec![0u32, 28, 1, 4096, u32::MAX])) {
-        let mut bytes = vec![0x89, b'S', b'E', b'A', b'L', 13, 10, 26, 1, suite, source, 0];
-        bytes.extend(length.to_be_bytes());
-        bytes.extend(tail);
+/// Argon2id's parameters, mostly possible ones.
+fn costs() -> impl Strategy<Value = Vec<u8>> {
+    (8u32..99, 0u32..9, 1u32..3)
+        .prop_map(|(memory_kib, passes, lanes)| [memory_kib, passes, lanes].map(u32::to_be_bytes).concat())
+}
+
+/// A slot: its type, its length, and random content of mostly the length that the type has.
+fn slot() -> impl Strategy<Value = Vec<u8>> {
+    let content = |len| prop::collection::vec(any::<u8>(), len);
+    let kinds = prop_oneof![
+        4 => (Just(1), content(0..1)),
+        4 => (Just(2), (costs(), content(16..17)).prop_map(|(costs, salt)| [costs, salt].concat())),
+        2 => (Just(3), content(1136..1137)),
+        4 => (Just(4), content(48..49)),
+        2 => (Just(5), content(16 + 256..16 + 1025)),
+        4 => (6u8.., content(0..64)),
+        1 => (any::<u8>(), content(0..64)),
+    ];
+    (kinds, content(104..105)).prop_map(|((kind, parameters), wrapped)| {
+        let len = (parameters.len() + wrapped.len()) as u16;
+        [&[kind, 0][..], &len.to_be_bytes(), &parameters, &wrapped].concat()
+    })
+}
+
+/// A preamble that is valid in most cases, and bytes after it.
+fn preamble() -> impl Strategy<Value = Vec<u8>> {
+    let ids: Vec<u8> = Suite::ALL.iter().map(|suite| suite.id()).collect();
+    let suites = prop_oneof![9 => prop::sample::select(ids), 1 => any::<u8>()];
+    let random = |len| prop::collection::vec(any::<u8>(), len);
+    let slots = (prop::collection::vec(slot(), 1..5), random(32..33));
+    let sources = prop_oneof![
+        (Just(0u8), Just(Vec::new())),
+        (Just(1), (costs(), random(16..17)).prop_map(|(costs, salt)| [costs, salt].concat())),
+        (Just(2), slots.prop_map(|(slots, mac)| [slots.concat(), mac].concat())),
+    ];
+    let lengths =
+        prop_oneof![9 => Just(None), 1 => prop::sample::select(vec![0u32, 1, 28, 4096, u32::MAX]).prop_map(Some)];
+    let layouts = prop::sample::select(vec![0u8, 0, 0, 1, 2, 3]);
+    (suites, sources, layouts, lengths, random(0..64)).prop_map(|(suite, (source, params), layout, length, after)| {
+        let length = length.unwrap_or(params.len() as u32).to_be_bytes();
+        [&[0x89, b'S', b'E', b'A', b'L', 13, 10, 26, 1, suite, source, layout][..], &length, &params, &after].concat()
+    })
+}
+
+/// Parsing never panics, and what is parsed is encoded to the same bytes.
+#[test]
+fn parsing_is_total_and_canonical() {
+    let parsed = RefCell::new([0; 3]);
+    let checked = TestRunner::default().run(&preamble(), |bytes| {
         let mut from = Cursor::new(&bytes);
         if let Ok(preamble) = Preamble::read(&mut from) {
-            let read = from.position() as usize;
-            prop_assert_eq!(preamble.to_bytes(), &bytes[..read]);
+            prop_assert_eq!(preamble.to_bytes(), &bytes[..from.position() as usize]);
+            parsed.borrow_mut()[usize::from(bytes[10])] += 1;
         }
-    }
+        Ok(())
+    });
+    checked.unwrap();
+    // Of 256 cases, most are valid, about as many of each source.
+    let parsed = parsed.into_inner();
+    assert!(parsed.iter().all(|&of_source| of_source > 15) && parsed.iter().sum::<u32>() > 100, "{parsed:?}");
 }

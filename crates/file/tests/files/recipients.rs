@@ -4,8 +4,8 @@ use std::os::unix::fs::FileExt;
 
 use sealwright::Suite;
 use sealwright_file::{
-    Ceiling, Costs, Error, Flaw, Input, Key, KeySource, Opening, PublicKey, Recipient, Rekeying, Sealing, SecretKey,
-    inspect, slots::SlotKind,
+    Ceiling, Costs, Error, Flaw, Input, Key, KeySource, Opening, PublicKey, Recipient, Rekeying, Removal, Sealing,
+    SecretKey, inspect, slots::SlotKind,
 };
 
 use crate::support::*;
@@ -49,6 +49,22 @@ fn each_recipient_opens_alone() {
         let (out, _) = opened_by(&Opening::with_keys(&[a, b, c, right]).ad(b"ad"), &sealed);
         assert!(out == text, "{suite}");
     }
+}
+
+/// A clone is the same key: for whoever seals with it, opens with it, or removes its slot.
+#[test]
+fn a_key_that_was_given_away_is_kept_in_a_clone() {
+    let (own, other) = (passphrase("correct horse"), Key::raw(vec![7; 32]));
+    let recipients = [&own, &other].map(|key| Recipient::Key(key.clone()));
+    let sealed = sealed_by(&Sealing::for_recipients(&recipients.clone()).costs(CHEAP), b"text");
+    assert_eq!(opened_by(&Opening::new(&own), &sealed).0, b"text");
+    let dir = Dir::new();
+    let path = dir.write("sealed", &sealed);
+    let remove = vec![Removal::Key(own.clone())];
+    let done = Rekeying::new(&[other]).removing(&remove.clone()).sync(false).run(&path).unwrap();
+    assert_eq!((done.removed, done.slots), (1, 1));
+    let (_, opened) = opened_by(&Opening::new(&own), &std::fs::read(&path).unwrap());
+    assert!(matches!(opened, Err(Error::NoneOpens)), "{opened:?}");
 }
 
 /// HMAC pads keys with zeros. A regression: a slot opened with a key and with the same key followed by zeros.
