@@ -1,10 +1,10 @@
 //! Limits on TLS handshakes: how many per second and at once, in total and from one address.
 //!
 //! The share of an address is checked first, so that one address cannot use up what others need. A failed handshake
-//! costs more of the share than a successful one, and a refused attempt costs some too. Half of the
-//! total is for sites (IPv4 addresses, or /48 networks of IPv6) that were not admitted lately: those that come all the
-//! time leave it to others, however many they are. When all places are taken, a newcomer gets the place of a connection
-//! that waits for its client, to finish the handshake or to send a request, from the site that holds most of them.
+//! costs more of the share than a successful one, and a refused attempt costs some too. Half of the total is for sites
+//! (IPv4 addresses, or /48 networks of IPv6) that were not admitted lately: those that come all the time leave it to
+//! others, however many they are. When all places are taken, a newcomer gets the place of a connection that waits for
+//! its client, to finish the handshake or to send a request, from the site that holds most of them.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -22,7 +22,6 @@ const FAILURE_COST: f64 = 4.0;
 const GRACE: Duration = Duration::from_secs(1);
 /// The most addresses that are remembered. Those with a full share and no connection need not be.
 const ADDRESSES: usize = 100_000;
-
 /// For how long a site that was admitted leaves half of the total to others.
 const LATELY: Duration = Duration::from_secs(60);
 
