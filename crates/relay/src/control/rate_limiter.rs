@@ -1,9 +1,9 @@
 //! Limits on TLS handshakes: how many per second and at once, in total and from one address.
 //!
 //! The share of an address is checked first, so that one address cannot use up what others need. A failed handshake
-//! costs more of the share than a successful one, and a refused attempt costs some too. Half of the total is for sites
-//! (IPv4 addresses, or /48 networks of IPv6) that were not admitted lately: those that come all the time leave it to
-//! others, however many they are. When all places are taken, a newcomer gets the place of a connection that waits for
+//! costs more of the share than a successful one, and a refused attempt costs some too. The last tenth of the total is for
+//! sites (IPv4 addresses, or /48 networks of IPv6) that were not admitted lately: those that come all the time let them
+//! go first, however many they are. When all places are taken, a newcomer gets the place of a connection that waits for
 //! its client, to finish the handshake or to send a request, from the site that holds most of them.
 
 use std::{
@@ -22,7 +22,7 @@ const FAILURE_COST: f64 = 4.0;
 const GRACE: Duration = Duration::from_secs(1);
 /// The most addresses that are remembered. Those with a full share and no connection need not be.
 const ADDRESSES: usize = 100_000;
-/// For how long a site that was admitted leaves half of the total to others.
+/// For how long a site that was admitted leaves the last tenth of the total to others.
 const LATELY: Duration = Duration::from_secs(60);
 
 /// The limits.
@@ -160,7 +160,7 @@ impl RateLimiter {
         let mut there = share.inside;
         let returns = state.was_admitted_lately(site_of(address), now);
         let most = rate.per_second.max(1.0);
-        let for_others = if returns { (most / 2.0).min(most - 1.0) } else { 0.0 };
+        let for_others = if returns { (most / 10.0).min(most - 1.0) } else { 0.0 };
         if state.all.tokens < 1.0 + for_others {
             return None;
         }

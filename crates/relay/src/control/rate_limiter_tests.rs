@@ -189,9 +189,9 @@ fn strangers_who_connect_all_the_time_keep_nobody_out() {
 }
 
 /// Strangers at many addresses connect as often as each may, and do nothing. Once all of them have been admitted, those
-/// who come anew get their turn.
+/// who come anew go first.
 #[test]
-fn strangers_at_many_addresses_leave_half_to_others() {
+fn strangers_at_many_addresses_let_others_go_first() {
     let network = |at: u32| IpAddr::from([0x2001, 0xdb8, 1, at as u16, 0, 0, 0, 1]);
     let host = |at: u32| IpAddr::from(Ipv4Addr::from(0x0a00_0000 + at));
     let limits = Rate { per_second: 100.0, per_second_from_one: 50.0, at_once: 64, at_once_from_one: 16 };
