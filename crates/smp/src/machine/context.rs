@@ -68,6 +68,12 @@ impl Context {
         self.alarms.len() - 1
     }
 
+    /// The same for a check that ends at `at`.
+    pub(super) fn expect_at(&mut self, at: Cycle, detector: Detector, node: usize) {
+        let alarm = self.expect(detector, node);
+        self.alarm(at, alarm);
+    }
+
     /// The check of this alarm ends at `at`.
     pub(super) fn alarm(&mut self, at: Cycle, alarm: usize) {
         self.schedule.at(at.max(self.schedule.now()), Event::Alarm(alarm));

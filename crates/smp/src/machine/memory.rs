@@ -156,8 +156,7 @@ impl Memory {
             Some(protection) => match protection.read(address, out, now, at) {
                 Ok(ready) => at = ready,
                 Err(Tampered { detector, after }) => {
-                    let alarm = context.expect(detector, request.node);
-                    context.alarm(now + after, alarm);
+                    context.expect_at(now + after, detector, request.node);
                     return None;
                 }
             },
@@ -177,8 +176,7 @@ impl Memory {
         match &mut self.protection {
             Some(protection) => {
                 if let Err(Tampered { detector, after }) = protection.write(address, text) {
-                    let alarm = context.expect(detector, node);
-                    context.alarm(context.schedule.now() + after, alarm);
+                    context.expect_at(context.schedule.now() + after, detector, node);
                 }
             }
             None => self.image.write(address, text),

@@ -255,8 +255,7 @@ impl Transfers {
         if self.config.scheme.functional
             && let Err(detector) = self.scheme.observe(unit, &mut message.clone())
         {
-            let alarm = context.expect(detector, unit);
-            context.alarm(message.tag_arrives(arrives), alarm);
+            context.expect_at(message.tag_arrives(arrives), detector, unit);
         }
     }
 
