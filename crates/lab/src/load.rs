@@ -6,7 +6,7 @@ use clap::Args;
 use sealwright_load::{LoadError, Mix, Outcome, Workload, compare, measure, remote};
 use sealwright_measure::Interval;
 use sealwright_relay::{Count, client::Identity};
-use sealwright_session::{SchemeKind, Spec};
+use sealwright_session::{Plan, SchemeKind, Spec};
 use sealwright_terminal::{CommandError, Exit, ProgressArgs, Status, print};
 use serde_json::{Value, json};
 
@@ -63,7 +63,7 @@ pub(crate) struct LoadArgs {
     at: Option<PathBuf>,
     /// With --local: number of packets by which one may be late. A relay has 1080 if its `limits.replay_window` is above
     /// 56
-    #[arg(long, value_name = "N", default_value_t = Workload::WIDE_WINDOW, value_parser = replay_window)]
+    #[arg(long, value_name = "N", default_value_t = Plan::WIDE_WINDOW, value_parser = replay_window)]
     replay_window: u32,
     /// Print one JSON object
     #[arg(long)]
@@ -77,7 +77,7 @@ fn spec(text: &str) -> Result<Spec, String> {
 }
 
 fn replay_window(text: &str) -> Result<u32, String> {
-    let windows = [Workload::NARROW_WINDOW, Workload::WIDE_WINDOW];
+    let windows = [Plan::NARROW_WINDOW, Plan::WIDE_WINDOW];
     let window = text.parse().ok().filter(|window| windows.contains(window));
     window.ok_or_else(|| format!("a relay has a window of {} or of {} packets", windows[0], windows[1]))
 }
@@ -102,7 +102,7 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, CommandError> {
         window: args.window.into(),
         rate: args.rate.map(f64::from),
         bad_every: Workload::BAD_EVERY,
-        wide_window: args.replay_window == Workload::WIDE_WINDOW,
+        wide_window: args.replay_window == Plan::WIDE_WINDOW,
         seed: 1,
     };
     let time = Duration::from_secs_f64(args.seconds);

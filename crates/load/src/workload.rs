@@ -87,10 +87,6 @@ fn fits(bytes: usize) -> Result<(), MixError> {
 impl Workload {
     /// How often forged and replayed frames are sent by default.
     pub const BAD_EVERY: u64 = 1024;
-    /// Number of packets by which one may be late without the wide window.
-    pub const NARROW_WINDOW: u32 = 56;
-    /// The same with the wide window.
-    pub const WIDE_WINDOW: u32 = 1080;
 }
 
 impl FromStr for Mix {

@@ -92,6 +92,10 @@ impl Plan {
     /// The default number of clients of a cluster, for which 2^32 blocks each are the budget of 2^48 blocks under the
     /// main keys.
     pub const CLUSTER: u32 = 1 << 16;
+    /// The number of packets by which one may be late at least, in the records of every scheme.
+    pub const NARROW_WINDOW: u32 = 56;
+    /// The same with [`Plan::wide_window`].
+    pub const WIDE_WINDOW: u32 = 1080;
 
     /// A server's table with this many slots, at the best level.
     pub fn new(spec: Spec, slots: u32) -> Self {

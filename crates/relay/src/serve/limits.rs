@@ -2,6 +2,7 @@
 
 use std::{net::SocketAddr, time::Duration};
 
+use sealwright_session::Plan;
 use serde::Deserialize;
 
 use crate::{
@@ -9,11 +10,6 @@ use crate::{
     data::Settings,
     serve::config_error::ValueError,
 };
-
-/// The least distance by which a packet may be late, in the records of every scheme.
-const NARROW_WINDOW: u32 = 56;
-/// The same in a table with the wide replay window.
-const WIDE_WINDOW: u32 = 1080;
 
 /// The longest time, in seconds or milliseconds, so that sums of times stay in the range of the clock.
 const MOST: u64 = 1_000_000_000;
@@ -92,7 +88,7 @@ impl Limits {
         ] {
             at_most(name, value, MOST)?;
         }
-        at_most("limits.replay_window", self.replay_window.into(), WIDE_WINDOW.into())?;
+        at_most("limits.replay_window", self.replay_window.into(), Plan::WIDE_WINDOW.into())?;
         let most = self.connections_from_one_address.map_or(u64::MAX, |most| most as u64);
         at_least("limits.connections_from_one_address", most, 1)?;
         at_least("limits.sessions_of_one_certificate", self.sessions_of_one_certificate.unwrap_or(1).into(), 1)?;
@@ -146,7 +142,7 @@ impl Limits {
 
     /// Whether the table needs the wide replay window.
     pub(super) fn wide_window(&self) -> bool {
-        self.replay_window > NARROW_WINDOW
+        self.replay_window > Plan::NARROW_WINDOW
     }
 
     pub(super) fn control(&self, sessions: u32) -> ControlLimits {
