@@ -16,7 +16,7 @@ import dask
 import distributed as dask_distributed
 import sealwright
 from sealwright import distributed, smp
-from sealwright._spread import IN_FLIGHT, spread
+from sealwright._executor_runs import IN_FLIGHT, spread
 
 
 def nothing(number):

@@ -75,7 +75,7 @@ impl Sealer {
     /// Returns the ciphertext of `data` followed by the tag, under the next nonce. Raises `Error` if the key has sealed
     /// as many messages or blocks as it may, and `OverflowError` if data or associated data are longer than the suite
     /// allows; neither is counted.
-    #[pyo3(signature = (data, associated_data=None))]
+    #[pyo3(signature = (data, *, associated_data=None))]
     fn seal<'py>(
         &self,
         py: Python<'py>,
@@ -121,7 +121,7 @@ impl Opener {
 
     /// Returns the text of the next message. A message that is not authentic, is not the next one, or is shorter than a
     /// tag, raises `InvalidTag` and is not counted.
-    #[pyo3(signature = (data, associated_data=None))]
+    #[pyo3(signature = (data, *, associated_data=None))]
     fn open<'py>(
         &self,
         py: Python<'py>,
@@ -159,7 +159,7 @@ impl RandomNonceKey {
     /// Without a suite: XAES-256-GCM with a key of 32 bytes, for more messages than anyone can seal. With a suite: at
     /// most 2**32 messages. Raises `ValueError` for a suite that is unknown, and for a key of the wrong length.
     #[new]
-    #[pyo3(signature = (key, suite=None))]
+    #[pyo3(signature = (key, *, suite=None))]
     fn new(key: Input<'_>, suite: Option<&str>) -> PyResult<Self> {
         if let Some(name) = suite {
             let key = sealwright::RandomNonceKey::new(self::suite(name)?, key.bytes()).raised()?;
@@ -174,7 +174,7 @@ impl RandomNonceKey {
     /// Returns a message: nonce, ciphertext, tag. Raises `Error` if the key has sealed as many messages or blocks as it
     /// may, `OverflowError` if data or associated data are longer than the suite allows, and `OSError` if the operating
     /// system has no random bytes.
-    #[pyo3(signature = (data, associated_data=None))]
+    #[pyo3(signature = (data, *, associated_data=None))]
     fn seal<'py>(
         &self,
         py: Python<'py>,
@@ -189,7 +189,7 @@ impl RandomNonceKey {
 
     /// Returns the text of a message that `seal` made, with this object or another of the same key. Raises `InvalidTag`
     /// if the message is not authentic.
-    #[pyo3(signature = (data, associated_data=None))]
+    #[pyo3(signature = (data, *, associated_data=None))]
     fn open<'py>(
         &self,
         py: Python<'py>,

@@ -8,7 +8,7 @@ use pyo3::{
     prelude::*,
 };
 use sealwright::{KeyLengthError, OpenError, SealError, UnknownSuiteError};
-use sealwright_file as file;
+use sealwright_file::{self as file, KeyFault, KeyKind};
 
 create_exception!(sealwright, Error, PyException, "The base class of Sealwright's own exceptions.");
 create_exception!(
@@ -109,10 +109,8 @@ impl From<file::Error> for Raised {
             },
             file::Error::Random(_) => PyOSError::new_err(text),
             file::Error::Exists(_) => PyFileExistsError::new_err(text),
-            // Without "not authentic": the file may be genuine.
-            file::Error::NotAuthentic(flaw) if flaw.is_unsupported() => Unsupported::new_err(flaw.to_string()),
             file::Error::NotAuthentic(_) => InvalidTag::new_err(text),
-            file::Error::Armored => Unsupported::new_err(text),
+            file::Error::Unsupported(_) | file::Error::Armored => Unsupported::new_err(text),
             file::Error::NoMemory(_) => PyMemoryError::new_err(text),
             file::Error::Interrupted => PyKeyboardInterrupt::new_err(text),
             file::Error::NoSlots | file::Error::TooManySlots | file::Error::BadKey { .. } => {
@@ -127,23 +125,20 @@ impl From<file::Error> for Raised {
     }
 }
 
-/// A hint in terms of the Python interface: the library's hints name command-line options.
+/// A hint in terms of the Python interface, or else the library's own.
 fn hint(error: &file::Error) -> Option<&'static str> {
     Some(match error {
         file::Error::Exists(_) => "force=True replaces it",
         file::Error::TooCostly { .. } => "raise max_memory_kib if you trust the source of the file",
-        file::Error::KeyKind { wanted: "a passphrase", .. } => "pass key=Key.passphrase(...)",
-        file::Error::KeyKind { wanted: "a public key", .. } => "pass recipients=[secret_key.public_key]",
-        file::Error::KeyKind { .. } => "pass key=Key.raw(...)",
+        file::Error::KeyKind { wanted: KeyKind::Passphrase, .. } => "pass key=Key.passphrase(...)",
+        file::Error::KeyKind { wanted: KeyKind::Public, .. } => "pass recipients=[secret_key.public_key]",
+        file::Error::KeyKind { wanted: KeyKind::Raw, .. } => "pass key=Key.raw(...)",
         file::Error::NoneOpens => "pass key=Key.read(path) or key=Key.pair(secret_key)",
-        file::Error::IsATree => "`sealwright open` unpacks directories",
-        file::Error::KeyFile { why: "others may read it", .. } => "chmod 600 it",
-        file::Error::KeyFile { .. } => "see Key.read and Key.write",
+        file::Error::KeyFile { why, .. } if *why != KeyFault::Readable => "see Key.read and Key.write",
         file::Error::KeyAsName => {
             "SecretKey and Key.raw take keys themselves; for a file of that name, put ./ in front"
         }
-        file::Error::WrongKey(_) | file::Error::WrongContext => "associated data must be the same as when sealing",
-        _ => return None,
+        other => return other.hint(),
     })
 }
 

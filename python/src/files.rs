@@ -5,7 +5,7 @@ use pyo3::{
     types::{PyDict, PyList},
 };
 use sealwright::Suite;
-use sealwright_file::{Input, KeySource, Summary, armor, chunk};
+use sealwright_file::{Costs, Input, KeySource, Summary, armor, chunk, slots::SlotKind};
 
 use crate::{
     buffer,
@@ -92,18 +92,9 @@ pub(crate) fn text_bytes(head: buffer::Input<'_>, sealed_bytes: u64) -> PyResult
     Ok(body.and_then(|body| chunk::plain_len(body).ok()))
 }
 
-/// What opens a file with this key source.
-pub(crate) fn opens_with(source: &KeySource) -> &'static str {
-    match source {
-        KeySource::Raw => "key",
-        KeySource::Passphrase { .. } => "passphrase",
-        KeySource::Recipients(_) => "recipients",
-        _ => "another kind of key",
-    }
-}
-
-/// What a sealed file reveals without a key, none of it authenticated: `version`, `suite`, `opens_with`, and for a path
-/// `text_bytes` and `sealed_bytes`. The position of a seekable file object is restored.
+/// What a sealed file reveals without a key, none of it authenticated: what `sealwright inspect --json` prints, without
+/// the name of the file. Lengths and `flaw` are `None` unless it is a path. The position of a seekable file object is
+/// restored.
 #[pyfunction]
 pub(crate) fn inspect<'py>(source: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
     // A caller who inspects a file object may want to open it next.
@@ -114,11 +105,45 @@ pub(crate) fn inspect<'py>(source: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Py
         source.call_method1("seek", (place,))?;
     }
     let found = found?;
-    let dict = PyDict::new(source.py());
+    let py = source.py();
+    let dict = PyDict::new(py);
     dict.set_item("version", found.version)?;
     dict.set_item("suite", found.preamble.suite.name())?;
-    dict.set_item("opens_with", opens_with(&found.preamble.source))?;
+    dict.set_item("content", found.preamble.layout.content.name())?;
+    dict.set_item("armored", found.armored)?;
+    dict.set_item("key_source", found.preamble.source.name())?;
+    let (argon2id, slots) = match &found.preamble.source {
+        KeySource::Passphrase { costs, .. } => (Some(argon2id(py, costs)?), None),
+        KeySource::Recipients(slots) => {
+            let slots: PyResult<Vec<_>> = slots.iter().map(|each| slot(py, each.kind())).collect();
+            (None, Some(slots?))
+        }
+        _ => (None, None),
+    };
+    dict.set_item("argon2id", argon2id)?;
+    dict.set_item("slots", slots)?;
     dict.set_item("sealed_bytes", found.sealed)?;
-    dict.set_item("text_bytes", found.text.and_then(Result::ok))?;
+    dict.set_item("signed", found.preamble.layout.signed)?;
+    dict.set_item("padded", found.preamble.layout.padded)?;
+    dict.set_item("text_bytes", found.text.as_ref().and_then(|text| text.as_ref().ok()))?;
+    dict.set_item("chunks", found.chunks)?;
+    dict.set_item("flaw", found.text.and_then(Result::err).map(|flaw| flaw.to_string()))?;
+    Ok(dict)
+}
+
+fn slot<'py>(py: Python<'py>, kind: &SlotKind) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("kind", kind.name())?;
+    if let SlotKind::Passphrase { costs, .. } = kind {
+        dict.set_item("argon2id", argon2id(py, costs)?)?;
+    }
+    Ok(dict)
+}
+
+fn argon2id<'py>(py: Python<'py>, costs: &Costs) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("memory_kib", costs.memory_kib)?;
+    dict.set_item("passes", costs.passes)?;
+    dict.set_item("lanes", costs.lanes)?;
     Ok(dict)
 }

@@ -97,7 +97,7 @@ impl Open {
 
     /// Whether opening may take seconds.
     pub(crate) fn stretches(&self) -> bool {
-        self.keys.iter().any(|key| key.kind() == "a passphrase")
+        self.keys.iter().any(|key| key.is_passphrase())
     }
 
     pub(crate) fn opening(&self, interrupt: &Interrupt) -> Opening<'_> {

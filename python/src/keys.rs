@@ -81,7 +81,7 @@ impl Key {
     }
 
     fn __repr__(&self) -> String {
-        let kinds: Vec<&str> = self.0.iter().map(file::Key::kind).collect();
+        let kinds: Vec<String> = self.0.iter().map(|key| key.kind().to_string()).collect();
         format!("<Key: {}>", kinds.join(", "))
     }
 }

@@ -21,7 +21,6 @@ use sealwright_file::{self as file, Interrupt, KeySource, input::Positioned};
 use crate::{
     buffer::{self, Output},
     error::OrRaise,
-    files,
     job::{self, Open},
     process::Maker,
     python_file::PythonFile,
@@ -87,7 +86,7 @@ pub(crate) struct SealedReader {
     len: u64,
     suite: &'static str,
     padded: bool,
-    opens_with: &'static str,
+    key_source: &'static str,
     slots: usize,
 }
 
@@ -124,11 +123,10 @@ impl SealedReader {
         let reader =
             if maker.is_none() && stretches { job::left_by_signals(py, read)? } else { py.detach(read).raised()? };
         let (len, preamble) = (reader.len(), reader.preamble());
-        let (suite, padded, opens_with) =
-            (preamble.suite.name(), preamble.layout.padded, files::opens_with(&preamble.source));
+        let (suite, padded, key_source) = (preamble.suite.name(), preamble.layout.padded, preamble.source.name());
         let slots = if let KeySource::Recipients(slots) = &preamble.source { slots.iter().count() } else { 0 };
         let (reader, turns) = (Mutex::new(reader), Turns::default());
-        Ok(SealedReader { reader, turns, maker, len, suite, padded, opens_with, slots })
+        Ok(SealedReader { reader, turns, maker, len, suite, padded, key_source, slots })
     }
 
     /// Fills `buf` with the text from byte `at` on; returns the number of bytes.
@@ -180,10 +178,10 @@ impl SealedReader {
         self.suite
     }
 
-    /// What opens the file: "key", "passphrase" or "recipients".
+    /// Where its key comes from, as `inspect` names it: "raw", "passphrase" or "recipients".
     #[getter]
-    fn opens_with(&self) -> &'static str {
-        self.opens_with
+    fn key_source(&self) -> &'static str {
+        self.key_source
     }
 
     /// The number of slots, each of which one recipient's key opens; 0 without recipients.

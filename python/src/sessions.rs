@@ -24,7 +24,7 @@ impl From<SessionError> for Raised {
             SessionError::Replayed | SessionError::Stale => Replayed::new_err(text),
             SessionError::Short | SessionError::Oversize | SessionError::Malformed => PyValueError::new_err(text),
             SessionError::NoMemory => PyMemoryError::new_err(text),
-            SessionError::NoRandom => PyOSError::new_err(text),
+            SessionError::NoRandomness => PyOSError::new_err(text),
             _ => Error::new_err(text),
         })
     }

@@ -52,7 +52,7 @@ assert (folder / "copy").read_bytes() == b"text"
 give(sealed)
 assert sealwright.verify(pipe, key=KEY)[0] == 4
 give(sealed)
-assert sealwright.inspect(pipe)["opens_with"] == "key"
+assert sealwright.inspect(pipe)["key_source"] == "raw"
 give(sealed)
 try:
     SealedFile(pipe, key=KEY)

@@ -195,9 +195,9 @@ data = bytes(256 << 20)
 size = int(open("/proc/self/statm").read().split()[0]) * 4096
 resource.setrlimit(resource.RLIMIT_AS, (size + (320 << 20), resource.RLIM_INFINITY))
 key = RandomNonceKey(bytes(32))
-message = key.seal(data, b"header")
+message = key.seal(data, associated_data=b"header")
 resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-assert key.open(message, b"header") == data
+assert key.open(message, associated_data=b"header") == data
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
@@ -208,7 +208,7 @@ def test_to_look_at_a_file_leaves_it_where_it_was():
     target.seek(4)
     sealwright.seal(io.BytesIO(bytes(100_000)), target, key=KEY)
     target.seek(4)
-    assert sealwright.inspect(target)["opens_with"] == "key" and target.tell() == 4
+    assert sealwright.inspect(target)["key_source"] == "raw" and target.tell() == 4
     out = io.BytesIO()
     assert sealwright.open(target, out, key=KEY)[0] == 100_000 and out.getvalue() == bytes(100_000)
     other = io.BytesIO(b"no sealed file at all")

@@ -17,10 +17,10 @@ def test_messages_open_in_their_order(suite):
     key = KEY[:16] if "128" in suite else KEY
     sealer, opener = sealwright.Sealer(suite, key), sealwright.Opener(suite, key)
     texts = [os.urandom(length) for length in (0, 1, 40, 1500, 70000)]
-    sealed = [sealer.seal(text, b"header") for text in texts]
+    sealed = [sealer.seal(text, associated_data=b"header") for text in texts]
     with pytest.raises(sealwright.InvalidTag):
-        opener.open(sealed[1], b"header")
-    assert [opener.open(message, b"header") for message in sealed] == texts
+        opener.open(sealed[1], associated_data=b"header")
+    assert [opener.open(message, associated_data=b"header") for message in sealed] == texts
     assert sealer.count == opener.count == len(texts)
 
 
@@ -28,7 +28,7 @@ def test_nonces_are_those_of_tls():
     iv, sealer = os.urandom(12), None
     sealer = sealwright.Sealer("aes-256-gcm", KEY, iv, start=700)
     nonce = (int.from_bytes(iv, "big") ^ 700).to_bytes(12, "big")
-    assert sealer.seal(b"text", b"ad") == AESGCM(KEY).encrypt(nonce, b"text", b"ad")
+    assert sealer.seal(b"text", associated_data=b"ad") == AESGCM(KEY).encrypt(nonce, b"text", b"ad")
 
 
 def test_the_counter_ends():
@@ -132,14 +132,14 @@ def test_a_child_does_not_wait_for_a_thread_that_it_does_not_have():
 
 def test_random_nonces():
     key = sealwright.RandomNonceKey(KEY)
-    one, other = key.seal(b"text", b"ad"), key.seal(b"text", b"ad")
+    one, other = key.seal(b"text", associated_data=b"ad"), key.seal(b"text", associated_data=b"ad")
     assert one != other and len(one) == 4 + key.overhead and key.overhead == 40
-    assert key.open(one, b"ad") == key.open(other, b"ad") == b"text"
+    assert key.open(one, associated_data=b"ad") == key.open(other, associated_data=b"ad") == b"text"
     assert sealwright.XAES256GCM(KEY).decrypt(one[:24], one[24:], b"ad") == b"text"
     for wrong in (one[:-1], one[:20], b"", one[:-1] + bytes([one[-1] ^ 1])):
         with pytest.raises(sealwright.InvalidTag):
-            key.open(wrong, b"ad")
-    standard = sealwright.RandomNonceKey(KEY, "aes-256-gcm")
+            key.open(wrong, associated_data=b"ad")
+    standard = sealwright.RandomNonceKey(KEY, suite="aes-256-gcm")
     message = standard.seal(b"text")
     assert AESGCM(KEY).decrypt(message[:12], message[12:], None) == b"text"
 
@@ -153,3 +153,15 @@ def test_wrong_arguments():
         sealwright.Opener("aes-256-gcm", KEY[:16])
     with pytest.raises(ValueError, match="the key has 31 bytes; it must have 32"):
         sealwright.RandomNonceKey(KEY[:31])
+
+
+def test_associated_data_and_suite_are_passed_by_name():
+    """In Rust and C associated data comes first, and the suite before the key: what was ported in that order is refused."""
+    key, sealer, opener = sealwright.RandomNonceKey(KEY), sealwright.Sealer("aes-256-gcm", KEY), sealwright.Opener("aes-256-gcm", KEY)
+    for call in (key.seal, key.open, sealer.seal, opener.open):
+        with pytest.raises(TypeError):
+            call(b"header", b"text")
+    with pytest.raises(TypeError):
+        sealwright.RandomNonceKey("aes-256-gcm", KEY)
+    with pytest.raises(TypeError):
+        sealwright.RandomNonceKey(KEY, "aes-256-gcm")

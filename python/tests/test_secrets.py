@@ -57,7 +57,7 @@ def test_the_passphrase_of_an_identity_file_is_text_or_bytes(tmp_path):
     sealwright.seal(io.BytesIO(secret.to_text().encode()), path, key=word, costs=(8, 1, 1))
     path.chmod(0o600)
     for given in ("größte Kunst", "größte Kunst".encode(), bytearray("größte Kunst".encode())):
-        assert repr(Key.read(path, passphrase=given)) == "<Key: a secret key>"
+        assert repr(Key.read(path, passphrase=given)) == "<Key: the secret key of a pair>"
     with pytest.raises(sealwright.WrongKey):
         Key.read(path, passphrase="another")
     for none in ("", b"", None):
@@ -78,7 +78,7 @@ def test_a_key_in_place_of_its_file_is_not_shown(tmp_path, monkeypatch):
                 read(given)
             assert not holds(raised.value, given.strip()[-20:])
     secret.write("seal-secret-key-1.id")
-    assert repr(Key.read("seal-secret-key-1.id")) == "<Key: a secret key>"
+    assert repr(Key.read("seal-secret-key-1.id")) == "<Key: the secret key of a pair>"
 
 
 def test_a_task_does_not_show_its_keys():

@@ -111,7 +111,7 @@ def test_who_waits_for_sessions_holds_up_nobody_else():
 
 @pytest.mark.parametrize("kind", ["Sealer", "Opener", "RandomNonceKey.seal", "RandomNonceKey.open"])
 def test_long_messages_are_copied_while_others_run(kind):
-    text, key = bytes(1 << 27), sealwright.RandomNonceKey(KEY, "aes-256-gcm")
+    text, key = bytes(1 << 27), sealwright.RandomNonceKey(KEY, suite="aes-256-gcm")
     message = key.seal(text) if kind == "RandomNonceKey.open" else sealwright.Sealer("aes-256-gcm", KEY).seal(text)
 
     def once():

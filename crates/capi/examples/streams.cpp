@@ -95,17 +95,17 @@ try {
 
     const std::string plain = directory + "/text", path = directory + "/text.seal", copy = directory + "/copy";
     std::ofstream(plain, std::ios::binary).write(reinterpret_cast<const char *>(text.data()), 100000);
-    sealwright_file_key *raw_key;
-    must(sealwright_file_key_raw(key.data(), key.size(), &raw_key));
-    Owned<sealwright_file_key, sealwright_file_key_free> file_key(raw_key);
-    must(sealwright_file_seal(plain.c_str(), path.c_str(), "aes-256-gcm", file_key.get(), nullptr, 0, 0));
-    must(sealwright_file_open(path.c_str(), copy.c_str(), file_key.get(), nullptr, 0, 0));
-    const int again = sealwright_file_open(path.c_str(), copy.c_str(), file_key.get(), nullptr, 0, 0);
+    sealwright_secret *raw_key;
+    must(sealwright_secret_raw(key.data(), key.size(), &raw_key));
+    Owned<sealwright_secret, sealwright_secret_free> secret(raw_key);
+    must(sealwright_file_seal(plain.c_str(), path.c_str(), "aes-256-gcm", secret.get(), nullptr, 0, 0));
+    must(sealwright_file_open(path.c_str(), copy.c_str(), secret.get(), nullptr, 0, 0));
+    const int again = sealwright_file_open(path.c_str(), copy.c_str(), secret.get(), nullptr, 0, 0);
     std::printf("file: opened; again: %s\n", sealwright_error_text(again));
 
     // In the middle, without opening what comes before.
     sealwright_reader *raw_reader;
-    must(sealwright_reader_new(path.c_str(), file_key.get(), nullptr, 0, &raw_reader));
+    must(sealwright_reader_new(path.c_str(), secret.get(), nullptr, 0, &raw_reader));
     Owned<sealwright_reader, sealwright_reader_free> reader(raw_reader);
     std::uint8_t part[20];
     std::size_t got;

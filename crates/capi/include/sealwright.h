@@ -32,6 +32,11 @@
 #define SEALWRIGHT_NONCE_LEN 12
 
 /**
+ * By how many bytes a message of sealwright_seal_random is longer than its text: a nonce of 24 bytes, and the tag.
+ */
+#define SEALWRIGHT_RANDOM_OVERHEAD (24 + SEALWRIGHT_TAG_LEN)
+
+/**
  * For sealwright_file_seal and sealwright_file_open: replace the output if it exists, and write to a block device.
  */
 #define SEALWRIGHT_FORCE 1
@@ -114,11 +119,6 @@ typedef enum {
 } sealwright_error;
 
 /**
- * A key for files: a raw key or a passphrase. Freed by sealwright_file_key_free, which wipes it.
- */
-typedef struct sealwright_file_key sealwright_file_key;
-
-/**
  * A suite under a key. Freed by sealwright_key_free, which wipes it.
  */
 typedef struct sealwright_key sealwright_key;
@@ -129,6 +129,12 @@ typedef struct sealwright_key sealwright_key;
 typedef struct sealwright_opener sealwright_opener;
 
 /**
+ * A key for messages that each carry a random nonce (XAES-256-GCM): the safe choice for a key that is stored or used
+ * by several programs, as nobody has to count nonces. Freed by sealwright_random_nonce_key_free, which wipes it.
+ */
+typedef struct sealwright_random_nonce_key sealwright_random_nonce_key;
+
+/**
  * A sealed file with random access. Freed by sealwright_reader_free.
  */
 typedef struct sealwright_reader sealwright_reader;
@@ -137,6 +143,11 @@ typedef struct sealwright_reader sealwright_reader;
  * A stream that is sealed as it is written. Freed by sealwright_sealer_free.
  */
 typedef struct sealwright_sealer sealwright_sealer;
+
+/**
+ * What seals and opens files: a raw key or a passphrase. Freed by sealwright_secret_free, which wipes it.
+ */
+typedef struct sealwright_secret sealwright_secret;
 
 /**
  * One message of a batch.
@@ -205,8 +216,9 @@ const char *sealwright_error_text(int error);
 const char *sealwright_version(void);
 
 /**
- * The last error in the calling thread, in detail. NULL if there was none, or in destructors at the end of the thread,
- * when the library's memory for it is already freed. The text is valid until the thread next calls the library.
+ * The last error in the calling thread, in detail, with a hint if there is one. NULL if there was none, or in
+ * destructors at the end of the thread, when the library's memory for it is already freed. The text is valid until the
+ * thread next calls the library.
  */
 const char *sealwright_last_error(void);
 
@@ -277,6 +289,48 @@ int sealwright_seal_batch(const sealwright_key *key, sealwright_message *message
  * nonces, none is opened, and the error of each, which is also returned, is SEALWRIGHT_ERROR_MEMORY.
  */
 int sealwright_open_batch(const sealwright_key *key, sealwright_message *messages, size_t count);
+
+/**
+ * Makes a key from 32 random bytes, which are copied. Free the key with sealwright_random_nonce_key_free. Returns
+ * SEALWRIGHT_ERROR_KEY_LENGTH for any other length.
+ */
+int sealwright_random_nonce_key_new(const uint8_t *key, size_t key_len, sealwright_random_nonce_key **result);
+
+/**
+ * Frees and wipes a key.
+ */
+void sealwright_random_nonce_key_free(sealwright_random_nonce_key *key);
+
+/**
+ * Seals `text` under a new random nonce: writes nonce, ciphertext and tag, text_len + SEALWRIGHT_RANDOM_OVERHEAD
+ * bytes, to `message`, which must not overlap the text or the associated data.
+ *
+ * Returns SEALWRIGHT_ERROR_ARGUMENT if it does; SEALWRIGHT_ERROR_TOO_LONG if the text is longer than 64 GiB;
+ * SEALWRIGHT_ERROR_RANDOM if the operating system has no random bytes. After an error, `message` contains nothing of
+ * the text.
+ */
+int sealwright_seal_random(const sealwright_random_nonce_key *key,
+                           const uint8_t *ad,
+                           size_t ad_len,
+                           const uint8_t *text,
+                           size_t text_len,
+                           uint8_t *message);
+
+/**
+ * Opens a message of sealwright_seal_random: writes message_len - SEALWRIGHT_RANDOM_OVERHEAD bytes to `text`, which
+ * are the text if the message is authentic and zeros otherwise. `text` must not overlap the message or the associated
+ * data.
+ *
+ * Returns SEALWRIGHT_ERROR_NOT_AUTHENTIC if the message or the associated data is not what was sealed under this key,
+ * and for a message shorter than SEALWRIGHT_RANDOM_OVERHEAD, for which nothing is written; SEALWRIGHT_ERROR_ARGUMENT
+ * if `text` overlaps the message or the associated data.
+ */
+int sealwright_open_random(const sealwright_random_nonce_key *key,
+                           const uint8_t *ad,
+                           size_t ad_len,
+                           const uint8_t *message,
+                           size_t message_len,
+                           uint8_t *text);
 
 /**
  * Begins a stream under a random key, which may seal many streams. `context` is data that both sides must agree on; it
@@ -358,31 +412,31 @@ int sealwright_opener_read(sealwright_opener *opener, uint8_t *text, size_t len,
 void sealwright_opener_free(sealwright_opener *opener);
 
 /**
- * Makes a file key from a raw key: 16 or 32 random bytes, depending on the suite. Returns SEALWRIGHT_ERROR_KEY_LENGTH
- * for any other length. Free the key with sealwright_file_key_free.
+ * Takes a raw key for files: 16 or 32 random bytes, depending on the suite. Returns SEALWRIGHT_ERROR_KEY_LENGTH
+ * for any other length. Free the secret with sealwright_secret_free.
  */
-int sealwright_file_key_raw(const uint8_t *key, size_t key_len, sealwright_file_key **result);
+int sealwright_secret_raw(const uint8_t *key, size_t key_len, sealwright_secret **result);
 
 /**
- * Makes a file key from a passphrase of `len` bytes. Returns SEALWRIGHT_ERROR_ARGUMENT if `len` is 0. Free the key
- * with sealwright_file_key_free.
+ * Takes a passphrase of `len` bytes for files. Returns SEALWRIGHT_ERROR_ARGUMENT if `len` is 0. Free the secret with
+ * sealwright_secret_free.
  */
-int sealwright_file_key_passphrase(const uint8_t *passphrase, size_t len, sealwright_file_key **result);
+int sealwright_secret_passphrase(const uint8_t *passphrase, size_t len, sealwright_secret **result);
 
 /**
- * Reads the raw key in a key file, which nobody but its owner may have permission to read. Free the key with
- * sealwright_file_key_free.
+ * Reads the raw key in a key file, which nobody but its owner may have permission to read. Free the secret
+ * with sealwright_secret_free.
  *
  * Returns SEALWRIGHT_ERROR_IO if the file cannot be read; SEALWRIGHT_ERROR_KEY_LENGTH if it does not hold 16 or 32
  * bytes, or as many in hex on one line; SEALWRIGHT_ERROR_OTHER if others may read it, or if it holds a key of another
  * kind; SEALWRIGHT_ERROR_ARGUMENT if the path is itself a key.
  */
-int sealwright_file_key_read(const char *path, sealwright_file_key **result);
+int sealwright_secret_read(const char *path, sealwright_secret **result);
 
 /**
- * Frees and wipes a key.
+ * Frees and wipes a secret.
  */
-void sealwright_file_key_free(sealwright_file_key *key);
+void sealwright_secret_free(sealwright_secret *secret);
 
 /**
  * Seals the file `from` to the file `to`, on all cores. `to` appears only when it is complete. An existing device or
@@ -400,7 +454,7 @@ void sealwright_file_key_free(sealwright_file_key *key);
 int sealwright_file_seal(const char *from,
                          const char *to,
                          const char *suite,
-                         const sealwright_file_key *key,
+                         const sealwright_secret *key,
                          const uint8_t *ad,
                          size_t ad_len,
                          uint32_t flags);
@@ -420,7 +474,7 @@ int sealwright_file_seal(const char *from,
  */
 int sealwright_file_open(const char *from,
                          const char *to,
-                         const sealwright_file_key *key,
+                         const sealwright_secret *key,
                          const uint8_t *ad,
                          size_t ad_len,
                          uint32_t flags);
@@ -432,7 +486,7 @@ int sealwright_file_open(const char *from,
  * access: it is SEALWRIGHT_ERROR_UNSUPPORTED.
  */
 int sealwright_reader_new(const char *path,
-                          const sealwright_file_key *key,
+                          const sealwright_secret *key,
                           const uint8_t *ad,
                           size_t ad_len,
                           sealwright_reader **result);

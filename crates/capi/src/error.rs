@@ -11,7 +11,7 @@ use std::{
 };
 
 use sealwright::{KeyLengthError, OpenError, SealError, UnknownSuiteError};
-use sealwright_file::{self as file, key::WRONG_LENGTH};
+use sealwright_file::{self as file, KeyFault, KeyKind};
 use sealwright_stream::StreamError;
 
 /// The result of every function that can fail. Numbers keep their meaning; later versions may add more.
@@ -102,8 +102,9 @@ thread_local! {
     static LAST: RefCell<Option<CString>> = const { RefCell::new(None) };
 }
 
-/// The last error in the calling thread, in detail. NULL if there was none, or in destructors at the end of the thread,
-/// when the library's memory for it is already freed. The text is valid until the thread next calls the library.
+/// The last error in the calling thread, in detail, with a hint if there is one. NULL if there was none, or in
+/// destructors at the end of the thread, when the library's memory for it is already freed. The text is valid until the
+/// thread next calls the library.
 #[unsafe(no_mangle)]
 pub extern "C" fn sealwright_last_error() -> *const c_char {
     LAST.try_with(|last| last.borrow().as_ref().map_or(ptr::null(), |text| text.as_ptr())).unwrap_or(ptr::null())
@@ -126,6 +127,10 @@ impl Failed {
 
     pub(crate) fn key_length(given: usize) -> Failed {
         Failed { number: KeyLength, text: format!("the key has {given} bytes; it must have 16 or 32") }
+    }
+
+    pub(crate) fn random_key_length(given: usize) -> Failed {
+        Failed { number: KeyLength, text: format!("the key has {given} bytes; it must have 32") }
     }
 
     fn of(number: SealwrightError, error: impl ToString) -> Failed {
@@ -212,13 +217,11 @@ impl From<StreamError> for Failed {
 impl From<file::Error> for Failed {
     fn from(error: file::Error) -> Failed {
         let number = match &error {
-            // Without "not authentic": the file may be genuine.
-            file::Error::NotAuthentic(flaw) if flaw.is_unsupported() => return Failed::of(Unsupported, flaw),
             file::Error::Io { .. } => Io,
-            file::Error::Armored => Unsupported,
+            file::Error::Unsupported(_) | file::Error::Armored => Unsupported,
             file::Error::Exists(_) => Exists,
             file::Error::TooLong => TooLong,
-            file::Error::KeyLength { .. } | file::Error::KeyFile { why: WRONG_LENGTH, .. } => KeyLength,
+            file::Error::KeyLength { .. } | file::Error::KeyFile { why: KeyFault::RawLength, .. } => KeyLength,
             file::Error::NoMemory(_) => Memory,
             file::Error::Random(_) => Random,
             error => match error.exit_code() {
@@ -228,8 +231,29 @@ impl From<file::Error> for Failed {
                 _ => Other,
             },
         };
-        Failed::of(number, error)
+        match hint(&error) {
+            Some(hint) => Failed { number, text: format!("{error} (hint: {hint})") },
+            None => Failed::of(number, error),
+        }
     }
+}
+
+/// A hint in terms of this interface, or else the library's own.
+fn hint(error: &file::Error) -> Option<&'static str> {
+    Some(match error {
+        file::Error::Exists(_) => "SEALWRIGHT_FORCE replaces it",
+        file::Error::BlockDevice(_) => "SEALWRIGHT_FORCE writes to it all the same",
+        file::Error::TooCostly { .. } => "`sealwright open --max-cost` opens it if you trust its source",
+        file::Error::KeyKind { wanted: KeyKind::Passphrase, .. } => "use sealwright_secret_passphrase",
+        file::Error::KeyKind { wanted: KeyKind::Raw, .. } => "use sealwright_secret_raw or sealwright_secret_read",
+        file::Error::KeyKind { wanted: KeyKind::Secret, .. } | file::Error::NoneOpens => {
+            "`sealwright inspect` shows what opens it; this library opens with raw keys and passphrases"
+        }
+        file::Error::KeyAsName => {
+            "sealwright_secret_raw takes the key itself; for a file of that name, put ./ in front"
+        }
+        other => return other.hint(),
+    })
 }
 
 impl From<io::Error> for Failed {

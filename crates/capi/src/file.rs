@@ -14,17 +14,17 @@ pub const SEALWRIGHT_FORCE: u32 = 1;
 /// For sealwright_file_seal: write the file as text, in lines of base64, which is larger by a third.
 pub const SEALWRIGHT_ARMOR: u32 = 2;
 
-/// A key for files: a raw key or a passphrase. Freed by sealwright_file_key_free, which wipes it.
+/// What seals and opens files: a raw key or a passphrase. Freed by sealwright_secret_free, which wipes it.
 #[allow(missing_debug_implementations, reason = "C sees a pointer")]
-pub struct SealwrightFileKey(pub(crate) Key);
+pub struct SealwrightSecret(pub(crate) Key);
 
-/// Makes a file key from a raw key: 16 or 32 random bytes, depending on the suite. Returns SEALWRIGHT_ERROR_KEY_LENGTH
-/// for any other length. Free the key with sealwright_file_key_free.
+/// Takes a raw key for files: 16 or 32 random bytes, depending on the suite. Returns SEALWRIGHT_ERROR_KEY_LENGTH
+/// for any other length. Free the secret with sealwright_secret_free.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sealwright_file_key_raw(
+pub unsafe extern "C" fn sealwright_secret_raw(
     key: *const u8,
     key_len: usize,
-    result: *mut *mut SealwrightFileKey,
+    result: *mut *mut SealwrightSecret,
 ) -> c_int {
     // SAFETY: the header says what the pointers must be.
     guard(|| unsafe {
@@ -34,45 +34,45 @@ pub unsafe extern "C" fn sealwright_file_key_raw(
         if ![16, 32].contains(&key.len()) {
             return Err(Failed::key_length(key.len()));
         }
-        give(result, SealwrightFileKey(Key::raw(key)))
+        give(result, SealwrightSecret(Key::raw(key)))
     })
 }
 
-/// Makes a file key from a passphrase of `len` bytes. Returns SEALWRIGHT_ERROR_ARGUMENT if `len` is 0. Free the key
-/// with sealwright_file_key_free.
+/// Takes a passphrase of `len` bytes for files. Returns SEALWRIGHT_ERROR_ARGUMENT if `len` is 0. Free the secret with
+/// sealwright_secret_free.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sealwright_file_key_passphrase(
+pub unsafe extern "C" fn sealwright_secret_passphrase(
     passphrase: *const u8,
     len: usize,
-    result: *mut *mut SealwrightFileKey,
+    result: *mut *mut SealwrightSecret,
 ) -> c_int {
     // SAFETY: the header says what the pointers must be.
     guard(|| unsafe {
         clear(result)?;
-        give(result, SealwrightFileKey(Key::passphrase(bytes(passphrase, len, "the passphrase")?)?))
+        give(result, SealwrightSecret(Key::passphrase(bytes(passphrase, len, "the passphrase")?)?))
     })
 }
 
-/// Reads the raw key in a key file, which nobody but its owner may have permission to read. Free the key with
-/// sealwright_file_key_free.
+/// Reads the raw key in a key file, which nobody but its owner may have permission to read. Free the secret
+/// with sealwright_secret_free.
 ///
 /// Returns SEALWRIGHT_ERROR_IO if the file cannot be read; SEALWRIGHT_ERROR_KEY_LENGTH if it does not hold 16 or 32
 /// bytes, or as many in hex on one line; SEALWRIGHT_ERROR_OTHER if others may read it, or if it holds a key of another
 /// kind; SEALWRIGHT_ERROR_ARGUMENT if the path is itself a key.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sealwright_file_key_read(path: *const c_char, result: *mut *mut SealwrightFileKey) -> c_int {
+pub unsafe extern "C" fn sealwright_secret_read(path: *const c_char, result: *mut *mut SealwrightSecret) -> c_int {
     // SAFETY: the header says what the pointers must be.
     guard(|| unsafe {
         clear(result)?;
-        give(result, SealwrightFileKey(Key::read_file(self::path(path, "the path")?)?))
+        give(result, SealwrightSecret(Key::read_file(self::path(path, "the path")?)?))
     })
 }
 
-/// Frees and wipes a key.
+/// Frees and wipes a secret.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sealwright_file_key_free(key: *mut SealwrightFileKey) {
+pub unsafe extern "C" fn sealwright_secret_free(secret: *mut SealwrightSecret) {
     // SAFETY: the header says what the pointer must be.
-    unsafe { free(key) }
+    unsafe { free(secret) }
 }
 
 /// Seals the file `from` to the file `to`, on all cores. `to` appears only when it is complete. An existing device or
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn sealwright_file_seal(
     from: *const c_char,
     to: *const c_char,
     suite: *const c_char,
-    key: *const SealwrightFileKey,
+    key: *const SealwrightSecret,
     ad: *const u8,
     ad_len: usize,
     flags: u32,
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn sealwright_file_seal(
 pub unsafe extern "C" fn sealwright_file_open(
     from: *const c_char,
     to: *const c_char,
-    key: *const SealwrightFileKey,
+    key: *const SealwrightSecret,
     ad: *const u8,
     ad_len: usize,
     flags: u32,

@@ -10,6 +10,7 @@ pub mod fuzz;
 mod message;
 mod pointer;
 mod provider;
+mod random;
 mod reader;
 mod stream;
 
@@ -17,5 +18,6 @@ pub use error::{SealwrightError, sealwright_error_text, sealwright_last_error, s
 pub use file::*;
 pub use message::*;
 pub use provider::OSSL_provider_init;
+pub use random::*;
 pub use reader::*;
 pub use stream::*;

@@ -9,7 +9,7 @@ use sealwright_file::{Opening, SealedReader, input::Positioned};
 
 use crate::{
     error::guard,
-    file::SealwrightFileKey,
+    file::SealwrightSecret,
     pointer::{borrow, borrow_mut, bytes, bytes_mut, clear, free, give, path},
 };
 
@@ -24,7 +24,7 @@ pub struct SealwrightReader(SealedReader<Positioned>);
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_reader_new(
     path: *const c_char,
-    key: *const SealwrightFileKey,
+    key: *const SealwrightSecret,
     ad: *const u8,
     ad_len: usize,
     result: *mut *mut SealwrightReader,

@@ -206,19 +206,19 @@ static void batches(const char *suite, size_t key_len)
 
 static void files(void)
 {
-    sealwright_file_key *key = NULL;
+    sealwright_secret *key = NULL;
     sealwright_reader *reader = NULL;
-    EXPECT(sealwright_file_key_passphrase(NULL, 0, &key), SEALWRIGHT_ERROR_ARGUMENT);
-    EXPECT(sealwright_file_key_read("/nowhere", &key), SEALWRIGHT_ERROR_IO);
+    EXPECT(sealwright_secret_passphrase(NULL, 0, &key), SEALWRIGHT_ERROR_ARGUMENT);
+    EXPECT(sealwright_secret_read("/nowhere", &key), SEALWRIGHT_ERROR_IO);
     for (size_t len = 0; len <= 64; len++) {
         static const uint8_t longest[64] = {1};
         int right = len == 16 || len == 32;
-        EXPECT(sealwright_file_key_raw(longest, len, &key), right ? SEALWRIGHT_OK : SEALWRIGHT_ERROR_KEY_LENGTH);
+        EXPECT(sealwright_secret_raw(longest, len, &key), right ? SEALWRIGHT_OK : SEALWRIGHT_ERROR_KEY_LENGTH);
         EXPECT((key != NULL) == right && (right || strstr(sealwright_last_error(), "16 or 32") != NULL), 1);
-        sealwright_file_key_free(key);
+        sealwright_secret_free(key);
     }
-    EXPECT(sealwright_file_key_raw(NULL, 0, &key), SEALWRIGHT_ERROR_KEY_LENGTH);
-    EXPECT(sealwright_file_key_raw(SECRET, 32, &key), SEALWRIGHT_OK);
+    EXPECT(sealwright_secret_raw(NULL, 0, &key), SEALWRIGHT_ERROR_KEY_LENGTH);
+    EXPECT(sealwright_secret_raw(SECRET, 32, &key), SEALWRIGHT_OK);
     EXPECT(sealwright_file_open("/nowhere", "/tmp/never", key, NULL, 0, 0), SEALWRIGHT_ERROR_IO);
     EXPECT(sealwright_file_open(NULL, "/tmp/never", key, NULL, 0, 0), SEALWRIGHT_ERROR_ARGUMENT);
     EXPECT(sealwright_file_seal("/dev/null", "/tmp", "aes-256-gcm", key, NULL, 0, 0), SEALWRIGHT_ERROR_IO);
@@ -238,7 +238,7 @@ static void files(void)
     EXPECT(sealwright_reader_new("/dev/null", key, NULL, 0, &reader), SEALWRIGHT_ERROR_NOT_AUTHENTIC);
     EXPECT(sealwright_reader_new("/dev/null", NULL, NULL, 0, &reader), SEALWRIGHT_ERROR_ARGUMENT);
     EXPECT((int)sealwright_reader_size(NULL), 0);
-    sealwright_file_key_free(key);
+    sealwright_secret_free(key);
 }
 
 /* A call that fails leaves no object, whatever was in its place. */
@@ -249,14 +249,14 @@ static void no_objects(void)
     sealwright_sealer *sealer = (void *)other;
     sealwright_opener *opener = (void *)other;
     sealwright_reader *reader = (void *)other;
-    sealwright_file_key *keys[3] = {(void *)other, (void *)other, (void *)other};
+    sealwright_secret *keys[3] = {(void *)other, (void *)other, (void *)other};
     EXPECT(sealwright_key_new("rot-13", SECRET, 32, &key), SEALWRIGHT_ERROR_SUITE);
     EXPECT(sealwright_sealer_new("rot-13", SECRET, 32, NULL, 0, fails, NULL, &sealer), SEALWRIGHT_ERROR_SUITE);
     EXPECT(sealwright_opener_new("rot-13", SECRET, 32, NULL, 0, ends, NULL, &opener), SEALWRIGHT_ERROR_SUITE);
     EXPECT(sealwright_reader_new("/dev/null", NULL, NULL, 0, &reader), SEALWRIGHT_ERROR_ARGUMENT);
-    EXPECT(sealwright_file_key_raw(NULL, 32, &keys[0]), SEALWRIGHT_ERROR_ARGUMENT);
-    EXPECT(sealwright_file_key_passphrase(NULL, 0, &keys[1]), SEALWRIGHT_ERROR_ARGUMENT);
-    EXPECT(sealwright_file_key_read("/nowhere", &keys[2]), SEALWRIGHT_ERROR_IO);
+    EXPECT(sealwright_secret_raw(NULL, 32, &keys[0]), SEALWRIGHT_ERROR_ARGUMENT);
+    EXPECT(sealwright_secret_passphrase(NULL, 0, &keys[1]), SEALWRIGHT_ERROR_ARGUMENT);
+    EXPECT(sealwright_secret_read("/nowhere", &keys[2]), SEALWRIGHT_ERROR_IO);
     EXPECT(key == NULL && sealer == NULL && opener == NULL && reader == NULL, 1);
     EXPECT(keys[0] == NULL && keys[1] == NULL && keys[2] == NULL, 1);
 }
@@ -274,13 +274,14 @@ static int put(const char *path, long at, int byte)
 static void paths(const char *scratch)
 {
     char path[4096];
-    sealwright_file_key *key = NULL;
+    sealwright_secret *key = NULL;
     sealwright_reader *reader = NULL;
     snprintf(path, sizeof path, "%s/caf\xe9.seal", scratch);
-    EXPECT(sealwright_file_key_raw(SECRET, 32, &key), SEALWRIGHT_OK);
+    EXPECT(sealwright_secret_raw(SECRET, 32, &key), SEALWRIGHT_OK);
     EXPECT(sealwright_file_seal("/dev/null", path, "aes-256-gcm", key, NULL, 0, 0), SEALWRIGHT_OK);
     EXPECT(sealwright_reader_new(path, key, NULL, 0, &reader), SEALWRIGHT_OK);
     EXPECT(sealwright_file_open(path, path, key, NULL, 0, 0), SEALWRIGHT_ERROR_EXISTS);
+    EXPECT(strstr(sealwright_last_error(), "(hint: SEALWRIGHT_FORCE replaces it)") != NULL, 1);
     EXPECT(sealwright_file_open(path, "/dev/null", key, NULL, 0, 0), SEALWRIGHT_OK);
     size_t got = 77;
     EXPECT(sealwright_reader_read(reader, 0, NULL, 5, &got) == SEALWRIGHT_ERROR_ARGUMENT && got == 0, 1);
@@ -292,6 +293,8 @@ static void paths(const char *scratch)
         int was = put(path, lacks[at][0], lacks[at][1]);
         EXPECT(sealwright_file_open(path, "/dev/null", key, NULL, 0, 0), wanted);
         EXPECT(sealwright_reader_new(path, key, NULL, 0, &reader), wanted);
+        EXPECT((strstr(sealwright_last_error(), "not authentic: ") != NULL) == (lacks[at][0] == 0), 1);
+        EXPECT(strstr(sealwright_last_error(), "(hint: ") != NULL, 1);
         put(path, lacks[at][0], was);
     }
     EXPECT(remove(path), 0);
@@ -299,9 +302,9 @@ static void paths(const char *scratch)
     EXPECT(sealwright_file_seal("/dev/null", path, "aes-256-gcm", key, NULL, 0, SEALWRIGHT_ARMOR), SEALWRIGHT_OK);
     EXPECT(sealwright_file_open(path, "/dev/null", key, NULL, 0, 0), SEALWRIGHT_OK);
     EXPECT(sealwright_reader_new(path, key, NULL, 0, &reader), SEALWRIGHT_ERROR_UNSUPPORTED);
-    sealwright_file_key_free(key);
+    sealwright_secret_free(key);
     /* What is no key file has another length; a document that others may read is none either. */
-    EXPECT(sealwright_file_key_read(path, &key), SEALWRIGHT_ERROR_KEY_LENGTH);
+    EXPECT(sealwright_secret_read(path, &key), SEALWRIGHT_ERROR_KEY_LENGTH);
     EXPECT(remove(path), 0);
     static const size_t lengths[] = {0, 15, 17, 33, 63};
     for (size_t at = 0; at < sizeof lengths / sizeof *lengths; at++) {
@@ -309,12 +312,13 @@ static void paths(const char *scratch)
         for (size_t done = 0; done < lengths[at]; done++)
             fputc(0x80, file);
         fclose(file);
-        EXPECT(sealwright_file_key_read(path, &key), SEALWRIGHT_ERROR_KEY_LENGTH);
+        EXPECT(sealwright_secret_read(path, &key), SEALWRIGHT_ERROR_KEY_LENGTH);
         EXPECT(remove(path), 0);
     }
 }
 
 #include "named.h"
+#include "random.h"
 
 int main(int count, char **words)
 {
@@ -336,12 +340,14 @@ int main(int count, char **words)
     sealwright_key_free(NULL);
     sealwright_sealer_free(NULL);
     sealwright_opener_free(NULL);
-    sealwright_file_key_free(NULL);
+    sealwright_secret_free(NULL);
+    sealwright_random_nonce_key_free(NULL);
     sealwright_reader_free(NULL);
     messages("aes-256-gcm", 32);
     messages("aes-128-ocb", 16);
     refused_lengths("aes-256-gcm", 32);
     refused_lengths("serpent-256-ocb", 32);
+    random_nonces();
     overlaps("aes-256-gcm", 32);
     overlaps("aes-128-ocb", 16);
     batches("aes-256-gcm", 32);

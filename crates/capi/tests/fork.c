@@ -34,7 +34,7 @@ static int threads(void)
     return count;
 }
 
-static int there_and_back(const sealwright_file_key *key, const char *folder, const char *who)
+static int there_and_back(const sealwright_secret *key, const char *folder, const char *who)
 {
     char plain[4096], sealed[4096], back[4096];
     snprintf(plain, sizeof plain, "%s/plain", folder);
@@ -176,8 +176,8 @@ int main(int count, char **words)
     if (fwrite(text, 1, LENGTH, file) != LENGTH || fclose(file) != 0)
         return 2;
     free(text);
-    sealwright_file_key *key = NULL;
-    if (sealwright_file_key_raw(SECRET, 32, &key) != 0 || there_and_back(key, words[1], "before"))
+    sealwright_secret *key = NULL;
+    if (sealwright_secret_raw(SECRET, 32, &key) != 0 || there_and_back(key, words[1], "before"))
         return 1;
     sealwright_sealer *sealer = NULL;
     sealwright_reader *reader = NULL;
@@ -208,7 +208,7 @@ int main(int count, char **words)
         printf("the child ended with %d\n", status);
         wrong = 1;
     }
-    sealwright_file_key_free(key);
+    sealwright_secret_free(key);
     wrong += same_number();
     printf("%d wrong\n", wrong);
     return wrong;

@@ -23,29 +23,29 @@ static void named_for_messages(void)
 
 static void named_for_key_files(const char *path)
 {
-    sealwright_file_key *key = NULL;
+    sealwright_secret *key = NULL;
     write_file(path, SECRET, 32);
     EXPECT(chmod(path, 0644), 0);
-    EXPECT(sealwright_file_key_read(path, &key), SEALWRIGHT_ERROR_OTHER);
+    EXPECT(sealwright_secret_read(path, &key), SEALWRIGHT_ERROR_OTHER);
     EXPECT(chmod(path, 0600), 0);
-    EXPECT(sealwright_file_key_read(path, &key), SEALWRIGHT_OK);
-    sealwright_file_key_free(key);
+    EXPECT(sealwright_secret_read(path, &key), SEALWRIGHT_OK);
+    sealwright_secret_free(key);
     EXPECT(remove(path), 0);
     /* A key where its path belongs. */
-    EXPECT(sealwright_file_key_read("000102030405060708090a0b0c0d0e0f", &key), SEALWRIGHT_ERROR_ARGUMENT);
+    EXPECT(sealwright_secret_read("000102030405060708090a0b0c0d0e0f", &key), SEALWRIGHT_ERROR_ARGUMENT);
 }
 
 /* The first 16 KiB of the text and what follows are in two chunks, of which the second is changed. */
 static void named_for_files(const char *path, const char *other)
 {
     static uint8_t text[40000], room[40000];
-    sealwright_file_key *key = NULL, *wrong_key = NULL, *short_key = NULL;
+    sealwright_secret *key = NULL, *wrong_key = NULL, *short_key = NULL, *passphrase = NULL;
     sealwright_reader *reader = NULL;
     size_t got = 0;
     const char *suite = "aes-256-gcm";
-    EXPECT(sealwright_file_key_raw(SECRET, 32, &key), SEALWRIGHT_OK);
-    EXPECT(sealwright_file_key_raw(text, 32, &wrong_key), SEALWRIGHT_OK);
-    EXPECT(sealwright_file_key_raw(SECRET, 16, &short_key), SEALWRIGHT_OK);
+    EXPECT(sealwright_secret_raw(SECRET, 32, &key), SEALWRIGHT_OK);
+    EXPECT(sealwright_secret_raw(text, 32, &wrong_key), SEALWRIGHT_OK);
+    EXPECT(sealwright_secret_raw(SECRET, 16, &short_key), SEALWRIGHT_OK);
     write_file(other, text, sizeof text);
     EXPECT(sealwright_file_seal(other, path, suite, short_key, NULL, 0, 0), SEALWRIGHT_ERROR_KEY_LENGTH);
     EXPECT(sealwright_file_seal(other, other, suite, key, NULL, 0, SEALWRIGHT_FORCE), SEALWRIGHT_ERROR_ARGUMENT);
@@ -55,6 +55,10 @@ static void named_for_files(const char *path, const char *other)
     EXPECT(sealwright_file_open(path, "/dev/null", wrong_key, SECRET, 5, 0), SEALWRIGHT_ERROR_WRONG_KEY);
     EXPECT(sealwright_file_open(path, "/dev/null", short_key, SECRET, 5, 0), SEALWRIGHT_ERROR_WRONG_KEY);
     EXPECT(sealwright_file_open(path, "/dev/null", key, SECRET, 4, 0), SEALWRIGHT_ERROR_WRONG_KEY);
+    EXPECT(sealwright_secret_passphrase(SECRET, 5, &passphrase), SEALWRIGHT_OK);
+    EXPECT(sealwright_file_open(path, "/dev/null", passphrase, SECRET, 5, 0), SEALWRIGHT_ERROR_WRONG_KEY);
+    EXPECT(strstr(sealwright_last_error(), "use sealwright_secret_raw") != NULL, 1);
+    sealwright_secret_free(passphrase);
     EXPECT(sealwright_reader_new(path, wrong_key, SECRET, 5, &reader), SEALWRIGHT_ERROR_WRONG_KEY);
     put(path, 20000, put(path, 20000, 0) ^ 1);
     EXPECT(sealwright_file_open(path, "/dev/null", key, SECRET, 5, 0), SEALWRIGHT_ERROR_NOT_AUTHENTIC);
@@ -63,9 +67,9 @@ static void named_for_files(const char *path, const char *other)
     EXPECT((int)got, 16384);
     EXPECT(sealwright_reader_read(reader, 39000, room, sizeof room, &got) == SEALWRIGHT_OK && got == 1000, 1);
     sealwright_reader_free(reader);
-    sealwright_file_key_free(key);
-    sealwright_file_key_free(wrong_key);
-    sealwright_file_key_free(short_key);
+    sealwright_secret_free(key);
+    sealwright_secret_free(wrong_key);
+    sealwright_secret_free(short_key);
     EXPECT(remove(path) == 0 && remove(other) == 0, 1);
 }
 

@@ -7,8 +7,8 @@ use indicatif::{BinaryBytes, MultiProgress, ProgressBar, ProgressDrawTarget, Pro
 
 use crate::counts::Counts;
 
-const KNOWN: &str = "{prefix}[{bar:30}] {binary_bytes} of {binary_total_bytes}{msg}";
-const UNKNOWN: &str = "{spinner} {binary_bytes}{msg}";
+const WITH_LENGTH: &str = "{prefix}[{bar:30}] {binary_bytes} of {binary_total_bytes}{msg}";
+const WITHOUT_LENGTH: &str = "{spinner} {binary_bytes}{msg}";
 
 pub(crate) struct Bars {
     terminal: MultiProgress,
@@ -66,7 +66,7 @@ fn bar(total: Option<u64>) -> ProgressBar {
         Some(bytes) => ProgressBar::new(bytes),
         None => ProgressBar::no_length(),
     };
-    let template = if total.is_some() { KNOWN } else { UNKNOWN };
+    let template = if total.is_some() { WITH_LENGTH } else { WITHOUT_LENGTH };
     bar.with_style(ProgressStyle::with_template(template).expect("the template is well formed").progress_chars("=> "))
 }
 

@@ -13,7 +13,7 @@ use crate::verb::{completions, enc, inspect, key, man, open, seal, vectors, veri
 const ABOUT_EXITS: &str = "\
 Exit codes:
     0  done
-    1  an input, an output or the configuration failed
+    1  an input, an output or the configuration failed; or a file is of a kind that this build does not read
     2  the command line is not valid
     3  not authentic: the sealed file was changed, cut or extended
     4  wrong key, passphrase or associated data; or signed by another key
@@ -55,4 +55,18 @@ pub(crate) enum Verb {
     Relay(relay::RelayArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ABOUT_EXITS;
+
+    /// The table in the README is that of `--help`.
+    #[test]
+    fn the_readme_has_the_same_exit_codes() {
+        let (_, table) = include_str!("../README.md").split_once("|---:|---|\n").expect("a table of exit codes");
+        let rows = table.lines().map_while(|line| line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | "));
+        let told = ABOUT_EXITS.lines().skip(1).map_while(|line| line.trim_start().split_once("  "));
+        assert_eq!(rows.collect::<Vec<_>>(), told.collect::<Vec<_>>());
+    }
 }

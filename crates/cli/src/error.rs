@@ -5,11 +5,13 @@ use std::path::Path;
 use sealwright_file::Error;
 use sealwright_terminal::{CommandError, Exit, os_message, shown};
 
+use crate::hint::hint;
+
 /// An error of the library with its exit code and hint. The library's message contains the file name somewhere; here
 /// the name comes first.
 pub(crate) fn file_error(error: Error) -> CommandError {
     let exit = Exit::from_code(error.exit_code());
-    let hint = error.hint();
+    let hint = hint(&error);
     let shown = match &error {
         Error::Io { doing, place, source } => {
             CommandError::new(exit, format_args!("cannot {doing}: {}", os_message(source))).about(Path::new(place))

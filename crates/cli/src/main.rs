@@ -13,6 +13,7 @@ mod counts;
 mod detached;
 mod error;
 mod exit_status;
+mod hint;
 mod identity;
 mod keys;
 mod manifests;

@@ -2,8 +2,8 @@
 
 use std::{fs, os::unix::fs::FileTypeExt, path::Path};
 
-use sealwright_file::{Error, KeySource, slots::SlotKind};
-use sealwright_terminal::CommandError;
+use sealwright_file::{Error, KeyKind, KeySource};
+use sealwright_terminal::{CommandError, Exit};
 
 use crate::{
     args::{FileArgs, KeySourceArgs},
@@ -72,20 +72,27 @@ impl Given {
         let fits = match source {
             KeySource::Raw => self.raw,
             KeySource::Passphrase { .. } => self.passphrase,
-            KeySource::Recipients(slots) => slots.iter().any(|slot| match slot.kind() {
-                SlotKind::Raw => self.raw,
-                SlotKind::Passphrase { .. } => self.passphrase,
-                SlotKind::Public { .. } | SlotKind::SshEd25519 { .. } | SlotKind::SshRsa { .. } => self.pair,
+            KeySource::Recipients(slots) => slots.iter().any(|slot| match slot.kind().key_kind() {
+                Some(KeyKind::Raw) => self.raw,
+                Some(KeyKind::Passphrase) => self.passphrase,
+                Some(KeyKind::Secret) => self.pair,
                 _ => false,
             }),
             _ => true,
         };
+        if fits {
+            return Ok(());
+        }
         let given = match self {
-            Given { pair: true, .. } => "a secret key",
-            Given { raw: true, .. } => "a raw key",
-            _ => "a passphrase",
+            Given { pair: true, .. } => KeyKind::Secret,
+            Given { raw: true, .. } => KeyKind::Raw,
+            _ => KeyKind::Passphrase,
         };
-        if fits { Ok(()) } else { Err(file_error(Error::KeyKind { wanted: source.wants(), given })) }
+        Err(match source.key_kind() {
+            Some(wanted) => file_error(Error::KeyKind { wanted, given }),
+            None => CommandError::new(Exit::WrongKey, format_args!("one of its keys is needed, not {given}"))
+                .hint("`sealwright inspect` shows which of --identity, --key-file and --passphrase it needs"),
+        })
     }
 }
 

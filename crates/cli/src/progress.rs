@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Bars appear after this delay: most jobs are done by then and leave the terminal unchanged.
-const PATIENCE: Duration = Duration::from_millis(500);
+const BAR_DELAY: Duration = Duration::from_millis(500);
 const REDRAW: Duration = Duration::from_millis(100);
 const JSON_EVERY: Duration = Duration::from_secs(1);
 
@@ -130,7 +130,7 @@ impl Shared {
 }
 
 fn draw_bars(shared: &Shared) {
-    if shared.finished_within(PATIENCE) {
+    if shared.finished_within(BAR_DELAY) {
         return;
     }
     *lock(&shared.bars) = Some(Bars::new(&shared.counts));

@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Longer files are not searched for keys, in bytes.
-const SHORT: u64 = 64 << 10;
+const MAX_SEARCHED_LEN: u64 = 64 << 10;
 /// The length of the text in a sealed identity file of one pair, in bytes.
 const IDENTITY: u64 = 2048;
 
@@ -119,11 +119,11 @@ pub(crate) fn refuse_keys(plan: &Plan, args: &FileArgs, with: &SealWith) -> Resu
 /// How a file is related to the keys that open what is sealed.
 fn held(place: &Place, with: &SealWith) -> Option<&'static str> {
     let Place::File(path) = place else { return None };
-    let len = fs::metadata(path).ok().filter(|meta| meta.is_file() && meta.len() <= SHORT)?.len();
+    let len = fs::metadata(path).ok().filter(|meta| meta.is_file() && meta.len() <= MAX_SEARCHED_LEN)?.len();
     // Limited, whatever length was reported; full capacity from the start, because growing would leave unwiped copies.
-    let mut text = Zeroizing::new(Vec::with_capacity(SHORT as usize + 1));
-    let read = fs::File::open(path).and_then(|file| file.take(SHORT + 1).read_to_end(&mut text));
-    if read.is_ok_and(|read| read as u64 <= SHORT) {
+    let mut text = Zeroizing::new(Vec::with_capacity(MAX_SEARCHED_LEN as usize + 1));
+    let read = fs::File::open(path).and_then(|file| file.take(MAX_SEARCHED_LEN + 1).read_to_end(&mut text));
+    if read.is_ok_and(|read| read as u64 <= MAX_SEARCHED_LEN) {
         if with.is_in(&text) {
             return Some("holds a key that opens the sealed files");
         }

@@ -19,15 +19,15 @@ use crate::{
 };
 
 /// A shorter file is a single span, so that further threads do not help, in bytes.
-const SHORT: u64 = 1 << 20;
+const ONE_SPAN_LEN: u64 = 1 << 20;
 /// The number of files in progress if all are short and wait for the disk: the file system's journal commits concurrent
 /// syncs together.
-const WAITING: usize = 32;
+const MAX_SHORT_FILES_AT_ONCE: usize = 32;
 
 /// Starts the thread pool for spans, unless every file is a single span. Returns the number of threads.
 pub(crate) fn start(args: &FileArgs, plan: &Plan) -> Result<usize, CommandError> {
     let threads = args.threads.map_or_else(|| threads_for(None), usize::from);
-    if plan.roots.is_empty() && plan.tasks.iter().all(|task| task.bytes.is_some_and(|bytes| bytes < SHORT)) {
+    if plan.roots.is_empty() && plan.tasks.iter().all(|task| task.bytes.is_some_and(|bytes| bytes < ONE_SPAN_LEN)) {
         return Ok(threads);
     }
     let started = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
@@ -64,7 +64,11 @@ pub(crate) fn all(
     }
     let next = AtomicUsize::new(0);
     let busy = threads.min(plan.tasks.len());
-    let workers = if waits(args, plan.tasks.len(), total) { WAITING.min(plan.tasks.len()).max(busy) } else { busy };
+    let workers = if waits(args, plan.tasks.len(), total) {
+        MAX_SHORT_FILES_AT_ONCE.min(plan.tasks.len()).max(busy)
+    } else {
+        busy
+    };
     let worker = || {
         while let Some(task) = plan.tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
             let watch: Arc<dyn Progress> = Arc::new(board.watch(shown(task.input.name("standard input")), task.bytes));
@@ -100,7 +104,7 @@ pub(crate) fn failures(plan: &Plan, args: &FileArgs) -> Exit {
 /// Whether most of the time is spent waiting for the disk: files are synced, and short on average. A number of threads
 /// that the user set is kept.
 fn waits(args: &FileArgs, files: usize, bytes: Option<u64>) -> bool {
-    !args.no_sync && args.threads.is_none() && bytes.is_some_and(|bytes| bytes / SHORT < files as u64)
+    !args.no_sync && args.threads.is_none() && bytes.is_some_and(|bytes| bytes / ONE_SPAN_LEN < files as u64)
 }
 
 #[cfg(test)]
@@ -108,7 +112,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use clap::{Args, Command, FromArgMatches};
 
-    use super::{SHORT, waits};
+    use super::{ONE_SPAN_LEN, waits};
     use crate::args::FileArgs;
 
     fn args(words: &str) -> FileArgs {
@@ -119,7 +123,7 @@ mod tests {
     #[test]
     fn short_files_that_are_synced_are_waited_for() {
         assert!(waits(&args("a b"), 2, Some(8192)));
-        assert!(!waits(&args("a b"), 2, Some(2 * SHORT)));
+        assert!(!waits(&args("a b"), 2, Some(2 * ONE_SPAN_LEN)));
         assert!(!waits(&args("a b"), 2, None));
         assert!(!waits(&args("a b --no-sync"), 2, Some(8192)));
         assert!(!waits(&args("a b --threads 1"), 2, Some(8192)));

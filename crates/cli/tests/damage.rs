@@ -31,7 +31,9 @@ fn every_byte_matters() {
         changed[at] ^= 0x40;
         sandbox.write("a.seal", &changed);
         let said = sandbox.run("open --key-file k a.seal");
-        assert!(matches!(said.code, 3 | 4), "byte {at}: {} {}", said.code, said.err);
+        // Version, suite, key source and layout: unknown numbers are no proof of damage.
+        let wanted = if (8..12).contains(&at) { 1..=4 } else { 3..=4 };
+        assert!(wanted.contains(&said.code), "byte {at}: {} {}", said.code, said.err);
         assert_eq!(sandbox.names(), ["a.seal"], "byte {at}");
     }
 }
@@ -66,7 +68,7 @@ fn another_key_is_told_from_damage() {
 }
 
 #[test]
-fn files_that_never_were_sealed() {
+fn files_that_never_were_sealed_or_are_of_an_unknown_kind() {
     let (sandbox, bytes) = sealed(1);
     refused(&sandbox, b"just text that somebody named .seal", 3, "text");
     for (at, value, word) in
@@ -74,8 +76,10 @@ fn files_that_never_were_sealed() {
     {
         let mut odd = bytes.clone();
         odd[at] = value;
-        refused(&sandbox, &odd, 3, word);
-        assert!(sandbox.run("open --key-file k a.seal").err.contains(word));
+        refused(&sandbox, &odd, 1, word);
+        let said = sandbox.run("open --key-file k a.seal").err;
+        assert!(said.starts_with("sealwright: a.seal: unsupported: ") && said.contains(word), "{said}");
+        assert!(said.contains("nothing was authenticated") && !said.contains("not authentic"), "{said}");
     }
 }
 

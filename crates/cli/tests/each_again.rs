@@ -2,17 +2,20 @@
 //! inputs that stay.
 #![allow(clippy::unwrap_used)]
 
+mod support;
+
 use std::{
     fs::{self, File},
     io::Write,
-    os::unix::fs::{MetadataExt, OpenOptionsExt, chown},
+    os::unix::fs::{MetadataExt, chown},
     process::{Child, Stdio},
     thread,
     time::Duration,
 };
 
-use rustix::fs::OFlags;
 use sealwright_transcripts::{Sandbox, finished, have, skipped, until};
+
+use crate::support::writer;
 
 /// A regression: what an interrupted run had sealed, after it had replaced files and removed their inputs, was reported
 /// as not authentic forever.
@@ -102,19 +105,6 @@ fn but_skipped(said: &str) -> String {
 
 fn begun(sandbox: &Sandbox, line: &str) -> Child {
     sandbox.command().args(line.split_whitespace()).stderr(Stdio::piped()).spawn().unwrap()
-}
-
-/// Opens a named pipe for writing once it has a reader. An ordinary open would block forever if the reader failed
-/// before.
-fn writer(sandbox: &Sandbox, pipe: &str) -> File {
-    let mut options = File::options();
-    options.write(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
-    let mut opened = None;
-    until("a reader of the pipe", || {
-        opened = options.open(sandbox.path(pipe)).ok();
-        opened.is_some()
-    });
-    opened.unwrap()
 }
 
 /// Waits until the process waits for the lock on a directory: it keeps the directory open for longer than to read it.

@@ -1,14 +1,13 @@
 //! Directories that are sealed file by file, and to which more is sealed later: existing files stay listed.
 #![allow(clippy::unwrap_used)]
 
-use std::{
-    fs::{self, File},
-    os::unix::fs::OpenOptionsExt,
-    process::Stdio,
-};
+mod support;
 
-use rustix::fs::OFlags;
-use sealwright_transcripts::{Sandbox, until};
+use std::{fs, process::Stdio};
+
+use sealwright_transcripts::Sandbox;
+
+use crate::support::writer;
 
 /// A regression: when more was sealed, earlier files were reported as "not in the manifest".
 #[test]
@@ -295,17 +294,4 @@ fn manifests_outlast_a_limit_of_open_files() {
     assert_eq!((said.code, said.err.as_str()), (0, ""));
     let said = sandbox.sh("sealwright verify --key-file k --each --manifest -q d*");
     assert_eq!((said.code, said.err.as_str()), (0, ""));
-}
-
-/// Opens a named pipe for writing once it has a reader. An ordinary open would block forever if the reader failed
-/// before.
-fn writer(sandbox: &Sandbox, pipe: &str) -> File {
-    let mut options = File::options();
-    options.write(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
-    let mut opened = None;
-    until("a reader of the pipe", || {
-        opened = options.open(sandbox.path(pipe)).ok();
-        opened.is_some()
-    });
-    opened.unwrap()
 }

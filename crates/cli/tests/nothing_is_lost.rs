@@ -171,7 +171,7 @@ fn checks_come_before_the_passphrase() {
         ("seal -p a -o nowhere/x", 1, "nowhere/x: cannot create: No such file or directory"),
         (&format!("seal -p a -o {long}"), 1, "File name too long"),
         ("open -p a -o x", 3, "a: not authentic: this is not a sealed file"),
-        ("open -p b.seal -o x", 4, "b.seal: the file is locked with a raw key, not with a passphrase"),
+        ("open -p b.seal -o x", 4, "b.seal: a raw key is needed, not a passphrase"),
     ] {
         let said = sandbox.run(line);
         assert_eq!(said.code, code, "{line}: {}", said.err);

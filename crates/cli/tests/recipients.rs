@@ -117,7 +117,7 @@ fn each_identity_is_checked() {
     sandbox.fails("open a.seal -i eva.id -o b", 4, none);
     for (given, what) in [("--key-file k", "a raw key"), ("-p", "a passphrase")] {
         let word =
-            format!("a.seal: the file is locked with key pairs, not with {what}\nhint: use -i with the identity file");
+            format!("a.seal: the secret key of a pair is needed, not {what}\nhint: use -i with its identity file");
         sandbox.fails(&format!("open a.seal {given} -o b"), 4, &word);
     }
     // Without a key, the hint is suitable for opening.

@@ -24,7 +24,7 @@ const VERSION: u32 = 2;
 const GROUP_OBJ: u16 = 0x04;
 const MASK: u16 = 0x10;
 /// The maximum length of an attribute's value, in bytes.
-const LONGEST: usize = 64 << 10;
+const MAX_ATTRIBUTE_LEN: usize = 64 << 10;
 /// The group's permission bits.
 const GROUP: u32 = 0o070;
 
@@ -68,7 +68,7 @@ fn without_list(mode: u32, read: impl Fn(&mut [u8]) -> rustix::io::Result<usize>
         Err(Errno::NODATA | Errno::NOTSUP) => return mode,
         Err(_) => None,
         Ok(_) => {
-            let mut value = vec![0; LONGEST];
+            let mut value = vec![0; MAX_ATTRIBUTE_LEN];
             read(&mut value).ok().and_then(|len| group_in(value.get(..len)?))
         }
     };

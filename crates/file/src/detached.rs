@@ -113,11 +113,11 @@ impl Signature {
     /// # Errors
     /// [`Flaw::SignatureFile`]; reading errors.
     pub fn read(mut from: impl Read) -> Result<Signature, Error> {
-        const LONGEST: usize = 16 * 1024;
-        let mut text = vec![0; LONGEST];
+        const MAX_LEN: usize = 16 * 1024;
+        let mut text = vec![0; MAX_LEN];
         let got = fill(&mut from, &mut text)?;
         // The buffer is full, so that more may follow that was not checked.
-        if got == LONGEST {
+        if got == MAX_LEN {
             return Err(Error::NotAuthentic(Flaw::SignatureFile));
         }
         text.truncate(got);

@@ -10,7 +10,7 @@ use crate::key::{SSH_BEGIN, other_form};
 use crate::sign::{SigningKey, VerifyingKey};
 use crate::{
     armor,
-    error::{Error, LOOSE},
+    error::{Error, KeyFault},
     input::Input,
     key::{Key, PublicKey, SecretKey, is_secret, place_of, public},
     open::Opening,
@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// The maximum length of such a file, in bytes.
-const LONGEST: usize = 1 << 20;
+const MAX_FILE_LEN: usize = 1 << 20;
 
 /// Reads the keys in an identity file: secret keys, one per line; or one raw key, as in a key file; or an OpenSSH
 /// private key. If the file is itself sealed (armored or not) or encrypted with a passphrase, it is opened first;
@@ -52,7 +52,7 @@ pub fn read_identities<E: From<Error>>(
     let mut passphrase = || match once.take() {
         Some(ask) => ask(),
         // A sealed file that contains an encrypted SSH key.
-        None => Err(Error::KeyFile { place: path.display().to_string(), why: "it takes two passphrases" }.into()),
+        None => Err(unusable(path.display().to_string(), "it takes two passphrases").into()),
     };
     let text = &read_secret(path, &place, &mut passphrase)?;
     #[cfg(feature = "ssh")]
@@ -61,7 +61,7 @@ pub fn read_identities<E: From<Error>>(
     }
     #[cfg(feature = "ssh")]
     if let Some(why) = other_form(text) {
-        return Err(Error::KeyFile { place, why }.into());
+        return Err(unusable(place, why).into());
     }
     // A raw key is random bytes, or hexadecimal digits on one line: never a secret key's line.
     if let Ok(key) = Key::read_from(&text[..], &place) {
@@ -69,7 +69,7 @@ pub fn read_identities<E: From<Error>>(
     }
     let keys = lines(text, &place, |line| Ok(Key::pair(line.parse::<SecretKey>()?)))?;
     if keys.is_empty() {
-        return Err(Error::KeyFile { place, why: "there is no key in it" }.into());
+        return Err(unusable(place, "there is no key in it").into());
     }
     Ok(keys)
 }
@@ -101,7 +101,7 @@ pub fn read_signing_key<E: From<Error>>(
     let text = read_secret(path, &place, passphrase)?;
     let mut keys = lines(&text, &place, |line| line.parse::<SigningKey>())?;
     let key = keys.pop().filter(|_| keys.is_empty());
-    Ok(key.ok_or(Error::KeyFile { place, why: "it must hold one signing key" })?)
+    Ok(key.ok_or(unusable(place, "it must hold one signing key"))?)
 }
 
 /// Reads the verification keys in a file, one per line.
@@ -125,8 +125,11 @@ pub fn read_verifying_keys(path: impl AsRef<Path>) -> Result<Vec<VerifyingKey>, 
     let place = place_of(path)?;
     let (text, _) = read(path, &place)?;
     let keys = lines(&text, &place, str::parse)?;
-    let why = "there is no verification key in it";
-    if keys.is_empty() { Err(Error::KeyFile { place, why }) } else { Ok(keys) }
+    if keys.is_empty() { Err(unusable(place, "there is no verification key in it")) } else { Ok(keys) }
+}
+
+fn unusable(place: String, why: &'static str) -> Error {
+    Error::KeyFile { place, why: KeyFault::Other(why) }
 }
 
 /// The content of a file with secret keys, opened if it is sealed.
@@ -144,7 +147,8 @@ fn read_secret<E: From<Error>>(
         bytes
     };
     // First, so that for a public key or a document no error tells the user to restrict the permissions.
-    match public(&bytes).or((loose && is_secret(&bytes)).then_some(LOOSE)) {
+    let readable = || (loose && is_secret(&bytes)).then_some(KeyFault::Readable);
+    match public(&bytes).map(KeyFault::OtherKind).or_else(readable) {
         Some(why) => Err(Error::KeyFile { place: place.into(), why }.into()),
         None => Ok(bytes),
     }
@@ -170,7 +174,7 @@ pub fn read_recipients(path: impl AsRef<Path>) -> Result<Vec<PublicKey>, Error> 
     let place = place_of(path)?;
     let (text, _) = read(path, &place)?;
     let keys = lines(&text, &place, str::parse)?;
-    if keys.is_empty() { Err(Error::KeyFile { place, why: "there is no public key in it" }) } else { Ok(keys) }
+    if keys.is_empty() { Err(unusable(place, "there is no public key in it")) } else { Ok(keys) }
 }
 
 /// The content of a file, and whether others than its owner can read it.
@@ -179,12 +183,12 @@ fn read(path: &Path, place: &str) -> Result<(Zeroizing<Vec<u8>>, bool), Error> {
     let meta = file.metadata().map_err(Error::io("read", place))?;
     let loose = meta.is_file() && meta.mode() & 0o077 != 0;
     // A single buffer of sufficient capacity: growing would leave unwiped copies of keys behind.
-    let room =
-        if meta.is_file() { usize::try_from(meta.len()).unwrap_or(LONGEST).min(LONGEST) + 1 } else { LONGEST + 1 };
+    let len = if meta.is_file() { usize::try_from(meta.len()).unwrap_or(MAX_FILE_LEN) } else { MAX_FILE_LEN };
+    let room = len.min(MAX_FILE_LEN) + 1;
     let mut bytes = Zeroizing::new(vec![0; room]);
     let got = fill(&mut file.take(room as u64), &mut bytes).map_err(|error| error.of(place))?;
-    if got > LONGEST {
-        return Err(Error::KeyFile { place: place.into(), why: "it is longer than 1 MiB" });
+    if got > MAX_FILE_LEN {
+        return Err(unusable(place.into(), "it is longer than 1 MiB"));
     }
     bytes.truncate(got);
     Ok((bytes, loose))
@@ -206,7 +210,7 @@ fn lines<T>(text: &[u8], place: &str, parse: impl Fn(&str) -> Result<T, Error>) 
         if line.is_empty() || line.starts_with(b"#") {
             continue;
         }
-        let line = str::from_utf8(line).map_err(|_| bad(i + 1, "it is not text"))?;
+        let line = str::from_utf8(line).map_err(|_| bad(i + 1, KeyFault::Other("it is not text")))?;
         found.push(parse(line).map_err(|error| match error {
             Error::BadKey { why, .. } => bad(i + 1, why),
             other => other,
@@ -221,7 +225,7 @@ mod tests {
     use std::{fs, os::unix::fs::PermissionsExt};
 
     use super::*;
-    use crate::{costs::Costs, seal::Sealing};
+    use crate::{costs::Costs, error::KeyKind, seal::Sealing};
 
     const CHEAP: Costs = Costs { memory_kib: 8, passes: 1, lanes: 1 };
     const SSH: &[u8] = include_bytes!("../tests/keys/ed25519");
@@ -267,18 +271,18 @@ mod tests {
     }
 
     /// The reason of a `KeyFile` error.
-    fn why<T>(done: Result<T, Error>) -> &'static str {
+    fn why<T>(done: Result<T, Error>) -> String {
         match done {
-            Err(Error::KeyFile { why, .. }) => why,
+            Err(Error::KeyFile { why, .. }) => why.to_string(),
             Err(other) => panic!("{other}"),
             Ok(_) => panic!("it was taken"),
         }
     }
 
     /// Place and reason of a `BadKey` error.
-    fn bad<T>(done: Result<T, Error>) -> (String, &'static str) {
+    fn bad<T>(done: Result<T, Error>) -> (String, String) {
         match done {
-            Err(Error::BadKey { place, why }) => (place, why),
+            Err(Error::BadKey { place, why }) => (place, why.to_string()),
             Err(other) => panic!("{other}"),
             Ok(_) => panic!("it was taken"),
         }
@@ -300,7 +304,7 @@ mod tests {
         }
         for raw in [&[7; 32][..], b"07070707070707070707070707070707\n"] {
             let keys = read_identities(files.write(raw, 0o600), nobody).unwrap();
-            assert_eq!((keys.len(), keys[0].kind(), keys[0].public_key()), (1, "a raw key", None));
+            assert_eq!((keys.len(), keys[0].kind(), keys[0].public_key()), (1, KeyKind::Raw, None));
         }
         let ssh: PublicKey = SSH_PUB.parse().unwrap();
         assert_eq!(publics(&read_identities(files.write(SSH, 0o600), nobody).unwrap()), std::slice::from_ref(&ssh));
@@ -321,7 +325,7 @@ mod tests {
         let files = Files::new();
         let secret = SecretKey::generate().unwrap();
         for loose in [0o640, 0o604, 0o620] {
-            assert_eq!(why(read_identities(files.write(&*secret.to_text(), loose), nobody)), LOOSE);
+            assert_eq!(why(read_identities(files.write(&*secret.to_text(), loose), nobody)), "others may read it");
         }
         for empty in ["", "\n \n", "# nothing\n"] {
             let path = files.write(empty, 0o600);
@@ -332,11 +336,11 @@ mod tests {
         }
         let path = files.write("# a comment\n\nSEAL-SECRET-KEY-2QQ\n", 0o600);
         let place = format!("{}, line 3", path.display());
-        assert_eq!(bad(read_identities(&path, nobody)), (place.clone(), "not a secret key of Sealwright"));
-        assert_eq!(bad(read_recipients(&path)), (place.clone(), "not a public key of Sealwright"));
-        assert_eq!(bad(read_verifying_keys(&path)), (place, "not a verification key of Sealwright"));
+        assert_eq!(bad(read_identities(&path, nobody)), (place.clone(), "not a secret key of Sealwright".into()));
+        assert_eq!(bad(read_recipients(&path)), (place.clone(), "not a public key of Sealwright".into()));
+        assert_eq!(bad(read_verifying_keys(&path)), (place, "not a verification key of Sealwright".into()));
         let path = files.write(b"\xff\xfe\n", 0o600);
-        assert_eq!(bad(read_recipients(&path)), (format!("{}, line 1", path.display()), "it is not text"));
+        assert_eq!(bad(read_recipients(&path)), (format!("{}, line 1", path.display()), "it is not text".into()));
         let nothing = files.0.path().join("none");
         assert!(matches!(read_recipients(&nothing), Err(Error::Io { doing: "open", .. })));
     }
@@ -363,7 +367,7 @@ mod tests {
         }
         // Another text between such marker lines is not a sealed file.
         assert_eq!(bad(id(b"-----BEGIN SEALWRIGHT SIGNATURE-----\n", 0o600)).1, "not a signing key of Sealwright");
-        assert_eq!(why(id(text.as_bytes(), 0o644)), LOOSE);
+        assert_eq!(why(id(text.as_bytes(), 0o644)), "others may read it");
         let two = signers.each_ref().map(|key| key.to_text().to_string()).concat();
         assert_eq!(why(id(two.as_bytes(), 0o600)), "it must hold one signing key");
     }
@@ -377,8 +381,8 @@ mod tests {
             let line = format!("{}\n", *key.to_text());
             [line.as_bytes(), &vec![b'#'; len - line.len()]].concat()
         };
-        assert_eq!(read_identities(files.write(text(LONGEST), 0o600), nobody).unwrap().len(), 1);
-        assert_eq!(why(read_identities(files.write(text(LONGEST + 1), 0o600), nobody)), "it is longer than 1 MiB");
+        assert_eq!(read_identities(files.write(text(MAX_FILE_LEN), 0o600), nobody).unwrap().len(), 1);
+        assert_eq!(why(read_identities(files.write(text(MAX_FILE_LEN + 1), 0o600), nobody)), "it is longer than 1 MiB");
         // A pipe has neither a length nor meaningful permissions.
         let read = |len| {
             let (from, mut to) = std::io::pipe().unwrap();
@@ -390,7 +394,7 @@ mod tests {
                 done
             })
         };
-        assert_eq!(read(LONGEST).unwrap().len(), 1);
-        assert_eq!(why(read(LONGEST + 1)), "it is longer than 1 MiB");
+        assert_eq!(read(MAX_FILE_LEN).unwrap().len(), 1);
+        assert_eq!(why(read(MAX_FILE_LEN + 1)), "it is longer than 1 MiB");
     }
 }

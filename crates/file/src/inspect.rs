@@ -52,7 +52,7 @@ pub struct Inspection {
 /// ```
 ///
 /// # Errors
-/// [`Error::NotAuthentic`] if it is not a sealed file; reading errors.
+/// [`Error::NotAuthentic`] if it is not a sealed file; [`Error::Unsupported`]; reading errors.
 pub fn inspect(mut input: Input) -> Result<Inspection, Error> {
     let preamble = input.preamble()?.clone();
     let preamble_len = preamble.to_bytes().len() as u64;

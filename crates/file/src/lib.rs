@@ -74,7 +74,7 @@ mod window;
 pub use costs::{Ceiling, Costs};
 #[cfg(feature = "signatures")]
 pub use detached::{Signature, sign_file, verify_file};
-pub use error::{Error, Flaw};
+pub use error::{Error, Flaw, KeyFault, KeyKind, OutputFault, Unsupported};
 pub use file_id::{Commitment, FileId, Summary};
 pub use found::Found;
 #[cfg(feature = "public-keys")]

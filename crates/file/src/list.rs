@@ -142,7 +142,7 @@ impl FileList {
 /// ```
 ///
 /// # Errors
-/// [`Error::NotAuthentic`] if it is not a sealed file; reading errors.
+/// [`Error::NotAuthentic`] if it is not a sealed file; [`Error::Unsupported`]; reading errors.
 pub fn claimed(mut input: Input) -> Result<Commitment, Error> {
     let start = input.preamble()?.to_bytes().len() as u64;
     let header = match &mut input.from {

@@ -16,9 +16,9 @@ use rustix::{
 use crate::{error::Error, progress::Interrupt};
 
 /// How long to wait for a lock that another program holds.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 /// The interval between attempts.
-pub(crate) const AGAIN: Duration = Duration::from_millis(20);
+pub(crate) const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Waits for the lock on `file`, which is held until `file` is closed. Returns `false` if another program still holds
 /// it at `until`. On a file system without locks this returns `true` at once.
@@ -27,7 +27,7 @@ pub(crate) fn lock(file: &File, until: Instant, interrupt: &Interrupt) -> io::Re
         match flock(file, FlockOperation::NonBlockingLockExclusive) {
             Err(Errno::WOULDBLOCK) if Instant::now() < until => {
                 interrupt.check()?;
-                thread::sleep(AGAIN);
+                thread::sleep(LOCK_RETRY_INTERVAL);
             }
             Err(Errno::WOULDBLOCK) => return Ok(false),
             Err(Errno::INTR) => {}
@@ -60,7 +60,7 @@ impl DirectoryLock {
     pub fn wait(directory: &Path, interrupt: &Interrupt) -> Result<Option<DirectoryLock>, Error> {
         let name = directory.display().to_string();
         let file = File::open(directory).map_err(Error::io("open", name.clone()))?;
-        match lock(&file, Instant::now() + PATIENCE, interrupt) {
+        match lock(&file, Instant::now() + LOCK_TIMEOUT, interrupt) {
             Ok(held) => Ok(held.then_some(DirectoryLock { _directory: file })),
             Err(error) => Err(error.downcast().unwrap_or_else(Error::io("lock", name))),
         }

@@ -134,8 +134,8 @@ impl<'a> Opening<'a> {
     /// # Errors
     /// [`Error::WrongKey`], [`Error::NoneOpens`], [`Error::KeyKind`] and [`Error::OtherKeyLength`] if no key opens the
     /// file; [`Error::WrongContext`] for other associated data than was sealed with; [`Error::TooCostly`] and
-    /// [`Error::NoMemory`] for a passphrase; [`Error::NotAuthentic`] if it is damaged or of an unknown kind
-    /// ([`Flaw::is_unsupported`]); [`Error::NotSigned`] and [`Error::OtherSigner`] if it is not signed as it must be;
+    /// [`Error::NoMemory`] for a passphrase; [`Error::NotAuthentic`] if it is damaged; [`Error::Unsupported`] if it is of
+    /// a kind that this build does not read; [`Error::NotSigned`] and [`Error::OtherSigner`] if it is not signed as it must be;
     /// [`Error::IsATree`] and [`Error::IsAList`] if it holds more than one file; [`Error::Io`], [`Error::SameFile`] and
     /// [`Error::Exists`] for input and output; [`Error::Changed`] if a signed `input` was written to meanwhile;
     /// [`Error::Interrupted`]. An output file then does not appear, an existing one stays as it was.

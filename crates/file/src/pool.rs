@@ -11,7 +11,7 @@ use rayon::ThreadPoolBuilder;
 use crate::error::Error;
 
 /// Bytes of text for which one more thread is worthwhile.
-const A_THREAD: u64 = 4 << 20;
+const BYTES_PER_THREAD: u64 = 4 << 20;
 
 /// How many threads are worthwhile for a job on `len` bytes: at most one per core; one per core if the length is not
 /// known.
@@ -21,7 +21,7 @@ const A_THREAD: u64 = 4 << 20;
 /// ```
 pub fn threads_for(len: Option<u64>) -> usize {
     let cores = cores();
-    len.map_or(cores, |len| cores.min(usize::try_from(len / A_THREAD).unwrap_or(cores).saturating_add(1)))
+    len.map_or(cores, |len| cores.min(usize::try_from(len / BYTES_PER_THREAD).unwrap_or(cores).saturating_add(1)))
 }
 
 /// The number of cores that this process may use. The system is asked only once, because the answer takes a dozen
@@ -98,7 +98,7 @@ mod tests {
         time::Duration,
     };
 
-    use super::{A_THREAD, Error, pooled, threads_for};
+    use super::{BYTES_PER_THREAD, Error, pooled, threads_for};
 
     static ENDED: AtomicUsize = AtomicUsize::new(0);
 
@@ -130,8 +130,8 @@ mod tests {
     fn short_texts_take_one_thread_and_none_takes_more_than_there_are() {
         let cores = threads_for(None);
         assert_eq!(threads_for(Some(0)), 1);
-        assert_eq!(threads_for(Some(A_THREAD - 1)), 1);
-        assert_eq!(threads_for(Some(A_THREAD)), cores.min(2));
+        assert_eq!(threads_for(Some(BYTES_PER_THREAD - 1)), 1);
+        assert_eq!(threads_for(Some(BYTES_PER_THREAD)), cores.min(2));
         assert_eq!(threads_for(Some(u64::MAX)), cores);
     }
 }

@@ -7,7 +7,7 @@ use sealwright::Suite;
 use crate::{
     armor,
     costs::Costs,
-    error::{Error, Flaw},
+    error::{Error, Flaw, KeyKind, Unsupported},
     layout::Layout,
     read::fill,
     slots::{Fixed, PASSPHRASE_SALT, Slots},
@@ -48,10 +48,10 @@ pub struct Preamble {
 /// Where a sealed file's input key comes from.
 ///
 /// ```
-/// use sealwright_file::{Costs, KeySource};
+/// use sealwright_file::{Costs, KeyKind, KeySource};
 ///
 /// let source = KeySource::Passphrase { costs: Costs::default(), salt: [7; 16] };
-/// assert_eq!((source.wants(), KeySource::Raw.wants()), ("a passphrase", "a raw key"));
+/// assert_eq!((source.key_kind(), KeySource::Raw.key_kind()), (Some(KeyKind::Passphrase), Some(KeyKind::Raw)));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -70,13 +70,25 @@ pub enum KeySource {
 }
 
 impl KeySource {
-    /// The kind of key that is needed: "a raw key" or "a passphrase"; for a file with slots "key pairs", "several raw
-    /// keys" or "several passphrases" if all are of one kind, and otherwise "one of its keys".
-    pub fn wants(&self) -> &'static str {
+    /// Its name, as `sealwright inspect --json` and the bindings have it: "raw", "passphrase" or "recipients".
+    pub fn name(&self) -> &'static str {
         match self {
-            KeySource::Raw => "a raw key",
-            KeySource::Passphrase { .. } => "a passphrase",
-            KeySource::Recipients(slots) => slots.wants(),
+            KeySource::Raw => "raw",
+            KeySource::Passphrase { .. } => "passphrase",
+            KeySource::Recipients(_) => "recipients",
+        }
+    }
+
+    /// The kind of key that opens the file; `None` if several kinds do, or an unknown one.
+    pub fn key_kind(&self) -> Option<KeyKind> {
+        match self {
+            KeySource::Raw => Some(KeyKind::Raw),
+            KeySource::Passphrase { .. } => Some(KeyKind::Passphrase),
+            KeySource::Recipients(slots) => {
+                let mut kinds = slots.iter().map(|slot| slot.kind().key_kind());
+                let first = kinds.next()??;
+                kinds.all(|kind| kind == Some(first)).then_some(first)
+            }
         }
     }
 
@@ -121,7 +133,8 @@ impl Preamble {
     /// Reads a preamble, and no byte after it.
     ///
     /// # Errors
-    /// [`Error::NotAuthentic`] with the field that is not valid in version 1; [`Error::Armored`]; reading errors.
+    /// [`Error::Unsupported`] with a number that this build does not know; [`Error::NotAuthentic`] with another field
+    /// that is not valid in version 1; [`Error::Armored`]; reading errors.
     pub fn read(from: &mut impl Read) -> Result<Preamble, Error> {
         let mut fixed = [0; FIXED];
         let got = fill(from, &mut fixed)?;
@@ -136,21 +149,21 @@ impl Preamble {
         }
         let [.., version, suite, source, layout, a, b, c, d] = fixed;
         let length = u32::from_be_bytes([a, b, c, d]);
-        let flaw = |flaw| Err(Error::NotAuthentic(flaw));
+        let unsupported = |what| Err(Error::Unsupported(what));
         if version != VERSION {
-            return flaw(Flaw::Version(version));
+            return unsupported(Unsupported::Version(version));
         }
-        let Some(suite) = Suite::from_id(suite) else { return flaw(Flaw::Suite(suite)) };
-        let Some(layout) = Layout::from_byte(layout) else { return flaw(Flaw::Content(layout)) };
+        let Some(suite) = Suite::from_id(suite) else { return unsupported(Unsupported::Suite(suite)) };
+        let Some(layout) = Layout::from_byte(layout) else { return unsupported(Unsupported::Content(layout)) };
         if layout.signed && !cfg!(feature = "signatures") {
-            return flaw(Flaw::Signed);
+            return unsupported(Unsupported::Signed);
         }
         let source = match source {
             RAW if length == 0 => KeySource::Raw,
             PASSPHRASE if length as usize == PASSPHRASE_PARAMS => read_passphrase(from)?,
             RECIPIENTS => KeySource::Recipients(Slots::read(from, length, FIXED as u64)?),
-            RAW | PASSPHRASE => return flaw(Flaw::SourceLength(length)),
-            other => return flaw(Flaw::KeySource(other)),
+            RAW | PASSPHRASE => return Err(Error::NotAuthentic(Flaw::SourceLength(length))),
+            other => return unsupported(Unsupported::KeySource(other)),
         };
         Ok(Preamble { suite, layout, source })
     }
@@ -233,7 +246,7 @@ mod tests {
         #[cfg(feature = "signatures")]
         assert_eq!((preamble.fixed(), Preamble::read(&mut &preamble.to_bytes()[..]).unwrap()), (signed, preamble));
         #[cfg(not(feature = "signatures"))]
-        assert_eq!(flaw(&preamble.to_bytes()), Flaw::Signed);
+        assert!(matches!(Preamble::read(&mut &preamble.to_bytes()[..]), Err(Error::Unsupported(Unsupported::Signed))));
     }
 
     /// If there are slots, body and slots are bound only to the part that does not change with the slots.
@@ -271,13 +284,13 @@ mod tests {
         for length in [0, 1, 27, 29] {
             assert_eq!(with(1, length), Flaw::SourceLength(length.into()));
         }
-        assert_eq!((with(1, 28), with(3, 0)), (Flaw::Costs, Flaw::KeySource(3)), "costs of zero");
+        assert_eq!(with(1, 28), Flaw::Costs, "costs of zero");
     }
 
     #[test]
     fn what_is_wanted_is_told() {
-        let wants = [KeySource::Raw, passphrase().source].map(|source| source.wants());
-        assert_eq!(wants, ["a raw key", "a passphrase"]);
+        let wants = [KeySource::Raw, passphrase().source].map(|source| source.key_kind());
+        assert_eq!(wants, [Some(KeyKind::Raw), Some(KeyKind::Passphrase)]);
         let raw = [&[1, 0, 0, 104][..], &[3; 104]].concat();
         let ssh = [&[4, 0, 0, 152][..], &[3; 152]].concat();
         let pair = [&[3, 0, 4, 216][..], &[3; 1240]].concat();
@@ -285,15 +298,15 @@ mod tests {
         let passphrase = [&[2, 0, 0, 132][..], &costs, &[3; 120]].concat();
         let unknown = vec![9, 0, 0, 0];
         for (slots, wanted) in [
-            (&[&raw, &raw][..], "several raw keys"),
-            (&[&ssh, &pair], "key pairs"),
-            (&[&passphrase, &passphrase], "several passphrases"),
-            (&[&ssh, &raw], "one of its keys"),
-            (&[&unknown], "one of its keys"),
+            (&[&raw, &raw][..], Some(KeyKind::Raw)),
+            (&[&ssh, &pair], Some(KeyKind::Secret)),
+            (&[&passphrase, &passphrase], Some(KeyKind::Passphrase)),
+            (&[&ssh, &raw], None),
+            (&[&unknown], None),
         ] {
             let bytes = [slots.iter().copied().flatten().copied().collect(), vec![5; 32]].concat();
             let slots = Slots::read(&mut &bytes[..], bytes.len() as u32, 16).unwrap();
-            assert_eq!(KeySource::Recipients(slots).wants(), wanted);
+            assert_eq!(KeySource::Recipients(slots).key_kind(), wanted);
         }
     }
 }

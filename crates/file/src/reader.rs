@@ -68,9 +68,9 @@ impl<R: Read + Seek> SealedReader<R> {
     /// # Errors
     /// [`Error::WrongKey`], [`Error::NoneOpens`], [`Error::KeyKind`] and [`Error::OtherKeyLength`] if no key opens the
     /// file; [`Error::WrongContext`] for other associated data than was sealed with; [`Error::TooCostly`] and
-    /// [`Error::NoMemory`] for a passphrase; [`Error::NotAuthentic`] if header or end are damaged or of an unknown kind
-    /// ([`Flaw::is_unsupported`]), or if the file has another [commitment](Opening::commitment); [`Error::Armored`];
-    /// [`Error::SignedPart`] if signers were given, because a signature covers the whole file; [`Error::Io`] when
+    /// [`Error::NoMemory`] for a passphrase; [`Error::NotAuthentic`] if header or end are damaged, or if the file has
+    /// another [commitment](Opening::commitment); [`Error::Unsupported`] and [`Error::Armored`] for kinds of files that
+    /// are not read here; [`Error::SignedPart`] if signers were given, because a signature covers the whole file; [`Error::Io`] when
     /// `inner` cannot be read.
     pub fn of_any_content(mut inner: R, opening: &Opening<'_>) -> Result<Self, Error> {
         let read = || Error::io("read", "the input");

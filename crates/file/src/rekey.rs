@@ -17,12 +17,12 @@ use crate::slots::mark;
 use crate::{
     access,
     costs::{Ceiling, Costs},
-    error::Error,
+    error::{Error, OutputFault},
     file_id::FileId,
     found::{Found, regular},
     input::Input,
     key::Key,
-    lock::{AGAIN, PATIENCE, lock},
+    lock::{LOCK_RETRY_INTERVAL, LOCK_TIMEOUT, lock},
     open::Opening,
     output::{Draft, OutputOptions},
     preamble::{KeySource, Preamble, recipients_fixed},
@@ -211,7 +211,7 @@ impl<'a> Rekeying<'a> {
         let mut from = self.locked(path, open, &name)?;
         let meta = from.metadata().map_err(failed("read"))?;
         if !meta.is_file() {
-            return Err(Error::BadOutput { path: given.into(), why: "only regular files can get other keys" });
+            return Err(Error::BadOutput { path: given.into(), why: OutputFault::NotRegular });
         }
         if let Some(opening) = opening {
             let same = from.try_clone().map_err(failed("read"))?;
@@ -261,7 +261,7 @@ impl<'a> Rekeying<'a> {
     fn locked(&self, path: &Path, open: impl Fn() -> Result<File, Error>, name: &str) -> Result<File, Error> {
         // Anybody who can read the file can hold the lock forever. After a timeout, only the check before the
         // replacement protects.
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + LOCK_TIMEOUT;
         while Instant::now() < until {
             let file = open()?;
             // The program that held the lock has replaced the file.
@@ -272,7 +272,7 @@ impl<'a> Rekeying<'a> {
             if is_named.map_err(|error| error.downcast().unwrap_or_else(Error::io("open", name)))? {
                 return Ok(file);
             }
-            std::thread::sleep(AGAIN);
+            std::thread::sleep(LOCK_RETRY_INTERVAL);
         }
         open()
     }

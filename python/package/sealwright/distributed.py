@@ -30,7 +30,7 @@ from fsspec.implementations.local import LocalFileSystem
 from ._options import explained, refuse_unknown
 from ._sealed import copy_whole
 from ._sealwright import WrongKey
-from ._spread import IN_FLIGHT, Manifest, Report, spread, why, without_secrets
+from ._executor_runs import IN_FLIGHT, Manifest, Report, spread, why, without_secrets
 from ._store import begin, behind, files_below
 from .filesystem import SealedFileSystem
 from .sweeps import Sweep, sweep
@@ -329,15 +329,15 @@ def _is_as(reader: Any, sealing: dict[str, Any]) -> bool:
     if sealing.get("suite") not in (None, reader.suite):
         return False
     if sealing.get("recipients") is None:
-        return bool(reader.opens_with != "recipients")
+        return bool(reader.key_source != "recipients")
     given = sealing["recipients"]
     # A function is called on each worker.
-    return bool(reader.opens_with == "recipients" and reader.slots == len(list(given() if callable(given) else given)))
+    return bool(reader.key_source == "recipients" and reader.slots == len(list(given() if callable(given) else given)))
 
 
 def _opens_too(fs: Any, path: str, opening: dict[str, Any], reader: Any) -> bool:
     """Whether the old key opens a file for recipients. It may then be for the old ones, one of whom may also be among the new."""
-    if reader.opens_with != "recipients":
+    if reader.key_source != "recipients":
         return False
     with suppress(WrongKey, ValueError), _sealed(fs, opening).open(path, "rb"):
         return True

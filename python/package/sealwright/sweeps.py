@@ -13,7 +13,7 @@ from typing import Any, Optional
 
 from . import _sealwright as _native
 from . import smp
-from ._spread import IN_FLIGHT, Manifest, Report, spread, why
+from ._executor_runs import IN_FLIGHT, Manifest, Report, spread, why
 
 
 @dataclass

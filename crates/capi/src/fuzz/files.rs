@@ -58,7 +58,7 @@ pub fn files(folder: &Path, mut bytes: &[u8]) {
     let (name, mut key) = (CString::new(suite.name()).expect("no zero"), ptr::null_mut());
     // SAFETY: the pointers are of values that live until each call returns; the key is freed at the end, once.
     unsafe {
-        assert_eq!(sealwright_file_key_raw(raw.as_ptr(), raw.len(), &raw mut key), 0);
+        assert_eq!(sealwright_secret_raw(raw.as_ptr(), raw.len(), &raw mut key), 0);
         let flags = if armor { SEALWRIGHT_ARMOR } else { 0 };
         let seal = |flags| {
             sealwright_file_seal(from.as_ptr(), sealed_name.as_ptr(), name.as_ptr(), key, ad.as_ptr(), ad.len(), flags)
@@ -84,7 +84,7 @@ pub fn files(folder: &Path, mut bytes: &[u8]) {
             assert_eq!((open(0), open(SEALWRIGHT_FORCE), open(SEALWRIGHT_ARMOR)), (Exists as i32, 0, Argument as i32));
         }
         read(&path, &sealed_name, key, &ad, &text, is_whole && !armor, bytes);
-        sealwright_file_key_free(key);
+        sealwright_secret_free(key);
     }
 }
 
@@ -96,7 +96,7 @@ pub fn files(folder: &Path, mut bytes: &[u8]) {
 unsafe fn read(
     path: &Path,
     name: &CString,
-    key: *const SealwrightFileKey,
+    key: *const SealwrightSecret,
     ad: &[u8],
     text: &[u8],
     is_whole: bool,

@@ -7,7 +7,7 @@ use sealwright_terminal::{
 };
 
 /// A smaller number probably lacks its unit.
-const LEAST: u64 = 1 << 10;
+const MIN_WITHOUT_UNIT: u64 = 1 << 10;
 
 fn too_few(memory: Size) -> String {
     format!("{} bytes are too few", memory.0)
@@ -21,7 +21,7 @@ fn in_mib(memory: Size) -> String {
 /// The costs for new passphrases. Unless `quiet`, a message says if files will open only with a higher limit than the
 /// default.
 pub(crate) fn costs(memory: Size, quiet: bool) -> Result<Costs, CommandError> {
-    if memory.0 < LEAST {
+    if memory.0 < MIN_WITHOUT_UNIT {
         return Err(CommandError::usage(format_args!("--cost: {}", too_few(memory))).hint(in_mib(memory)));
     }
     let costs = Costs { memory_kib: memory.kib()?, ..Costs::default() };
@@ -42,7 +42,7 @@ pub(crate) fn parse(text: &str) -> Result<Ceiling, String> {
     let wrong = || format!("`{text}` is not MEMORY[,PASSES[,LANES]], such as 2GiB,20,128");
     let mut parts = text.split(',');
     let memory = size::parse(parts.next().unwrap_or_default()).map_err(|_| wrong())?;
-    if memory.0 < LEAST {
+    if memory.0 < MIN_WITHOUT_UNIT {
         return Err(format!("{}: {}", too_few(memory), in_mib(memory)));
     }
     let memory = memory.kib().map_err(|_| wrong())?;

@@ -9,7 +9,7 @@ use sealwright_terminal::CommandError;
 use zeroize::Zeroizing;
 
 /// The maximum length of a passphrase in bytes, to detect a file that was given by mistake.
-const LONGEST: usize = 4096;
+const MAX_PASSPHRASE_LEN: usize = 4096;
 
 /// The first line of a source, without its line end.
 pub(crate) fn first_line(source: &mut impl Read, name: &Path) -> Result<Zeroizing<Vec<u8>>, CommandError> {
@@ -65,10 +65,10 @@ pub(crate) fn openssl_line(
 /// The bytes before the first line feed, and whether there is one.
 fn up_to_line_feed(source: &mut impl Read, name: &Path) -> Result<(Zeroizing<Vec<u8>>, bool), CommandError> {
     // Full capacity from the start: growing would leave an unwiped copy behind.
-    let mut line = Zeroizing::new(Vec::with_capacity(LONGEST + 2));
+    let mut line = Zeroizing::new(Vec::with_capacity(MAX_PASSPHRASE_LEN + 2));
     let mut byte = Zeroizing::new([0; 1]);
     // Read byte by byte, because what follows the line belongs to the next reader of the descriptor.
-    while line.len() <= LONGEST {
+    while line.len() <= MAX_PASSPHRASE_LEN {
         match source.read(byte.as_mut_slice()) {
             Ok(0) => break,
             Ok(_) if byte[0] == b'\n' => return Ok((line, true)),
@@ -77,8 +77,10 @@ fn up_to_line_feed(source: &mut impl Read, name: &Path) -> Result<(Zeroizing<Vec
             Err(error) => return Err(CommandError::io(name, &error)),
         }
     }
-    if line.len() > LONGEST {
-        return Err(CommandError::failed(format_args!("no passphrase has more than {LONGEST} bytes")).about(name));
+    if line.len() > MAX_PASSPHRASE_LEN {
+        return Err(
+            CommandError::failed(format_args!("no passphrase has more than {MAX_PASSPHRASE_LEN} bytes")).about(name)
+        );
     }
     Ok((line, false))
 }

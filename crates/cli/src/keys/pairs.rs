@@ -6,7 +6,7 @@ use clap::Args;
 use sealwright_file::{Error, Key, PublicKey, Recipient, read_identities, read_recipients};
 use sealwright_terminal::CommandError;
 
-use crate::{error::file_error, keys::prompt};
+use crate::{error::file_error, hint::hint, keys::prompt};
 
 /// For whom files are sealed.
 #[derive(Args, Debug)]
@@ -100,7 +100,7 @@ impl From<CommandError> for IdentityError {
 pub(crate) fn public_keys(words: &[String], files: &[PathBuf], in_file: &str) -> Result<Vec<PublicKey>, CommandError> {
     let parsed = words.iter().map(|word| {
         word.parse().map_err(|error: Error| {
-            let hint = match error.hint() {
+            let hint = match hint(&error) {
                 _ if Path::new(word).is_file() => in_file,
                 Some(hint) => hint,
                 None => "`sealwright key public -i FILE` prints one",

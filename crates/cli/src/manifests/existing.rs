@@ -133,7 +133,7 @@ pub(crate) fn list(
                 list.add(path, commitment);
                 listed += 1;
             }
-            Err(error @ Error::NotAuthentic(_)) if !is_of_signer(&error) => {
+            Err(error @ (Error::NotAuthentic(_) | Error::Unsupported(_))) if !is_of_signer(&error) => {
                 if !quiet {
                     say(format_args!("sealwright: warning: {name}: {error}; the manifest {will}"));
                 }
@@ -181,7 +181,8 @@ pub(crate) fn refused(error: Error, why: &str) -> CommandError {
 /// Whether an error is due to the keys or the file's content, so that it will recur.
 pub(crate) fn is_of_content(error: &Error) -> bool {
     let exit = Exit::from_code(error.exit_code());
-    matches!(exit, Exit::NotAuthentic | Exit::WrongKey) || matches!(error, Error::NotAList | Error::TooCostly { .. })
+    let of_file = matches!(error, Error::NotAList | Error::TooCostly { .. } | Error::Unsupported(_));
+    matches!(exit, Exit::NotAuthentic | Exit::WrongKey) || of_file
 }
 
 /// Whether an error says that the file is signed by another key or not signed.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use sealwright_file::{
-    Content, Costs, Error, Input, Inspection, KeySource, inspect,
+    Content, Costs, Error, Input, Inspection, KeyKind, KeySource, inspect,
     slots::{Slot, SlotKind, Slots},
     tree::EntryKind,
 };
@@ -113,7 +113,7 @@ fn as_text(name: &Path, found: &Inspection) -> String {
         match &found.preamble.source {
             KeySource::Passphrase { costs, .. } => format!("with a passphrase, Argon2id: {costs}"),
             KeySource::Recipients(slots) => format!("with any of {}", kinds(slots)),
-            other => format!("with {}", other.wants()),
+            _ => format!("with {}", KeyKind::Raw),
         },
     );
     if let Some(sealed) = found.sealed {
@@ -149,13 +149,10 @@ fn kinds(slots: &Slots) -> String {
 
 /// A slot as a JSON object.
 fn slot_json(slot: &Slot) -> serde_json::Value {
-    match slot.kind() {
-        SlotKind::Raw => json!({ "kind": "raw" }),
-        SlotKind::Passphrase { costs, .. } => json!({ "kind": "passphrase", "argon2id": costs_json(costs) }),
-        SlotKind::Public { .. } => json!({ "kind": "public" }),
-        SlotKind::SshEd25519 { .. } => json!({ "kind": "ssh-ed25519" }),
-        SlotKind::SshRsa { .. } => json!({ "kind": "ssh-rsa" }),
-        _ => json!({ "kind": "unknown" }),
+    let kind = slot.kind();
+    match kind {
+        SlotKind::Passphrase { costs, .. } => json!({ "kind": kind.name(), "argon2id": costs_json(costs) }),
+        _ => json!({ "kind": kind.name() }),
     }
 }
 
@@ -164,22 +161,19 @@ fn costs_json(costs: &Costs) -> serde_json::Value {
 }
 
 fn as_json(name: &Path, found: &Inspection) -> serde_json::Value {
-    let (source, argon2id, slots) = match &found.preamble.source {
-        KeySource::Passphrase { costs, .. } => ("passphrase", costs_json(costs), json!(null)),
-        KeySource::Recipients(slots) => ("recipients", json!(null), slots.iter().map(slot_json).collect()),
-        _ => ("raw", json!(null), json!(null)),
+    let source = &found.preamble.source;
+    let (argon2id, slots) = match source {
+        KeySource::Passphrase { costs, .. } => (costs_json(costs), json!(null)),
+        KeySource::Recipients(slots) => (json!(null), slots.iter().map(slot_json).collect()),
+        _ => (json!(null), json!(null)),
     };
     let mut found = json!({
         "file": name.to_string_lossy(),
         "version": found.version,
         "suite": found.preamble.suite.name(),
-        "content": match found.preamble.layout.content {
-            Content::Tree => "tree",
-            Content::List => "list",
-            _ => "bytes",
-        },
+        "content": found.preamble.layout.content.name(),
         "armored": found.armored,
-        "key_source": source,
+        "key_source": source.name(),
         "argon2id": argon2id,
         "slots": slots,
         "sealed_bytes": found.sealed,

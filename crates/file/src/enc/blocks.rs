@@ -7,7 +7,7 @@ use super::cipher::{EncAlgorithm, EncCipher};
 use crate::secret::Secret;
 
 /// The longest block, in bytes.
-const LONGEST: usize = 16;
+const MAX_BLOCK_LEN: usize = 16;
 
 /// A block cipher under one key.
 pub(super) trait Blocks {
@@ -189,7 +189,7 @@ pub(super) fn pad(text: &mut Vec<u8>, block: usize) {
 /// Length of a text without its PKCS#7 padding.
 pub(super) fn unpadded(text: &[u8], block: usize) -> Option<usize> {
     let more = usize::from(*text.last()?);
-    let len = text.len().checked_sub(more).filter(|_| (1..=block.min(LONGEST)).contains(&more))?;
+    let len = text.len().checked_sub(more).filter(|_| (1..=block.min(MAX_BLOCK_LEN)).contains(&more))?;
     let wrong = text[len..].iter().fold(0, |wrong, &byte| wrong | byte ^ more as u8);
     (wrong == 0).then_some(len)
 }

@@ -91,10 +91,11 @@ impl EncError {
         Some(match self {
             EncError::HexLength { .. } => "openssl enc silently pads or truncates such keys; give all digits",
             EncError::ReadOnly(_) => "use seal; or aes-256-ctr for programs that read nothing else",
-            EncError::NoSalt => "it may have been encrypted with -K and -iv, with -S (give the same -S) or with -a",
+            EncError::NoSalt => {
+                "it may have been encrypted with a key and an IV, with a salt given apart, or as base64"
+            }
             EncError::BadPadding => "CBC cannot tell which; sealed files can",
             EncError::GcmPassphrase | EncError::TooLong => "use seal, which takes passphrases and files of any length",
-            EncError::NotBase64(_) => "leave out -a",
             _ => return None,
         })
     }
@@ -117,13 +118,13 @@ mod tests {
             (EncError::HexLength { what: "key", wanted: 32, given: 4 }, 2, Some("give all digits")),
             (EncError::Iterations, 2, None),
             (EncError::GcmPassphrase, 2, Some("takes passphrases")),
-            (EncError::NoSalt, 1, Some("the same -S")),
+            (EncError::NoSalt, 1, Some("given apart")),
             (EncError::NotWholeBlocks, 1, None),
             (EncError::Cut, 1, None),
             (EncError::BadPadding, 1, Some("sealed files can")),
             (EncError::NotAuthentic, 3, None),
             (EncError::TooLong, 1, Some("files of any length")),
-            (EncError::NotBase64(7), 1, Some("leave out -a")),
+            (EncError::NotBase64(7), 1, None),
         ] {
             assert_eq!(error.exit_code(), code, "{error:?}");
             match (error.hint(), hint) {

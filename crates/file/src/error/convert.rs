@@ -26,8 +26,9 @@ impl From<Error> for io::Error {
     /// [`StreamError`](sealwright_stream::StreamError): a file that ends early is [`io::ErrorKind::UnexpectedEof`]; one
     /// that is otherwise not authentic, or does not open with the key, passphrase or associated data, is
     /// [`io::ErrorKind::InvalidData`]; an argument that no file has, such as a key of a length that the suite does not
-    /// take, is [`io::ErrorKind::InvalidInput`]; a text that is too long is [`io::ErrorKind::FileTooLarge`]. An output
-    /// that exists is [`io::ErrorKind::AlreadyExists`]. All others are [`io::ErrorKind::Other`]; so is
+    /// take, is [`io::ErrorKind::InvalidInput`]; a text that is too long is [`io::ErrorKind::FileTooLarge`]; a file of
+    /// a kind that this build does not read is [`io::ErrorKind::Unsupported`]. An output that exists is
+    /// [`io::ErrorKind::AlreadyExists`]. All others are [`io::ErrorKind::Other`]; so is
     /// [`Error::Interrupted`], because callers would try again after [`io::ErrorKind::Interrupted`]. `downcast` gives the
     /// [`Error`] back.
     fn from(error: Error) -> Self {
@@ -36,6 +37,7 @@ impl From<Error> for io::Error {
             Error::NotAuthentic(Flaw::Truncated { .. }) => io::ErrorKind::UnexpectedEof,
             Error::TooLong => io::ErrorKind::FileTooLarge,
             Error::Exists(_) => io::ErrorKind::AlreadyExists,
+            Error::Unsupported(_) | Error::Armored => io::ErrorKind::Unsupported,
             error => match error.exit_code() {
                 2 => io::ErrorKind::InvalidInput,
                 3 | 4 => io::ErrorKind::InvalidData,
@@ -51,6 +53,7 @@ mod tests {
     use sealwright::Suite;
 
     use super::*;
+    use crate::Unsupported;
 
     #[test]
     fn errors_have_the_kinds_that_readers_expect() {
@@ -65,6 +68,8 @@ mod tests {
             (Error::WrongContext, io::ErrorKind::InvalidData),
             (length, io::ErrorKind::InvalidInput),
             (Error::TooLong, io::ErrorKind::FileTooLarge),
+            (Error::Unsupported(Unsupported::Version(2)), io::ErrorKind::Unsupported),
+            (Error::Armored, io::ErrorKind::Unsupported),
             (Error::Exists("a".into()), io::ErrorKind::AlreadyExists),
             (Error::NoSlots, io::ErrorKind::Other),
             (Error::Interrupted, io::ErrorKind::Other),

@@ -4,9 +4,6 @@ use std::fmt;
 
 use sealwright_stream::StreamError;
 
-/// The number of the suite chacha20-poly1305, which a build may lack.
-pub(super) const CHACHA: u8 = 29;
-
 /// How a file fails to be an authentic sealed file, and where.
 ///
 /// ```
@@ -25,16 +22,6 @@ pub(super) const CHACHA: u8 = 29;
 pub enum Flaw {
     /// It does not begin with the magic bytes of sealed files.
     Magic,
-    /// A version that this build does not read.
-    Version(u8),
-    /// A suite that this build does not have.
-    Suite(u8),
-    /// A key source that this build does not know.
-    KeySource(u8),
-    /// A kind of content that this build does not know.
-    Content(u8),
-    /// It is signed, and this build lacks the feature `signatures`.
-    Signed,
     /// The text of a sealed directory is not well formed.
     Tree,
     /// The text of a manifest is not well formed.
@@ -80,20 +67,6 @@ pub enum Flaw {
 }
 
 impl Flaw {
-    /// Whether the file is of a kind that this build does not read: its version, suite, key source or content is
-    /// unknown, or it is signed. These bytes are read before anything is authenticated: either the file is genuine, and
-    /// another build or a newer version may open it, or they were changed.
-    ///
-    /// ```
-    /// use sealwright_file::Flaw;
-    ///
-    /// assert!(Flaw::Version(200).is_unsupported());
-    /// assert!(!Flaw::Magic.is_unsupported());
-    /// ```
-    pub fn is_unsupported(&self) -> bool {
-        matches!(self, Flaw::Version(_) | Flaw::Suite(_) | Flaw::KeySource(_) | Flaw::Content(_) | Flaw::Signed)
-    }
-
     /// What is wrong with a stream that begins at `start` in the file; `None` if the stream is not what is wrong.
     pub(crate) fn of(error: &StreamError, start: u64) -> Option<Flaw> {
         match *error {
@@ -108,12 +81,6 @@ impl fmt::Display for Flaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Flaw::Magic => write!(f, "this is not a sealed file"),
-            Flaw::Version(v) => write!(f, "format version {v} is unknown (at byte 8)"),
-            Flaw::Suite(CHACHA) => write!(f, "its suite, chacha20-poly1305, is not in this build (at byte 9)"),
-            Flaw::Suite(id) => write!(f, "suite number {id} is unknown (at byte 9)"),
-            Flaw::KeySource(id) => write!(f, "key source {id} is unknown (at byte 10)"),
-            Flaw::Content(id) => write!(f, "content of kind {id} is unknown (at byte 11)"),
-            Flaw::Signed => write!(f, "it is signed, and this build reads no signed files (at byte 11)"),
             Flaw::List => write!(f, "its list of names is not well formed"),
             Flaw::OtherFile { .. } => write!(f, "it is not the file that was sealed under this name"),
             Flaw::Signature => write!(f, "the signature is not valid"),
@@ -135,19 +102,5 @@ impl fmt::Display for Flaw {
                 write!(f, "the last chunk, {index} (at byte {offset}), was changed, or the file was cut or added to")
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_build_lacks_is_not_damage() {
-        let said = |flaw: Flaw| crate::Error::NotAuthentic(flaw.clone()).hint().map(|hint| format!("{flaw}; {hint}"));
-        let chacha = said(Flaw::Suite(CHACHA)).unwrap_or_default();
-        assert!(chacha.contains("chacha20-poly1305, is not in this build") && chacha.ends_with("`chacha`"), "{chacha}");
-        let other = said(Flaw::Suite(CHACHA + 1)).unwrap_or_default();
-        assert!(other.contains("number 30 is unknown") && other.ends_with("is damaged"), "{other}");
     }
 }

@@ -3,6 +3,7 @@
 mod convert;
 mod flaw;
 mod hint;
+mod kinds;
 
 use std::{
     io,
@@ -10,6 +11,7 @@ use std::{
 };
 
 pub use flaw::Flaw;
+pub use kinds::{KeyFault, KeyKind, OutputFault, Unsupported};
 use sealwright::Suite;
 
 use crate::{
@@ -93,7 +95,7 @@ pub enum Error {
         /// The output.
         path: PathBuf,
         /// What is wrong with it.
-        why: &'static str,
+        why: OutputFault,
     },
     /// More text than the format can hold.
     #[error("longer than the 4 PiB that one sealed file can hold")]
@@ -104,7 +106,7 @@ pub enum Error {
         /// The key file.
         place: String,
         /// What is wrong with it.
-        why: &'static str,
+        why: KeyFault,
     },
     /// A key was given in place of the name of a key file; the error does not contain the key.
     #[error("a key was given, which is not shown, in place of the name of the file that holds it")]
@@ -143,13 +145,13 @@ pub enum Error {
         /// What is allowed.
         ceiling: Ceiling,
     },
-    /// The file is locked by a raw key and a passphrase was given, or the other way round.
-    #[error("the file is locked with {wanted}, not with {given}")]
+    /// A key of another kind is needed, such as a passphrase where a raw key was given.
+    #[error("{wanted} is needed, not {given}")]
     KeyKind {
-        /// What the file takes.
-        wanted: &'static str,
+        /// What is needed.
+        wanted: KeyKind,
         /// What was given.
-        given: &'static str,
+        given: KeyKind,
     },
     /// The commitment does not match: another key, passphrase or associated data, or an edited header.
     #[error("wrong {0}, or the header or the associated data was changed")]
@@ -230,11 +232,14 @@ pub enum Error {
         /// Where it is: a file and a line, or "the key".
         place: String,
         /// What is wrong with it.
-        why: &'static str,
+        why: KeyFault,
     },
     /// The file is not what was sealed.
     #[error("not authentic: {0}")]
     NotAuthentic(Flaw),
+    /// The file is of a kind that this build does not read.
+    #[error("unsupported: {0}")]
+    Unsupported(Unsupported),
     /// A key or IV that `enc` does not take.
     #[error(transparent)]
     Enc(#[from] EncError),
@@ -337,20 +342,3 @@ pub(crate) const INPUT: &str = "the input";
 
 /// The same for an output.
 pub(crate) const OUTPUT: &str = "the output";
-
-/// The reason for refusing an output that is the same file as an earlier output.
-pub(crate) const ONE_NAME: &str = "it is the same file as another output of this run";
-/// The reason for refusing a key file that others than its owner can read.
-pub(crate) const LOOSE: &str = "others may read it";
-/// The reason for refusing a public key where a secret one is needed.
-pub(crate) const IS_PUBLIC: &str = "it is a public key";
-/// The same for a verification key.
-pub(crate) const IS_VERIFYING: &str = "it is a verification key, which is public";
-/// The reason for refusing a public key where a raw key is needed.
-pub(crate) const NOT_RAW: &str = "it is a public key, not a raw one";
-/// The reason for refusing the secret key of a pair where another kind of key is needed.
-pub(crate) const IS_SECRET: &str = "it is the secret key of a pair";
-/// The same for a signing key.
-pub(crate) const IS_SIGNING: &str = "it is a signing key";
-/// The same for a private key for SSH.
-pub(crate) const IS_SSH: &str = "it is a private key for SSH";

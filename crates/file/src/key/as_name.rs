@@ -11,7 +11,7 @@ const PEM: &[u8] = b"-----BEGIN ";
 /// Numbers of hexadecimal digits of the keys that ciphers take.
 const DIGITS: [usize; 3] = [32, 48, 64];
 /// With fewer characters after the prefix, a word is more likely a file name than a part of a key.
-const LEAST: usize = 16;
+const MIN_KEY_CHARS: usize = 16;
 
 /// Whether an argument that should be a file name is a secret key itself, or the content of a file with one: then no
 /// message may repeat it. A file with such a name can be given with `./` before it.
@@ -36,7 +36,7 @@ pub fn is_key(name: &Path) -> bool {
 /// Whether the line starts with the prefix, in either case, and continues unlike a file name: without `.` and `/`.
 fn is_text(line: &[u8], prefix: &[u8]) -> bool {
     let Some((start, rest)) = line.split_at_checked(prefix.len()) else { return false };
-    start.eq_ignore_ascii_case(prefix) && rest.len() >= LEAST && !rest.iter().any(|byte| b"./".contains(byte))
+    start.eq_ignore_ascii_case(prefix) && rest.len() >= MIN_KEY_CHARS && !rest.iter().any(|byte| b"./".contains(byte))
 }
 
 /// The name of the key file at `path` for errors. `path` must not be a key itself.

@@ -14,7 +14,7 @@ use super::{
     public::{public, secret},
 };
 use crate::{
-    error::{Error, IS_PUBLIC, LOOSE, NOT_RAW},
+    error::{Error, KeyFault, KeyKind},
     output::Above,
     secret::Secret,
 };
@@ -41,9 +41,7 @@ pub enum KeyForm {
 }
 
 /// The number of bytes read: more than the longest key file, 64 hex digits and a line end, to detect longer files.
-const LONGEST: usize = 128;
-/// The reason in [`Error::KeyFile`] for a file that has neither of these lengths.
-pub const WRONG_LENGTH: &str = "it must hold 16 or 32 bytes, or as many in hex on one line";
+const MAX_READ_LEN: usize = 128;
 
 /// Key lengths of the suites, in bytes.
 const LENGTHS: [usize; 2] = [16, 32];
@@ -63,7 +61,7 @@ impl Key {
         // If the file is not a key but, say, a document, the error must not advise the user to restrict its
         // permissions.
         if meta.is_file() && meta.mode() & 0o077 != 0 && key.is_ok() {
-            return Err(Error::KeyFile { place, why: LOOSE });
+            return Err(Error::KeyFile { place, why: KeyFault::Readable });
         }
         key
     }
@@ -74,16 +72,16 @@ impl Key {
     /// [`Error::KeyFile`] if it holds no key; reading errors.
     pub fn read_from(mut from: impl Read, place: &str) -> Result<Key, Error> {
         // One buffer, never grown: a growing Vec would leave copies of the key behind.
-        let mut buffer = Zeroizing::new([0; LONGEST]);
+        let mut buffer = Zeroizing::new([0; MAX_READ_LEN]);
         let got = crate::read::fill(&mut from, &mut *buffer).map_err(|error| error.of(place))?;
         match parse(&buffer[..got]) {
             Some(key) => Ok(Key::of(KeyMaterial::Raw(key))),
             None => Err(Error::KeyFile {
                 place: place.into(),
                 why: match public(&buffer[..got]).or_else(|| secret(&buffer[..got])) {
-                    Some(IS_PUBLIC) => NOT_RAW,
-                    Some(other) => other,
-                    None => WRONG_LENGTH,
+                    Some(KeyKind::Public) => KeyFault::PublicForRaw,
+                    Some(other) => KeyFault::OtherKind(other),
+                    None => KeyFault::RawLength,
                 },
             }),
         }
@@ -103,7 +101,7 @@ impl Key {
     /// [`Error::KeyKind`] for a passphrase.
     pub fn to_form(&self, form: KeyForm) -> Result<Zeroizing<Vec<u8>>, Error> {
         let KeyMaterial::Raw(key) = &self.inner.secret else {
-            return Err(Error::KeyKind { wanted: "a raw key", given: self.kind() });
+            return Err(Error::KeyKind { wanted: KeyKind::Raw, given: self.kind() });
         };
         Ok(match form {
             KeyForm::Raw => key.clone(),
@@ -174,7 +172,7 @@ mod tests {
 
     #[test]
     fn other_lengths_are_refused() {
-        for len in (0..LONGEST).filter(|len| !LENGTHS.contains(len)) {
+        for len in (0..MAX_READ_LEN).filter(|len| !LENGTHS.contains(len)) {
             assert!(parse(&vec![0xff; len]).is_none(), "{len}");
             let hex = [32, 33, 64, 65].contains(&len);
             assert_eq!(parse(&vec![b'a'; len]).is_some(), hex && len % 2 == 0, "{len} digits");

@@ -21,7 +21,7 @@ use std::{
 
 pub use as_name::is_key;
 pub(crate) use as_name::place_of;
-pub use file::{KeyForm, WRONG_LENGTH, write_new};
+pub use file::{KeyForm, write_new};
 #[cfg(feature = "public-keys")]
 pub use pair::{PublicKey, SecretKey};
 #[cfg(feature = "public-keys")]
@@ -35,7 +35,7 @@ pub(crate) use stretch::argon2id;
 
 use crate::{
     costs::{Ceiling, Costs},
-    error::Error,
+    error::{Error, KeyKind},
     of_process::OfProcess,
     preamble::KeySource,
     secret::{Secret, random},
@@ -81,6 +81,19 @@ enum KeyMaterial {
     Ssh(ssh::SshSecretKey),
 }
 
+impl KeyMaterial {
+    fn kind(&self) -> KeyKind {
+        match self {
+            KeyMaterial::Raw(_) => KeyKind::Raw,
+            KeyMaterial::Passphrase(_) => KeyKind::Passphrase,
+            #[cfg(feature = "public-keys")]
+            KeyMaterial::Pair(_) => KeyKind::Secret,
+            #[cfg(feature = "ssh")]
+            KeyMaterial::Ssh(_) => KeyKind::Secret,
+        }
+    }
+}
+
 #[derive(Clone)]
 struct Stretched {
     costs: Costs,
@@ -89,7 +102,7 @@ struct Stretched {
 }
 
 /// The maximum number of derived keys that are kept.
-const KEPT: usize = 16;
+const MAX_STRETCHED_KEYS: usize = 16;
 /// Bytes of a slot key.
 pub(crate) const SLOT_KEY: usize = 32;
 
@@ -133,7 +146,7 @@ impl Key {
         let ask = || -> Result<Secret, E> {
             match &passphrase()?.inner.secret {
                 KeyMaterial::Passphrase(passphrase) => Ok(passphrase.clone()),
-                _ => Err(Error::KeyKind { wanted: "a passphrase", given: "another key" }.into()),
+                other => Err(Error::KeyKind { wanted: KeyKind::Passphrase, given: other.kind() }.into()),
             }
         };
         Ok(Key::of(KeyMaterial::Ssh(ssh::SshSecretKey::parse(text, ask)?)))
@@ -168,16 +181,9 @@ impl Key {
         }
     }
 
-    /// Its kind, as messages name it.
-    pub fn kind(&self) -> &'static str {
-        match self.inner.secret {
-            KeyMaterial::Raw(_) => "a raw key",
-            KeyMaterial::Passphrase(_) => "a passphrase",
-            #[cfg(feature = "public-keys")]
-            KeyMaterial::Pair(_) => "a secret key",
-            #[cfg(feature = "ssh")]
-            KeyMaterial::Ssh(_) => "a secret key",
-        }
+    /// Its kind.
+    pub fn kind(&self) -> KeyKind {
+        self.inner.secret.kind()
     }
 
     /// The key source for the preamble of a new file, and the input key of its body.
@@ -190,7 +196,7 @@ impl Key {
                 Ok((KeySource::Passphrase { costs, salt }, key))
             }
             #[cfg(feature = "public-keys")]
-            _ => Err(Error::KeyKind { wanted: "a public key", given: self.kind() }),
+            _ => Err(Error::KeyKind { wanted: KeyKind::Public, given: self.kind() }),
         }
     }
 
@@ -204,7 +210,8 @@ impl Key {
             (KeyMaterial::Passphrase(passphrase), &KeySource::Passphrase { costs, salt }) => {
                 self.stretch(passphrase, costs, &salt, suite.key_len(), ceiling)
             }
-            _ => Err(Error::KeyKind { wanted: source.wants(), given: self.kind() }),
+            // Never `None` here: keys for slots have `slot_key`.
+            _ => Err(Error::KeyKind { wanted: source.key_kind().unwrap_or(KeyKind::Raw), given: self.kind() }),
         }
     }
 
@@ -218,7 +225,7 @@ impl Key {
                 Ok((SlotKind::Passphrase { costs, salt }, key))
             }
             #[cfg(feature = "public-keys")]
-            _ => Err(Error::KeyKind { wanted: "a public key", given: self.kind() }),
+            _ => Err(Error::KeyKind { wanted: KeyKind::Public, given: self.kind() }),
         }
     }
 
@@ -301,7 +308,7 @@ fn slot_key(raw: &Secret) -> Secret {
 
 /// Appends the newest; if the cache is full, the oldest is dropped.
 fn keep(kept: &mut Vec<Stretched>, new: Stretched) {
-    if kept.len() == KEPT {
+    if kept.len() == MAX_STRETCHED_KEYS {
         kept.remove(0);
     }
     kept.push(new);

@@ -233,7 +233,7 @@ fn slot_key(shared: &[u8; 32], share: &[u8; 32], ssh_key: &[u8]) -> Secret {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::{Ceiling, Key, key};
+    use crate::{Ceiling, Key, KeyFault, KeyKind, key};
 
     const ED25519_FILE: &[u8] = include_bytes!("../../tests/keys/ed25519");
     const ED25519_PUB: &str = include_str!("../../tests/keys/ed25519.pub");
@@ -258,7 +258,7 @@ mod tests {
 
     fn why<T>(done: Result<T, Error>) -> &'static str {
         match done {
-            Err(Error::BadKey { why, .. }) => why,
+            Err(Error::BadKey { why: KeyFault::Other(why), .. }) => why,
             Err(other) => panic!("{other}"),
             Ok(_) => panic!("it was taken"),
         }
@@ -315,8 +315,8 @@ mod tests {
         let of_key = |key: fn() -> Key| Key::ssh(ENCRYPTED, || Ok::<_, Error>(key()));
         let key = of_key(|| Key::passphrase("correct horse").unwrap()).unwrap();
         assert_eq!(key.public_key().unwrap().to_string(), without_comment(ENCRYPTED_PUB));
-        assert_eq!((key.kind(), key.is_passphrase(), key.pair_seed()), ("a secret key", false, None));
-        assert!(matches!(of_key(|| Key::raw([7; 32])), Err(Error::KeyKind { wanted: "a passphrase", .. })));
+        assert_eq!((key.kind(), key.is_passphrase(), key.pair_seed()), (KeyKind::Secret, false, None));
+        assert!(matches!(of_key(|| Key::raw([7; 32])), Err(Error::KeyKind { given: KeyKind::Raw, .. })));
     }
 
     #[test]
@@ -341,7 +341,7 @@ mod tests {
             };
             let done = SshSecretKey::parse(file.as_bytes(), passphrase).map(drop);
             match done {
-                Err(Error::BadKey { why: SLOW, .. }) => assert!(slow && asked == 0),
+                Err(Error::BadKey { why: KeyFault::Other(SLOW), .. }) => assert!(slow && asked == 0),
                 other => assert!(!slow && asked == 1 && matches!(other, Err(Error::WrongKey("passphrase")))),
             }
         }

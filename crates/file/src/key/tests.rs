@@ -4,6 +4,7 @@
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
 use super::*;
+use crate::error::KeyFault;
 
 const CHEAP: Costs = Costs { memory_kib: 8, passes: 1, lanes: 1 };
 const OTHER: Costs = Costs { memory_kib: 16, passes: 1, lanes: 1 };
@@ -34,7 +35,7 @@ fn a_raw_key_serves_suites_of_its_length() {
         assert_eq!((source, input.len()), (RAW, suite.key_len()));
         assert!(input != other.for_sealing(suite, CHEAP).unwrap().1, "two keys");
         assert_eq!(key.input_key(suite, &RAW, Ceiling::default()).unwrap(), input);
-        assert_eq!((key.kind(), key.is_passphrase()), ("a raw key", false));
+        assert_eq!((key.kind(), key.is_passphrase()), (KeyKind::Raw, false));
         let longer = Key::raw(vec![7; suite.key_len() + 1]);
         let wanted = suite.key_len();
         assert!(matches!(longer.for_sealing(suite, CHEAP),
@@ -65,7 +66,7 @@ fn a_slot_key_of_a_raw_key_is_what_the_format_says() {
 fn a_passphrase_is_stretched_by_argon2id() {
     assert!(matches!(Key::passphrase(""), Err(Error::EmptyPassphrase)));
     let key = passphrase();
-    assert_eq!((key.kind(), key.is_passphrase()), ("a passphrase", true));
+    assert_eq!((key.kind(), key.is_passphrase()), (KeyKind::Passphrase, true));
     let suite = Suite::Aes128Gcm;
     let (source, input) = key.for_sealing(suite, CHEAP).unwrap();
     let KeySource::Passphrase { costs: CHEAP, salt } = source else { panic!("{source:?}") };
@@ -139,18 +140,18 @@ fn keys_do_not_open_what_is_for_other_kinds() {
         Err(Error::KeyKind { wanted, given }) => (wanted, given),
         other => panic!("{other:?}"),
     };
-    assert_eq!(kind(&raw, &source), ("a passphrase", "a raw key"));
-    assert_eq!(kind(&phrase, &RAW), ("a raw key", "a passphrase"));
+    assert_eq!(kind(&raw, &source), (KeyKind::Passphrase, KeyKind::Raw));
+    assert_eq!(kind(&phrase, &RAW), (KeyKind::Raw, KeyKind::Passphrase));
     let slot = SlotKind::Passphrase { costs: CHEAP, salt: [7; 16] };
     assert_eq!(raw.slot_key(&slot, Ceiling::default()).unwrap(), None);
     assert_eq!(phrase.slot_key(&SlotKind::Raw, Ceiling::default()).unwrap(), None);
-    assert!(matches!(phrase.to_form(KeyForm::Raw), Err(Error::KeyKind { wanted: "a raw key", .. })));
+    assert!(matches!(phrase.to_form(KeyForm::Raw), Err(Error::KeyKind { wanted: KeyKind::Raw, .. })));
     #[cfg(feature = "public-keys")]
     {
         let pair = Key::pair(SecretKey::generate().unwrap());
-        assert_eq!(kind(&pair, &RAW), ("a raw key", "a secret key"));
-        assert!(matches!(pair.for_sealing(suite, CHEAP), Err(Error::KeyKind { wanted: "a public key", .. })));
-        assert!(matches!(pair.for_slot(CHEAP), Err(Error::KeyKind { wanted: "a public key", .. })));
+        assert_eq!(kind(&pair, &RAW), (KeyKind::Raw, KeyKind::Secret));
+        assert!(matches!(pair.for_sealing(suite, CHEAP), Err(Error::KeyKind { wanted: KeyKind::Public, .. })));
+        assert!(matches!(pair.for_slot(CHEAP), Err(Error::KeyKind { wanted: KeyKind::Public, .. })));
         assert_eq!(pair.slot_key(&SlotKind::Raw, Ceiling::default()).unwrap(), None);
         assert!(raw.public_key().is_none() && phrase.public_key().is_none());
         assert!(raw.pair_seed().is_none() && phrase.pair_seed().is_none());
@@ -172,7 +173,7 @@ fn a_pair_is_one_of_x_wing() {
 
     let key = Key::pair(secret.clone());
     assert_eq!((key.public_key(), key.pair_seed().map(|seed| seed.to_vec())), (Some(public.clone()), Some(seed)));
-    assert_eq!((key.kind(), key.is_passphrase()), ("a secret key", false));
+    assert_eq!((key.kind(), key.is_passphrase()), (KeyKind::Secret, false));
     let [(kind, slot_key), (other, second)] = [0, 1].map(|_| public.encapsulate([5; 16]).unwrap());
     assert!(kind.mark() == Some(&[5; 16]) && kind != other && slot_key != second && slot_key.len() == 32);
     assert_eq!(key.slot_key(&kind, Ceiling::default()).unwrap(), Some(slot_key.clone()));
@@ -226,7 +227,7 @@ fn key_files_are_for_their_owner() {
         for loose in [0o601, 0o610, 0o604, 0o640, 0o602] {
             fs::set_permissions(&path, fs::Permissions::from_mode(loose)).unwrap();
             let read = Key::read_file(&path);
-            assert!(matches!(read, Err(Error::KeyFile { why, .. }) if why == crate::error::LOOSE), "{loose:o}");
+            assert!(matches!(read, Err(Error::KeyFile { why: KeyFault::Readable, .. })), "{loose:o}");
         }
         fs::remove_file(&path).unwrap();
     }

@@ -7,14 +7,14 @@
 use zeroize::{Zeroize, Zeroizing};
 
 use super::public::kind;
-use crate::error::Error;
+use crate::error::{Error, KeyFault};
 
 /// Character `n` encodes the five bits of `n`.
 const CHARACTERS: &[u8; 32] = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 /// Length of the checksum in characters.
 const CHECKSUM: usize = 6;
 /// Maximum length of a text.
-const MOST: usize = 4096;
+const MAX_LEN: usize = 4096;
 
 /// The checksum of BIP 350, computed incrementally.
 struct Sum(u32);
@@ -85,12 +85,15 @@ pub(crate) fn key_file(label: &str, public: &str, secret: &str) -> Zeroizing<Str
 /// Decodes `text`, which must have `prefix`. The error names the kind of key if it is another one, and is `otherwise`
 /// if it is none.
 pub(crate) fn decode(prefix: &str, text: &str, otherwise: &'static str) -> Result<Zeroizing<Vec<u8>>, Error> {
-    let other = || wrong(kind(text.as_bytes()).unwrap_or(otherwise));
+    let other = || match kind(text.as_bytes()) {
+        Some(kind) => bad(KeyFault::OtherKind(kind)),
+        None => wrong(otherwise),
+    };
     let (start, rest) = text.split_at_checked(prefix.len() + 1).ok_or_else(other)?;
     if !start.eq_ignore_ascii_case(&format!("{prefix}1")) {
         return Err(other());
     }
-    let len = rest.len().checked_sub(CHECKSUM).filter(|_| text.len() <= MOST);
+    let len = rest.len().checked_sub(CHECKSUM).filter(|_| text.len() <= MAX_LEN);
     let whole = len.and_then(|len| read(prefix, start.as_bytes(), rest.as_bytes(), len));
     whole.ok_or_else(|| wrong("the key is not complete, or a character of it is wrong"))
 }
@@ -164,6 +167,10 @@ fn less(a: u8, b: u8) -> u8 {
 
 /// The error for an invalid key. It does not repeat the text, which may be secret.
 pub(crate) fn wrong(why: &'static str) -> Error {
+    bad(KeyFault::Other(why))
+}
+
+fn bad(why: KeyFault) -> Error {
     Error::BadKey { place: "the key".into(), why }
 }
 
@@ -248,7 +255,7 @@ mod tests {
         type CorrectionField = <Bech32m as Checksum>::CorrectionField;
         const ROOT_GENERATOR: Self::CorrectionField = Bech32m::ROOT_GENERATOR;
         const ROOT_EXPONENTS: core::ops::RangeInclusive<usize> = Bech32m::ROOT_EXPONENTS;
-        const CODE_LENGTH: usize = MOST;
+        const CODE_LENGTH: usize = MAX_LEN;
         const CHECKSUM_LENGTH: usize = Bech32m::CHECKSUM_LENGTH;
         const GENERATOR_SH: [u32; 5] = Bech32m::GENERATOR_SH;
         const TARGET_RESIDUE: u32 = Bech32m::TARGET_RESIDUE;

@@ -32,6 +32,15 @@ pub enum Content {
 }
 
 impl Content {
+    /// Its name, as `sealwright inspect --json` and the bindings have it: "bytes", "tree" or "list".
+    pub fn name(self) -> &'static str {
+        match self {
+            Content::Bytes => "bytes",
+            Content::Tree => "tree",
+            Content::List => "list",
+        }
+    }
+
     /// Refuses content that [`Opening::open`](crate::Opening::open) cannot open: trees and lists.
     pub(crate) fn is_one_file(self) -> Result<(), Error> {
         match self {

@@ -15,7 +15,7 @@ use crate::{
 /// Bytes of the length at the end of the padding.
 pub(crate) const LENGTH: usize = 8;
 /// The minimum length of a padded text, including its length field: short messages have the same length.
-const LEAST: u64 = 1024;
+const MIN_PADDED_LEN: u64 = 1024;
 
 /// The padded length of a text, including its length field; `None` if it does not fit into 64 bits.
 ///
@@ -23,7 +23,7 @@ const LEAST: u64 = 1024;
 /// length below 2^(E + 1), only the highest log2(E) + 1 bits vary; it is rounded up so that the others are zeros. This
 /// reveals O(log log L) bits of the length L, as padding to powers of two does, but adds at most 12 % instead of 100 %.
 pub(crate) fn padded_len(text: u64) -> Option<u64> {
-    let len = text.checked_add(LENGTH as u64)?.max(LEAST);
+    let len = text.checked_add(LENGTH as u64)?.max(MIN_PADDED_LEN);
     let exponent = len.ilog2();
     let low = (1 << (exponent - exponent.ilog2() - 1)) - 1;
     Some(len.checked_add(low)? & !low)

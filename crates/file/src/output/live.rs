@@ -10,7 +10,7 @@ use std::{
 
 use super::hidden_tree::HiddenTree;
 use crate::{
-    error::{Error, ONE_NAME},
+    error::{Error, OutputFault},
     of_process::OfProcess,
 };
 
@@ -34,7 +34,7 @@ impl Live {
         let Some(own) = &self.own else { return Ok(()) };
         match fs::symlink_metadata(path) {
             Ok(there) if own.contains(&(there.dev(), there.ino())) => {
-                Err(Error::BadOutput { path: path.into(), why: ONE_NAME })
+                Err(Error::BadOutput { path: path.into(), why: OutputFault::OwnOutput })
             }
             _ => Ok(()),
         }

@@ -38,7 +38,10 @@ pub use shared::Shared;
 pub(crate) use whole_disk::WholeDisk;
 
 pub use crate::access::mode_of;
-use crate::{error::Error, file_id::FileId};
+use crate::{
+    error::{Error, OutputFault},
+    file_id::FileId,
+};
 
 /// Where sealed or opened bytes go.
 ///
@@ -120,10 +123,10 @@ impl Output {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let bad = |why| Err(Error::BadOutput { path: path.into(), why });
                 if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
-                    return bad("it ends with a slash, but there is no such directory");
+                    return bad(OutputFault::Slash);
                 }
                 if fs::symlink_metadata(path).is_ok() {
-                    return bad("it is a symbolic link to a file that does not exist");
+                    return bad(OutputFault::DanglingLink);
                 }
                 Ok(true)
             }
@@ -161,9 +164,7 @@ impl Output {
         match fs::symlink_metadata(path) {
             Ok(meta) if meta.is_dir() => failed("write", io::ErrorKind::IsADirectory.into()),
             Ok(_) if !options.force => Err(Error::Exists(path.into())),
-            Ok(meta) if !meta.is_file() => {
-                Err(Error::BadOutput { path: path.into(), why: "it is not a regular file, and was not named with -o" })
-            }
+            Ok(meta) if !meta.is_file() => Err(Error::BadOutput { path: path.into(), why: OutputFault::Derived }),
             Err(error) if error.kind() != io::ErrorKind::NotFound => failed("create", error),
             _ => Ok(()),
         }

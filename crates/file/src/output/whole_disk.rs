@@ -6,7 +6,7 @@ use rustix::fs::FsWord;
 
 /// File systems for which `syncfs` is known to put the content and the names of all files on disk and to report errors.
 /// Others may not: FUSE, for example, may write to a server without asking it to sync.
-const KNOWN: [FsWord; 5] = [
+const SYNCFS_FILE_SYSTEMS: [FsWord; 5] = [
     0xEF53,      // ext2, ext3, ext4
     0x5846_5342, // XFS
     0x9123_683E, // Btrfs
@@ -15,7 +15,7 @@ const KNOWN: [FsWord; 5] = [
 ];
 
 /// Since this release of Linux, `syncfs` reports write errors.
-const TELLS: (u32, u32) = (5, 8);
+const SYNCFS_REPORTS_SINCE: (u32, u32) = (5, 8);
 
 /// An open file system. It must be opened before the first write: `syncfs` reports the errors since then.
 pub(crate) struct WholeDisk(File);
@@ -25,7 +25,7 @@ impl WholeDisk {
     pub(crate) fn of(directory: &Path) -> Option<WholeDisk> {
         let file = File::open(directory).ok()?;
         let kind = rustix::fs::fstatfs(&file).ok()?.f_type;
-        (KNOWN.contains(&kind) && release()? >= TELLS).then_some(WholeDisk(file))
+        (SYNCFS_FILE_SYSTEMS.contains(&kind) && release()? >= SYNCFS_REPORTS_SINCE).then_some(WholeDisk(file))
     }
 
     /// Waits until everything that any process wrote to it is on disk.

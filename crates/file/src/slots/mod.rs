@@ -34,7 +34,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     costs::Costs,
-    error::{Error, Flaw},
+    error::{Error, Flaw, KeyKind},
     secret::{Secret, random},
 };
 
@@ -155,6 +155,19 @@ pub struct Slots {
 pub(crate) type Fixed = [u8; 12];
 
 impl SlotKind {
+    /// Its name, as `sealwright inspect --json` and the bindings have it: "raw", "passphrase", "public", "ssh-ed25519",
+    /// "ssh-rsa" or "unknown".
+    pub fn name(&self) -> &'static str {
+        match self {
+            SlotKind::Raw => "raw",
+            SlotKind::Passphrase { .. } => "passphrase",
+            SlotKind::Public { .. } => "public",
+            SlotKind::SshEd25519 { .. } => "ssh-ed25519",
+            SlotKind::SshRsa { .. } => "ssh-rsa",
+            SlotKind::Unknown { .. } => "unknown",
+        }
+    }
+
     fn id(&self) -> u8 {
         match self {
             SlotKind::Raw => RAW,
@@ -166,9 +179,14 @@ impl SlotKind {
         }
     }
 
-    /// Whether the secret key of a pair opens the slot.
-    fn is_of_pair(&self) -> bool {
-        matches!(self, SlotKind::Public { .. } | SlotKind::SshEd25519 { .. } | SlotKind::SshRsa { .. })
+    /// The kind of key that opens the slot; `None` if the slot is of an unknown type.
+    pub fn key_kind(&self) -> Option<KeyKind> {
+        match self {
+            SlotKind::Raw => Some(KeyKind::Raw),
+            SlotKind::Passphrase { .. } => Some(KeyKind::Passphrase),
+            SlotKind::Public { .. } | SlotKind::SshEd25519 { .. } | SlotKind::SshRsa { .. } => Some(KeyKind::Secret),
+            SlotKind::Unknown { .. } => None,
+        }
     }
 
     /// The mark by which the holder of the file key recognises for whom the slot is; `None` for slots without one.
@@ -278,17 +296,6 @@ impl Slots {
     /// The slots, in the order in which they stand in the file.
     pub fn iter(&self) -> impl Iterator<Item = &Slot> {
         self.slots.iter()
-    }
-
-    /// The kind of key that the user needs, for messages.
-    pub(crate) fn wants(&self) -> &'static str {
-        let all = |is: fn(&SlotKind) -> bool| self.slots.iter().all(|slot| is(&slot.kind));
-        match () {
-            () if all(SlotKind::is_of_pair) => "key pairs",
-            () if all(|kind| matches!(kind, SlotKind::Raw)) => "several raw keys",
-            () if all(|kind| matches!(kind, SlotKind::Passphrase { .. })) => "several passphrases",
-            () => "one of its keys",
-        }
     }
 
     fn passphrases(&self) -> usize {

@@ -1,6 +1,6 @@
 //! Checks that a text is a tree while it arrives in pieces, without unpacking it.
 
-use super::manifest::{LONGEST, MAGIC, Manifest, START};
+use super::manifest::{MAGIC, MAX_MANIFEST_LEN, Manifest, START};
 
 /// The state of the check.
 pub(crate) enum TreeForm {
@@ -61,7 +61,7 @@ impl TreeForm {
 fn manifest_len(start: &[u8]) -> Option<usize> {
     let (magic, len) = start.split_first_chunk()?;
     let len = u64::from_be_bytes(len.try_into().ok()?);
-    (*magic == MAGIC && len <= LONGEST).then_some(usize::try_from(len).ok()?)
+    (*magic == MAGIC && len <= MAX_MANIFEST_LEN).then_some(usize::try_from(len).ok()?)
 }
 
 #[cfg(test)]
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn a_manifest_that_is_too_long_is_none() {
         let mut form = TreeForm::default();
-        form.take(&[&MAGIC[..], &(LONGEST + 1).to_be_bytes()].concat());
+        form.take(&[&MAGIC[..], &(MAX_MANIFEST_LEN + 1).to_be_bytes()].concat());
         assert!(matches!(form, TreeForm::Broken));
     }
 }

@@ -18,9 +18,9 @@ pub(crate) const MAGIC: [u8; 8] = *b"SEALTREE";
 /// Bytes before the manifest: the magic bytes and the manifest's length.
 pub(super) const START: usize = 16;
 /// The maximum length of a manifest, in bytes.
-pub(super) const LONGEST: u64 = 1 << 30;
+pub(super) const MAX_MANIFEST_LEN: u64 = 1 << 30;
 /// The maximum number of entries. In memory, an entry takes several times as much as its encoding.
-pub(super) const MOST: usize = 1 << 22;
+pub(super) const MAX_ENTRIES: usize = 1 << 22;
 /// Bytes of an entry before its path.
 const HEAD: usize = 1 + 2 + 8 + 4 + 8 + 2;
 
@@ -126,7 +126,7 @@ impl Manifest {
 
     /// Reads magic bytes, length and manifest from the start of a text.
     pub(crate) fn read(from: &mut (impl Read + ?Sized)) -> Result<Manifest, Error> {
-        Manifest::read_within(from, MOST)
+        Manifest::read_within(from, MAX_ENTRIES)
     }
 
     /// The same with another maximum number of entries.
@@ -137,7 +137,7 @@ impl Manifest {
             return Err(Error::NotATree);
         }
         let len = head[8..].iter().fold(0, |n: u64, &byte| n << 8 | u64::from(byte));
-        if len > LONGEST {
+        if len > MAX_MANIFEST_LEN {
             return Err(malformed());
         }
         let mut bytes = Vec::new();
@@ -150,7 +150,7 @@ impl Manifest {
 
     /// Decodes a manifest, without magic bytes and length.
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Manifest> {
-        Manifest::from_bytes_within(bytes, MOST)
+        Manifest::from_bytes_within(bytes, MAX_ENTRIES)
     }
 
     fn from_bytes_within(mut bytes: &[u8], most: usize) -> Option<Manifest> {
@@ -169,8 +169,8 @@ impl Manifest {
         let Some((root, rest)) = self.entries.split_first() else { return false };
         let mut directories = HashSet::from([root.path.as_path()]);
         let mut seen = directories.clone();
-        // Contents follow the manifest, whose length is at most `LONGEST`.
-        let mut total = START as u64 + LONGEST;
+        // Contents follow the manifest, whose length is at most `MAX_MANIFEST_LEN`.
+        let mut total = START as u64 + MAX_MANIFEST_LEN;
         root.kind == EntryKind::Directory
             && is_name(root.path.as_os_str())
             && rest.iter().all(|entry| {
@@ -369,7 +369,7 @@ mod tests {
         let read = |most| Manifest::read_within(&mut &text[..], most);
         assert_eq!(read(4).unwrap(), manifest);
         assert!(is_malformed(&read(3).unwrap_err()) && is_malformed(&read(0).unwrap_err()));
-        assert_eq!(MOST, 1 << 22, "as docs/FORMAT.md has it");
+        assert_eq!(MAX_ENTRIES, 1 << 22, "as docs/FORMAT.md has it");
     }
 
     /// The offset after the longest manifest and all contents must fit into 64 bits.

@@ -25,12 +25,12 @@
 //! ```
 
 mod form;
-mod hands;
 mod manifest;
 mod open;
 mod pack;
 mod steps;
 mod unpack;
+mod writers;
 
 pub(crate) use form::TreeForm;
 pub use manifest::{Entry, EntryKind, Manifest};

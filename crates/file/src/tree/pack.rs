@@ -15,10 +15,18 @@ use rustix::{
 };
 
 use super::{
-    manifest::{Entry, EntryKind, LONGEST, MAGIC, MOST, Manifest, is_name},
+    manifest::{Entry, EntryKind, MAGIC, MAX_ENTRIES, MAX_MANIFEST_LEN, Manifest, is_name},
     steps::Steps,
 };
-use crate::{access, error::Error, file_id::FileId, found::regular, input::Input, output::Output, read::fill};
+use crate::{
+    access,
+    error::{Error, OutputFault},
+    file_id::FileId,
+    found::regular,
+    input::Input,
+    output::Output,
+    read::fill,
+};
 
 /// A directory, ready to be sealed.
 ///
@@ -62,7 +70,7 @@ pub struct Packed {
 /// What the system says; [`Error::BadOutput`] for a directory without a name; [`Error::TooManyEntries`];
 /// [`Error::LongPath`]; [`Error::LongName`].
 pub fn pack(path: impl AsRef<Path>) -> Result<Packed, Error> {
-    pack_within(path.as_ref(), None, LONGEST, MOST)
+    pack_within(path.as_ref(), None, MAX_MANIFEST_LEN, MAX_ENTRIES)
 }
 
 /// The same without the file that `output` replaces, if that lies in the directory.
@@ -81,7 +89,7 @@ pub fn pack(path: impl AsRef<Path>) -> Result<Packed, Error> {
 /// # Errors
 /// As [`pack`].
 pub fn pack_without(path: impl AsRef<Path>, output: &Output) -> Result<Packed, Error> {
-    pack_within(path.as_ref(), output.identity(), LONGEST, MOST)
+    pack_within(path.as_ref(), output.identity(), MAX_MANIFEST_LEN, MAX_ENTRIES)
 }
 
 /// The same with another file to leave out and with other limits of the manifest, in bytes and entries.
@@ -89,7 +97,7 @@ fn pack_within(path: &Path, output: Option<FileId>, longest: u64, most: usize) -
     let whole = fs::canonicalize(path).map_err(Error::io("open", path.display().to_string()))?;
     // A symbolic link keeps its own name; `.` and `..` get the name of the directory that they stand for.
     let Some(name) = path.file_name().or(whole.file_name()).filter(|name| is_name(name)) else {
-        return Err(Error::BadOutput { path: path.into(), why: "the directory has no name" });
+        return Err(Error::BadOutput { path: path.into(), why: OutputFault::NoName });
     };
     let mut listing = Listing { most, output, ..Listing::default() };
     let directory = openat(CWD, path, DIRECTORY, Mode::empty()).map_err(failed(path))?;
@@ -295,7 +303,7 @@ mod tests {
             assert!(matches!(error, Error::TooManyEntries) && error.exit_code() == 1, "{error}");
         }
         fs::create_dir(directory.path().join("b")).unwrap();
-        assert!(matches!(pack_within(directory.path(), None, LONGEST, 2), Err(Error::TooManyEntries)));
+        assert!(matches!(pack_within(directory.path(), None, MAX_MANIFEST_LEN, 2), Err(Error::TooManyEntries)));
     }
 
     /// On FAT, a name of 86 characters can have 258 bytes.

@@ -16,7 +16,7 @@ use rustix::{
 };
 
 /// The maximum length of a path in a system call, in bytes (PATH_MAX without the terminating zero).
-const AT_ONCE: usize = 4095;
+const MAX_PATH_LEN: usize = 4095;
 
 /// The directory that the last part of a path starts from, and this part.
 pub(super) struct Steps<'a> {
@@ -28,9 +28,9 @@ impl<'a> Steps<'a> {
     /// Resolves `path` until the rest fits into a system call. Only very long paths need any step.
     pub(super) fn along(path: &'a Path) -> Result<Steps<'a>, Errno> {
         let (mut from, mut rest) = (None, path.as_os_str().as_bytes());
-        while rest.len() > AT_ONCE {
+        while rest.len() > MAX_PATH_LEN {
             // Without a place to split, the system call will report that the name is too long.
-            let Some(cut) = rest[..=AT_ONCE].iter().rposition(|&byte| byte == b'/').filter(|cut| *cut > 0) else {
+            let Some(cut) = rest[..=MAX_PATH_LEN].iter().rposition(|&byte| byte == b'/').filter(|cut| *cut > 0) else {
                 break;
             };
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -92,14 +92,14 @@ mod tests {
             open(&file, OFlags::RDONLY, 0).unwrap().read_to_string(&mut text).unwrap();
             assert_eq!(text, "text");
         }
-        assert!(path.as_os_str().len() > 4 * AT_ONCE);
+        assert!(path.as_os_str().len() > 4 * MAX_PATH_LEN);
         assert_eq!(fs::metadata(&path).unwrap_err().raw_os_error(), Some(Errno::NAMETOOLONG.raw_os_error()));
     }
 
     #[test]
     fn what_is_short_is_one_step() {
-        let [long, below] = ["", "/"].map(|root| format!("{root}{}", "n".repeat(2 * AT_ONCE)));
-        for path in ["", "a", "/", "/a//b/", &"n".repeat(AT_ONCE), &long, &below] {
+        let [long, below] = ["", "/"].map(|root| format!("{root}{}", "n".repeat(2 * MAX_PATH_LEN)));
+        for path in ["", "a", "/", "/a//b/", &"n".repeat(MAX_PATH_LEN), &long, &below] {
             let steps = Steps::along(Path::new(path)).unwrap();
             assert!(steps.from.is_none() && steps.last.as_os_str() == path, "{path}");
         }
@@ -107,10 +107,10 @@ mod tests {
 
     #[test]
     fn more_slashes_than_one_do_not_lead_to_the_root() {
-        let path = format!("/{}proc/version", "/".repeat(AT_ONCE));
+        let path = format!("/{}proc/version", "/".repeat(MAX_PATH_LEN));
         let steps = Steps::along(Path::new(&path)).unwrap();
         assert_eq!(steps.last, Path::new("proc/version"));
-        let (down, name) = ("./".repeat(AT_ONCE / 2), "//");
+        let (down, name) = ("./".repeat(MAX_PATH_LEN / 2), "//");
         let steps = format!("{down}{name}x");
         let steps = Steps::along(Path::new(&steps)).unwrap();
         assert!(steps.last.is_relative() && steps.last.ends_with("x"));
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn what_is_open_is_for_this_process_alone() {
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("./".repeat(AT_ONCE)).join("file");
+        let path = directory.path().join("./".repeat(MAX_PATH_LEN)).join("file");
         let file = open(&path, OFlags::WRONLY | OFlags::CREATE, 0o600).unwrap();
         let steps = Steps::along(&path).unwrap();
         assert!(steps.from.is_some() && fcntl_getfl(&steps).unwrap().contains(OFlags::PATH));

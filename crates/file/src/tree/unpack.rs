@@ -12,9 +12,9 @@ use std::{
 use rustix::{fs::OFlags, io::Errno};
 
 use super::{
-    hands::{self, Maker},
     manifest::{Entry, EntryKind, Manifest},
     steps,
+    writers::{self, Maker},
 };
 use crate::{
     error::{Error, Flaw},
@@ -92,7 +92,7 @@ impl Unpacking<'_> {
             manifest.entries.iter().partition(|entry| entry.kind == EntryKind::Directory);
         // Nothing in the tree matters before the tree has its name. If there are very many files, they are therefore
         // synced together.
-        let many = self.sync && files.len() > MANY;
+        let many = self.sync && files.len() > SYNC_EACH_LIMIT;
         let disk = if many { WholeDisk::of(draft.hidden()) } else { None };
         let making = Making {
             draft: &draft,
@@ -105,8 +105,8 @@ impl Unpacking<'_> {
             made.map_err(refused("create", &making.named(entry)))?;
         }
         // Threads that wait for the disk need no core.
-        let threads = if making.sync && threads > 1 { threads.max(WAITING) } else { threads };
-        hands::write_all(files.iter().copied(), text, threads.min(files.len()), &making)?;
+        let threads = if making.sync && threads > 1 { threads.max(SYNC_THREADS) } else { threads };
+        writers::write_all(files.iter().copied(), text, threads.min(files.len()), &making)?;
         // The text must end here. Only reading its end shows that it is complete.
         let mut more = [0];
         if crate::read::fill(text, &mut more)? > 0 {
@@ -131,9 +131,9 @@ fn place(draft: &DraftTree, path: &Path) -> PathBuf {
 
 /// With more files than this, the whole file system is synced once, rather than every file. That also writes what other
 /// programs have written to it.
-const MANY: usize = 64;
+const SYNC_EACH_LIMIT: usize = 64;
 /// Threads for files that are synced one by one: the file system's journal commits concurrent syncs together.
-const WAITING: usize = 16;
+const SYNC_THREADS: usize = 16;
 
 /// Creates the entries of a tree.
 struct Making<'a> {

@@ -62,7 +62,7 @@ fn a_path_that_has_no_place_is_not_sealed() {
     down(dir.0.path(), &names, true);
     let error = sealed_tree(dir.0.path()).unwrap_err();
     assert!(matches!(error, Error::LongPath { len: 65_536.., .. }) && error.exit_code() == 1, "{error}");
-    assert!(error.to_string().contains(&names[0]) && error.hint().is_some(), "{error}");
+    assert!(error.to_string().contains(&names[0]), "{error}");
 }
 
 /// A regression: paths longer than a system call accepts could not be packed or unpacked.

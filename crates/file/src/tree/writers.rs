@@ -19,10 +19,10 @@ use crate::{
 };
 
 /// Files up to this length, in bytes, are passed to another thread. Longer ones are written while their text is read.
-const SHORT: u64 = 256 * 1024;
+const MAX_PASSED_LEN: u64 = 256 * 1024;
 /// A batch is complete at this length, which it exceeds by less than one file: passing a batch to a thread takes as
 /// long as writing a small file.
-const BATCH: usize = 64 * 1024;
+const MIN_BATCH_LEN: usize = 64 * 1024;
 
 /// Writes the files of a tree.
 pub(super) trait Maker: Sync {
@@ -68,7 +68,7 @@ pub(super) fn write_all<'a>(
     let from = Arc::new(Mutex::new(from));
     let failed = AtomicBool::new(false);
     thread::scope(|scope| {
-        let hand = || {
+        let writer = || {
             let (from, failed) = (from.clone(), &failed);
             move || {
                 let next = || from.lock().unwrap_or_else(PoisonError::into_inner).recv().ok();
@@ -78,14 +78,14 @@ pub(super) fn write_all<'a>(
                 Ok(())
             }
         };
-        let start = |_| thread::Builder::new().spawn_scoped(scope, hand());
-        let hands = (0..threads).map(start).collect::<Result<Vec<_>, _>>().map_err(Error::io("start", "threads"));
+        let start = |_| thread::Builder::new().spawn_scoped(scope, writer());
+        let writers = (0..threads).map(start).collect::<Result<Vec<_>, _>>().map_err(Error::io("start", "threads"));
         drop(from);
-        hands.and_then(|hands| {
+        writers.and_then(|writers| {
             let hand_over = |batch| Ok(!failed.load(Ordering::Relaxed) && to.send(batch).is_ok());
             let dealt = deal_out(entries, text, maker, hand_over);
             drop(to);
-            let ends = hands.into_iter().map(|hand| hand.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            let ends = writers.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
             // All threads must have ended before the first failure is returned.
             let written: Vec<Result<(), Error>> = ends.collect();
             written.into_iter().collect::<Result<(), Error>>().and(dealt)
@@ -100,10 +100,10 @@ fn deal_out<'a>(
     maker: &impl Maker,
     mut hand_over: impl FnMut(Batch<'a>) -> Result<bool, Error>,
 ) -> Result<(), Error> {
-    let new = || Batch { entries: Vec::new(), contents: Secret::new(Vec::with_capacity(BATCH)) };
+    let new = || Batch { entries: Vec::new(), contents: Secret::new(Vec::with_capacity(MIN_BATCH_LEN)) };
     let mut batch = new();
     for entry in entries {
-        if entry.len > SHORT {
+        if entry.len > MAX_PASSED_LEN {
             maker.from(entry, text)?;
             continue;
         }
@@ -114,7 +114,7 @@ fn deal_out<'a>(
         }
         batch.entries.push(entry);
         // A limit on the number of files too, because files may be empty.
-        if (batch.contents.len() >= BATCH || batch.entries.len() >= 64)
+        if (batch.contents.len() >= MIN_BATCH_LEN || batch.entries.len() >= 64)
             && !hand_over(std::mem::replace(&mut batch, new()))?
         {
             return Ok(());
@@ -181,13 +181,13 @@ mod tests {
     /// However large the tree is, memory is bounded: for one large file, and for many small ones.
     #[test]
     fn little_of_a_tree_is_held_in_memory() {
-        for len in [30_000_000, SHORT + 1, SHORT, 200_000, 1000, 0] {
+        for len in [30_000_000, MAX_PASSED_LEN + 1, MAX_PASSED_LEN, 200_000, 1000, 0] {
             for threads in [1, 2, 3] {
                 let file = Entry { kind: EntryKind::File, path: "d/f".into(), mode: 0, modified: (0, 0), len };
-                let files = vec![file; if len > SHORT { 2 } else { 80 }];
+                let files = vec![file; if len > MAX_PASSED_LEN { 2 } else { 80 }];
                 // The batch that each thread writes, one queued for each, and the one being read.
                 let batches = if threads == 1 { 1 } else { 2 * threads + 1 };
-                let (counts, most) = (Counts::default(), batches as u64 * (BATCH as u64 + SHORT));
+                let (counts, most) = (Counts::default(), batches as u64 * (MIN_BATCH_LEN as u64 + MAX_PASSED_LEN));
                 write_all(files.iter(), &mut Text(&counts, most), threads, &&counts).unwrap();
                 assert_eq!(counts.written.into_inner(), len * files.len() as u64);
             }
