@@ -1,6 +1,8 @@
 //! Storage of results: lines that are appended, and documents that are replaced atomically.
 
 use std::{
+    error::Error,
+    fmt,
     fs::{self, File, OpenOptions},
     io::{self, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
@@ -18,6 +20,43 @@ pub const SCHEMA: u32 = 2;
 pub struct Store {
     folder: PathBuf,
 }
+
+/// A file does not contain what this program can read: why, and what to do. It is the inner error of an [`io::Error`].
+#[derive(Debug)]
+pub struct UnreadableError {
+    what: String,
+    hint: &'static str,
+}
+
+impl fmt::Display for UnreadableError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+impl Error for UnreadableError {}
+
+impl UnreadableError {
+    /// The file belongs elsewhere.
+    pub fn misplaced(what: impl fmt::Display) -> io::Error {
+        UnreadableError::io(what, AWAY)
+    }
+
+    fn io(what: impl fmt::Display, hint: &'static str) -> io::Error {
+        io::Error::new(io::ErrorKind::InvalidData, UnreadableError { what: what.to_string(), hint })
+    }
+}
+
+/// What to do about an error of a [`Store`], if the file can be read but not understood.
+pub fn hint(error: &io::Error) -> Option<&'static str> {
+    error.get_ref()?.downcast_ref::<UnreadableError>().map(|error| error.hint)
+}
+
+/// What to do about a damaged file.
+const AWAY: &str = "move the file away, and measure again";
+
+/// Bytes that are written to try a folder: as many as a large document has.
+const PROBE: usize = 1 << 20;
 
 /// The envelope of every line and document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -46,6 +85,25 @@ impl Store {
         &self.folder
     }
 
+    /// Writes a document of a mebibyte, and removes it: whether the folder can be written to, and the disk has room.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub fn probe(&self) -> io::Result<()> {
+        let path = self.folder.join(".probe");
+        write_atomically(&path, &vec![b' '; PROBE])?;
+        fs::remove_file(path)
+    }
+
+    /// Renames `name`.jsonl to `name`.jsonl.damaged, replacing an older file of that name.
+    ///
+    /// # Errors
+    /// When it cannot be renamed.
+    pub fn set_aside(&self, name: &str) -> io::Result<()> {
+        let path = self.folder.join(format!("{name}.jsonl"));
+        fs::rename(&path, path.with_extension("jsonl.damaged"))
+    }
+
     /// Adds `result` as one line of `name`.jsonl and waits until the disk has it: a crash loses at most the result
     /// under way.
     ///
@@ -72,16 +130,21 @@ impl Store {
     pub fn lines<T: DeserializeOwned>(&self, name: &str) -> io::Result<Vec<Record<T>>> {
         let text = match fs::read_to_string(self.folder.join(format!("{name}.jsonl"))) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => return Err(UnreadableError::io(error, AWAY)),
             text => text?,
         };
         let mut records = Vec::new();
-        for line in text.lines() {
+        for (number, line) in text.lines().enumerate() {
             match serde_json::from_str::<Record<Value>>(line) {
                 // Results of an older schema cannot be used
                 Ok(record) if record.schema < SCHEMA => {}
                 Ok(record) => records.push(check(record)?),
                 Err(error) if error.is_eof() => {}
-                Err(error) => return Err(error.into()),
+                // Each line is a document of its own, so the error counts its lines from 1
+                Err(error) => {
+                    let what = format!("line {}, column {}: not a record", number + 1, error.column());
+                    return Err(UnreadableError::io(what, AWAY));
+                }
             }
         }
         Ok(records)
@@ -105,7 +168,7 @@ impl Store {
         match File::open(self.folder.join(format!("{name}.json"))) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
-            Ok(file) => check(serde_json::from_reader(io::BufReader::new(file))?).map(Some),
+            Ok(file) => check(serde_json::from_reader(io::BufReader::new(file)).map_err(damaged)?).map(Some),
         }
     }
 }
@@ -142,11 +205,15 @@ fn record<T>(result: T) -> Record<T> {
 fn check<T: DeserializeOwned>(record: Record<Value>) -> io::Result<Record<T>> {
     let Record { schema, date, result } = record;
     if schema == SCHEMA {
-        return Ok(Record { schema, date, result: serde_json::from_value(result)? });
+        return Ok(Record { schema, date, result: serde_json::from_value(result).map_err(damaged)? });
     }
     let hint = if schema < SCHEMA { "run it again, or move the file away" } else { "a newer program wrote it" };
-    let text = format!("it has schema {schema} and this program reads {SCHEMA}\nhint: {hint}");
-    Err(io::Error::new(io::ErrorKind::InvalidData, text))
+    Err(UnreadableError::io(format_args!("it has schema {schema} and this program reads {SCHEMA}"), hint))
+}
+
+/// The error of a file that cannot be read, or that is not JSON of the expected form.
+fn damaged(error: serde_json::Error) -> io::Error {
+    if error.is_io() { error.into() } else { UnreadableError::io(error, AWAY) }
 }
 
 /// Whether the last byte is a newline; true of an empty file.

@@ -50,6 +50,45 @@ fn a_line_of_something_else_is_an_error() {
 }
 
 #[test]
+fn a_damaged_file_is_named_by_its_line_and_has_a_hint_beside_the_error() {
+    let (_folder, store) = store();
+    store.append("odd", &1u32).unwrap();
+    let path = store.folder().join("odd.jsonl");
+    fs::write(&path, fs::read_to_string(&path).unwrap() + "{\"schema\": x}\n").unwrap();
+    let error = store.lines::<u32>("odd").unwrap_err();
+    assert!(error.to_string().starts_with("line 2, column"), "{error}");
+    fs::write(store.folder().join("old.json"), "{\"schema\":1,\"date\":\"\",\"result\":1}\n").unwrap();
+    fs::write(store.folder().join("cut.json"), "{\"schema\":2").unwrap();
+    fs::write(store.folder().join("other.json"), "{\"schema\":2,\"date\":\"\",\"result\":\"x\"}\n").unwrap();
+    fs::write(store.folder().join("bytes.jsonl"), b"\xff\n").unwrap();
+    let read = |name| store.read::<u32>(name).unwrap_err();
+    for error in [error, read("old"), read("cut"), read("other"), store.lines::<u32>("bytes").unwrap_err()] {
+        assert!(!error.to_string().contains('\n') && !error.to_string().contains("hint"), "{error}");
+        assert!(hint(&error).is_some_and(|hint| hint.contains("move the file away")), "{error}");
+    }
+    fs::create_dir(store.folder().join("folder.json")).unwrap();
+    assert_eq!(hint(&read("folder")), None, "it could not be read at all");
+}
+
+#[test]
+fn a_folder_is_tried_without_a_trace() {
+    let (_folder, store) = store();
+    store.probe().unwrap();
+    assert_eq!(fs::read_dir(store.folder()).unwrap().count(), 0);
+    fs::remove_dir(store.folder()).unwrap();
+    assert!(store.probe().is_err());
+}
+
+#[test]
+fn lines_are_set_aside() {
+    let (_folder, store) = store();
+    fs::write(store.folder().join("odd.jsonl"), "not json\n").unwrap();
+    store.set_aside("odd").unwrap();
+    assert!(store.lines::<u32>("odd").unwrap().is_empty());
+    assert_eq!(fs::read_to_string(store.folder().join("odd.jsonl.damaged")).unwrap(), "not json\n");
+}
+
+#[test]
 fn documents_are_replaced_whole() {
     let (_folder, store) = store();
     assert!(store.read::<Vec<u32>>("doc").unwrap().is_none());

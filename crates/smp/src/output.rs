@@ -104,7 +104,9 @@ pub fn within(folder: &Path) -> io::Result<ForAWhile<NamedTempFile>> {
 /// # Errors
 /// When it cannot be made.
 pub fn folder(within: Option<&Path>) -> io::Result<ForAWhile<TempDir>> {
-    ForAWhile::new(|| within.map_or_else(tempfile::tempdir, tempfile::tempdir_in), TempDir::path)
+    let mut builder = Builder::new();
+    builder.prefix("sealwright-");
+    ForAWhile::new(|| within.map_or_else(|| builder.tempdir(), |within| builder.tempdir_in(within)), TempDir::path)
 }
 
 /// Removes all temporary files and folders. Only for a program that is about to end: afterwards no more can be created,

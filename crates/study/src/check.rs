@@ -8,9 +8,10 @@ use sealwright_measure::Verdict;
 use crate::{
     error::StudyError,
     judgement::{Judged, Scoped},
-    results::Results,
+    provenance::Provenance,
+    results::{Results, load_attacks, load_bench},
     rule::NumberPosition,
-    studies::STUDIES,
+    studies::{STUDIES, find},
 };
 
 /// The result of checking one study.
@@ -26,17 +27,52 @@ pub struct Checked {
     pub differences: Vec<String>,
 }
 
-/// Checks all result files in `folder`.
+/// Checks all result files in `folder`. Files of this program, or of its `commit`, must have its claims.
 ///
 /// # Errors
 /// When a file or a rule cannot be read, or when there are no result files.
-pub fn folder(folder: &Path) -> Result<Vec<Checked>, StudyError> {
+pub fn folder(folder: &Path, commit: &str) -> Result<Vec<Checked>, StudyError> {
+    // A file without claims must be readable, too
+    load_bench(folder)?;
+    load_attacks(folder)?;
     let loaded = STUDIES.iter().filter_map(|study| Results::load(folder, study.name()).transpose());
-    let all: Vec<Checked> = loaded.map(|results| check(&results?)).collect::<Result<_, _>>()?;
+    let this = Provenance::here(commit, None, Vec::new());
+    let checked = |results: Result<Results, StudyError>| {
+        let results = results?;
+        let mut checked = check(&results)?;
+        if same_program(&results.provenance, &this) {
+            checked.differences.extend(other_claims(&results)?);
+        }
+        Ok(checked)
+    };
+    let all: Vec<Checked> = loaded.map(checked).collect::<Result<_, StudyError>>()?;
     if all.is_empty() {
         return Err(StudyError::NoResults(folder.to_owned()));
     }
     Ok(all)
+}
+
+/// Whether the two programs have the same hash or commit. A commit with changes (`+`) may be several programs.
+fn same_program(a: &Provenance, b: &Provenance) -> bool {
+    let commit = !a.commit.is_empty() && !a.commit.ends_with('+') && a.commit == b.commit;
+    commit || (!a.program.is_empty() && a.program == b.program)
+}
+
+/// The claims of the file that are not those of this program, and those that it lacks.
+fn other_claims(results: &Results) -> Result<Vec<String>, StudyError> {
+    let claims = &find(&results.study)?.paper().claims;
+    let stored = &results.outcome.claims;
+    let known = |id: &str| claims.iter().any(|claim| claim.id == *id);
+    let strange = stored.iter().filter(|claim| !known(&claim.id));
+    let strange = strange.map(|claim| format!("{}: the paper has no such claim", claim.id));
+    let changed = claims.iter().filter_map(|claim| {
+        let Some(stored) = stored.iter().find(|stored| stored.id == claim.id) else {
+            return Some(format!("{}: the claim is missing", claim.id));
+        };
+        let same = Judged { verdicts: Vec::new(), ..stored.clone() } == Judged::new(claim);
+        (!same).then(|| format!("{}: the file has another rule or text than this program", claim.id))
+    });
+    Ok(strange.chain(changed).collect())
 }
 
 /// Checks the results of one study.
@@ -113,9 +149,9 @@ mod tests {
     #[test]
     fn what_was_stored_follows_from_the_stored_figures() {
         let place = tempfile::tempdir().unwrap();
-        assert!(matches!(folder(place.path()), Err(StudyError::NoResults(path)) if path == place.path()));
+        assert!(matches!(folder(place.path(), ""), Err(StudyError::NoResults(path)) if path == place.path()));
         results().iter().for_each(|results| results.store(place.path()).unwrap());
-        let checked = folder(place.path()).unwrap();
+        let checked = folder(place.path(), "").unwrap();
         assert_eq!(checked.len(), STUDIES.len());
         for one in checked {
             assert!(one.differences.is_empty() && one.claims > 10 && one.verdicts > 3, "{one:?}");
@@ -140,6 +176,34 @@ mod tests {
         assert_eq!(found, [said]);
         changed.outcome.claims[0].verdicts.clear();
         assert_eq!(check(&changed).unwrap().differences.len(), 2, "a verdict that was left out");
+    }
+
+    /// A file that lost a claim, or has another rule, agrees with itself, but not with the program that wrote it.
+    #[test]
+    fn claims_that_are_missing_or_changed_are_found_in_files_of_the_same_program() {
+        let place = tempfile::tempdir().unwrap();
+        let mut file = results().swap_remove(0);
+        let removed = file.outcome.claims.remove(0).id;
+        file.outcome.claims[0].rule = None;
+        file.outcome.claims[0].verdicts.iter_mut().for_each(|scoped| scoped.direction = None);
+        file.outcome.claims[0].verdicts.retain(|scoped| scoped.magnitude.is_some());
+        let changed = file.outcome.claims[0].id.clone();
+        file.outcome.claims[1].id = "new".into();
+        let found = |commit: &str, provenance: Provenance| {
+            Results { provenance, ..file.clone() }.store(place.path()).unwrap();
+            folder(place.path(), commit).unwrap().remove(0).differences
+        };
+        let other = Provenance { commit: "abc".into(), ..Provenance::default() };
+        assert!(found("abd", other.clone()).is_empty(), "another program may have other claims");
+        for by in [other, Provenance::here("abc+", None, Vec::new())] {
+            let said = found(&by.commit, by.clone());
+            let has = |text: String| assert!(said.contains(&text), "{text}: {said:#?}");
+            has(format!("{removed}: the claim is missing"));
+            has(format!("{changed}: the file has another rule or text than this program"));
+            has("new: the paper has no such claim".to_owned());
+        }
+        let changes = Provenance { commit: "abc+".into(), ..Provenance::default() };
+        assert!(found("abc+", changes).is_empty(), "changes of a commit are not told apart");
     }
 
     #[test]

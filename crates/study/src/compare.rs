@@ -12,6 +12,7 @@ use sealwright_measure::{Basis, Cell, Column, Interval, Machine, Table};
 use crate::{
     bench::Report,
     error::StudyError,
+    report::program,
     results::{Results, load_bench},
     studies::STUDIES,
 };
@@ -40,7 +41,7 @@ impl Folder {
             bench: load_bench(path)?,
         };
         if folder.machines().next().is_none() {
-            return Err(StudyError::Results(path.to_owned(), "no results of a study or of bench".into()));
+            return Err(StudyError::NoResults(path.to_owned()));
         }
         Ok(folder)
     }
@@ -77,7 +78,7 @@ pub fn tables(a: &Folder, b: &Folder) -> Vec<Table> {
     tables
 }
 
-/// Machines and versions. If the documents of a directory come from several machines, all values of each property are
+/// Machines and programs. If the documents of a directory come from several machines, all values of each property are
 /// listed.
 fn machines(a: &Folder, b: &Folder) -> Table {
     let heads = [Column::text("what"), Column::text(&a.name), Column::text(&b.name)];
@@ -106,9 +107,10 @@ fn machines(a: &Folder, b: &Folder) -> Table {
         dates.sort_unstable();
         ends(&dates)
     });
-    row("version", &|folder| {
-        let of_studies = folder.results.iter().map(|results| results.version.clone());
-        distinct(of_studies.chain(folder.bench.iter().map(|report| report.version.clone()))).join("; ")
+    row("program", &|folder| {
+        let of_studies = folder.results.iter().map(|results| program(&results.version, &results.provenance));
+        let of_bench = folder.bench.iter().map(|report| program(&report.version, &report.provenance));
+        distinct(of_studies.chain(of_bench)).join("; ")
     });
     row("studies", &|folder| {
         let grid = |results: &Results| format!("{}{}", results.study, if results.quick { " (quick)" } else { "" });

@@ -18,7 +18,7 @@ fn results(verdict: Verdict, median: f64) -> Results {
     let sentence = &by_name("files").map(Study::paper).unwrap().claims[0];
     let mut judged = Judged::new(sentence);
     let deciding = Case { name: "x".into(), figure: Interval::exact(1.0) };
-    let direction = Some(Direction { verdict, cases: [1, 0, 0], deciding });
+    let direction = Some(Direction { verdict, cases: [1, 0, 0], deciding, missing: Vec::new() });
     let (scope, reduced) = ("here".into(), Vec::new());
     judged.verdicts.push(Scoped { scope, kind: QuantityKind::Measured, direction, magnitude: None, reduced });
     let mut table =
@@ -144,7 +144,7 @@ fn what_only_one_has_is_left_out() {
 #[test]
 fn folders_are_read_and_one_without_results_is_refused() {
     let place = tempfile::tempdir().unwrap();
-    assert!(matches!(Folder::load(place.path()), Err(StudyError::Results(..))));
+    assert!(matches!(Folder::load(place.path()), Err(StudyError::NoResults(_))));
     results(Verdict::Holds, 1.0).store(place.path()).unwrap();
     let options = crate::bench::Options { bytes: vec![], ..crate::bench::Options::default() };
     keep_bench(&crate::bench::run(&options, &mut |_| {}).unwrap(), place.path()).unwrap();
@@ -179,4 +179,15 @@ fn messages_that_come_in_another_way_are_another_row() {
     let text = bench(&a, &b, &report(first), &report(second)).to_text();
     assert!(text.contains("a new key for each message") && text.contains("2.00 [2.00, 2.00]"), "{text}");
     assert!(text.contains("1.00 [1.00, 1.00]") && !text.contains("0.50"), "{text}");
+}
+
+/// Two commits of one version are two programs.
+#[test]
+fn programs_are_told_apart_by_commit_and_hash() {
+    let mut b = folder("B", Verdict::Holds, 1.0);
+    (b.results[0].provenance.commit, b.results[0].provenance.program) = ("abc+".into(), "0123456789abcdef".into());
+    let found = machines(&folder("A", Verdict::Holds, 1.0), &b);
+    let row = found.rows.iter().find(|row| row[0] == Cell::text("program")).unwrap();
+    let said = row[2].shown();
+    assert!(row[1] != row[2] && said.contains("commit abc+") && said.contains("0123456789ab"), "{row:?}");
 }

@@ -2,6 +2,8 @@
 
 use std::{io, path::PathBuf};
 
+use sealwright_measure::store;
+
 use crate::rule::RuleError;
 
 /// Why a study or a report could not be finished.
@@ -20,7 +22,10 @@ pub enum StudyError {
     Io(String, #[source] io::Error),
     /// This version cannot read a results file: which file, and why.
     #[error("{path}: {1}", path = .0.display())]
-    Results(PathBuf, String),
+    Results(PathBuf, #[source] io::Error),
+    /// The journal cannot be read: which file, and why.
+    #[error("{path}: {1}", path = .0.display())]
+    Journal(PathBuf, #[source] io::Error),
     /// A folder holds no results file.
     #[error("{path}: no results of a study", path = .0.display())]
     NoResults(PathBuf),
@@ -37,5 +42,15 @@ impl StudyError {
     pub fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> StudyError {
         let what = what.into();
         move |error| StudyError::Io(what, error)
+    }
+
+    /// What to do about it, if that is known.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            StudyError::Journal(..) => Some("move the file away; `study all --fresh` does so, and measures everything"),
+            StudyError::NoResults(_) => Some("sealwright-lab study all --quick makes results"),
+            StudyError::Io(_, error) | StudyError::Results(_, error) => store::hint(error),
+            StudyError::Unknown { .. } | StudyError::Rule(_) | StudyError::Page(_) => None,
+        }
     }
 }

@@ -8,7 +8,7 @@
 use std::{collections::BTreeMap, fs::File, time::Duration};
 
 use schemars::JsonSchema;
-use sealwright_measure::{Machine, Record, Store, machine::age};
+use sealwright_measure::{Machine, Record, Store, machine::age, store};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -85,9 +85,16 @@ impl Journal {
 
     /// As [`open`](Self::open), for a run of these programs on this machine.
     fn of(options: &Options, run: Run) -> Result<Journal, StudyError> {
-        let failed = || StudyError::io(format!("{}/{NAME}.jsonl", options.results.display()));
+        let path = || options.results.join(format!("{NAME}.jsonl"));
+        let failed = || StudyError::io(path().display().to_string());
         let store = Store::open(&options.results).map_err(failed())?;
-        let lines = store.lines::<Entry>(NAME).map_err(failed())?;
+        let lines = match store.lines::<Entry>(NAME) {
+            Err(error) if options.fresh && store::hint(&error).is_some() => {
+                store.set_aside(NAME).map_err(failed())?;
+                Vec::new()
+            }
+            lines => lines.map_err(|error| StudyError::Journal(path(), error))?,
+        };
         let kept = Some(&lines).filter(|_| !options.fresh).and_then(|lines| interrupted(lines, &run));
         if kept.is_none() {
             store.append(NAME, &Entry::Begun(run.clone())).map_err(failed())?;
@@ -222,6 +229,22 @@ mod tests {
         journal.ended("files", 31.0).unwrap();
         journal.done().unwrap();
         assert!(Journal::open(&options).unwrap().results("files").is_none());
+    }
+
+    #[test]
+    fn a_damaged_journal_has_a_hint_and_is_set_aside_by_a_fresh_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = options(folder.path());
+        Journal::open(&options).unwrap().ended("files", 31.0).unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let damaged = std::fs::read_to_string(&path).unwrap().replace("files", "\u{0}");
+        std::fs::write(&path, &damaged).unwrap();
+        let error = Journal::open(&options).unwrap_err();
+        assert!(error.to_string().contains("journal.jsonl: line 2"), "{error}");
+        assert!(error.hint().unwrap().contains("--fresh"), "{error}");
+        Journal::open(&Options { fresh: true, ..options.clone() }).unwrap();
+        assert_eq!(std::fs::read_to_string(folder.path().join("journal.jsonl.damaged")).unwrap(), damaged);
+        Journal::open(&options).unwrap();
     }
 
     #[test]

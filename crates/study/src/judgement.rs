@@ -6,7 +6,7 @@ use sealwright_measure::{Interval, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    figure::shown,
+    figure::{decimals, shown},
     paper::{Chosen, Sentence},
     quantity::{Quantity, QuantityKind},
     rule::{self, Direction, Magnitude, Number, RuleError},
@@ -120,16 +120,18 @@ pub fn judge(sentences: &[Sentence], quantities: &[Quantity]) -> Result<Vec<Judg
 impl Scoped {
     /// The figures behind the verdicts, as text.
     pub fn evidence(&self) -> String {
-        let direction = self.direction.as_ref().map(|Direction { cases, deciding, .. }| {
+        let direction = self.direction.as_ref().map(|Direction { cases, deciding, missing, .. }| {
             let words = ["holds", "does not hold", "cannot be told"];
-            format!("{}{}: {}", tally(cases, &words), deciding.name, shown(deciding.figure))
+            let not_tried = if missing.is_empty() { "" } else { ". Not tried: " };
+            let (tally, missing) = (tally(cases, &words), missing.join(", "));
+            format!("{tally}{}: {}{not_tried}{missing}", deciding.name, shown(deciding.figure))
         });
         let magnitude =
             self.magnitude.as_ref().map(|Magnitude { cases, overlaps, deciding, printed: [low, high], .. }| {
                 let words = ["inside", "above", "below", "of unknown spread", "overlapping"];
                 let [inside, above, below, unknown] = *cases;
                 let cases = [inside, above, below, unknown, *overlaps];
-                let printed = if low == high { brief(*low) } else { format!("{} to {}", brief(*low), brief(*high)) };
+                let printed = range(*low, *high);
                 let tally = tally(&cases, &words);
                 format!("The paper's number: {tally}{printed}, here {} ({})", shown(deciding.figure), deciding.name)
             });
@@ -138,8 +140,18 @@ impl Scoped {
     }
 }
 
-fn brief(value: f64) -> String {
-    shown(Interval::exact(value))
+/// A range with so many digits that rounding moves no end by more than a hundredth of its width.
+fn range(low: f64, high: f64) -> String {
+    if low == high {
+        return shown(Interval::exact(low));
+    }
+    let written = |value: f64, digits: u8| format!("{value:.*}", usize::from(digits));
+    let wrong = |value: f64, digits| written(value, digits).parse().map_or(0.0, |shown: f64| (shown - value).abs());
+    let end = |value: f64| {
+        let enough = (decimals(value)..16).find(|&digits| wrong(value, digits) <= (high - low) / 100.0);
+        written(value, enough.unwrap_or(16))
+    };
+    format!("{} to {}", end(low), end(high))
 }
 
 /// `Of 6 cases, holds in 5, does not hold in 1. `; empty if there is only one case.

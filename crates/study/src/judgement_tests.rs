@@ -84,3 +84,25 @@ fn thresholds_stand_beside_the_papers_own_figures() {
 fn more_cases_than_can_be_counted() {
     assert_eq!(tally(&[usize::MAX, 2, 0], &["a", "b", "c"]), format!("of {0} cases, a in {0}, b in 2; ", usize::MAX));
 }
+
+#[test]
+fn a_range_has_the_digits_that_it_needs() {
+    assert_eq!(range(1.325, 1.335), "1.325 to 1.335");
+    assert_eq!(range(4.0, 9.0), "4.00 to 9.00");
+    assert_eq!(range(0.5, 0.5), "0.500");
+    assert_eq!(range(1028.5, 1029.5), "1028.5 to 1029.5");
+    assert_eq!(range(2.0 / 3.0, 1.0), "0.667 to 1.00");
+}
+
+#[test]
+fn what_was_not_tried_is_in_the_evidence() {
+    let quantity = Quantity {
+        name: "x/1".into(),
+        scope: "in".into(),
+        kind: QuantityKind::Measured,
+        figure: Interval::exact(2.0),
+        once: false,
+    };
+    let judged = judge(&[sentence("every 'x/{n:1,2}' > 1")], &[quantity]).unwrap().remove(0);
+    assert_eq!(judged.verdicts[0].evidence(), "x/1: 2.00. Not tried: n 2");
+}

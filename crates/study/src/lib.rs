@@ -12,13 +12,13 @@
 //! use sealwright_study::{Options, run_all};
 //! let options = Options { quick: true, binary: std::env::current_exe().ok(), ..Options::default() };
 //! let ran = run_all(&options, &mut |step| eprintln!("{}/{} {}", step.done, step.total, step.what))?;
-//! println!("{} studies, read {}", ran.results.len(), ran.page.display());
+//! println!("{} studies, read {:?}", ran.results.len(), ran.page);
 //! # Ok::<(), sealwright_study::StudyError>(())
 //! ```
 
 pub mod advise;
 mod amount;
-mod attacked;
+mod attack_evidence;
 pub mod attacks;
 pub mod bench;
 mod bus;
@@ -60,6 +60,6 @@ pub use journal::fuzz::fuzz as journal_fuzz;
 pub use paper::Paper;
 pub use progress::{Progress, Step};
 pub use results::{ATTACKS, BENCH, Results};
-pub use run::{Ran, run_all, run_one};
+pub use run::{Failure, Ran, run_all, run_one};
 pub use studies::{STUDIES, by_name, names};
 pub use study::{Note, Options, Outcome, Study};

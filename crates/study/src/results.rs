@@ -3,13 +3,14 @@
 use std::{path::Path, time::Duration};
 
 use schemars::JsonSchema;
-use sealwright_measure::{Machine, Store, state::Ticks};
+use sealwright_measure::{Machine, Store, state::Ticks, store::UnreadableError};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
     attacks, bench,
     error::StudyError,
     provenance::{Provenance, Recorded},
+    studies::names,
     study::{Options, Outcome},
 };
 
@@ -69,8 +70,47 @@ impl Results {
     /// # Errors
     /// When the document is there but cannot be read.
     pub fn load(folder: &Path, study: &str) -> Result<Option<Results>, StudyError> {
-        read(folder, study)
+        let found: Option<Results> = read(folder, study)?;
+        match found {
+            Some(other) if other.study != study => {
+                let what = format!("it has the results of the study `{}`", other.study);
+                Err(StudyError::Results(folder.join(format!("{study}.json")), UnreadableError::misplaced(what)))
+            }
+            found => Ok(found),
+        }
     }
+}
+
+/// All results in a folder.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    /// The results of the studies, in the order of the studies.
+    pub results: Vec<Results>,
+    /// The results of `bench`, if there are any.
+    pub bench: Option<bench::Report>,
+    /// The outcomes of all attacks, if there are any.
+    pub attacks: Option<attacks::Report>,
+    /// The files that cannot be read, and why.
+    pub left_out: Vec<StudyError>,
+}
+
+impl Loaded {
+    /// Reads what can be read of the results in `folder`.
+    pub fn from(folder: &Path) -> Loaded {
+        let mut left_out = Vec::new();
+        let results = names().filter_map(|study| readable(Results::load(folder, study), &mut left_out)).collect();
+        let bench = readable(load_bench(folder), &mut left_out);
+        let attacks = readable(load_attacks(folder), &mut left_out);
+        Loaded { results, bench, attacks, left_out }
+    }
+}
+
+/// The document, unless there is none or it cannot be read, which is added to `left_out`.
+pub fn readable<T>(found: Result<Option<T>, StudyError>, left_out: &mut Vec<StudyError>) -> Option<T> {
+    found.unwrap_or_else(|error| {
+        left_out.push(error);
+        None
+    })
 }
 
 /// The name of `bench` among the studies and of its results file.
@@ -119,5 +159,41 @@ fn read<T: DeserializeOwned>(folder: &Path, name: &str) -> Result<Option<T>, Stu
     }
     let record = Store::open(folder).and_then(|store| store.read::<T>(name));
     let path = || folder.join(format!("{name}.json"));
-    record.map(|record| record.map(|record| record.result)).map_err(|e| StudyError::Results(path(), e.to_string()))
+    record.map(|record| record.map(|record| record.result)).map_err(|e| StudyError::Results(path(), e))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::fs;
+
+    use super::*;
+    use crate::{check, report};
+
+    #[test]
+    fn a_damaged_file_is_left_out_of_the_report_but_not_of_the_check() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = Options { results: folder.path().into(), report: folder.path().join("p"), ..Options::default() };
+        let results = Results::new("files", true, Duration::from_secs(1), Outcome::default());
+        results.store(folder.path()).unwrap();
+        check::folder(folder.path(), "").unwrap();
+        // Not JSON, another study's results, and a file cut short
+        fs::write(folder.path().join("bus.json"), "<html>").unwrap();
+        fs::copy(folder.path().join("files.json"), folder.path().join("cores.json")).unwrap();
+        fs::write(folder.path().join("bench.json"), "{\"schema\"").unwrap();
+        let report::Written { page, left_out } = report::write(&options).unwrap();
+        let page = fs::read_to_string(page).unwrap();
+        for (error, name) in left_out.iter().zip(["bus.json", "cores.json", "bench.json"]) {
+            assert!(error.to_string().contains(name) && page.contains(name) && error.hint().is_some(), "{error}");
+        }
+        assert_eq!(left_out.len(), 3);
+        assert!(left_out[1].to_string().contains("the study `files`"), "{}", left_out[1]);
+        for name in ["bench.json", "bus.json", "cores.json"] {
+            assert!(check::folder(folder.path(), "").is_err(), "{name}");
+            fs::remove_file(folder.path().join(name)).unwrap();
+        }
+        check::folder(folder.path(), "").unwrap();
+        fs::write(folder.path().join("files.json"), "").unwrap();
+        assert!(matches!(report::write(&options), Err(StudyError::Results(..))), "nothing else is there");
+    }
 }

@@ -5,11 +5,11 @@ use std::{hint::black_box, io, time::Duration};
 
 use sealwright_measure::{Candidate, Clock, Placed, clock::ThreadCpu, random::Random};
 
-/// Size in bytes of the window over which small messages rotate.
-const WINDOW: usize = 32 * 1024;
+/// Size in bytes of the window over which small messages rotate. It fits into every first-level cache.
+pub(crate) const WINDOW: usize = 32 * 1024;
 /// The maximum number of messages in the window, and the number of seeds and nonces.
 pub(crate) const MESSAGES: usize = 256;
-/// Messages start on cache lines.
+/// Messages start on cache lines, for all implementations alike.
 const LINE: usize = 64;
 
 /// A candidate that works on the messages in the window. Each message may first be restored from a copy, which is
@@ -23,7 +23,7 @@ pub(crate) struct Timed<F> {
 }
 
 /// Distance from one message to the next in bytes.
-fn stride(bytes: usize) -> usize {
+pub(crate) fn stride(bytes: usize) -> usize {
     bytes.next_multiple_of(LINE)
 }
 

@@ -1,6 +1,7 @@
 //! Runs studies, the attacks and `bench`: stores their results in `results/<study>.json` and writes the report.
 
 use std::{
+    io,
     path::PathBuf,
     time::{Duration, Instant},
 };
@@ -12,14 +13,14 @@ use crate::{
     error::StudyError,
     journal::Journal,
     progress::{Progress, Step},
-    report,
+    report::{self, Written},
     results::{ATTACKS, BENCH, Results, keep_attacks, keep_bench},
     studies::{STUDIES, find},
     study::{Options, Study},
 };
 
 /// The results of a run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Ran {
     /// The results of the studies, in order.
     pub results: Vec<Results>,
@@ -29,65 +30,153 @@ pub struct Ran {
     pub attacks: Option<attacks::Report>,
     /// The studies whose results were reused from an interrupted run, and when that run began.
     pub kept: Vec<(&'static str, String)>,
-    /// The page.
-    pub page: PathBuf,
+    /// The page, unless it could not be written.
+    pub page: Option<PathBuf>,
+    /// Files of earlier results that the page leaves out because they cannot be read, and why.
+    pub left_out: Vec<StudyError>,
+    /// What failed.
+    pub failures: Vec<Failure>,
+}
+
+/// Why a part of a run failed.
+#[derive(Debug)]
+pub struct Failure {
+    /// The study, [`BENCH`], [`ATTACKS`], `journal` or `report`.
+    pub part: &'static str,
+    /// Why it failed, or why its results could not be stored.
+    pub error: StudyError,
+    /// What to do about it, if that is known.
+    pub hint: Option<String>,
+}
+
+impl Failure {
+    fn new(part: &'static str, error: StudyError) -> Failure {
+        let hint = error.hint().map(str::to_owned);
+        Failure { part, error, hint }
+    }
+
+    /// A measurement failed, which may be for lack of a folder for its files.
+    fn measuring(part: &'static str, error: StudyError) -> Failure {
+        use io::ErrorKind::{NotFound, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+        let folder = [NotFound, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull];
+        let about = matches!(&error, StudyError::Io(_, error) if folder.contains(&error.kind()));
+        let place = std::env::temp_dir();
+        let hint = about.then(|| format!("its files are in {}: TMPDIR names another folder", place.display()));
+        let plain = Failure::new(part, error);
+        Failure { hint: hint.or(plain.hint), ..plain }
+    }
+}
+
+/// What a part found, and whether that was stored.
+type Found<T> = (T, Result<(), StudyError>);
+
+impl Ran {
+    /// Takes what `part` found, and has `ended` record its end if that was stored.
+    fn take<T>(
+        &mut self,
+        part: &'static str,
+        found: Result<Found<T>, StudyError>,
+        ended: impl FnOnce(&T) -> Result<(), StudyError>,
+    ) -> Option<T> {
+        match found {
+            Err(error) => {
+                self.failures.push(Failure::measuring(part, error));
+                None
+            }
+            Ok((found, stored)) => {
+                let done = stored.and_then(|()| ended(&found));
+                self.failures.extend(done.err().map(|error| Failure::new(part, error)));
+                Some(found)
+            }
+        }
+    }
+
+    /// Writes the report from all stored results.
+    fn reported(mut self, options: &Options) -> Ran {
+        match report::write(options) {
+            Ok(Written { page, left_out }) => (self.page, self.left_out) = (Some(page), left_out),
+            // Then the failures say why there are none
+            Err(StudyError::NoResults(_)) if !self.failures.is_empty() => {}
+            Err(error) => {
+                let again = "sealwright-lab report writes it from the stored results".to_owned();
+                let hint = error.hint().map_or(again, str::to_owned);
+                self.failures.push(Failure { part: "report", error, hint: Some(hint) });
+            }
+        }
+        self
+    }
+}
+
+/// Before measuring: makes sure that results and report can be written.
+fn can_write(options: &Options) -> Result<(), StudyError> {
+    for folder in [&options.results, &options.report] {
+        let tried = Store::open(folder).and_then(|store| store.probe());
+        tried.map_err(StudyError::io(folder.display().to_string()))?;
+    }
+    Ok(())
 }
 
 /// Runs the study called `name`, [`BENCH`] or [`ATTACKS`], stores its results, and writes the report again from all
-/// stored results.
+/// stored results. If storing fails, or the report, that is one of the failures beside the results.
 ///
 /// # Errors
-/// When no study has this name, when it fails, or when results or page cannot be written.
+/// When no study has this name, when the folders cannot be written to, or when the measurement fails.
 pub fn run_one(name: &str, options: &Options, tell: &mut dyn FnMut(Step<'_>)) -> Result<Ran, StudyError> {
-    let (mut results, mut bench, mut attacks) = (Vec::new(), None, None);
-    // Before measuring, make sure that results can be stored
-    Store::open(&options.results).map_err(StudyError::io(options.results.display().to_string()))?;
+    let mut ran = Ran::default();
+    can_write(options)?;
     if name == BENCH {
         let lasts = bench_lasts(options.quick);
-        bench = Some(measure_bench(options, Progress::new(BENCH, tell).lasting(lasts, Duration::ZERO))?);
+        let found = measure_bench(options, Progress::new(BENCH, tell).lasting(lasts, Duration::ZERO))?;
+        ran.bench = ran.take(BENCH, Ok(found), |_| Ok(()));
     } else if name == ATTACKS {
         let lasts = attacks_last(options.quick);
-        attacks = Some(run_attacks(options, Progress::new(ATTACKS, tell).lasting(lasts, Duration::ZERO))?);
+        let found = run_attacks(options, Progress::new(ATTACKS, tell).lasting(lasts, Duration::ZERO))?;
+        ran.attacks = ran.take(ATTACKS, Ok(found), |_| Ok(()));
     } else {
         let study = find(name)?;
         let progress = Progress::new(study.name(), tell).lasting(study.lasts(options.quick), Duration::ZERO);
-        results.push(run(study, options, progress)?);
+        let found = run(study, options, progress)?;
+        ran.results = ran.take(study.name(), Ok(found), |_| Ok(())).into_iter().collect();
     }
-    Ok(Ran { results, bench, attacks, kept: Vec::new(), page: report::write(options)? })
+    Ok(ran.reported(options))
 }
 
 /// Runs every study, [`ATTACKS`] and [`BENCH`], storing each result as soon as it is known, then writes the report.
-/// Continues an interrupted run of the same programs, machine, grid and budget.
+/// Continues an interrupted run of the same programs, machine, grid and budget. A part that fails is one of the
+/// failures, and the others go on.
 ///
 /// # Errors
-/// At the first study that fails, or when results or page cannot be written.
+/// When the folders cannot be written to or the journal cannot be read.
 pub fn run_all(options: &Options, tell: &mut dyn FnMut(Step<'_>)) -> Result<Ran, StudyError> {
+    can_write(options)?;
     let journal = Journal::open(options)?;
     let bench_lasts = journal.took(BENCH).unwrap_or_else(|| bench_lasts(options.quick));
     let attacks_last = journal.took(ATTACKS).unwrap_or_else(|| attacks_last(options.quick));
     let kept_attacks = journal.attacks();
     let attacks_last = if kept_attacks.is_some() { Duration::ZERO } else { attacks_last };
-    let (all, mut kept) = run_studies(STUDIES, &journal, options, attacks_last + bench_lasts, tell)?;
-    let attacks = match kept_attacks.zip(journal.kept(ATTACKS)) {
+    let mut ran = run_studies(STUDIES, &journal, options, attacks_last + bench_lasts, tell);
+    match kept_attacks.zip(journal.kept(ATTACKS)) {
         Some((report, begun)) => {
-            kept.push((ATTACKS, begun.to_owned()));
-            report
+            ran.kept.push((ATTACKS, begun.to_owned()));
+            ran.attacks = Some(report);
         }
         None => {
-            let report = run_attacks(options, Progress::new(ATTACKS, tell).lasting(attacks_last, bench_lasts))?;
-            journal.ended(ATTACKS, report.seconds)?;
-            report
+            let found = run_attacks(options, Progress::new(ATTACKS, tell).lasting(attacks_last, bench_lasts));
+            ran.attacks = ran.take(ATTACKS, found, |report| journal.ended(ATTACKS, report.seconds));
         }
-    };
-    let bench = measure_bench(options, Progress::new(BENCH, tell).lasting(bench_lasts, Duration::ZERO))?;
-    journal.ended(BENCH, bench.seconds)?;
-    journal.done()?;
-    Ok(Ran { results: all, bench: Some(bench), attacks: Some(attacks), kept, page: report::write(options)? })
+    }
+    let found = measure_bench(options, Progress::new(BENCH, tell).lasting(bench_lasts, Duration::ZERO));
+    ran.bench = ran.take(BENCH, found, |report| journal.ended(BENCH, report.seconds));
+    Ok(finished(ran.reported(options), &journal))
 }
 
-/// The results of studies, and the names of those that come from an interrupted run, with the time when that run
-/// began.
-type Found = (Vec<Results>, Vec<(&'static str, String)>);
+/// Records that the run is complete, if nothing failed.
+fn finished(mut ran: Ran, journal: &Journal) -> Ran {
+    if ran.failures.is_empty() {
+        ran.failures.extend(journal.done().err().map(|error| Failure::new("journal", error)));
+    }
+    ran
+}
 
 /// Runs those of `studies` that had not ended in an interrupted run. `after` is the expected duration of what follows
 /// them.
@@ -97,32 +186,32 @@ fn run_studies(
     options: &Options,
     after: Duration,
     tell: &mut dyn FnMut(Step<'_>),
-) -> Result<Found, StudyError> {
+) -> Ran {
     let lasts = |study: &dyn Study| journal.took(study.name()).unwrap_or_else(|| study.lasts(options.quick));
-    let (mut all, mut kept) = (Vec::new(), Vec::new());
+    let mut ran = Ran::default();
     for (number, study) in studies.iter().enumerate() {
         if let (Some(results), Some(begun)) = (journal.results(study.name()), journal.kept(study.name())) {
-            kept.push((study.name(), begun.to_owned()));
-            all.push(results);
+            ran.kept.push((study.name(), begun.to_owned()));
+            ran.results.push(results);
             continue;
         }
         let rest = studies[number + 1..].iter().filter(|study| journal.kept(study.name()).is_none());
         let after = rest.map(|study| lasts(*study)).sum::<Duration>() + after;
-        let results = run(*study, options, Progress::new(study.name(), tell).lasting(lasts(*study), after))?;
-        journal.ended(study.name(), results.seconds)?;
-        all.push(results);
+        let found = run(*study, options, Progress::new(study.name(), tell).lasting(lasts(*study), after));
+        let taken = ran.take(study.name(), found, |results| journal.ended(study.name(), results.seconds));
+        ran.results.extend(taken);
     }
-    Ok((all, kept))
+    ran
 }
 
-fn run(study: &dyn Study, options: &Options, mut progress: Progress<'_>) -> Result<Results, StudyError> {
+fn run(study: &dyn Study, options: &Options, mut progress: Progress<'_>) -> Result<Found<Results>, StudyError> {
     let (start, ticks) = (Instant::now(), Ticks::now());
     let outcome = study.run(options, &mut progress)?;
     progress.end();
     let results = Results::new(study.name(), options.quick, start.elapsed(), outcome);
     let results = results.from_run(options, progress.recorded(), ticks.as_ref());
-    results.store(&options.results)?;
-    Ok(results)
+    let stored = results.store(&options.results);
+    Ok((results, stored))
 }
 
 /// Expected duration of `bench`.
@@ -135,14 +224,14 @@ fn attacks_last(quick: bool) -> Duration {
     Duration::from_secs(if quick { 12 } else { 240 })
 }
 
-fn run_attacks(options: &Options, mut progress: Progress<'_>) -> Result<attacks::Report, StudyError> {
+fn run_attacks(options: &Options, mut progress: Progress<'_>) -> Result<Found<attacks::Report>, StudyError> {
     let report = attacks::run(options, &mut progress)?;
     progress.end();
-    keep_attacks(&report, &options.results)?;
-    Ok(report)
+    let stored = keep_attacks(&report, &options.results);
+    Ok((report, stored))
 }
 
-fn measure_bench(options: &Options, mut progress: Progress<'_>) -> Result<bench::Report, StudyError> {
+fn measure_bench(options: &Options, mut progress: Progress<'_>) -> Result<Found<bench::Report>, StudyError> {
     let asked = bench::Options { quick: options.quick, commit: options.commit.clone(), ..bench::Options::default() };
     progress.expect(asked.comparisons() + 1);
     progress.step("checking that all implementations agree");
@@ -155,10 +244,10 @@ fn measure_bench(options: &Options, mut progress: Progress<'_>) -> Result<bench:
             last = now;
         }
     });
-    let report = found.map_err(|error| StudyError::Io(BENCH.to_owned(), std::io::Error::other(error)))?;
+    let report = found.map_err(|error| StudyError::Io(BENCH.to_owned(), io::Error::other(error)))?;
     progress.end();
-    keep_bench(&report, &options.results)?;
-    Ok(report)
+    let stored = keep_bench(&report, &options.results);
+    Ok((report, stored))
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use std::{
 
 use sealwright_transcripts::status_of_new;
 
-use super::run_studies;
+use super::{Failure, Ran, can_write, finished, run_studies};
 use crate::{
     error::StudyError,
     journal::Journal,
@@ -76,9 +76,9 @@ fn the_run_that_is_killed() {
     let folder = env::var_os(FOLDER).expect("the test that starts it names a folder");
     let options = options(Path::new(&folder));
     let journal = Journal::open(&options).unwrap();
-    let (all, kept) = run_studies(&SHORT, &journal, &options, Duration::ZERO, &mut |_| {}).unwrap();
-    assert_eq!(all.len(), SHORT.len());
-    fs::write(Path::new(&folder).join("kept"), kept.len().to_string()).unwrap();
+    let ran = run_studies(&SHORT, &journal, &options, Duration::ZERO, &mut |_| {});
+    assert_eq!((ran.results.len(), ran.failures.len()), (SHORT.len(), 0));
+    fs::write(Path::new(&folder).join("kept"), ran.kept.len().to_string()).unwrap();
     journal.done().unwrap();
 }
 
@@ -182,6 +182,97 @@ fn a_run_that_is_killed_goes_on_and_ends_with_the_same_results() {
     assert!(kills > 0 && kept > 0, "{kills} kills, {kept} studies kept");
 }
 
+/// A study that lacks a folder.
+struct Broken;
+
+impl Study for Broken {
+    fn name(&self) -> &'static str {
+        "broken"
+    }
+
+    fn paper(&self) -> &'static Paper {
+        crate::files::Files.paper()
+    }
+
+    fn printed(&self) -> Vec<Quantity> {
+        Vec::new()
+    }
+
+    fn run(&self, _: &Options, _: &mut Progress<'_>) -> Result<Outcome, StudyError> {
+        Err(StudyError::io("the folder for trial files")(std::io::ErrorKind::NotFound.into()))
+    }
+}
+
+/// The parts of `ran` that failed, with the errors and hints.
+fn failed(ran: &Ran) -> Vec<(&'static str, String)> {
+    let said = |failure: &Failure| format!("{} ({})", failure.error, failure.hint.clone().unwrap_or_default());
+    ran.failures.iter().map(|failure| (failure.part, said(failure))).collect()
+}
+
+#[test]
+fn one_study_that_fails_does_not_end_the_others_and_is_tried_again() {
+    let folder = folder();
+    let options = options(folder.path());
+    let run = || {
+        let journal = Journal::open(&options).unwrap();
+        let studies: [&dyn Study; 3] = [&Short("a"), &Broken, &Short("b")];
+        finished(run_studies(&studies, &journal, &options, Duration::ZERO, &mut |_| {}), &journal)
+    };
+    for kept in [0, 2] {
+        let ran = run();
+        assert_eq!(ran.results.iter().map(|results| &results.study[..]).collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(ran.kept.len(), kept);
+        let [("broken", said)] = &failed(&ran)[..] else { panic!("{ran:?}") };
+        assert!(said.contains("the folder for trial files") && said.contains("TMPDIR"), "{said}");
+    }
+}
+
+/// What was measured is handed on although it could not be stored, and is measured again by the next run.
+#[test]
+fn results_that_cannot_be_stored_are_not_lost() {
+    let folder = folder();
+    let options = options(folder.path());
+    fs::create_dir_all(options.results.join("a.json/in the way")).unwrap();
+    let journal = Journal::open(&options).unwrap();
+    let ran = run_studies(&SHORT[..1], &journal, &options, Duration::ZERO, &mut |_| {});
+    assert_eq!((ran.results.len(), failed(&ran)[0].0), (1, "a"));
+    assert!(Journal::open(&options).unwrap().kept("a").is_none());
+}
+
+#[test]
+fn a_page_that_cannot_be_written_leaves_the_run_open() {
+    let folder = folder();
+    let options = Options { report: folder.path().join("report"), ..options(folder.path()) };
+    fs::create_dir_all(options.report.join("index.html/in the way")).unwrap();
+    let journal = Journal::open(&options).unwrap();
+    let found = Results::new("files", true, Duration::ZERO, Outcome::default()).from_run(&options, Vec::new(), None);
+    found.store(&options.results).unwrap();
+    journal.ended("files", 1.0).unwrap();
+    let ran = finished(Ran { results: vec![found], ..Ran::default() }.reported(&options), &journal);
+    let [("report", said)] = &failed(&ran)[..] else { panic!("{ran:?}") };
+    assert!(said.contains("sealwright-lab report") && ran.page.is_none(), "{said}");
+    assert!(Journal::open(&options).unwrap().results("files").is_some(), "the run is not complete");
+    fs::remove_dir_all(options.report.join("index.html")).unwrap();
+    assert!(finished(Ran::default().reported(&options), &journal).failures.is_empty());
+    assert!(Journal::open(&options).unwrap().results("files").is_none());
+}
+
+#[test]
+fn folders_are_tried_before_anything_is_measured() {
+    let folder = folder();
+    let good = Options { report: folder.path().join("report"), ..options(folder.path()) };
+    can_write(&good).unwrap();
+    assert_eq!(fs::read_dir(&good.results).unwrap().count(), 0);
+    // Nothing can be created there, not even by root
+    let nowhere = || "/proc/self".into();
+    for bad in [Options { results: nowhere(), ..good.clone() }, Options { report: nowhere(), ..good.clone() }] {
+        if cfg!(target_os = "linux") {
+            let error = super::run_one("files", &bad, &mut |_| panic!("it measures")).unwrap_err();
+            assert!(error.to_string().starts_with("/proc/self: "), "{error}");
+        }
+    }
+}
+
 /// Results of another program are not used.
 #[test]
 fn another_program_begins_anew() {
@@ -189,7 +280,7 @@ fn another_program_begins_anew() {
     let folder = folder.path();
     let options = options(folder);
     let journal = Journal::open(&options).unwrap();
-    run_studies(&SHORT[..2], &journal, &options, Duration::ZERO, &mut |_| {}).unwrap();
+    run_studies(&SHORT[..2], &journal, &options, Duration::ZERO, &mut |_| {});
     fs::write(folder.join("program"), "another program").unwrap();
     assert!(child(folder).status().unwrap().success());
     assert_eq!(fs::read_to_string(folder.join("kept")).unwrap(), "0");
@@ -203,7 +294,7 @@ fn another_laboratory_begins_anew() {
     let folder = folder.path();
     let options = options(folder);
     let journal = Journal::open(&options).unwrap();
-    run_studies(&SHORT[..2], &journal, &options, Duration::ZERO, &mut |_| {}).unwrap();
+    run_studies(&SHORT[..2], &journal, &options, Duration::ZERO, &mut |_| {});
     // Bytes appended to a program do not change what it does, but they change its hash
     let other = folder.join("laboratory");
     fs::copy(env::current_exe().unwrap(), &other).unwrap();

@@ -8,9 +8,6 @@ use crate::{
     message::{Detector, LONGEST_LINE},
 };
 
-/// AES latency of a line in cycles, that of the thesis's unit, unless `engines.latency` is set.
-pub(super) const AES: u64 = 320;
-
 /// A memory controller's protection of lines.
 pub(crate) trait Protection: InMemory + fmt::Debug + Send {
     /// Reads a line that was requested at `now` and that memory delivers at `at`; returns when it may be used.

@@ -13,13 +13,13 @@ use sha2::{Digest, Sha256};
 
 use super::{
     Image, Numbered,
-    protection::{AES, InMemory, LINES, Page, Protection, ProtectionCounters, Stored, Tampered},
+    protection::{InMemory, LINES, Page, Protection, ProtectionCounters, Stored, Tampered},
 };
 use crate::{
     config::{ADDRESS_BITS, Config},
     engine::Cycle,
     message::{Detector, LONGEST_LINE, LONGEST_TAG},
-    scheme::derive,
+    scheme::{THESIS_LATENCY, derive},
 };
 
 /// Binary logarithm of the number of children of a node of the tree.
@@ -68,7 +68,7 @@ impl CounterTree {
             aead: Suite::Aes128Gcm.aead(key.as_ref()).expect("16 bytes are the suite's key length"),
             line,
             levels,
-            latency: config.engines.latency.unwrap_or(AES),
+            latency: config.engines.latency.unwrap_or(THESIS_LATENCY),
             memory: config.memory.latency,
             ghash: config.engines.ghash,
             text: Image::default(),

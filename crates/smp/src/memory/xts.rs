@@ -15,13 +15,13 @@ use sha2::{Digest, Sha256};
 
 use super::{
     Image, Numbered,
-    protection::{AES, InMemory, Protection, ProtectionCounters, Stored, Tampered},
+    protection::{InMemory, Protection, ProtectionCounters, Stored, Tampered},
 };
 use crate::{
     config::Config,
     engine::Cycle,
     message::{Detector, LONGEST_LINE},
-    scheme::derive,
+    scheme::{THESIS_LATENCY, derive},
 };
 
 /// Bits of a MAC in TDX.
@@ -57,7 +57,7 @@ impl LineCipher {
             xts: Xts::new(&key("memory text key"), &key("memory tweak key")),
             mac_key: macs.then(|| *derive::<32>(config.machine.seed, "memory MAC key", 0)),
             line,
-            latency: config.engines.latency.unwrap_or(AES),
+            latency: config.engines.latency.unwrap_or(THESIS_LATENCY),
             mac_latency: if macs { config.engines.ghash } else { 0 },
             text: Image::default(),
             macs: Numbered::default(),
@@ -222,7 +222,7 @@ mod tests {
             cipher.write(0x1000, &[8; 64]).unwrap();
             assert_eq!(read(&mut cipher, 0x1000), Ok([8; 64]));
             assert_eq!(read(&mut cipher, 0x9_0000), Ok([0; 64]));
-            assert_eq!(cipher.read(0x1000, &mut [0; 64], 0, 160), Ok(160 + AES));
+            assert_eq!(cipher.read(0x1000, &mut [0; 64], 0, 160), Ok(160 + THESIS_LATENCY));
             assert_ne!(cipher.stored(0x1000).unwrap().text[..64], [8; 64]);
         }
     }

@@ -9,6 +9,6 @@ use super::{
 // The latency is the thesis's. It gives each node one mask to send and one to receive; `engines.units` has more
 chained! {
     "cbc", "SENSS as the thesis describes it: masks per node, a MAC on each line before its use",
-    latency: 320, masks: 0, authenticate: 1, mac: Mac::Critical, scope: Scope::Node,
+    latency: super::unit::THESIS_LATENCY, masks: 0, authenticate: 1, mac: Mac::Critical, scope: Scope::Node,
     columns: ["cbc, MAC a line": ["scheme.cbc.authenticate=1"], "cbc, MAC in 10": ["scheme.cbc.authenticate=10"]]
 }

@@ -74,7 +74,7 @@ pub(super) struct Rules {
 /// A scheme of chained masks: its name, summary and latency, its parameters' defaults, and its columns in the matrix of
 /// attacks.
 macro_rules! chained {
-    ($name:literal, $summary:literal, latency: $latency:literal, masks: $masks:literal, authenticate: $authenticate:literal,
+    ($name:literal, $summary:literal, latency: $latency:expr, masks: $masks:literal, authenticate: $authenticate:literal,
      mac: $mac:expr, scope: $scope:expr, columns: $columns:tt) => {
         parameters!(Parameters {
             /// Masks per chain (and direction, unless the scope is group); 0 is 1 with `engines.units=thesis`, else 2.

@@ -6,7 +6,7 @@ use sealwright::{Aead, Suite};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    exchange::{Exchange, derive}, nonce::NonceAudit, unit::{Platform, Scheme, SchemeCounters},
+    exchange::{Exchange, derive}, nonce::NonceAudit, unit::{Platform, Scheme, SchemeCounters, THESIS_LATENCY},
     commands::Commands,
     registration::{MOST, parameters, register},
 };
@@ -15,9 +15,6 @@ use crate::{
     engine::{Cycle, Engine, Pool},
     message::{BusCommand, CommandTag, Detector, LONGEST_TAG, Message},
 };
-
-/// AES latency of a line in cycles, from the thesis.
-const LATENCY: u64 = 320;
 
 parameters!(Parameters {
     /// Pads that each end precomputes for each ordered pair of nodes.
@@ -143,7 +140,7 @@ impl Gcm {
             line,
             xor: platform.engines.xor,
             pad: platform.blocks() + 1,
-            engines: platform.aes(LATENCY),
+            engines: platform.aes(THESIS_LATENCY),
             ghash: platform.ghash(),
             keys,
             first: platform.process,

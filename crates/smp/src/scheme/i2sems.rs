@@ -12,15 +12,12 @@ use super::{
     exchange::derive,
     nonce::NonceAudit,
     registration::{MOST, parameters, register},
-    unit::{Platform, Scheme, SchemeCounters},
+    unit::{Platform, Scheme, SchemeCounters, THESIS_LATENCY},
 };
 use crate::{
     engine::{Cycle, Engine, Pool},
     message::{Detector, LONGEST_TAG, Message},
 };
-
-/// AES latency of a line in cycles. The abstract gives none, so it is that of the thesis's unit.
-const LATENCY: u64 = 320;
 
 parameters!(Parameters {
     /// Counters in a range that a sender is assigned.
@@ -125,9 +122,9 @@ impl I2sems {
             line,
             xor: platform.engines.xor,
             pad: platform.blocks() + 1,
-            urgent: platform.aes(LATENCY),
-            certain: platform.aes(LATENCY),
-            engines: platform.aes(LATENCY),
+            urgent: platform.aes(THESIS_LATENCY),
+            certain: platform.aes(THESIS_LATENCY),
+            engines: platform.aes(THESIS_LATENCY),
             ghash: platform.ghash(),
             queues: vec![Pool::new(parameters.pads); units],
             senders: vec![Sender::default(); units],

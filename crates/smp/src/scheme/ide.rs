@@ -17,15 +17,14 @@ use std::fmt;
 use super::{
     commands::Commands,
     stream::{Ciphers, Rules, Size, Stream},
-    unit::{Crossing, PerLink, Platform, Scheme, SchemeCounters},
+    unit::{Crossing, PerLink, Platform, Scheme, SchemeCounters, THESIS_LATENCY},
 };
 use crate::{
     engine::{Busy, Cycle, Engine, Pool, Units},
     message::{BusCommand, CommandTag, Detector, Message},
 };
 
-/// With the thesis's engines in links: AES latency of a line in cycles, and the lines of keystream precomputed.
-const LATENCY: u64 = 320;
+/// With the thesis's engines in links: the lines of keystream precomputed.
 const AHEAD: usize = 5;
 
 /// The places on a line's route that need keystream: its sender, the hub's end of the sender's link, the hub's end of
@@ -74,7 +73,7 @@ struct Keystream {
 
 impl Keystream {
     fn new(platform: &Platform, links: usize) -> Keystream {
-        let engines = || vec![platform.engines.aes(LATENCY, platform.blocks()).timed(&platform.clock); links];
+        let engines = || vec![platform.engines.aes(THESIS_LATENCY, platform.blocks()).timed(&platform.clock); links];
         let pools = [0; PLACES].map(|_| vec![Pool::new(AHEAD); links]);
         Keystream { nodes: engines(), hub: engines(), pools }
     }

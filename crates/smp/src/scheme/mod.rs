@@ -20,7 +20,7 @@ pub(crate) use exchange::derive;
 pub use nonce::{Collision, NonceAudit};
 pub use registration::{Parameter, Registration, Variant};
 use serde::{Deserialize, Serialize};
-pub use unit::{Crossing, PerLink, Scheme, SchemeCounters};
+pub use unit::{Crossing, PerLink, Scheme, SchemeCounters, THESIS_LATENCY};
 pub(crate) use unit::{Links, Platform};
 
 use crate::error::ConfigError;

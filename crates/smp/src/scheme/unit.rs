@@ -10,6 +10,9 @@ use crate::{
     message::{BusCommand, CommandTag, Detector, Message},
 };
 
+/// AES latency of a line in cycles, of the thesis's unit. Schemes and memories whose papers give none have it, too.
+pub const THESIS_LATENCY: Cycle = 320;
+
 /// The security units of all nodes (or chips) of one scheme, seen from outside.
 pub trait Scheme: fmt::Debug + Send {
     /// Whether the scheme protects this transfer. Most schemes do not protect transfers from memory.

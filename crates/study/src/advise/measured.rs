@@ -1,11 +1,16 @@
 //! The measurements that the advice is based on.
 
 use sealwright::Isa;
-use sealwright_measure::Interval;
+use sealwright_measure::{Interval, Machine};
 use sealwright_session::{Plan, Spec, table};
 
 use super::Question;
-use crate::{bench::Report, results::Results};
+use crate::{
+    bench::Report,
+    provenance::Provenance,
+    report::{day, program},
+    results::{BENCH, Results},
+};
 
 /// All measurements that advice can use; each may be missing.
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,6 +19,35 @@ pub struct Measured<'a> {
     pub bench: Option<&'a Report>,
     /// Results of the study of many sessions.
     pub sessions: Option<&'a Results>,
+}
+
+impl Measured<'_> {
+    /// Each document with its name, machine, version and provenance.
+    fn documents(&self) -> impl Iterator<Item = (&'static str, &Machine, &str, &Provenance)> {
+        let bench = self.bench.map(|of| (BENCH, &of.machine, &of.version[..], &of.provenance));
+        let sessions = self.sessions.map(|of| ("sessions", &of.machine, &of.version[..], &of.provenance));
+        bench.into_iter().chain(sessions)
+    }
+
+    /// Where, when and by which program each document was measured.
+    pub fn sources(&self) -> Vec<String> {
+        let source = |(name, machine, version, by): (_, &Machine, _, _)| {
+            format!("{name}: {}, {}, by {}", machine.identity(), day(&machine.date), program(version, by))
+        };
+        self.documents().map(source).collect()
+    }
+
+    /// Why the figures may not apply to programs on the machine `here` ([`Machine::identity`]).
+    pub fn warnings(&self, here: &str) -> Vec<String> {
+        let warning = |(name, machine, ..): (&str, &Machine, _, _)| {
+            let other = machine.identity() != here;
+            let other = other.then(|| format!("{name} was measured on another machine or system than this one"));
+            let level = &machine.opt_level;
+            let slow = machine.unoptimised().then(|| format!("{name} was measured by a build at opt-level {level}"));
+            [other, slow]
+        };
+        self.documents().flat_map(warning).flatten().collect()
+    }
 }
 
 /// Time of a packet with stored and with computed keys. Of the measured points at which both have an interval, it is

@@ -8,8 +8,8 @@
 //!    repeat, [`RandomNonceKey::xchacha20_poly1305`](sealwright::RandomNonceKey::xchacha20_poly1305) with random nonces
 //!    of 192 bits.
 //! 3. With AES instructions, if nonces may repeat: AES-256-GCM-SIV.
-//! 4. Otherwise AES-256-GCM, the most widely supported suite, unless AES-256-OCB3 is at least 25 % faster on this
-//!    machine at this size, over its whole interval, both for sealing and for opening. Keys have 256 bits, because an
+//! 4. Otherwise AES-256-GCM, the most widely supported suite, unless AES-256-OCB3 was measured to be at least 25 % faster
+//!    at this size, over its whole interval, both for sealing and for opening. Keys have 256 bits, because an
 //!    attacker can attack the keys of many sessions at the same time.
 //! 5. For one session, one [`Sealer`](sealwright::Sealer), which counts its nonces. For many sessions, either one for
 //!    each, or only keys are stored and the rest is computed for each packet: the scheme `gcm-on64-256` of
@@ -223,15 +223,15 @@ impl Advice {
             }
             None => "There are no measurements, and AES-256-GCM is the most widely supported suite.".into(),
             Some((chacha, gcm)) if !question.hardware => format!(
-                "Without AES instructions, ChaCha20-Poly1305 seals messages of {} bytes at {} GB/s on this machine, and \
-                 bit-sliced AES-256-GCM at {}.",
+                "Without AES instructions, ChaCha20-Poly1305 seals messages of {} bytes at {} GB/s where it was measured, \
+                 and bit-sliced AES-256-GCM at {}.",
                 chacha.bytes,
                 shown(chacha.seal),
                 shown(gcm.seal)
             ),
             Some((ocb, gcm)) if faster => format!(
-                "On this machine, OCB3 seals messages of {} bytes at {} GB/s and GCM at {}. OCB3 needs no second pass for \
-                 the tag.",
+                "Where it was measured, OCB3 seals messages of {} bytes at {} GB/s and GCM at {}. OCB3 needs no second pass \
+                 for the tag.",
                 ocb.bytes,
                 shown(ocb.seal),
                 shown(gcm.seal)

@@ -26,7 +26,6 @@ use std::time::Instant;
 use check::Entrant;
 use contest::{Contest, Pace};
 pub use error::BenchError;
-use error::MOST_BYTES;
 pub use options::Options;
 use peer::{Ours, sealing::Peer};
 pub use row::{Direction, Limit, Limiting, Participant, Report, Row};
@@ -42,9 +41,7 @@ use crate::provenance::Provenance;
 /// # Errors
 /// See [`BenchError`].
 pub fn run(options: &Options, on_row: &mut dyn FnMut(&Row)) -> Result<Report, BenchError> {
-    if let Some(&size) = options.bytes.iter().find(|&&size| size == 0 || size > MOST_BYTES) {
-        return Err(BenchError::Size(size));
-    }
+    options.check()?;
     let start = Instant::now();
     let peers = peer::all();
     let pace = Pace::of(options);
@@ -89,7 +86,7 @@ fn participants(peers: &[Box<dyn Peer>]) -> Vec<Participant> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::{row::OURS, *};
+    use super::{error::MOST_BYTES, row::OURS, *};
 
     #[test]
     fn all_libraries_agree_at_every_kind_of_length() {

@@ -1,6 +1,11 @@
 //! What to measure.
 
-use super::{row::Direction, subject::Subject, way::Way};
+use super::{
+    error::{BenchError, MOST_BYTES},
+    row::Direction,
+    subject::Subject,
+    way::Way,
+};
 
 /// What to measure.
 #[derive(Clone, Debug)]
@@ -31,6 +36,15 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Checks the sizes.
+    ///
+    /// # Errors
+    /// [`BenchError::Size`].
+    pub fn check(&self) -> Result<(), BenchError> {
+        let wrong = self.bytes.iter().find(|&&size| size == 0 || size > MOST_BYTES);
+        wrong.map_or(Ok(()), |&size| Err(BenchError::Size(size)))
+    }
+
     /// The number of comparisons.
     pub fn comparisons(&self) -> usize {
         self.asked().count()
@@ -44,15 +58,47 @@ impl Options {
             let all = all.filter(move |&direction| way == Way::OneKey || direction == Direction::Seal);
             all.map(move |direction| (subject, bytes, way, direction))
         };
-        // Records are measured with one key only, because the provider counts the record numbers itself
-        let counted =
-            |(subject, _, way): &(Subject, usize, Way)| *subject == Subject::Tls13Records && *way != Way::OneKey;
-        self.pairs().flat_map(ways).filter(move |asked| !counted(asked)).flat_map(directions)
+        let pairs = self.pairs().filter(|(subject, bytes)| subject.takes(*bytes));
+        pairs.flat_map(ways).filter(|(subject, _, way)| measures(*subject, *way)).flat_map(directions)
     }
 
-    /// Subjects with the sizes that they accept.
+    /// What was asked for and is not measured, each in a sentence without its full stop.
+    pub fn skipped(&self) -> Vec<String> {
+        let sizes = self.pairs().filter(|(subject, bytes)| !subject.takes(*bytes));
+        let sizes = sizes.map(|(subject, bytes)| format!("{subject} does not take messages of {bytes} bytes"));
+        let ways = self.subjects.iter().flat_map(|&subject| self.ways.iter().map(move |&way| (subject, way)));
+        let ways = ways.filter(|(subject, way)| !measures(*subject, *way));
+        sizes.chain(ways.map(|(subject, way)| format!("{subject} is not measured with --way {way}"))).collect()
+    }
+
+    /// Subjects with all sizes.
     fn pairs(&self) -> impl Iterator<Item = (Subject, usize)> {
-        let sizes = |&subject: &Subject| self.bytes.iter().map(move |&bytes| (subject, bytes));
-        self.subjects.iter().flat_map(sizes).filter(|(subject, bytes)| subject.takes(*bytes))
+        self.subjects.iter().flat_map(|&subject| self.bytes.iter().map(move |&bytes| (subject, bytes)))
+    }
+}
+
+/// Records are measured with one key only, because the provider counts the record numbers itself.
+fn measures(subject: Subject, way: Way) -> bool {
+    subject != Subject::Tls13Records || way == Way::OneKey
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_skipped_is_named() {
+        let of = |subjects: &[Subject], bytes: &[usize], ways: &[Way]| Options {
+            subjects: subjects.to_vec(),
+            bytes: bytes.to_vec(),
+            ways: ways.to_vec(),
+            ..Options::default()
+        };
+        let some = of(&[Subject::Rkc, Subject::Aes256GcmSiv], &[40, 64], &[Way::OneKey]);
+        assert_eq!(some.skipped(), ["rkc does not take messages of 40 bytes"]);
+        assert_eq!(some.comparisons(), 2 * 3);
+        let none = of(&[Subject::Tls13Records], &[64], &[Way::NewKey]);
+        assert_eq!(none.skipped(), ["tls13-aes-256-gcm is not measured with --way new-key"]);
+        assert_eq!(none.comparisons(), 0);
     }
 }

@@ -8,15 +8,7 @@
 use sealwright_measure::{Placed, random::Random};
 
 use super::peer::sealing::RefusedError;
-
-/// The size in bytes of the window over which messages rotate. It fits into every first-level cache.
-const WINDOW: usize = 32 * 1024;
-
-/// The maximum number of messages in a window, and the number of nonces.
-pub(super) const MESSAGES: usize = 256;
-
-/// Every message starts on a cache line, for all implementations alike.
-const LINE: usize = 64;
+use crate::rotation::{MESSAGES, WINDOW, stride};
 
 /// Messages of equal length, each a text with room for its tag. Each starts on a cache line; the window's address is
 /// random.
@@ -47,7 +39,7 @@ impl Window {
     /// Fills `share` of the window with messages of `length` bytes, tag included. The number is a multiple of
     /// `at_once`, and at least that.
     pub(super) fn new(length: usize, share: Share, at_once: usize, random: &mut Random) -> Window {
-        let stride = length.next_multiple_of(LINE);
+        let stride = stride(length);
         let room = match share {
             Share::Whole => WINDOW,
             Share::Half => WINDOW / 2,
@@ -147,7 +139,7 @@ mod tests {
             let mut starts = HashSet::new();
             for i in 0..window.messages() {
                 let message = window.message(i);
-                assert_eq!((message.len(), message.as_ptr().addr() % LINE), (length, 0));
+                assert_eq!((message.len(), message.as_ptr().addr() % 64), (length, 0));
                 message.fill(i as u8);
                 starts.insert(message.as_ptr());
             }

@@ -1,6 +1,7 @@
 //! Observations on the results and on the thesis.
 
 use sealwright_measure::Verdict;
+use sealwright_smp::scheme::THESIS_LATENCY;
 
 use super::{
     grid::{Grid, Run, SYNCHRONISED_WITH},
@@ -15,7 +16,7 @@ pub(super) fn summary(grid: &Grid) -> String {
     let mean = |scheme| grid.mean(8, 64, false, scheme).unwrap_or(f64::NAN);
     let pair = |at: usize| {
         let variant = VARIANTS[at];
-        (mean(Scheme::gcm(variant, 320)), mean(Scheme::cbc(variant, 320, 1)))
+        (mean(Scheme::gcm(variant, THESIS_LATENCY)), mean(Scheme::cbc(variant, THESIS_LATENCY, 1)))
     };
     let (pipelined, iterative, equal, generous) = (pair(1), pair(2), pair(5), pair(6));
     format!(
@@ -76,18 +77,21 @@ pub(super) fn notes(grid: &Grid, claims: &[Judged]) -> Vec<Note> {
             line: 64,
             align,
             sync_lines: false,
-            scheme: Scheme::cbc(VARIANTS[1], 320, 1),
+            scheme: Scheme::cbc(VARIANTS[1], THESIS_LATENCY, 1),
         };
         grid.loss(run).unwrap_or(f64::NAN)
     };
     let both = |suite, sync_lines| {
-        let losses = [Scheme::gcm(SYNCHRONISED_WITH, 320), Scheme::cbc(SYNCHRONISED_WITH, 320, 1)].map(|scheme| {
-            let losses = match sync_lines {
-                true => grid.means_with_lines(suite, 8, scheme),
-                false => grid.means(suite, 8, 64, scheme),
-            };
-            losses.map_or(f64::NAN, |losses| losses.iter().sum::<f64>() / losses.len() as f64)
-        });
+        let losses =
+            [Scheme::gcm(SYNCHRONISED_WITH, THESIS_LATENCY), Scheme::cbc(SYNCHRONISED_WITH, THESIS_LATENCY, 1)].map(
+                |scheme| {
+                    let losses = match sync_lines {
+                        true => grid.means_with_lines(suite, 8, scheme),
+                        false => grid.means(suite, 8, 64, scheme),
+                    };
+                    losses.map_or(f64::NAN, |losses| losses.iter().sum::<f64>() / losses.len() as f64)
+                },
+            );
         format!("{:.2} and {:.2}", losses[0], losses[1])
     };
     let (runs, alarms) = grid.quiet.values().fold((0, 0), |(runs, alarms), of| (runs + of.runs, alarms + of.alarms));

@@ -30,6 +30,9 @@ pub(super) const RECORDED: &str = ", recorded programs";
 /// processors share a line, and does not depend on the seed.
 const ALIGNED: &str = ", arrays aligned to pages";
 
+/// Suffix of circumstances in which a line does not wait for CBC's MAC.
+const BACKGROUND: &str = ", MAC in the background";
+
 /// Suffix of circumstances with programs whose locks, barriers and semaphores send lines.
 const SYNC_LINES: &str = ", synchronisation sends lines";
 
@@ -181,11 +184,16 @@ pub(super) fn quantities(grid: &Grid) -> Vec<Quantity> {
         let mut add = Quantities::new(&mut all, variant.name(), QuantityKind::Simulated);
         losses(&mut add, &loss(Suite::Kernels, false, variant));
         pools(grid, variant, &mut add);
+        ready(grid, variant, &mut add);
         lines(grid, variant, &mut add);
     }
     for variant in VARIANTS.into_iter().filter(|variant| variant.units == Units::Thesis) {
         let mut add = Quantities::new(&mut all, variant.name() + ALIGNED, QuantityKind::Simulated);
         losses(&mut add, &loss(Suite::Kernels, true, variant));
+        let mut add = Quantities::new(&mut all, variant.name() + BACKGROUND, QuantityKind::Simulated);
+        losses(&mut add, &|scheme, processors, latency| {
+            grid.means(Suite::Kernels, processors, 64, scheme.scheme(variant, latency).in_background())
+        });
     }
     for variant in RECORDED_WITH {
         let mut add = Quantities::new(&mut all, variant.name() + RECORDED, QuantityKind::Simulated);
@@ -238,6 +246,14 @@ fn pools(grid: &Grid, variant: Variant, add: &mut Quantities<'_>) {
     for few in [5, 8] {
         let more = paired(means(few), means(16), |few, many| few - many);
         put(add, format!("points lost by {few} pads instead of 16"), more);
+    }
+}
+
+/// The share of lines whose pad was ready at the sender, as a mean over the kernels.
+fn ready(grid: &Grid, variant: Variant, add: &mut Quantities<'_>) {
+    for (processors, latency) in PROCESSORS.into_iter().flat_map(|count| LATENCIES.map(|latency| (count, latency))) {
+        let name = format!("share of lines whose pad was ready/{processors} P/{latency}");
+        put(add, name, grid.ready(processors, Scheme::gcm(variant, latency)));
     }
 }
 

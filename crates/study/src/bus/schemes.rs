@@ -41,6 +41,15 @@ impl Variant {
     }
 }
 
+/// When CBC's MAC is computed. The thesis does not say whether a line waits for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Mac {
+    /// Before the line is used.
+    Critical,
+    /// By a separate engine, while the line is already in use.
+    Background,
+}
+
 /// A scheme of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Scheme {
@@ -48,7 +57,7 @@ pub(super) enum Scheme {
     /// Variant (index in [`VARIANTS`]), latency and number of pads.
     Gcm(usize, u64, usize),
     /// Variant, latency and number of lines per MAC.
-    Cbc(usize, u64, u64),
+    Cbc(usize, u64, u64, Mac),
     /// SENSS as published, with this number of masks.
     Senss(usize),
     I2sems,
@@ -69,7 +78,15 @@ impl Scheme {
     }
 
     pub(super) fn cbc(variant: Variant, latency: u64, authenticate: u64) -> Scheme {
-        Scheme::Cbc(variant.place(), latency, authenticate)
+        Scheme::Cbc(variant.place(), latency, authenticate, Mac::Critical)
+    }
+
+    /// The same with CBC's MAC in the background.
+    pub(super) fn in_background(self) -> Scheme {
+        match self {
+            Scheme::Cbc(variant, latency, lines, _) => Scheme::Cbc(variant, latency, lines, Mac::Background),
+            other => other,
+        }
     }
 
     /// The name of the scheme in the simulator.
@@ -105,8 +122,10 @@ impl Scheme {
             Scheme::Gcm(variant, latency, pads) => {
                 [&engines(variant, latency)[..], &[("scheme.gcm.pads", pads.to_string())]].concat()
             }
-            Scheme::Cbc(variant, latency, lines) => {
-                [&engines(variant, latency)[..], &[("scheme.cbc.authenticate", lines.to_string())]].concat()
+            Scheme::Cbc(variant, latency, lines, mac) => {
+                let mac = if mac == Mac::Background { "background" } else { "critical" };
+                let cbc = [("scheme.cbc.authenticate", lines.to_string()), ("scheme.cbc.mac", mac.to_owned())];
+                [&engines(variant, latency)[..], &cbc].concat()
             }
             Scheme::Senss(masks) => vec![("scheme.senss.masks", masks.to_string())],
             Scheme::CxlIde(skid) => {

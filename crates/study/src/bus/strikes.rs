@@ -19,7 +19,7 @@ const VICTIMS: [Kernel; 2] = [Kernel::Fft { m: 8 }, Kernel::Radix { m: 10 }];
 /// Name of the combination of the thesis's scheme on the bus with no protection of memory.
 const GCM_ALONE: &str = "GCM on the bus alone";
 /// The number of cycles after which a node requests a line again. In the thesis, nodes do not do that.
-const TIMEOUT: &str = "bus.timeout=20000";
+pub(super) const TIMEOUT: u64 = 20_000;
 /// The number of outstanding misses per node, so that a later line of a pair can overtake an earlier one. In the
 /// thesis it is one.
 const SEVERAL: &str = "machine.mshrs=4";
@@ -37,7 +37,7 @@ pub(super) fn on_bus(seeds: u64) -> Result<Vec<Cell>, RunError> {
 /// The same against the thesis's scheme and SENSS, on a machine whose nodes request a line again if it does not
 /// arrive.
 pub(super) fn asked_again(seeds: u64) -> Result<Vec<Cell>, RunError> {
-    on_both(TIMEOUT, seeds)
+    on_both(&format!("bus.timeout={TIMEOUT}"), seeds)
 }
 
 /// The same on a machine whose nodes can have four outstanding misses.

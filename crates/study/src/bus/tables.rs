@@ -253,9 +253,10 @@ fn attacks(grid: &Grid) -> Table {
          transfer 50 on, at intervals of 13 transfers. Cells show after how many more transfers (for a dropped \
          invalidation and a forged command: commands) it was detected, and by what. A node waits for one line at a \
          time, so a delayed line is not overtaken by another one of its pair. In the last rows, nodes request a \
-         line again if it has not come after 20000 cycles, or have four misses outstanding; the thesis describes \
+         line again if it has not come after {} cycles, or have four misses outstanding; the thesis describes \
          neither.",
-        strikes::on_each(of_attacks(grid.quick))
+        strikes::on_each(of_attacks(grid.quick)),
+        strikes::TIMEOUT
     );
     let mut table = Table::new("Attacks on the bus: what was seen, and when", heads).with_note(note);
     for (scheme, words) in matrix::rows(&grid.matrix) {

@@ -34,7 +34,8 @@ pub(super) struct Measured<'a> {
     pub(super) library: Vec<(Isa, Grid)>,
     /// Time to encrypt a text with CBC at the best level divided by its time at the level with one block per register.
     pub(super) wider: BTreeMap<Size, Interval>,
-    pub(super) missing: Vec<Program>,
+    /// The programs that were not measured, and why.
+    pub(super) missing: Vec<(Program, String)>,
 }
 
 impl Measured<'_> {

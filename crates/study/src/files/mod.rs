@@ -24,7 +24,7 @@ use sealwright::Isa;
 use sealwright_measure::{FEWEST, Interval, Meter};
 
 use crate::{
-    attacked,
+    attack_evidence,
     corpus::Content,
     error::StudyError,
     judgement::judge,
@@ -60,10 +60,10 @@ impl Study for Files {
         let found = Programs::find(options.binary.as_deref()).map_err(StudyError::io("the folder for trial files"))?;
         let measured = measure(&found, options.quick, progress).map_err(StudyError::io("study files"))?;
         let mut quantities = quantities::quantities(&measured);
-        let reduced = attacked::run(self.attacks(), options.quick, &mut quantities)?;
+        let reduced = attack_evidence::run(self.attacks(), options.quick, &mut quantities)?;
         Ok(Outcome {
             summary: notes::summary(&measured),
-            claims: attacked::told(judge(&PAPER.claims, &quantities)?, &reduced)?,
+            claims: attack_evidence::told(judge(&PAPER.claims, &quantities)?, &reduced)?,
             quantities,
             figures: figures::figures(&measured),
             tables: tables::tables(&measured),
@@ -83,16 +83,10 @@ fn measure<'a>(programs: &'a Programs, quick: bool, progress: &mut Progress<'_>)
     let cms: Vec<Program> = cms.collect();
     let mut missing = Vec::new();
     for &program in of_every_kind.iter().chain(&cms).chain(&TOOLS[2..]) {
-        if !programs.has(program) {
-            missing.push(program);
-            continue;
-        }
-        for &kind in if of_every_kind.contains(&program) { kinds } else { &kinds[..1] } {
-            for size in SIZES {
-                trials.check(program, kind, size)?;
-            }
-        }
+        let kinds = if of_every_kind.contains(&program) { kinds } else { &kinds[..1] };
+        missing.extend(trials.missing(program, kinds)?);
     }
+    let there = |program: &Program| missing.iter().all(|(missing, _)| missing != program);
 
     let meter = if quick { Meter::quick().rounds(FEWEST, 500) } else { Meter::full().rounds(15, 2000).width(0.01) };
     let at_most = |quick_ms, full_ms| Duration::from_millis(if quick { quick_ms } else { full_ms });
@@ -100,7 +94,7 @@ fn measure<'a>(programs: &'a Programs, quick: bool, progress: &mut Progress<'_>)
     for size in SIZES {
         for direction in Direction::ALL {
             progress.step(&format!("whole processes, {direction} {size}"));
-            let places = places(&of_every_kind, kinds, size, direction, programs);
+            let places = places(&of_every_kind, kinds, size, direction, there);
             let found = compare(&mut trials, &meter.clone().budget(at_most(1500, 12_000)), &places, progress)?;
             add(&mut enc, found.as_ref(), &places, |program| match program {
                 Program::Enc(mode) => Some(mode),
@@ -112,14 +106,14 @@ fn measure<'a>(programs: &'a Programs, quick: bool, progress: &mut Progress<'_>)
                 _ => None,
             });
             progress.step(&format!("OpenSSL with and without AES instructions, {direction} {size}"));
-            let places = self::places(&cms, &kinds[..1], size, direction, programs);
+            let places = self::places(&cms, &kinds[..1], size, direction, there);
             let found = compare(&mut trials, &meter.clone().budget(at_most(1000, 6000)), &places, progress)?;
             add(&mut no_instructions, found.as_ref(), &places, |program| match program {
                 Program::OpensslCms { mode, instructions: false } => Some(mode),
                 _ => None,
             });
             progress.step(&format!("other tools, {direction} {size}"));
-            let places = self::places(&TOOLS, &kinds[..1], size, direction, programs);
+            let places = self::places(&TOOLS, &kinds[..1], size, direction, there);
             compare(&mut trials, &meter.clone().budget(at_most(700, 5000)), &places, progress)?;
         }
     }
@@ -159,10 +153,13 @@ fn places(
     kinds: &[Content],
     size: grid::Size,
     direction: Direction,
-    programs: &Programs,
+    there: impl Fn(&Program) -> bool,
 ) -> Vec<Place> {
-    let there = wanted.iter().filter(|program| programs.has(**program));
-    there.flat_map(|&program| kinds.iter().map(move |&kind| (program, kind, size, direction))).collect()
+    wanted
+        .iter()
+        .filter(|program| there(program))
+        .flat_map(|&program| kinds.iter().map(move |&kind| (program, kind, size, direction)))
+        .collect()
 }
 
 /// Measures `places` in one comparison, if there are any.

@@ -226,11 +226,12 @@ fn missing(measured: &Measured<'_>) -> Option<Note> {
     if measured.missing.is_empty() {
         return None;
     }
-    let names: Vec<String> = measured.missing.iter().map(|program| program.name()).collect();
-    let tools = if measured.missing.iter().all(|program| TOOLS.contains(program)) {
+    let named = measured.missing.iter().map(|(program, why)| format!("{} ({why})", program.name()));
+    let names: Vec<String> = named.collect();
+    let tools = if measured.missing.iter().all(|(program, _)| TOOLS.contains(program)) {
         " The claims do not need them."
     } else {
         ""
     };
-    Some(Note::new("Not measured here", format!("Not installed, so without rows: {}.{tools}", names.join("; "))))
+    Some(Note::new("Not measured here", format!("Without rows: {}.{tools}", names.join("; "))))
 }

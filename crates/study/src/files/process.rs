@@ -78,6 +78,19 @@ impl<'a> Trials<'a> {
         fs::remove_file(back)
     }
 
+    /// Tries `program` on every size of these kinds. If it is not there, or if it is another project's and fails, it is
+    /// missing, and the reason is returned.
+    pub(super) fn missing(&mut self, program: Program, kinds: &[Content]) -> io::Result<Option<(Program, String)>> {
+        if !self.programs.has(program) {
+            return Ok(Some((program, "not found".to_owned())));
+        }
+        let mut files = kinds.iter().flat_map(|&kind| SIZES.map(|size| (kind, size)));
+        match files.try_for_each(|(kind, size)| self.check(program, kind, size)) {
+            Err(error) if !program.ours() => Ok(Some((program, error.to_string()))),
+            tried => tried.map(|()| None),
+        }
+    }
+
     /// Measures `places`, which have the same size and direction, in one comparison.
     pub(super) fn compare(
         &mut self,
@@ -129,4 +142,25 @@ pub(super) fn name(&(program, kind, size, direction): &Place) -> String {
 /// The grid point for the times of `program` in `mode`.
 pub(super) fn point(&(_, kind, size, direction): &Place, mode: super::grid::Mode) -> Point {
     Point { kind, size, mode, direction }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// A gpg that answers and then cannot encrypt, and a `sealwright` that fails.
+    #[test]
+    fn an_optional_program_that_fails_is_missing_with_its_reason() {
+        let mut programs = Programs::find(Some(std::path::Path::new("/bin/false"))).unwrap();
+        programs.pretend_gpg();
+        // Its key folder is a file
+        fs::remove_dir_all(programs.path("gpg")).unwrap_or_default();
+        fs::write(programs.path("gpg"), "").unwrap();
+        let mut trials = Trials::new(&programs, &[Content::Text]).unwrap();
+        let (program, why) = trials.missing(Program::Gpg, &[Content::Text]).unwrap().unwrap();
+        assert_eq!(program, Program::Gpg);
+        assert!(!why.is_empty() && why != "not found", "{why}");
+        assert!(trials.missing(Program::Seal, &[Content::Text]).is_err(), "it must be there");
+    }
 }

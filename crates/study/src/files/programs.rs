@@ -7,6 +7,8 @@ use std::{
 };
 
 use sealwright_measure::quiet;
+use sealwright_smp::output::{self, ForAWhile};
+use tempfile::TempDir;
 
 use super::grid::{Direction, Mode};
 
@@ -47,11 +49,17 @@ impl Program {
             Program::Gpg => "gpg".to_owned(),
         }
     }
+
+    /// Whether it is a part of Sealwright. A study cannot do without these, if they are there at all.
+    pub(super) fn ours(self) -> bool {
+        matches!(self, Program::Enc(_) | Program::Seal)
+    }
 }
 
 /// The available programs and their keys, in a temporary folder.
 pub(super) struct Programs {
-    folder: tempfile::TempDir,
+    /// Removed when the program is interrupted, too.
+    folder: ForAWhile<TempDir>,
     sealwright: Option<PathBuf>,
     age_recipient: Option<String>,
     openssl: bool,
@@ -61,7 +69,7 @@ pub(super) struct Programs {
 impl Programs {
     /// Looks for every program, and creates its keys.
     pub(super) fn find(sealwright: Option<&Path>) -> io::Result<Programs> {
-        let folder = tempfile::Builder::new().prefix("sealwright-study-").tempdir()?;
+        let folder = output::folder(None)?;
         let answers =
             |program: &str, version: &str| quiet(program).arg(version).status().is_ok_and(|status| status.success());
         let mut programs = Programs {
@@ -82,6 +90,12 @@ impl Programs {
             programs.age_recipient = programs.age_key().ok();
         }
         Ok(programs)
+    }
+
+    /// Takes gpg to be there.
+    #[cfg(test)]
+    pub(super) fn pretend_gpg(&mut self) {
+        self.gpg = true;
     }
 
     /// The path of a file in the temporary folder.

@@ -22,7 +22,7 @@ use sealwright_measure::{Candidate, Comparison, FEWEST, Meter};
 use timed::Way;
 
 use crate::{
-    attacked,
+    attack_evidence,
     error::StudyError,
     judgement::judge,
     paper::Paper,
@@ -56,10 +56,10 @@ impl Study for Messages {
         let measured = measure(options.quick, progress).map_err(StudyError::io("study messages"))?;
         let mut quantities = quantities::quantities(&measured);
         progress.step("attacks");
-        let reduced = attacked::run(self.attacks(), options.quick, &mut quantities)?;
+        let reduced = attack_evidence::run(self.attacks(), options.quick, &mut quantities)?;
         Ok(Outcome {
             summary: notes::summary(&measured),
-            claims: attacked::told(judge(&PAPER.claims, &quantities)?, &reduced)?,
+            claims: attack_evidence::told(judge(&PAPER.claims, &quantities)?, &reduced)?,
             quantities,
             figures: figures::figures(&measured),
             tables: tables::tables(&measured),
@@ -79,7 +79,8 @@ fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Measured> {
     let mut measured = Measured {
         printed: Grid::printed(&PAPER, PRINTED),
         levels: levels.iter().map(|&isa| (isa, Grid::new(isa.name()))).collect(),
-        bitwise: Grid::new(format!("{lowest}, GHASH bit by bit")),
+        bitwise: levels.iter().map(|&isa| (isa, Grid::new(format!("{isa}, GHASH bit by bit")))).collect(),
+        draw_all: levels.iter().map(|&isa| (isa, Grid::new(format!("{isa}, RKC draws all keys at once")))).collect(),
         new_key: Grid::new(format!("{best}, a new GCM key each message")),
         prepared: Grid::new(format!("{best}, RKC prepared")),
         ahead: BTreeMap::new(),
@@ -95,7 +96,6 @@ fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Measured> {
         progress.step(&format!("messages of {size}"));
         timed::check(&levels, size)?;
         let extra = [Way::RkcPrepared, Way::GcmPrepared, Way::GcmNewKey, Way::RkcPlain].map(|way| (way, best));
-        let bitwise = [(Way::GcmBitwise, lowest)];
         let ocb = size == grid::LARGEST_PRINTED;
         let both = |isa: &Isa| {
             let isa = *isa;
@@ -105,15 +105,16 @@ fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Measured> {
         // budget of the others
         let (slow, fast) = levels.split_at(usize::from(levels.len() > 1));
         let mut found = Vec::new();
-        for ways in [
-            fast.iter().flat_map(both).chain(extra).chain(bitwise.into_iter().filter(|_| slow.is_empty())).collect(),
-            slow.iter().flat_map(both).chain(bitwise.into_iter().filter(|_| !slow.is_empty())).collect::<Vec<_>>(),
-        ] {
+        for ways in [fast.iter().flat_map(both).chain(extra).collect(), slow.iter().flat_map(both).collect::<Vec<_>>()]
+        {
             if !ways.is_empty() {
                 found.push(compare(&meter, &ways, size, progress)?);
             }
         }
-        measured.take(size, &found, lowest, best);
+        measured.take(size, &found, best);
+        if size.printed() {
+            readings(&meter.clone().budget(budget_of_readings(quick)), [fast, slow], size, progress, &mut measured)?;
+        }
     }
     for size in parts::SIZES {
         progress.step(&format!("the parts of RKC, {size}"));
@@ -126,6 +127,36 @@ fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Measured> {
         }
     }
     Ok(measured)
+}
+
+/// Measures what the paper leaves open: how RKC draws its keys, and how GHASH multiplies, at the paper's sizes.
+fn readings(
+    meter: &Meter,
+    levels: [&[Isa]; 2],
+    size: Size,
+    progress: &mut Progress<'_>,
+    measured: &mut Measured,
+) -> io::Result<()> {
+    for levels in levels.into_iter().filter(|levels| !levels.is_empty()) {
+        let of = |&isa: &Isa| [Way::Rkc, Way::RkcDrawAll, Way::Gcm, Way::GcmBitwise].map(|way| (way, isa));
+        let found = compare(meter, &levels.iter().flat_map(of).collect::<Vec<_>>(), size, progress)?;
+        for isa in levels {
+            let name = |way| timed::name(way, *isa);
+            for (grids, rkc, gcm) in [
+                (&mut measured.bitwise, Way::Rkc, Way::GcmBitwise),
+                (&mut measured.draw_all, Way::RkcDrawAll, Way::Gcm),
+            ] {
+                let grid = grids.iter_mut().find(|(level, _)| level == isa);
+                grid.into_iter().for_each(|(_, grid)| grid.add(size, &found, &name(rkc), &name(gcm)));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The time budget for each comparison of [`readings`].
+fn budget_of_readings(quick: bool) -> Duration {
+    Duration::from_millis(if quick { 100 } else { 1000 })
 }
 
 /// The time budget for comparisons of parts, whose small differences need narrow intervals.
@@ -142,7 +173,7 @@ fn compare(meter: &Meter, ways: &[(Way, Isa)], size: Size, progress: &mut Progre
 
 impl Measured {
     /// Adds the comparisons at `size`.
-    fn take(&mut self, size: Size, found: &[Comparison], lowest: Isa, best: Isa) {
+    fn take(&mut self, size: Size, found: &[Comparison], best: Isa) {
         let add = |grid: &mut Grid, rkc: (Way, Isa), gcm: (Way, Isa)| {
             let (rkc, gcm) = (timed::name(rkc.0, rkc.1), timed::name(gcm.0, gcm.1));
             found.iter().for_each(|found| grid.add(size, found, &rkc, &gcm));
@@ -150,7 +181,6 @@ impl Measured {
         for (isa, grid) in &mut self.levels {
             add(grid, (Way::Rkc, *isa), (Way::Gcm, *isa));
         }
-        add(&mut self.bitwise, (Way::Rkc, lowest), (Way::GcmBitwise, lowest));
         add(&mut self.new_key, (Way::Rkc, best), (Way::GcmNewKey, best));
         add(&mut self.prepared, (Way::RkcPrepared, best), (Way::Gcm, best));
         let ratio = |a: (Way, Isa), b: (Way, Isa)| {

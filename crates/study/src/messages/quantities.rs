@@ -3,7 +3,7 @@
 use sealwright::Isa;
 
 use super::{
-    grid::{Grid, LARGEST_PRINTED, SMALLEST_PRINTED, Size},
+    grid::{Grid, LARGEST_PRINTED, SIZES, Size},
     measured::Measured,
     parts::Parts,
     timed::{KEY, seeds},
@@ -16,6 +16,8 @@ use crate::{
 
 /// The circumstance of figures that follow from definitions.
 const DEFINITION: &str = "by definition";
+/// The same, if RKC draws as many keys by a request as it may.
+const LONG_REQUESTS: &str = "by definition, requests of 2^19 bits";
 /// The circumstance of figures that are determined once and do not depend on the level.
 const TRIED: &str = "tried here";
 
@@ -29,10 +31,16 @@ pub(super) fn printed(grid: &Grid) -> Vec<Quantity> {
     // The counter has 32 bits; J0 and the value before it are not available for text
     let gcm = ((1_u64 << 32) - 2) as f64 * 128.0;
     add.exact("bits of the longest message : what the paper says/GCM", gcm / ((1_u64 << 39) - 256) as f64);
-    // SP 800-90A, table 2: reseed_interval of Hash_DRBG
-    let rkc = (1_u64 << 48) as f64 * 128.0;
-    add.exact("bits of the longest message : what the paper says/RKC", rkc / 2f64.powi(64));
     add.exact("bits that brute force searches/RKC", 8.0 * KEY.len() as f64);
+    // SP 800-90A, table 2: reseed_interval and the most bits of a request of Hash_DRBG. A block of 128 bits takes a key
+    // of 256
+    let (requests, most) = ((1_u64 << 48) as f64, (1_u64 << 19) as f64);
+    for (scope, text) in [(DEFINITION, 128.0), (LONG_REQUESTS, most / 256.0 * 128.0)] {
+        // SHA-256 takes fewer than 2^64 bits
+        let rkc = (requests * text).min(2f64.powi(64) - 1.0);
+        let mut add = Quantities::new(&mut all, scope, QuantityKind::Arithmetic);
+        add.exact("bits of the longest message : what the paper says/RKC", rkc / 2f64.powi(64));
+    }
     all
 }
 
@@ -91,7 +99,7 @@ fn of_parts(parts: &Parts, add: &mut Quantities<'_>) {
 fn tried(add: &mut Quantities<'_>) {
     for mode in ["RKC", "GCM"] {
         add.exact(format!("other blocks damaged by a flipped bit/{mode}"), other_blocks(mode) as f64);
-        for size in [SMALLEST_PRINTED, Size::kib(1), LARGEST_PRINTED] {
+        for size in SIZES.into_iter().filter(|size| size.printed()) {
             let longer = sealed(mode, vec![0x5a; size.0 as usize]).len() as f64 - size.0 as f64;
             add.exact(format!("bytes of ciphertext less bytes of text/{mode}/{size}"), longer);
         }

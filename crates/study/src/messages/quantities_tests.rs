@@ -4,7 +4,7 @@ use sealwright_measure::{
     Verdict::{self, CannotBeTold, DoesNotHold, Holds},
 };
 
-use super::{super::grid::SIZES, *};
+use super::*;
 use crate::{judgement::judge, messages::printed::PAPER};
 
 /// A grid in which RKC : GCM is `ratio`, with intervals of plus and minus `share`.
@@ -40,6 +40,6 @@ fn each_has_three_outcomes() {
 fn what_one_message_shows_is_tried() {
     let mut all = Vec::new();
     tried(&mut Quantities::new(&mut all, TRIED, QuantityKind::Measured));
-    assert_eq!(all.len(), 8);
+    assert_eq!(all.len(), 2 * (1 + 13), "both modes: the flipped bit, and every size of table 1");
     assert!(all.iter().all(|quantity| quantity.figure == Interval::exact(0.0)), "{all:?}");
 }

@@ -8,7 +8,7 @@ use sealwright::{
     ghash::Bitwise,
     mode::{
         gcm::{Gcm, TagLen},
-        rkc::{Offsets, Reading, Rkc, Seed},
+        rkc::{Draw, Offsets, Reading, Rkc, Seed},
     },
     raw,
     simd::{Kernel, Simd},
@@ -29,6 +29,8 @@ pub(super) const KEY: [u8; 32] = [0x42; 32];
 pub(super) enum Way {
     /// RKC-R, from the seed to the tag.
     Rkc,
+    /// RKC with all keys drawn by one request, which hashes less; the paper does not say which.
+    RkcDrawAll,
     /// RKC-R with precomputed offsets of the keys.
     RkcPrepared,
     /// RKC-R composed of the crates `aes` and `sha2`; it has no levels.
@@ -48,6 +50,7 @@ pub(super) enum Way {
 pub(super) fn name(way: Way, isa: Isa) -> String {
     let way = match way {
         Way::Rkc => "RKC",
+        Way::RkcDrawAll => "RKC draws all",
         Way::RkcPrepared => "RKC prepared",
         Way::RkcPlain => "RKC by crates",
         Way::Gcm => "GCM",
@@ -63,6 +66,11 @@ pub(super) fn name(way: Way, isa: Isa) -> String {
 pub(super) fn seeds() -> Vec<Seed> {
     let seed = |i: usize| std::array::from_fn(|at| (i * 31 + at * 7) as u8);
     (0..MESSAGES).map(seed).collect()
+}
+
+/// RKC that draws the keys of all blocks at once.
+fn draws_all(isa: Isa) -> Rkc {
+    Rkc::research_only_reading(isa, &KEY, Reading { draw: Draw::All, ..Reading::default() })
 }
 
 /// AES-256-GCM under [`KEY`].
@@ -130,6 +138,10 @@ pub(super) fn candidate(way: Way, isa: Isa, size: Size) -> io::Result<Box<dyn Ca
             let rkc = Rkc::research_only(isa, &KEY);
             Box::new(Timed::new(name, bytes, move |i, text| rkc.seal(&seeds[i], text)))
         }
+        Way::RkcDrawAll => {
+            let rkc = draws_all(isa);
+            Box::new(Timed::new(name, bytes, move |i, text| rkc.seal(&seeds[i], text)))
+        }
         Way::RkcPrepared => {
             let rkc = Rkc::research_only(isa, &KEY);
             let made = seeds[..messages(bytes)].iter().map(|seed| offsets(isa, seed, size));
@@ -168,6 +180,7 @@ pub(super) fn check(levels: &[Isa], size: Size) -> io::Result<()> {
     let mut by_crates = text.clone();
     let tag = plain_rkc::seal(&KEY, &seed, &mut by_crates);
     let mut sealed: Option<(Vec<u8>, Tag)> = None;
+    let mut drawn: Option<(Vec<u8>, Vec<u8>)> = None;
     for &isa in levels {
         let wrong = |what: &str| Err(io::Error::other(format!("{what} differs at {size}, {isa}")));
         let rkc = Rkc::research_only(isa, &KEY);
@@ -183,8 +196,20 @@ pub(super) fn check(levels: &[Isa], size: Size) -> io::Result<()> {
         if ours != by_crates || t.as_ref() != tag {
             return wrong("prepared RKC");
         }
+        ours.clone_from(&text);
         let aeads: [Box<dyn Aead>; 2] = [gcm(isa).map_err(io::Error::other)?, Box::new(bitwise(isa))];
-        for gcm in &aeads[..if isa == levels[0] { 2 } else { 1 }] {
+        let rkc = draws_all(isa);
+        let t = rkc.seal(&seed, &mut ours).map_err(io::Error::other)?;
+        let again = drawn.get_or_insert_with(|| (ours.clone(), t.as_ref().to_vec()));
+        if (&ours[..], t.as_ref()) != (&again.0[..], &again.1[..]) {
+            return wrong("RKC that draws all keys at once");
+        }
+        if rkc.open(&seed, &mut ours, t.as_ref()).is_err() || ours != text {
+            return wrong("opened RKC that draws all keys at once");
+        }
+        // Bit by bit, long messages take long, and are not measured
+        let bitwise = usize::from(isa == levels[0] || size.printed());
+        for gcm in &aeads[..1 + bitwise] {
             let (mut ours, mut prepared) = (text.clone(), text.clone());
             let t = gcm.seal_in_place(&nonce, &[], &mut ours).map_err(io::Error::other)?;
             let stream = keystream(isa, &nonce, size)?;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::chapter::{Plot, Shown, busy, day, load, program};
+use super::chapter::{Plot, Shown, busy, day, load, program, steal};
 use crate::{
     amount,
     bench::{Direction, Limiting, Report, Row, Way},
@@ -26,6 +26,7 @@ pub(super) struct Bench {
     where_it_ran: String,
     load: String,
     busy: bool,
+    steal: String,
     program: String,
     figures: Vec<Plot>,
     tables: Vec<Shown>,
@@ -47,6 +48,7 @@ impl Bench {
             where_it_ran: report.machine.identity(),
             load: load(&report.machine),
             busy: busy(&report.machine),
+            steal: steal(&report.machine),
             program: program(&report.version, &report.provenance),
             figures: figures.map(|figure| Plot::new("bench", &figure)).collect(),
             tables: report.tables().iter().map(Shown::from).collect(),

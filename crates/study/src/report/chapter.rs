@@ -7,7 +7,7 @@ use super::{claims::Claim, mark::Mark, terms};
 use crate::{
     error::StudyError,
     figure::{Figure, Origin},
-    provenance::Provenance,
+    provenance::{Provenance, Recorded},
     quantity::QuantityKind,
     results::Results,
     studies::find,
@@ -32,6 +32,9 @@ pub(super) struct Chapter {
     busy: bool,
     program: String,
     machine: String,
+    /// The number of comparisons and their rounds, and those that are not as precise as asked.
+    comparisons: String,
+    steal: String,
     glance: Glance,
     pub(super) claims: Vec<Claim>,
     /// The figure that is visible initially.
@@ -64,7 +67,7 @@ struct Noted {
 }
 
 /// A date for readers, to the minute.
-pub(super) fn day(date: &str) -> String {
+pub(crate) fn day(date: &str) -> String {
     match date.get(..16) {
         Some(minute) if date.ends_with('Z') => format!("{} UTC", minute.replace('T', " ")),
         _ => date.to_owned(),
@@ -82,7 +85,7 @@ pub(super) fn busy(machine: &Machine) -> bool {
 }
 
 /// The program that measured, in one line: `sealwright-lab 0.1.0, commit 8d6aca5a83c9+, SHA-256 0ed0d2f20ba2…`.
-pub(super) fn program(version: &str, by: &Provenance) -> String {
+pub(crate) fn program(version: &str, by: &Provenance) -> String {
     let short = |digits: &str| digits.chars().take(12).collect::<String>();
     let changed = if by.commit.ends_with('+') { "+" } else { "" };
     let mut line = format!("sealwright-lab {}", if version.is_empty() { "of an unknown version" } else { version });
@@ -167,6 +170,8 @@ impl Chapter {
             busy: busy(&results.machine),
             program: program(&results.version, &results.provenance),
             machine: results.machine.identity(),
+            comparisons: comparisons(&results.provenance.comparisons),
+            steal: steal(&results.machine),
             glance: glance(results, paper, main),
             first: main.map(|figure| Plot::new(&results.study, figure)),
             figures: others.map(|figure| Plot::new(&results.study, figure)).collect(),
@@ -175,6 +180,31 @@ impl Chapter {
             claims,
         })
     }
+}
+
+/// The share of time that the host of a virtual machine took away during the measurement; empty if it is unknown.
+pub(super) fn steal(machine: &Machine) -> String {
+    machine.state.steal.map_or(String::new(), |steal| format!("{:.1}", 100.0 * steal))
+}
+
+/// Most of the comparisons that are named.
+const NAMED: usize = 10;
+
+/// The comparisons in one sentence without its full stop; empty if there are none.
+fn comparisons(all: &[Recorded]) -> String {
+    let rounds = |one: &Recorded| one.trials.iter().map(|trial| trial.rounds).min().unwrap_or(0);
+    let (Some(least), Some(most)) = (all.iter().map(rounds).min(), all.iter().map(rounds).max()) else {
+        return String::new();
+    };
+    let mut text = format!("{} comparisons of {least} to {most} rounds", all.len());
+    let wide: Vec<&Recorded> = all.iter().filter(|one| !one.narrow).collect();
+    if !wide.is_empty() {
+        let name = |one: &&Recorded| format!("{} ({} rounds)", one.step, rounds(one));
+        let names = wide.iter().take(NAMED).map(name).collect::<Vec<_>>().join("; ");
+        let more = if wide.len() > NAMED { "; and others" } else { "" };
+        text += &format!(", {} of them not as precise as asked when the time was up: {names}{more}", wide.len());
+    }
+    text
 }
 
 fn glance(results: &Results, paper: &crate::paper::Paper, figure: Option<&Figure>) -> Glance {
@@ -209,5 +239,24 @@ fn glance(results: &Results, paper: &crate::paper::Paper, figure: Option<&Figure
         claim: format!("{}-{}", results.study, paper.glance.claim),
         why: paper.glance.why.clone(),
         picture: figure.map(svg::small).unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::provenance::RecordedTrial;
+
+    #[test]
+    fn comparisons_that_are_not_precise_are_named_with_their_rounds() {
+        let one = |step: &str, rounds, narrow| {
+            let trial = RecordedTrial { name: "t".into(), iterations: 1, rounds, quantiles: Vec::new() };
+            Recorded { step: step.into(), seed: 1, narrow, trials: vec![trial] }
+        };
+        assert_eq!(comparisons(&[]), "");
+        assert_eq!(comparisons(&[one("a", 7, true), one("b", 90, true)]), "2 comparisons of 7 to 90 rounds");
+        let text = comparisons(&[one("a", 7, true), one("b", 9, false)]);
+        assert!(text.ends_with("1 of them not as precise as asked when the time was up: b (9 rounds)"), "{text}");
+        assert!(comparisons(&vec![one("c", 9, false); NAMED + 1]).ends_with("; and others"));
     }
 }

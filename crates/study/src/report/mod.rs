@@ -15,7 +15,8 @@ use std::{
 
 use attacks::Attacks;
 use benches::Bench;
-use chapter::{Chapter, Shown, program};
+use chapter::{Chapter, Shown};
+pub(crate) use chapter::{day, program};
 use minijinja::{AutoEscape, Environment, Value, context, syntax::SyntaxConfig, value::Serde};
 use sealwright_measure::{Machine, Table, store::write_atomically};
 
@@ -24,7 +25,7 @@ use crate::{
     attacks as attacks_of, bench,
     error::StudyError,
     quantity::QuantityKind,
-    results::{ATTACKS, BENCH, Results, load_attacks, load_bench},
+    results::{ATTACKS, BENCH, Loaded, Results},
     studies::STUDIES,
     study::Options,
 };
@@ -35,21 +36,29 @@ const STYLE: &str = include_str!("../../report/page.css");
 const SCRIPT: &str = include_str!("../../report/page.js");
 const CHOOSING: &str = include_str!("../../report/chooser.js");
 
-/// Writes the report from the contents of `options.results` and returns its path. For studies without results, the
-/// report says how to run them.
+/// A report that was written.
+#[derive(Debug)]
+pub struct Written {
+    /// The page.
+    pub page: PathBuf,
+    /// The files of results that cannot be read, and why. The page names them.
+    pub left_out: Vec<StudyError>,
+}
+
+/// Writes the report from the contents of `options.results`. For studies without results, the report says how to run
+/// them; files that cannot be read are left out, with a warning.
 ///
 /// # Errors
-/// When results cannot be read or the page cannot be written.
-pub fn write(options: &Options) -> Result<PathBuf, StudyError> {
-    let loaded = STUDIES.iter().filter_map(|study| Results::load(&options.results, study.name()).transpose());
-    let results: Vec<Results> = loaded.collect::<Result<_, _>>()?;
+/// When no results can be read or the page cannot be written.
+pub fn write(options: &Options) -> Result<Written, StudyError> {
+    let mut loaded = Loaded::from(&options.results);
     let data = beside(&options.results, &options.report);
-    let (bench, attacks) = (load_bench(&options.results)?, load_attacks(&options.results)?);
-    if results.is_empty() && bench.is_none() && attacks.is_none() {
-        return Err(StudyError::NoResults(options.results.clone()));
+    if loaded.results.is_empty() && loaded.bench.is_none() && loaded.attacks.is_none() {
+        let unreadable = loaded.left_out.drain(..).next();
+        return Err(unreadable.unwrap_or_else(|| StudyError::NoResults(options.results.clone())));
     }
-    let page = html(&results, bench.as_ref(), attacks.as_ref(), data.as_deref())?;
-    put(&options.report, "index.html", &page)
+    let page = put(&options.report, "index.html", &page(&loaded, data.as_deref())?)?;
+    Ok(Written { page, left_out: loaded.left_out })
 }
 
 /// Writes a comparison of two results directories as `compare.html` in `report`, and returns its path.
@@ -114,9 +123,17 @@ pub fn html(
     attacks: Option<&attacks_of::Report>,
     data: Option<&str>,
 ) -> Result<String, StudyError> {
+    let (results, bench, attacks) = (results.to_vec(), bench.cloned(), attacks.cloned());
+    page(&Loaded { results, bench, attacks, left_out: Vec::new() }, data)
+}
+
+fn page(loaded: &Loaded, data: Option<&str>) -> Result<String, StudyError> {
+    let Loaded { results, bench, attacks, left_out } = loaded;
+    let (bench, attacks) = (bench.as_ref(), attacks.as_ref());
     let chapters: Vec<Chapter> = results.iter().map(Chapter::new).collect::<Result<_, _>>()?;
     let sessions = results.iter().find(|results| results.study == "sessions");
-    let chooser = chooser::chooser(Measured { bench, sessions });
+    let measured = Measured { bench, sessions };
+    let chooser = chooser::chooser(measured);
     let chooser_json = serde_json::to_string(&chooser).map_err(|error| StudyError::Page(error.to_string()))?;
     let chooser_json = chooser_json.replace("</", "<\\/"); // a script element must not contain its end tag
     let environment = environment().map_err(broken)?;
@@ -129,8 +146,10 @@ pub fn html(
             lines => unique(machines.iter().map(|machine| machine.line.clone())),
             several => several(results, bench, attacks),
             slow => slow(results, bench, attacks),
+            left_out => left_out.iter().map(StudyError::to_string).collect::<Vec<_>>(),
             bench => Serde(bench.map(Bench::new)),
             attacks => Serde(attacks.map(Attacks::new)),
+            sources => measured.sources(),
             chooser => Serde(&chooser),
             chooser_json => Value::from_safe_string(chooser_json.clone()),
             style => Value::from_safe_string(STYLE.to_owned()),

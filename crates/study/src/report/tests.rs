@@ -11,7 +11,7 @@ use crate::{
     judgement::{Judged, Scoped},
     provenance::Provenance,
     quantity::QuantityKind,
-    results::keep_bench,
+    results::{keep_bench, load_bench},
     rule::{Case, Direction as Found},
     studies::by_name,
     study::{Note, Outcome, Study},
@@ -27,7 +27,7 @@ fn results() -> Results {
     let claims = claims.map(|(sentence, verdict)| {
         let mut judged = Judged::new(sentence);
         let deciding = Case { name: "1 < 2".into(), figure: Interval::exact(1.0) };
-        let direction = Some(Found { verdict, cases: [1, 0, 0], deciding });
+        let direction = Some(Found { verdict, cases: [1, 0, 0], deciding, missing: Vec::new() });
         judged.verdicts.push(Scoped {
             scope: "whole <processes>".into(),
             kind: QuantityKind::Measured,
@@ -360,7 +360,7 @@ fn results_come_back_from_disk_and_make_the_same_page() {
     before.store(&options.results).unwrap();
     let after = Results::load(&options.results, "files").unwrap().unwrap();
     assert_eq!(serde_json::to_value(&after).unwrap(), serde_json::to_value(&before).unwrap());
-    let path = write(&options).unwrap();
+    let path = write(&options).unwrap().page;
     assert_eq!(fs::read_to_string(path).unwrap(), html(&[before], None, None, Some("../r")).unwrap());
 }
 
@@ -384,7 +384,7 @@ fn bench_comes_back_from_disk_with_peers_and_limits() {
     keep_bench(&before, folder.path()).unwrap();
     assert_eq!(load_bench(folder.path()).unwrap(), Some(before));
     let options = Options { results: folder.path().into(), report: folder.path().join("p"), ..Options::default() };
-    let page = fs::read_to_string(write(&options).unwrap()).unwrap();
+    let page = fs::read_to_string(write(&options).unwrap().page).unwrap();
     assert!(page.contains("ring 0.17") && page.contains("AES rounds alone, a limit") && page.contains("1.50"));
     fs::write(folder.path().join("bench.json"), "{}\n").unwrap();
     assert!(matches!(load_bench(folder.path()), Err(StudyError::Results(..))));

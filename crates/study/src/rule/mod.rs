@@ -10,7 +10,9 @@
 //! some  'growth/{x}' from 8 to 12.5
 //! ```
 //!
-//! `{x}` matches any text without `/`; equal names must match equal texts. Each matching figure is a case. `over`
+//! `{x}` matches any text without `/`; equal names must match equal texts. Each matching figure is a case.
+//! `{x:1,2}` says which texts are expected. Those that are missing are named beside the verdict, unless all are: then the
+//! circumstance is about others. `over`
 //! divides two figures whose placeholders match the same texts. The interval of the quotient is as wide as the ends of
 //! both allow. If the two were measured in the same rounds, a quantity with the name of the case (`rate/a over
 //! rate/b`) contains the quotient computed round by round, and is used instead. A case cannot be told if its figure
@@ -58,6 +60,9 @@ pub struct Direction {
     pub cases: [usize; 3],
     /// The case that decides: one that fails, or else the one that holds with the least margin.
     pub deciding: Case,
+    /// What the rule expects beside these cases, and what was not measured: `clients 100000`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
 }
 
 /// How the paper's number compares with the figures of one circumstance.
@@ -126,6 +131,7 @@ impl NumberPosition {
 /// A case to be judged.
 struct Tried {
     case: Case,
+    captures: Captures,
     /// Whether a verdict may be based on it.
     tells: bool,
     kind: QuantityKind,
@@ -152,8 +158,14 @@ pub fn direction(
         let verdict = Verdict::all(all.iter().map(|(one, _)| one.verdict));
         let cases = [0, 1, 2].map(|at| all.iter().map(|(one, _)| one.cases[at]).sum());
         let kind = all.iter().map(|(_, kind)| *kind).min()?;
+        let mut missing: Vec<String> = Vec::new();
+        for words in all.iter().flat_map(|(one, _)| &one.missing) {
+            if !missing.contains(words) {
+                missing.push(words.clone());
+            }
+        }
         let (deciding, _) = all.into_iter().find(|(one, _)| one.verdict == verdict)?;
-        Some((Direction { verdict, cases, deciding: deciding.deciding }, kind))
+        Some((Direction { verdict, cases, deciding: deciding.deciding, missing }, kind))
     }))
 }
 
@@ -263,21 +275,26 @@ fn tried(term: &Term, here: &[&Quantity]) -> Vec<Tried> {
     let finite = |figure: &Interval| figure.low.is_finite() && figure.high.is_finite();
     for (quantity, captures) in fitting(&term.figure, &Captures::new()) {
         let tells = quantity.tells();
-        let Quantity { name, figure, kind, .. } = quantity;
+        let Quantity { name, figure, kind, once, .. } = quantity;
         let Some(over) = &term.over else {
-            cases.push(Tried { case: Case { name, figure }, tells, kind });
+            cases.push(Tried { case: Case { name, figure }, captures, tells, kind });
             continue;
         };
-        for (under, _) in fitting(over, &captures).into_iter().filter(|(under, _)| under.name != name) {
+        for (under, captures) in fitting(over, &captures).into_iter().filter(|(under, _)| under.name != name) {
             let same_rounds = format!("{name} over {}", under.name);
             if let Some(paired) = here.iter().find(|quantity| quantity.name == same_rounds) {
                 let case = Case { name: same_rounds, figure: paired.figure };
-                cases.push(Tried { case, tells: paired.tells(), kind: paired.kind });
+                cases.push(Tried { case, captures, tells: paired.tells(), kind: paired.kind });
                 continue;
             }
-            let Some(case) = quotient(&name, figure, &under) else { continue };
+            let Some(mut case) = quotient(&name, figure, &under) else { continue };
+            if once || under.once {
+                // The spread of one of them is unknown, and so are the ends of the quotient
+                let Interval { median, .. } = case.figure;
+                case.figure = Interval { basis: Basis::Open, low: median, high: median, ..case.figure };
+            }
             let tells = tells && under.tells() && case.figure.tells();
-            cases.push(Tried { case, tells, kind: kind.min(under.kind) });
+            cases.push(Tried { case, captures, tells, kind: kind.min(under.kind) });
         }
     }
     cases.retain(|tried: &Tried| finite(&tried.case.figure));
@@ -315,7 +332,10 @@ fn judge(clause: &Clause, cases: &[Tried], all: usize) -> Option<(Direction, Qua
     // failure
     let deciding = of_that.min_by(|a, b| margin(clause.test, a).total_cmp(&margin(clause.test, b)))?;
     let kind = cases.iter().map(|one| one.kind).min()?;
-    Some((Direction { verdict, cases: counts, deciding: deciding.case.clone() }, kind))
+    let captures: Vec<&Captures> = cases.iter().map(|one| &one.captures).collect();
+    let patterns = [&clause.term.figure].into_iter().chain(&clause.term.over);
+    let missing = patterns.flat_map(|pattern| pattern.missing(&captures)).collect();
+    Some((Direction { verdict, cases: counts, deciding: deciding.case.clone(), missing }, kind))
 }
 
 /// The verdict on one of `cases` cases.

@@ -1,4 +1,5 @@
-//! Patterns for names, with placeholders: `GCM : CBC/{direction}/text/{size}`.
+//! Patterns for names, with placeholders: `GCM : CBC/{direction}/text/{size}`. `{size:1 MB,10 MB}` also says which texts
+//! are expected; it matches others, too.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ pub(super) struct Pattern(Vec<Piece>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Piece {
     Text(String),
-    Open(String),
+    Open { name: String, expected: Vec<String> },
 }
 
 impl Pattern {
@@ -22,14 +23,17 @@ impl Pattern {
         let mut rest = text;
         while let Some(start) = rest.find('{') {
             let end = start + rest[start..].find('}')?;
-            let name = &rest[start + 1..end];
-            if name.is_empty() {
+            let (name, expected) = match rest[start + 1..end].split_once(':') {
+                Some((name, expected)) => (name, expected.split(',').map(str::to_owned).collect()),
+                None => (&rest[start + 1..end], Vec::new()),
+            };
+            if name.is_empty() || expected.iter().any(String::is_empty) {
                 return None;
             }
             if start > 0 {
                 pieces.push(Piece::Text(rest[..start].to_owned()));
             }
-            pieces.push(Piece::Open(name.to_owned()));
+            pieces.push(Piece::Open { name: name.to_owned(), expected });
             rest = &rest[end + 1..];
         }
         if !rest.is_empty() {
@@ -43,6 +47,21 @@ impl Pattern {
     pub(super) fn fits(&self, name: &str, known: &Captures) -> Option<Captures> {
         fit(&self.0, name, known.clone())
     }
+
+    /// The expected texts that none of `found` has, each after the name of its placeholder. If `found` has none of a
+    /// placeholder's texts, it is about something else, and nothing is missing.
+    pub(super) fn missing(&self, found: &[&Captures]) -> Vec<String> {
+        let mut missing = Vec::new();
+        for piece in &self.0 {
+            let Piece::Open { name, expected } = piece else { continue };
+            let there = |text: &&String| found.iter().any(|captures| captures.get(name) == Some(*text));
+            let (_, without): (Vec<&String>, Vec<&String>) = expected.iter().partition(there);
+            if without.len() < expected.len() {
+                missing.extend(without.into_iter().map(|text| format!("{name} {text}")));
+            }
+        }
+        missing
+    }
 }
 
 /// A placeholder matches at least one character and no `/`; the shortest match with which the rest matches is used.
@@ -50,7 +69,7 @@ fn fit(pieces: &[Piece], name: &str, found: Captures) -> Option<Captures> {
     let Some((first, rest)) = pieces.split_first() else { return name.is_empty().then_some(found) };
     match first {
         Piece::Text(text) => fit(rest, name.strip_prefix(text.as_str())?, found),
-        Piece::Open(place) => {
+        Piece::Open { name: place, .. } => {
             let most = name.find('/').unwrap_or(name.len());
             let ends = name.char_indices().map(|(at, one)| at + one.len_utf8()).take_while(|&end| end <= most);
             ends.into_iter().find_map(|end| {
@@ -100,9 +119,22 @@ mod tests {
     }
 
     #[test]
+    fn what_was_expected_and_is_not_there_is_named() {
+        let pattern = Pattern::read("a/{x:1,2 P}/{y}").unwrap();
+        let found: Vec<Captures> =
+            ["a/1/p", "a/7/q"].iter().filter_map(|name| pattern.fits(name, &[].into())).collect();
+        assert_eq!(found.len(), 2, "others fit, too");
+        assert_eq!(pattern.missing(&found.iter().collect::<Vec<_>>()), ["x 2 P"]);
+        assert!(pattern.missing(&[&found[1]]).is_empty(), "it is about another x");
+        assert!(Pattern::read("a/{y}").unwrap().missing(&[]).is_empty());
+    }
+
+    #[test]
     fn broken_patterns_are_refused() {
         assert_eq!(Pattern::read("a/{x"), None);
         assert_eq!(Pattern::read("{}"), None);
+        assert_eq!(Pattern::read("{:1}"), None);
+        assert_eq!(Pattern::read("{x:1,}"), None);
         assert_eq!(Pattern::read(""), None);
     }
 }

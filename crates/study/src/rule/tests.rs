@@ -227,3 +227,27 @@ fn three_seeds_need_students_quantiles_to_refute() {
     let verdict = |bound: f64| found(&format!("every 'a/{{x}}' > {bound}"), &all).0;
     assert_eq!([beyond(1.05), beyond(2.4), beyond(2.65)].map(verdict), [CannotBeTold, CannotBeTold, DoesNotHold]);
 }
+
+/// A rule for every number of clients says something else if one number was not measured.
+#[test]
+fn what_a_rule_expects_and_was_not_measured_is_named() {
+    let rule = "every 'a/{n:1,2}' > 1 and every 'b/{n:1,2}' over 'c/{n:1,2}' > 1";
+    let missing = |all: &[Quantity]| direction(rule, all, "here").unwrap().unwrap().0.missing;
+    let mut all = vec![exact("a/1", 2.0), exact("b/1", 2.0), exact("c/1", 1.0)];
+    assert_eq!(missing(&all), ["n 2"]);
+    all.extend([exact("a/2", 2.0), exact("b/2", 2.0), exact("c/2", 1.0)]);
+    assert!(missing(&all).is_empty());
+}
+
+#[test]
+fn a_quotient_with_a_figure_known_once_has_no_ends() {
+    let once = Quantity { once: true, ..quantity("b", 1.9, 2.1) };
+    for all in
+        [[quantity("a", 3.9, 4.1), once.clone()], [Quantity { name: "a".into(), ..once }, quantity("b", 1.0, 3.0)]]
+    {
+        let (found, _) = direction("every 'a' over 'b' > 1", &all, "here").unwrap().unwrap();
+        let figure = found.deciding.figure;
+        assert_eq!((found.verdict, figure.basis), (CannotBeTold, Basis::Open), "{figure:?}");
+        assert_eq!((figure.low, figure.high), (figure.median, figure.median));
+    }
+}

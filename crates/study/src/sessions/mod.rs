@@ -26,7 +26,7 @@ use printed::PAPER;
 use sealwright::Isa;
 
 use crate::{
-    attacked,
+    attack_evidence,
     error::StudyError,
     judgement::judge,
     paper::Paper,
@@ -64,10 +64,10 @@ impl Study for Sessions {
         let measured = measure(options, progress).map_err(StudyError::io("study sessions"))?;
         let mut quantities = quantities::quantities(&measured);
         progress.step("attacks of a member of the cluster");
-        let reduced = attacked::run(self.attacks(), options.quick, &mut quantities)?;
+        let reduced = attack_evidence::run(self.attacks(), options.quick, &mut quantities)?;
         Ok(Outcome {
             summary: notes::summary(&measured),
-            claims: attacked::told(judge(&PAPER.claims, &quantities)?, &reduced)?,
+            claims: attack_evidence::told(judge(&PAPER.claims, &quantities)?, &reduced)?,
             quantities,
             figures: figures::figures(&measured),
             tables: tables::tables(&measured),

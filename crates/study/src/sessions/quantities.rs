@@ -51,6 +51,8 @@ pub(super) fn printed() -> Vec<Quantity> {
             add.exact(format!("stable clients, GSCM : other/both lengths/{}", named(spec)), ours / other);
         }
     }
+    // RFC 2675: the payload's length has 32 bits; the IPv6 header has 40 bytes
+    add.exact("bytes of 2^32 blocks : of the largest jumbogram", 2f64.powi(36) / (2f64.powi(32) - 1.0 + 40.0));
     for (bytes, gain) in [("40", "gain_40"), ("1500", "gain_1500")] {
         let gain = PAPER.printed.get(gain).and_then(toml::Value::as_float);
         add.add(format!("largest gain of section 5.6/{bytes}"), gain.map(Interval::exact));

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+pub use sealwright_peers::SIDE_BY_SIDE;
+
 use super::super::{subject::Subject, version};
 
 /// A library at one instruction-set level.
@@ -40,8 +42,6 @@ pub trait Peer: Send + Sync {
 
 /// The maximum number of messages in a batch.
 pub const BATCH: usize = 32;
-/// The maximum number of messages at once under the same key.
-pub const SIDE_BY_SIDE: usize = 16;
 
 /// A message of a batch: the text, followed by the tag.
 #[derive(Debug, Default)]
