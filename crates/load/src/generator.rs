@@ -27,14 +27,14 @@ use crate::{
 };
 
 /// How long to wait for packets in flight after the time is over, and for the first packet to arrive.
-const DRAIN: Duration = Duration::from_secs(5);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest wait for events when there is nothing to send.
-const IDLE: Duration = Duration::from_millis(20);
+const IDLE_WAIT: Duration = Duration::from_millis(20);
 /// The most bad frames on a connection. After 100, a relay reads the connection in smaller pieces. The relay without
 /// cryptography gets no bad frames, so the two would no longer be comparable.
-const MOST_BAD: u32 = 98;
+const MAX_BAD_FRAMES: u32 = 98;
 /// The mark of a forged packet, which no genuine packet has. It shows if a client accepts the forgery.
-const FORGED: (u16, u16, u32) = (u16::MAX, u16::MAX, u32::MAX);
+const FORGED_MARK: (u16, u16, u32) = (u16::MAX, u16::MAX, u32::MAX);
 /// The number of queued bytes at which filling the queue stops, so that they are written: enough for one system call.
 const WRITE_SIZE: usize = 32 << 10;
 
@@ -174,23 +174,23 @@ impl Generator {
         let (mut over, mut heard) = (None, begin);
         loop {
             let now = Instant::now();
-            let (ends, mut wait) = (now - begin >= time, IDLE);
+            let (ends, mut wait) = (now - begin >= time, IDLE_WAIT);
             // In an open loop, packets that were due before the end are sent even now
             if over.is_none() && (!ends || pace.is_some()) {
                 wait = self.send(to, &mut slice, pace, now - begin, time);
             }
             if over.is_none() && (ends || to == To::Itself && self.links.iter().all(Connection::is_bound)) {
-                (over, wait) = (Some(now), IDLE);
+                (over, wait) = (Some(now), IDLE_WAIT);
                 slice.unsent = pace.map_or(0, |pace| pace.due(time).saturating_sub(slice.sent));
             }
             if let Some(over) = over {
                 let drained = self.links.iter().all(|link| link.broken || link.in_flight.len() == 0);
-                if drained || now - over > DRAIN {
+                if drained || now - over > DRAIN_TIMEOUT {
                     break;
                 }
             }
             self.flush();
-            if let Some(alarm) = self.alarm.as_ref().filter(|_| !wait.is_zero() && wait < IDLE) {
+            if let Some(alarm) = self.alarm.as_ref().filter(|_| !wait.is_zero() && wait < IDLE_WAIT) {
                 alarm.set(wait)?;
             }
             match self.poll.poll(&mut events, Some(wait)) {
@@ -209,7 +209,7 @@ impl Generator {
             }
             if slice.frames > before {
                 heard = Instant::now();
-            } else if to == To::Itself && heard.elapsed() > DRAIN {
+            } else if to == To::Itself && heard.elapsed() > DRAIN_TIMEOUT {
                 // The relay does not answer, so the windows stay full
                 break;
             }
@@ -247,9 +247,9 @@ impl Generator {
         }
         self.turn = if pace.is_some() { (self.turn + first) % count } else { 0 };
         match pace {
-            Some(pace) if slice.sent >= due => pace.wait(since, slice.sent, IDLE),
+            Some(pace) if slice.sent >= due => pace.wait(since, slice.sent, IDLE_WAIT),
             _ if more => Duration::ZERO,
-            _ => IDLE,
+            _ => IDLE_WAIT,
         }
     }
 
@@ -267,7 +267,7 @@ impl Generator {
             To::Random => self.random.below(self.workload.clients as usize) as u32,
         };
         let Some((slot, number)) = link.in_flight.start(due, self.keys.address(other).session) else { return };
-        let bytes = if to == To::Itself { Mix::LEAST } else { self.workload.payload.draw(&mut self.random) };
+        let bytes = if to == To::Itself { Mix::MIN_BYTES } else { self.workload.payload.draw(&mut self.random) };
         let start = link.stream.queue().len();
         self.put(at, client, other, bytes, (at as u16, slot, number));
         slice.sent += 1;
@@ -275,7 +275,7 @@ impl Generator {
             self.until_bad -= 1;
             if self.until_bad == 0 {
                 self.until_bad = self.workload.bad_every;
-                if self.links[at].bad < MOST_BAD {
+                if self.links[at].bad < MAX_BAD_FRAMES {
                     self.put_bad(at, client, other, start);
                     self.links[at].bad += 2;
                     slice.bad += 2;
@@ -311,7 +311,7 @@ impl Generator {
         let queue = self.links[at].stream.queue();
         queue.extend_from_within(start..);
         let forged = queue.len();
-        self.put(at, client, other, Mix::LEAST, FORGED);
+        self.put(at, client, other, Mix::MIN_BYTES, FORGED_MARK);
         self.seal(at);
         let queue = self.links[at].stream.queue();
         let sealed = forged + HEADER..queue.len();

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Timeouts of the relay: its connections are the generator's own and may be silent for any time.
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const NO_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Starts a relay of `workers` threads and connects clients to it. All clients of a worker are in one cluster. Their
 /// keys are derived from the workload's seed, so they must not protect anything.
@@ -47,7 +47,7 @@ pub(crate) fn started(
         let slots = layout.slots(workload.clients, shard);
         let secret = Secret::random()?;
         let end = |side| Plan { side, secret: Some(secret.clone()), ..plan(spec, slots) };
-        let mut server = table(Plan { wide_window: workload.wide_window, ..end(Side::Server) })?;
+        let mut server = table(Plan { replay_window: workload.replay_window, ..end(Side::Server) })?;
         let mut clients = table(end(Side::Client))?;
         for slot in 0..slots {
             let index = slot * workers + shard;
@@ -64,8 +64,8 @@ pub(crate) fn started(
         max_frame: Settings::default().max_frame.max(workload.payload.largest() + 32),
         max_bad: u32::MAX,
         // The connections stay silent while the clients of the second relay are admitted
-        first_frame: DAY,
-        idle: DAY,
+        first_frame: NO_TIMEOUT,
+        idle: NO_TIMEOUT,
         ..Settings::default()
     };
     let start = |address: Ipv4Addr| {
@@ -76,7 +76,7 @@ pub(crate) fn started(
         None => start(Ipv4Addr::LOCALHOST)?,
     };
     let generator = Generator::connect(relay.address(), Keys::Tables(layout, there), workload.clone())?;
-    Ok(Testbed { relay: Some(relay), generator, bytes_per_client: bytes / f64::from(workload.clients) })
+    Ok(Testbed { relay: Some(relay), generator, bytes_per_session: bytes / f64::from(workload.clients) })
 }
 
 /// Puts all clients in one cluster, as the paper does, and as the studies without a network do.
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn all_clients_of_a_worker_share_one_cluster() {
         let shared = |slots| {
-            let plan = plan("gscm(64k)".parse().unwrap(), slots);
+            let plan = plan("gscm-h".parse().unwrap(), slots);
             (plan.slots, plan.cluster)
         };
         assert_eq!(shared(100_000), (100_000, 100_000));

@@ -56,8 +56,8 @@ pub struct Testbed {
     pub relay: Option<Relay>,
     /// The clients.
     pub generator: Generator,
-    /// Memory of the relay per client in bytes, if it runs in this process.
-    pub bytes_per_client: f64,
+    /// Memory of the relay per session in bytes ([`sealwright_relay::serve::bytes_per_session`]), if it runs in this process.
+    pub bytes_per_session: f64,
 }
 
 /// The results of a measurement.
@@ -86,8 +86,8 @@ pub struct Outcome {
     pub ratio_to_clear: Option<Interval>,
     /// Ratio of wall time with the scheme to wall time without cryptography, in the same pairs.
     pub wall_ratio_to_clear: Option<Interval>,
-    /// Memory of the relay per client.
-    pub bytes_per_client: Option<f64>,
+    /// Memory of the relay per session in bytes, if it runs in this process.
+    pub bytes_per_session: Option<f64>,
     /// Latency in nanoseconds, from when a packet was due until it was received.
     pub latency: Histogram<u64>,
     /// What the relay counted during the measurement.
@@ -201,7 +201,7 @@ pub fn measure(
         clear_ns_per_frame: Interval::of(&clear_ns, 1),
         ratio_to_clear: Interval::of(&ratios, 1),
         wall_ratio_to_clear: Interval::of(&wall_ratios, 1),
-        bytes_per_client: scheme.relay.is_some().then_some(scheme.bytes_per_client),
+        bytes_per_session: scheme.relay.is_some().then_some(scheme.bytes_per_session),
         latency,
         counts: scheme.relay.as_ref().zip(before).map(|(relay, before)| relay.counts().since(&before)),
     })

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sealwright_session::{SchemeKind, Spec};
+use sealwright_session::{ReplayWindow, SchemeKind, Spec};
 
 use crate::{
     link::Link,
@@ -26,7 +26,7 @@ const CLEAR: Spec = Spec { kind: SchemeKind::Clear, long: false };
 /// its work as it does under load.
 ///
 /// # Errors
-/// When memory, threads or connections run out, or a payload is below [`Mix::LEAST`]. Lost packets are a result.
+/// When memory, threads or connections run out, or a payload is below [`Mix::MIN_BYTES`]. Lost packets are a result.
 ///
 /// ```no_run
 /// let outcome = sealwright_load::point("gcm-on64".parse()?, 100_000, 40, 50, 32, 5.0)?;
@@ -64,7 +64,16 @@ pub fn point_over(
 
 fn workload(clients: u32, payload: usize, connections: usize, window: usize) -> Result<Workload, LoadError> {
     let (payload, bad_every) = (Mix::of(payload)?, Workload::BAD_EVERY);
-    Ok(Workload { clients, payload, connections, window, rate: None, bad_every, wide_window: false, seed: 1 })
+    Ok(Workload {
+        clients,
+        payload,
+        connections,
+        window,
+        rate: None,
+        bad_every,
+        replay_window: ReplayWindow::Narrow,
+        seed: 1,
+    })
 }
 
 /// Runs a workload against a relay of `workers` threads in this process, alternating with one without cryptography.

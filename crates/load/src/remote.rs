@@ -41,5 +41,5 @@ pub fn remote(identity: &Identity, workload: &mut Workload) -> Result<(Testbed, 
         return Err(LoadError::TooFew(workers));
     }
     let generator = Generator::connect(frames, keys, workload.clone())?;
-    Ok((Testbed { relay: None, generator, bytes_per_client: 0.0 }, spec))
+    Ok((Testbed { relay: None, generator, bytes_per_session: 0.0 }, spec))
 }

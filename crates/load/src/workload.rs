@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use sealwright_measure::random::Random;
 use sealwright_relay::Address;
-use sealwright_session::frame::MAX_PAYLOAD;
+use sealwright_session::{ReplayWindow, frame::MAX_PAYLOAD};
 use thiserror::Error;
 
 /// Packet sizes and their relative frequencies.
@@ -18,7 +18,7 @@ pub enum MixError {
     #[error("a mix is a size such as 40, or sizes with weights such as 40:7,576:4,1500:1")]
     Syntax,
     /// A packet has no room for the address and the generator's mark.
-    #[error("a packet holds at least {} bytes", Mix::LEAST)]
+    #[error("a packet holds at least {} bytes", Mix::MIN_BYTES)]
     Small,
     /// A packet does not fit into a frame.
     #[error("a packet holds at most {MAX_PAYLOAD} bytes")]
@@ -30,7 +30,7 @@ pub enum MixError {
 
 impl Mix {
     /// The smallest packet in bytes: the destination and the generator's mark.
-    pub const LEAST: usize = Address::LEN + 8;
+    pub const MIN_BYTES: usize = Address::LEN + 8;
 
     /// Packets of one size.
     ///
@@ -78,8 +78,8 @@ impl std::fmt::Display for Mix {
 /// Checks that packets of this many bytes can be sent.
 fn fits(bytes: usize) -> Result<(), MixError> {
     match bytes {
-        ..Mix::LEAST => Err(MixError::Small),
-        Mix::LEAST..=MAX_PAYLOAD => Ok(()),
+        ..Mix::MIN_BYTES => Err(MixError::Small),
+        Mix::MIN_BYTES..=MAX_PAYLOAD => Ok(()),
         _ => Err(MixError::Large),
     }
 }
@@ -131,9 +131,8 @@ pub struct Workload {
     /// One forged and one replayed frame are sent per this many packets, until a connection has carried 98 such frames;
     /// 0 sends none.
     pub bad_every: u64,
-    /// Whether the relay tells late packets from replayed ones in the wide window, as `sealwright serve` does by
-    /// default.
-    pub wide_window: bool,
+    /// By how many packets one may be late; `sealwright serve` has the wide window by default.
+    pub replay_window: ReplayWindow,
     /// The seed of the random destinations and sizes.
     pub seed: u64,
 }

@@ -1,7 +1,5 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-// Parts of the data plane that only the mesh uses
-#![cfg_attr(not(feature = "nats"), allow(dead_code, unused_imports))]
 
 mod address;
 pub mod client;
@@ -19,6 +17,7 @@ mod host_port;
 mod mesh;
 mod patterns;
 mod policy;
+mod udp_socket;
 
 pub use address::Address;
 pub use data::{AdmitError, Count, Counts, ListenError, Relay, Settings, StoppedError};

@@ -15,8 +15,8 @@ use serde_json::{Map, Value};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 /// The most lines that may wait for a slow reader of the log, and the most bytes in them.
-const QUEUE: usize = 8192;
-const BYTES: usize = 4 << 20;
+const MAX_WAITING_LINES: usize = 8192;
+const MAX_WAITING_BYTES: usize = 4 << 20;
 
 /// A log. A separate thread writes its lines, so a slow reader never blocks the relay; lines that do not fit into the
 /// queue are dropped and counted.
@@ -42,7 +42,7 @@ impl fmt::Debug for Log {
 impl Log {
     /// A log that writes to `out`. If no thread can be started, all lines are lost.
     pub fn to(out: impl Write + Send + 'static) -> Log {
-        let (queue, entries) = sync_channel(QUEUE);
+        let (queue, entries) = sync_channel(MAX_WAITING_LINES);
         let lost = Arc::new(AtomicU64::new(0));
         let bytes = Arc::new(AtomicUsize::new(0));
         let (counter, waiting) = (lost.clone(), bytes.clone());
@@ -54,7 +54,7 @@ impl Log {
     pub fn say(&self, event: &str, about: &[(&str, Value)]) {
         let line = line(event, about);
         let length = line.len();
-        let full = self.bytes.fetch_add(length, Ordering::Relaxed) + length > BYTES;
+        let full = self.bytes.fetch_add(length, Ordering::Relaxed) + length > MAX_WAITING_BYTES;
         if full || self.queue.try_send(Entry::Line(line)).is_err() {
             self.bytes.fetch_sub(length, Ordering::Relaxed);
             self.lost.fetch_add(1, Ordering::Relaxed);
@@ -201,9 +201,9 @@ mod tests {
         let pipe = Pipe::default();
         let log = Log::to(pipe.clone());
         for _ in 0..100 {
-            log.say("event", &[("text", "x".repeat(BYTES / 10).into())]);
+            log.say("event", &[("text", "x".repeat(MAX_WAITING_BYTES / 10).into())]);
         }
-        assert!(log.bytes.load(Ordering::Relaxed) <= BYTES);
+        assert!(log.bytes.load(Ordering::Relaxed) <= MAX_WAITING_BYTES);
         *pipe.0.is_open.lock().unwrap() = true;
         pipe.0.opened.notify_all();
         log.flush(Duration::from_secs(60));
@@ -225,7 +225,7 @@ mod tests {
     fn a_log_that_nobody_reads_holds_up_nothing_and_counts_what_is_lost() {
         let pipe = Pipe::default();
         let log = Log::to(pipe.clone());
-        for number in 0..QUEUE + 100 {
+        for number in 0..MAX_WAITING_LINES + 100 {
             log.say("event", &[("number", number.into())]);
         }
         let start = Instant::now();
@@ -244,7 +244,7 @@ mod tests {
             .map(|line| line["lines"].as_u64().unwrap())
             .sum();
         let written = lines.iter().filter(|line| line["event"] == "event").count() as u64;
-        assert_eq!(written + lost, QUEUE as u64 + 100);
+        assert_eq!(written + lost, MAX_WAITING_LINES as u64 + 100);
         assert!(lost > 0 && lines.last().unwrap()["event"] == "last");
     }
     /// A flush waits for room in the queue, and for the lines before it.
@@ -253,7 +253,7 @@ mod tests {
         let (pipe, before) = (Pipe::default(), now());
         let log = Log::to(pipe.clone());
         // The writer takes one line and blocks
-        (0..QUEUE + 2).for_each(|number| log.say("event", &[("number", number.into())]));
+        (0..MAX_WAITING_LINES + 2).for_each(|number| log.say("event", &[("number", number.into())]));
         let gate = pipe.clone();
         let opens = std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(200));
@@ -262,7 +262,7 @@ mod tests {
         });
         log.flush(Duration::from_secs(60));
         let text = String::from_utf8(pipe.0.bytes.lock().unwrap().clone()).unwrap();
-        assert!(text.lines().count() >= QUEUE, "{} lines", text.lines().count());
+        assert!(text.lines().count() >= MAX_WAITING_LINES, "{} lines", text.lines().count());
         opens.join().unwrap();
         let first: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
         let time = first["time"].as_str().unwrap();

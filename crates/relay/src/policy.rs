@@ -72,7 +72,7 @@ impl Class {
 
 /// There are too many rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TooManyRules;
+pub(crate) struct TooManyRulesError;
 
 impl Policy {
     /// The policy that forbids nothing.
@@ -80,7 +80,7 @@ impl Policy {
         Policy { names: Vec::new(), tenants: Patterns::default(), ways: Vec::new(), number: 0 }
     }
 
-    pub(crate) fn new(tenants: Vec<Tenant>, rules: Vec<Rule>) -> Result<Policy, TooManyRules> {
+    pub(crate) fn new(tenants: Vec<Tenant>, rules: Vec<Rule>) -> Result<Policy, TooManyRulesError> {
         // Every policy of this process gets another number, except those that forbid nothing
         static NUMBERS: AtomicU32 = AtomicU32::new(1);
         if tenants.is_empty() {
@@ -95,7 +95,7 @@ impl Policy {
             ways.push([from, to]);
         }
         if ways.len() > BITS {
-            return Err(TooManyRules);
+            return Err(TooManyRulesError);
         }
         let (mut names, mut all) = (Vec::new(), Patterns::default());
         for (number, tenant) in (0..).zip(tenants) {
@@ -297,6 +297,6 @@ mod tests {
         let tenant = || vec![Tenant { name: "a".into(), names: list(&["a"]) }];
         let rules = |count, one_way| vec![Rule { from: list(&["a"]), to: list(&["b"]), one_way }; count];
         assert!(Policy::new(tenant(), rules(64, true)).is_ok() && Policy::new(tenant(), rules(32, false)).is_ok());
-        assert_eq!(Policy::new(tenant(), rules(33, false)).err(), Some(TooManyRules));
+        assert_eq!(Policy::new(tenant(), rules(33, false)).err(), Some(TooManyRulesError));
     }
 }

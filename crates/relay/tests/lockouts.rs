@@ -6,6 +6,8 @@ mod common;
 
 #[path = "common/output.rs"]
 mod output;
+#[path = "common/pauses.rs"]
+mod pauses;
 #[path = "common/trial.rs"]
 mod trial;
 
@@ -20,14 +22,13 @@ use std::{
 };
 
 use common::{Client, counted, relay, until};
+use pauses::holds_without_pause;
 use sealwright_relay::{Count, Relay, Settings, client::ClientError};
 use trial::{config, edit, folder, identity, serve};
 
 /// Connects a client for the first time. Returns whether it was served.
 fn newcomer(relay: &Relay, index: u32) -> bool {
-    let mut client = Client::stranger(relay, index);
-    let frame = client.sealed(client.session, b"hello");
-    client.stream.write_all(&frame).is_ok() && client.try_receive().is_some()
+    Client::stranger(relay, index).is_served()
 }
 
 /// Connects from an address of this machine that no client uses.
@@ -375,15 +376,16 @@ fn a_connection_without_authentic_frames_is_closed_when_it_was_idle_for_long() {
     let relay = relay(1, 2, Settings { idle: Duration::from_secs(3), ..Settings::default() });
     let (mut silent, mut speaking) = (Client::new(&relay, 0), Client::new(&relay, 1));
     silent.stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    let mut byte = [0];
-    for _ in 0..4 {
-        std::thread::sleep(Duration::from_secs(1));
-        speaking.hello();
-    }
-    match silent.stream.read(&mut byte) {
-        Ok(0) => {}
-        Err(error) if error.kind() == ErrorKind::ConnectionReset => {}
-        other => panic!("it is still open: {other:?}"),
-    }
-    speaking.hello();
+    holds_without_pause("one that speaks every second stays", Duration::from_millis(500), || {
+        let spoke = (0..4).all(|_| {
+            std::thread::sleep(Duration::from_secs(1));
+            speaking.is_served()
+        });
+        match silent.stream.read(&mut [0]) {
+            Ok(0) => {}
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => {}
+            other => panic!("it is still open: {other:?}"),
+        }
+        spoke && speaking.is_served()
+    });
 }

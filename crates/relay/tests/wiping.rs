@@ -6,7 +6,7 @@ mod output;
 #[path = "common/trial.rs"]
 mod trial;
 
-use std::{fs, hint::black_box, io::Write, net::TcpStream};
+use std::{hint::black_box, io::Write, net::TcpStream};
 
 use sealwright_relay::{Address, Count, NodeLayout, Relay, Settings};
 use sealwright_session::{Client, Material, Plan, table};
@@ -133,10 +133,10 @@ fn grants() {
     trial::edit(directory.path(), |text| text.replace("sessions = 100000", "sessions = 16\nthreads = 1"));
     let (server, _log) = trial::serve(directory.path());
     let file = directory.path().join("trial/alice.toml");
-    let text = fs::read_to_string(&file).unwrap();
+    let text = std::fs::read_to_string(&file).unwrap();
     let relay = format!("relay = \"localhost:{}\"", server.addresses().control.port());
     let line = text.lines().find(|line| line.starts_with("relay = ")).unwrap();
-    fs::write(&file, text.replace(line, &relay)).unwrap();
+    std::fs::write(&file, text.replace(line, &relay)).unwrap();
     let client = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "a_client_of_the_other_test", "--ignored", "--nocapture"])
         .env(CLIENT, &file)

@@ -4,7 +4,7 @@ use crate::spec::{SchemeKind, Spec};
 
 /// Gladman's context of GCM without keys and tables, in both directions: counter, encrypted counter, hash of header and
 /// of text, h, four numbers of 4 bytes, and 4 bytes of AES state.
-const CONTEXTS: usize = 2 * (5 * 16 + 4 * 4 + 4);
+const CONTEXT_BYTES: usize = 2 * (5 * 16 + 4 * 4 + 4);
 
 /// The number that the paper prints for one of its schemes; none for other schemes.
 ///
@@ -21,8 +21,8 @@ const CONTEXTS: usize = 2 * (5 * 16 + 4 * 4 + 4);
 /// ```
 pub fn paper_bytes(spec: Spec) -> Option<usize> {
     match spec.kind {
-        SchemeKind::GcmPre(x) => Some(CONTEXTS + 2 * 16 * (spec.rounds() + 1) + 2 * x.table_bytes()),
-        SchemeKind::GcmOn(x) => Some(CONTEXTS + 2 * 2 * spec.key_len() + 2 * x.table_bytes()),
+        SchemeKind::GcmPre(x) => Some(CONTEXT_BYTES + 2 * 16 * (spec.rounds() + 1) + 2 * x.table_bytes()),
+        SchemeKind::GcmOn(x) => Some(CONTEXT_BYTES + 2 * 2 * spec.key_len() + 2 * x.table_bytes()),
         SchemeKind::Gscm(_) => Some(128),
         SchemeKind::Clear | SchemeKind::GscmH | SchemeKind::GcmOn64 | SchemeKind::GcmDerived => None,
     }

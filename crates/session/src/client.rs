@@ -128,7 +128,7 @@ pub struct Client {
     up: DirectionKeys,
     down: DirectionKeys,
     highest: u32,
-    seen: Box<[u8; Client::RING]>,
+    seen: Box<[u8; Client::RING_BYTES]>,
     _stack: CleanStack,
 }
 
@@ -140,7 +140,7 @@ impl fmt::Debug for Client {
 
 impl Client {
     /// Bytes of the replay ring: a window of 8,184 packets.
-    const RING: usize = 1024;
+    const RING_BYTES: usize = 1024;
 
     /// A new session. It consumes the grant, because two clients made from one would use the same nonces. So would a
     /// forked process, and one restored from a snapshot of itself or of its virtual machine.

@@ -53,7 +53,7 @@ pub enum SessionError {
     NoMemory,
     /// The operating system's random source failed.
     #[error("the system gives no random bytes")]
-    NoRandom,
+    NoRandomness,
 }
 
 impl SessionError {
@@ -69,7 +69,7 @@ impl SessionError {
         SessionError::Exhausted,
         SessionError::WornCluster,
         SessionError::NoMemory,
-        SessionError::NoRandom,
+        SessionError::NoRandomness,
     ];
 
     /// The error as one word, for the name of a counter.
@@ -85,7 +85,7 @@ impl SessionError {
             SessionError::Exhausted => "exhausted",
             SessionError::WornCluster => "worn_cluster",
             SessionError::NoMemory => "no_memory",
-            SessionError::NoRandom => "no_random",
+            SessionError::NoRandomness => "no_randomness",
         }
     }
 }

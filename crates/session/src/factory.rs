@@ -23,7 +23,7 @@ use crate::{
 /// ```
 ///
 /// # Errors
-/// [`SessionError::NoMemory`] or [`SessionError::NoRandom`].
+/// [`SessionError::NoMemory`] or [`SessionError::NoRandomness`].
 pub fn table(plan: Plan) -> Result<Box<dyn Sessions>, SessionError> {
     fn boxed<S: Scheme + 'static>(scheme: S, plan: Plan) -> Result<Box<dyn Sessions>, SessionError> {
         Ok(Box::new(Table::new(scheme, plan)?))

@@ -56,5 +56,6 @@ pub use error::SessionError;
 pub use factory::table;
 pub use grant::Grant;
 pub use material::{Material, Secret, Side};
+pub use replay::ReplayWindow;
 pub use sessions::{FrameJob, Memory, Plan, Sessions};
 pub use spec::{SchemeKind, Spec, Strategy, UnknownSchemeError};

@@ -79,10 +79,10 @@ impl Material {
     /// New material from the operating system's random source.
     ///
     /// # Errors
-    /// [`SessionError::NoRandom`] if the random source fails.
+    /// [`SessionError::NoRandomness`] if the random source fails.
     pub fn random() -> Result<Self, SessionError> {
         let mut material = Material(Box::new([0; Self::LEN]));
-        getrandom::fill(&mut *material.0).map_err(|_| SessionError::NoRandom)?;
+        getrandom::fill(&mut *material.0).map_err(|_| SessionError::NoRandomness)?;
         Ok(material)
     }
 
@@ -137,10 +137,10 @@ impl Secret {
     /// A new secret from the operating system's random source.
     ///
     /// # Errors
-    /// [`SessionError::NoRandom`] if the random source fails.
+    /// [`SessionError::NoRandomness`] if the random source fails.
     pub fn random() -> Result<Self, SessionError> {
         let mut secret = Secret(Box::new([0; 32]));
-        getrandom::fill(&mut *secret.0).map_err(|_| SessionError::NoRandom)?;
+        getrandom::fill(&mut *secret.0).map_err(|_| SessionError::NoRandomness)?;
         Ok(secret)
     }
 

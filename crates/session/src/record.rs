@@ -13,7 +13,7 @@ use crate::{
 pub(crate) const LIMIT: u32 = u32::MAX;
 
 /// Blocks (4 MiB) that the other end may have sent most recently and that may all have been lost.
-const UNDER_WAY: u32 = 1 << 18;
+const BLOCKS_UNDER_WAY: u32 = 1 << 18;
 
 /// One of the two ends of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,11 +145,11 @@ pub(crate) trait Record: Pod {
     }
 
     /// Estimates how many blocks the keys have encrypted, in the direction with more of them, at most `allowance`. Of
-    /// the receiving direction only what arrived is known: as much again is assumed lost, and `UNDER_WAY` blocks in
+    /// the receiving direction only what arrived is known: as much again is assumed lost, and `BLOCKS_UNDER_WAY` blocks in
     /// transit.
     fn encrypted(&self, allowance: u32) -> u64 {
         let [received, sent] = [self.received().blocks(), self.sent().blocks()].map(|n| n - (LIMIT - allowance));
-        let sealed = received.saturating_mul(2).saturating_add(UNDER_WAY).min(allowance);
+        let sealed = received.saturating_mul(2).saturating_add(BLOCKS_UNDER_WAY).min(allowance);
         sent.max(sealed).into()
     }
 

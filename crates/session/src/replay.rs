@@ -2,6 +2,53 @@
 //! are late by up to 56. Blocks that leave the ring can be kept in a [`Past`], which is consulted for late packets only,
 //! and written once per eight packets.
 
+use core::fmt;
+
+/// By how many packets one may be late at least. An older one is refused, because a table cannot tell whether it came
+/// before.
+///
+/// ```
+/// use sealwright_session::{Plan, ReplayWindow, table};
+///
+/// let narrow = Plan::new("gcm-on64".parse()?, 10);
+/// let wide = Plan { replay_window: ReplayWindow::Wide, ..narrow.clone() };
+/// assert_eq!(table(wide)?.memory().record - table(narrow)?.memory().record, 128);
+/// assert_eq!(ReplayWindow::of_packets(1080), Some(ReplayWindow::Wide));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplayWindow {
+    /// 56 packets, which the records of every scheme hold.
+    Narrow,
+    /// 1,080 packets, in 128 more bytes per client.
+    Wide,
+}
+
+impl ReplayWindow {
+    /// All windows.
+    pub const ALL: [ReplayWindow; 2] = [ReplayWindow::Narrow, ReplayWindow::Wide];
+
+    /// The number of packets.
+    pub const fn packets(self) -> u32 {
+        match self {
+            ReplayWindow::Narrow => 56,
+            ReplayWindow::Wide => 1080,
+        }
+    }
+
+    /// The window of exactly so many packets.
+    pub fn of_packets(packets: u32) -> Option<ReplayWindow> {
+        ReplayWindow::ALL.into_iter().find(|window| window.packets() == packets)
+    }
+}
+
+impl fmt::Display for ReplayWindow {
+    /// The number of packets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.packets().fmt(f)
+    }
+}
+
 /// The packets received of a stream numbered from 1. The ring's `N` bytes represent the highest number, the `8 (N - 1)`
 /// before it, and those after it in the same byte. Older numbers count as received.
 pub(crate) trait Ring {
@@ -14,12 +61,13 @@ pub(crate) trait Ring {
 }
 
 /// The blocks that left a ring, 1,024 numbers. Its contents before the first block leaves do not matter.
-pub(crate) type Past = [u8; PAST];
+pub(crate) type Past = [u8; PAST_BYTES];
 
 /// Length of a past in bytes.
-const PAST: usize = 128;
+const PAST_BYTES: usize = 128;
+const _: () = assert!(ReplayWindow::Wide.packets() - ReplayWindow::Narrow.packets() == 8 * PAST_BYTES as u32);
 
-/// A ring of `N` bytes with a past: a window of `8 (N - 1 + PAST)` numbers.
+/// A ring of `N` bytes with a past: a window of `8 (N - 1 + PAST_BYTES)` numbers.
 pub(crate) trait RingWithPast<const N: usize>: Ring {
     /// Like [`Ring::is_new`].
     fn is_new_or_past(&self, past: &Past, highest: u32, n: u32) -> bool;
@@ -37,7 +85,7 @@ impl<const N: usize> RingWithPast<N> for [u8; N] {
         } else if behind < N {
             self[(n / 8) as usize % N] & bit == 0
         } else {
-            behind < N + PAST && past[(n / 8) as usize % PAST] & bit == 0
+            behind < N + PAST_BYTES && past[(n / 8) as usize % PAST_BYTES] & bit == 0
         }
     }
 
@@ -45,13 +93,13 @@ impl<const N: usize> RingWithPast<N> for [u8; N] {
     fn mark_with_past(&mut self, past: &mut Past, highest: u32, n: u32) -> u32 {
         let (from, to) = (highest / 8, n / 8);
         if n <= highest && (from - to) as usize >= N {
-            past[to as usize % PAST] |= 1 << (n % 8);
+            past[to as usize % PAST_BYTES] |= 1 << (n % 8);
             return highest;
         }
         // Blocks that leave the ring move to the past, the newest first; blocks that the jump skipped are zero.
-        for step in 0..to.saturating_sub(from).min(PAST as u32) {
+        for step in 0..to.saturating_sub(from).min(PAST_BYTES as u32) {
             let Some(block) = to.checked_sub(N as u32 + step) else { break };
-            past[block as usize % PAST] = if block > from { 0 } else { self[block as usize % N] };
+            past[block as usize % PAST_BYTES] = if block > from { 0 } else { self[block as usize % N] };
         }
         self.mark(highest, n)
     }
@@ -96,7 +144,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::{PAST, Past, Ring, RingWithPast};
+    use super::{PAST_BYTES, Past, Ring, RingWithPast};
 
     fn agrees<const N: usize>(numbers: &[u32]) {
         let (mut ring, mut highest, mut seen) = (<[u8; N]>::new(), 0, HashSet::from([0]));
@@ -114,11 +162,11 @@ mod tests {
     fn agrees_with_past<const N: usize>(numbers: &[u32]) {
         // What is in the past at first must not matter
         for filler in [0, 0xff] {
-            let mut past: Past = [filler; PAST];
+            let mut past: Past = [filler; PAST_BYTES];
             let (mut ring, mut highest, mut seen) = (<[u8; N]>::new(), 0u32, HashSet::from([0]));
             for &n in numbers {
                 let behind = (highest / 8).saturating_sub(n / 8);
-                let new = (n > highest || behind < (N + PAST) as u32) && !seen.contains(&n);
+                let new = (n > highest || behind < (N + PAST_BYTES) as u32) && !seen.contains(&n);
                 assert_eq!(ring.is_new_or_past(&past, highest, n), new, "{n} after {highest}");
                 if new {
                     highest = ring.mark_with_past(&mut past, highest, n);
@@ -131,7 +179,7 @@ mod tests {
     #[test]
     fn every_packet_of_the_last_1024_is_taken_once_in_any_order() {
         let numbers: Vec<u32> = (0..20).flat_map(|run| (1..=1024).rev().map(move |n| run * 1024 + n)).collect();
-        let (mut ring, mut past, mut highest) = (<[u8; 8]>::new(), [0; PAST], 0);
+        let (mut ring, mut past, mut highest) = (<[u8; 8]>::new(), [0; PAST_BYTES], 0);
         for n in numbers {
             assert!(ring.is_new_or_past(&past, highest, n), "{n} after {highest}");
             highest = ring.mark_with_past(&mut past, highest, n);

@@ -8,6 +8,7 @@ use crate::{
     error::SessionError,
     grant::Grant,
     material::{Material, Secret, Side},
+    replay::ReplayWindow,
     spec::Spec,
 };
 
@@ -83,19 +84,14 @@ pub struct Plan {
     pub cluster: u32,
     /// The instruction-set level to use.
     pub isa: Isa,
-    /// Whether the replay window covers at least 1,080 packets, which takes 128 more bytes per client, rather than at
-    /// least 56.
-    pub wide_window: bool,
+    /// By how many packets one may be late.
+    pub replay_window: ReplayWindow,
 }
 
 impl Plan {
     /// The default number of clients of a cluster, for which 2^32 blocks each are the budget of 2^48 blocks under the
     /// main keys.
     pub const CLUSTER: u32 = 1 << 16;
-    /// The number of packets by which one may be late at least, in the records of every scheme.
-    pub const NARROW_WINDOW: u32 = 56;
-    /// The same with [`Plan::wide_window`].
-    pub const WIDE_WINDOW: u32 = 1080;
 
     /// A server's table with this many slots, at the best level.
     pub fn new(spec: Spec, slots: u32) -> Self {
@@ -106,7 +102,7 @@ impl Plan {
             secret: None,
             cluster: Self::CLUSTER,
             isa: Isa::best(),
-            wide_window: false,
+            replay_window: ReplayWindow::Narrow,
         }
     }
 }
@@ -160,8 +156,8 @@ pub(crate) mod sealed {
 /// table and must not seal with it, because both would use the same nonces. It must admit its clients again, into a
 /// table of its own.
 ///
-/// Dropping a table, and [`remove`](Self::remove), overwrite remnants of keys on the stack, which needs up to 48 KiB of
-/// stack.
+/// Dropping a table, [`remove`](Self::remove), [`revoke`](Self::revoke), and [`admit`](Self::admit) to a slot in use
+/// overwrite remnants of keys on the stack, which needs up to 48 KiB of stack.
 ///
 /// This trait is sealed: later versions may add methods. `Debug` shows no secrets.
 ///
@@ -191,13 +187,14 @@ pub trait Sessions: sealed::Sealed + fmt::Debug + Send {
     fn live(&self) -> u32;
 
     /// Admits a client to a slot, or gives the client in it new keys: the epoch is incremented, packet numbers start
-    /// again, and the old keys are wiped. `session` is only stored in the grant.
+    /// again, and the old keys are wiped. `session` is only stored in the grant. The material must be new: a second client
+    /// admitted with it could have the same keys and nonces, and so could this one in its next epoch.
     ///
     /// # Errors
     /// [`SessionError::Unknown`] if there is no such slot; [`SessionError::Exhausted`] after 65,535 epochs of the slot,
     /// in schemes that derive keys from slot and epoch (`gcm-derived`, `gscm-h`, `gscm(x)`);
     /// [`SessionError::WornCluster`] after 2^48 blocks of its cluster (then [`revoke`](Self::revoke) gives the cluster
-    /// new keys); [`SessionError::NoRandom`].
+    /// new keys); [`SessionError::NoRandomness`].
     fn admit(&mut self, slot: u32, session: u32, material: &Material) -> Result<Grant, SessionError>;
 
     /// The epoch of the keys in a slot, as stated in its grant; `None` if the slot is empty.

@@ -9,7 +9,7 @@ use zeroize::Zeroize;
 use crate::error::SessionError;
 
 /// Bytes that are wiped at once.
-const REGION: usize = 64 << 10;
+const WIPED_BYTES: usize = 64 << 10;
 
 /// A fixed number of records, initially zero. Memory is taken when a record is first written. Wiped when dropped.
 pub(crate) struct Slab<R> {
@@ -28,7 +28,7 @@ impl<R: Pod> Slab<R> {
         // If the system does not provide huge pages, small ones are used.
         #[cfg(target_os = "linux")]
         let _ = memory.advise(memmap2::Advice::HugePage);
-        let written = vec![0; bytes.div_ceil(REGION).div_ceil(64)].into();
+        let written = vec![0; bytes.div_ceil(WIPED_BYTES).div_ceil(64)].into();
         Ok(Slab { memory, records, written, record: PhantomData })
     }
 
@@ -70,7 +70,7 @@ impl<R: Pod> Slab<R> {
     /// Notes that this record will be written, so that its region is wiped on drop.
     pub(crate) fn claim(&mut self, slot: u32) {
         let at = slot as usize * size_of::<R>();
-        for region in at / REGION..=(at + size_of::<R>().max(1) - 1) / REGION {
+        for region in at / WIPED_BYTES..=(at + size_of::<R>().max(1) - 1) / WIPED_BYTES {
             self.written[region / 64] |= 1 << (region % 64);
         }
     }
@@ -78,7 +78,7 @@ impl<R: Pod> Slab<R> {
 
 impl<R> Drop for Slab<R> {
     fn drop(&mut self) {
-        for (at, region) in self.memory.chunks_mut(REGION).enumerate() {
+        for (at, region) in self.memory.chunks_mut(WIPED_BYTES).enumerate() {
             if self.written[at / 64] >> (at % 64) & 1 == 1 {
                 // In words: byte by byte takes eight times as long
                 let (head, words, tail) = bytemuck::pod_align_to_mut::<u8, u64>(region);
@@ -105,7 +105,7 @@ mod tests {
             slab.claim(slot);
         }
         let known = |region: usize| slab.written[region / 64] >> (region % 64) & 1 == 1;
-        let regions = 10_000 * size_of::<Record>() / REGION;
+        let regions = 10_000 * size_of::<Record>() / WIPED_BYTES;
         assert_eq!((0..=regions).filter(|&region| known(region)).collect::<Vec<_>>(), [0, 1, regions]);
     }
 }

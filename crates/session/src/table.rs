@@ -9,7 +9,7 @@ use crate::{
     frame::{FrameKind, HEADER, Header, parts},
     packet::{Packet, blocks},
     record::{End, Life, Receive, Record},
-    replay::Past,
+    replay::{Past, ReplayWindow},
     scheme::Scheme,
     sessions::Plan,
     slab::Slab,
@@ -48,7 +48,8 @@ pub(crate) struct Table<S: Scheme> {
 impl<S: Scheme> Table<S> {
     pub(crate) fn new(scheme: S, plan: Plan) -> Result<Self, SessionError> {
         let lanes = scheme.side_by_side().then(MultiBuffer::boxed);
-        let pasts = plan.wide_window.then(|| Slab::new(plan.slots).map(Box::new)).transpose()?;
+        let pasts =
+            (plan.replay_window == ReplayWindow::Wide).then(|| Slab::new(plan.slots).map(Box::new)).transpose()?;
         Ok(Table {
             scheme,
             records: Slab::new(plan.slots)?,

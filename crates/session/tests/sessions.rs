@@ -3,8 +3,8 @@
 
 use sealwright::Isa;
 use sealwright_session::{
-    Client, FrameJob, Grant, Material, Plan, SchemeKind, Secret, SessionError, Sessions, Side, Spec, Strategy, frame,
-    table,
+    Client, FrameJob, Grant, Material, Plan, ReplayWindow, SchemeKind, Secret, SessionError, Sessions, Side, Spec,
+    Strategy, frame, table,
 };
 
 /// Every scheme, but only two of the GHASH tables: the others differ in GHASH alone, which has its own tests.
@@ -136,7 +136,7 @@ fn forged_replayed_and_cut_frames_are_refused() {
 #[test]
 fn a_wide_window_takes_the_last_1024_packets_once_in_any_order() {
     for spec in specs().into_iter().filter(|spec| spec.kind != SchemeKind::Clear) {
-        let mut relay = table(Plan { wide_window: true, ..plan(spec, Isa::best()) }).unwrap();
+        let mut relay = table(Plan { replay_window: ReplayWindow::Wide, ..plan(spec, Isa::best()) }).unwrap();
         assert_eq!(relay.memory().record, table(plan(spec, Isa::best())).unwrap().memory().record + 128);
         let mut alice = admit(&mut *relay, 3);
         // Singly and in batches, across readmissions

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, ops::Range};
 
 /// The most pieces that are kept behind a gap.
-const PIECES: usize = 4096;
+const MAX_PIECES: usize = 4096;
 
 /// The pieces that arrived in one direction.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ impl Arrived {
         }
         if offset > self.expected {
             let kept = self.waiting.get(&offset).map_or(0, Vec::len);
-            let fits = self.bytes + piece.len() <= (limit - self.expected) as usize && self.waiting.len() < PIECES;
+            let fits = self.bytes + piece.len() <= (limit - self.expected) as usize && self.waiting.len() < MAX_PIECES;
             if piece.len() > kept && fits {
                 self.bytes += piece.len() - kept;
                 self.waiting.insert(offset, piece.to_vec());

@@ -9,7 +9,7 @@ use sealwright_session::{Client, SessionError};
 use crate::{
     address::Address,
     client::{
-        datagrams::Broken,
+        datagrams::BrokenError,
         identity::Session,
         transport::{Route, Transport},
     },
@@ -85,12 +85,12 @@ impl Channel {
         Ok(())
     }
 
-    pub(crate) fn flush(&mut self) -> Result<(), Broken> {
+    pub(crate) fn flush(&mut self) -> Result<(), BrokenError> {
         self.transport.flush()
     }
 
     /// Opens all frames that arrived, and passes the messages of `peer` to `take`.
-    pub(crate) fn receive(&mut self, peer: Option<Address>, mut take: impl FnMut(&[u8])) -> Result<(), Broken> {
+    pub(crate) fn receive(&mut self, peer: Option<Address>, mut take: impl FnMut(&[u8])) -> Result<(), BrokenError> {
         let Channel { client, me, heard, other_senders, probe_sent, .. } = self;
         self.transport.read(&mut self.buffer, |frame| {
             // Forged and replayed frames are ignored

@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 use crate::{
     address::Address,
     client::{
-        identity::{ClientError, Identity, Session, Unheard},
+        identity::{ClientError, Identity, Session, UnheardError},
         refusal::Refusal,
     },
     control::{
@@ -24,15 +24,15 @@ use crate::{
 };
 
 /// Time limit of the connection, and then of the first request.
-const TIME: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// The same limit in the first round, if there are other relays to try.
-const SHORT: Duration = Duration::from_secs(2);
+const SHORT_TIMEOUT: Duration = Duration::from_secs(2);
 /// The least time limit, however little of the caller's time is left.
-const LEAST: Duration = Duration::from_secs(1);
+const LEAST_TIMEOUT: Duration = Duration::from_secs(1);
 /// Additional time for each further request.
-const EACH: Duration = Duration::from_millis(10);
+const EXTRA_TIME: Duration = Duration::from_millis(10);
 
-const OF_ANOTHER: ClientError = ClientError::Protocol("its response belongs to another request");
+const WRONG_REQUEST_ERROR: ClientError = ClientError::Protocol("its response belongs to another request");
 
 /// A connection to the control plane of a relay.
 pub(crate) struct ControlClient {
@@ -59,7 +59,7 @@ impl ControlClient {
         let first = identity.last.get() % relays.len();
         // A silent relay must not delay the next one for long; if none answers quickly, each gets the full time in the
         // second round
-        let rounds = if relays.len() > 1 { &[SHORT, TIME][..] } else { &[TIME] };
+        let rounds = if relays.len() > 1 { &[SHORT_TIMEOUT, TIMEOUT][..] } else { &[TIMEOUT] };
         let mut last = None;
         for (round, time) in rounds.iter().enumerate() {
             let mut slow = false;
@@ -67,9 +67,9 @@ impl ControlClient {
                 if round > 0 && left().is_zero() {
                     break;
                 }
-                let connecting = left().max(LEAST).min(*time);
+                let connecting = left().max(LEAST_TIMEOUT).min(*time);
                 let connected =
-                    ControlClient::connect_to(identity, relays[at], connecting, *time + EACH * requests as u32);
+                    ControlClient::connect_to(identity, relays[at], connecting, *time + EXTRA_TIME * requests as u32);
                 let answer = connected.and_then(|mut control| {
                     let answer = ask(&mut control)?;
                     control.close();
@@ -96,7 +96,7 @@ impl ControlClient {
     /// Connects to the only relay, for so many requests.
     #[cfg(test)]
     pub(crate) fn connect(identity: &Identity, requests: usize) -> Result<ControlClient, ClientError> {
-        ControlClient::connect_to(identity, &identity.relay, TIME, TIME + EACH * requests as u32)
+        ControlClient::connect_to(identity, &identity.relay, TIMEOUT, TIMEOUT + EXTRA_TIME * requests as u32)
     }
 
     /// Connects within this time, then allows as much for requests. Both sides present and verify certificates.
@@ -141,7 +141,7 @@ impl ControlClient {
         match self.request(Request::Find(name.to_owned()))? {
             Response::Found(address) => Ok(Some(address)),
             Response::Absent(_) => Ok(None),
-            _ => Err(OF_ANOTHER),
+            _ => Err(WRONG_REQUEST_ERROR),
         }
     }
 
@@ -176,7 +176,9 @@ impl ControlClient {
 fn unheard(error: io::Error) -> io::Error {
     use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
     match error.kind() {
-        ended @ (BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof) => io::Error::new(ended, Unheard),
+        ended @ (BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof) => {
+            io::Error::new(ended, UnheardError)
+        }
         _ => error,
     }
 }
@@ -239,7 +241,7 @@ pub(super) fn granted(
             };
             Ok((session, grant))
         }
-        _ => Err(OF_ANOTHER),
+        _ => Err(WRONG_REQUEST_ERROR),
     }
 }
 
@@ -337,7 +339,7 @@ mod tests {
         identity.relay = format!("localhost:{}, localhost:{}", address.port(), control.address().port());
         let start = Instant::now();
         identity.open(&[]).unwrap();
-        assert!(start.elapsed() < TIME, "{:?}", start.elapsed());
+        assert!(start.elapsed() < TIMEOUT, "{:?}", start.elapsed());
         assert_eq!(identity.last.get(), 1, "it is asked first from now on");
         identity.last.pass_over();
         assert_eq!(identity.last.get() % 2, 0);

@@ -1,4 +1,4 @@
-//! Frames to and from the relay as datagrams, several per system call where the platform supports it (GSO and GRO).
+//! Frames to and from the relay as datagrams.
 
 use std::{
     collections::VecDeque,
@@ -7,20 +7,16 @@ use std::{
 };
 
 use mio::net::UdpSocket;
-use quinn_udp::{RecvMeta, Transmit, UdpSocketState};
+use quinn_udp::{RecvMeta, Transmit};
 
-/// The most bytes that one call may send.
-const RUN: usize = 65_000;
-/// The size of the socket's buffers, if the system allows it.
-const SOCKET: usize = 4 << 20;
+use crate::udp_socket::BatchingSocket;
 
 /// The connection is broken.
-pub(crate) struct Broken;
+pub(crate) struct BrokenError;
 
 /// A socket for the frames of one client.
 pub(crate) struct Datagrams {
-    pub(crate) socket: UdpSocket,
-    state: UdpSocketState,
+    pub(crate) socket: BatchingSocket,
     relay: SocketAddr,
     pub(crate) out: VecDeque<Vec<u8>>,
     /// Bytes in `out`.
@@ -30,19 +26,16 @@ pub(crate) struct Datagrams {
 
 impl Datagrams {
     pub(crate) fn new(socket: UdpSocket, relay: SocketAddr) -> io::Result<Datagrams> {
-        let state = UdpSocketState::new((&socket).into())?;
-        // As large as the system allows; smaller buffers only mean more loss
-        let _ = state.set_recv_buffer_size((&socket).into(), SOCKET);
-        let _ = state.set_send_buffer_size((&socket).into(), SOCKET);
-        Ok(Datagrams { socket, state, relay, out: VecDeque::new(), queued: 0, run: Vec::new() })
+        let socket = BatchingSocket::new(socket)?;
+        Ok(Datagrams { socket, relay, out: VecDeque::new(), queued: 0, run: Vec::new() })
     }
 
     /// Sends the queue, as far as the system takes it. One call carries frames of one length, of which the last may be
     /// shorter.
-    pub(crate) fn flush(&mut self) -> Result<(), Broken> {
+    pub(crate) fn flush(&mut self) -> Result<(), BrokenError> {
         while let Some(first) = self.out.front() {
             let length = first.len();
-            let most = self.state.max_gso_segments().min(RUN / length).max(1);
+            let most = self.socket.max_batch(length);
             self.run.clear();
             let mut count = 0;
             for frame in self.out.iter().take(most).take_while(|frame| frame.len() <= length) {
@@ -55,9 +48,9 @@ impl Datagrams {
             let contents = &self.run[..];
             let segment_size = (count > 1).then_some(length);
             let transmit = Transmit { destination: self.relay, ecn: None, contents, segment_size, src_ip: None };
-            match self.state.try_send((&self.socket).into(), &transmit) {
+            match self.socket.send(&transmit) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return Err(Broken),
+                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => return Err(BrokenError),
                 // Sent or lost here: datagrams may be lost anywhere in transit
                 _ => {}
             }
@@ -68,15 +61,15 @@ impl Datagrams {
     }
 
     /// Reads once. Returns how many bytes arrived, and the length of each datagram among them but the last.
-    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<Option<(usize, usize)>, Broken> {
+    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<Option<(usize, usize)>, BrokenError> {
         let mut meta = [RecvMeta::default()];
         loop {
-            match self.state.recv((&self.socket).into(), &mut [IoSliceMut::new(buffer)], &mut meta) {
+            match self.socket.receive(&mut [IoSliceMut::new(buffer)], &mut meta) {
                 Ok(_) if meta[0].len > 0 => return Ok(Some((meta[0].len, meta[0].stride.max(1)))),
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => return Err(Broken),
+                Err(_) => return Err(BrokenError),
             }
         }
     }

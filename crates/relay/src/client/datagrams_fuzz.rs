@@ -30,10 +30,10 @@ const SENDERS: [Address; 4] =
 const STEPS: usize = 60;
 /// The most datagrams of a step; what the kernel accounts for one beside its data; and the most that it keeps for a
 /// reader.
-const MOST: usize = 9;
-const ROOM: usize = 512;
-const BYTES: usize = 100_000;
-const LATEST: Duration = Duration::from_secs(20);
+const MAX_DATAGRAMS: usize = 9;
+const KERNEL_OVERHEAD_BYTES: usize = 512;
+const KERNEL_BUFFER_BYTES: usize = 100_000;
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A frame that the relay sealed for our session, and what the client must make of it the first time.
 struct Sealed {
@@ -72,7 +72,7 @@ impl Run {
         let grants: Vec<_> = grants.collect();
         let bound = || UdpSocket::bind("127.0.0.1:0").expect("a port of this machine");
         let (socket, stranger) = (bound(), bound());
-        socket.set_read_timeout(Some(LATEST)).expect("a time");
+        socket.set_read_timeout(Some(ANSWER_TIMEOUT)).expect("a time");
         let frames = socket.local_addr().expect("it is bound");
         let session = Session {
             client: Client::new(again(&grants[0])),
@@ -182,7 +182,7 @@ impl Run {
             if all && (quiet || probe_sent.is_none()) {
                 break;
             }
-            assert!(start.elapsed() < LATEST, "{:?} came of {:?}, {blocks}, {due}", self.came, self.expected);
+            assert!(start.elapsed() < ANSWER_TIMEOUT, "{:?} came of {:?}, {blocks}, {due}", self.came, self.expected);
             std::thread::sleep(Duration::from_micros(100));
         }
         self.came.clear();
@@ -296,8 +296,8 @@ pub fn client_datagrams(spec: Spec, mut bytes: &[u8]) {
         let Some((&[what, which, with, high, low], rest)) = bytes.split_first_chunk() else { break };
         let (data, rest) = rest.split_at(rest.len().min(usize::from(u16::from_be_bytes([high & 3, low]))));
         bytes = rest;
-        total += MOST * (ROOM + data.len());
-        if total > BYTES {
+        total += MAX_DATAGRAMS * (KERNEL_OVERHEAD_BYTES + data.len());
+        if total > KERNEL_BUFFER_BYTES {
             run.read();
             total = 0;
         }

@@ -19,7 +19,7 @@ use crate::{
     client::{refusal::Refusal, unreachable},
     control::tls::{TlsError, TlsFiles},
     errors::{self, TomlError, os_error_text},
-    serve::config_error::{ValueError, file_name},
+    serve::{config_error::ValueError, file_name::file_within},
 };
 
 /// Why a client has no session, or cannot exchange its stream.
@@ -101,7 +101,7 @@ pub enum ClientError {
 /// The relay closed the connection before it sent anything, as it does when too many others are in a handshake.
 #[derive(Clone, Copy, Debug, Error)]
 #[error("the relay closed the connection; perhaps it is too busy")]
-pub(super) struct Unheard;
+pub(super) struct UnheardError;
 
 impl ClientError {
     /// A suggestion to the user, if there is one beyond the error itself.
@@ -134,7 +134,7 @@ impl ClientError {
     /// Whether the relay closed the connection before it sent anything: it may be overloaded, or something other than
     /// the control plane of a relay listens there.
     pub fn is_unheard(&self) -> bool {
-        matches!(self, ClientError::Relay { error, .. } if error.get_ref().is_some_and(|why| why.is::<Unheard>()))
+        matches!(self, ClientError::Relay { error, .. } if error.get_ref().is_some_and(|why| why.is::<UnheardError>()))
     }
 }
 
@@ -215,9 +215,8 @@ impl Identity {
         let text = std::fs::read_to_string(path).map_err(|error| ClientError::Read { path: path.to_owned(), error })?;
         let file: File = errors::toml(&text).map_err(|why| ClientError::Config { path: path.to_owned(), why })?;
         let folder = path.parent().unwrap_or(Path::new("."));
-        let within = |setting, name| match file_name(setting, name) {
-            Ok(name) => Ok(folder.join(name)),
-            Err(why) => Err(ClientError::FileName { path: path.to_owned(), why }),
+        let within = |setting, name| {
+            file_within(folder, setting, name).map_err(|why| ClientError::FileName { path: path.to_owned(), why })
         };
         let tls = TlsFiles {
             authority: within("authority", file.authority)?,

@@ -14,7 +14,7 @@ use mio::Waker;
 use crate::client::{identity::ClientError, reliable::ReliableStream};
 
 /// Bytes read from the input at once.
-const READ: usize = 8 << 10;
+const READ_BYTES: usize = 8 << 10;
 
 /// Messages from the thread that reads the input.
 enum Input {
@@ -43,7 +43,7 @@ impl LocalIo {
         let wake = waker.clone();
         std::thread::Builder::new().name("input".into()).spawn(move || {
             loop {
-                let mut bytes = vec![0; READ];
+                let mut bytes = vec![0; READ_BYTES];
                 let event = match input.read(&mut bytes) {
                     Ok(0) => Input::End,
                     Ok(length) => {

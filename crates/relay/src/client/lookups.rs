@@ -10,7 +10,7 @@ use std::{
 use crate::client::backoff::{grown, less, random};
 
 /// The longest wait.
-const LONGEST: Duration = Duration::from_secs(30);
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 /// The schedule of look-ups of one peer.
 #[derive(Debug)]
@@ -34,7 +34,8 @@ impl Lookups {
     /// silent), or when `strangers` sent something, one of whom may be the peer. The first wait is `soon`.
     pub(super) fn is_due(&mut self, missing: bool, strangers: bool, soon: Duration, now: Instant) -> io::Result<bool> {
         self.others_sent |= strangers;
-        let over = |times| now.saturating_duration_since(self.last) >= less(grown(soon, LONGEST, times), self.random);
+        let over =
+            |times| now.saturating_duration_since(self.last) >= less(grown(soon, LONGEST_WAIT, times), self.random);
         let (for_silence, for_strangers) = (missing && over(self.silent), self.others_sent && over(self.strangers));
         if !for_silence && !for_strangers {
             return Ok(false);

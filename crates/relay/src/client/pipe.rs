@@ -25,17 +25,17 @@ use crate::{
 
 const WAKER: Token = Token(0);
 /// The most bytes queued for the relay; beyond it, no more messages are sealed.
-const QUEUE: usize = 64 << 10;
+const MAX_QUEUED_BYTES: usize = 64 << 10;
 /// How long to wait for the peer's goodbye once everything is transferred.
-const LINGER: Duration = Duration::from_secs(1);
+const GOODBYE_WAIT: Duration = Duration::from_secs(1);
 /// How long sending the notice of failure may take.
-const FAREWELL: Duration = Duration::from_millis(500);
+const FAILURE_NOTICE_TIMEOUT: Duration = Duration::from_millis(500);
 /// How long the connection may be silent while an answer is due. Then a probe is sent, which gets as long again.
-const SILENCE: Duration = Duration::from_secs(2);
+const PROBE_WAIT: Duration = Duration::from_secs(2);
 /// How long the connection may be silent otherwise, before a probe is sent.
-const KEEPALIVE: Duration = Duration::from_secs(15);
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(15);
 /// How long to wait when the relay says that this client opened sessions too often.
-const TOO_SOON: Duration = Duration::from_secs(3);
+const TOO_OFTEN_WAIT: Duration = Duration::from_secs(3);
 /// A new session is opened when fewer blocks than this are left.
 const RENEW_BELOW: u64 = 1 << 24;
 
@@ -89,129 +89,207 @@ impl Pipe<'_> {
         watch: &dyn Fn(&str),
         missing: &dyn Fn() -> Option<io::Error>,
     ) -> Result<Transferred, ClientError> {
-        let mut trouble = Trouble { since: Instant::now(), tries: 0, backoff: Backoff::default() };
-        let mut poll = Poll::new()?;
-        let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
-        let ((mut channel, mesh, piece), mut peer) = trouble.connect(self, |session, route| {
-            let mesh = session.mesh;
-            Ok((Channel::connect(session, route, poll.registry())?, mesh, route.piece()))
-        })?;
-        // The peer gets the full time, however long the relay took
-        trouble.since = Instant::now();
-        let mut lookups = Lookups::new(trouble.since)?;
-        watch("connected");
-        let mut local = LocalIo::start(input, output, &waker)?;
-        let mut stream = ReliableStream::new(random()?, &self.identity.name, self.peer, piece);
+        let mut exchange = Exchange::start(self, input, output, watch)?;
         let mut events = Events::with_capacity(16);
-        let (mut complete, mut owed) = (None, None);
         loop {
             let now = Instant::now();
-            if let Err(error) = local.feed(&mut stream) {
-                give_up(&mut channel, &stream, peer);
+            if let Err(error) = exchange.local.feed(&mut exchange.stream) {
+                exchange.give_up();
                 return Err(error);
             }
-            let mut broken = send_pending(&mut channel, &mut stream, peer, now).is_none();
-            if stream.is_over() || complete.is_some_and(|since| now - since > LINGER) {
-                // The kernel sends the last goodbye
-                return Ok(Transferred { sent: local.sent, received: local.written.load(Ordering::Acquire) });
+            let mut broken = exchange.send_pending(now).is_none();
+            if exchange.is_over(now) {
+                return Ok(exchange.transferred());
             }
-            complete = stream.is_complete().then(|| complete.unwrap_or(now));
-            let unpaid = if stream.is_acknowledged() { missing() } else { None };
-            owed = unpaid.is_some().then(|| owed.unwrap_or(now));
-            if let Some(error) = unpaid
-                && owed.is_some_and(|since| now - since > self.wait)
-            {
-                return Err(error.into());
-            }
-            let quiet = now - channel.heard;
-            match channel.probe_sent {
-                Some(since) if now - since > SILENCE => broken = true,
-                None if quiet > KEEPALIVE || (stream.due().is_some() && quiet > SILENCE) => channel.probe(now),
-                _ => {}
-            }
+            exchange.wait_for_missing(missing, now)?;
+            broken |= exchange.is_silent(now);
             if !broken {
-                let due = stream.due().map_or(SILENCE, |due| due.saturating_duration_since(now));
-                match poll.poll(&mut events, Some(due.clamp(Duration::from_millis(1), SILENCE / 4))) {
-                    Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error.into()),
-                    _ => {}
-                }
-                let before = channel.heard;
-                let output = &local.output;
-                let received = channel.receive(peer, |message| {
-                    trouble.since = now;
-                    lookups.found();
-                    let bytes = stream.receive(message, now);
-                    if let Some(output) = output
-                        && !bytes.is_empty()
-                    {
-                        // A failed output reports its error itself
-                        let _ = output.send(bytes);
-                    }
-                });
-                broken = received.is_err();
-                if channel.heard != before {
-                    (trouble.tries, trouble.backoff) = (0, Backoff::default());
-                }
+                broken = exchange.receive(&mut events, now)?.is_none();
             }
-            // The peer may not have opened its session yet, or may have moved to another node
-            let silent = stream.due().is_some() && trouble.since.elapsed() > SILENCE;
-            let unknown = peer.is_none() && stream.has_pending();
-            let soon = if mesh || unknown { SILENCE } else { 8 * SILENCE };
-            let strangers = std::mem::take(&mut channel.other_senders);
-            if lookups.is_due(unknown || silent, strangers, soon, Instant::now())?
-                && let Ok(found) = self.identity.find_within(&[self.peer], trouble.left(self))
-                && found[0].is_some()
-                && found[0] != peer
-            {
-                if peer.is_some() {
-                    watch("the peer moved");
-                }
-                peer = found[0];
-                lookups.found();
-                stream.send_again();
-            }
-            if stream.failed {
-                return Err(ClientError::PeerFailed(self.peer.to_owned()));
-            }
-            if stream.replaced {
-                return Err(ClientError::PeerRestarted(self.peer.to_owned()));
-            }
-            let waiting = stream.due().is_some() || unknown;
-            if waiting && trouble.since.elapsed() > self.wait {
-                return Err(ClientError::NoAnswer(self.peer.to_owned()));
-            }
-            if !waiting {
-                trouble.since = Instant::now();
-            }
-            if broken || channel.blocks_left() < RENEW_BELOW {
-                peer = trouble.reconnect(self, &mut channel, &poll, watch)?.unwrap_or(peer);
-                stream.send_again();
+            let unknown = exchange.peer.is_none() && exchange.stream.has_pending();
+            exchange.look_up_peer(unknown)?;
+            exchange.check_peer(unknown)?;
+            if broken || exchange.channel.blocks_left() < RENEW_BELOW {
+                exchange.reconnect()?;
             }
         }
     }
 }
 
-/// Sends what is pending; `None` if the connection is broken.
-fn send_pending(channel: &mut Channel, stream: &mut ReliableStream, peer: Option<Address>, now: Instant) -> Option<()> {
-    while let Some(peer) = peer
-        && channel.queued() < QUEUE
-    {
-        let Some(message) = stream.message(now) else { break };
-        channel.send(peer, &message).ok()?;
-    }
-    channel.flush().ok()
+/// A stream in each direction while it is exchanged.
+struct Exchange<'a> {
+    pipe: &'a Pipe<'a>,
+    watch: &'a dyn Fn(&str),
+    trouble: Trouble,
+    poll: Poll,
+    channel: Channel,
+    /// Whether the peer may be connected to another node.
+    mesh: bool,
+    lookups: Lookups,
+    local: LocalIo,
+    stream: ReliableStream,
+    peer: Option<Address>,
+    /// Since when everything has been transferred.
+    complete: Option<Instant>,
+    /// Since when only what the caller misses has been outstanding.
+    owed: Option<Instant>,
 }
 
-/// Tells the peer that we give up. If that is lost, the peer waits as if we had been killed.
-fn give_up(channel: &mut Channel, stream: &ReliableStream, peer: Option<Address>) {
-    let Some(peer) = peer else { return };
-    for message in stream.failure() {
-        // With a key that is used up, the peer cannot be told
-        let _ = channel.send(peer, &message);
+impl<'a> Exchange<'a> {
+    fn start(
+        pipe: &'a Pipe<'a>,
+        input: impl Read + Send + 'static,
+        output: impl Write + Send + 'static,
+        watch: &'a dyn Fn(&str),
+    ) -> Result<Exchange<'a>, ClientError> {
+        let mut trouble = Trouble { since: Instant::now(), tries: 0, backoff: Backoff::default() };
+        let poll = Poll::new()?;
+        let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
+        let ((channel, mesh, piece), peer) = trouble.connect(pipe, |session, route| {
+            let mesh = session.mesh;
+            Ok((Channel::connect(session, route, poll.registry())?, mesh, route.piece()))
+        })?;
+        // The peer gets the full time, however long the relay took
+        trouble.since = Instant::now();
+        let lookups = Lookups::new(trouble.since)?;
+        watch("connected");
+        let local = LocalIo::start(input, output, &waker)?;
+        let stream = ReliableStream::new(random()?, &pipe.identity.name, pipe.peer, piece);
+        let (complete, owed) = (None, None);
+        Ok(Exchange { pipe, watch, trouble, poll, channel, mesh, lookups, local, stream, peer, complete, owed })
     }
-    let until = Instant::now() + FAREWELL;
-    while channel.flush().is_ok() && channel.queued() > 0 && Instant::now() < until {
-        std::thread::sleep(Duration::from_millis(10));
+
+    /// Sends what is pending; `None` if the connection is broken.
+    fn send_pending(&mut self, now: Instant) -> Option<()> {
+        while let Some(peer) = self.peer
+            && self.channel.queued() < MAX_QUEUED_BYTES
+        {
+            let Some(message) = self.stream.message(now) else { break };
+            self.channel.send(peer, &message).ok()?;
+        }
+        self.channel.flush().ok()
+    }
+
+    /// Whether both sides know that everything was transferred, or the peer's last word was waited for in vain. The
+    /// kernel sends our own.
+    fn is_over(&mut self, now: Instant) -> bool {
+        if self.stream.is_over() || self.complete.is_some_and(|since| now - since > GOODBYE_WAIT) {
+            return true;
+        }
+        self.complete = self.stream.is_complete().then(|| self.complete.unwrap_or(now));
+        false
+    }
+
+    fn transferred(&self) -> Transferred {
+        Transferred { sent: self.local.sent, received: self.local.written.load(Ordering::Acquire) }
+    }
+
+    /// Fails if everything was acknowledged long ago and the caller still misses something.
+    fn wait_for_missing(&mut self, missing: &dyn Fn() -> Option<io::Error>, now: Instant) -> Result<(), ClientError> {
+        let unpaid = if self.stream.is_acknowledged() { missing() } else { None };
+        self.owed = unpaid.is_some().then(|| self.owed.unwrap_or(now));
+        match unpaid {
+            Some(error) if self.owed.is_some_and(|since| now - since > self.pipe.wait) => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Sends a probe if the connection has been silent for long. Returns whether a probe was not answered in time.
+    fn is_silent(&mut self, now: Instant) -> bool {
+        let quiet = now - self.channel.heard;
+        match self.channel.probe_sent {
+            Some(since) => now - since > PROBE_WAIT,
+            None => {
+                if quiet > KEEPALIVE_INTERVAL || (self.stream.due().is_some() && quiet > PROBE_WAIT) {
+                    self.channel.probe(now);
+                }
+                false
+            }
+        }
+    }
+
+    /// Waits until something arrives or is due, and takes what arrived; `None` if the connection is broken.
+    fn receive(&mut self, events: &mut Events, now: Instant) -> io::Result<Option<()>> {
+        let due = self.stream.due().map_or(PROBE_WAIT, |due| due.saturating_duration_since(now));
+        match self.poll.poll(events, Some(due.clamp(Duration::from_millis(1), PROBE_WAIT / 4))) {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
+            _ => {}
+        }
+        let before = self.channel.heard;
+        let Exchange { channel, trouble, lookups, stream, local, .. } = self;
+        let received = channel.receive(self.peer, |message| {
+            trouble.since = now;
+            lookups.found();
+            let bytes = stream.receive(message, now);
+            if let Some(output) = &local.output
+                && !bytes.is_empty()
+            {
+                // A failed output reports its error itself
+                let _ = output.send(bytes);
+            }
+        });
+        if channel.heard != before {
+            (trouble.tries, trouble.backoff) = (0, Backoff::default());
+        }
+        Ok(received.ok())
+    }
+
+    /// Looks the peer up when that is due: it may not have opened its session yet (`unknown`), or may have moved to
+    /// another node.
+    fn look_up_peer(&mut self, unknown: bool) -> Result<(), ClientError> {
+        let silent = self.stream.due().is_some() && self.trouble.since.elapsed() > PROBE_WAIT;
+        let soon = if self.mesh || unknown { PROBE_WAIT } else { 8 * PROBE_WAIT };
+        let strangers = std::mem::take(&mut self.channel.other_senders);
+        if self.lookups.is_due(unknown || silent, strangers, soon, Instant::now())?
+            && let Ok(found) = self.pipe.identity.find_within(&[self.pipe.peer], self.trouble.left(self.pipe))
+            && found[0].is_some()
+            && found[0] != self.peer
+        {
+            if self.peer.is_some() {
+                (self.watch)("the peer moved");
+            }
+            self.peer = found[0];
+            self.lookups.found();
+            self.stream.send_again();
+        }
+        Ok(())
+    }
+
+    /// Fails if the peer gave up, began another stream, or does not answer in time.
+    fn check_peer(&mut self, unknown: bool) -> Result<(), ClientError> {
+        let peer = || self.pipe.peer.to_owned();
+        if self.stream.failed {
+            return Err(ClientError::PeerFailed(peer()));
+        }
+        if self.stream.replaced {
+            return Err(ClientError::PeerRestarted(peer()));
+        }
+        if self.stream.due().is_none() && !unknown {
+            self.trouble.since = Instant::now();
+        } else if self.trouble.since.elapsed() > self.pipe.wait {
+            return Err(ClientError::NoAnswer(peer()));
+        }
+        Ok(())
+    }
+
+    fn reconnect(&mut self) -> Result<(), ClientError> {
+        let moved = self.trouble.reconnect(self.pipe, &mut self.channel, &self.poll, self.watch)?;
+        self.peer = moved.unwrap_or(self.peer);
+        self.stream.send_again();
+        Ok(())
+    }
+
+    /// Tells the peer that we give up. If that is lost, the peer waits as if we had been killed.
+    fn give_up(&mut self) {
+        let Some(peer) = self.peer else { return };
+        for message in self.stream.failure() {
+            // With a key that is used up, the peer cannot be told
+            let _ = self.channel.send(peer, &message);
+        }
+        let until = Instant::now() + FAILURE_NOTICE_TIMEOUT;
+        while self.channel.flush().is_ok() && self.channel.queued() > 0 && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 }
 
@@ -241,7 +319,7 @@ impl Trouble {
                     backoff.wait(left)?;
                 }
                 Err(ClientError::Refused(why)) if why == *TOO_OFTEN && !left.is_zero() => {
-                    std::thread::sleep(TOO_SOON.min(pipe.wait));
+                    std::thread::sleep(TOO_OFTEN_WAIT.min(pipe.wait));
                 }
                 opened => return opened,
             }

@@ -37,7 +37,7 @@ pub(crate) const SAFE_PIECE: usize = 1100;
 const LEAST_PIECE: usize = 512;
 
 /// The most ranges in an acknowledgement, so that it fits into a datagram.
-const RANGES: usize = 64;
+const MAX_RANGES: usize = 64;
 
 const DATA: u8 = 1;
 const END: u8 = 2;
@@ -46,7 +46,7 @@ const ACK_END: u8 = 4;
 const BYE: u8 = 5;
 const OPEN: u8 = 6;
 const FAILURE: u8 = 7;
-const HEAD: usize = 1 + 8 + 8;
+const HEAD_BYTES: usize = 1 + 8 + 8;
 
 /// The streams to and from one peer.
 #[derive(Debug)]
@@ -155,7 +155,7 @@ impl ReliableStream {
 
     /// Processes a message. Returns the bytes that can now be delivered in order.
     pub(crate) fn receive(&mut self, message: &[u8], now: Instant) -> Vec<u8> {
-        let Some((head, rest)) = message.split_first_chunk::<HEAD>() else { return Vec::new() };
+        let Some((head, rest)) = message.split_first_chunk::<HEAD_BYTES>() else { return Vec::new() };
         let (kind, stream, offset) = (head[0], number(&head[1..9]), number(&head[9..]));
         match kind {
             ACK | ACK_END if stream == self.id => self.acknowledged(offset, rest, kind == ACK_END, now),
@@ -200,12 +200,12 @@ impl ReliableStream {
                 return;
             }
         }
-        let ranges = pairs.take(RANGES).map(|range| number(&range[..8])..number(&range[8..]));
+        let ranges = pairs.take(MAX_RANGES).map(|range| number(&range[..8])..number(&range[8..]));
         let ranges: Vec<Range<u64>> = ranges.collect();
         let news = offset.saturating_sub(self.base).min(self.next - self.base);
         self.out.drain(..news as usize);
         self.base += news;
-        let last = ranges.last().filter(|_| ranges.len() == RANGES);
+        let last = ranges.last().filter(|_| ranges.len() == MAX_RANGES);
         self.recovery.acknowledged(self.base, &ranges, last.map_or(u64::MAX, |range| range.end), now);
         if with_end && self.ended && self.out.is_empty() && !self.end_taken {
             self.end_taken = true;
@@ -294,7 +294,7 @@ impl ReliableStream {
         let mut message = head(if self.has_all() { ACK_END } else { ACK }, peer, self.written);
         message.extend_from_slice(&u16::try_from(self.piece).unwrap_or(u16::MAX).to_be_bytes());
         message.extend_from_slice(&(WINDOW as u32).to_be_bytes());
-        for range in self.arrived.ranges(self.written).take(RANGES) {
+        for range in self.arrived.ranges(self.written).take(MAX_RANGES) {
             message.extend_from_slice(&range.start.to_be_bytes());
             message.extend_from_slice(&range.end.to_be_bytes());
         }

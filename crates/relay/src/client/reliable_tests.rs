@@ -108,7 +108,7 @@ fn pieces_are_as_long_as_both_routes_take_them() {
     let now = Instant::now();
     let mut stream = ReliableStream::new(1, "alice", "bob", PIECE);
     stream.offer(&[0; 3 * PIECE]);
-    let length = |stream: &mut ReliableStream| stream.message(now).expect("a message").len() - HEAD;
+    let length = |stream: &mut ReliableStream| stream.message(now).expect("a message").len() - HEAD_BYTES;
     assert_eq!((length(&mut stream), length(&mut stream)), ("alice\nbob".len(), SAFE_PIECE));
     stream.receive(&[&head(ACK, 1, 0)[..], &9000u16.to_be_bytes()].concat(), now);
     assert_eq!(length(&mut stream), PIECE);
@@ -189,7 +189,7 @@ fn messages_of_nobody_are_nothing() {
         assert_eq!(stream.receive(message, now), b"");
     }
     let message = stream.message(now).expect("an open");
-    assert_eq!((message[0], &message[HEAD..]), (OPEN, &b"alice\nbob"[..]));
+    assert_eq!((message[0], &message[HEAD_BYTES..]), (OPEN, &b"alice\nbob"[..]));
     assert!(stream.message(now).is_some(), "nothing was acknowledged");
     // An acknowledgement beyond what was sent counts as one of all that was sent
     stream.receive(&head(ACK, 1, u64::MAX), now);

@@ -14,7 +14,7 @@ use sealwright_session::frame::{HEADER, Header};
 
 use crate::{
     client::{
-        datagrams::{Broken, Datagrams},
+        datagrams::{BrokenError, Datagrams},
         identity::Session,
         reliable::SAFE_PIECE,
     },
@@ -23,7 +23,7 @@ use crate::{
 
 /// The token of a transport.
 const TRANSPORT: Token = Token(1);
-const CONNECT: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest frame.
 const MAX_FRAME: usize = 64 << 10;
 
@@ -65,7 +65,7 @@ impl Transport {
     pub(crate) fn connect(route: Route, registry: &Registry) -> io::Result<Transport> {
         match route {
             Route::Tcp(frames) => {
-                let stream = std::net::TcpStream::connect_timeout(&frames, CONNECT)?;
+                let stream = std::net::TcpStream::connect_timeout(&frames, CONNECT_TIMEOUT)?;
                 stream.set_nodelay(true)?;
                 stream.set_nonblocking(true)?;
                 let mut stream = TcpStream::from_std(stream);
@@ -86,7 +86,7 @@ impl Transport {
         // Best effort: dropping the socket has the same effect
         let _ = match self {
             Transport::Tcp(stream) => registry.deregister(stream.source()),
-            Transport::Udp(datagrams) => registry.deregister(&mut datagrams.socket),
+            Transport::Udp(datagrams) => registry.deregister(datagrams.socket.source()),
         };
     }
 
@@ -108,9 +108,9 @@ impl Transport {
         }
     }
 
-    pub(crate) fn flush(&mut self) -> Result<(), Broken> {
+    pub(crate) fn flush(&mut self) -> Result<(), BrokenError> {
         match self {
-            Transport::Tcp(stream) => stream.flush().map(drop).map_err(|_| Broken),
+            Transport::Tcp(stream) => stream.flush().map(drop).map_err(|_| BrokenError),
             Transport::Udp(datagrams) => datagrams.flush(),
         }
     }
@@ -121,18 +121,18 @@ impl Transport {
     }
 
     /// Reads, and passes every complete frame to `take`.
-    pub(crate) fn read(&mut self, buffer: &mut [u8], mut take: impl FnMut(&mut [u8])) -> Result<(), Broken> {
+    pub(crate) fn read(&mut self, buffer: &mut [u8], mut take: impl FnMut(&mut [u8])) -> Result<(), BrokenError> {
         loop {
             match self {
                 Transport::Tcp(stream) => {
                     let (all, more) = match stream.read(buffer, READ_SIZE) {
                         ReadOutcome::Bytes { all, more, .. } => (all, more),
                         ReadOutcome::Nothing => return Ok(()),
-                        ReadOutcome::Closed => return Err(Broken),
+                        ReadOutcome::Closed => return Err(BrokenError),
                     };
                     let mut at = 0;
                     while let Some(header) = buffer[at..all].first_chunk::<HEADER>() {
-                        let length = Header::read(header).map_err(|_| Broken)?.frame_len();
+                        let length = Header::read(header).map_err(|_| BrokenError)?.frame_len();
                         let Some(frame) = buffer[..all].get_mut(at..at + length) else { break };
                         at += length;
                         take(frame);

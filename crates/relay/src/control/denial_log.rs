@@ -10,8 +10,8 @@ use std::{
 use crate::address::share_of;
 
 /// The most lines per second about requests from one address, and from all.
-const FROM_ONE: u32 = 8;
-pub(super) const FROM_ALL: usize = 64;
+const LINES_PER_SECOND_FROM_ONE: u32 = 8;
+pub(super) const LINES_PER_SECOND: usize = 64;
 const SECOND: Duration = Duration::from_secs(1);
 
 /// Refusals logged in the current second.
@@ -38,9 +38,9 @@ impl DenialLog {
             recent.lines = 0;
         }
         // Once all lines of a second are used, no more addresses are stored
-        if recent.lines < FROM_ALL {
+        if recent.lines < LINES_PER_SECOND {
             let lines = recent.from.entry(share_of(from)).or_default();
-            if *lines < FROM_ONE {
+            if *lines < LINES_PER_SECOND_FROM_ONE {
                 *lines += 1;
                 recent.lines += 1;
                 return true;
@@ -69,6 +69,6 @@ mod tests {
         assert_eq!((log.left_out(), log.left_out()), (1984, 0));
         assert_eq!((lines(one, SECOND / 2), lines(one, SECOND)), (0, 8));
         let many = (0..200).filter(|at| log.take([10, 0, 0, *at].into(), start + 2 * SECOND)).count();
-        assert_eq!(many, FROM_ALL, "from all addresses");
+        assert_eq!(many, LINES_PER_SECOND, "from all addresses");
     }
 }

@@ -12,9 +12,9 @@ use crate::control::{
     validity::{NEVER, Validity},
 };
 
-const DAY: u64 = 86_400;
+const DAY_SECONDS: u64 = 86_400;
 /// How many days before its expiry the operator is warned of the relay's certificate.
-const SOON: u64 = 30;
+const WARNING_DAYS: u64 = 30;
 
 impl ServerTls {
     /// Refuses a relay certificate that clients would refuse now.
@@ -72,8 +72,8 @@ fn warnings(files: &TlsFiles, validity: Validity, now: u64) -> Vec<(&'static str
         expires("has expired: clients refuse it".into());
     } else if now < from {
         expires("is not valid yet: clients refuse it".into());
-    } else if (until - now) / DAY < SOON {
-        expires(format!("expires in {} days", (until - now) / DAY));
+    } else if (until - now) / DAY_SECONDS < WARNING_DAYS {
+        expires(format!("expires in {} days", (until - now) / DAY_SECONDS));
     }
     if !verified {
         let authority = files.authority.display();
@@ -81,7 +81,7 @@ fn warnings(files: &TlsFiles, validity: Validity, now: u64) -> Vec<(&'static str
         all.push(("certificate-of-others", what));
     }
     if let (Some(path), Some(late)) = (&files.crl, revocations_until.and_then(|until| now.checked_sub(until))) {
-        let (path, days) = (path.display(), late / DAY);
+        let (path, days) = (path.display(), late / DAY_SECONDS);
         let what = format!(
             "{path}: a list of revoked certificates expired {days} days ago: those revoked since are not in it"
         );
@@ -105,17 +105,27 @@ mod tests {
             key: path("r.key"),
             crl: Some(path("a.crl")),
         };
-        let good = Validity { from: 100, until: 1000 * DAY, verified: true, revocations_until: Some(2000 * DAY) };
+        let good = Validity {
+            from: 100,
+            until: 1000 * DAY_SECONDS,
+            verified: true,
+            revocations_until: Some(2000 * DAY_SECONDS),
+        };
         let events = |validity, now| {
             let all = warnings(&files, validity, now);
             all.into_iter().map(|(event, text)| format!("{event}: {text}")).collect::<Vec<_>>()
         };
-        assert_eq!(events(good, 969 * DAY), [""; 0]);
-        assert_eq!(events(good, 980 * DAY + 1), ["certificate-expires: r.pem: this certificate expires in 19 days"]);
-        assert!(events(good, 1001 * DAY)[0].contains("has expired") && events(good, 1)[0].contains("not valid yet"));
-        let theirs = events(Validity { verified: false, ..good }, 500 * DAY);
+        assert_eq!(events(good, 969 * DAY_SECONDS), [""; 0]);
+        assert_eq!(
+            events(good, 980 * DAY_SECONDS + 1),
+            ["certificate-expires: r.pem: this certificate expires in 19 days"]
+        );
+        assert!(
+            events(good, 1001 * DAY_SECONDS)[0].contains("has expired") && events(good, 1)[0].contains("not valid yet")
+        );
+        let theirs = events(Validity { verified: false, ..good }, 500 * DAY_SECONDS);
         assert!(theirs.len() == 1 && theirs[0].contains("trust only a.pem"), "{theirs:?}");
-        let late = events(Validity { revocations_until: Some(400 * DAY), ..good }, 500 * DAY);
+        let late = events(Validity { revocations_until: Some(400 * DAY_SECONDS), ..good }, 500 * DAY_SECONDS);
         assert!(late.len() == 1 && late[0].contains("a.crl: a list") && late[0].contains("100 days"), "{late:?}");
     }
 }

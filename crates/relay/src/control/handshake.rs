@@ -12,7 +12,7 @@ use rustls::ServerConnection;
 use crate::control::{deadline::Deadline, tls::ServerTls};
 
 /// Time limit of a client's first message: a silent connection holds its place no longer.
-const HELLO: Duration = Duration::from_secs(2);
+const HELLO_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Completes the handshake and verifies the client; the connection may take so much time in all.
 pub(super) fn shake_hands(
@@ -22,7 +22,7 @@ pub(super) fn shake_hands(
 ) -> io::Result<(ServerConnection, Deadline)> {
     stream.set_nodelay(true)?;
     let mut connection = ServerConnection::new(tls.config.clone()).map_err(io::Error::other)?;
-    let (start, mut stream) = (Instant::now(), Deadline::new(stream, time.min(HELLO)));
+    let (start, mut stream) = (Instant::now(), Deadline::new(stream, time.min(HELLO_TIMEOUT)));
     // Until that message is complete, the relay has nothing to send
     while connection.is_handshaking() && !connection.wants_write() {
         if connection.read_tls(&mut stream)? == 0 {

@@ -31,5 +31,5 @@ pub(crate) use deadline::Deadline;
 pub(crate) use gauge::{Gauged, NamesGauge};
 pub(crate) use names::Names;
 pub(crate) use rate_limiter::Rate;
-pub(crate) use server::{ControlServer, Limits, Listed, NameDirectory, RETRY, Shared};
+pub(crate) use server::{ACCEPT_RETRY_WAIT, ControlServer, Limits, Listed, NameDirectory, Shared};
 pub(crate) use stats::ControlStats;

@@ -110,7 +110,7 @@ struct Group {
 
 /// Why a name has no number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NoNumber {
+pub(crate) enum NumberError {
     /// The configuration does not allow the name.
     Unknown,
     /// The name is allowed, but has no session.
@@ -129,7 +129,7 @@ pub(crate) enum NoNumber {
 
 impl Names {
     /// An estimate of the memory of a name with an open session, without its certificate.
-    pub(crate) const BYTES: u64 = (2 * size_of::<(Box<str>, Owner)>() + 40) as u64;
+    pub(crate) const BYTES_PER_NAME: u64 = (2 * size_of::<(Box<str>, Owner)>() + 40) as u64;
 
     /// Manages indexes below `limit`, in runs of `run`. Generations start at `first_generation`, which should be
     /// random.
@@ -230,14 +230,14 @@ impl Names {
     }
 
     /// The number of a name that may have a session; assigns one if it has none.
-    pub(crate) fn number(&mut self, name: &str) -> Result<Number, NoNumber> {
+    pub(crate) fn number(&mut self, name: &str) -> Result<Number, NumberError> {
         if let Some(owner) = self.owners.get(name) {
             return Ok(owner.number);
         }
         if self.is_revoked(name) {
-            return Err(NoNumber::Revoked);
+            return Err(NumberError::Revoked);
         }
-        let group = &mut self.groups[self.allowed.find(name).ok_or(NoNumber::Unknown)? as usize];
+        let group = &mut self.groups[self.allowed.find(name).ok_or(NumberError::Unknown)? as usize];
         let index = loop {
             let mut fresh = group.fresh(self.run, self.limit);
             if fresh.is_none()
@@ -248,7 +248,7 @@ impl Names {
                 group.given = 0;
                 fresh = group.fresh(self.run, self.limit);
             }
-            let index = fresh.or_else(|| group.free.pop_front()).ok_or(NoNumber::Full)?;
+            let index = fresh.or_else(|| group.free.pop_front()).ok_or(NumberError::Full)?;
             // A run that was another group's before may contain used-up indexes
             if !self.used_up.contains(&index) {
                 break index;
@@ -292,12 +292,12 @@ impl Names {
     }
 
     /// The number of a name that has one. Assigns nothing.
-    pub(crate) fn find(&self, name: &str) -> Result<Number, NoNumber> {
+    pub(crate) fn find(&self, name: &str) -> Result<Number, NumberError> {
         match self.owners.get(name) {
             Some(owner) => Ok(owner.number),
-            None if self.is_revoked(name) => Err(NoNumber::Revoked),
-            None if self.allowed.find(name).is_some() => Err(NoNumber::Absent),
-            None => Err(NoNumber::Unknown),
+            None if self.is_revoked(name) => Err(NumberError::Revoked),
+            None if self.allowed.find(name).is_some() => Err(NumberError::Absent),
+            None => Err(NumberError::Unknown),
         }
     }
 

@@ -22,7 +22,7 @@ pub(super) fn new(allowed: &Allowed, run: u32, limit: u32) -> Names {
     Names::new(allowed, run, limit, 1)
 }
 
-fn number(names: &mut Names, name: &str) -> Result<u32, NoNumber> {
+fn number(names: &mut Names, name: &str) -> Result<u32, NumberError> {
     names.number(name).map(|number| number.index)
 }
 
@@ -35,13 +35,13 @@ fn names_keep_their_numbers_while_others_come_and_go() {
     for run in [1, 2, 100] {
         let mut names = new(&rest(&["alice", "bob"]), run, 3);
         assert_eq!((number(&mut names, "alice"), number(&mut names, "bob")), (Ok(0), Ok(1)));
-        assert_eq!(number(&mut names, "carol"), Err(NoNumber::Unknown));
+        assert_eq!(number(&mut names, "carol"), Err(NumberError::Unknown));
         assert_eq!(set(&mut names, &rest(&["bob", "carol"])), [("alice".to_owned(), 0)]);
         assert_eq!((number(&mut names, "bob"), number(&mut names, "carol")), (Ok(1), Ok(2)));
-        assert_eq!(number(&mut names, "alice"), Err(NoNumber::Unknown));
+        assert_eq!(number(&mut names, "alice"), Err(NumberError::Unknown));
         assert_eq!(set(&mut names, &rest(&["bob", "carol", "dave", "erin"])), []);
         assert_eq!(number(&mut names, "dave"), Ok(0), "the free one");
-        assert_eq!(number(&mut names, "erin"), Err(NoNumber::Full));
+        assert_eq!(number(&mut names, "erin"), Err(NumberError::Full));
     }
 }
 
@@ -53,7 +53,7 @@ fn a_wildcard_stands_for_one_label() {
         (Ok(0), Ok(1), Ok(0))
     );
     for name in ["load", ".load", "1.2.load", "1.unload", "*"] {
-        assert_eq!(number(&mut names, name), Err(NoNumber::Unknown), "{name}");
+        assert_eq!(number(&mut names, name), Err(NumberError::Unknown), "{name}");
     }
 }
 
@@ -70,12 +70,12 @@ fn clusters_share_no_run_and_come_and_go() {
         (0, 1, 2)
     );
     assert_eq!((number(&mut names, "1.a"), number(&mut names, "2.a")), (Ok(4), Ok(5)));
-    assert_eq!(number(&mut names, "3.a"), Err(NoNumber::Full), "a cluster stays within its run");
+    assert_eq!(number(&mut names, "3.a"), Err(NumberError::Full), "a cluster stays within its run");
     set(&mut names, &with(&[("a", &["*.a"]), ("b", &["*.b"])]));
     assert_eq!((number(&mut names, "1.a"), number(&mut names, "1.b")), (Ok(4), Ok(6)));
     let gone = set(&mut names, &with(&[("b", &["*.b"])]));
     assert_eq!(gone, [("1.a".to_owned(), 4), ("2.a".to_owned(), 5)]);
-    assert_eq!(number(&mut names, "1.a"), Err(NoNumber::Unknown));
+    assert_eq!(number(&mut names, "1.a"), Err(NumberError::Unknown));
     set(&mut names, &with(&[("b", &["*.b"]), ("c", &["*.c"])]));
     assert_eq!((number(&mut names, "1.b"), number(&mut names, "1.c")), (Ok(6), Ok(4)), "the run that is free again");
     // A name that moves to another group gets another session
@@ -100,8 +100,8 @@ fn a_number_has_another_generation_with_each_owner() {
 fn looking_up_a_name_gives_it_no_number() {
     let mut names = new(&rest(&["*.load", "alice"]), 10, 2);
     for name in 0..100 {
-        assert_eq!(names.find(&format!("{name}.load")), Err(NoNumber::Absent));
-        assert_eq!(names.find(&format!("{name}.other")), Err(NoNumber::Unknown));
+        assert_eq!(names.find(&format!("{name}.load")), Err(NumberError::Absent));
+        assert_eq!(names.find(&format!("{name}.other")), Err(NumberError::Unknown));
     }
     assert!(names.find("alice").is_ok() && names.number("1.load").is_ok() && names.find("1.load").is_ok());
 }
@@ -124,7 +124,7 @@ fn a_revoked_name_has_no_session_though_a_wildcard_allows_it() {
     assert!(names.opened("7.load", number, session(1)).is_ok() && names.number("8.load").is_ok());
     let gone = names.set(&rest(&["*.load", "alice"]), &list(&["7.load", "alice"]));
     assert_eq!(gone.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["alice", "7.load"]);
-    assert_eq!((names.number("7.load"), names.find("7.load")), (Err(NoNumber::Revoked), Err(NoNumber::Revoked)));
+    assert_eq!((names.number("7.load"), names.find("7.load")), (Err(NumberError::Revoked), Err(NumberError::Revoked)));
     assert!(names.opened("7.load", number, session(1)).is_err() && names.find("8.load").is_ok());
     assert!(!names.knows("7.load") && !names.knows("alice") && names.knows("8.load") && names.knows("*.load"));
     names.set(&rest(&["*.load", "alice"]), &[]);
@@ -136,7 +136,7 @@ fn one_certificate_does_not_take_the_numbers_of_the_others() {
     let limits = OpenLimits { sessions: 50, by_certificate: 1e6, of_session: 1.0 };
     let (mut names, now) = (new(&rest(&["*.load", "*.sensors"]), 100, 100), Instant::now());
     let [greedy, honest] = [1, 2].map(session);
-    let mut open = |name: String, session: &OpenSession| -> Result<(), NoNumber> {
+    let mut open = |name: String, session: &OpenSession| -> Result<(), NumberError> {
         let number = names.number_to_open(&name, &session.chain, &limits, now)?;
         assert!(names.opened(&name, number, session.clone()).is_ok());
         Ok(())
@@ -144,12 +144,12 @@ fn one_certificate_does_not_take_the_numbers_of_the_others() {
     let taken = (0..1000).filter(|at| open(format!("{at}.load"), &greedy).is_ok()).count();
     let others = (0..50).filter(|at| open(format!("{at}.sensors"), &honest).is_ok()).count();
     assert_eq!((taken, others), (50, 50));
-    assert_eq!(open("0.load".into(), &greedy), Err(NoNumber::TooOften), "it was opened just now");
-    assert_eq!(open("50.load".into(), &greedy), Err(NoNumber::Share));
+    assert_eq!(open("0.load".into(), &greedy), Err(NumberError::TooOften), "it was opened just now");
+    assert_eq!(open("50.load".into(), &greedy), Err(NumberError::Share));
     // A session that ended makes room, however it ended
     let number = names.find("0.load").expect("it is open");
     names.closed("0.load", number);
-    assert_eq!(names.number_to_open("3.load", &greedy.chain, &limits, now), Err(NoNumber::TooOften));
+    assert_eq!(names.number_to_open("3.load", &greedy.chain, &limits, now), Err(NumberError::TooOften));
     assert!(names.number_to_open("0.load", &greedy.chain, &limits, now + std::time::Duration::from_secs(60)).is_ok());
     names.set(&rest(&["*.sensors"]), &[]);
     assert_eq!(names.used(), 50);
@@ -173,11 +173,11 @@ fn numbers_go_back_to_their_own_run() {
     let first = names.number("1.load").expect("room");
     assert_eq!(
         (first.index, number(&mut names, "2.load"), number(&mut names, "3.load")),
-        (2, Ok(3), Err(NoNumber::Full))
+        (2, Ok(3), Err(NumberError::Full))
     );
     assert!(names.opened("1.load", first, session(1)).is_ok());
     names.closed("1.load", first);
-    assert_eq!((names.find("1.load"), number(&mut names, "3.load")), (Err(NoNumber::Absent), Ok(2)));
+    assert_eq!((names.find("1.load"), number(&mut names, "3.load")), (Err(NumberError::Absent), Ok(2)));
     // And a name that is spelled out
     let spelt = names.number("x.a").expect("it has one");
     assert!(names.opened("x.a", spelt, session(2)).is_ok());
@@ -207,7 +207,7 @@ fn names_and_their_certificates_count_as_memory() {
     // The budget for a name suffices when the table has just grown, and is not much more than that
     add(&mut names, many);
     let each = (names.bytes() - names.certificates.bytes()).div_ceil(u64::from(many) + 1);
-    assert!((each..each + 32).contains(&Names::BYTES), "{each}");
+    assert!((each..each + 32).contains(&Names::BYTES_PER_NAME), "{each}");
 }
 
 /// Nobody gets a number before the session under it has ended, nor the run of a cluster.
@@ -217,7 +217,7 @@ fn what_somebody_leaves_is_free_once_its_session_has_ended() {
     for (before, after, who) in [(rest(&["alice"]), rest(&["bob"]), "bob"), (cluster("a"), cluster("b"), "x.a")] {
         let mut names = new(&before, 1, 1);
         assert_eq!(names.change(&after, &[]).names.len(), 1);
-        assert_eq!(number(&mut names, who), Err(NoNumber::Full));
+        assert_eq!(number(&mut names, who), Err(NumberError::Full));
         names.settle(&after);
         assert_eq!(number(&mut names, who), Ok(0));
     }

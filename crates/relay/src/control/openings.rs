@@ -6,7 +6,7 @@
 
 use std::time::Instant;
 
-use super::{Names, NoNumber, Number, OpenSession, Owner};
+use super::{Names, Number, NumberError, OpenSession, Owner};
 use crate::control::certificates::{Chain, OpenLimits, Opening};
 
 /// Whether an epoch is later than another one; epochs wrap.
@@ -30,18 +30,18 @@ impl Names {
         chain: &Chain,
         limits: &OpenLimits,
         now: Instant,
-    ) -> Result<Number, NoNumber> {
+    ) -> Result<Number, NumberError> {
         let owner = self.owners.get(name);
         let anew = owner.and_then(|owner| owner.open.as_ref()).is_some_and(|open| open.chain.first() == chain.first());
         match self.certificates.may_open(chain, anew, limits, now) {
             Opening::May => {}
-            Opening::HasAll => return Err(NoNumber::Share),
-            Opening::TooOften => return Err(NoNumber::TooOften),
+            Opening::HasAll => return Err(NumberError::Share),
+            Opening::TooOften => return Err(NumberError::TooOften),
         }
         let number = self.number(name)?;
-        let owner = self.owners.get_mut(name).ok_or(NoNumber::Unknown)?;
+        let owner = self.owners.get_mut(name).ok_or(NumberError::Unknown)?;
         if !owner.opened.take(limits.of_session, now) {
-            return Err(NoNumber::TooOften);
+            return Err(NumberError::TooOften);
         }
         owner.opening += 1;
         Ok(number)
@@ -55,10 +55,10 @@ impl Names {
         number: Number,
         chain: &Chain,
         limits: &OpenLimits,
-    ) -> Result<Number, NoNumber> {
+    ) -> Result<Number, NumberError> {
         self.retire(name, number, chain);
         if !self.owners.contains_key(name) && self.certificates.has_all(chain, limits) {
-            return Err(NoNumber::Share);
+            return Err(NumberError::Share);
         }
         let number = self.number(name)?;
         self.owners.entry(name.into()).and_modify(|owner| owner.opening += 1);
@@ -67,14 +67,18 @@ impl Names {
 
     /// Records that the session of a name was opened under this number. Fails if the name does not own the number any
     /// more, or if another opening has replaced the keys.
-    pub(crate) fn opened(&mut self, name: &str, number: Number, mut open: OpenSession) -> Result<(), NoNumber> {
+    pub(crate) fn opened(&mut self, name: &str, number: Number, mut open: OpenSession) -> Result<(), NumberError> {
         let Some(owner) = self.owners.get_mut(name).filter(|owner| owner.number == number) else {
             // If the name may still have a session, another opening found this number used up and replaced it
-            return Err(self.find(name).err().filter(|why| *why != NoNumber::Absent).unwrap_or(NoNumber::Superseded));
+            return Err(self
+                .find(name)
+                .err()
+                .filter(|why| *why != NumberError::Absent)
+                .unwrap_or(NumberError::Superseded));
         };
         if owner.has_later_than(open.epoch) {
             self.not_opened(name, number);
-            return Err(NoNumber::Superseded);
+            return Err(NumberError::Superseded);
         }
         owner.opening = owner.opening.saturating_sub(1);
         owner.latest = Some(open.epoch);
@@ -92,13 +96,13 @@ impl Names {
         number: Number,
         open: OpenSession,
         limits: &OpenLimits,
-    ) -> Result<(), NoNumber> {
+    ) -> Result<(), NumberError> {
         let owner = self.owners.get(name).filter(|owner| owner.number == number && !owner.has_later_than(open.epoch));
         let before = owner.and_then(|owner| owner.open.as_ref());
         let anew = before.is_some_and(|before| before.chain.first() == open.chain.first());
         if owner.is_some() && !anew && self.certificates.has_all(&open.chain, limits) {
             self.taken_back(name, number, open.epoch);
-            return Err(NoNumber::Share);
+            return Err(NumberError::Share);
         }
         self.opened(name, number, open)
     }

@@ -18,7 +18,7 @@ fn a_session_opened_for_a_former_owner_is_noticed() {
     let mut names = new(&rest(&["alice"]), 10, 1);
     let number = names.number("alice").expect("room");
     names.set(&rest(&["bob"]), &[]);
-    assert_eq!(names.opened("alice", number, session(1)), Err(NoNumber::Unknown), "alice was removed meanwhile");
+    assert_eq!(names.opened("alice", number, session(1)), Err(NumberError::Unknown), "alice was removed meanwhile");
     let number = names.number("bob").expect("room");
     assert!(names.opened("bob", number, session(1)).is_ok());
     assert_eq!(names.open_sessions().count(), 1);
@@ -38,7 +38,7 @@ fn a_retired_number_is_given_to_nobody() {
     names.retire("alice", number, &session(1).chain);
     assert_eq!(names.find("alice"), Ok(other), "retired before");
     names.retire("alice", other, &session(1).chain);
-    assert_eq!((names.number("alice"), names.used()), (Err(NoNumber::Full), 2));
+    assert_eq!((names.number("alice"), names.used()), (Err(NumberError::Full), 2));
 }
 
 /// When a session ends, a later opening under the same number does not end with it.
@@ -76,9 +76,9 @@ fn what_is_opened_under_another_number_is_not_ended() {
     let first = names.number_to_open("1.load", &session(1).chain, &LIMITS, Instant::now()).expect("room");
     let second = names.renew("1.load", first, &session(1).chain, &LIMITS).expect("room");
     assert!(second.index != first.index && !names.closed("1.load", second));
-    assert_eq!(names.opened("1.load", first, session(1)), Err(NoNumber::Superseded));
+    assert_eq!(names.opened("1.load", first, session(1)), Err(NumberError::Superseded));
     assert!(names.opened("1.load", second, session(1)).is_ok());
-    assert!(names.closed("1.load", second) && names.find("1.load") == Err(NoNumber::Absent));
+    assert!(names.closed("1.load", second) && names.find("1.load") == Err(NumberError::Absent));
 }
 
 /// Of two concurrent openings of a session, the one with the later keys has it, in whatever order they are recorded: a
@@ -92,7 +92,7 @@ fn of_two_openings_at_once_the_later_keys_count() {
             let number = names.number_to_open(name, &a.chain, &LIMITS, now).expect("room");
             assert_eq!(names.number_to_open(name, &b.chain, &LIMITS, now), Ok(number));
             assert!(names.opened(name, number, b.clone()).is_ok());
-            assert_eq!(names.opened(name, number, a.clone()), Err(NoNumber::Superseded), "its keys were replaced");
+            assert_eq!(names.opened(name, number, a.clone()), Err(NumberError::Superseded), "its keys were replaced");
             assert_eq!(holder(&names, name).map(|open| (open.chain, open.epoch)), Some((b.chain.clone(), later)));
             assert!(!names.is_being_opened(name) && names.closed(name, number), "both are done");
             // In the order of their keys
@@ -128,7 +128,7 @@ fn an_opening_that_is_taken_back_ends_no_other_one() {
         let (mut names, number) = start();
         assert!(names.taken_back(name, number, 6) && names.find(name) == Ok(number), "it is still being opened");
         // Whatever becomes of the number then, this stays the reason
-        assert_eq!(names.opened(name, number, opening(2, 5)), Err(NoNumber::Superseded));
+        assert_eq!(names.opened(name, number, opening(2, 5)), Err(NumberError::Superseded));
         assert_eq!((names.open_sessions().count(), names.find(name).is_ok()), (0, spelled_out));
         // One earlier and one later opening
         let (mut names, number) = start();
@@ -151,11 +151,11 @@ fn one_certificate_has_no_more_sessions_than_it_may_have() {
     assert_eq!(again, numbers[3]);
     let later = opening(1, 6);
     let mut open = |at: usize, open: &OpenSession| names.opened_within(all[at], numbers[at], open.clone(), &limits);
-    assert_eq!([open(0, &greedy), open(1, &greedy), open(2, &greedy)], [Ok(()), Ok(()), Err(NoNumber::Share)]);
-    assert_eq!(open(3, &later), Err(NoNumber::Share));
+    assert_eq!([open(0, &greedy), open(1, &greedy), open(2, &greedy)], [Ok(()), Ok(()), Err(NumberError::Share)]);
+    assert_eq!(open(3, &later), Err(NumberError::Share));
     assert_eq!(open(0, &later), Ok(()), "anew");
     assert_eq!(names.open_sessions().count(), 2);
-    assert_eq!((names.find(all[2]), names.find(all[3])), (Err(NoNumber::Absent), Err(NoNumber::Absent)));
+    assert_eq!((names.find(all[2]), names.find(all[3])), (Err(NumberError::Absent), Err(NumberError::Absent)));
 }
 
 /// A certificate can use up as many numbers as it may have sessions.
@@ -173,7 +173,7 @@ fn one_certificate_does_not_use_up_the_numbers_of_the_others() {
         assert!(used < 10, "it uses them all up");
     }
     assert_eq!((used, names.used()), (4, 6), "five that are used up, and alice's");
-    assert_eq!(names.number_to_open(name, &greedy.chain, &limits, now), Err(NoNumber::Share));
+    assert_eq!(names.number_to_open(name, &greedy.chain, &limits, now), Err(NumberError::Share));
     assert!(names.number_to_open("2.load", &session(2).chain, &limits, now).is_ok());
     assert!(names.number_to_open("alice", &session(3).chain, &limits, now).is_ok());
     // Nor does another group get them together with the run

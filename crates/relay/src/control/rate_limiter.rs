@@ -19,11 +19,11 @@ use crate::address::{share_of, site_of};
 const FAILURE_COST: f64 = 4.0;
 /// How long a connection must have waited before it makes room for an address that holds as many places. If others had
 /// to go as well, a crowd would begin handshakes all the time and finish none.
-const GRACE: Duration = Duration::from_secs(1);
+const HANDSHAKE_GRACE: Duration = Duration::from_secs(1);
 /// The most addresses that are remembered. Those with a full share and no connection need not be.
-const ADDRESSES: usize = 100_000;
+const MAX_ADDRESSES: usize = 100_000;
 /// For how long a site that was admitted leaves the last tenth of the total to others.
-const LATELY: Duration = Duration::from_secs(60);
+const RECENT_ADMISSION: Duration = Duration::from_secs(60);
 
 /// The limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,7 +50,7 @@ struct State {
     inside: BTreeMap<u64, Inside>,
     next: u64,
     by_address: HashMap<IpAddr, Share>,
-    /// When each site was last admitted, if that was [lately](LATELY).
+    /// When each site was last admitted, if that was [lately](RECENT_ADMISSION).
     admitted: HashMap<IpAddr, Instant>,
     /// When older times were last removed from it.
     tidied: Instant,
@@ -140,11 +140,11 @@ impl RateLimiter {
         let state = &mut *state;
         let rate = state.rate;
         state.all.refill(rate.per_second, now);
-        if state.by_address.len() >= ADDRESSES && !state.by_address.contains_key(&address) {
+        if state.by_address.len() >= MAX_ADDRESSES && !state.by_address.contains_key(&address) {
             state
                 .by_address
                 .retain(|_, share| share.inside > 0 || !share.bucket.is_full(rate.per_second_from_one, now));
-            if state.by_address.len() >= ADDRESSES {
+            if state.by_address.len() >= MAX_ADDRESSES {
                 return None;
             }
         }
@@ -179,7 +179,7 @@ impl RateLimiter {
         let share = state.by_address.get_mut(&address)?;
         share.inside += 1;
         state.all.tokens -= 1.0;
-        if state.admitted.len() < ADDRESSES {
+        if state.admitted.len() < MAX_ADDRESSES {
             state.admitted.insert(site_of(address), now);
         }
         let number = state.next;
@@ -193,10 +193,10 @@ impl State {
     fn was_admitted_lately(&mut self, site: IpAddr, now: Instant) -> bool {
         let lately = |at: &Instant, within: Duration| now.saturating_duration_since(*at) < within;
         if !lately(&self.tidied, Duration::from_secs(1)) {
-            self.admitted.retain(|_, at| lately(at, LATELY));
+            self.admitted.retain(|_, at| lately(at, RECENT_ADMISSION));
             self.tidied = now;
         }
-        self.admitted.get(&site).is_some_and(|at| lately(at, LATELY))
+        self.admitted.get(&site).is_some_and(|at| lately(at, RECENT_ADMISSION))
     }
 
     /// Ends a connection that waits, to make room for `newcomer`: of those from the site that holds most, the one that
@@ -214,11 +214,11 @@ impl State {
         if held.get(&newcomer).copied() != most {
             return self.end_oldest(of_most, Duration::ZERO, now);
         }
-        let between = 2 * GRACE / self.rate.at_once.max(1) as u32;
+        let between = 2 * HANDSHAKE_GRACE / self.rate.at_once.max(1) as u32;
         if returns && self.made_room.is_some_and(|at| now.saturating_duration_since(at) < between) {
             return false;
         }
-        let made = self.end_oldest(of_most, GRACE, now);
+        let made = self.end_oldest(of_most, HANDSHAKE_GRACE, now);
         if made && returns {
             self.made_room = Some(now);
         }
@@ -227,7 +227,7 @@ impl State {
 
     /// The same where the newcomer's address has all the places that it may have: only its own connections make room.
     fn make_room_of_its_own(&mut self, newcomer: IpAddr, now: Instant) -> bool {
-        self.end_oldest(|address| address == newcomer, GRACE, now)
+        self.end_oldest(|address| address == newcomer, HANDSHAKE_GRACE, now)
     }
 
     /// Ends the connection that has waited for longest, from the addresses that `from` accepts, unless that is less

@@ -163,7 +163,7 @@ fn strangers_who_connect_all_the_time_keep_nobody_out() {
     for step in 0..2000 {
         let now = start + Duration::from_millis(5 * step);
         strangers.retain(|(permit, since)| {
-            let stays = permit.has_place() && now - *since < GRACE - Duration::from_millis(10);
+            let stays = permit.has_place() && now - *since < HANDSHAKE_GRACE - Duration::from_millis(10);
             if !stays {
                 permit.failed();
             }
@@ -234,7 +234,7 @@ fn attempts_that_are_refused_cost_some_of_the_share() {
     assert!((0..4).all(|_| limiter.admit(from(2), now).is_none()));
     drop(inside);
     assert!(limiter.admit(from(2), now).is_none(), "nothing is left");
-    assert!(limiter.admit(from(3), now).is_some() && limiter.admit(from(2), now + GRACE).is_some());
+    assert!(limiter.admit(from(3), now).is_some() && limiter.admit(from(2), now + HANDSHAKE_GRACE).is_some());
 }
 
 /// Four strangers who fail as often as they can must not use up the total.
@@ -263,7 +263,7 @@ fn who_makes_room_is_sent_away() {
     let accepted = Arc::new(accepted);
     let permit = limiter.admit(from(1), now).unwrap();
     permit.is_for(&accepted);
-    let next = limiter.admit(from(2), now + GRACE).unwrap();
+    let next = limiter.admit(from(2), now + HANDSHAKE_GRACE).unwrap();
     assert_eq!((&*accepted).read(&mut [0]).unwrap(), 0, "its thread ends");
     assert_eq!(client.read(&mut [0]).unwrap(), 0);
     assert!(next.has_place() && !permit.has_place());
@@ -288,14 +288,14 @@ fn so_many_addresses_are_remembered_and_no_more() {
     let known = || lock(&limiter.0).by_address.len();
     let address = |number: usize| IpAddr::from(Ipv4Addr::from(0x0a00_0000 + number as u32));
     let inside = limiter.admit(address(0), start);
-    for number in 1..ADDRESSES {
+    for number in 1..MAX_ADDRESSES {
         assert!(limiter.admit(address(number), start).is_some(), "{number}");
     }
-    assert_eq!(known(), ADDRESSES);
-    assert!(limiter.admit(address(ADDRESSES), start).is_none(), "there is no room to remember it");
+    assert_eq!(known(), MAX_ADDRESSES);
+    assert!(limiter.admit(address(MAX_ADDRESSES), start).is_none(), "there is no room to remember it");
     assert!(limiter.admit(address(5), start).is_some(), "one that is remembered");
     let later = start + Duration::from_secs(1);
-    assert!(limiter.admit(address(ADDRESSES), later).is_some());
+    assert!(limiter.admit(address(MAX_ADDRESSES), later).is_some());
     assert_eq!(known(), 2, "the new one, and the one with a connection");
     assert!(
         inside.as_ref().is_some_and(Permit::keep) && limiter.admit(address(0), later).is_none(),

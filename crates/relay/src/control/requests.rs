@@ -3,43 +3,67 @@
 use std::{sync::Arc, time::Instant};
 
 use rustls::ServerConnection;
-use sealwright_session::{Material, SessionError};
+use sealwright_session::{Grant, Material, SessionError};
 use zeroize::Zeroizing;
 
 use crate::{
+    address::Address,
     control::{
-        names::{NoNumber, Number, OpenSession},
+        names::{Number, NumberError, OpenSession},
         protocol::{self, Response},
         server::{Client, Inner, Shared},
         stats::one,
         tls,
     },
     data::AdmitError,
+    policy::Class,
 };
 
 /// The most names of a certificate in a log line.
-const LOGGED: usize = 8;
+const MAX_LOGGED_NAMES: usize = 8;
 /// The answer on a connection whose client certificate has become invalid since the handshake.
 const NOT_VALID: &str = "your certificate is not valid any more";
 
 impl Inner {
     /// Opens the session of a name, if the client may have it.
     pub(super) fn open(&self, name: &str, connection: &ServerConnection, client: &mut Client) -> Response {
+        self.try_open(name, connection, client).unwrap_or_else(|refusal| refusal)
+    }
+
+    fn try_open(&self, name: &str, connection: &ServerConnection, client: &mut Client) -> Result<Response, Response> {
         if !client.certificate().is_some_and(|certificate| tls::names(certificate, name)) {
-            return self.denied(name, client, "your certificate does not name this client");
+            return Err(self.denied(name, client, "your certificate does not name this client"));
         }
         if !self.is_still_valid(client) {
-            return self.denied(name, client, NOT_VALID);
+            return Err(self.denied(name, client, NOT_VALID));
         }
+        let (number, grant) = self.number_with_keys(name, connection, client)?;
+        let class = self.record_opening(name, number, grant.epoch(), client)?;
+        let address = self.address(number);
+        if class != client.class {
+            // The rules may have changed as well
+            self.shared.relay.set_class(address, class);
+        }
+        one(&self.shared.stats.opened);
+        let from = client.from.to_string();
+        let about = [("name", name.into()), ("session", address.session.into()), ("from", from.into())];
+        self.shared.log.say("opened", &about);
+        Ok(self.opened(address, &grant))
+    }
+
+    /// Gives the name a number, and the number keys.
+    fn number_with_keys(
+        &self,
+        name: &str,
+        connection: &ServerConnection,
+        client: &mut Client,
+    ) -> Result<(Number, Grant), Response> {
         let number = {
             let mut current = self.current();
             let limits = current.limits.open;
             current.names.number_to_open(name, &client.chain, &limits, Instant::now())
         };
-        let mut number = match number {
-            Ok(number) => number,
-            Err(why) => return self.no_number(name, client, why),
-        };
+        let mut number = number.map_err(|why| self.no_number(name, client, why))?;
         let mut granted = self.admit(name, number, connection, client);
         while let Some(Err(AdmitError::Session(SessionError::Exhausted))) = granted {
             // The number's epochs are used up: the client gets another number, which may be used up as well, and the
@@ -50,75 +74,69 @@ impl Inner {
                 current.names.renew(name, number, &client.chain, &limits)
             };
             self.end(name, self.address(number));
-            number = match renewed {
-                Ok(number) => number,
-                Err(why) => return self.no_number(name, client, why),
-            };
+            number = renewed.map_err(|why| self.no_number(name, client, why))?;
             granted = self.admit(name, number, connection, client);
         }
-        let grant = match granted {
-            Some(Ok(grant)) => grant,
-            Some(Err(error)) => {
-                self.current().names.not_opened(name, number);
-                return self.denied(name, client, &format!("the session cannot be opened: {error}"));
-            }
-            None => {
-                self.current().names.not_opened(name, number);
-                return self.denied(name, client, "no keys could be agreed on");
-            }
+        let why = match granted {
+            Some(Ok(grant)) => return Ok((number, grant)),
+            Some(Err(error)) => format!("the session cannot be opened: {error}"),
+            None => "no keys could be agreed on".to_owned(),
         };
-        let (address, epoch) = (self.address(number), grant.epoch());
+        self.current().names.not_opened(name, number);
+        Err(self.denied(name, client, &why))
+    }
+
+    /// Makes the session known, and returns the class of its client; or takes the keys back, if the client may not have
+    /// it any more. Since the number was looked up, the configuration may have changed, or another client may have
+    /// opened the session.
+    fn record_opening(&self, name: &str, number: Number, epoch: u16, client: &mut Client) -> Result<Class, Response> {
+        let address = self.address(number);
         let open = OpenSession { since: Instant::now(), from: client.from.ip(), chain: client.chain.clone(), epoch };
-        let class = loop {
-            let mut current = self.current();
-            if !Arc::ptr_eq(&current.tls.config, &client.verified) {
-                drop(current);
-                if self.is_still_valid(client) {
-                    continue;
-                }
-                {
-                    // The client can compute these keys, and issuing them replaced the keys of any session that the
-                    // name had; but a later opening may have replaced them in turn
-                    let mut current = self.current();
-                    let ended = current.names.taken_back(name, number, epoch);
-                    self.shared.relay.remove_keys(address, epoch);
-                    let directory = self.shared.directory.as_ref().filter(|_| ended);
-                    directory.iter().for_each(|directory| directory.closed(name, address));
-                }
-                // Its earlier sessions could not be ended while this one was being opened
-                self.check_sessions(&|| ());
-                return self.denied(name, client, NOT_VALID);
+        let mut current = self.current();
+        while !Arc::ptr_eq(&current.tls.config, &client.verified) {
+            drop(current);
+            if !self.is_still_valid(client) {
+                self.take_back(name, number, epoch);
+                return Err(self.denied(name, client, NOT_VALID));
             }
-            let limits = current.limits.open;
-            let opened = current.names.opened_within(name, number, open, &limits);
-            // Under the lock, so that no removal of the name can be announced before its opening
-            match opened {
-                Ok(()) => self.shared.directory.iter().for_each(|directory| directory.opened(name, address, epoch)),
-                // A session that the name had before has ended
-                Err(NoNumber::Share) => {
-                    self.shared.directory.iter().for_each(|directory| directory.closed(name, address));
-                }
-                Err(_) => {}
-            }
-            break opened.map(|()| current.policy.class(name));
-        };
-        // Since the number was looked up, the configuration may have changed, or another client may have opened the
-        // session
-        let class = match class {
-            Ok(class) => class,
-            Err(why) => {
-                self.shared.relay.remove_keys(address, epoch);
-                return self.no_number(name, client, why);
-            }
-        };
-        if class != client.class {
-            // The rules may have changed as well
-            self.shared.relay.set_class(address, class);
+            current = self.current();
         }
-        let Shared { relay, directory, frames, stats, log } = &self.shared;
-        one(&stats.opened);
-        let from = client.from.to_string();
-        log.say("opened", &[("name", name.into()), ("session", address.session.into()), ("from", from.into())]);
+        let limits = current.limits.open;
+        let opened = current.names.opened_within(name, number, open, &limits);
+        // Under the lock, so that no removal of the name can be announced before its opening
+        match opened {
+            Ok(()) => self.shared.directory.iter().for_each(|directory| directory.opened(name, address, epoch)),
+            // A session that the name had before has ended
+            Err(NumberError::Share) => {
+                self.shared.directory.iter().for_each(|directory| directory.closed(name, address));
+            }
+            Err(_) => {}
+        }
+        let class = opened.map(|()| current.policy.class(name));
+        drop(current);
+        class.map_err(|why| {
+            self.shared.relay.remove_keys(address, epoch);
+            self.no_number(name, client, why)
+        })
+    }
+
+    /// Removes keys of a client that may not have them. Issuing them replaced the keys of any session that the name
+    /// had; but a later opening may have replaced them in turn.
+    fn take_back(&self, name: &str, number: Number, epoch: u16) {
+        {
+            let (address, mut current) = (self.address(number), self.current());
+            let ended = current.names.taken_back(name, number, epoch);
+            self.shared.relay.remove_keys(address, epoch);
+            let directory = self.shared.directory.as_ref().filter(|_| ended);
+            directory.iter().for_each(|directory| directory.closed(name, address));
+        }
+        // Its earlier sessions could not be ended while this one was being opened
+        self.check_sessions(&|| ());
+    }
+
+    /// What a client is told of its session.
+    fn opened(&self, address: Address, grant: &Grant) -> Response {
+        let Shared { relay, directory, frames, .. } = &self.shared;
         let (host, port) = frames.clone();
         let shard = relay.layout().locate(address.session).map_or(0, |(shard, _)| shard);
         Response::Opened {
@@ -152,7 +170,7 @@ impl Inner {
         number: Number,
         connection: &ServerConnection,
         client: &mut Client,
-    ) -> Option<Result<sealwright_session::Grant, AdmitError>> {
+    ) -> Option<Result<Grant, AdmitError>> {
         let address = self.address(number);
         let context = protocol::context(address.session, client.opened);
         let exported = Zeroizing::new([0; Material::LEN]);
@@ -189,22 +207,22 @@ impl Inner {
         }
         // Only names that a certificate can bear are looked up: a wildcard also matches others, and a response with
         // such a name might not fit into a line
-        let found = if tls::is_name(name) { self.current().names.find(name) } else { Err(NoNumber::Unknown) };
+        let found = if tls::is_name(name) { self.current().names.find(name) } else { Err(NumberError::Unknown) };
         match found {
             Ok(number) => Response::Found(self.address(number)),
             Err(why) => self.no_number(name, client, why),
         }
     }
 
-    fn no_number(&self, name: &str, client: &Client, why: NoNumber) -> Response {
+    fn no_number(&self, name: &str, client: &Client, why: NumberError) -> Response {
         let why = match why {
-            NoNumber::Absent => return Response::Absent(name.to_owned()),
-            NoNumber::Unknown => "this relay does not know that name",
-            NoNumber::Revoked => "this name was revoked",
-            NoNumber::Full => "all sessions of this relay are taken",
-            NoNumber::Share => "this certificate has all the sessions that it may have",
-            NoNumber::TooOften => protocol::TOO_OFTEN,
-            NoNumber::Superseded => "another client opened this session at the same time",
+            NumberError::Absent => return Response::Absent(name.to_owned()),
+            NumberError::Unknown => "this relay does not know that name",
+            NumberError::Revoked => "this name was revoked",
+            NumberError::Full => "all sessions of this relay are taken",
+            NumberError::Share => "this certificate has all the sessions that it may have",
+            NumberError::TooOften => protocol::TOO_OFTEN,
+            NumberError::Superseded => "another client opened this session at the same time",
         };
         self.denied(name, client, why)
     }
@@ -222,8 +240,8 @@ impl Inner {
         }
         let mut names = client.certificate().map(tls::dns_names).unwrap_or_default();
         // A short request must not cause a long line
-        let more = names.len().saturating_sub(LOGGED);
-        names.truncate(LOGGED);
+        let more = names.len().saturating_sub(MAX_LOGGED_NAMES);
+        names.truncate(MAX_LOGGED_NAMES);
         names.extend((more > 0).then(|| format!("and {more} more")));
         let about = [
             ("name", Some(name).filter(|name| !name.is_empty()).into()),

@@ -3,7 +3,7 @@
 use std::{
     io::{self, Write},
     path::Path,
-    sync::{Mutex, mpsc::channel},
+    sync::Mutex,
     thread,
 };
 
@@ -99,23 +99,13 @@ fn a_certificate_that_is_revoked_while_its_session_is_opened_opens_none() {
         }
         revoke(&trial, 2, &["alice"]).unwrap();
         let fresh = tls(&trial);
-        let ((held, holding), (go_on, may)) = (channel(), channel::<()>());
         thread::scope(|scope| {
-            // Dropped if anything here panics, so that the worker continues
-            let go_on = go_on;
-            scope.spawn(move || {
-                // Opening a session waits for the worker
-                let wait = move |_: &mut dyn sealwright_session::Sessions| {
-                    held.send(()).unwrap();
-                    let _ = may.recv();
-                };
-                inner.shared.relay.change(0, 0..0, wait).unwrap();
-            });
-            holding.recv().unwrap();
+            // Opening a session waits for the worker
+            let busy = inner.shared.relay.occupy_worker();
             let opening = scope.spawn(|| alice.open("alice"));
             until("her request", || inner.current().names.is_being_opened("alice"));
             inner.current().tls = fresh;
-            go_on.send(()).unwrap();
+            drop(busy);
             refused(opening.join().unwrap());
         });
         until("the end of it", || inner.shared.relay.live() == 0);
@@ -159,7 +149,7 @@ fn the_log_has_a_few_names_of_a_certificate() {
     init(&trial, &[], &[]).unwrap();
     let lines = Lines::default();
     let control = start_with(trial_files(&trial, "relay").server().unwrap(), &["alice"], Log::to(lines.clone()));
-    let names: Vec<String> = (0..LOGGED + 12).map(|at| format!("x{at}.example")).collect();
+    let names: Vec<String> = (0..MAX_LOGGED_NAMES + 12).map(|at| format!("x{at}.example")).collect();
     let certificate = rcgen::generate_simple_self_signed(names.clone()).unwrap().cert;
     let verified = control.inner.current().tls.config.clone();
     let from = "127.0.0.1:1".parse().unwrap();
@@ -169,6 +159,6 @@ fn the_log_has_a_few_names_of_a_certificate() {
     let text = || String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
     until("a line", || text().ends_with('\n'));
     let line: serde_json::Value = serde_json::from_str(&text()).unwrap();
-    let told = [&names[..LOGGED], &["and 12 more".to_owned()]].concat();
+    let told = [&names[..MAX_LOGGED_NAMES], &["and 12 more".to_owned()]].concat();
     assert_eq!((&line["event"], &line["certificate"]), (&"denied".into(), &told.into()));
 }

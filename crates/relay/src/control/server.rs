@@ -39,9 +39,9 @@ use crate::{
 };
 
 /// The most requests of one connection.
-pub(super) const REQUESTS: u32 = 1024;
+pub(super) const MAX_REQUESTS: u32 = 1024;
 /// How long to wait before accepting again when there is no file descriptor.
-pub(crate) const RETRY: Duration = Duration::from_millis(20);
+pub(crate) const ACCEPT_RETRY_WAIT: Duration = Duration::from_millis(20);
 
 /// The logged reason when a connection lost its place to another one.
 const MADE_ROOM: &str = "closed while it waited for its client, to make room for another connection";
@@ -291,7 +291,7 @@ impl Inner {
             }
             let Ok((stream, from)) = accepted else {
                 // No file descriptors: new connections wait
-                std::thread::sleep(RETRY);
+                std::thread::sleep(ACCEPT_RETRY_WAIT);
                 continue;
             };
             let Some(permit) = self.limiter.admit(from.ip(), Instant::now()) else {
@@ -341,7 +341,7 @@ impl Inner {
         let chain = Arc::new(connection.peer_certificates().unwrap_or_default().to_vec());
         let mut client = Client { chain, verified, opened: 0, from, class: Class::default() };
         let mut stream = BufReader::new(StreamOwned::new(connection, stream));
-        for _ in 0..REQUESTS {
+        for _ in 0..MAX_REQUESTS {
             let mut line = Vec::new();
             permit.wait(Instant::now());
             match stream.by_ref().take(protocol::MAX_LINE as u64).read_until(b'\n', &mut line) {

@@ -11,9 +11,9 @@ use rustls::{
 };
 
 /// The most intermediate certificates: a valid path never contains more.
-const MOST: usize = 6;
+const MAX_INTERMEDIATES: usize = 6;
 /// The most bytes of a chain. The chain of a client is stored as long as its session.
-const BYTES: usize = 32 << 10;
+const MAX_CHAIN_BYTES: usize = 32 << 10;
 
 /// A verifier that refuses long chains and passes short ones to the inner verifier, and those with intermediate
 /// certificates to a second one too, if there is one.
@@ -22,7 +22,7 @@ pub(super) struct ShortChains<V: ?Sized>(pub(super) Arc<V>, pub(super) Option<Ar
 
 fn check(leaf: &CertificateDer<'_>, between: &[CertificateDer<'_>]) -> Result<(), Error> {
     let bytes: usize = between.iter().chain([leaf]).map(|certificate| certificate.len()).sum();
-    let short = between.len() <= MOST && bytes <= BYTES;
+    let short = between.len() <= MAX_INTERMEDIATES && bytes <= MAX_CHAIN_BYTES;
     // The closest existing TLS error: the chain leads to no authority
     if short { Ok(()) } else { Err(CertificateError::UnknownIssuer.into()) }
 }

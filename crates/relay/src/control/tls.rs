@@ -355,14 +355,14 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
 }
 
 /// The most DNS names of a certificate that are considered: every request goes through them.
-const NAMES: usize = 256;
+const MAX_DNS_NAMES: usize = 256;
 
-/// The DNS names of a certificate, the first [`NAMES`], in lower case; they may begin with a wildcard.
+/// The DNS names of a certificate, the first [`MAX_DNS_NAMES`], in lower case; they may begin with a wildcard.
 pub(crate) fn dns_names(certificate: &CertificateDer<'_>) -> Vec<String> {
     let certificate = webpki::EndEntityCert::try_from(certificate);
     certificate.map_or_else(
         |_| Vec::new(),
-        |certificate| certificate.valid_dns_names().take(NAMES).map(str::to_ascii_lowercase).collect(),
+        |certificate| certificate.valid_dns_names().take(MAX_DNS_NAMES).map(str::to_ascii_lowercase).collect(),
     )
 }
 

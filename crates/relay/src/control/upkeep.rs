@@ -24,11 +24,11 @@ use crate::{
 };
 
 /// The interval between checks of certificates and lifetimes of open sessions.
-const CHECK: Duration = Duration::from_secs(30);
+const SESSION_CHECK_INTERVAL: Duration = Duration::from_secs(30);
 /// The interval between logging of denials.
-const TICK: Duration = Duration::from_secs(1);
+const DENIAL_LOG_INTERVAL: Duration = Duration::from_secs(1);
 /// The interval between warnings of certificates that expire soon.
-const DAY: Duration = Duration::from_secs(86_400);
+const EXPIRY_LOG_INTERVAL: Duration = Duration::from_secs(86_400);
 /// The reason for ending a session whose client is not trusted any more: keys that it shares must be replaced.
 const NOT_TRUSTED: &str = "its certificate is not valid any more";
 /// The reason for ending a session whose client is trusted as before.
@@ -46,26 +46,29 @@ impl Inner {
         let ticked = Cell::new(Instant::now());
         // There may be many certificates to verify: the work of each second is done in between
         let go_on = || {
-            if ticked.get().elapsed() >= TICK {
+            if ticked.get().elapsed() >= DENIAL_LOG_INTERVAL {
                 ticked.set(Instant::now());
                 self.tick();
             }
             !self.stop.load(Ordering::Relaxed)
         };
         while !self.stop.load(Ordering::Relaxed) {
-            std::thread::park_timeout(TICK);
+            std::thread::park_timeout(DENIAL_LOG_INTERVAL);
             if !go_on() {
                 return;
             }
             let tls = self.current().tls.clone();
-            if warned.as_ref().is_none_or(|(at, by)| at.elapsed() >= DAY || !Arc::ptr_eq(by, &tls.config)) {
+            if warned
+                .as_ref()
+                .is_none_or(|(at, by)| at.elapsed() >= EXPIRY_LOG_INTERVAL || !Arc::ptr_eq(by, &tls.config))
+            {
                 tls.warnings()
                     .into_iter()
                     .for_each(|(event, what)| self.shared.log.say(event, &[("why", what.into())]));
                 warned = Some((Instant::now(), tls.config));
             }
             let asked = self.check_soon.swap(false, Ordering::Relaxed);
-            if asked || checked.elapsed() >= CHECK {
+            if asked || checked.elapsed() >= SESSION_CHECK_INTERVAL {
                 checked = Instant::now();
                 self.refresh_revocations();
                 self.sweep(&go_on);

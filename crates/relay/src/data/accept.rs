@@ -13,12 +13,12 @@ use mio::net::TcpStream;
 use crate::data::{context::Context, count::Count, inbox::Message, io::Io};
 
 /// The most connections accepted per iteration, so that a flood of new ones does not hold up the present ones.
-const ACCEPTS: usize = 64;
+const MAX_ACCEPTS: usize = 64;
 /// A connection that became idle more recently may be a newcomer whose first frame is in transit. It stays while there
 /// is room.
-const GRACE: Duration = Duration::from_secs(1);
+const NEWCOMER_GRACE: Duration = Duration::from_secs(1);
 /// A connection accepted in this iteration was not read yet: its first frame may already be there.
-const UNREAD: Duration = Duration::from_nanos(1);
+const UNREAD_GRACE: Duration = Duration::from_nanos(1);
 
 impl Io {
     /// Accepts or refuses the connections that wait at the listener.
@@ -27,7 +27,7 @@ impl Io {
             return;
         }
         for accepted in 0.. {
-            if accepted == ACCEPTS || self.must_read_first(ctx) {
+            if accepted == MAX_ACCEPTS || self.must_read_first(ctx) {
                 self.accept_ready = true;
                 break;
             }
@@ -86,11 +86,11 @@ impl Io {
     /// Closes the connection that has been idle for longest. If all idle ones here are young, asks the other workers to
     /// close theirs, and closes a young one only if all places are taken.
     fn make_room(&mut self, ctx: &mut Context, full: bool) -> bool {
-        if self.expel_idle(ctx, None, GRACE) {
+        if self.expel_idle(ctx, None, NEWCOMER_GRACE) {
             return true;
         }
         self.ask_others_to_close(ctx, None);
-        full && self.expel_idle(ctx, None, UNREAD)
+        full && self.expel_idle(ctx, None, UNREAD_GRACE)
     }
 
     /// Asks the other workers to close idle connections (with `from`, from that address).
@@ -118,7 +118,7 @@ impl Io {
         }
         let open = ctx.shared.connections.load(Ordering::Relaxed);
         if open > ctx.settings().crowded() {
-            let least = if open > ctx.settings().nearly_full() { UNREAD } else { GRACE };
+            let least = if open > ctx.settings().nearly_full() { UNREAD_GRACE } else { NEWCOMER_GRACE };
             self.expel_idle(ctx, None, least);
         }
     }

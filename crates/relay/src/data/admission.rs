@@ -144,13 +144,14 @@ mod tests {
         forwarder.slots.bind(&ctx, &mut io, 1, Source::Connection(bound));
         let mut admit = |error: SessionError| {
             let (owner, first) = ((Address { session: 1, generation: 7 }, Class::default()), Cell::new(true));
-            let admit = |_: &mut dyn Sessions| Err(if first.replace(false) { error } else { SessionError::NoRandom });
+            let admit =
+                |_: &mut dyn Sessions| Err(if first.replace(false) { error } else { SessionError::NoRandomness });
             let refused = forwarder.admit_by(&ctx, &mut io, 1, owner, admit).unwrap_err();
             let live = ctx.shared.live[0].load(Ordering::Relaxed);
             (refused, live, forwarder.slots.route(1), forwarder.slots.generation(1))
         };
         let kept = (SessionError::Exhausted, 3, Route::Connection(bound), Some(0));
         assert_eq!(admit(SessionError::Exhausted), kept, "its session goes on");
-        assert_eq!(admit(SessionError::WornCluster), (SessionError::NoRandom, 0, Route::None, Some(0)));
+        assert_eq!(admit(SessionError::WornCluster), (SessionError::NoRandomness, 0, Route::None, Some(0)));
     }
 }

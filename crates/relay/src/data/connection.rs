@@ -15,10 +15,10 @@ const USE_BITS: u32 = 13;
 
 /// How many freed slots rest before one is reused. A handle repeats after some thousand uses of its slot; a session
 /// that is still bound to it must not reach a stranger's connection before that binding is forgotten.
-const RESTING: usize = 256;
+const RESTING_SLOTS: usize = 256;
 
 /// After this many bad frames a connection is read in smaller pieces.
-const SUSPICIOUS: u32 = 100;
+const SUSPICIOUS_BAD_FRAMES: u32 = 100;
 
 /// A connection of one worker: its slot, and a use count of the slot, so that a handle that outlives its connection is
 /// recognised. Never zero.
@@ -115,7 +115,7 @@ impl Connection {
     /// Reads once into `buffer`, after the incomplete frame of the last read.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> ReadOutcome {
         // A connection without an authentic frame, or with many bad ones, gets a smaller share of the iteration
-        let limit = if self.authentic && self.bad < SUSPICIOUS { READ_SIZE } else { READ_SIZE / 8 };
+        let limit = if self.authentic && self.bad < SUSPICIOUS_BAD_FRAMES { READ_SIZE } else { READ_SIZE / 8 };
         self.stream.read(buffer, limit)
     }
 
@@ -151,7 +151,7 @@ pub(crate) struct Connections {
 impl Connections {
     /// A handle for a new connection, if there is a free slot.
     pub(crate) fn reserve(&mut self) -> Option<Handle> {
-        let slot = if self.free.len() < RESTING && self.slots.len() < Handle::SLOTS {
+        let slot = if self.free.len() < RESTING_SLOTS && self.slots.len() < Handle::SLOTS {
             self.slots.push(None);
             self.uses.push(0);
             self.slots.len() - 1
@@ -272,7 +272,7 @@ mod tests {
             assert_ne!(next, first);
             connections.release(next);
         }
-        assert_eq!(connections.slots.len(), RESTING, "slots are used again");
+        assert_eq!(connections.slots.len(), RESTING_SLOTS, "slots are used again");
     }
 
     #[test]

@@ -28,7 +28,7 @@ const LISTENER: Token = Token(1);
 const DATAGRAMS: Token = Token(2);
 const FIRST_CONNECTION: usize = 3;
 /// An empty queue that was unused for this long releases its memory.
-const UNUSED: Duration = Duration::from_secs(1);
+const QUEUE_RELEASE_AGE: Duration = Duration::from_secs(1);
 
 /// A worker's sockets.
 pub(crate) struct Io {
@@ -326,7 +326,7 @@ impl Io {
         let (settings, now) = (&ctx.shared.settings, ctx.now);
         let (mut close, mut release) = (Vec::new(), Vec::new());
         for connection in self.connections.iter_mut() {
-            if connection.stream.held() > 0 && now - connection.progress > UNUSED {
+            if connection.stream.held() > 0 && now - connection.progress > QUEUE_RELEASE_AGE {
                 let before = connection.stream.held();
                 connection.stream.give_back();
                 self.held = self.held + connection.stream.held() - before;

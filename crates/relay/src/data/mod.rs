@@ -3,7 +3,7 @@
 //! A [`worker`] is a thread that ties three parts together: [`io`] owns the sockets, [`backpressure`] decides which
 //! connections wait for which, and [`forwarder`] owns the sessions and moves frames, with [`slots`] for the binding,
 //! owner and class of each session. Workers exchange messages through their [`inbox`]. Frames for other nodes leave
-//! through [`RemoteNodes`].
+//! through [`remote_nodes`].
 
 mod count;
 mod relay;
@@ -33,11 +33,20 @@ mod worker;
 pub(crate) const WORKER_CONNECTIONS: usize = connection::Handle::SLOTS;
 
 pub use count::{Count, Counts};
-pub(crate) use plaintext::Plaintext;
+#[cfg(feature = "nats")]
+pub(crate) use for_mesh::*;
 pub use relay::{AdmitError, ListenError, Relay, StoppedError};
-#[cfg(any(test, feature = "fuzz"))]
-pub(crate) use remote::push_frame;
-pub(crate) use remote::{Frames, MAX_BATCH};
-pub(crate) use remote_nodes::RemoteNodes;
-pub(crate) use settings::INBOX_BYTES;
 pub use settings::Settings;
+
+/// What only the mesh uses of the data plane.
+#[cfg(feature = "nats")]
+mod for_mesh {
+    #[cfg(any(test, feature = "fuzz"))]
+    pub(crate) use super::remote::push_frame;
+    pub(crate) use super::{
+        plaintext::Plaintext,
+        remote::{Frames, MAX_BATCH},
+        remote_nodes::RemoteNodes,
+        settings::INBOX_BYTES,
+    };
+}

@@ -1,57 +1,28 @@
-//! Instructions from the control plane and the mesh to the workers of a relay.
+//! Instructions from the control plane to the workers of a relay.
 
 use std::{
     sync::mpsc::{Receiver, sync_channel},
     time::Duration,
 };
 
-use sealwright_session::{
-    Grant, Material, SessionError, Sessions,
-    frame::{HEADER, MAX_PAYLOAD, TAG},
-};
+use sealwright_session::{Grant, Material, SessionError, Sessions};
 
 use super::{AdmitError, Relay, StoppedError};
 use crate::{
     address::Address,
-    data::inbox::{Admitted, Message, OpenedFrames},
+    data::inbox::{Admitted, Message},
     policy::Class,
 };
 
 /// How long to wait for the workers to apply another policy.
-const POLICY: Duration = Duration::from_secs(5);
-/// The most data in a frame, beside its address.
-const LONGEST: usize = MAX_PAYLOAD - Address::LEN;
+const POLICY_TIMEOUT: Duration = Duration::from_secs(5);
 /// The most sessions that are revoked in one batch: each pending reply takes memory.
-const TOGETHER: usize = 1024;
+const REVOCATION_BATCH: usize = 1024;
 
 /// A worker, and the channel of its reply: the slots that lost their keys together with a revoked session.
 type Lost = (usize, Receiver<Vec<u32>>);
 
 impl Relay {
-    /// Delivers opened frames from other nodes: receiver, sender with its class, data. Returns for how many of them
-    /// there is a session and room.
-    pub(crate) fn deliver<'a>(&self, frames: impl Iterator<Item = (Address, (Address, Class), &'a [u8])>) -> u64 {
-        let mut taken = 0;
-        let mut opened: Vec<OpenedFrames> = self.shared.inboxes.iter().map(|_| OpenedFrames::default()).collect();
-        for (to, (from, class), data) in frames {
-            // Another node's message is not trusted to be well formed
-            if data.len() <= LONGEST
-                && let Some((worker, slot)) = self.shared.layout.locate(to.session)
-                && !self.shared.inboxes[worker].is_full()
-            {
-                let parts = [&[0; HEADER][..], &from.to_bytes(), data, &[0; TAG]];
-                opened[worker].push_parts((slot, to), (from, class), None, &parts);
-                taken += 1;
-            }
-        }
-        for (inbox, frames) in self.shared.inboxes.iter().zip(opened) {
-            if frames.len() > 0 {
-                inbox.post(Message::Frames(frames));
-            }
-        }
-        taken
-    }
-
     /// Gives a client the session of this address, with keys made of `material`, and waits for it. The client loses its
     /// connection until its next authentic frame. Frames for former owners of the number do not reach it.
     ///
@@ -85,7 +56,7 @@ impl Relay {
     /// take an iteration. `alive` is called in between. Returns for each session how many others lost their keys.
     pub(crate) fn revoke_all(&self, sessions: &[u32], alive: &dyn Fn()) -> Vec<usize> {
         let mut lost = Vec::with_capacity(sessions.len());
-        for some in sessions.chunks(TOGETHER) {
+        for some in sessions.chunks(REVOCATION_BATCH) {
             let answers: Vec<_> = some.iter().map(|session| self.ask_to_revoke(*session)).collect();
             for answer in answers {
                 // A relay that has stopped has no sessions
@@ -154,7 +125,7 @@ impl Relay {
             inbox.post(Message::Classes { classes, nobody });
         }
         // After this the new policy applies everywhere, unless a worker hangs or has ended
-        self.responds(POLICY);
+        self.responds(POLICY_TIMEOUT);
     }
 
     /// Sets the class of one session.
@@ -168,8 +139,6 @@ impl Relay {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use std::sync::mpsc::channel;
-
     use sealwright_session::{Plan, table};
     use sealwright_transcripts::until;
 
@@ -183,19 +152,11 @@ mod tests {
         let mut sessions = table(Plan::new("gcm-on64".parse().unwrap(), 9)).unwrap();
         (0..9).for_each(|at| drop(sessions.admit(at, at, &Material::random().unwrap()).unwrap()));
         let relay = Relay::start("127.0.0.1:0".parse().unwrap(), 0, Settings::default(), vec![sessions]).unwrap();
-        let ((busy, is_busy), (go_on, may)) = (channel(), channel::<()>());
         std::thread::scope(|scope| {
-            scope.spawn(|| {
-                let wait = move |_: &mut dyn Sessions| {
-                    busy.send(()).unwrap();
-                    let _ = may.recv();
-                };
-                relay.change(0, 0..0, wait).unwrap();
-            });
-            is_busy.recv().unwrap();
+            let busy = relay.occupy_worker();
             let revoking = scope.spawn(|| relay.revoke_all(&(0..8).collect::<Vec<_>>(), &|| ()));
             until("all in the inbox", || relay.shared.inboxes[0].waiting() == 8);
-            go_on.send(()).unwrap();
+            drop(busy);
             assert_eq!(revoking.join().unwrap(), [0; 8]);
         });
         assert_eq!(relay.live(), 1);

@@ -1,5 +1,8 @@
 //! A running relay: its workers, and the operations of its owner.
 
+#[cfg(feature = "nats")]
+#[path = "mesh_orders.rs"]
+mod mesh_orders;
 #[path = "orders.rs"]
 mod orders;
 
@@ -31,7 +34,6 @@ use crate::{
         denials::Denials,
         inbox::{Inbox, Message},
         io::WAKER,
-        remote_nodes::RemoteNodes,
         settings::Settings,
         worker::Worker,
     },
@@ -41,7 +43,7 @@ use crate::{
 
 /// After this long without authentic datagrams, clients that use datagrams count as gone: datagrams have no end of a
 /// connection.
-const QUIET: Duration = Duration::from_secs(2);
+const DATAGRAM_SILENCE: Duration = Duration::from_secs(2);
 
 /// A relay cannot listen at an address, or the system gives it too little to do so.
 #[derive(Debug, Error)]
@@ -166,11 +168,6 @@ impl Relay {
         self.shared.layout
     }
 
-    /// Lets the workers send frames to other nodes. Only the first call counts.
-    pub(crate) fn connect_nodes(&self, remote: Arc<dyn RemoteNodes>) {
-        let _ = self.shared.remote.set(remote);
-    }
-
     /// Takes the pairs of sender and receiver that were denied since the last call: a bounded number of them.
     pub(crate) fn denials(&self) -> Vec<(Address, Address)> {
         self.shared.denials.take()
@@ -273,7 +270,7 @@ impl Relay {
             if now != before {
                 (before, since) = (now, Instant::now());
             }
-            if self.connections() == 0 && (self.peers() == 0 || since.elapsed() > QUIET) {
+            if self.connections() == 0 && (self.peers() == 0 || since.elapsed() > DATAGRAM_SILENCE) {
                 return true;
             }
             if start.elapsed() > grace || give_up() {
@@ -329,5 +326,20 @@ fn datagrams(first: SocketAddr, worker: usize) -> Result<UdpSocket, ListenError>
 impl Drop for Relay {
     fn drop(&mut self) {
         self.stop();
+    }
+}
+
+#[cfg(test)]
+impl Relay {
+    /// Keeps the first worker busy until the returned sender is dropped.
+    pub(crate) fn occupy_worker(&self) -> mpsc::Sender<()> {
+        let ((go_on, until_then), (begin, begun)) = (mpsc::channel(), mpsc::channel());
+        let change = Box::new(move |_: &mut dyn Sessions| {
+            let _ = begin.send(());
+            let _ = until_then.recv();
+        });
+        self.shared.inboxes[0].post(Message::Change { slots: 0..0, change });
+        begun.recv().expect("a worker");
+        go_on
     }
 }

@@ -13,7 +13,7 @@ use crate::{
 /// The most bytes in a batch.
 pub(crate) const MAX_BATCH: usize = 60 << 10;
 /// Bytes of a frame in a batch, beside its data.
-const FRAME: usize = 2 * Address::LEN + 2;
+const FRAME_OVERHEAD: usize = 2 * Address::LEN + 2;
 
 /// Iterates over the frames of a batch: receiver, sender, data. A truncated frame ends the iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,10 +43,13 @@ impl Batches {
     /// Adds an opened frame to the batch of its receiver's node. Returns false if it cannot be sent there.
     pub(crate) fn push(&mut self, ctx: &mut Context, to: Address, from: Address, data: &[u8]) -> bool {
         let node = NodeLayout::of(to.session, 1).node();
-        if ctx.shared.remote.get().is_none() || node == ctx.shared.layout.node() || FRAME + data.len() > MAX_BATCH {
+        if ctx.shared.remote.get().is_none()
+            || node == ctx.shared.layout.node()
+            || FRAME_OVERHEAD + data.len() > MAX_BATCH
+        {
             return false;
         }
-        if self.0[node as usize].len() + FRAME + data.len() > MAX_BATCH {
+        if self.0[node as usize].len() + FRAME_OVERHEAD + data.len() > MAX_BATCH {
             self.send(ctx, node);
         }
         let batch = &mut self.0[node as usize];
@@ -87,7 +90,7 @@ mod tests {
         push_frame(&mut batch, a, b, b"data");
         push_frame(&mut batch, c, d, b"");
         assert_eq!(Frames(&batch).collect::<Vec<_>>(), [(a, b, &b"data"[..]), (c, d, &b""[..])]);
-        let cut = Frames(&batch[..FRAME + 3]);
+        let cut = Frames(&batch[..FRAME_OVERHEAD + 3]);
         assert_eq!(cut.count(), 0, "a frame that is cut");
     }
 }

@@ -59,27 +59,27 @@ impl Default for Settings {
 pub(crate) const INBOX_BYTES: usize = 4 << 20;
 
 /// An estimate of the state of a connection: its own, that of its queue, and its place in the share of its address.
-const KNOWN_OF_CONNECTION: usize = 1024;
+const CONNECTION_STATE_BYTES: usize = 1024;
 
 impl Settings {
     /// The memory that every connection may take, whatever the others do: a cut frame, a queue of the longest frame,
     /// and what is known of it.
     pub fn connection_bytes(&self) -> usize {
-        2 * self.max_frame + KNOWN_OF_CONNECTION
+        2 * self.max_frame + CONNECTION_STATE_BYTES
     }
 
     /// The most memory that a worker's own buffers can hold: what it reads into, its inbox, what it posts, and
     /// datagrams.
     pub fn worker_bytes(&self) -> u64 {
         // The inbox may exceed its limit by one read of every other worker
-        (4 * (READ_SIZE + self.max_frame) + 2 * INBOX_BYTES + self.udp.map_or(0, |_| 3 * Udp::BYTES)) as u64
+        (4 * (READ_SIZE + self.max_frame) + 2 * INBOX_BYTES + self.udp.map_or(0, |_| 3 * Udp::BUFFER_BYTES)) as u64
     }
 
     /// The most memory beside its record that a session takes in the data plane: where it can be reached, the
     /// generation of its number, what it has used of its share.
-    pub fn session_bytes(&self) -> u64 {
+    pub fn routing_bytes_per_session(&self) -> u64 {
         let share = if self.session_rate > 0 { size_of::<u64>() } else { 0 };
-        (2 * size_of::<u32>() + share + self.udp.map_or(0, |_| Udp::PEER)) as u64
+        (2 * size_of::<u32>() + share + self.udp.map_or(0, |_| Udp::PEER_BYTES)) as u64
     }
 
     /// How many connections fit into `bytes` of memory, at most `max_connections`. Half of it stays for longer queues.

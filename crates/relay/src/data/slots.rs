@@ -15,7 +15,7 @@ use crate::{
 
 /// All bindings are checked in this many turns, of which there are twenty per second. A handle repeats only after 8,191
 /// uses of its slot, during which hundreds of other slots were used as often, so a stale binding is found long before.
-const TURNS: usize = 256;
+const CHECK_TURNS: usize = 256;
 
 /// Where a frame came from.
 #[derive(Clone, Copy)]
@@ -137,7 +137,7 @@ impl Slots {
     /// repeats.
     pub(crate) fn forget_lost(&mut self, io: &Io) {
         let all = self.bindings.len();
-        for _ in 0..all.div_ceil(TURNS) {
+        for _ in 0..all.div_ceil(CHECK_TURNS) {
             let binding = &mut self.bindings[self.next];
             if matches!(binding.route(), Route::Connection(handle) if !io.is_open(handle)) {
                 *binding = Binding::default();
@@ -211,7 +211,7 @@ mod tests {
         assert!(io.is_open(first) && !slots.is_reachable(&io, 3, 0));
         // Nor once the new connection has a session of its own: by then the stale binding has been forgotten
         io.connections.remove(first);
-        (0..TURNS).for_each(|_| slots.forget_lost(&io));
+        (0..CHECK_TURNS).for_each(|_| slots.forget_lost(&io));
         insert(&mut io, first);
         io.connections.bind(first);
         slots.bindings[2] = Binding::connection(first);
@@ -221,7 +221,7 @@ mod tests {
     /// Every session is checked in turn, and those whose connections exist keep their bindings.
     #[test]
     fn connections_that_are_gone_are_forgotten() {
-        let (mut io, many) = (io(), 3 * TURNS as u32 + 7);
+        let (mut io, many) = (io(), 3 * CHECK_TURNS as u32 + 7);
         let mut slots = Slots::new(many, None);
         let gone = Handle::new(5, 1);
         slots.bindings.iter_mut().for_each(|binding| *binding = Binding::connection(gone));
@@ -229,7 +229,7 @@ mod tests {
         insert(&mut io, there);
         slots.bindings[700] = Binding::connection(there);
         slots.bindings[701] = Binding::peer(2);
-        (0..TURNS).for_each(|_| slots.forget_lost(&io));
+        (0..CHECK_TURNS).for_each(|_| slots.forget_lost(&io));
         let kept: Vec<u32> = (0..many).filter(|slot| slots.route(*slot) != Route::None).collect();
         assert_eq!(
             (kept, slots.route(700), slots.route(701)),

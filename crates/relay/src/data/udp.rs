@@ -12,26 +12,23 @@ use std::{
 };
 
 use mio::net::UdpSocket;
-use quinn_udp::{BATCH_SIZE, RecvMeta, Transmit, UdpSocketState, is_msg_size_err};
+use quinn_udp::{BATCH_SIZE, RecvMeta, Transmit, is_msg_size_err};
 
-use crate::data::count::{Count, Counts};
+use crate::{
+    data::count::{Count, Counts},
+    udp_socket::BatchingSocket,
+};
 
-/// The most bytes that one call may send.
-const RUN: usize = 65_000;
 /// Room for one run of datagrams that the system coalesced.
-const CHUNK: usize = 64 << 10;
-/// The size of the socket's buffers, if the system allows it.
-const SOCKET: usize = 4 << 20;
-
-/// Capacity of queues that is kept for the next iteration.
-const AT_ONCE: usize = 4096;
+const RUN_BYTES: usize = 64 << 10;
+/// The most queues whose list is kept for the next iteration.
+const KEPT_QUEUES: usize = 4096;
 /// The most local addresses that are remembered.
-const OURS: usize = 64;
+const LOCAL_ADDRESSES: usize = 64;
 
 /// One worker's socket and its peers.
 pub(crate) struct Udp {
-    pub(crate) socket: UdpSocket,
-    state: UdpSocketState,
+    socket: BatchingSocket,
     /// Whether the socket is bound to the wildcard address, and so receives on every address of this machine.
     wildcard: bool,
     /// Whether answers can be sent from a local address.
@@ -98,15 +95,10 @@ pub(crate) struct Arrived {
 
 impl Udp {
     pub(crate) fn new(socket: UdpSocket) -> io::Result<Udp> {
-        let state = UdpSocketState::new((&socket).into())?;
-        // As much as the system allows; smaller buffers only mean more loss
-        let _ = state.set_recv_buffer_size((&socket).into(), SOCKET);
-        let _ = state.set_send_buffer_size((&socket).into(), SOCKET);
-        let buffer = vec![0; BATCH_SIZE * CHUNK];
+        let (socket, buffer) = (BatchingSocket::new(socket)?, vec![0; BATCH_SIZE * RUN_BYTES]);
         Ok(Udp {
             wildcard: socket.local_addr()?.ip().is_unspecified(),
             socket,
-            state,
             ours: HashMap::new(),
             peers: Vec::new(),
             free: Vec::new(),
@@ -123,9 +115,9 @@ impl Udp {
 
     /// Memory of a worker's receive buffer; also the most that its empty queues keep, and that its queues take before
     /// they are sent early.
-    pub(crate) const BYTES: usize = BATCH_SIZE * CHUNK;
+    pub(crate) const BUFFER_BYTES: usize = BATCH_SIZE * RUN_BYTES;
     /// Memory of a peer between iterations.
-    pub(crate) const PEER: usize = size_of::<Peer>() + 2 * size_of::<(Ends, u32)>();
+    pub(crate) const PEER_BYTES: usize = size_of::<Peer>() + 2 * size_of::<(Ends, u32)>();
 
     /// Takes the buffer out while frames in it are forwarded.
     pub(crate) fn take_buffer(&mut self) -> Vec<u8> {
@@ -140,11 +132,11 @@ impl Udp {
     pub(crate) fn read(&mut self, buffer: &mut [u8], arrived: &mut Vec<Arrived>) {
         arrived.clear();
         let mut meta = [RecvMeta::default(); BATCH_SIZE];
-        let mut chunks: Vec<IoSliceMut<'_>> = buffer.chunks_mut(CHUNK).map(IoSliceMut::new).collect();
-        match self.state.recv((&self.socket).into(), &mut chunks, &mut meta) {
+        let mut chunks: Vec<IoSliceMut<'_>> = buffer.chunks_mut(RUN_BYTES).map(IoSliceMut::new).collect();
+        match self.socket.receive(&mut chunks, &mut meta) {
             Ok(count) => {
                 for (at, meta) in meta[..count].iter().enumerate() {
-                    let (start, end) = (at * CHUNK, at * CHUNK + meta.len.min(CHUNK));
+                    let (start, end) = (at * RUN_BYTES, at * RUN_BYTES + meta.len.min(RUN_BYTES));
                     let from = Ends { there: meta.addr, here: meta.dst_ip.filter(|_| self.wildcard) };
                     arrived.push(Arrived { start, end, stride: meta.stride.max(1), from });
                 }
@@ -183,7 +175,7 @@ impl Udp {
     /// Whether answers can be sent from the local address that datagrams were sent to. Sending from a broadcast or
     /// multicast address fails, and after such an error quinn-udp sends every datagram by itself.
     fn is_ours(&mut self, here: IpAddr) -> bool {
-        if self.ours.len() >= OURS {
+        if self.ours.len() >= LOCAL_ADDRESSES {
             self.ours.clear();
         }
         *self.ours.entry(here).or_insert_with(|| is_for_one_host(here.to_canonical()))
@@ -216,7 +208,7 @@ impl Udp {
 
     /// Sends the queues early if they take too much memory to wait for the end of the iteration.
     pub(crate) fn make_room(&mut self, counts: &mut Counts) {
-        if self.held > Udp::BYTES {
+        if self.held > Udp::BUFFER_BYTES {
             self.flush(counts);
         }
     }
@@ -254,7 +246,6 @@ impl Udp {
     /// Sends the queues, and counts for each frame whether it was sent.
     pub(crate) fn flush(&mut self, counts: &mut Counts) {
         counts.add(Count::WrongDestination, std::mem::take(&mut self.left_behind));
-        let most = self.state.max_gso_segments();
         self.held = 0;
         // In reverse, so that each peer gets the queue again that it had in the last iteration
         while let Some(mut queue) = self.queues.pop() {
@@ -264,11 +255,11 @@ impl Udp {
             for (length, count) in queue.runs.drain(..) {
                 let (run, behind) = rest.split_at(length * count);
                 rest = behind;
-                for contents in run.chunks(length * most.min(RUN / length).max(1)) {
+                for contents in run.chunks(length * self.socket.max_batch(length)) {
                     let segment_size = (contents.len() > length).then_some(length);
                     let transmit =
                         Transmit { destination: ends.there, ecn: None, contents, segment_size, src_ip: *source };
-                    let outcome = match self.state.try_send((&self.socket).into(), &transmit) {
+                    let outcome = match self.socket.send(&transmit) {
                         Ok(()) => {
                             counts.add(Count::BytesOut, contents.len() as u64);
                             Count::Forwarded
@@ -280,12 +271,12 @@ impl Udp {
                 }
             }
             queue.out.clear();
-            if self.kept + queue.held() <= Udp::BYTES {
+            if self.kept + queue.held() <= Udp::BUFFER_BYTES {
                 self.kept += queue.held();
                 self.spare.push(queue);
             }
         }
-        if self.queues.capacity() > AT_ONCE {
+        if self.queues.capacity() > KEPT_QUEUES {
             self.queues = Vec::new();
         }
     }

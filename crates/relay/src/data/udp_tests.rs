@@ -75,7 +75,7 @@ fn peers_keep_no_memory_of_what_was_sent_and_steady_traffic_allocates_none() {
     };
     // More than three megabytes in sixty queues
     let (held, _) = iteration(1000);
-    assert!(held <= Udp::BYTES, "{held}");
+    assert!(held <= Udp::BUFFER_BYTES, "{held}");
     // A queue that was not kept is allocated again
     iteration(10);
     let few = iteration(10);
@@ -104,7 +104,7 @@ fn what_is_queued_leaves_early_rather_than_take_more_memory_than_it_may() {
         }
     }
     // The most that empty queues keep, and as much again
-    assert!((Udp::BYTES..2 * Udp::BYTES + (1 << 17)).contains(&most), "{most} bytes of eight million");
+    assert!((Udp::BUFFER_BYTES..2 * Udp::BUFFER_BYTES + (1 << 17)).contains(&most), "{most} bytes of eight million");
     here.flush(&mut counts);
     let sent = [Count::Forwarded, Count::Slow].map(|what| counts.of(what));
     assert_eq!((sent.iter().sum::<u64>(), here.held), (40 * 200, 0));
@@ -119,7 +119,7 @@ fn a_queue_that_was_long_counts_for_nothing_when_it_is_short() {
         assert!(here.queue(peers[0], &[1; 60_000], 1 << 21));
     }
     here.flush(&mut Counts::default());
-    assert!(here.kept > Udp::BYTES - (1 << 18), "{} bytes are kept", here.kept);
+    assert!(here.kept > Udp::BUFFER_BYTES - (1 << 18), "{} bytes are kept", here.kept);
     for peer in &peers {
         here.make_room(&mut Counts::default());
         assert!(here.queue(*peer, &[2; 1400], 1 << 21));

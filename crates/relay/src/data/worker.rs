@@ -23,13 +23,13 @@ use crate::data::{
 };
 
 /// The interval between checks of time limits.
-const TICK: Duration = Duration::from_millis(50);
+const TIME_LIMIT_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// Opened frames for another worker are posted before the end of the iteration once they take this many bytes.
-const POST_AT_ONCE: usize = 256 << 10;
+const EARLY_POST_BYTES: usize = 256 << 10;
 /// The most reads of datagrams in one iteration.
-const DATAGRAM_READS: usize = 4;
+const MAX_DATAGRAM_READS: usize = 4;
 /// How long the last writes may take when the worker stops.
-const LAST_WRITES: Duration = Duration::from_secs(2);
+const LAST_WRITES_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The state of a worker.
 pub(crate) struct Worker {
@@ -68,7 +68,7 @@ impl Worker {
         let mut events = Events::with_capacity(1024);
         while !self.is_done() {
             let time = if !self.io.has_work() {
-                TICK
+                TIME_LIMIT_CHECK_INTERVAL
             } else if self.stopping.is_some() || self.ctx.others_are_full() {
                 Duration::from_millis(1)
             } else {
@@ -97,7 +97,7 @@ impl Worker {
         // Published before writing, so that a client that receives a frame finds it counted
         self.publish();
         self.io.write(&mut self.ctx);
-        if self.ctx.now - self.last_tick >= TICK {
+        if self.ctx.now - self.last_tick >= TIME_LIMIT_CHECK_INTERVAL {
             self.last_tick = self.ctx.now;
             self.io.check_times(&mut self.ctx);
             self.forwarder.check_bindings(&self.io);
@@ -111,15 +111,15 @@ impl Worker {
     fn read(&mut self) {
         for _ in 0..self.io.ready_count() {
             // Memory of frames for other workers is bounded: post them early
-            self.forwarder.post(&self.ctx, POST_AT_ONCE);
+            self.forwarder.post(&self.ctx, EARLY_POST_BYTES);
             if self.ctx.others_are_full() {
                 break;
             }
             let Some(handle) = self.io.next_ready() else { break };
             self.forwarder.read(&mut self.ctx, &mut self.io, handle);
         }
-        for _ in 0..DATAGRAM_READS {
-            self.forwarder.post(&self.ctx, POST_AT_ONCE);
+        for _ in 0..MAX_DATAGRAM_READS {
+            self.forwarder.post(&self.ctx, EARLY_POST_BYTES);
             if !self.io.has_datagrams() || self.ctx.others_are_full() {
                 break;
             }
@@ -170,8 +170,8 @@ impl Worker {
     fn is_done(&self) -> bool {
         self.stopping.is_some_and(|since| {
             // Other workers may still post frames that they opened in their last iteration
-            let quiet = self.ctx.now - since > TICK;
-            (self.io.is_flushed() && quiet) || self.ctx.now - since > LAST_WRITES
+            let quiet = self.ctx.now - since > TIME_LIMIT_CHECK_INTERVAL;
+            (self.io.is_flushed() && quiet) || self.ctx.now - since > LAST_WRITES_TIMEOUT
         })
     }
 }

@@ -11,7 +11,7 @@ use std::{
 use crate::{address::Address, layout::NodeLayout};
 
 /// Openings that are closer together than this count as simultaneous: messages between nodes take time.
-const SIMULTANEOUS: Duration = Duration::from_millis(200);
+const SIMULTANEITY_WINDOW: Duration = Duration::from_millis(200);
 
 /// The known openings on all nodes, by name and by address.
 #[derive(Debug, Default)]
@@ -47,7 +47,7 @@ impl Entry {
     /// Whether this opening counts rather than the other one, which is on another node.
     fn supersedes(&self, other: &Entry) -> bool {
         let apart = self.opened.max(other.opened) - self.opened.min(other.opened);
-        if apart < SIMULTANEOUS { self.node() > other.node() } else { self.opened > other.opened }
+        if apart < SIMULTANEITY_WINDOW { self.node() > other.node() } else { self.opened > other.opened }
     }
 }
 
@@ -104,7 +104,7 @@ impl Directory {
     pub(crate) fn opened_here(&mut self, name: &str, (address, epoch): (Address, u16), now: Instant) -> Entry {
         let mut entry = Entry { address, epoch: Some(epoch), opened: now };
         if let Some(before) = self.entries.get(name) {
-            let apart = if before.node() == entry.node() { Duration::ZERO } else { 2 * SIMULTANEOUS };
+            let apart = if before.node() == entry.node() { Duration::ZERO } else { 2 * SIMULTANEITY_WINDOW };
             entry.opened = entry.opened.max(before.opened + apart);
         }
         self.opened(name, entry);

@@ -42,32 +42,32 @@ use crate::layout::NodeLayout;
 pub(crate) type Incarnation = [u8; 16];
 
 /// Length of a hello: node, incarnation, tag.
-const HELLO: usize = 1 + 16 + 16;
+const HELLO_BYTES: usize = 1 + 16 + 16;
 /// Length of the head before the frame.
-const HEAD: usize = 24;
+const HEAD_BYTES: usize = 24;
 /// Length of the echo before the text.
-const ECHO: usize = 4;
+const ECHO_BYTES: usize = 4;
 /// The echo of a node that has received nothing yet; no epoch has this number.
-const NOTHING: u32 = u32::MAX;
+const NO_EPOCH: u32 = u32::MAX;
 /// Keys are replaced when fewer blocks than this are left.
 const REKEY_BELOW: u64 = 1 << 24;
 /// The most candidates of one node.
-const CANDIDATES: usize = 4;
+const MAX_CANDIDATES: usize = 4;
 /// For how long a candidate that sent only a hello cannot be displaced.
-const TURN: Duration = Duration::from_millis(400);
+const CANDIDATE_TURN: Duration = Duration::from_millis(400);
 /// For how long a displaced incarnation must wait until its hello counts again. The time doubles with each further
 /// displacement, so that incarnations that prove nothing leave turns to others.
-const NEXT_TURN: Duration = Duration::from_secs(10);
+const FIRST_EXCLUSION: Duration = Duration::from_secs(10);
 /// The longest such wait, after which the displacement is forgotten.
-const LAST_TURN: Duration = Duration::from_secs(3600);
+const LONGEST_EXCLUSION: Duration = Duration::from_secs(3600);
 /// The most displaced incarnations that are remembered per node, about 3 MiB. At ten displacements per second there are
-/// no more within [`LAST_TURN`]. If there are, hellos displace nobody until one is forgotten.
-const IN_VAIN: usize = 36_000;
+/// no more within [`LONGEST_EXCLUSION`]. If there are, hellos displace nobody until one is forgotten.
+const MAX_DISPLACED: usize = 36_000;
 /// How many messages per second are tried under new keys, for each node from which they claim to be. Making the keys
 /// takes fifty times as long as refusing a message under keys that are there.
-const TRIALS: u32 = 200;
+const TRIALS_PER_SECOND: u32 = 200;
 /// For how long a candidate that sent a message under its keys cannot be displaced by another that did.
-const PROOF: Duration = Duration::from_secs(3);
+const PROVED_TURN: Duration = Duration::from_secs(3);
 const SCHEME: Spec = Spec { kind: SchemeKind::GcmOn64, long: true };
 
 /// One node's end of its links to all others.
@@ -138,7 +138,7 @@ impl Links {
     /// When the system gives no random bytes.
     pub(crate) fn new(me: u32, secret: Zeroizing<[u8; 32]>) -> Result<Links, SessionError> {
         let mut incarnation = Incarnation::default();
-        getrandom::fill(&mut incarnation).map_err(|_| SessionError::NoRandom)?;
+        getrandom::fill(&mut incarnation).map_err(|_| SessionError::NoRandomness)?;
         let peers = (0..NodeLayout::NODES).map(|_| Peer::default()).collect();
         Ok(Links { me, incarnation, secret, rekey_below: REKEY_BELOW, peers })
     }
@@ -154,7 +154,7 @@ impl Links {
     /// # Errors
     /// When it is forged, of a former incarnation, or of one that must wait.
     pub(crate) fn hear(&mut self, hello: &[u8], now: Instant) -> Result<Hello, SessionError> {
-        let hello: &[u8; HELLO] = hello.try_into().map_err(|_| SessionError::Malformed)?;
+        let hello: &[u8; HELLO_BYTES] = hello.try_into().map_err(|_| SessionError::Malformed)?;
         let (node, rest) = (u32::from(hello[0]), &hello[1..]);
         let mut incarnation = Incarnation::default();
         incarnation.copy_from_slice(&rest[..16]);
@@ -200,7 +200,7 @@ impl Links {
     fn sending(&mut self, node: u32, to: Incarnation) -> Result<Keys, SessionError> {
         let peer = &mut self.peers[node as usize];
         let epoch = peer.next_epoch;
-        if epoch == NOTHING {
+        if epoch == NO_EPOCH {
             return Err(SessionError::Exhausted);
         }
         peer.next_epoch += 1;
@@ -241,7 +241,7 @@ impl Links {
     /// # Errors
     /// When it is forged, replayed, or of a former incarnation; it has then changed nothing.
     pub(crate) fn open<'a>(&mut self, message: &'a mut [u8], now: Instant) -> Result<Opened<'a>, SessionError> {
-        let (head, frame) = message.split_first_chunk_mut::<HEAD>().ok_or(SessionError::Short)?;
+        let (head, frame) = message.split_first_chunk_mut::<HEAD_BYTES>().ok_or(SessionError::Short)?;
         let node = u32::from(head[1]);
         if head[0] != 1 || head[2..4] != [0; 2] || node >= NodeLayout::NODES || node == self.me {
             return Err(SessionError::Malformed);
@@ -259,7 +259,7 @@ impl Links {
             Some(keys) if epoch < keys.epoch => return Err(SessionError::Stale),
             _ => {
                 // Messages under known keys do not come here: a flood breaks no link that is there
-                if frame.len() < HEADER + ECHO + TAG {
+                if frame.len() < HEADER + ECHO_BYTES + TAG {
                     return Err(SessionError::Short);
                 }
                 peer.try_new_keys(now)?;
@@ -268,7 +268,7 @@ impl Links {
                 self.received(node, from, keys, now)?;
             }
         }
-        let (echo, text) = payload(frame).split_first_chunk::<ECHO>().ok_or(SessionError::Short)?;
+        let (echo, text) = payload(frame).split_first_chunk::<ECHO_BYTES>().ok_or(SessionError::Short)?;
         let peer = &mut self.peers[node as usize];
         if peer.present.as_ref().is_some_and(|link| link.with == from) {
             return Ok(Opened::Present { node, is_new: false, text });
@@ -300,7 +300,7 @@ impl Peer {
     fn try_new_keys(&mut self, now: Instant) -> Result<(), SessionError> {
         let second = |(since, _): &(Instant, u32)| now.saturating_duration_since(*since) < Duration::from_secs(1);
         let (since, before) = self.trials.filter(second).unwrap_or((now, 0));
-        if before == TRIALS {
+        if before == TRIALS_PER_SECOND {
             return Err(SessionError::Forged);
         }
         self.trials = Some((since, before + 1));
@@ -311,18 +311,18 @@ impl Peer {
     /// that sent a message under its keys (`proved`) may displace any such candidate at once, and after a while one
     /// that did so too.
     fn make_room(&mut self, proved: bool, now: Instant) -> Result<(), SessionError> {
-        if self.candidates.len() < CANDIDATES {
+        if self.candidates.len() < MAX_CANDIDATES {
             return Ok(());
         }
         let had = |link: &Link, time: Duration| now.saturating_duration_since(link.since) >= time;
-        let turn = if proved { Duration::ZERO } else { TURN };
-        self.in_vain.retain(|_, (lost, _)| now.saturating_duration_since(*lost) < LAST_TURN);
+        let turn = if proved { Duration::ZERO } else { CANDIDATE_TURN };
+        self.in_vain.retain(|_, (lost, _)| now.saturating_duration_since(*lost) < LONGEST_EXCLUSION);
         let silent = self.candidates.iter().position(|link| link.receiving.is_none() && had(link, turn));
-        let oldest = || self.candidates.iter().position(|link| proved && had(link, PROOF));
+        let oldest = || self.candidates.iter().position(|link| proved && had(link, PROVED_TURN));
         let at = silent.or_else(oldest).ok_or(SessionError::Replayed)?;
         let known = self.in_vain.get(&self.candidates[at].with).map_or(0, |(_, times)| *times);
         // A candidate that proved that it has the secret is not held up by a full list
-        if known == 0 && self.in_vain.len() >= IN_VAIN && !proved {
+        if known == 0 && self.in_vain.len() >= MAX_DISPLACED && !proved {
             return Err(SessionError::Replayed);
         }
         let lost = self.candidates.remove(at);
@@ -333,21 +333,21 @@ impl Peer {
 
 /// For how long an incarnation must wait that was displaced this many times.
 fn next_turn(times: u32) -> Duration {
-    NEXT_TURN.saturating_mul(1 << times.saturating_sub(1).min(16)).min(LAST_TURN)
+    FIRST_EXCLUSION.saturating_mul(1 << times.saturating_sub(1).min(16)).min(LONGEST_EXCLUSION)
 }
 
 impl Link {
     fn seal(&mut self, me: u32, incarnation: &Incarnation, text: &[u8]) -> Result<Vec<u8>, SessionError> {
         // Must not grow: growing would leave a copy of the text behind
-        let mut message = Vec::with_capacity(HEAD + HEADER + ECHO + text.len() + TAG);
+        let mut message = Vec::with_capacity(HEAD_BYTES + HEADER + ECHO_BYTES + text.len() + TAG);
         message.extend_from_slice(&[1, me as u8, 0, 0]);
         message.extend_from_slice(&self.sending.epoch.to_be_bytes());
         message.extend_from_slice(incarnation);
         message.extend_from_slice(&[0; HEADER]);
-        message.extend_from_slice(&self.receiving.as_ref().map_or(NOTHING, |keys| keys.epoch).to_be_bytes());
+        message.extend_from_slice(&self.receiving.as_ref().map_or(NO_EPOCH, |keys| keys.epoch).to_be_bytes());
         message.extend_from_slice(text);
         message.extend_from_slice(&[0; TAG]);
-        self.sending.table.seal(0, me, &mut message[HEAD..])?;
+        self.sending.table.seal(0, me, &mut message[HEAD_BYTES..])?;
         Ok(message)
     }
 }
@@ -361,7 +361,7 @@ fn keys(side: Side, material: &Material) -> Result<Box<dyn Sessions>, SessionErr
 
 /// HKDF with SHA-384, keyed with the secret of the mesh.
 fn expander(secret: &[u8; 32], salt: &[u8]) -> Result<Box<dyn HkdfExpander>, SessionError> {
-    let suite = TLS13_AES_256_GCM_SHA384.tls13().ok_or(SessionError::NoRandom)?;
+    let suite = TLS13_AES_256_GCM_SHA384.tls13().ok_or(SessionError::NoRandomness)?;
     Ok(suite.hkdf_provider.extract_from_secret(Some(salt), secret))
 }
 
@@ -376,7 +376,7 @@ fn material(
     let mut bytes = Zeroizing::new([0; Material::LEN]);
     expander(secret, &[from.1, to.1].concat())?
         .expand_slice(&[b"sealwright mesh ", &numbers], &mut bytes[..])
-        .map_err(|_| SessionError::NoRandom)?;
+        .map_err(|_| SessionError::NoRandomness)?;
     Ok(Material::from_bytes(&bytes))
 }
 
@@ -385,7 +385,7 @@ fn hello_tag(secret: &[u8; 32], node: u32, incarnation: &Incarnation) -> Result<
     let mut tag = [0; 16];
     expander(secret, incarnation)?
         .expand_slice(&[b"sealwright hello ", &node.to_be_bytes()], &mut tag)
-        .map_err(|_| SessionError::NoRandom)?;
+        .map_err(|_| SessionError::NoRandomness)?;
     Ok(tag)
 }
 

@@ -9,9 +9,9 @@ use super::*;
 
 /// The most steps of an input, and the most messages kept for replay.
 const STEPS: usize = 150;
-const KEPT: usize = 400;
+const KEPT_MESSAGES: usize = 400;
 /// How far behind the newest a message may be and still be inside every replay window.
-const NEAR: u64 = 40;
+const NEAR_MESSAGES: u64 = 40;
 /// The ends: two starts of node 2; more starts of node 1 than there are candidates; node 3; and a node of another mesh.
 const NUMBERS: [u32; ENDS] = [2, 2, 1, 1, 1, 1, 1, 1, 3, 1];
 const ENDS: usize = 10;
@@ -40,7 +40,7 @@ impl Sent {
     }
 
     fn number(&self) -> u64 {
-        Header::read(self.bytes[HEAD..].first_chunk().expect("a header")).expect("a frame").seq
+        Header::read(self.bytes[HEAD_BYTES..].first_chunk().expect("a header")).expect("a frame").seq
     }
 }
 
@@ -109,7 +109,9 @@ impl Run {
                 assert_eq!(state(&self.ends[at]), before, "a hello that is refused changes nothing");
                 let peer = of.map(|of| (&self.ends[at].peers[NUMBERS[of] as usize], self.ends[of].incarnation));
                 let waits = |(peer, who): (&Peer, Incarnation)| {
-                    peer.gone.contains(&who) || peer.in_vain.contains_key(&who) || peer.candidates.len() == CANDIDATES
+                    peer.gone.contains(&who)
+                        || peer.in_vain.contains_key(&who)
+                        || peer.candidates.len() == MAX_CANDIDATES
                 };
                 assert!(peer.is_none_or(waits), "a genuine hello");
             }
@@ -123,13 +125,13 @@ impl Run {
             return false;
         }
         let newest = self.newest.get(&(sent.by, at, sent.epoch())).copied().unwrap_or(0);
-        let near = sent.number() + NEAR > newest;
+        let near = sent.number() + NEAR_MESSAGES > newest;
         match peer.present.iter().chain(&peer.candidates).find(|link| link.with == from) {
             Some(Link { receiving: Some(keys), .. }) => {
                 sent.epoch() > keys.epoch || (sent.epoch() == keys.epoch && near)
             }
             Some(_) => true,
-            None => peer.candidates.len() < CANDIDATES,
+            None => peer.candidates.len() < MAX_CANDIDATES,
         }
     }
 
@@ -264,12 +266,12 @@ pub(crate) fn link(mut bytes: &[u8]) {
         let Some((&[what, one, other, which, len], rest)) = bytes.split_first_chunk() else { break };
         let (data, rest) = rest.split_at(rest.len().min(len.into()));
         bytes = rest;
-        if run.sent.len() < KEPT {
+        if run.sent.len() < KEPT_MESSAGES {
             run.step([what, one, other, which], data);
         }
     }
     // All waiting times have passed
-    run.now += 2 * LAST_TURN;
+    run.now += 2 * LONGEST_EXCLUSION;
     let (one, other) = (0, 7);
     let gone = |run: &Run, at: usize, of: usize| {
         run.ends[at].peers[NUMBERS[of] as usize].gone.contains(&run.ends[of].incarnation)

@@ -44,7 +44,7 @@ fn messages_open_once_and_for_the_incarnation_they_were_sealed_for() {
     assert_eq!(opened(&mut b, &first).unwrap(), (1, b"first".to_vec()));
     assert_eq!(opened(&mut b, &first).unwrap_err(), SessionError::Replayed);
     let mut forged = a.seal(2, b"second").unwrap();
-    forged[HEAD + HEADER] ^= 1;
+    forged[HEAD_BYTES + HEADER] ^= 1;
     assert_eq!(opened(&mut b, &forged).unwrap_err(), SessionError::Forged);
     // B restarts: no message sealed before opens, nor does a copy of one
     let mut anew = node(2);
@@ -73,15 +73,15 @@ fn a_forged_or_repeated_hello_changes_nothing() {
         assert!(a.hear(&forged, Instant::now()).is_err(), "{bit}");
         forged[bit / 8] ^= 1 << (bit % 8);
     }
-    assert!([&old[..HELLO - 1], &[]].iter().all(|short| a.hear(short, Instant::now()).is_err()));
+    assert!([&old[..HELLO_BYTES - 1], &[]].iter().all(|short| a.hear(short, Instant::now()).is_err()));
     // More hellos of dead incarnations than there are candidates
     assert_eq!(a.hear(&old, Instant::now()), Ok(Hello::Candidate(2)));
     let now = Instant::now();
     let heard = (0..20).filter(|_| a.hear(&node(2).hello().unwrap(), now).is_ok()).count();
-    assert_eq!(heard, CANDIDATES - 1);
+    assert_eq!(heard, MAX_CANDIDATES - 1);
     let message = a.seal(2, b"still for b").unwrap();
     assert_eq!(opened(&mut b, &message).unwrap().1, b"still for b");
-    assert!(a.probes(None).len() <= CANDIDATES);
+    assert!(a.probes(None).len() <= MAX_CANDIDATES);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn keys_that_are_replaced_never_come_back() {
     let renewed = a.sending(2, b.incarnation).unwrap();
     a.peers[2].present.as_mut().unwrap().sending = renewed;
     let after = a.seal(2, b"same").unwrap();
-    assert_ne!(before[HEAD + HEADER..], after[HEAD + HEADER..]);
+    assert_ne!(before[HEAD_BYTES + HEADER..], after[HEAD_BYTES + HEADER..]);
     opened(&mut b, &after).unwrap();
     assert_eq!(opened(&mut b, &before).unwrap_err(), SessionError::Stale, "an older epoch");
 }
@@ -222,26 +222,26 @@ fn repeated_hellos_keep_no_two_nodes_apart() {
 #[test]
 fn a_hello_drives_out_nobody_who_sent_a_message() {
     let (mut a, start) = (node(1), Instant::now());
-    let mut proved: Vec<Links> = (0..CANDIDATES + 1).map(|_| node(2)).collect();
+    let mut proved: Vec<Links> = (0..MAX_CANDIDATES + 1).map(|_| node(2)).collect();
     let later = |milliseconds| start + Duration::from_millis(milliseconds);
     let probe = |b: &mut Links, a: &mut Links, now| {
         b.hear(&a.hello().unwrap(), now).unwrap();
         let (_, mut probe) = b.probes(None).remove(0);
         a.open(&mut probe, now).map(drop)
     };
-    for b in &mut proved[..CANDIDATES] {
+    for b in &mut proved[..MAX_CANDIDATES] {
         probe(b, &mut a, start).unwrap();
     }
     let hello = node(2).hello().unwrap();
     assert_eq!(a.hear(&hello, later(60_000)), Err(SessionError::Replayed));
     // Another message displaces it, once its time is over
-    let b = &mut proved[CANDIDATES];
+    let b = &mut proved[MAX_CANDIDATES];
     assert_eq!(probe(b, &mut a, later(2_900)), Err(SessionError::Replayed));
     assert_eq!(probe(b, &mut a, later(3_000)), Ok(()));
     assert_eq!(a.peers[2].candidates.last().map(|link| link.with), Some(b.incarnation));
     // Candidates that sent only a hello make room for a message at once
     let mut a = node(1);
-    for b in &proved[..CANDIDATES] {
+    for b in &proved[..MAX_CANDIDATES] {
         a.hear(&b.hello().unwrap(), start).unwrap();
     }
     assert_eq!(a.hear(&hello, later(399)), Err(SessionError::Replayed));
@@ -265,26 +265,26 @@ fn who_loses_its_place_waits_twice_as_long_each_time() {
         let sending = Keys { epoch: 0, table: keys(Side::Client, &material).unwrap() };
         Link { with: incarnation, since, sending, receiving: None }
     };
-    peer.candidates = (0..CANDIDATES).map(|at| link(at, now)).collect();
+    peer.candidates = (0..MAX_CANDIDATES).map(|at| link(at, now)).collect();
     // Each is displaced in turn
-    for round in 0..3 * CANDIDATES {
-        now += TURN;
+    for round in 0..3 * MAX_CANDIDATES {
+        now += CANDIDATE_TURN;
         peer.make_room(false, now).unwrap();
-        peer.candidates.push(link(round % CANDIDATES, now));
+        peer.candidates.push(link(round % MAX_CANDIDATES, now));
     }
-    assert!(peer.in_vain.len() == CANDIDATES && peer.in_vain.values().all(|(_, times)| *times == 3));
+    assert!(peer.in_vain.len() == MAX_CANDIDATES && peer.in_vain.values().all(|(_, times)| *times == 3));
     // The list is bounded, and its bound excludes no node that has the secret
     let mut many = 0_u64;
     peer.in_vain.clear();
-    while peer.in_vain.len() < IN_VAIN {
+    while peer.in_vain.len() < MAX_DISPLACED {
         many += 1;
         peer.in_vain.insert([many.to_be_bytes(), [1; 8]].concat().try_into().unwrap(), (now, 1));
     }
-    now += TURN;
+    now += CANDIDATE_TURN;
     assert_eq!(peer.make_room(false, now), Err(SessionError::Replayed));
-    assert_eq!((peer.make_room(true, now), peer.candidates.len()), (Ok(()), CANDIDATES - 1));
-    peer.candidates.push(link(CANDIDATES, now));
-    assert_eq!(peer.make_room(false, now + LAST_TURN), Ok(()));
+    assert_eq!((peer.make_room(true, now), peer.candidates.len()), (Ok(()), MAX_CANDIDATES - 1));
+    peer.candidates.push(link(MAX_CANDIDATES, now));
+    assert_eq!(peer.make_room(false, now + LONGEST_EXCLUSION), Ok(()));
     assert_eq!(peer.in_vain.len(), 1);
 }
 
@@ -306,8 +306,8 @@ fn forged_messages_make_few_keys_and_break_no_link() {
         }
         tried(a)
     };
-    assert_eq!(flood(&mut a, &mut genuine[..HEAD + 3].to_vec(), start), before, "too short for any text");
-    assert_eq!(flood(&mut a, &mut forged, start), TRIALS);
+    assert_eq!(flood(&mut a, &mut genuine[..HEAD_BYTES + 3].to_vec(), start), before, "too short for any text");
+    assert_eq!(flood(&mut a, &mut forged, start), TRIALS_PER_SECOND);
     assert_eq!(opened(&mut a, &genuine).unwrap(), (2, b"text".to_vec()), "under keys that are there");
     // A node that restarts is met again as soon as its message is tried
     let mut anew = node(2);

@@ -20,10 +20,10 @@ use crate::{
 };
 
 /// The shortest time between two requests for all names of a node.
-const REQUEST: Duration = Duration::from_secs(1);
+const NAMES_REQUEST_INTERVAL: Duration = Duration::from_secs(1);
 /// How far ahead of the present an opening may be stamped: enough for a client that changes nodes a hundred times in a
 /// row.
-const AHEAD: Duration = Duration::from_secs(60);
+const MAX_STAMP_LEAD: Duration = Duration::from_secs(60);
 
 /// The state of another node.
 #[derive(Debug, Default)]
@@ -70,7 +70,7 @@ impl MessageHandler {
             Message::Closed { .. } => {}
             Message::Heartbeat(digest) => {
                 let known = &mut self.nodes[node as usize];
-                let asked = known.requested.is_some_and(|requested| requested.elapsed() < REQUEST);
+                let asked = known.requested.is_some_and(|requested| requested.elapsed() < NAMES_REQUEST_INTERVAL);
                 if self.state.directory().digest(node) != digest && !asked {
                     known.requested = Some(Instant::now());
                     return vec![message::request()];
@@ -90,7 +90,7 @@ impl MessageHandler {
         // An opening at a time that this clock cannot represent is ignored
         let span = Duration::from_millis(age.unsigned_abs());
         let now = Instant::now();
-        let opened = if age < 0 { now.checked_add(span.min(AHEAD)) } else { now.checked_sub(span) };
+        let opened = if age < 0 { now.checked_add(span.min(MAX_STAMP_LEAD)) } else { now.checked_sub(span) };
         let Some(opened) = opened.filter(|_| node_of(address) == node) else { return };
         let former = self.state.directory().opened(name, Entry { address, epoch: None, opened });
         if let Some(former) = former.filter(|former| former.node() == self.me) {
@@ -136,9 +136,7 @@ pub(crate) fn age(entry: Entry) -> i64 {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use std::sync::mpsc::channel;
-
-    use sealwright_session::{Material, Plan, Sessions, table};
+    use sealwright_session::{Material, Plan, table};
 
     use super::*;
     use crate::{
@@ -179,23 +177,12 @@ mod tests {
         let sessions = table(Plan::new("gcm-on64".parse().unwrap(), 4)).unwrap();
         let relay = Relay::start("127.0.0.1:0".parse().unwrap(), 0, Settings::default(), vec![sessions]).unwrap();
         let mut handler = MessageHandler::new(Arc::new(relay), Arc::default(), Arc::new(Log::to(std::io::sink())));
-        let relay = handler.relay.clone();
-        let ((busy, is_busy), (go_on, may)) = (channel(), channel::<()>());
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                let wait = move |_: &mut dyn Sessions| {
-                    busy.send(()).unwrap();
-                    let _ = may.recv();
-                };
-                relay.change(0, 0..0, wait).unwrap();
-            });
-            is_busy.recv().unwrap();
-            let (to, from, data) = (address(0, 1).to_bytes(), address(3, 1).to_bytes(), vec![7; 60_000]);
-            let batch = [&to[..], &from, &(data.len() as u16).to_be_bytes(), &data].concat();
-            let message = message::frames(&batch);
-            (0..MANY).for_each(|_| drop(handler.handle(3, message::read(&message).unwrap())));
-            go_on.send(()).unwrap();
-        });
+        let busy = handler.relay.occupy_worker();
+        let (to, from, data) = (address(0, 1).to_bytes(), address(3, 1).to_bytes(), vec![7; 60_000]);
+        let batch = [&to[..], &from, &(data.len() as u16).to_be_bytes(), &data].concat();
+        let message = message::frames(&batch);
+        (0..MANY).for_each(|_| drop(handler.handle(3, message::read(&message).unwrap())));
+        drop(busy);
         let stats = &handler.state.stats;
         let [received, refused] =
             [&stats.frames_received, &stats.frames_refused].map(|count| count.load(Ordering::Relaxed));

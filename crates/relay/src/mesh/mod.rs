@@ -98,7 +98,7 @@ pub enum MeshError {
 }
 
 /// The most events that wait for the thread of the mesh. One that finds no room is made up for by the next heartbeat.
-const EVENTS: usize = 4096;
+const MAX_WAITING_EVENTS: usize = 4096;
 /// The most messages that wait for NATS: some 4 MB with batches of the largest size.
 const WAITING_FOR_NATS: usize = 64;
 
@@ -175,7 +175,7 @@ impl Mesh {
     pub(crate) fn join(config: &MeshConfig, relay: Arc<Relay>, log: Arc<Log>) -> Result<Mesh, MeshError> {
         let node = relay.layout().node();
         let links = Links::new(node, config.secret.clone())?;
-        let (orders, received) = channel(EVENTS);
+        let (orders, received) = channel(MAX_WAITING_EVENTS);
         let bytes = Arc::<AtomicUsize>::default();
         let (state, stop) = (Arc::<MeshState>::default(), Arc::new(Notify::new()));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -8,7 +8,7 @@ use std::{
 use async_nats::Event;
 
 /// The shortest time between two log lines about lost messages.
-const AGAIN: Duration = Duration::from_secs(10);
+const LOSS_LOG_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The counters of one node.
 #[derive(Debug, Default)]
@@ -56,7 +56,7 @@ impl LossReport {
     /// The number of lost messages that were not logged yet, if a log line is due.
     pub(crate) fn due(&mut self, lost: u64, now: Instant) -> Option<u64> {
         let more = lost.saturating_sub(self.said);
-        if more == 0 || self.at.is_some_and(|at| now.duration_since(at) < AGAIN) {
+        if more == 0 || self.at.is_some_and(|at| now.duration_since(at) < LOSS_LOG_INTERVAL) {
             return None;
         }
         (self.said, self.at) = (lost, Some(now));

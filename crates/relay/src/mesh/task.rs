@@ -29,14 +29,14 @@ use crate::{
 };
 
 /// The interval between hellos and between heartbeats.
-const HEARTBEAT: Duration = Duration::from_millis(500);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(500);
 /// A node that was silent for this long is lost.
-const SILENCE: Duration = Duration::from_secs(3);
+const NODE_TIMEOUT: Duration = Duration::from_secs(3);
 /// The shortest time between two log lines about another node with this node's number: anybody can replay the hello of
 /// an earlier start.
-const TAKEN: Duration = Duration::from_secs(10);
+const NUMBER_TAKEN_LOG_INTERVAL: Duration = Duration::from_secs(10);
 /// How long NATS may take to accept a message. While it is stalled, further messages are dropped at once.
-const PUBLISH: Duration = Duration::from_millis(100);
+const PUBLISH_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// What other threads ask this one to send.
 pub(crate) enum Order {
@@ -94,7 +94,7 @@ impl Task {
 
     /// Runs until no sender of orders is left.
     pub(crate) async fn run(mut self, mut orders: Receiver<Order>, waiting: Arc<AtomicUsize>) {
-        let mut tick = tokio::time::interval(HEARTBEAT);
+        let mut tick = tokio::time::interval(HEARTBEAT_INTERVAL);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             tokio::select! {
@@ -129,7 +129,7 @@ impl Task {
         self.send_all(&heartbeat).await;
         for node in 0..NodeLayout::NODES {
             let known = &mut self.handler.nodes[node as usize];
-            if known.heard.is_some_and(|heard| heard.elapsed() > SILENCE) {
+            if known.heard.is_some_and(|heard| heard.elapsed() > NODE_TIMEOUT) {
                 *known = Node::default();
                 self.handler.state.directory().lost(node);
                 self.handler.log.say("node-lost", &[("node", node.into())]);
@@ -148,7 +148,7 @@ impl Task {
             Ok(Hello::Candidate(node)) => self.probe(Some(node)).await,
             Ok(Hello::NumberTaken) => {
                 one(&self.handler.state.stats.refused);
-                if self.taken.is_none_or(|last| last.elapsed() > TAKEN) {
+                if self.taken.is_none_or(|last| last.elapsed() > NUMBER_TAKEN_LOG_INTERVAL) {
                     self.taken = Some(Instant::now());
                     self.handler.log.say("node-number-taken", &[("node", self.handler.me.into())]);
                 }
@@ -192,7 +192,7 @@ impl Task {
 
     /// Passes a message to NATS, or drops it: a stalled server must not stall this thread.
     async fn publish(&mut self, subject: String, message: Vec<u8>) -> bool {
-        let limit = if self.stalled { Duration::ZERO } else { PUBLISH };
+        let limit = if self.stalled { Duration::ZERO } else { PUBLISH_TIMEOUT };
         let published = self.nats.publish(format!("{}.{subject}", self.name), message.into());
         let published = tokio::time::timeout(limit, published).await;
         self.stalled = published.is_err();

@@ -18,15 +18,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
-    control::RETRY,
+    control::ACCEPT_RETRY_WAIT,
     data::Count,
     serve::{metrics::resident_bytes, serve_error::ServeError, server::Server},
 };
 
 /// Time limit of one exchange.
-const TIME: Duration = Duration::from_secs(30);
+const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The highest process id on Linux.
-const LAST_PROCESS: u32 = 4_194_304;
+const MAX_PROCESS_ID: u32 = 4_194_304;
 /// The longest request.
 const MAX_REQUEST: u64 = 4096;
 
@@ -81,7 +81,7 @@ impl AdminSocket {
                     // One exchange at a time; clients that leave or send an invalid request get no answer
                     Ok(stream) => drop(answer(&stream, &events)),
                     // No descriptors: clients wait
-                    Err(_) => std::thread::sleep(RETRY),
+                    Err(_) => std::thread::sleep(ACCEPT_RETRY_WAIT),
                 }
             }
         })?;
@@ -101,7 +101,7 @@ impl Drop for AdminSocket {
 /// Refuses paths at which no socket can be made or something else exists.
 pub(super) fn check(path: &Path) -> Result<(), ServeError> {
     let has_room = |path: &Path| SocketAddr::from_pathname(path).is_ok();
-    if !has_room(path) || !has_room(&beside(path, LAST_PROCESS)) {
+    if !has_room(path) || !has_room(&beside(path, MAX_PROCESS_ID)) {
         return Err(ServeError::LongPath(path.to_owned()));
     }
     if !is_replaceable(path) {
@@ -129,7 +129,7 @@ fn identity(path: &Path) -> io::Result<(u64, u64)> {
 
 fn answer(mut stream: &UnixStream, events: &SyncSender<Event>) -> io::Result<()> {
     stream.set_read_timeout(Some(Duration::from_secs(2)))?;
-    stream.set_write_timeout(Some(TIME))?;
+    stream.set_write_timeout(Some(EXCHANGE_TIMEOUT))?;
     let mut line = String::new();
     BufReader::new(stream.take(MAX_REQUEST)).read_line(&mut line)?;
     let answers = match serde_json::from_str(&line) {
@@ -137,7 +137,7 @@ fn answer(mut stream: &UnixStream, events: &SyncSender<Event>) -> io::Result<()>
             let (reply, answers) = sync_channel(1);
             // A relay that drains takes no more requests
             let sent = events.send(Event::Admin(request, reply)).map_err(|_| RecvTimeoutError::Disconnected);
-            sent.and_then(|()| answers.recv_timeout(TIME)).unwrap_or_else(|why| {
+            sent.and_then(|()| answers.recv_timeout(EXCHANGE_TIMEOUT)).unwrap_or_else(|why| {
                 let why = match why {
                     RecvTimeoutError::Disconnected => "it is shutting down",
                     RecvTimeoutError::Timeout => "it took too long",

@@ -14,7 +14,7 @@ use crate::{errors::os_error_text, serve::admin::AdminRequest};
 
 /// How long to wait for an answer: longer than the relay's own time limit, so that the relay reports that it took too
 /// long.
-const PATIENCE: Duration = Duration::from_secs(35);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(35);
 
 /// Why a relay did not answer.
 #[derive(Debug, Error)]
@@ -56,7 +56,7 @@ pub fn ask(path: &Path, request: AdminRequest) -> Result<Vec<Value>, AdminError>
     let failed = |error: io::Error| AdminError::Socket { path: path.to_owned(), error };
     let exchange = || {
         let mut stream = UnixStream::connect(path)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;
         serde_json::to_writer(&mut stream, &request)?;
         stream.write_all(b"\n")?;
         let lines = BufReader::new(stream).lines();

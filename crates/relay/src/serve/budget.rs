@@ -9,16 +9,16 @@ use crate::{
     control::Names,
     data::{Settings, WORKER_CONNECTIONS},
     policy::Class,
-    serve::{admin, config::Config, metrics::READERS, serve_error::ServeError},
+    serve::{admin, config::Config, metrics::MAX_READERS, serve_error::ServeError},
 };
 
 /// Descriptors for files, listeners and connections to other nodes.
-const FEW_DESCRIPTORS: u64 = 64;
+const BASE_DESCRIPTORS: u64 = 64;
 /// Descriptors per worker: its poll, its waker, its UDP socket, and a spare one.
 const WORKER_DESCRIPTORS: u64 = 4;
 
 /// For how long `sealwright client` tries to reach its relay by default, in seconds.
-const CLIENTS_WAIT: f64 = 60.0;
+const CLIENT_WAIT_SECONDS: f64 = 60.0;
 
 /// How many connections there is room for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub struct ConnectionBudget {
 /// What a session takes of a relay's memory, in bytes: its record and its part of what is shared, what the data plane
 /// knows of it, its class, its name. The budget of a relay counts by it, and so does what a load measures.
 pub fn bytes_per_session(records: &Memory, settings: &Settings) -> f64 {
-    records.bytes_per_client() + (settings.session_bytes() + Names::BYTES + Class::BYTES) as f64
+    records.bytes_per_client() + (settings.routing_bytes_per_session() + Names::BYTES_PER_NAME + Class::BYTES) as f64
 }
 
 impl Config {
@@ -53,11 +53,11 @@ impl Config {
     /// A hint if not all clients of this many connections could return after a restart before they give up.
     pub(super) fn slow_return(&self, room: &ConnectionBudget) -> Option<String> {
         let seconds = room.connections as f64 / self.control_limits.rate.per_second;
-        (seconds > CLIENTS_WAIT).then(|| {
-            let enough = (room.connections as f64 / CLIENTS_WAIT).ceil();
+        (seconds > CLIENT_WAIT_SECONDS).then(|| {
+            let enough = (room.connections as f64 / CLIENT_WAIT_SECONDS).ceil();
             format!(
                 "after a restart {} clients need {seconds:.0} s for their handshakes, and `sealwright client` waits for \
-                 {CLIENTS_WAIT} s: set limits.handshakes_per_second = {enough}, or let them wait longer (--wait)",
+                 {CLIENT_WAIT_SECONDS} s: set limits.handshakes_per_second = {enough}, or let them wait longer (--wait)",
                 room.connections
             )
         })
@@ -89,7 +89,7 @@ impl Config {
             ("threads", self.threads == other.threads || !self.threads_given && !other.threads_given),
             ("cluster_sessions", self.cluster_sessions == other.cluster_sessions),
             ("admin", self.admin == other.admin),
-            ("limits.replay_window", self.wide_window == other.wide_window),
+            ("limits.replay_window", self.replay_window == other.replay_window),
             (
                 "a limit of frames or connections, or udp,",
                 (&self.settings, self.from_one_address) == (&other.settings, other.from_one_address),
@@ -107,13 +107,13 @@ impl Config {
 
     /// The plan of a table of so many sessions.
     pub(super) fn plan(&self, slots: u32) -> Plan {
-        Plan { cluster: self.cluster(), wide_window: self.wide_window, ..Plan::new(self.scheme, slots) }
+        Plan { cluster: self.cluster(), replay_window: self.replay_window, ..Plan::new(self.scheme, slots) }
     }
 
     /// For how many connections there are memory (beside records and workers) and descriptors.
     pub(super) fn room(&self) -> Result<ConnectionBudget, ServeError> {
         let settings = &self.settings;
-        let needed = self.record_bytes()? + u64::from(self.threads) * settings.worker_bytes() + self.mesh_bytes();
+        let needed = self.session_memory()? + u64::from(self.threads) * settings.worker_bytes() + self.mesh_bytes();
         let rest = self.memory.saturating_sub(needed);
         let named = most_connections(self.threads);
         let fitting = settings.connections_within(rest).min(named);
@@ -158,11 +158,11 @@ impl Config {
     fn other_descriptors(&self) -> u64 {
         let handshakes = self.control_limits.rate.at_once as u64;
         let workers = (WORKER_DESCRIPTORS * u64::from(self.threads)).max(64);
-        FEW_DESCRIPTORS + handshakes + READERS as u64 + workers
+        BASE_DESCRIPTORS + handshakes + MAX_READERS as u64 + workers
     }
 
-    /// Memory of all records, once all are in use.
-    pub(super) fn record_bytes(&self) -> Result<u64, ServeError> {
+    /// Memory of all sessions, once all are in use.
+    pub(super) fn session_memory(&self) -> Result<u64, ServeError> {
         let mut one = table(self.plan(1))?;
         let before = one.memory();
         one.admit(0, 0, &Material::random()?)?;
@@ -211,7 +211,7 @@ mod tests {
         public = 'relay.example:1'\nscheme = 'gcm-on64'\nnode = 1\nsessions = 1000\nmemory_mib = 64\nthreads = 2\n\
         cluster_sessions = 100\nadmin = 'relay.sock'\nclients = ['alice']\ndrain_seconds = 1\n";
     const REST: &str = "[tls]\nauthority = 'a.pem'\ncertificate = 'c.pem'\nkey = 'c.key'\n\
-        [limits]\nreplay_window = 57\nbad_frames = 10\nsession_hours = 1\n";
+        [limits]\nreplay_window = 1080\nbad_frames = 10\nsession_hours = 1\n";
 
     fn read(text: &str) -> Config {
         Config::parse(text, Path::new("/etc/sealwright")).unwrap()
@@ -235,7 +235,7 @@ mod tests {
             ("threads = 2", "threads = 3", Some("threads")),
             ("cluster_sessions = 100\n", "cluster_sessions = 101\n", Some("cluster_sessions")),
             ("relay.sock", "other.sock", Some("admin")),
-            ("replay_window = 57", "replay_window = 56", Some("limits.replay_window")),
+            ("replay_window = 1080", "replay_window = 56", Some("limits.replay_window")),
             ("bad_frames = 10", "bad_frames = 11", Some(settings)),
             ("bad_frames = 10", "connections_from_one_address = 10", Some(settings)),
             ("node = 1", "node = 1\nudp = '127.0.0.1:9'", Some(settings)),
@@ -305,7 +305,7 @@ mod tests {
         let room = config.room().unwrap();
         let (settings, connections) = (&config.settings, room.connections as u64);
         let workers = u64::from(config.threads) * settings.worker_bytes();
-        let all = config.record_bytes().unwrap() + workers + connections * settings.connection_bytes() as u64;
+        let all = config.session_memory().unwrap() + workers + connections * settings.connection_bytes() as u64;
         assert_eq!(all + room.queues, config.memory);
         assert!(
             connections > 0 && room.queues >= connections * settings.connection_bytes() as u64,

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use sealwright_session::{Plan, SchemeKind, Spec};
+use sealwright_session::{Plan, ReplayWindow, SchemeKind, Spec};
 use serde::Deserialize;
 
 use crate::{
@@ -18,7 +18,8 @@ use crate::{
     layout::NodeLayout,
     policy::Policy,
     serve::{
-        config_error::{ConfigError, ValueError, file_name},
+        config_error::{ConfigError, ValueError},
+        file_name::file_within,
         limits::{Limits, at_least, at_most},
         mesh_table::MeshTable,
         names_table::{self, RuleTable, Tenants, check_names},
@@ -71,7 +72,7 @@ pub struct Config {
     pub revoked_file: Option<PathBuf>,
     /// The most connections from one address; `None` for half of those that there is room for.
     pub(crate) from_one_address: Option<usize>,
-    pub(crate) wide_window: bool,
+    pub(crate) replay_window: ReplayWindow,
     pub(crate) policy: Policy,
     pub(crate) control_limits: ControlLimits,
     /// The other nodes.
@@ -195,47 +196,18 @@ impl Config {
 
 impl File {
     fn check(mut self, folder: &Path) -> Result<Config, ValueError> {
-        let scheme: Spec = self.scheme.parse().map_err(ValueError::Scheme)?;
-        if scheme.kind == SchemeKind::Clear {
-            return Err(ValueError::Clear);
-        }
-        if let Some(why) = research_only(scheme).filter(|_| !self.research) {
-            return Err(ValueError::Research(scheme, why));
-        }
+        let scheme = self.scheme()?;
         let threads = self.threads.unwrap_or_else(cores);
         self.limits.check(self.drain_seconds)?;
-        at_least("threads", threads.into(), 1)?;
-        if let Some(first) = self.udp.map(|udp| udp.port()).filter(|port| *port > 0) {
-            let last = u64::from(u16::MAX).saturating_sub(u64::from(threads) - 1);
-            at_most("the port of udp, the first of one for each of the threads,", first.into(), last)?;
-        }
-        at_least("sessions", self.sessions.into(), threads.into())?;
-        at_least("cluster_sessions", self.cluster_sessions.into(), threads.into())?;
-        if scheme.clustered() {
-            // Each worker has its own cluster of keys; in a larger one, keys would be used up before clients renew them
-            at_most("cluster_sessions", self.cluster_sessions.into(), u64::from(Plan::CLUSTER) * u64::from(threads))?;
-        }
-        at_most("node", self.node.into(), (NodeLayout::NODES - 1).into())?;
-        at_most("sessions", self.sessions.into(), NodeLayout::SESSIONS.into())?;
-        let [clients_file, revoked_file] =
-            [&self.clients_file, &self.revoked_file].map(|file| file.as_ref().map(|file| folder.join(file)));
-        self.clients = names_table::with_file(self.clients, clients_file.as_ref())?;
-        let mut revoked = names_table::with_file(self.revoked, revoked_file.as_ref())?;
-        // Listing a revoked name twice is harmless
-        revoked.iter_mut().for_each(|name| name.make_ascii_lowercase());
-        revoked.sort();
-        revoked.dedup();
-        let clusters = self.clusters.values_mut().map(|names| ("clusters", names));
-        check_names(std::iter::once(("clients", &mut self.clients)).chain(clusters))?;
-        check_names(std::iter::once(("revoked", &mut revoked)))?;
+        let replay_window = self.limits.replay_window()?;
+        self.check_sizes(scheme, threads)?;
+        let within = |setting, name: Option<PathBuf>| name.map(|name| file_within(folder, setting, name)).transpose();
+        let clients_file = within("clients_file", self.clients_file.take())?;
+        let revoked_file = within("revoked_file", self.revoked_file.take())?;
+        let admin = within("admin", self.admin.take())?;
+        self.read_names(clients_file.as_ref(), revoked_file.as_ref())?;
         let policy = names_table::policy(self.tenants, self.rules)?;
-        let public = match &self.public {
-            None => None,
-            Some(text) => match host_port(text) {
-                Some((host, Some(port))) => Some((host.to_owned(), port)),
-                _ => return Err(ValueError::Public),
-            },
-        };
+        let public = self.public.as_deref().map(public).transpose()?;
         #[cfg(feature = "nats")]
         let mesh = self.mesh.map(|mesh| mesh.check(folder)).transpose()?;
         #[cfg(not(feature = "nats"))]
@@ -258,28 +230,81 @@ impl File {
             clusters: self.clusters,
             cluster_sessions: self.cluster_sessions,
             drain: Duration::from_secs_f64(self.drain_seconds.min(1e6)),
-            tls: TlsFiles {
-                authority: folder.join(file_name("tls.authority", self.tls.authority)?),
-                certificate: folder.join(file_name("tls.certificate", self.tls.certificate)?),
-                key: folder.join(file_name("tls.key", self.tls.key)?),
-                crl: self
-                    .tls
-                    .crl
-                    .map(|crl| Ok::<_, ValueError>(folder.join(file_name("tls.crl", crl)?)))
-                    .transpose()?,
-            },
-            admin: self.admin.map(|admin| folder.join(admin)),
-            revoked,
+            tls: self.tls.files(folder)?,
+            admin,
+            revoked: self.revoked,
             clients_file,
             revoked_file,
             from_one_address: limits.share_of_address(),
-            wide_window: limits.wide_window(),
+            replay_window,
             policy,
             settings: limits.settings(self.udp),
             #[cfg(feature = "nats")]
             mesh,
             control_limits: limits.control(self.sessions),
         })
+    }
+
+    /// The scheme, if the operator may use it.
+    fn scheme(&self) -> Result<Spec, ValueError> {
+        let scheme: Spec = self.scheme.parse().map_err(ValueError::Scheme)?;
+        if scheme.kind == SchemeKind::Clear {
+            return Err(ValueError::Clear);
+        }
+        match research_only(scheme) {
+            Some(why) if !self.research => Err(ValueError::Research(scheme, why)),
+            _ => Ok(scheme),
+        }
+    }
+
+    /// Checks the number of threads, and what must fit to it and to the node.
+    fn check_sizes(&self, scheme: Spec, threads: u32) -> Result<(), ValueError> {
+        at_least("threads", threads.into(), 1)?;
+        if let Some(first) = self.udp.map(|udp| udp.port()).filter(|port| *port > 0) {
+            let last = u64::from(u16::MAX).saturating_sub(u64::from(threads) - 1);
+            at_most("the port of udp, the first of one for each of the threads,", first.into(), last)?;
+        }
+        at_least("sessions", self.sessions.into(), threads.into())?;
+        at_least("cluster_sessions", self.cluster_sessions.into(), threads.into())?;
+        if scheme.clustered() {
+            // Each worker has its own cluster of keys; in a larger one, keys would be used up before clients renew them
+            at_most("cluster_sessions", self.cluster_sessions.into(), u64::from(Plan::CLUSTER) * u64::from(threads))?;
+        }
+        at_most("node", self.node.into(), (NodeLayout::NODES - 1).into())?;
+        at_most("sessions", self.sessions.into(), NodeLayout::SESSIONS.into())
+    }
+
+    /// Adds the names in files to those of clients and to the revoked ones, and checks all names.
+    fn read_names(&mut self, clients_file: Option<&PathBuf>, revoked_file: Option<&PathBuf>) -> Result<(), ValueError> {
+        self.clients = names_table::with_file(std::mem::take(&mut self.clients), clients_file)?;
+        self.revoked = names_table::with_file(std::mem::take(&mut self.revoked), revoked_file)?;
+        // Listing a revoked name twice is harmless
+        self.revoked.iter_mut().for_each(|name| name.make_ascii_lowercase());
+        self.revoked.sort();
+        self.revoked.dedup();
+        let clusters = self.clusters.values_mut().map(|names| ("clusters", names));
+        check_names(std::iter::once(("clients", &mut self.clients)).chain(clusters))?;
+        check_names(std::iter::once(("revoked", &mut self.revoked)))
+    }
+}
+
+impl Tls {
+    fn files(self, folder: &Path) -> Result<TlsFiles, ValueError> {
+        let within = |setting, name| file_within(folder, setting, name);
+        Ok(TlsFiles {
+            authority: within("tls.authority", self.authority)?,
+            certificate: within("tls.certificate", self.certificate)?,
+            key: within("tls.key", self.key)?,
+            crl: self.crl.map(|crl| within("tls.crl", crl)).transpose()?,
+        })
+    }
+}
+
+/// Host and port, both of which must be there.
+fn public(text: &str) -> Result<(String, u16), ValueError> {
+    match host_port(text) {
+        Some((host, Some(port))) => Ok((host.to_owned(), port)),
+        _ => Err(ValueError::Public),
     }
 }
 

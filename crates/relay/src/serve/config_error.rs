@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use sealwright_session::{Spec, UnknownSchemeError};
+use sealwright_session::{ReplayWindow, Spec, UnknownSchemeError};
 use thiserror::Error;
 
 use crate::{
@@ -56,6 +56,9 @@ pub enum ValueError {
     /// A number must be positive.
     #[error("{0} must be a positive number")]
     NotPositive(&'static str),
+    /// There is no such replay window.
+    #[error("limits.replay_window must be {} or {}", ReplayWindow::Narrow, ReplayWindow::Wide)]
+    ReplayWindow,
     /// An address for clients cannot be used.
     #[error("public must be a host and a port, such as relay.example:7600 or [2001:db8::7]:7600")]
     Public,
@@ -131,6 +134,9 @@ impl ValueError {
                 Some("this is the file of a client; the relay's configuration, such as relay.toml, has a [tls] table")
             }
             ValueError::Research(..) => Some("research = true allows it all the same"),
+            ValueError::ReplayWindow => Some(
+                "it is the number of packets by which one may be late; the larger takes 128 bytes more per session",
+            ),
             ValueError::NoFileName(_) => {
                 Some("move the key into a file that only its owner may read, and name that file")
             }
@@ -154,14 +160,4 @@ pub enum SecretError {
     /// It holds something else.
     #[error("not 64 hexadecimal digits, as `sealwright key new` writes them")]
     NotHex,
-}
-
-/// The path of a file in a configuration; an error if the value looks like a key, which later errors would show.
-pub(crate) fn file_name(setting: &'static str, path: PathBuf) -> Result<PathBuf, ValueError> {
-    let text = path.to_string_lossy();
-    let digits = [32, 48, 64].contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if digits || text.contains("-----BEGIN") || text.contains('\n') {
-        return Err(ValueError::NoFileName(setting));
-    }
-    Ok(path)
 }

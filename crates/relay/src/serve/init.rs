@@ -19,9 +19,9 @@ use zeroize::Zeroizing;
 use super::init_error::InitError;
 
 /// Names and addresses of a relay that is used from the same machine only.
-const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
+const LOCAL_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 /// Names of the files that `init` writes for the authority and the relay.
-const OWN: [&str; 2] = ["authority", "relay"];
+const RESERVED_FILE_NAMES: [&str; 2] = ["authority", "relay"];
 
 /// Writes a configuration `relay.toml` with all files that it names, and `NAME.toml` for each client, into a new
 /// folder: all of it, or there is no folder.
@@ -46,7 +46,7 @@ fn fill(folder: &Path, hosts: &[String], clients: &[String]) -> Result<(), InitE
     let write = |name: &str, text: &str| write(&folder.join(name), text);
     write("authority.pem", &authority.as_ref().pem())?;
     write("authority.key", &pem(authority.key()))?;
-    let names: Vec<String> = LOCAL.map(str::to_owned).into_iter().chain(hosts.iter().cloned()).collect();
+    let names: Vec<String> = LOCAL_HOSTS.map(str::to_owned).into_iter().chain(hosts.iter().cloned()).collect();
     let host = hosts.first().map_or("localhost", String::as_str);
     let relay = leaf(&authority, &names, ExtendedKeyUsagePurpose::ServerAuth)?;
     write("relay.pem", &relay.0)?;
@@ -58,7 +58,7 @@ fn fill(folder: &Path, hosts: &[String], clients: &[String]) -> Result<(), InitE
         hosts if hosts.iter().any(|host| host.parse::<Ipv6Addr>().is_ok()) => "[::]",
         _ => "0.0.0.0",
     };
-    write("relay.toml", &RELAY.replace("{any}", any).replace("{clients}", &quoted.join(", ")))?;
+    write("relay.toml", &RELAY_TEMPLATE.replace("{any}", any).replace("{clients}", &quoted.join(", ")))?;
     write("clients.txt", "# Names of clients, one per line; `sealwright relay add` adds them.\n")?;
     write("revoked.txt", "# Names that may not have a session, one per line; `sealwright relay revoke` adds them.\n")?;
     for name in clients {
@@ -78,7 +78,7 @@ fn check_clients(clients: &[String]) -> Result<(), InitError> {
     for name in clients {
         check_name(name)?;
         let stem = stem(name).to_ascii_lowercase();
-        if OWN.contains(&stem.as_str()) {
+        if RESERVED_FILE_NAMES.contains(&stem.as_str()) {
             return Err(InitError::OwnName(name.clone()));
         }
         if let Some(other) = known.insert(stem, name) {
@@ -99,7 +99,7 @@ fn check_host(host: &str) -> Result<(), InitError> {
 pub fn host_in(certificate: &Path) -> Option<String> {
     let certificate = CertificateDer::from_pem_file(certificate).ok()?;
     let names = webpki::EndEntityCert::try_from(&certificate).ok()?;
-    names.valid_dns_names().find(|name| !LOCAL.contains(name) && !name.starts_with("*.")).map(str::to_owned)
+    names.valid_dns_names().find(|name| !LOCAL_HOSTS.contains(name) && !name.starts_with("*.")).map(str::to_owned)
 }
 
 /// Writes the certificate, the key and the configuration of a client into a folder that [`init`] made, and the client's
@@ -162,7 +162,7 @@ impl NameFile {
 fn client(folder: &Path, authority: &Issuer<'_, KeyPair>, name: &str, relay: &str) -> Result<(), InitError> {
     let own = [name.to_owned()];
     let made = leaf(authority, &own, ExtendedKeyUsagePurpose::ClientAuth)?;
-    let text = CLIENT.replace("{relay}", relay).replace("{name}", name).replace("{stem}", stem(name));
+    let text = CLIENT_TEMPLATE.replace("{relay}", relay).replace("{name}", name).replace("{stem}", stem(name));
     let paths = files(name).map(|file| folder.join(file));
     for (at, text) in [&made.0, &*made.1, &text].into_iter().enumerate() {
         if let Err(error) = write(&paths[at], text) {
@@ -201,7 +201,7 @@ pub fn stem(name: &str) -> &str {
     name.strip_prefix("*.").unwrap_or(name)
 }
 
-const RELAY: &str = r#"# Configuration of a relay. SIGHUP reloads this file; changes to clients, certificates and handshake limits then take
+const RELAY_TEMPLATE: &str = r#"# Configuration of a relay. SIGHUP reloads this file; changes to clients, certificates and handshake limits then take
 # effect without a restart.
 frames = "{any}:7600"
 control = "{any}:7601"
@@ -220,7 +220,7 @@ certificate = "relay.pem"
 key = "relay.key"
 "#;
 
-const CLIENT: &str = r#"name = "{name}"
+const CLIENT_TEMPLATE: &str = r#"name = "{name}"
 relay = "{relay}"
 authority = "authority.pem"
 certificate = "{stem}.pem"

@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use sealwright_session::Plan;
+use sealwright_session::ReplayWindow;
 use serde::Deserialize;
 
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The longest time, in seconds or milliseconds, so that sums of times stay in the range of the clock.
-const MOST: u64 = 1_000_000_000;
+const MAX_TIME: u64 = 1_000_000_000;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -62,7 +62,7 @@ impl Default for Limits {
             sessions_of_one_certificate: None,
             openings_per_minute_with_one_certificate: 60_000.0,
             openings_per_minute_of_one_session: 600.0,
-            replay_window: 1024,
+            replay_window: ReplayWindow::Wide.packets(),
         }
     }
 }
@@ -86,9 +86,8 @@ impl Limits {
             ("limits.stall_seconds", self.stall_seconds),
             ("limits.sender_wait_ms", self.sender_wait_ms),
         ] {
-            at_most(name, value, MOST)?;
+            at_most(name, value, MAX_TIME)?;
         }
-        at_most("limits.replay_window", self.replay_window.into(), Plan::WIDE_WINDOW.into())?;
         let most = self.connections_from_one_address.map_or(u64::MAX, |most| most as u64);
         at_least("limits.connections_from_one_address", most, 1)?;
         at_least("limits.sessions_of_one_certificate", self.sessions_of_one_certificate.unwrap_or(1).into(), 1)?;
@@ -140,9 +139,8 @@ impl Limits {
         sessions.min(connections).div_ceil(2)
     }
 
-    /// Whether the table needs the wide replay window.
-    pub(super) fn wide_window(&self) -> bool {
-        self.replay_window > Plan::NARROW_WINDOW
+    pub(super) fn replay_window(&self) -> Result<ReplayWindow, ValueError> {
+        ReplayWindow::of_packets(self.replay_window).ok_or(ValueError::ReplayWindow)
     }
 
     pub(super) fn control(&self, sessions: u32) -> ControlLimits {

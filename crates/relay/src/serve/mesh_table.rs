@@ -12,7 +12,10 @@ use zeroize::Zeroizing;
 use crate::{
     control::tls::{FileError, private},
     mesh::Servers,
-    serve::config_error::{SecretError, ValueError, file_name},
+    serve::{
+        config_error::{SecretError, ValueError},
+        file_name::file_within,
+    },
 };
 
 #[derive(Deserialize)]
@@ -28,7 +31,7 @@ pub(super) struct MeshTable {
 #[cfg(feature = "nats")]
 impl MeshTable {
     pub(super) fn check(self, folder: &Path) -> Result<crate::mesh::MeshConfig, ValueError> {
-        let path = folder.join(file_name("mesh.secret", self.secret)?);
+        let path = file_within(folder, "mesh.secret", self.secret)?;
         let secret = secret(&path).map_err(|why| ValueError::Secret { path, why })?;
         let label = |label: &str| label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
         if !self.name.split('.').all(|part| !part.is_empty() && label(part)) {

@@ -15,13 +15,13 @@ use std::{
 #[cfg(feature = "nats")]
 use crate::mesh::MeshStats;
 use crate::{
-    control::{ControlStats, Deadline, Gauged, NamesGauge, RETRY},
+    control::{ACCEPT_RETRY_WAIT, ControlStats, Deadline, Gauged, NamesGauge},
     data::{Count, Counts, Relay},
     listening::wake,
 };
 
 /// The most readers at once.
-pub(super) const READERS: usize = 64;
+pub(super) const MAX_READERS: usize = 64;
 
 /// The running HTTP server.
 pub(crate) struct MetricsServer {
@@ -39,13 +39,13 @@ pub(crate) struct Metrics {
     pub(crate) control: Arc<ControlStats>,
     pub(crate) draining: Arc<AtomicBool>,
     pub(crate) sessions: u32,
-    pub(crate) session_bytes: u64,
+    pub(crate) record_bytes_reserved: u64,
     pub(crate) names: NamesGauge,
     pub(crate) scheme: String,
 }
 
 /// How long a worker may take to answer before the relay is unhealthy.
-const ANSWER: Duration = Duration::from_secs(1);
+const WORKER_ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl MetricsServer {
     pub(crate) fn start(address: SocketAddr, metrics: Metrics) -> io::Result<MetricsServer> {
@@ -88,11 +88,11 @@ fn listen(
         }
         let Ok(stream) = stream else {
             // No descriptors: readers wait, also when there are many of them
-            std::thread::sleep(RETRY);
+            std::thread::sleep(ACCEPT_RETRY_WAIT);
             continue;
         };
         // Idle readers must not hold up others, and their number is bounded
-        if Arc::strong_count(inside) > READERS {
+        if Arc::strong_count(inside) > MAX_READERS {
             continue;
         }
         let (metrics, permit) = (metrics.clone(), inside.clone());
@@ -153,7 +153,7 @@ pub(crate) fn resident_bytes() -> Option<u64> {
 pub(super) fn trouble(relay: &Relay, draining: &AtomicBool) -> Option<&'static str> {
     if draining.load(Ordering::Relaxed) {
         Some("draining")
-    } else if !relay.responds(ANSWER) {
+    } else if !relay.responds(WORKER_ANSWER_TIMEOUT) {
         Some("a worker does not answer")
     } else {
         None
@@ -213,7 +213,12 @@ impl Metrics {
             &[("", f64::from(numbers))],
         );
         add("session_slots", "gauge", "Maximum number of sessions.", &[("", f64::from(self.sessions))]);
-        add("session_bytes", "gauge", "Memory reserved for all session records.", &[("", self.session_bytes as f64)]);
+        add(
+            "record_bytes_reserved",
+            "gauge",
+            "Memory reserved for all session records.",
+            &[("", self.record_bytes_reserved as f64)],
+        );
         add("name_bytes", "gauge", "Approximate memory of names and certificates.", &[("", name_bytes as f64)]);
         let mut until = |name, help, at: Option<u64>| {
             at.into_iter().for_each(|at| add(name, "gauge", help, &[("", at as f64)]));

@@ -34,7 +34,7 @@ fn source(relay: Relay, control: ControlStats) -> Metrics {
         control: Arc::new(control),
         draining: Arc::default(),
         sessions: 77,
-        session_bytes: 88,
+        record_bytes_reserved: 88,
         names: NamesGauge::default(),
         scheme: "gcm-on64".into(),
     }
@@ -98,12 +98,12 @@ fn who_listens_for_readers_waits_for_a_descriptor() {
     let relay = Relay::start("127.0.0.1:0".parse().unwrap(), 0, Settings::default(), vec![sessions]).unwrap();
     let metrics = Arc::new(source(relay, ControlStats::default()));
     let inside = Arc::new(());
-    for readers in [0, READERS] {
+    for readers in [0, MAX_READERS] {
         let _inside = vec![inside.clone(); readers];
         let start = Instant::now();
         let none = (0..5).map(|_| Err(io::Error::other("no descriptors")));
         listen(none, &AtomicBool::new(false), &inside, &metrics);
-        assert!(start.elapsed() >= 5 * RETRY, "{readers} readers");
+        assert!(start.elapsed() >= 5 * ACCEPT_RETRY_WAIT, "{readers} readers");
     }
 }
 
@@ -177,7 +177,8 @@ fn metrics_have_the_values_of_their_counts() {
         ..source(relay, control)
     };
     wanted.extend(
-        ["worker_cpu_seconds_total 2.5", "session_slots 77", "session_bytes 88", "draining 0"].map(str::to_owned),
+        ["worker_cpu_seconds_total 2.5", "session_slots 77", "record_bytes_reserved 88", "draining 0"]
+            .map(str::to_owned),
     );
     let text = source.text(&counts);
     for line in wanted {

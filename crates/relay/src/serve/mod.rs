@@ -2,6 +2,7 @@
 
 pub(crate) mod config;
 pub(crate) mod config_error;
+pub(crate) mod file_name;
 pub(crate) mod init;
 mod init_error;
 mod notify;

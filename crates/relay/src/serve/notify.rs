@@ -14,7 +14,7 @@ use std::{
 };
 
 /// The time for the last steps after draining: last writes, and lines of the log.
-const LAST_STEPS: Duration = Duration::from_secs(5);
+const LAST_STEPS_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The notification socket, if there is one.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl Notify {
     /// Announces that the relay stops and how long draining may take: systemd kills it no sooner, whatever
     /// `TimeoutStopSec` says.
     pub(crate) fn stopping(&self, drain: Duration) {
-        self.say(&format!("STOPPING=1\nEXTEND_TIMEOUT_USEC={}", (drain + LAST_STEPS).as_micros()));
+        self.say(&format!("STOPPING=1\nEXTEND_TIMEOUT_USEC={}", (drain + LAST_STEPS_TIMEOUT).as_micros()));
     }
 
     /// The interval at which the watchdog must be notified, if there is one: half of its time limit.

@@ -30,7 +30,7 @@ use crate::{
 pub struct Signals(Receiver<Event>, SyncSender<Event>);
 
 /// How soon workers are asked again after one did not answer: a slow second is not a hang.
-const AGAIN: Duration = Duration::from_secs(1);
+const HEALTH_RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Signals {
     /// Whether another signal to end the program has arrived.
@@ -116,7 +116,7 @@ pub fn run(path: &Path, signals: &Signals, log: Arc<Log>) -> Result<(), ServeErr
                 notify.say("WATCHDOG=1");
                 *every
             } else {
-                AGAIN.min(*every)
+                HEALTH_RETRY_INTERVAL.min(*every)
             };
             *due = Instant::now() + next;
         }
@@ -132,7 +132,7 @@ fn reload(path: &Path, server: &Server, config: &mut Config, notify: &Notify, lo
     // Each step is short, but all together may take longer than the watchdog waits
     let last = Cell::new(Instant::now());
     let alive = || {
-        if last.get().elapsed() > AGAIN {
+        if last.get().elapsed() > HEALTH_RETRY_INTERVAL {
             last.set(Instant::now());
             notify.say("WATCHDOG=1");
         }

@@ -1,6 +1,7 @@
 //! A server: the data plane, control plane and metrics of one configuration.
 
 use std::{
+    io,
     net::SocketAddr,
     sync::{
         Arc,
@@ -9,14 +10,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sealwright_session::{Memory, SessionError, table};
+use sealwright_session::{Memory, SessionError, Sessions, table};
 
 use crate::{
-    control::{ControlServer, ControlStats, Listed, NameDirectory, Names, Shared},
+    control::{ControlServer, ControlStats, Listed, NameDirectory, Names, Shared, tls::ServerTls},
     data::{Count, Counts, Relay},
     layout::NodeLayout,
     log::Log,
     serve::{
+        budget::ConnectionBudget,
         config::Config,
         metrics::{self, Metrics, MetricsServer},
         serve_error::ServeError,
@@ -24,7 +26,7 @@ use crate::{
 };
 
 /// How long writing the last lines of the log may take.
-const LAST_LINES: Duration = Duration::from_secs(1);
+const LOG_FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Where a server listens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,17 +76,8 @@ impl Server {
         last: impl FnOnce() -> Result<T, ServeError>,
     ) -> Result<(Server, T), ServeError> {
         let tls = config.tls.server()?;
-        let layout = NodeLayout::new(config.node, config.threads);
-        let (room, mut session_bytes) = (config.room()?, 0);
-        let mut tables = Vec::new();
-        for shard in 0..config.threads {
-            let slots = layout.slots(config.sessions, shard);
-            let table = table(config.plan(slots))?;
-            let Memory { reserved, heap, shared, .. } = table.memory();
-            session_bytes += reserved + heap + shared;
-            tables.push(table);
-        }
-        let listen = |address: SocketAddr| move |error| ServeError::Listen { address, error };
+        let room = config.room()?;
+        let (tables, record_bytes_reserved) = reserve_records(config)?;
         let relay = Arc::new(Relay::start(config.frames, config.node, config.settings_in(&room), tables)?);
         #[cfg(feature = "nats")]
         let mesh = {
@@ -104,12 +97,7 @@ impl Server {
             stats: stats.clone(),
             log: log.clone(),
         };
-        let run = config.cluster() * config.threads;
-        let access = config.access();
-        let mut names = Names::new(&access.allowed, run, config.sessions, random()?);
-        names.set(&access.allowed, &access.revoked);
-        let control = ControlServer::start(config.control, shared, tls, names, access.policy, config.control_limits)
-            .map_err(listen(config.control))?;
+        let control = start_control(config, tls, shared)?;
         let source = Metrics {
             relay: relay.clone(),
             #[cfg(feature = "nats")]
@@ -117,12 +105,12 @@ impl Server {
             control: stats,
             draining: draining.clone(),
             sessions: config.sessions,
-            session_bytes,
+            record_bytes_reserved,
             names: control.gauge(),
             scheme: config.scheme.to_string(),
         };
         let metrics = match config.metrics {
-            Some(address) => Some(MetricsServer::start(address, source).map_err(listen(address))?),
+            Some(address) => Some(MetricsServer::start(address, source).map_err(listen_error(address))?),
             None => None,
         };
         let server = Server {
@@ -138,25 +126,34 @@ impl Server {
             started: Instant::now(),
         };
         let made = last()?;
-        server.log.say(
+        server.announce(&room, record_bytes_reserved)?;
+        Ok((server, made))
+    }
+
+    /// Logs that it serves, and what the operator should know of its configuration.
+    fn announce(&self, room: &ConnectionBudget, record_bytes_reserved: u64) -> Result<(), ServeError> {
+        let (config, addresses) = (&self.config, self.addresses());
+        let bytes_per_session = config.session_memory()? / u64::from(config.sessions);
+        self.log.say(
             "serving",
             &[
-                ("frames", server.relay.address().to_string().into()),
-                ("control", server.addresses().control.to_string().into()),
-                ("metrics", server.addresses().metrics.map(|address| address.to_string()).into()),
+                ("frames", addresses.frames.to_string().into()),
+                ("control", addresses.control.to_string().into()),
+                ("metrics", addresses.metrics.map(|address| address.to_string()).into()),
                 ("scheme", config.scheme.to_string().into()),
                 ("sessions", config.sessions.into()),
-                ("session_bytes", session_bytes.into()),
-                ("bytes_per_session", (config.record_bytes()? / u64::from(config.sessions)).into()),
+                ("record_bytes_reserved", record_bytes_reserved.into()),
+                ("bytes_per_session", bytes_per_session.into()),
                 ("connections", room.connections.into()),
                 ("threads", config.threads.into()),
             ],
         );
-        server.log_hints(config);
-        if let Some(hint) = room.hint {
-            server.log.say("few-connections", &[("connections", room.connections.into()), ("hint", hint.into())]);
+        self.log_hints(config);
+        if let Some(hint) = &room.hint {
+            let about = [("connections", room.connections.into()), ("hint", hint.clone().into())];
+            self.log.say("few-connections", &about);
         }
-        Ok((server, made))
+        Ok(())
     }
 
     /// Where it listens.
@@ -258,14 +255,38 @@ impl Server {
                 ("dropped", counts.dropped().into()),
             ],
         );
-        self.log.flush(LAST_LINES);
+        self.log.flush(LOG_FLUSH_TIMEOUT);
         counts
     }
+}
+
+/// The workers' tables, and the memory that they reserve for records, in bytes.
+fn reserve_records(config: &Config) -> Result<(Vec<Box<dyn Sessions>>, u64), SessionError> {
+    let layout = NodeLayout::new(config.node, config.threads);
+    let tables = (0..config.threads).map(|shard| table(config.plan(layout.slots(config.sessions, shard))));
+    let tables = tables.collect::<Result<Vec<_>, _>>()?;
+    let reserved = |Memory { reserved, heap, shared, .. }: Memory| reserved + heap + shared;
+    let bytes = tables.iter().map(|table| reserved(table.memory())).sum();
+    Ok((tables, bytes))
+}
+
+/// Opens sessions for the names of the configuration from now on.
+fn start_control(config: &Config, tls: ServerTls, shared: Shared) -> Result<ControlServer, ServeError> {
+    let run = config.cluster() * config.threads;
+    let access = config.access();
+    let mut names = Names::new(&access.allowed, run, config.sessions, random()?);
+    names.set(&access.allowed, &access.revoked);
+    ControlServer::start(config.control, shared, tls, names, access.policy, config.control_limits)
+        .map_err(listen_error(config.control))
+}
+
+fn listen_error(address: SocketAddr) -> impl FnOnce(io::Error) -> ServeError {
+    move |error| ServeError::Listen { address, error }
 }
 
 /// A random first generation.
 fn random() -> Result<u32, SessionError> {
     let mut bytes = [0; 4];
-    getrandom::fill(&mut bytes).map_err(|_| SessionError::NoRandom)?;
+    getrandom::fill(&mut bytes).map_err(|_| SessionError::NoRandomness)?;
     Ok(u32::from_be_bytes(bytes))
 }

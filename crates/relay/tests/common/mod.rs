@@ -80,6 +80,12 @@ impl Client {
         assert_eq!(self.receive(), (self.session, b"hello".to_vec()));
     }
 
+    /// Whether the relay still serves it.
+    pub(crate) fn is_served(&mut self) -> bool {
+        let frame = self.sealed(self.session, b"hello");
+        self.stream.write_all(&frame).is_ok() && self.try_receive().is_some()
+    }
+
     pub(crate) fn sealed(&mut self, to: u32, data: &[u8]) -> Vec<u8> {
         self.sealed_for(Address { session: to, generation: 0 }, data)
     }

@@ -50,7 +50,7 @@ impl Shared {
 /// The block budget of a cluster's main keys. Once clients that have left used it up, the keys admit no new client. The
 /// present clients can at most double it, however many they are, so a main key encrypts at most 2^49 blocks, which
 /// keeps the odds of outsiders below 2^-31.
-const BUDGET: u64 = 1 << 48;
+const BLOCK_BUDGET: u64 = 1 << 48;
 
 /// The keys of one cluster. All clients that know the main keys form one trust domain.
 pub(crate) struct Cluster {
@@ -114,7 +114,7 @@ impl Clusters {
     /// The limit of blocks for each client of a full cluster, so that all together do not exceed the budget: 2^32 for
     /// at most 65,536 clients.
     pub(crate) fn allowance(&self) -> u32 {
-        u32::try_from(BUDGET / u64::from(self.most)).unwrap_or(LIMIT)
+        u32::try_from(BLOCK_BUDGET / u64::from(self.most)).unwrap_or(LIMIT)
     }
 
     /// The cluster of a slot, and the slot's index in it.
@@ -140,7 +140,7 @@ impl Clusters {
             self.clusters[at] = Some(cluster);
         }
         let cluster = self.of(id.slot);
-        if cluster.spent >= BUDGET { Err(SessionError::WornCluster) } else { Ok(cluster) }
+        if cluster.spent >= BLOCK_BUDGET { Err(SessionError::WornCluster) } else { Ok(cluster) }
     }
 
     /// Charges to the cluster the blocks that a client's keys encrypted, before the keys are removed.
@@ -180,7 +180,7 @@ impl Clusters {
             }
             secret.encrypt(self.isa, bytes.as_flattened_mut());
         } else {
-            getrandom::fill(bytes.as_flattened_mut().as_flattened_mut()).map_err(|_| SessionError::NoRandom)?;
+            getrandom::fill(bytes.as_flattened_mut().as_flattened_mut()).map_err(|_| SessionError::NoRandomness)?;
         }
         self.made += 1;
         let [directions @ .., users] = &*bytes;
@@ -203,7 +203,7 @@ impl Clusters {
 mod tests {
     use sealwright::Isa;
 
-    use super::{BUDGET, Clusters};
+    use super::{BLOCK_BUDGET, Clusters};
     use crate::{error::SessionError, scheme::KeyId, spec::Strategy};
 
     #[test]
@@ -212,7 +212,7 @@ mod tests {
         let mut clusters = Clusters::new(Isa::best(), spec, Strategy::Clmul, 20, 8, None);
         let id = KeyId { slot: 9, epoch: 1 };
         let old = clusters.join(id).map(|cluster| cluster.directions[0].h);
-        clusters.spend(10, BUDGET - 1);
+        clusters.spend(10, BLOCK_BUDGET - 1);
         assert_eq!(clusters.join(id).map(|cluster| cluster.directions[0].h), old);
         clusters.spend(11, 1);
         assert_eq!(clusters.join(id).err(), Some(SessionError::WornCluster));
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!([of(20, 8), of(1 << 16, 1 << 16), of(1 << 16, u32::MAX)], [u32::MAX; 3]);
         for slots in [(1 << 16) + 1, 2_000_000] {
             let together = u64::from(of(slots, u32::MAX)) * u64::from(slots);
-            assert!((BUDGET - u64::from(slots)..=BUDGET).contains(&together), "{together}");
+            assert!((BLOCK_BUDGET - u64::from(slots)..=BLOCK_BUDGET).contains(&together), "{together}");
         }
     }
 }

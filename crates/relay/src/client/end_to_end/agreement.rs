@@ -26,13 +26,13 @@ pub(super) type Psk = Zeroizing<[u8; 64]>;
 
 /// The magic word, followed by the version.
 pub(super) const MAGIC: &[u8; 8] = b"SEALE2E2";
-pub(super) const WORD: &[u8] = MAGIC.split_at(7).0;
-pub(super) const PUBLIC: usize = 1216;
-pub(super) const ENCAPSULATED: usize = 1120;
+pub(super) const MAGIC_WORD: &[u8] = MAGIC.split_at(7).0;
+pub(super) const PUBLIC_KEY_BYTES: usize = 1216;
+pub(super) const ENCAPSULATED_KEY_BYTES: usize = 1120;
 /// Length of the first message of each side.
-pub(super) const FIRST: usize = MAGIC.len() + PUBLIC + ENCAPSULATED;
+pub(super) const FIRST_MESSAGE_BYTES: usize = MAGIC.len() + PUBLIC_KEY_BYTES + ENCAPSULATED_KEY_BYTES;
 const PSK_ID: &[u8] = b"sealwright end-to-end: both encapsulations";
-pub(super) const EXPORT: &[u8] = b"sealwright end-to-end: psk";
+pub(super) const EXPORT_LABEL: &[u8] = b"sealwright end-to-end: psk";
 /// The longest name in bytes, as for DNS names.
 const LONGEST_NAME: usize = 255;
 
@@ -181,7 +181,7 @@ impl Shared {
         let (encapsulated, context): (Encapsulated, Sender) =
             setup_sender(&OpModeS::Base, &peer, &info).map_err(key)?;
         let mut ours = Zeroizing::new([0; 32]);
-        context.export(EXPORT, &mut *ours).map_err(key)?;
+        context.export(EXPORT_LABEL, &mut *ours).map_err(key)?;
         let first = [&MAGIC[..], &fresh_public, &encapsulated.to_bytes()].concat();
         let state = State {
             before: Some((own, ours)),
@@ -206,13 +206,13 @@ impl Shared {
     pub(super) fn agree(&self, theirs: Vec<u8>) -> Result<(), EndToEndError> {
         let mut state = self.state();
         let (own, ours) = state.before.take().ok_or(EndToEndError::NotAuthentic)?;
-        let (fresh, encapsulated) = theirs[MAGIC.len()..].split_at(PUBLIC);
+        let (fresh, encapsulated) = theirs[MAGIC.len()..].split_at(PUBLIC_KEY_BYTES);
         let encapsulated = Encapsulated::from_bytes(encapsulated)?;
         let Ends { names, peer_public, own_public, .. } = &self.ends;
         let info = own_info([&names[1], &names[0]], [peer_public, own_public], fresh);
         let context: Receiver = setup_receiver(&OpModeR::Base, &own, &encapsulated, &info)?;
         let mut peers = Zeroizing::new([0; 32]);
-        context.export(EXPORT, &mut *peers)?;
+        context.export(EXPORT_LABEL, &mut *peers)?;
         let mut both = Zeroizing::new([0; 64]);
         // In the order of the names, so that both sides derive the same secret
         let (first, second) = if names[0] < names[1] { (&ours, &peers) } else { (&peers, &ours) };
@@ -269,7 +269,7 @@ impl Shared {
     /// New sending keys, and the encapsulation to the peer's fresh key that announces them.
     pub(super) fn sender(&self, secret: &Psk) -> Result<(Vec<u8>, Sender), EndToEndError> {
         let theirs = self.theirs()?;
-        let fresh = Public::from_bytes(&theirs[MAGIC.len()..MAGIC.len() + PUBLIC])?;
+        let fresh = Public::from_bytes(&theirs[MAGIC.len()..MAGIC.len() + PUBLIC_KEY_BYTES])?;
         let mode = OpModeS::Psk(PskBundle::new(&secret[..], PSK_ID)?);
         let (encapsulated, context): (Encapsulated, Sender) =
             setup_sender(&mode, &fresh, &self.ends.info(&theirs, true))?;

@@ -9,24 +9,24 @@ use zeroize::Zeroizing;
 
 use super::{
     EndToEnd, EndToEndError,
-    agreement::{DATA, ENCAPSULATED, END, EXPORT, FIRST, RECEIPT, REKEY, Secret, Sender},
+    agreement::{DATA, ENCAPSULATED_KEY_BYTES, END, EXPORT_LABEL, FIRST_MESSAGE_BYTES, RECEIPT, REKEY, Secret, Sender},
     sealing::record,
 };
 
 const KEYS: [[u8; 32]; 2] = [[1; 32], [2; 32]];
 const NAMES: [&str; 2] = ["alice", "bob"];
 /// Bytes of plaintext, in pieces of this length, and how many go under the same keys: the keys change twice.
-const TEXT: usize = 150;
-const PIECE: usize = 30;
-const EVERY: u64 = 60;
+const TEXT_BYTES: usize = 150;
+const PIECE_BYTES: usize = 30;
+const REKEY_EVERY_BYTES: u64 = 60;
 /// The most changes of an input.
-const EDITS: usize = 8;
+const MAX_EDITS: usize = 8;
 /// The most records of a peer that has the keys.
-const RECORDS: usize = 40;
+const MAX_RECORDS: usize = 40;
 
 fn end(side: usize) -> EndToEnd {
     let peer = XWing::sk_to_pk(&Secret::from_bytes(&KEYS[1 - side]).expect("a secret key")).to_bytes();
-    EndToEnd::with_rekey(&KEYS[side], &peer, [NAMES[side], NAMES[1 - side]], EVERY).expect("two ends")
+    EndToEnd::with_rekey(&KEYS[side], &peer, [NAMES[side], NAMES[1 - side]], REKEY_EVERY_BYTES).expect("two ends")
 }
 
 /// Reads at most a piece at a time.
@@ -34,7 +34,7 @@ struct Pieces<'a>(&'a [u8]);
 
 impl Read for Pieces<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let len = buffer.len().min(PIECE);
+        let len = buffer.len().min(PIECE_BYTES);
         self.0.read(&mut buffer[..len])
     }
 }
@@ -42,7 +42,7 @@ impl Read for Pieces<'_> {
 /// The stream that Alice sends to Bob before he has read any of it. Of Bob's stream only the first message is made; the
 /// rest, without plaintext, counts as sent and opened.
 fn sent(alice: &EndToEnd, bob: &EndToEnd, text: &[u8]) -> Vec<u8> {
-    let mut first = vec![0; FIRST];
+    let mut first = vec![0; FIRST_MESSAGE_BYTES];
     bob.sealing(&[][..]).read_exact(&mut first).expect("a first message waits for nobody");
     let mut all = Vec::new();
     let mut opening = alice.opening(Vec::new());
@@ -80,7 +80,7 @@ impl Model {
             Some(DATA) => self.text.extend_from_slice(data),
             Some(END) if data.is_empty() => self.ended = true,
             Some(REKEY) => {
-                self.failed = data.len() != ENCAPSULATED;
+                self.failed = data.len() != ENCAPSULATED_KEY_BYTES;
                 self.lost = true;
             }
             _ => self.failed = true,
@@ -117,7 +117,7 @@ fn said(alice: &EndToEnd, context: &mut Sender, model: &mut Model, [what, with]:
         // New keys, and a next record under them or, wrongly, under the previous ones
         _ => {
             let mut secret = Zeroizing::new([0; 64]);
-            context.export(EXPORT, &mut *secret).expect("a secret");
+            context.export(EXPORT_LABEL, &mut *secret).expect("a secret");
             let (mut encapsulated, next) = alice.0.sender(&secret).expect("new keys");
             let at = usize::from(with) * 4;
             let is_changed = what % 8 == 7 && what & 16 != 0;
@@ -145,7 +145,7 @@ fn insider(step: u8, bytes: &[u8]) {
     }
     let (encapsulated, mut context) = alice.0.sender(&alice.0.secret_to_send().expect("both agreed")).expect("keys");
     let mut stream = [&alice.0.ends.first[..], &encapsulated].concat();
-    for _ in 0..RECORDS {
+    for _ in 0..MAX_RECORDS {
         let Some((&[what, with, len], rest)) = bytes.split_first_chunk() else { break };
         let (data, rest) = rest.split_at(rest.len().min(len.into()));
         bytes = rest;
@@ -177,7 +177,7 @@ pub fn end_to_end(bytes: &[u8]) {
         return insider(step, rest);
     }
     let bob = end(1);
-    let text: Vec<u8> = (0..TEXT).map(|at| ((at * 31) >> 3) as u8).collect();
+    let text: Vec<u8> = (0..TEXT_BYTES).map(|at| ((at * 31) >> 3) as u8).collect();
     let (stream, genuine) = if how & 1 == 0 {
         (rest.to_vec(), Vec::new())
     } else {
@@ -193,13 +193,13 @@ pub fn end_to_end(bytes: &[u8]) {
     let whole = how & 1 == 1 && stream == genuine;
     assert_eq!(bob.finished().is_ok() && taken.is_ok(), whole, "{taken:?}, {:?}", bob.finished());
     if whole {
-        assert_eq!((output, bob.finished()), (text, Ok((0, TEXT as u64))));
+        assert_eq!((output, bob.finished()), (text, Ok((0, TEXT_BYTES as u64))));
     }
 }
 
 fn changed(mut stream: Vec<u8>, edits: &[u8]) -> Vec<u8> {
     let (edits, rest) = edits.as_chunks::<4>();
-    for &[what, high, low, with] in edits.iter().take(EDITS) {
+    for &[what, high, low, with] in edits.iter().take(MAX_EDITS) {
         let at = usize::from(u16::from_be_bytes([high, low])) % (stream.len() + 1);
         let to = (at + usize::from(with)).min(stream.len());
         match what % 5 {

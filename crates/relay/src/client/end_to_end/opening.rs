@@ -9,7 +9,8 @@ use std::{
 use zeroize::Zeroizing;
 
 use super::agreement::{
-    DATA, ENCAPSULATED, END, EXPORT, EndToEndError, FIRST, MAGIC, RECEIPT, REKEY, Receiver, Shared, WORD,
+    DATA, ENCAPSULATED_KEY_BYTES, END, EXPORT_LABEL, EndToEndError, FIRST_MESSAGE_BYTES, MAGIC, MAGIC_WORD, RECEIPT,
+    REKEY, Receiver, Shared,
 };
 
 /// Opens the sealed form of a stream.
@@ -44,16 +45,16 @@ impl<W: Write> Opening<W> {
         if !self.greeted {
             let known = self.waiting.len().min(MAGIC.len());
             if self.waiting[..known] != MAGIC[..known] {
-                let same_word = self.waiting.starts_with(WORD);
+                let same_word = self.waiting.starts_with(MAGIC_WORD);
                 return Err(if same_word { EndToEndError::Version } else { EndToEndError::Other }.into());
             }
-            let Some(first) = self.take(FIRST) else { return Ok(false) };
+            let Some(first) = self.take(FIRST_MESSAGE_BYTES) else { return Ok(false) };
             self.shared.agree(first)?;
             self.greeted = true;
             return Ok(true);
         }
         let Some(context) = &mut self.context else {
-            let Some(encapsulated) = self.take(ENCAPSULATED) else { return Ok(false) };
+            let Some(encapsulated) = self.take(ENCAPSULATED_KEY_BYTES) else { return Ok(false) };
             let secret = self.shared.secret_to_receive()?;
             self.context = Some(Box::new(self.shared.receiver(&encapsulated, &secret)?));
             return Ok(true);
@@ -88,7 +89,7 @@ impl<W: Write> Opening<W> {
             }
             Some((&REKEY, encapsulated)) => {
                 let mut secret = Zeroizing::new([0; 64]);
-                context.export(EXPORT, &mut *secret).map_err(EndToEndError::from)?;
+                context.export(EXPORT_LABEL, &mut *secret).map_err(EndToEndError::from)?;
                 self.context = Some(Box::new(self.shared.receiver(encapsulated, &secret)?));
             }
             _ => return Err(EndToEndError::NotAuthentic.into()),

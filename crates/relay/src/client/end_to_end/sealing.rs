@@ -8,10 +8,10 @@ use std::{
 
 use zeroize::Zeroizing;
 
-use super::agreement::{DATA, END, EXPORT, EndToEndError, RECEIPT, REKEY, Sender, Shared};
+use super::agreement::{DATA, END, EXPORT_LABEL, EndToEndError, RECEIPT, REKEY, Sender, Shared};
 
 /// Bytes of plaintext in a record.
-const PIECE: usize = 16 << 10;
+const PIECE_BYTES: usize = 16 << 10;
 const TAG: usize = 16;
 
 enum Step {
@@ -66,7 +66,7 @@ impl<R: Read> Sealing<R> {
     /// Returns the record that announces new keys, and those keys. The old ones are wiped.
     fn rekeyed(&self, mut context: Sender) -> Result<(Vec<u8>, Sender), EndToEndError> {
         let mut secret = Zeroizing::new([0; 64]);
-        context.export(EXPORT, &mut *secret)?;
+        context.export(EXPORT_LABEL, &mut *secret)?;
         let (encapsulated, next) = self.shared.sender(&secret)?;
         Ok((record(&mut context, REKEY, &encapsulated)?, next))
     }
@@ -86,7 +86,7 @@ impl<R: Read> Sealing<R> {
                 Ok(bytes)
             }
             Step::Records(mut context) => {
-                let mut buffer = Zeroizing::new(vec![0; PIECE]);
+                let mut buffer = Zeroizing::new(vec![0; PIECE_BYTES]);
                 let much = loop {
                     match self.input.read(&mut buffer) {
                         Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

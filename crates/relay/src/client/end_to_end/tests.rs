@@ -10,7 +10,7 @@ use std::{
 use hpke::{Deserializable, Kem as _, Serializable, kem::XWing};
 
 use super::{
-    agreement::{DATA, ENCAPSULATED, END, FIRST, RECEIPT, Secret, State},
+    agreement::{DATA, ENCAPSULATED_KEY_BYTES, END, FIRST_MESSAGE_BYTES, RECEIPT, Secret, State},
     sealing::record,
     *,
 };
@@ -31,7 +31,7 @@ fn text(len: usize) -> Vec<u8> {
 }
 
 /// Length of the record that proves the keys, and of the one that ends the stream.
-const NOTHING: usize = 19 + 19;
+const EMPTY_STREAM_BYTES: usize = 19 + 19;
 
 /// Passes on this many bytes.
 fn pass(from: &mut impl Read, to: &mut impl Write, len: usize) {
@@ -111,7 +111,11 @@ fn texts_go_both_ways_and_nothing_of_them_is_seen_on_the_way() {
         // Records of 16 KiB, with new keys after every third one
         let records = lengths[0].div_ceil(16 << 10);
         let rekeys = records.saturating_sub(1) / 3;
-        let overhead = FIRST + ENCAPSULATED + 19 * (records + 2) + 27 + (ENCAPSULATED + 19) * rekeys;
+        let overhead = FIRST_MESSAGE_BYTES
+            + ENCAPSULATED_KEY_BYTES
+            + 19 * (records + 2)
+            + 27
+            + (ENCAPSULATED_KEY_BYTES + 19) * rekeys;
         assert_eq!(there.len(), lengths[0] + overhead);
         assert!(lengths[0] < 64 || !texts[0].chunks(5000).any(|part| seen(&part[..64.min(part.len())])));
     }
@@ -139,7 +143,15 @@ fn other_keys_and_other_names_open_nothing() {
 #[test]
 fn a_stream_that_was_changed_anywhere_is_not_authentic() {
     // In the magic, the fresh key, both encapsulations, a record's length, a record, and behind new keys
-    for at in [3, 500, 2000, 2400, FIRST + ENCAPSULATED, FIRST + ENCAPSULATED + 40, 70_000] {
+    for at in [
+        3,
+        500,
+        2000,
+        2400,
+        FIRST_MESSAGE_BYTES + ENCAPSULATED_KEY_BYTES,
+        FIRST_MESSAGE_BYTES + ENCAPSULATED_KEY_BYTES + 40,
+        70_000,
+    ] {
         let (a, b) = (end(0, 1, ["alice", "bob"]), end(1, 0, ["bob", "alice"]));
         let change = |start: usize, piece: &mut Vec<u8>| {
             if let Some(byte) = at.checked_sub(start).and_then(|at| piece.get_mut(at)) {
@@ -186,9 +198,9 @@ fn records_are_neither_left_out_nor_repeated_nor_moved() {
         let output = Output::default();
         let (mut from_a, mut to_a) = (a.sealing(Cursor::new(text(30_000))), a.opening(io::sink()));
         let (mut from_b, mut to_b) = (b.sealing(io::empty()), b.opening(output.clone()));
-        pass(&mut from_b, &mut to_a, FIRST);
-        pass(&mut from_a, &mut to_b, FIRST + ENCAPSULATED);
-        pass(&mut from_b, &mut to_a, ENCAPSULATED + NOTHING);
+        pass(&mut from_b, &mut to_a, FIRST_MESSAGE_BYTES);
+        pass(&mut from_a, &mut to_b, FIRST_MESSAGE_BYTES + ENCAPSULATED_KEY_BYTES);
+        pass(&mut from_b, &mut to_a, ENCAPSULATED_KEY_BYTES + EMPTY_STREAM_BYTES);
         let mut sealed = Vec::new();
         from_a.read_to_end(&mut sealed).unwrap();
         // The record that proves the keys, two of text, the end, and the receipt
@@ -244,9 +256,9 @@ fn a_relay_that_drops_what_one_side_says_and_acknowledges_it_is_noticed() {
     let output = Output::default();
     let (mut from_a, mut to_a) = (a.sealing(Cursor::new(text(100_000))), a.opening(io::sink()));
     let (mut from_b, mut to_b) = (b.sealing(io::empty()), b.opening(output.clone()));
-    pass(&mut from_b, &mut to_a, FIRST);
-    pass(&mut from_a, &mut to_b, FIRST + ENCAPSULATED);
-    pass(&mut from_b, &mut to_a, ENCAPSULATED + NOTHING);
+    pass(&mut from_b, &mut to_a, FIRST_MESSAGE_BYTES);
+    pass(&mut from_a, &mut to_b, FIRST_MESSAGE_BYTES + ENCAPSULATED_KEY_BYTES);
+    pass(&mut from_b, &mut to_a, ENCAPSULATED_KEY_BYTES + EMPTY_STREAM_BYTES);
     // All of alice's records are dropped, and bob's stream gets a forged end
     from_a.read_to_end(&mut Vec::new()).unwrap();
     assert_eq!(a.finished(), Err(EndToEndError::Unconfirmed));
@@ -270,7 +282,11 @@ fn told(sent: Option<usize>, records: &[Told]) -> (io::Result<()>, EndToEnd) {
     to_a.write_all(&b.0.ends.first).unwrap();
     if let Some(sent) = sent {
         let mut from_a = a.sealing(Cursor::new(text(sent)));
-        pass(&mut from_a, &mut io::sink(), FIRST + ENCAPSULATED + NOTHING + 19 * sent.min(1) + sent);
+        pass(
+            &mut from_a,
+            &mut io::sink(),
+            FIRST_MESSAGE_BYTES + ENCAPSULATED_KEY_BYTES + EMPTY_STREAM_BYTES + 19 * sent.min(1) + sent,
+        );
     }
     let (mut stream, mut context) = b.0.sender(&b.0.secret_to_send().unwrap()).unwrap();
     for (kind, data) in records {
@@ -344,9 +360,9 @@ fn what_is_not_written_is_not_confirmed() {
         let (a, b) = (end(0, 1, ["alice", "bob"]), end(1, 0, ["bob", "alice"]));
         let (mut from_a, mut to_a) = (a.sealing(Cursor::new(text.clone())), a.opening(io::sink()));
         let (mut from_b, mut to_b) = (b.sealing(io::empty()), b.opening(Full));
-        pass(&mut from_b, &mut to_a, FIRST);
-        pass(&mut from_a, &mut to_b, FIRST + ENCAPSULATED);
-        pass(&mut from_b, &mut to_a, ENCAPSULATED + NOTHING);
+        pass(&mut from_b, &mut to_a, FIRST_MESSAGE_BYTES);
+        pass(&mut from_a, &mut to_b, FIRST_MESSAGE_BYTES + ENCAPSULATED_KEY_BYTES);
+        pass(&mut from_b, &mut to_a, ENCAPSULATED_KEY_BYTES + EMPTY_STREAM_BYTES);
         let error = io::copy(&mut from_a, &mut to_b).unwrap_err();
         // The error is that of the output; those that wait for the stream are woken afterwards
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);

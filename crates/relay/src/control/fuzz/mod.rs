@@ -26,7 +26,7 @@ use self::{
 };
 use super::{
     protocol::{MAX_LINE, Request, Response},
-    server::REQUESTS,
+    server::MAX_REQUESTS,
     tls::{ServerTls, TlsFiles},
 };
 use crate::address::Address;
@@ -196,7 +196,7 @@ impl Talk<'_> {
             lines.pop();
         }
         let certificate = &self.fuzz.clients[self.who as usize].1;
-        let left = REQUESTS as usize - self.asked;
+        let left = MAX_REQUESTS as usize - self.asked;
         self.asked += lines.len().min(left);
         lines.into_iter().take(left).map(|line| self.model.answer(self.who, certificate, line)).collect()
     }
@@ -217,7 +217,7 @@ impl Talk<'_> {
             let all = lines(text).0.len();
             let expected = self.expected(text, end != 1 && end != 3);
             // Closing with unread data may discard answers that were in transit
-            self.take(peer, &expected, exact && all <= REQUESTS as usize);
+            self.take(peer, &expected, exact && all <= MAX_REQUESTS as usize);
         }
     }
 
@@ -307,7 +307,7 @@ impl Talk<'_> {
         if self.who != Who::Stranger {
             let all = self.asked + lines(text).0.len();
             let expected = self.expected(text, false);
-            self.take(peer, &expected, exact && all <= REQUESTS as usize);
+            self.take(peer, &expected, exact && all <= MAX_REQUESTS as usize);
         }
     }
 

@@ -12,7 +12,7 @@ use rustls::{ClientConfig, ClientConnection, pki_types::ServerName};
 use super::super::protocol::{MAX_LINE, Response};
 
 /// Time limit for anything from the relay: much longer than it needs on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 
 pub(super) struct Peer {
     tls: ClientConnection,
@@ -28,7 +28,7 @@ pub(super) type Edit = (u8, u16, u8);
 pub(super) fn connect(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).expect("the relay listens");
     stream.set_nodelay(true).expect("a connection");
-    stream.set_read_timeout(Some(PATIENCE)).expect("a connection");
+    stream.set_read_timeout(Some(ANSWER_TIMEOUT)).expect("a connection");
     stream
 }
 
