@@ -5,8 +5,8 @@ use std::io;
 use crate::{
     aarch64,
     background::{Apart, Beside},
-    capi, circles, constant_time, crash, examples, files, fuzz, growth, lab, layers, levels, links, mutants, packages,
-    python, reproducible, rtl, sanitize, sbom, sizes,
+    capi, constant_time, crash, cycles, examples, files, fuzz, growth, lab, layers, levels, links, long, mutants,
+    packages, python, reproducible, rtl, sanitize, sbom, sizes,
     steps::Steps,
     supply, symbols, upstream, vectors, venv,
 };
@@ -86,11 +86,11 @@ pub(crate) const STEPS: &[Step] = &[
         run: |run| run.steps.check("dependencies", |steps| supply::check(steps, &run.words)),
     },
     Step {
-        name: "circles",
+        name: "cycles",
         help: "the modules of a crate do not depend on each other in a cycle",
         in_test: InTest::Then,
         words: false,
-        run: |run| run.steps.check("circles between modules", circles::check),
+        run: |run| run.steps.check("dependency cycles", cycles::check),
     },
     Step {
         name: "clippy",
@@ -100,6 +100,10 @@ pub(crate) const STEPS: &[Step] = &[
         run: |run| {
             let words = ["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"];
             run.steps.cargo("lints", &words, &[]);
+            // What users install has fewer features, and may leave code without a use.
+            let words =
+                ["clippy", "--package", "sealwright-cli", "--package", "sealwright-relay", "--", "-D", "warnings"];
+            run.steps.cargo("lints with the default features", &words, &[]);
         },
     },
     Step {
@@ -293,6 +297,13 @@ pub(crate) const STEPS: &[Step] = &[
         in_test: InTest::No,
         words: true,
         run: |run| crash::run(&mut run.steps, &run.words),
+    },
+    Step {
+        name: "long",
+        help: "tests that take minutes: every attack at full size, and a million messages of XAES-256-GCM",
+        in_test: InTest::No,
+        words: false,
+        run: |run| long::run(&mut run.steps),
     },
     Step {
         name: "reproducible",

@@ -22,13 +22,13 @@ use crate::{
 };
 
 /// The folder in which the wrapper stores its results. The variable is set when this program runs as the wrapper.
-const FOLDER: &str = "SEALWRIGHT_CIRCLES";
+const FOLDER: &str = "SEALWRIGHT_CYCLES";
 
 /// Which modules each module uses.
 type Uses = BTreeMap<String, BTreeSet<String>>;
 
 pub(crate) fn check(steps: &Steps) -> Checked {
-    let folder = steps.target().join("circles");
+    let folder = steps.target().join("cycles");
     let program = match (fs::create_dir_all(&folder), env::current_exe()) {
         (Ok(()), Ok(program)) => program,
         (Err(error), _) | (_, Err(error)) => return Checked::Wrong(vec![error.to_string()]),
@@ -46,7 +46,7 @@ pub(crate) fn check(steps: &Steps) -> Checked {
         Ok(crates) => {
             let modules: usize = crates.values().map(BTreeMap::len).sum();
             let wrong =
-                crates.iter().flat_map(|(name, uses)| circles(uses).into_iter().map(move |c| describe(name, &c, uses)));
+                crates.iter().flat_map(|(name, uses)| cycles(uses).into_iter().map(move |c| describe(name, &c, uses)));
             let mut wrong: Vec<String> = wrong.collect();
             wrong.extend(crates.get("sealwright-lib").into_iter().flat_map(upward));
             Checked::of(wrong, format!("{modules} modules of {} crates", crates.len()))
@@ -112,17 +112,17 @@ fn upward(uses: &Uses) -> Vec<String> {
 }
 
 /// A cycle as text: each use in it.
-fn describe(name: &str, circle: &BTreeSet<&str>, uses: &Uses) -> String {
-    let mut text = format!("{name}: a circle of {} modules", circle.len());
-    for from in circle {
-        let to: Vec<&str> = uses[*from].iter().map(String::as_str).filter(|to| circle.contains(to)).collect();
+fn describe(name: &str, cycle: &BTreeSet<&str>, uses: &Uses) -> String {
+    let mut text = format!("{name}: a cycle of {} modules", cycle.len());
+    for from in cycle {
+        let to: Vec<&str> = uses[*from].iter().map(String::as_str).filter(|to| cycle.contains(to)).collect();
         text += &format!("\n     {from} uses {}", to.join(", "));
     }
     text
 }
 
 /// The sets of two or more modules in which each module uses every other one, directly or not.
-fn circles(uses: &Uses) -> Vec<BTreeSet<&str>> {
+fn cycles(uses: &Uses) -> Vec<BTreeSet<&str>> {
     let reached = |from: &str| {
         let (mut seen, mut next) = (BTreeSet::new(), vec![from]);
         while let Some(module) = next.pop() {
@@ -137,10 +137,10 @@ fn circles(uses: &Uses) -> Vec<BTreeSet<&str>> {
     let reach: BTreeMap<&str, BTreeSet<&str>> = uses.keys().map(|from| (from.as_str(), reached(from))).collect();
     let mut found: Vec<BTreeSet<&str>> = Vec::new();
     for (from, to) in &reach {
-        let circle: BTreeSet<&str> =
+        let cycle: BTreeSet<&str> =
             to.iter().copied().filter(|to| reach.get(to).is_some_and(|back| back.contains(from))).collect();
-        if circle.len() > 1 && !found.contains(&circle) {
-            found.push(circle);
+        if cycle.len() > 1 && !found.contains(&cycle) {
+            found.push(cycle);
         }
     }
     found
@@ -260,7 +260,7 @@ mod tests {
 
     use serde_json::json;
 
-    use super::{Tree, Uses, circles, compiled, kept, upward};
+    use super::{Tree, Uses, compiled, cycles, kept, upward};
 
     /// Two modules that use each other, and a third that uses one, as the compiler prints them.
     const TREE: &str = "\
@@ -281,15 +281,15 @@ DefId(0:10 ~ x[c6f5]::b::{use#0}) => OwnerNodes {
 ";
 
     #[test]
-    fn a_circle_is_found_and_an_import_is_none() {
+    fn a_cycle_is_found_and_an_import_is_none() {
         let mut tree = Tree::default();
         TREE.lines().for_each(|line| tree.line(line));
         let uses = tree.uses();
         assert_eq!(uses["c"], ["a".to_owned()].into());
-        assert_eq!(circles(&uses), [["a", "b"].into()]);
+        assert_eq!(cycles(&uses), [["a", "b"].into()]);
         let mut tree = Tree::default();
         TREE.replace("a::S", "c::S").lines().for_each(|line| tree.line(line));
-        assert_eq!(circles(&tree.uses()), Vec::<std::collections::BTreeSet<&str>>::new());
+        assert_eq!(cycles(&tree.uses()), Vec::<std::collections::BTreeSet<&str>>::new());
     }
 
     #[test]
@@ -300,7 +300,7 @@ DefId(0:10 ~ x[c6f5]::b::{use#0}) => OwnerNodes {
             { "name": "c", "targets": [target("c", "staticlib"), target("t", "test"), target("e", "example")] },
         ] }));
         assert_eq!(all.keys().collect::<Vec<_>>(), ["a_b-bin", "a_b-lib", "c-staticlib"]);
-        let folder = std::env::temp_dir().join(format!("sealwright-circles-{}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("sealwright-cycles-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("a folder");
         for name in ["a_b-bin", "a_b-lib", "gone-lib"] {
             fs::write(folder.join(format!("{name}.uses")), "a b\nb a\n").expect("a file");
@@ -309,7 +309,7 @@ DefId(0:10 ~ x[c6f5]::b::{use#0}) => OwnerNodes {
         fs::write(folder.join("c-staticlib.uses"), "crate \n").expect("a file");
         let kept = kept(&folder, &all).expect("all are there");
         assert_eq!(kept.keys().collect::<Vec<_>>(), all.keys().collect::<Vec<_>>());
-        assert_eq!(circles(&kept["a_b-lib"]).len(), 1);
+        assert_eq!(cycles(&kept["a_b-lib"]).len(), 1);
         assert!(super::kept(&folder, &[].into()).is_err());
         fs::remove_dir_all(folder).expect("it was made here");
     }

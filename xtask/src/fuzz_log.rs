@@ -62,15 +62,24 @@ pub(crate) fn figures(steps: &Steps) -> Checked {
     };
     match sums(&text) {
         Ok(sums) => {
-            println!("| target | runs | CPU seconds | executions | findings |\n|---|---:|---:|---:|---:|");
-            for (target, [runs, seconds, executions, findings]) in &sums {
-                println!("| `{target}` | {runs} | {seconds} | {executions} | {findings} |");
-            }
-            let seconds: u64 = sums.iter().map(|(_, of)| of[1]).sum();
-            Checked::Right(format!("{:.2} CPU hours in all", seconds as f64 / 3600.0))
+            print!("{}", table(&sums));
+            Checked::Right(format!("{} in all", hours(&sums)))
         }
         Err(why) => Checked::Wrong(vec![why]),
     }
+}
+
+fn table(sums: &[(String, [u64; 4])]) -> String {
+    let head = "| target | runs | CPU seconds | executions | findings |\n|---|---:|---:|---:|---:|\n";
+    let row = |(target, [runs, seconds, executions, findings]): &(String, [u64; 4])| {
+        format!("| `{target}` | {runs} | {seconds} | {executions} | {findings} |\n")
+    };
+    head.to_owned() + &sums.iter().map(row).collect::<String>()
+}
+
+fn hours(sums: &[(String, [u64; 4])]) -> String {
+    let seconds: u64 = sums.iter().map(|(_, of)| of[1]).sum();
+    format!("{:.2} CPU hours", seconds as f64 / 3600.0)
 }
 
 /// Runs, CPU seconds, executions and findings of each target. The first lines have no CPU seconds; those by the clock
@@ -96,7 +105,7 @@ fn sums(log: &str) -> Result<Vec<(String, [u64; 4])>, String> {
 mod tests {
     use std::{fs, path::Path, process::Command, sync::Barrier, thread};
 
-    use super::{HEAD, LOG, append, commit, sums};
+    use super::{HEAD, LOG, append, commit, hours, sums, table};
 
     #[test]
     fn runs_beside_each_other_write_whole_lines_under_one_head() {
@@ -120,6 +129,16 @@ mod tests {
             let wanted: Vec<_> = (0..8).map(|run| (format!("t{run}"), [5, 5, 50, 0])).collect();
             assert_eq!(sums(&text), Ok(wanted));
         }
+    }
+
+    #[test]
+    fn the_page_on_assurance_has_the_figures_of_the_log() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let read = |path: &str| fs::read_to_string(root.join(path)).expect("it is there");
+        let (sums, page) = (sums(&read(LOG)).expect("figures"), read("docs/ASSURANCE.md"));
+        assert!(page.contains(&table(&sums)), "`cargo xtask fuzz figures` prints the table of docs/ASSURANCE.md");
+        assert_eq!(page.matches(&hours(&sums)).count(), page.matches("CPU hours").count(), "{}", hours(&sums));
+        assert!(page.contains(&format!("{} fuzz targets", sums.len())), "{} targets", sums.len());
     }
 
     #[test]

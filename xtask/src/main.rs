@@ -5,10 +5,10 @@ mod advisories;
 mod background;
 mod capi;
 mod cargo_tree;
-mod circles;
 mod commands;
 mod constant_time;
 mod crash;
+mod cycles;
 mod debian;
 mod disassembly;
 mod early_exit;
@@ -28,6 +28,7 @@ mod levels;
 mod licence;
 mod limit;
 mod links;
+mod long;
 mod loops;
 mod mutants;
 mod nginx;
@@ -71,12 +72,13 @@ fn root() -> PathBuf {
     around.or(sources.parent()).unwrap_or(sources).to_path_buf()
 }
 
-/// Ends this program without a word where nobody reads what it prints any more, as with `| head`.
+/// Ends this program without a word where nobody reads what it prints any more, as with `| head`: with the code that shells
+/// give to a program which SIGPIPE ended, since not all was checked.
 fn end_with_the_reader() {
     let otherwise = panic::take_hook();
     panic::set_hook(Box::new(move |why| {
         if why.to_string().contains("failed printing to stdout: Broken pipe") {
-            process::exit(0);
+            process::exit(141);
         }
         otherwise(why);
     }));
@@ -84,7 +86,7 @@ fn end_with_the_reader() {
 
 fn main() -> ExitCode {
     end_with_the_reader();
-    if let Some(code) = circles::wrapper().or_else(instrument::wrapper) {
+    if let Some(code) = cycles::wrapper().or_else(instrument::wrapper) {
         return code;
     }
     let words: Vec<String> = env::args().skip(1).collect();

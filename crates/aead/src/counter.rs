@@ -142,8 +142,12 @@ macro_rules! constructors {
             /// assert_eq!(sealer.count(), 1001);
             /// # Ok::<(), Box<dyn std::error::Error>>(())
             /// ```
+            ///
+            /// # Panics
+            /// If it has already counted beyond `count`: nonces would repeat.
             #[must_use]
             pub fn starting_at(mut self, count: u64) -> Self {
+                assert!(self.nonces.count <= count, "a counter must not be set back: nonces would repeat");
                 self.nonces.count = count;
                 self
             }
@@ -248,7 +252,7 @@ impl Opener {
     /// Decrypts in place the text at the start of `message` if it is the next message; returns the text.
     ///
     /// # Errors
-    /// Same as [`Opener::open_in_place`].
+    /// Same as [`Opener::open_in_place`]; a message shorter than a tag contains no text and is left unchanged.
     #[doc(alias("decrypt", "packet", "in-place"))]
     pub fn open_message<'m>(&mut self, ad: &[u8], message: &'m mut [u8]) -> Result<&'m mut [u8], OpenError> {
         let text_len = message.len().checked_sub(self.aead.tag_len()).ok_or(OpenError)?;

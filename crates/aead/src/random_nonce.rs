@@ -14,7 +14,7 @@ use crate::mode::chacha::XChaCha20Poly1305;
 #[cfg(feature = "siv")]
 use crate::mode::gcm_siv::Aes256GcmSiv;
 use crate::{
-    aead::Aead,
+    aead::{Aead, release},
     counter::blocks,
     error::{KeyLengthError, OpenError, SealError},
     key::{Key, random},
@@ -292,15 +292,15 @@ impl RandomNonceKey {
     /// ```
     ///
     /// # Errors
-    /// [`OpenError`]; `text` then contains no plaintext.
-    ///
-    /// # Panics
-    /// If `text` has another length.
+    /// [`OpenError`] if the message is not authentic, or `text` has another length, as it may have been the sender who
+    /// chose that of the message; `text` is then all zero.
     #[doc(alias("decrypt", "ciphertext"))]
     pub fn open_to(&self, ad: &[u8], message: &[u8], text: &mut [u8]) -> Result<(), OpenError> {
-        let (nonce, message) = message.split_at_checked(self.aead.nonce_len()).ok_or(OpenError)?;
-        let len = message.len().checked_sub(self.aead.tag_len()).ok_or(OpenError)?;
-        let (ciphertext, tag) = message.split_at(len);
+        if message.len().checked_sub(self.overhead()) != Some(text.len()) {
+            return release(text, false);
+        }
+        let (nonce, message) = message.split_at(self.aead.nonce_len());
+        let (ciphertext, tag) = message.split_at(text.len());
         self.aead.open_to(nonce, ad, ciphertext, tag, text)
     }
 }

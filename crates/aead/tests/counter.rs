@@ -3,7 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use sealwright::{Isa, KeyLengthError, Opener, RandomNonceKey, SealError, Sealer, Suite};
+use sealwright::{Isa, KeyLengthError, OpenError, Opener, RandomNonceKey, SealError, Sealer, Suite};
 
 fn pair(suite: Suite) -> (Sealer, Opener) {
     let key = vec![5; suite.key_len()];
@@ -124,6 +124,15 @@ fn no_nonce_comes_twice_at_the_end() {
     assert_eq!(text, [0; 8]);
 }
 
+#[test]
+#[should_panic(expected = "a counter must not be set back")]
+fn a_counter_is_not_set_back() {
+    let mut sealer = Sealer::new(Suite::Aes256Gcm, &[1; 32]).unwrap().starting_at(5).starting_at(5);
+    let _tag = sealer.seal_in_place(b"", &mut [0; 8]).unwrap();
+    assert_eq!(sealer.count(), 6);
+    let _ = sealer.starting_at(5);
+}
+
 /// A mistake of the program costs no nonce: both ends still count alike.
 #[test]
 fn a_message_without_room_for_a_tag_uses_up_no_nonce() {
@@ -147,4 +156,18 @@ fn random_nonces_differ_and_travel_with_the_message() {
     for end in 0..a.len() {
         assert!(key.open(b"ad", &a[..end]).is_err(), "cut to {end} bytes");
     }
+}
+
+#[test]
+fn a_message_of_another_length_leaves_nothing_of_an_earlier_text() {
+    let key = RandomNonceKey::new(Suite::Aes256Gcm, &[7; 32]).unwrap();
+    let message = key.seal(b"ad", b"attack").unwrap();
+    for (len, room) in [(0, 6), (5, 6), (27, 6), (33, 6), (34, 5), (34, 7), (34, 0)] {
+        let mut text = vec![7; room];
+        assert_eq!(key.open_to(b"ad", &message[..len], &mut text), Err(OpenError), "{len} bytes into {room}");
+        assert_eq!(text, vec![0; room]);
+    }
+    let mut text = [7; 6];
+    key.open_to(b"ad", &message, &mut text).unwrap();
+    assert_eq!(&text, b"attack");
 }

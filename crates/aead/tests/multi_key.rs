@@ -219,3 +219,42 @@ fn frames_behind_the_packets_stay_as_they_are() {
         }
     }
 }
+
+/// Whether and how another number was taken depended on the level and on the length of the texts.
+#[test]
+fn a_round_key_that_is_not_there_is_not_replaced() {
+    for isa in Isa::available() {
+        for (key_len, keys) in [(16, 11), (32, 15)] {
+            let schedule = Schedule::expand(isa, &[5; 32][..key_len]).unwrap();
+            for (second, len) in [0, 1, keys - 1, keys, 20].into_iter().flat_map(|second| [(second, 32), (second, 200)])
+            {
+                let run = || {
+                    let (mut lanes, mut buffer) = (MultiBuffer::boxed(), [[7; 16]; 15]);
+                    lanes.push(&[0; 12], len);
+                    lanes.key(0, [&[1; 16], &[2; 16]]);
+                    let mut only = Some(&mut buffer[..]);
+                    let mut frames: [Frame<'_>; PACKETS] = std::array::from_fn(|_| only.take().unwrap_or_default());
+                    lanes.run(isa, &mut frames, Keys::Shared(&schedule, second), HashKeys::Shared(&[3; 16]), true);
+                };
+                let is_there = (1..keys).contains(&second);
+                assert_eq!(
+                    std::panic::catch_unwind(run).is_ok(),
+                    is_there,
+                    "{isa}, {keys} keys, {second}, {len} bytes"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "the counters would repeat")]
+fn a_text_longer_than_gcm_allows_is_no_packet() {
+    MultiBuffer::boxed().push(&[0; 12], gcm::MAX_TEXT as usize + 1);
+}
+
+#[test]
+#[should_panic(expected = "AES-128 has 11 round keys")]
+fn a_schedule_of_another_length_is_none() {
+    MultiBuffer::boxed().schedule(0, &[[0; 16]; 13]);
+}

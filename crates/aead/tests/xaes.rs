@@ -96,7 +96,7 @@ fn ten_thousand_random_messages() {
 }
 
 #[test]
-#[ignore = "a minute in a test build"]
+#[ignore = "a minute in a test build: `cargo xtask long`"]
 fn a_million_random_messages() {
     let expected = "2163ae1445985a30b60585ee67daa55674df06901b890593e824b8a7c885ab15";
     assert_eq!(accumulated(Isa::best(), 1_000_000), expected);

@@ -64,7 +64,7 @@ fn every_attack_has_a_page_that_names_it() {
 
 /// Takes minutes: `cargo test --release -p sealwright-attacks -- --ignored --nocapture` prints what each costs.
 #[test]
-#[ignore = "full size"]
+#[ignore = "minutes: `cargo xtask long`"]
 fn every_attack_in_full() {
     for attack in ATTACKS {
         let report = attack.run(Size::Full).unwrap();

@@ -3,11 +3,18 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use sealwright_study::{Advice, Measured, Question, Results, advise, results};
+use sealwright_measure::Machine;
+use sealwright_study::{
+    Advice, Measured, Question, Results, advise,
+    results::{self, readable},
+};
 use sealwright_terminal::{
-    CommandError, Exit, print,
+    CommandError, Exit, print, printable, say,
     size::{self, Size},
 };
+use serde::Serialize;
+
+use crate::study::warn_of_left_out;
 
 const EXAMPLES: &str = "\
 The figures come from the results of `sealwright-lab study bench` and `study sessions` in DIR. Without them, the
@@ -57,17 +64,38 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<Exit, CommandError> {
         misuse: args.misuse,
         commit: args.commit,
     };
-    let bench = results::load_bench(&args.results).map_err(CommandError::failed)?;
-    let sessions = Results::load(&args.results, "sessions").map_err(CommandError::failed)?;
-    let advice = advise(&question, Measured { bench: bench.as_ref(), sessions: sessions.as_ref() });
+    let mut left_out = Vec::new();
+    let bench = readable(results::load_bench(&args.results), &mut left_out);
+    let sessions = readable(Results::load(&args.results, "sessions"), &mut left_out);
+    warn_of_left_out(&left_out);
+    let measured = Measured { bench: bench.as_ref(), sessions: sessions.as_ref() };
+    let advice = advise(&question, measured);
+    let here = Machine::here(sealwright::Isa::available().iter().map(|isa| isa.name())).identity();
+    let (sources, warnings) = (measured.sources(), measured.warnings(&here));
     print(&match args.json {
-        true => serde_json::to_string(&advice).map_err(CommandError::failed)? + "\n",
-        false => as_text(&advice),
+        true => serde_json::to_string(&Told { advice, sources, warnings }).map_err(CommandError::failed)? + "\n",
+        false => {
+            warnings.iter().for_each(|warning| say(format_args!("sealwright-lab: warning: {}", printable(warning))));
+            as_text(&advice, &sources)
+        }
     })?;
     Ok(Exit::Done)
 }
 
-fn as_text(advice: &Advice) -> String {
+/// The advice as JSON.
+#[derive(Serialize)]
+struct Told {
+    #[serde(flatten)]
+    advice: Advice,
+    /// Where, when and by which program the figures were measured.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sources: Vec<String>,
+    /// Why they may not apply here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
+}
+
+fn as_text(advice: &Advice, sources: &[String]) -> String {
     let mut text = format!("Suite: {}\nKeys:  {}\n", advice.suite, advice.scheme_words);
     let mut list = |head: &str, lines: &mut dyn Iterator<Item = String>| {
         for (number, line) in lines.enumerate() {
@@ -77,5 +105,6 @@ fn as_text(advice: &Advice) -> String {
     list("Why", &mut advice.why.iter().cloned());
     list("Figures", &mut advice.numbers.iter().map(|(what, figure)| format!("{what}: {figure}")));
     list("Notes", &mut advice.mind.iter().cloned());
+    list("Measured", &mut sources.iter().map(|source| printable(source)));
     text
 }

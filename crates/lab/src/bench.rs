@@ -5,12 +5,12 @@ use std::process::{Command, Stdio};
 use clap::Args;
 use sealwright_study::bench::{Options, Report, Row, Subject, Way, run as measure};
 use sealwright_terminal::{
-    CommandError, Exit, ProgressArgs, Status, print, print_or_leave,
+    CommandError, Exit, ProgressArgs, print, print_or_leave, say,
     size::{self, Size},
 };
 use serde_json::json;
 
-use crate::study;
+use crate::{status::Status, study};
 
 const EXAMPLES: &str = "\
 Before the measurement, all implementations must produce identical bytes. Figures are medians with 95 %
@@ -80,6 +80,17 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, CommandError> {
     if !args.way.is_empty() {
         options.ways.clone_from(&args.way);
     }
+    if !args.whole {
+        options.check().map_err(CommandError::usage)?;
+        let skipped = options.skipped();
+        let named = !args.suite.is_empty() || !args.bytes.is_empty() || !args.way.is_empty();
+        if options.comparisons() == 0 {
+            return Err(CommandError::usage("nothing is left to measure").hints(skipped));
+        }
+        if named && !args.progress.quiet {
+            skipped.iter().for_each(|what| say(format_args!("sealwright-lab: skipped: {what}")));
+        }
+    }
     if args.starts > 1 {
         return of_starts(args);
     }
@@ -97,10 +108,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, CommandError> {
             status.now(sentence(), || json!({ "now": sentence() }));
         }
     };
-    let report = measure(&options, &mut on_row).map_err(|error| match error {
-        sealwright_study::bench::BenchError::Size(_) => CommandError::usage(error),
-        other => CommandError::failed(other),
-    })?;
+    let report = measure(&options, &mut on_row).map_err(CommandError::failed)?;
     drop(status);
     unwritten?;
     study::warn_if_slow(&args.progress, &report.machine);

@@ -6,9 +6,11 @@ use clap::Args;
 use sealwright_load::{LoadError, Mix, Outcome, Workload, compare, measure, remote};
 use sealwright_measure::Interval;
 use sealwright_relay::{Count, client::Identity};
-use sealwright_session::{Plan, SchemeKind, Spec};
-use sealwright_terminal::{CommandError, Exit, ProgressArgs, Status, print};
+use sealwright_session::{ReplayWindow, SchemeKind, Spec};
+use sealwright_terminal::{CommandError, Exit, ProgressArgs, print};
 use serde_json::{Value, json};
+
+use crate::status::Status;
 
 const EXAMPLES: &str = "\
 The clients take turns. Each sends a packet to a random client; the relay opens it for the sender and seals
@@ -61,10 +63,9 @@ pub(crate) struct LoadArgs {
     /// Load a running relay, with this identity, whose name stands for many clients, such as *.load.test
     #[arg(long, value_name = "CLIENT.TOML", conflicts_with_all = ["scheme", "threads", "replay_window"])]
     at: Option<PathBuf>,
-    /// With --local: number of packets by which one may be late. A relay has 1080 if its `limits.replay_window` is above
-    /// 56
-    #[arg(long, value_name = "N", default_value_t = Plan::WIDE_WINDOW, value_parser = replay_window)]
-    replay_window: u32,
+    /// With --local: number of packets by which one may be late, 56 or 1080, as `limits.replay_window` of a relay
+    #[arg(long, value_name = "N", default_value_t = ReplayWindow::Wide, value_parser = replay_window)]
+    replay_window: ReplayWindow,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -76,10 +77,10 @@ fn spec(text: &str) -> Result<Spec, String> {
     text.parse().map_err(|error| format!("{error}"))
 }
 
-fn replay_window(text: &str) -> Result<u32, String> {
-    let windows = [Plan::NARROW_WINDOW, Plan::WIDE_WINDOW];
-    let window = text.parse().ok().filter(|window| windows.contains(window));
-    window.ok_or_else(|| format!("a relay has a window of {} or of {} packets", windows[0], windows[1]))
+fn replay_window(text: &str) -> Result<ReplayWindow, String> {
+    let [narrow, wide] = ReplayWindow::ALL;
+    let window = text.parse().ok().and_then(ReplayWindow::of_packets);
+    window.ok_or_else(|| format!("a relay has a window of {narrow} or of {wide} packets"))
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -102,7 +103,7 @@ pub(crate) fn run(args: &LoadArgs) -> Result<Exit, CommandError> {
         window: args.window.into(),
         rate: args.rate.map(f64::from),
         bad_every: Workload::BAD_EVERY,
-        wide_window: args.replay_window == Plan::WIDE_WINDOW,
+        replay_window: args.replay_window,
         seed: 1,
     };
     let time = Duration::from_secs_f64(args.seconds);
@@ -173,7 +174,7 @@ impl Summary<'_> {
             "payload": payload,
             "connections": outcome.workload.connections,
             "window": args.window,
-            "replay_window": args.local.then_some(args.replay_window),
+            "replay_window": args.local.then_some(args.replay_window.packets()),
             "frames": outcome.frames,
             "lost": outcome.lost,
             "unsent": outcome.unsent,
@@ -185,7 +186,7 @@ impl Summary<'_> {
             "ratio_to_clear": ratio.map(|ratio| rounded(ratio.median)),
             "ratio_to_clear_interval": ratio.map(ends),
             "intervals_cover": outcome.ns_per_frame.covers(),
-            "bytes_per_client": outcome.bytes_per_client.map(rounded),
+            "bytes_per_session": outcome.bytes_per_session.map(rounded),
             "p50_us": rounded(micros(outcome, 0.50)),
             "p99_us": rounded(micros(outcome, 0.99)),
         })
@@ -219,8 +220,8 @@ impl Summary<'_> {
         if let Some(ratio) = outcome.ratio_to_clear {
             lines.push(("to clear".to_owned(), format!("{ratio:.2} times the CPU time without cryptography")));
         }
-        if let Some(bytes) = outcome.bytes_per_client {
-            lines.push(("memory".to_owned(), format!("{bytes:.1} bytes per client")));
+        if let Some(bytes) = outcome.bytes_per_session {
+            lines.push(("memory".to_owned(), format!("{bytes:.1} bytes per session")));
         }
         let latency = format!(
             "p50 {:.0} µs, p99 {:.0} µs, p99.9 {:.0} µs",

@@ -11,6 +11,7 @@ mod load;
 mod measure;
 mod report;
 mod smp;
+mod status;
 mod study;
 
 use std::process::ExitCode;

@@ -13,11 +13,11 @@ use sealwright_measure::{
     random::{self, Random},
     state::Ticks,
 };
-use sealwright_terminal::{CommandError, Exit, ProgressArgs, Status, print};
+use sealwright_terminal::{CommandError, Exit, ProgressArgs, print};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::study;
+use crate::{status::Status, study};
 
 const EXAMPLES: &str = "\
 Two copies of the same code (AES-256-GCM, sealing in place, each with its own key and its own buffer) are compared in

@@ -4,14 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use sealwright_study::{
-    StudyError,
     check::{self, Checked},
     compare::{self, Folder},
-    report::{write, write_comparison},
+    report::{Written, write, write_comparison},
 };
 use sealwright_terminal::{CommandError, Exit, print, shown};
 
-use crate::study::Folders;
+use crate::study::{Folders, failed, warn_of_left_out};
 
 const EXAMPLES: &str = "\
 The report is one HTML file and needs no network. --compare prints the results that two folders have in
@@ -44,7 +43,7 @@ pub(crate) struct ReportArgs {
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit, CommandError> {
     let options = args.folders.options(false);
     if args.check {
-        return check(&options.results);
+        return check(&options.results, &options.commit);
     }
     let pair = match (args.compare.as_deref(), &args.against) {
         (Some([a, b]), _) => Some([a, b]),
@@ -53,29 +52,25 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, CommandError> {
     };
     let page = match pair {
         Some([a, b]) => {
-            let [a, b] = [Folder::load(a), Folder::load(b)].map(|folder| folder.map_err(CommandError::failed));
+            let [a, b] = [Folder::load(a), Folder::load(b)].map(|folder| folder.map_err(failed));
             let tables = compare::tables(&a?, &b?);
             for table in &tables {
                 print(&format!("{}\n", table.to_text()))?;
             }
             write_comparison(&tables, &options.report)
         }
-        None => write(&options),
+        None => write(&options).map(|Written { page, left_out }| {
+            warn_of_left_out(&left_out);
+            page
+        }),
     };
     print(&format!("{}\n", shown(&page.map_err(failed)?)))?;
     Ok(Exit::Done)
 }
 
-fn failed(error: StudyError) -> CommandError {
-    match error {
-        StudyError::NoResults(_) => CommandError::failed(error).hint("sealwright-lab study all --quick makes results"),
-        _ => CommandError::failed(error),
-    }
-}
-
 /// Computes all verdicts again, and prints which of them differ.
-fn check(folder: &Path) -> Result<Exit, CommandError> {
-    let checked = check::folder(folder).map_err(failed)?;
+fn check(folder: &Path, commit: &str) -> Result<Exit, CommandError> {
+    let checked = check::folder(folder, commit).map_err(failed)?;
     let mut differences = Vec::new();
     for Checked { study, claims, verdicts, differences: found } in checked {
         print(&format!("{study}: {claims} claims, {verdicts} verdicts computed again, {} differ\n", found.len()))?;

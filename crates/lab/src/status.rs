@@ -6,19 +6,18 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
-
-use crate::args::{ProgressArgs, ProgressFormat};
+use sealwright_terminal::{ProgressArgs, ProgressFormat};
 
 /// Shows the progress of a long measurement until this value is dropped.
 #[derive(Debug)]
-pub struct Status {
+pub(crate) struct Status {
     line: Option<ProgressBar>,
     json: bool,
 }
 
 impl Status {
     /// Shows progress in the format that the arguments select.
-    pub fn new(args: &ProgressArgs) -> Status {
+    pub(crate) fn new(args: &ProgressArgs) -> Status {
         let format = args.format();
         let line = (format == ProgressFormat::Auto && std::io::stderr().is_terminal()).then(|| {
             let style =
@@ -31,7 +30,7 @@ impl Status {
     }
 
     /// Reports the current step, as a sentence and as data.
-    pub fn now(&self, sentence: String, data: impl FnOnce() -> serde_json::Value) {
+    pub(crate) fn now(&self, sentence: String, data: impl FnOnce() -> serde_json::Value) {
         if let Some(line) = &self.line {
             line.set_message(sentence);
         } else if self.json {

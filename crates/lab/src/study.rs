@@ -4,12 +4,16 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 use sealwright_measure::Machine;
-use sealwright_study::{ATTACKS, BENCH, Options, Ran, Results, Step, attacks, bench, names, run_all, run_one};
+use sealwright_study::{
+    ATTACKS, BENCH, Failure, Options, Ran, Results, Step, StudyError, attacks, bench, names, run_all, run_one,
+};
 use sealwright_terminal::{
-    CommandError, Exit, ProgressArgs, Status, interrupt, print, shown,
+    CommandError, Exit, ProgressArgs, interrupt, print, printable, say, shown,
     size::{self, Size},
 };
 use serde_json::json;
+
+use crate::status::Status;
 
 const EXAMPLES: &str = "\
 `all` stores the results of each study when that study ends. If the run is interrupted, the same command continues
@@ -96,7 +100,7 @@ pub(crate) fn run(args: &StudyArgs) -> Result<Exit, CommandError> {
         }
         name => run_one(name, &options, &mut tell),
     }
-    .map_err(CommandError::failed)?;
+    .map_err(failed)?;
     drop(status);
     let machines = ran.results.iter().map(|results| &results.machine);
     let mut machines = machines.chain(ran.bench.iter().map(|report| &report.machine));
@@ -125,9 +129,38 @@ fn print_all(args: &StudyArgs, ran: &Ran) -> Result<Exit, CommandError> {
         for (study, begun) in &ran.kept {
             print(&format!("{study}: taken from the run that began {begun}; --fresh measures it again\n"))?;
         }
-        print(&format!("The report is {}\n", shown(&ran.page)))?;
+        if let Some(page) = &ran.page {
+            print(&format!("The report is {}\n", shown(page)))?;
+        }
     }
-    Ok(Exit::Done)
+    if !args.progress.quiet {
+        warn_of_left_out(&ran.left_out);
+    }
+    let mut failures = ran
+        .failures
+        .iter()
+        .map(|Failure { part, error, hint }| CommandError::failed(format_args!("{part}: {error}")).hints(hint));
+    match failures.next_back() {
+        None => Ok(Exit::Done),
+        Some(last) => {
+            failures.for_each(say);
+            Err(last)
+        }
+    }
+}
+
+/// The error of a study or a report, with its hint.
+pub(crate) fn failed(error: StudyError) -> CommandError {
+    let hint = error.hint();
+    CommandError::failed(error).hints(hint)
+}
+
+/// Warns on standard error of files of results that cannot be read.
+pub(crate) fn warn_of_left_out(left_out: &[StudyError]) {
+    for error in left_out {
+        say(format_args!("sealwright-lab: warning: left out: {}", printable(&error.to_string())));
+        error.hint().iter().for_each(|hint| say(format_args!("hint: {hint}")));
+    }
 }
 
 /// The text of a progress line: `files 3/37, about 4 min left: whole processes, encrypt 1 MB: seal`.

@@ -3,16 +3,19 @@
 //! Commands are in fenced blocks marked `console`. `$ ` starts a command, and the lines below it are all that it
 //! prints; `[..]` stands for any part of a line. The blocks of a document run one after the other in one directory,
 //! which contains `vectors`. A comment `<!-- $ COMMAND -->` runs a command that readers do not see. Words after
-//! `console` limit what is checked: with `varies`, only success counts; with `long`, the block is not run; with
-//! `needs=PROGRAM`, it is run if that program is installed; `elsewhere=TEST` names the test that runs it.
+//! `console` limit what is checked: with `varies`, only success counts; with `long`, the block is not run, but the
+//! commands and options in it must exist; with `needs=PROGRAM`, it is run if that program is installed;
+//! `elsewhere=TEST` names the test that runs it.
 #![allow(clippy::unwrap_used)]
 
 use std::{
+    collections::HashSet,
     fs,
     path::{Path, PathBuf},
+    process::Command,
 };
 
-use sealwright_transcripts::{have, terminal};
+use sealwright_transcripts::{binaries, finished, have, skipped, terminal};
 
 /// A block of commands, or a command that readers do not see.
 #[derive(Debug, PartialEq)]
@@ -22,10 +25,10 @@ struct Block<'a> {
 }
 
 #[test]
-fn every_command_of_every_document_does_what_it_says() {
+fn commands_do_what_the_documents_say() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut wrong = String::new();
-    let (mut run, mut skipped) = (0, 0);
+    let (mut run, mut long) = (0, 0);
     for path in documents(&root) {
         let (text, name) =
             (fs::read_to_string(&path).unwrap(), path.strip_prefix(&root).unwrap().display().to_string());
@@ -37,9 +40,16 @@ fn every_command_of_every_document_does_what_it_says() {
             let commands = text.lines().filter(|line| line.starts_with("$ ")).count();
             let elsewhere = mark("elsewhere=");
             assert!(elsewhere.is_none_or(|test| root.join(test).exists()), "{name}: {marks}");
-            if elsewhere.is_some() || mark("long").is_some() || mark("needs=").is_some_and(|program| !have(program)) {
-                eprintln!("skipped: {name}, {marks}: {}", text.lines().next().unwrap_or_default());
-                skipped += commands;
+            if elsewhere.is_some() {
+                continue;
+            }
+            if let Some(program) = mark("needs=").filter(|program| !have(program)) {
+                skipped(format_args!("{name}: {commands} commands, which need {program}"));
+                continue;
+            }
+            if mark("long").is_some() {
+                wrong.extend(unknown(&text).map(|word| format!("{name}: {word}\n")));
+                long += commands;
                 continue;
             }
             let said = terminal::replay(&text, directory.path());
@@ -53,9 +63,33 @@ fn every_command_of_every_document_does_what_it_says() {
             run += commands;
         }
     }
-    eprintln!("{run} commands run, {skipped} skipped");
+    skipped(format_args!("{long} commands in blocks marked `long`; {run} others were run"));
     assert!(wrong.is_empty(), "- the document says, + the terminal said\n{wrong}");
-    assert!(run > 5, "{run} commands");
+    assert!(run > 20 && long > 0, "{run} and {long} commands");
+}
+
+/// Commands and options of our programs that do not exist, in a block that is not run.
+fn unknown(block: &str) -> impl Iterator<Item = String> {
+    let commands = block.lines().filter_map(|line| line.strip_prefix("$ "));
+    let parts = commands.flat_map(|line| line.split(['|', ';', '#', '<', '>', '(', ')']));
+    parts.flat_map(|part| part.split("&&")).filter_map(|part| {
+        let words: Vec<&str> = part.split_whitespace().take_while(|word| *word != "--").collect();
+        let (program, words) = match &words[..] {
+            ["cargo", "lab", words @ ..] => ("sealwright-lab", words),
+            [program @ ("sealwright" | "sealwright-lab"), words @ ..] => (*program, words),
+            _ => return None,
+        };
+        let is_option = |word: &&&str| word.starts_with('-');
+        let verbs = words.iter().take_while(|word| word.starts_with(|c: char| c.is_ascii_lowercase()));
+        let verbs = verbs.filter(|word| !word.contains(['.', '/'])).collect::<Vec<_>>();
+        let help = finished(Command::new(binaries().join(program)).args(verbs).arg("--help").output().unwrap());
+        let options = words.iter().filter(is_option).map(|word| word.split('=').next().unwrap_or_default());
+        let page = String::from_utf8_lossy(&help.out).into_owned();
+        let listed: HashSet<&str> = page.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').collect();
+        let strange: Vec<&str> = options.filter(|option| !listed.contains(option)).collect();
+        let wrong = help.code != 0 || !strange.is_empty();
+        wrong.then(|| format!("{part}: --help ends with {}, and does not have {strange:?}", help.code))
+    })
 }
 
 fn documents(root: &Path) -> Vec<PathBuf> {
@@ -116,6 +150,14 @@ fn outside(document: &str) -> impl Iterator<Item = &str> {
         let code = fence.is_some() || whole.starts_with("    ");
         command && code && !fence.is_some_and(|marks| marks.starts_with("console"))
     })
+}
+
+#[test]
+fn what_the_programs_do_not_have_is_found() {
+    let block = "$ cargo lab study bench --quick  # --no\n--no\n$ a && sealwright key new --pair --nothing | sealwright frob -x\n";
+    let found: Vec<String> = unknown(block).collect();
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0].contains("[\"--nothing\"]") && found[1].contains("ends with 2"), "{found:?}");
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn a_load_is_measured_and_nothing_bad_is_accepted() {
             assert_eq!(object[field], expected, "{object}");
         }
         assert_eq!(object["scheme"], scheme);
-        for field in ["frames", "ns_per_frame", "ratio_to_clear", "bytes_per_client", "p50_us", "p99_us"] {
+        for field in ["frames", "ns_per_frame", "ratio_to_clear", "bytes_per_session", "p50_us", "p99_us"] {
             assert!(object[field].as_f64().unwrap() > 0.0, "{field}: {object}");
         }
     }
@@ -97,7 +97,7 @@ fn a_load_and_a_relay_tell_the_memory_that_a_client_takes() {
     let taken = (resident(CLIENTS) - few) / f64::from(CLIENTS - CLIENTS / 8);
     let said = lab(&sandbox, &format!("load --clients {CLIENTS} --seconds 0.1 --local --json"));
     let object: Value = serde_json::from_slice(&said.out).unwrap();
-    let load = object["bytes_per_client"].as_f64().unwrap();
+    let load = object["bytes_per_session"].as_f64().unwrap();
     assert!((load / told - 1.0).abs() < 0.1, "load says {load}, the relay {told}");
     // The relay states an upper bound: here no tenants are configured, and freed memory is used again
     assert!(taken < 1.1 * told && taken > 0.4 * told, "the relay says {told} and takes {taken}");

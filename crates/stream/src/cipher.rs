@@ -126,6 +126,11 @@ impl ChunkCipher {
         Ok(ChunkCipher { aead, base, header, seals })
     }
 
+    /// Panics if the cipher came with a stream to open: sealing would repeat its nonces.
+    pub(crate) fn must_seal(&self) {
+        assert!(self.seals, "a stream that was opened has used its nonces: seal a new one");
+    }
+
     /// Seals chunk `index` in place: the first `len` bytes of `chunk` are its text, the tag goes behind them.
     ///
     /// The caller must use each `index` only once, and a `len` less than [`chunk::PLAIN`] for the last chunk and for no
@@ -135,7 +140,7 @@ impl ChunkCipher {
     /// If `index` is not less than [`chunk::MAX_CHUNKS`], if `len` is more than [`chunk::PLAIN`], if `chunk` is shorter
     /// than `len` and a tag, or if the stream is one that was opened.
     pub fn seal_chunk(&self, index: u64, chunk: &mut [u8], len: usize) {
-        assert!(self.seals, "a stream that was opened has used its nonces: seal a new one");
+        self.must_seal();
         assert!(index < chunk::MAX_CHUNKS, "a stream has at most 2^38 chunks, and none of number {index}");
         assert!(len <= chunk::PLAIN, "a chunk has at most 16384 bytes of text, not {len}");
         let sealed = self.aead.seal_message(&nonce(&self.base, index), &[], &mut chunk[..len + TAG]);

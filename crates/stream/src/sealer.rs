@@ -74,8 +74,10 @@ impl<W: Write> Sealer<W> {
     /// A new stream into `to`, with the cipher and the header that [`ChunkCipher::create`] returned.
     ///
     /// # Panics
-    /// If the header did not come with the cipher: nobody could open the stream.
+    /// If the header did not come with the cipher, since nobody could open the stream, or if the cipher came from
+    /// [`ChunkCipher::open`], since its nonces are used.
     pub fn with_cipher(to: W, cipher: ChunkCipher, header: &[u8; HEADER]) -> Sealer<W> {
+        cipher.must_seal();
         assert!(*header == cipher.header, "the header is not the one that came with the cipher");
         let mut buffer = Zeroizing::new(vec![0; SEALED]);
         buffer[..HEADER].copy_from_slice(header);

@@ -299,6 +299,16 @@ fn a_stream_that_was_opened_seals_nothing() {
     cipher.seal_chunk(0, &mut chunk, 6);
 }
 
+/// Likewise, and it is noticed before anything is written.
+#[test]
+#[should_panic(expected = "a stream that was opened has used its nonces")]
+fn a_sealer_takes_no_cipher_of_a_stream_that_was_opened() {
+    let sealed = sealed(b"a text");
+    let header = sealed.first_chunk().unwrap();
+    let cipher = ChunkCipher::open(Suite::Aes256Gcm, Isa::best(), &KEY, header, &[b"context"]).unwrap();
+    let _ = Sealer::with_cipher(Vec::new(), cipher, header);
+}
+
 /// Nobody could open the stream, and nobody would notice while it is sealed.
 #[test]
 #[should_panic(expected = "the header is not the one that came with the cipher")]

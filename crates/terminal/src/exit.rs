@@ -7,7 +7,8 @@ use std::process::ExitCode;
 pub enum Exit {
     /// Everything asked for was done.
     Done = 0,
-    /// An input, an output, the configuration, a test vector or a study failed.
+    /// An input, an output, the configuration, a test vector or a study failed, or the sealed file is of a kind that this
+    /// build does not read.
     Failed = 1,
     /// The command line is not valid.
     Usage = 2,

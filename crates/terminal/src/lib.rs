@@ -9,7 +9,6 @@ pub mod pages;
 mod run;
 mod similar;
 pub mod size;
-mod status;
 mod streams;
 mod usage;
 
@@ -18,5 +17,4 @@ pub use error::{CommandError, os_message, printable, shown};
 pub use exit::Exit;
 pub use run::run;
 pub use similar::similar;
-pub use status::Status;
 pub use streams::{print, print_or_leave, say};

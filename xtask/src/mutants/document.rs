@@ -63,11 +63,20 @@ pub(super) fn compare(
     wrong
 }
 
+/// The sums of the table of scores: changes that compile, those noticed, those explained.
+#[cfg(test)]
+fn sums(document: &str) -> [usize; 3] {
+    document.lines().filter(|line| line.starts_with("| `cargo xtask mutants ")).fold([0; 3], |sums, row| {
+        let fields: Vec<&str> = row.split('|').map(str::trim).collect();
+        std::array::from_fn(|at| sums[at] + fields[at + 2].parse::<usize>().expect("a number"))
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::{collections::BTreeMap, fs, path::Path};
 
-    use super::{compare, explained, name_of, rows};
+    use super::{compare, explained, name_of, rows, sums};
 
     const DOCUMENT: &str = "| file | changes |\n|---|---|\n| `cargo xtask mutants session src/replay.rs -- --lib` | 7 |\n\n\
          * `crates/a/src/x.rs: replace && with || in f`: the second is never true alone\n\
@@ -97,6 +106,20 @@ mod tests {
     fn lines_move_and_names_do_not() {
         let line = "crates/a/src/x.rs:35:14: replace > with == in <impl Ring for [u8; N]>::is_new";
         assert_eq!(name_of(line), "crates/a/src/x.rs: replace > with == in <impl Ring for [u8; N]>::is_new");
+    }
+
+    #[test]
+    fn the_page_on_assurance_has_the_sums_of_the_table() {
+        let document = |path: &str| {
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
+            fs::read_to_string(path).expect("it is there")
+        };
+        let [ran, noticed, explained] = sums(&document(super::DOCUMENT));
+        assert_eq!(ran, noticed + explained, "{}", super::DOCUMENT);
+        let thousands = |n: usize| format!("{},{:03}", n / 1000, n % 1000);
+        let [ran, noticed] = [ran, noticed].map(thousands);
+        let sentence = format!("of {ran} changes that ran, {noticed} are noticed and {explained} explained");
+        assert!(document("docs/ASSURANCE.md").contains(&sentence), "docs/ASSURANCE.md: {sentence}");
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! Many short messages at once, under many keys or one: AES-GCM.
 
+mod repeated_nonce;
 mod single;
-mod twice;
 
 use alloc::{boxed::Box, vec::Vec};
 use core::{fmt, mem};
 
+use repeated_nonce::Nonces;
 use single::Single;
-use twice::Nonces;
 
 use crate::{
     aead::release,

@@ -4,8 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
 use sealwright_smp::tester::{self, TestReport};
-use sealwright_terminal::{CommandError, Exit, ProgressArgs, Status, print};
+use sealwright_terminal::{CommandError, Exit, ProgressArgs, print};
 use serde_json::json;
+
+use crate::status::Status;
 
 const EXAMPLES: &str = "\
 Example:

@@ -4,8 +4,10 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::Args;
 use sealwright_smp::record::{self, RecordError, Recording};
-use sealwright_terminal::{CommandError, Exit, ProgressArgs, Status, os_message, print, shown};
+use sealwright_terminal::{CommandError, Exit, ProgressArgs, os_message, print, shown};
 use serde_json::json;
+
+use crate::status::Status;
 
 const EXAMPLES: &str = "\
 Example:

@@ -8,13 +8,14 @@ use sealwright_smp::{
     attack::{Attack, Attacker},
     run::{Progress, Report, Simulation, SimulationError},
 };
-use sealwright_terminal::{CommandError, Exit, ProgressArgs, Status, print};
+use sealwright_terminal::{CommandError, Exit, ProgressArgs, print};
 use serde_json::json;
 
 use super::{
     machine::{MachineArgs, WorkArgs, failed, failed_run, unusable},
     output::exists,
 };
+use crate::status::Status;
 
 const EXAMPLES: &str = "\
 Example:

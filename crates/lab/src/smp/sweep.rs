@@ -11,13 +11,14 @@ use sealwright_smp::{
     Stats, settings,
     sweep::{self, Grid, Journal, Point},
 };
-use sealwright_terminal::{CommandError, Exit, ProgressArgs, Status, print, shown};
+use sealwright_terminal::{CommandError, Exit, ProgressArgs, print, shown};
 use serde_json::{Value, json};
 
 use super::{
     machine::{MachineArgs, WorkArgs, failed_run, unusable},
     output::{exists, whole},
 };
+use crate::status::Status;
 
 const EXAMPLES: &str = "\
 Example:

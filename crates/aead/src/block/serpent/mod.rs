@@ -34,7 +34,7 @@ use crate::{
 pub struct Serpent {
     keys: [[u32; 4]; 33],
 }
-wipe_on_drop!(Serpent { keys: [[0; 4]; 33] });
+wipe_on_drop!(only Serpent { keys: [[0; 4]; 33] });
 
 impl fmt::Debug for Serpent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -219,7 +219,7 @@ macro_rules! aead {
             isa: Isa,
             _stack: CleanStack,
         }
-        wipe_on_drop!($name { key: [0; 32] });
+        wipe_on_drop!(only $name { key: [0; 32] });
 
         impl $name {
             /// The cipher under a key of 32 bytes, at the best level of this machine.

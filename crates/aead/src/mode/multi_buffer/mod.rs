@@ -61,7 +61,7 @@ pub enum Keys<'a> {
     /// Each packet's 15 round keys.
     Kept15,
     /// A schedule that all packets share, except that the halves of each packet's key replace round key 0 and the round
-    /// key with this number: AES2S.
+    /// key with this number, from 1 to the last: AES2S.
     Shared(&'a Schedule, usize),
 }
 
@@ -128,7 +128,7 @@ pub struct MultiBuffer {
     _rest: Rest,
     rows: Rows,
 }
-wipe_on_drop!(MultiBuffer { rows: Rows::ZERO });
+wipe_on_drop!(only MultiBuffer { rows: Rows::ZERO });
 
 /// Zeros in place of padding, which would copy stack contents, keys among them, to the heap, where no wiping would
 /// reach them.
@@ -252,10 +252,11 @@ impl MultiBuffer {
         self.count
     }
 
-    /// Adds a packet with 16 bytes of associated data and `len` bytes of text. Packets are numbered from 0.
+    /// Adds a packet with 16 bytes of associated data and `len` bytes of text. Packets are numbered from 0. Each needs the
+    /// keys that [`run`](Self::run) is told to use: one without them has zeros, or a packet's of an earlier batch.
     ///
     /// # Panics
-    /// If there are already [`PACKETS`] packets.
+    /// As [`push_with`](Self::push_with).
     #[inline]
     pub fn push(&mut self, nonce: &[u8; NONCE], len: usize) {
         self.push_with(nonce, 16, len);
@@ -265,12 +266,14 @@ impl MultiBuffer {
     /// zeros, and `len` bytes of text.
     ///
     /// # Panics
-    /// If there are already [`PACKETS`] packets, or more than 16 bytes of associated data.
+    /// If there are already [`PACKETS`] packets; for more than 16 bytes of associated data, or a text of more than
+    /// [`MAX_TEXT`](crate::mode::gcm::MAX_TEXT) bytes.
     #[inline]
     pub fn push_with(&mut self, nonce: &[u8; NONCE], ad: usize, len: usize) {
         let packet = self.count;
         assert!(packet < PACKETS, "a batch has at most {PACKETS} packets");
         assert!(ad <= 16, "the associated data is at most one block");
+        assert!(len as u64 <= super::gcm::MAX_TEXT, "the counters would repeat");
         self.count += 1;
         self.ads[packet] = ad;
         self.lens[packet] = len;
@@ -278,6 +281,9 @@ impl MultiBuffer {
     }
 
     /// Sets both halves of a packet's key, for AES or AES2S.
+    ///
+    /// # Panics
+    /// If `packet` is not below [`PACKETS`].
     #[inline]
     pub fn key(&mut self, packet: usize, halves: [&Block; 2]) {
         for (row, half) in self.rows.halves.iter_mut().zip(halves) {
@@ -285,14 +291,21 @@ impl MultiBuffer {
         }
     }
 
-    /// The first or second half of the keys of all packets, to be filled in place.
+    /// The first half (0) or second half (1) of the keys of all packets, to be filled in place.
+    ///
+    /// # Panics
+    /// If `half` is above 1.
     pub fn halves(&mut self, half: usize) -> &mut [Block] {
         &mut self.rows.halves[half].0[..self.count]
     }
 
-    /// Sets the round keys of a packet.
+    /// Sets the round keys of a packet, 11 for AES-128 or 15 for AES-256.
+    ///
+    /// # Panics
+    /// For another number of round keys, or if `packet` is not below [`PACKETS`].
     #[inline]
     pub fn schedule(&mut self, packet: usize, blocks: &[Block]) {
+        assert!(matches!(blocks.len(), 11 | 15), "AES-128 has 11 round keys, and AES-256 has 15");
         self.has_rounds = true;
         for (row, block) in self.rows.rounds.iter_mut().zip(blocks) {
             row.0[packet] = *block;
@@ -300,6 +313,9 @@ impl MultiBuffer {
     }
 
     /// Copies the halves of a packet's key into its round keys, as round key 0 and round key `second`: AES2S.
+    ///
+    /// # Panics
+    /// If `second` is above 14, or `packet` not below [`PACKETS`].
     #[inline]
     pub fn substitute(&mut self, packet: usize, second: usize) {
         self.has_rounds = true;
@@ -309,6 +325,9 @@ impl MultiBuffer {
     }
 
     /// Sets the GHASH key of a packet.
+    ///
+    /// # Panics
+    /// If `packet` is not below [`PACKETS`].
     #[inline]
     pub fn hash_key(&mut self, packet: usize, h: &Block) {
         self.rows.h.0[packet] = *h;
@@ -318,7 +337,7 @@ impl MultiBuffer {
     /// which packets were added; further frames are ignored, and removed from `frames`.
     ///
     /// # Panics
-    /// If a frame lacks blocks of its text.
+    /// If a frame lacks blocks of its text, or if the number in [`Keys::Shared`] is not that of a round key from 1 on.
     pub fn run(&mut self, isa: Isa, frames: &mut [Frame<'_>; PACKETS], keys: Keys<'_>, hash: HashKeys<'_>, seal: bool) {
         // Kernels process as many frames as a register has lanes, and would change those too.
         frames[self.count..].fill_with(Frame::default);
@@ -329,6 +348,7 @@ impl MultiBuffer {
             Keys::Kept11 => (Source::Kept, false),
             Keys::Kept15 => (Source::Kept, true),
             Keys::Shared(schedule, second) => {
+                assert!((1..schedule.blocks().len()).contains(&second), "there is no round key {second} to replace");
                 (Source::Shared(schedule.blocks(), second), schedule.blocks().len() == 15)
             }
         };
