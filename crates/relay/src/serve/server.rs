@@ -18,7 +18,6 @@ use crate::{
     layout::NodeLayout,
     log::Log,
     serve::{
-        budget::ConnectionBudget,
         config::Config,
         metrics::{self, Metrics, MetricsServer},
         serve_error::ServeError,
@@ -126,12 +125,12 @@ impl Server {
             started: Instant::now(),
         };
         let made = last()?;
-        server.announce(&room, record_bytes_reserved)?;
+        server.announce(record_bytes_reserved, room.hint)?;
         Ok((server, made))
     }
 
     /// Logs that it serves, and what the operator should know of its configuration.
-    fn announce(&self, room: &ConnectionBudget, record_bytes_reserved: u64) -> Result<(), ServeError> {
+    fn announce(&self, record_bytes_reserved: u64, few_connections: Option<String>) -> Result<(), ServeError> {
         let (config, addresses) = (&self.config, self.addresses());
         let bytes_per_session = config.session_memory()? / u64::from(config.sessions);
         self.log.say(
@@ -144,13 +143,13 @@ impl Server {
                 ("sessions", config.sessions.into()),
                 ("record_bytes_reserved", record_bytes_reserved.into()),
                 ("bytes_per_session", bytes_per_session.into()),
-                ("connections", room.connections.into()),
+                ("connections", self.connections.into()),
                 ("threads", config.threads.into()),
             ],
         );
         self.log_hints(config);
-        if let Some(hint) = &room.hint {
-            let about = [("connections", room.connections.into()), ("hint", hint.clone().into())];
+        if let Some(hint) = few_connections {
+            let about = [("connections", self.connections.into()), ("hint", hint.into())];
             self.log.say("few-connections", &about);
         }
         Ok(())
