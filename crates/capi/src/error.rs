@@ -129,10 +129,6 @@ impl Failed {
         Failed { number: KeyLength, text: format!("the key has {given} bytes; it must have 16 or 32") }
     }
 
-    pub(crate) fn random_key_length(given: usize) -> Failed {
-        Failed { number: KeyLength, text: format!("the key has {given} bytes; it must have 32") }
-    }
-
     fn of(number: SealwrightError, error: impl ToString) -> Failed {
         Failed { number, text: error.to_string() }
     }

@@ -2,10 +2,10 @@
 
 use std::ffi::c_int;
 
-use sealwright::{Key, RandomNonceKey};
+use sealwright::{Key, OpenError, RandomNonceKey};
 
 use crate::{
-    error::{Failed, guard},
+    error::guard,
     message::SEALWRIGHT_TAG_LEN,
     pointer::{apart, borrow, bytes, bytes_mut, clear, free, give},
 };
@@ -29,9 +29,8 @@ pub unsafe extern "C" fn sealwright_random_nonce_key_new(
     // SAFETY: the header says what the pointers must be.
     guard(|| unsafe {
         clear(result)?;
-        let key = bytes(key, key_len, "the key")?;
-        let key = <[u8; 32]>::try_from(key).map_err(|_| Failed::random_key_length(key.len()))?;
-        give(result, SealwrightRandomNonceKey(RandomNonceKey::xaes_256_gcm(&Key::from(key))))
+        let key = Key::try_from(bytes(key, key_len, "the key")?)?;
+        give(result, SealwrightRandomNonceKey(RandomNonceKey::xaes_256_gcm(&key)))
     })
 }
 
@@ -87,11 +86,10 @@ pub unsafe extern "C" fn sealwright_open_random(
     // SAFETY: the header says what the pointers must be, and `apart` checks that the output overlaps no input.
     guard(|| unsafe {
         let key = borrow(key, "the key")?;
-        let text_len = message_len.checked_sub(SEALWRIGHT_RANDOM_OVERHEAD).ok_or(sealwright::OpenError)?;
+        let text_len = message_len.checked_sub(SEALWRIGHT_RANDOM_OVERHEAD).ok_or(OpenError)?;
         let (ad, message) = (bytes(ad, ad_len, "the associated data")?, bytes(message, message_len, "the message")?);
         apart(ad, text, text_len, "the associated data")?;
         apart(message, text, text_len, "the message")?;
-        let text = bytes_mut(text, text_len, "the text")?;
-        Ok(key.0.open_to(ad, message, text).inspect_err(|_| text.fill(0))?)
+        Ok(key.0.open_to(ad, message, bytes_mut(text, text_len, "the text")?)?)
     })
 }

@@ -286,13 +286,17 @@ fn calls_that_failed_may_be_repeated() {
     assert!(refused.iter().all(|&times| times > 0), "errors are handed on: {refused:?}");
 }
 
+/// The cipher that opens a stream.
+fn opening(sealed: &[u8]) -> ChunkCipher {
+    ChunkCipher::open(Suite::Aes256Gcm, Isa::best(), &KEY, sealed.first_chunk().unwrap(), &[b"context"]).unwrap()
+}
+
 /// Its nonces are used: sealing another text with them would reveal both texts.
 #[test]
 #[should_panic(expected = "a stream that was opened has used its nonces")]
 fn a_stream_that_was_opened_seals_nothing() {
     let sealed = sealed(b"a text");
-    let header = sealed.first_chunk().unwrap();
-    let cipher = ChunkCipher::open(Suite::Aes256Gcm, Isa::best(), &KEY, header, &[b"context"]).unwrap();
+    let cipher = opening(&sealed);
     let mut chunk = sealed[chunk::HEADER..].to_vec();
     cipher.open_chunk(0, &mut chunk).unwrap();
     assert!(chunk.starts_with(b"a text"));
@@ -304,9 +308,7 @@ fn a_stream_that_was_opened_seals_nothing() {
 #[should_panic(expected = "a stream that was opened has used its nonces")]
 fn a_sealer_takes_no_cipher_of_a_stream_that_was_opened() {
     let sealed = sealed(b"a text");
-    let header = sealed.first_chunk().unwrap();
-    let cipher = ChunkCipher::open(Suite::Aes256Gcm, Isa::best(), &KEY, header, &[b"context"]).unwrap();
-    let _ = Sealer::with_cipher(Vec::new(), cipher, header);
+    let _ = Sealer::with_cipher(Vec::new(), opening(&sealed), sealed.first_chunk().unwrap());
 }
 
 /// Nobody could open the stream, and nobody would notice while it is sealed.

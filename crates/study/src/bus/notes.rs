@@ -82,16 +82,14 @@ pub(super) fn notes(grid: &Grid, claims: &[Judged]) -> Vec<Note> {
         grid.loss(run).unwrap_or(f64::NAN)
     };
     let both = |suite, sync_lines| {
-        let losses =
-            [Scheme::gcm(SYNCHRONISED_WITH, THESIS_LATENCY), Scheme::cbc(SYNCHRONISED_WITH, THESIS_LATENCY, 1)].map(
-                |scheme| {
-                    let losses = match sync_lines {
-                        true => grid.means_with_lines(suite, 8, scheme),
-                        false => grid.means(suite, 8, 64, scheme),
-                    };
-                    losses.map_or(f64::NAN, |losses| losses.iter().sum::<f64>() / losses.len() as f64)
-                },
-            );
+        let gcm = Scheme::gcm(SYNCHRONISED_WITH, THESIS_LATENCY);
+        let losses = [gcm, Scheme::cbc(SYNCHRONISED_WITH, THESIS_LATENCY, 1)].map(|scheme| {
+            let losses = match sync_lines {
+                true => grid.means_with_lines(suite, 8, scheme),
+                false => grid.means(suite, 8, 64, scheme),
+            };
+            losses.map_or(f64::NAN, |losses| losses.iter().sum::<f64>() / losses.len() as f64)
+        });
         format!("{:.2} and {:.2}", losses[0], losses[1])
     };
     let (runs, alarms) = grid.quiet.values().fold((0, 0), |(runs, alarms), of| (runs + of.runs, alarms + of.alarms));

@@ -57,8 +57,9 @@ pub fn write(options: &Options) -> Result<Written, StudyError> {
         let unreadable = loaded.left_out.drain(..).next();
         return Err(unreadable.unwrap_or_else(|| StudyError::NoResults(options.results.clone())));
     }
-    let page = put(&options.report, "index.html", &page(&loaded, data.as_deref())?)?;
-    Ok(Written { page, left_out: loaded.left_out })
+    let Loaded { results, bench, attacks, left_out } = loaded;
+    let html = page(&results, bench.as_ref(), attacks.as_ref(), &left_out, data.as_deref())?;
+    Ok(Written { page: put(&options.report, "index.html", &html)?, left_out })
 }
 
 /// Writes a comparison of two results directories as `compare.html` in `report`, and returns its path.
@@ -123,13 +124,17 @@ pub fn html(
     attacks: Option<&attacks_of::Report>,
     data: Option<&str>,
 ) -> Result<String, StudyError> {
-    let (results, bench, attacks) = (results.to_vec(), bench.cloned(), attacks.cloned());
-    page(&Loaded { results, bench, attacks, left_out: Vec::new() }, data)
+    page(results, bench, attacks, &[], data)
 }
 
-fn page(loaded: &Loaded, data: Option<&str>) -> Result<String, StudyError> {
-    let Loaded { results, bench, attacks, left_out } = loaded;
-    let (bench, attacks) = (bench.as_ref(), attacks.as_ref());
+/// The same, with a warning of the files that are left out.
+fn page(
+    results: &[Results],
+    bench: Option<&bench::Report>,
+    attacks: Option<&attacks_of::Report>,
+    left_out: &[StudyError],
+    data: Option<&str>,
+) -> Result<String, StudyError> {
     let chapters: Vec<Chapter> = results.iter().map(Chapter::new).collect::<Result<_, _>>()?;
     let sessions = results.iter().find(|results| results.study == "sessions");
     let measured = Measured { bench, sessions };
