@@ -142,6 +142,28 @@ mod tests {
     }
 
     #[test]
+    fn the_page_on_assurance_says_what_each_target_reads() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let page = fs::read_to_string(root.join("docs/ASSURANCE.md")).expect("the page");
+        let (_, rows) = page.split_once("\n| target | input |\n|---|---|\n").expect("a table of targets");
+        let (rows, _) = rows.split_once("\n\n").expect("its end");
+        let mut named = Vec::new();
+        for row in rows.lines() {
+            let [names, input] = row.trim_matches('|').split('|').collect::<Vec<_>>()[..] else {
+                panic!("two columns are expected: {row}");
+            };
+            assert!(input.contains(char::is_alphabetic), "{row}");
+            named.extend(names.split(',').map(|name| name.trim().trim_matches('`').to_owned()));
+        }
+        named.sort_unstable();
+        let files = fs::read_dir(root.join("fuzz/targets")).expect("a folder").map(|file| file.expect("a file").path());
+        let mut targets: Vec<_> = files.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
+        targets.retain(|name| name != "planted");
+        targets.sort_unstable();
+        assert_eq!(named, targets);
+    }
+
+    #[test]
     fn sources_that_were_changed_are_no_commit() {
         if super::output("git", &["--version"]).is_empty() {
             return sealwright_transcripts::skipped("git is not installed");

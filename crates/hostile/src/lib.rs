@@ -45,6 +45,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "c_batches", run: sealwright_capi::fuzz::batches },
     Target { name: "c_files", run: |bytes| sealwright_capi::fuzz::files(folder::folder().path(), bytes) },
     Target { name: "c_messages", run: sealwright_capi::fuzz::messages },
+    Target { name: "c_random", run: sealwright_capi::fuzz::random },
     Target { name: "c_streams", run: sealwright_capi::fuzz::streams },
     Target { name: "certificates", run: control::certificates },
     Target { name: "client_datagrams", run: datagrams::client_datagrams },

@@ -2,6 +2,7 @@
 //! that it returns, and every byte of memory afterwards.
 
 mod files;
+mod random;
 
 use std::{
     ffi::{CString, c_int, c_void},
@@ -9,6 +10,7 @@ use std::{
 };
 
 pub use files::files;
+pub use random::random;
 use sealwright::{Aead, Suite};
 
 use crate::{
