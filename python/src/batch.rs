@@ -57,7 +57,16 @@ fn items<'py>(all: &Bound<'py, PyAny>, what: &str) -> PyResult<Vec<Bound<'py, Py
         let what = format!("{what} must be a sequence of bytes-like objects, not {kind} (hint: pass a list)");
         return Err(PyTypeError::new_err(what));
     }
-    all.try_iter()?.collect()
+    // As many as it says: a sequence may go on for ever.
+    let len = all.len()?;
+    let mut items = room(len)?;
+    for item in all.try_iter()? {
+        if items.len() == len {
+            return Err(PyValueError::new_err(format!("{what} has more items than its length, {len}")));
+        }
+        items.push(item?);
+    }
+    Ok(items)
 }
 
 /// Refuses two sequences, `both`, that are used item by item and have different lengths.

@@ -99,13 +99,11 @@ impl From<file::Error> for Raised {
         };
         Raised(match error {
             // An exception raised by a Python file object is raised again unchanged.
-            file::Error::Io { source, .. } if source.get_ref().is_some_and(|inner| inner.is::<PyErr>()) => {
-                source.into()
-            }
-            file::Error::Io { source, .. } => match source.raw_os_error() {
+            file::Error::Io { error, .. } if error.get_ref().is_some_and(|inner| inner.is::<PyErr>()) => error.into(),
+            file::Error::Io { error, .. } => match error.raw_os_error() {
                 // From the number, Python selects the class: FileNotFoundError, PermissionError.
                 Some(number) => PyOSError::new_err((number, text.replace(&format!(" (os error {number})"), ""))),
-                None => std::io::Error::new(source.kind(), text).into(),
+                None => std::io::Error::new(error.kind(), text).into(),
             },
             file::Error::Random(_) => PyOSError::new_err(text),
             file::Error::Exists(_) => PyFileExistsError::new_err(text),

@@ -106,7 +106,7 @@ impl Open {
 }
 
 fn work(interrupt: &Interrupt) -> Work {
-    Work { interrupt: interrupt.clone(), ..Work::default() }
+    Work::default().interrupt(interrupt.clone())
 }
 
 /// A path, or a binary file object to be read in the calling thread.
@@ -148,7 +148,7 @@ pub(crate) fn watched(target: &Bound<'_, PyAny>, force: bool) -> PyResult<(Outpu
         let within = file.within();
         return Ok((Output::writer(file, name(target)), within));
     }
-    let output = opened(target, move |path| Output::file(path, OutputOptions { force, ..OutputOptions::default() }))?;
+    let output = opened(target, move |path| Output::file(path, OutputOptions::default().force(force)))?;
     Ok((output, Within::default()))
 }
 

@@ -207,5 +207,5 @@ fn head(from: &mut dyn Source) -> io::Result<Vec<u8>> {
 
 /// The error of the file that a reader's `io::Error` carries.
 fn of_file(error: io::Error) -> file::Error {
-    error.downcast().unwrap_or_else(|source| file::Error::Io { doing: "read", place: "the input".into(), source })
+    error.downcast().unwrap_or_else(|error| file::Error::Io { doing: "read", place: "the input".into(), error })
 }

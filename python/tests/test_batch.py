@@ -67,6 +67,23 @@ def test_wrong_batches():
     assert aead.encrypt_batch([], []) == aead.decrypt_batch([], []) == []
 
 
+def test_a_sequence_that_never_ends():
+    class Endless:
+        def __len__(self):
+            return 3
+
+        def __getitem__(self, at):
+            return bytes([at % 256]) * 12
+
+    aead = make("AESGCM")
+    with pytest.raises(ValueError, match="nonces has more items than its length, 3"):
+        aead.encrypt_batch(Endless(), [b""] * 3)
+    with pytest.raises(ValueError, match="data has more items"):
+        aead.encrypt_batch([bytes(12)] * 3, Endless())
+    with pytest.raises(ValueError, match="associated_data has more items"):
+        aead.encrypt_batch([bytes(12)] * 3, [b""] * 3, Endless())
+
+
 @each
 def test_a_nonce_that_comes_twice_is_refused_before_anything_is_encrypted(name):
     aead, length = make(name), NONCE[name]

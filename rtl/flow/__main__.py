@@ -2,9 +2,11 @@
 """python -m flow COMMAND"""
 
 import argparse
+import os
+import sys
 import time
 
-from . import (attack, coverage, fusesoc, halves, lint, litex, mutate, pace, plan, protocol, prove, registers, regression,
+from . import (attack, coverage, figures, fusesoc, halves, lint, litex, mutate, pace, plan, protocol, prove, registers, regression,
                results, synth, tools, wave, whole)
 
 
@@ -15,7 +17,8 @@ def main():
     commands.add_parser("lint", help="check the sources with Verilator, Verible and slang")
     proofs = commands.add_parser("prove", help="prove the multiplier, the S-boxes, the queues, the slice, and whole cores")
     proofs.add_argument("--faults", action="store_true", help="only check that the proofs of whole cores detect faults")
-    commands.add_parser("results", help="check that no stored result is void, because its sources have changed")
+    stored = commands.add_parser("results", help="check that no stored result is void, because its sources have changed")
+    stored.add_argument("--recount", action="store_true", help="first compute lut4 of every result again from its cells")
     commands.add_parser("registers", help="generate files from axi/registers.json, and the IP-XACT components")
     attacks = commands.add_parser(
         "attack", help="attack the core, and a copy with the faults of the first design")
@@ -59,6 +62,9 @@ def main():
     mutation.add_argument("--only", action="append", default=[],
                           help="only files whose names contain this, as key_guard; may be repeated")
     args = parser.parse_args()
+    # The numbers of cells in the placement of memories come from a set, whose order Python draws.
+    if args.command == "synth" and os.environ.get("PYTHONHASHSEED") != "0":
+        os.execve(sys.executable, [sys.executable, "-m", "flow", *sys.argv[1:]], {**os.environ, "PYTHONHASHSEED": "0"})
     tools.prepare()
     start = time.time()
     match args.command:
@@ -70,6 +76,8 @@ def main():
             prove.check()
             whole.check()
         case "results":
+            if args.recount:
+                figures.recount()
             results.check()
         case "attack":
             attack.check(args.short)

@@ -6,7 +6,7 @@ Each attack of sim/test_attacks.py must succeed against the copy, and fail again
 
 from . import protocol
 from .cores import Core
-from .tools import BUILD, RTL, sources
+from .tools import BUILD, replaced
 
 CORE = Core("gcm", "aes128", 1, slots=2)
 # File, present text, and the faulty text of the first design.
@@ -16,19 +16,6 @@ FAULTS = [
     ("mode/frame_fit.sv", "take && !drop_q && s_last_i && !final_q", "1'b0"),
     ("mode/frame_fit.sv", "take && !drop_q && !s_last_i && final_q", "1'b0"),
 ]
-
-
-def broken(folder):
-    """The source files, those with faults copied into `folder`."""
-    folder.mkdir(parents=True, exist_ok=True)
-    files = {path.relative_to(RTL).as_posix(): path for path in sources()}
-    for name, now, first in FAULTS:
-        text = files[name].read_text()
-        if text.count(now) != 1:
-            raise SystemExit(f"{name}: '{now}' occurs {text.count(now)} times, not once")
-        files[name] = folder / name.split("/")[-1]
-        files[name].write_text(text.replace(now, first))
-    return list(files.values())
 
 
 def succeed(name, folder, files, weak):
@@ -41,7 +28,7 @@ def check(short=False):
     """Fails unless every attack succeeds against the copy with the faults and fails against the core. `short` leaves out the
     core, which the tests of the stream protocol attack, too (flow/protocol.py)."""
     folder = BUILD / "attack"
-    ends = [succeed("the first design's faults", folder / "weak", broken(folder / "faults"), True)]
+    ends = [succeed("the first design's faults", folder / "weak", [*replaced(folder / "faults", FAULTS).values()], True)]
     if not short:
         ends.append(succeed("the core as it is", folder / "strong", None, False))
     if not all(ends):

@@ -103,12 +103,13 @@ def simulated(*more):
 @cache
 def tests(bus=False):
     """The hash of the tests in the bulk simulations of the cores, or of the bus unit: the harness, the code that builds and runs
-    it, the generator of its cases, and the vectors."""
+    it and judges its counts, the generator of its cases, and the vectors. The set of cores is not in it: a log has a row for each."""
     root = RTL.parent
-    found = [RTL / "flow" / "sim.py", *(root / "crates" / "vectors" / "examples" / "rtl_cases").glob("*.rs")]
+    found = [RTL / "flow" / "sim.py", RTL / "flow" / "cores.py", *(root / "crates" / "vectors" / "examples" / "rtl_cases").glob("*.rs")]
     if bus:
         return digest([*found, RTL / "sim" / "shu.cpp"])
-    return digest([*found, RTL / "sim" / "bulk.cpp", RTL / "flow" / "coverage.py", *(root / "vectors").glob("*.json*")])
+    code = [RTL / "flow" / f"{name}.py" for name in ("entry", "pace", "coverage")]
+    return digest([*found, RTL / "sim" / "bulk.cpp", RTL / "sim" / "cases.h", *code, *(root / "vectors").glob("*.json*")])
 
 
 def digest(paths):

@@ -8,8 +8,7 @@ import signal
 
 from . import sim
 from .cores import Core
-from .tools import BUILD
-from .whole import replaced
+from .tools import BUILD, replaced
 
 # Both ciphers and both modes, every kind of S-box.
 CORES = [Core("gcm", "aes128", 1, "rom", 2), Core("ocb", "serpent", 1, cut=1, slots=1), Core("gcm", "aes128", 1, slots=2, keep=1)]

@@ -71,5 +71,5 @@ def check(generator):
         raise SystemExit("the core's reset may begin between two edges of the clock")
     files = [*sources(), made]
     env = {"CASES": str(path), "LANES": str(CORE.lanes), "HOLD": "0", "KEEP": "0", "WEAK": "0"}
-    if not protocol.tested("litex_design", "LiteX", ["test_protocol", "test_faults"], folder, None, files, env):
+    if not protocol.tested("litex_design", "LiteX", ["test_protocol", "test_faults", "test_litex"], folder, None, files, env):
         raise SystemExit("a test failed on the design of LiteX")

@@ -3,7 +3,7 @@
 
 import json
 import sys
-from pathlib import Path
+from xml.etree import ElementTree
 
 from . import golden
 from .cores import Core
@@ -39,9 +39,21 @@ def registers(name, folder, built, files=None):
     return tested("sealwright_axil", name, modules, folder, built, files, {"PARAMETERS": json.dumps(built)})
 
 
+# The tests that ran in this process, and those that were skipped, as they do not apply to a design.
+RAN, SKIPPED = set(), set()
+
+
+def outcomes(path):
+    """The tests in a file of results, by their names: whether each passed, or None if it was skipped."""
+    found = {}
+    for case in ElementTree.parse(path).getroot().iter("testcase"):
+        ends = {one.tag for one in case}
+        found[f"{case.get('classname')}.{case.get('name')}"] = None if "skipped" in ends else not ends & {"failure", "error"}
+    return found
+
+
 def tested(top, name, modules, folder, parameters=None, files=None, env=None):
-    """Whether all tests of the Python modules pass on the module `top`; prints how many do."""
-    from cocotb_tools.check_results import get_results
+    """Whether all tests of the Python modules that apply to the module `top` pass; prints how many do."""
     from cocotb_tools.runner import get_runner
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -57,18 +69,22 @@ def tested(top, name, modules, folder, parameters=None, files=None, env=None):
     try:
         results = runner.test(hdl_toplevel=top, test_module=modules, build_dir=folder, extra_env=env or {},
                               log_file=folder / "run.log")
-        tests, failed = get_results(Path(results))
+        found = outcomes(results)
     except RuntimeError as error:  # an assertion of the sources ends the simulation, which leaves no results then
         if "%Error" not in (folder / "run.log").read_text():
             raise SystemExit(f"{name}: the simulator ended: {error}; see {folder / 'run.log'}") from error
         print(f"{name}: the tests ended early: {error}; {folder / 'run.log'} says at what", flush=True)
         return False
-    print(f"{name}: {tests - failed} of {tests} protocol tests passed", flush=True)
-    return tests > 0 and not failed
+    ran = {test: passed for test, passed in found.items() if passed is not None}
+    RAN.update(ran)
+    SKIPPED.update(found.keys() - ran.keys())
+    skipped = f", {len(found) - len(ran)} do not apply" * (len(ran) < len(found))
+    print(f"{name}: {sum(ran.values())} of {len(ran)} protocol tests passed{skipped}", flush=True)
+    return bool(ran) and all(ran.values())
 
 
 def check(generator):
-    """Fails if cocotb reports a failed test, or no test."""
+    """Fails if cocotb reports a failed test, or no test, or if a test applies to none of the designs."""
     BUILD.mkdir(exist_ok=True)
     wrong = [core.name for core in CORES if not passes(core, generator, BUILD / f"protocol-{core.folder}")]
     wrong += [f"sealwright_axi {core.name}" for core in JOINED
@@ -77,3 +93,5 @@ def check(generator):
               if not registers(f"registers {number}", BUILD / f"protocol-registers-{number}", built)]
     if wrong:
         raise SystemExit(f"protocol tests failed: {', '.join(wrong)}")
+    if never := SKIPPED - RAN:
+        raise SystemExit(f"tests that apply to no design: {', '.join(sorted(never))}")

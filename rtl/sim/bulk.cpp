@@ -5,9 +5,12 @@
 //   bulk CASES SEED [flat]      flat: no stall anywhere
 //
 // It prints its counts as JSON: `moving` is the number of cycles from the first command to the last word out, `latency` the
-// least number of cycles from a packet's first beat of text at the input to that beat at the output, `text_ends` and `ad_ends`
-// the numbers of bytes in a last beat that occurred, `tag_bits` the bits of a tag that alone were wrong in a packet to open,
-// `longest` the most bytes of text.
+// least number of cycles from a packet's first beat of text at the input to that beat at the output, `from_command` that from its
+// command to that beat. With `flat`, `to_verdict` is the least number of cycles from a packet's last beat of text at the output to
+// its verdict; negative if the verdict comes first. `keys_in_flight` are keys that replaced one while other slots had packets in
+// progress. Of packets whose verdict was `ok`: `text_ends` and `ad_ends`, the places in a beat at which
+// text and associated data ended, and `longest`, the most bytes of text. `tag_bits` are the bits of a tag that alone were wrong in
+// a packet with the verdict `forged`.
 //
 // Every few hundred cycles, each channel chooses at random how often it stalls, from never to nearly always. A key is loaded
 // when no packet of its slot is in progress, while packets of other slots continue.
@@ -17,101 +20,20 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "Vsealwright_axis.h"
+#include "cases.h"
 #include "verilated.h"
 #include "verilated_cov.h"
 #if VM_TRACE
 #include "verilated_vcd_c.h"
 #endif
 
-using Bytes = std::vector<uint8_t>;
-
 constexpr size_t BEAT = 8 * sizeof(static_cast<Vsealwright_axis*>(nullptr)->s_axis_tkeep);  // of which there is a bit a byte
-#ifndef HOLD
-#define HOLD 0
-#endif
-#ifndef SLOTS
-#define SLOTS 4
-#endif
-#ifndef TAG
-#define TAG 16
-#endif
-#ifndef OPENS
-#define OPENS 1
-#endif
-
-struct Packet {
-  uint8_t slot, open, authentic, check_text;
-  uint8_t nonce[12], claim[16], tag[16];
-  Bytes ad, in, out;
-  size_t before;  // keys that must be loaded before its command
-};
-struct Key {
-  uint8_t slot;
-  uint8_t bytes[32];
-  size_t after;  // packets that come before it
-};
-
-struct Cases {
-  std::vector<Packet> packets;
-  std::vector<Key> keys;
-
-  explicit Cases(const char* name) {
-    std::ifstream file(name, std::ios::binary);
-    Bytes all((std::istreambuf_iterator<char>(file)), {});
-    const uint8_t* at = all.data();
-    const uint8_t* end = at + all.size();
-    auto take = [&](void* to, size_t n) {
-      if (n > size_t(end - at)) fail("the cases end early");
-      memcpy(to, at, n);
-      at += n;
-    };
-    auto take_slot = [&](uint8_t& slot) {
-      take(&slot, 1);
-      if (slot >= SLOTS) fail("the cases use a slot that the core does not have");
-    };
-    while (at < end) {
-      uint8_t kind;
-      take(&kind, 1);
-      if (kind == 1) {
-        Key key{};
-        take_slot(key.slot);
-        take(key.bytes, 32);
-        key.after = packets.size();
-        keys.push_back(key);
-      } else {
-        Packet p{};
-        take_slot(p.slot);
-        take(&p.open, 3);
-        take(p.nonce, 12);
-        take(p.claim, 16);
-        take(p.tag, 16);
-        uint16_t lengths[2];
-        take(lengths, 4);
-        p.ad.resize(lengths[0]);
-        p.in.resize(lengths[1]);
-        p.out.resize(lengths[1]);
-        take(p.ad.data(), p.ad.size());
-        take(p.in.data(), p.in.size());
-        take(p.out.data(), p.out.size());
-        p.before = keys.size();
-        packets.push_back(std::move(p));
-      }
-    }
-    if (packets.empty()) fail("no cases");
-  }
-  [[noreturn]] static void fail(const std::string& what) {
-    fprintf(stderr, "bulk: %s\n", what.c_str());
-    exit(1);
-  }
-};
 
 struct Random {
   uint64_t s;
@@ -187,6 +109,20 @@ struct Frame {
   }
 };
 
+// The bit of the tag that alone is wrong in a packet to open; -1 if there is none, or more.
+static int wrong_bit(const Packet& p) {
+  int found = -1;
+  for (int bit = 0; bit < 8 * TAG; bit++) {
+    if (!((p.claim[bit / 8] ^ p.tag[bit / 8]) >> bit % 8 & 1)) continue;
+    if (found >= 0) return -1;
+    found = bit;
+  }
+  return p.open && !p.authentic ? found : -1;
+}
+
+// The place in a beat at which `bytes` end that begin at a lane; 0: there are none.
+static size_t end_of(size_t start, size_t bytes) { return bytes ? (start + bytes - 1) % BEAT + 1 : 0; }
+
 // How a packet must end, as far as the core can know it before its frame comes.
 static Status admission(const Packet& p) {
   if (!OPENS && p.open) return Seals;
@@ -205,10 +141,15 @@ int main(int argc, char** argv) {
   StallPattern command_stalls, in_stalls, out_stalls, verdict_stalls;
   size_t command = 0, key = 0, in = 0, in_beat = 0, out = 0, out_beat = 0, verdict = 0;
   size_t in_progress[256] = {};
-  uint64_t cycles = 0, first_command = 0, last_out = 0, blocks = 0, quiet = 0, latency = ~0ull;
+  uint64_t cycles = 0, first_command = 0, last_out = 0, blocks = 0, quiet = 0, latency = ~0ull, from_command = ~0ull;
+  int64_t to_verdict = INT64_MAX;
   std::vector<uint64_t> text_at(packets.size());  // when each packet's first beat of text went in
   std::vector<Frame> frames;                      // of packets so far
-  size_t faults[8] = {};
+  std::vector<uint64_t> commanded(packets.size());  // when each command went in
+  std::vector<int64_t> text_out(packets.size()), judged(packets.size());  // when its last beat of text went out, and its verdict
+  size_t faults[8] = {}, keys_in_flight = 0, longest = 0;
+  std::set<size_t> text_ends, ad_ends, tag_bits;
+  bool has_key[256] = {};
   bool key_held = false, key_loading = false, command_held = false, in_held = false;
 
 #if VM_TRACE  // every cycle as it stands before its rising edge, and after
@@ -286,7 +227,8 @@ int main(int argc, char** argv) {
     const bool wanted = true;
 #endif
     if (!in_held && wanted && in < packets.size() && in_stalls.moves(random)) {
-      if (in == frames.size()) frames.emplace_back(packets[in], random, flat ? 0 : 24);
+      // A wrong bit must be seen in the tag alone.
+      if (in == frames.size()) frames.emplace_back(packets[in], random, flat || wrong_bit(packets[in]) >= 0 ? 0 : 24);
       uint64_t keep;
       frames[in].put_beat(in_beat, reinterpret_cast<uint8_t*>(&top->s_axis_tdata), keep);
       top->s_axis_tkeep = keep;
@@ -311,6 +253,7 @@ int main(int argc, char** argv) {
     }
     if (moved_command) {
       if (!command) first_command = cycles;
+      commanded[command] = cycles;
       in_progress[packets[command].slot]++;
       command++;
       command_held = false;
@@ -321,7 +264,10 @@ int main(int argc, char** argv) {
       if (out >= frames.size()) Cases::fail("text that nobody sent");
       const Packet& p = packets[out];
       const Frame& frame = frames[out];
-      if (!out_beat) latency = std::min(latency, cycles - text_at[out]);
+      if (!out_beat) {
+        latency = std::min(latency, cycles - text_at[out]);
+        from_command = std::min(from_command, cycles - commanded[out]);
+      }
       const auto* data = reinterpret_cast<const uint8_t*>(&top->m_axis_tdata);
       const size_t first = Frame::text_at(p), beat = first / BEAT + out_beat;
       for (size_t i = 0, at = beat * BEAT; i < BEAT; i++, at++) {
@@ -331,6 +277,7 @@ int main(int argc, char** argv) {
         if (data[i] != byte && (p.check_text || !there || beat >= frame.real)) wrong("wrong text", out);
       }
       if (top->m_axis_tlast != (beat + 1 == Frame::beats(p))) wrong("wrong last", out);
+      text_out[out] = cycles;
       if (top->m_axis_tlast) out++, out_beat = 0;
       else out_beat++;
       last_out = cycles;
@@ -350,6 +297,13 @@ int main(int argc, char** argv) {
       static const uint8_t nothing[16] = {};
       if (memcmp(&top->m_axis_verdict_tdata, p.open || status ? nothing : p.tag, 16)) wrong("wrong tag", verdict);
       in_progress[p.slot]--;
+      if (status == Forged && wrong_bit(p) >= 0) tag_bits.insert(wrong_bit(p));
+      if (status == Good) {
+        text_ends.insert(end_of(Frame::text_at(p), p.in.size()));
+        ad_ends.insert(end_of(0, p.ad.size()));
+        longest = std::max(longest, p.in.size());
+      }
+      judged[verdict] = cycles;
       blocks += (p.ad.size() + 15) / 16 + (p.in.size() + 15) / 16;
       verdict++;
       last_out = cycles;
@@ -367,32 +321,30 @@ int main(int argc, char** argv) {
     top->eval();
     cycles++;
     if (key_loading && top->s_axis_key_tready) key_loading = false, key++, quiet = 0;
-    if (moved_key) key_held = false, key_loading = true;
+    if (moved_key) {
+      const uint8_t slot = cases.keys[key].slot;
+      keys_in_flight += has_key[slot] && command > verdict;
+      has_key[slot] = true;
+      key_held = false, key_loading = true;
+    }
     if (complete()) settled++, quiet = 0;
     if (quiet > 40000) wrong("nothing moves", std::min(verdict, packets.size() - 1));
   }
-  size_t forged = 0, opened = 0, bytes = 0;
-  std::set<size_t> text_ends, ad_ends;  // where in a beat text and associated data ended
-  std::set<size_t> tag_bits;            // that alone were wrong
-  size_t longest = 0;                   // bytes of text
-  for (const Packet& p : packets) {
-    opened += p.open, forged += p.open && !p.authentic, bytes += p.in.size();
-    longest = std::max(longest, p.in.size());
-    size_t wrong_bits = 0, bit = 0;
-    for (size_t i = 0; i < 8 * TAG; i++)
-      if ((p.claim[i / 8] ^ p.tag[i / 8]) >> i % 8 & 1) wrong_bits++, bit = i;
-    if (p.open && !p.authentic && wrong_bits == 1) tag_bits.insert(bit);
-    text_ends.insert(p.in.empty() ? BEAT : p.in.size() % BEAT);
-    ad_ends.insert(p.ad.empty() ? BEAT : p.ad.size() % BEAT);
-  }
-  printf("{\"packets\": %zu, \"opened\": %zu, \"forged\": %zu, \"keys\": %zu, \"blocks\": %llu, \"cycles\": %llu, "
+  size_t opened = 0, bytes = 0;
+  for (const Packet& p : packets) opened += p.open, bytes += p.in.size();
+  for (size_t i = 0; i < packets.size(); i++)
+    if (text_out[i]) to_verdict = std::min(to_verdict, judged[i] - text_out[i]);
+  printf("{\"packets\": %zu, \"opened\": %zu, \"forged\": %zu, \"keys\": %zu, \"keys_in_flight\": %zu, \"blocks\": %llu, "
+         "\"cycles\": %llu, "
          "\"moving\": %llu, \"text_bytes\": %zu, \"text_ends\": \"%zu of %zu\", \"ad_ends\": \"%zu of %zu\", "
          "\"tag_bits\": \"%zu of %d\", \"longest\": %zu, "
-         "\"latency\": %llu, \"statuses\": [%zu, %zu, %zu, %zu, %zu, %zu, %zu, %zu]}\n",
-         packets.size(), opened, forged, cases.keys.size(), (unsigned long long)blocks, (unsigned long long)cycles,
+         "\"latency\": %llu, \"from_command\": %llu, \"to_verdict\": %lld, \"statuses\": [%zu, %zu, %zu, %zu, %zu, %zu, %zu, %zu]}\n",
+         packets.size(), opened, faults[Forged], cases.keys.size(), keys_in_flight, (unsigned long long)blocks,
+         (unsigned long long)cycles,
          (unsigned long long)(last_out - first_command + 1), bytes, text_ends.size(), BEAT + 1, ad_ends.size(), BEAT + 1,
          tag_bits.size(), 8 * TAG, longest,
-         (unsigned long long)latency, faults[0], faults[1], faults[2], faults[3], faults[4], faults[5], faults[6], faults[7]);
+         (unsigned long long)latency, (unsigned long long)from_command, (long long)to_verdict, faults[0], faults[1], faults[2],
+         faults[3], faults[4], faults[5], faults[6], faults[7]);
   top->final();
 #if VM_COVERAGE
   context->coveragep()->write(std::getenv("COVERAGE") ? std::getenv("COVERAGE") : "coverage.dat");

@@ -6,6 +6,7 @@ import random
 import struct
 
 import cocotb
+import pytest
 from cocotb.triggers import ReadOnly, RisingEdge, with_timeout
 from cocotbext.axi import AxiStreamFrame
 from test_faults import WITHIN, accepted, forget, key_command, packets, ready, refused, reset, send, verdict
@@ -83,7 +84,7 @@ async def reset_while_another_slot_is_loaded(dut):
     """Of keys that live through a reset: the slot whose key was being changed is erased, and the other keeps its key, with which
     packets go on meanwhile."""
     if not KEPT or len(dut.slot_valid) < 2:
-        return
+        pytest.skip("not with these parameters")
     ends = await ready(dut)
     key, sealed = first_key(), next(packets(lambda case: not case[1] and case[2]))
     other = (1, *sealed[1:])
@@ -121,7 +122,7 @@ async def reset_while_another_slot_is_loaded(dut):
 async def sweep_waits_for_packets(dut):
     """A slot that a reset left without a key and that has packets under way when its turn comes is erased behind them."""
     if not KEPT or len(dut.slot_valid) < 2:
-        return
+        pytest.skip("not with these parameters")
     ends = await ready(dut)
     sealed = next(packets(lambda case: not case[1] and case[2]))
     await forget(dut, ends)

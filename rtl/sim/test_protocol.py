@@ -53,16 +53,18 @@ def after(cycles):
 
 
 async def steady(dut, prefix):
-    """Checks that valid and data stay stable until ready."""
-    valid, ready, data = (getattr(dut, f"{prefix}_{name}") for name in ("tvalid", "tready", "tdata"))
+    """Checks that valid stays, and all that goes with it, until ready."""
+    valid, ready = (getattr(dut, f"{prefix}_{name}") for name in ("tvalid", "tready"))
+    with_it = [getattr(dut, f"{prefix}_{name}") for name in ("tdata", "tkeep", "tlast", "tuser") if hasattr(dut, f"{prefix}_{name}")]
     offered = None
     while True:
         await RisingEdge(dut.clk)
         await ReadOnly()
+        now = [int(one.value) for one in with_it] if valid.value == 1 else None
         # After the edge, an offer that was not accepted must still be there.
         if offered is not None:
-            assert valid.value == 1 and int(data.value) == offered, f"{prefix}: an offer was withdrawn"
-        offered = int(data.value) if valid.value == 1 and ready.value == 0 else None
+            assert now == offered, f"{prefix}: an offer was withdrawn, or has changed"
+        offered = now if ready.value == 0 else None
 
 
 def frame(ad, text, draw):

@@ -1,5 +1,5 @@
-"""A client of the relay from docs/RELAY.md alone: sessions over TLS, frames with pyca/cryptography, streams, and streams that
-are sealed end to end.
+"""A client of the relay from docs/RELAY_PROTOCOL.md alone: sessions over TLS, frames with pyca/cryptography, streams,
+and streams that are sealed end to end.
 
     python relay_client.py PATH_TO_SEALWRIGHT
 

@@ -3,8 +3,10 @@
 use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
 use crate::{
-    install_c::{Places, install},
-    java, nginx,
+    install_c::{Build, Places, install, version},
+    java,
+    link_c::{functions, interface},
+    nginx,
     programs::{STRICT, have, said},
     provider,
     steps::{Checked, Steps},
@@ -23,8 +25,8 @@ pub(crate) fn run(steps: &mut Steps) {
     let mut installed = false;
     steps.check("C library", |steps| {
         let _ = fs::remove_dir_all(&prefix);
-        let installed_to = install(steps, "debug", Places::new(&prefix));
-        match installed_to.and_then(|_| old_c(&prefix)).and_then(|()| symbols(&prefix)) {
+        let installed_to = install(steps, &Build::default(), Places::new(&prefix));
+        match installed_to.and_then(|_| standards(&prefix)).and_then(|()| symbols(steps, &prefix)) {
             Ok(what) => {
                 installed = true;
                 Checked::Right(what)
@@ -34,6 +36,8 @@ pub(crate) fn run(steps: &mut Steps) {
     });
     if installed {
         steps.check("C and C++ with the C library", |steps| examples(steps, &folder));
+        steps
+            .check("the static C library inside others", |steps| Checked::printed(inside(steps, &folder), "0 wrong\n"));
         go(steps, &prefix);
         java::run(steps, &prefix);
         if provider::run(steps, &folder) {
@@ -42,37 +46,57 @@ pub(crate) fn run(steps: &mut Steps) {
     }
 }
 
-/// The header also compiles as C89.
-fn old_c(prefix: &Path) -> Result<(), String> {
-    let mut command = Command::new("cc");
-    command.arg("-std=c89").args(STRICT).args(["-fsyntax-only", "-x", "c"]);
-    said(command.arg(prefix.join("include/sealwright.h"))).map(drop)
+/// The header compiles by every standard, after declarations of its types. Whoever ignores a result is warned, by a
+/// later part of the compiler than that for syntax.
+fn standards(prefix: &Path) -> Result<(), String> {
+    let failed = |error: std::io::Error| error.to_string();
+    let [plain, ignoring] = ["header.c", "ignoring.c"].map(|name| prefix.with_file_name(name));
+    fs::write(&plain, "struct sealwright_key;\nstruct sealwright_message;\n#include <sealwright.h>\n")
+        .map_err(failed)?;
+    let call = "void f(sealwright_key *);\nvoid f(sealwright_key *key)\n{\n    sealwright_open(key, 0, 0, 0, 0, 0, 0, 0);\n}\n";
+    fs::write(&ignoring, format!("#include <sealwright.h>\n{call}")).map_err(failed)?;
+    let check = |compiler: &str, language: &str, standard: &str, file: &Path| {
+        let mut command = Command::new(compiler);
+        command.arg(format!("-std={standard}")).args(STRICT).args(["-c", "-o", "/dev/null", "-x", language]);
+        said(command.arg("-I").arg(prefix.join("include")).arg(file)).map(drop)
+    };
+    ["c89", "c99", "c11", "c2x"].iter().try_for_each(|standard| check("cc", "c", standard, &plain))?;
+    ["c++98", "c++11", "c++17", "c++23"].iter().try_for_each(|standard| check("c++", "c++", standard, &plain))?;
+    match check("cc", "c", "c99", &ignoring) {
+        Err(why) if why.contains("unused-result") => Ok(()),
+        other => Err(format!("no warning about a result that is ignored: {other:?}")),
+    }
 }
 
-/// The shared library exports the functions of the header with their version, and nothing else.
-fn symbols(prefix: &Path) -> Result<String, String> {
-    let table = said(Command::new("nm").args(["-D", "--defined-only"]).arg(prefix.join("lib/libsealwright.so")))?;
-    let exported: BTreeSet<&str> = table.lines().filter_map(|line| line.split(' ').nth(2)).collect();
+/// The libraries export the functions of the header and nothing else: the shared one with their version.
+fn symbols(steps: &Steps, prefix: &Path) -> Result<String, String> {
+    let listed = |options: &[&str], file: &str| {
+        let table = said(Command::new("nm").args(options).arg("--defined-only").arg(prefix.join("lib").join(file)))?;
+        Ok::<_, String>(
+            table.lines().filter_map(|line| line.split(' ').nth(2)).map(str::to_owned).collect::<BTreeSet<_>>(),
+        )
+    };
     let header = fs::read_to_string(prefix.join("include/sealwright.h")).map_err(|error| error.to_string())?;
-    let comment = |line: &str| line.trim_start().starts_with(['/', '*']);
-    let code = header.lines().filter(|line| !comment(line) && !line.starts_with("typedef"));
-    let wanted: BTreeSet<String> = code
-        .filter_map(|line| line.split_once('('))
-        .filter_map(|(before, _)| before.split([' ', '*']).next_back())
-        .filter(|name| name.starts_with("sealwright_"))
-        .map(|name| format!("{name}@@SEALWRIGHT_0"))
-        .collect();
-    let exported: BTreeSet<String> =
-        exported.into_iter().filter(|name| *name != "SEALWRIGHT_0").map(str::to_owned).collect();
-    if wanted.len() < 20 {
-        return Err(format!("only {} functions were found in the header", wanted.len()));
-    }
+    let (wanted, number) = (functions(&header)?, interface(&version(steps)?));
+    let versioned: BTreeSet<String> = wanted.iter().map(|name| format!("{name}@@SEALWRIGHT_{number}")).collect();
     // A version's own name is exported too.
-    let differ: Vec<&String> =
-        exported.symmetric_difference(&wanted).filter(|name| *name != "SEALWRIGHT_0@@SEALWRIGHT_0").collect();
-    match differ.is_empty() {
+    let own = |name: &String| name.split('@').next() == Some(&format!("SEALWRIGHT_{number}"));
+    let shared = listed(&["-D"], "libsealwright.so")?.into_iter().filter(|name| !own(name)).collect();
+    let (kept, module) = (listed(&["-g"], "libsealwright.a")?, listed(&["-D"], "ossl-modules/sealwright.so")?);
+    for (file, found, wanted) in [
+        ("libsealwright.so", shared, &versioned),
+        ("libsealwright.a", kept, &wanted),
+        ("ossl-modules/sealwright.so", module, &["OSSL_provider_init".to_owned()].into()),
+    ] {
+        let differ: Vec<&String> = found.symmetric_difference(wanted).collect();
+        if !differ.is_empty() {
+            return Err(format!("{file}: it exports other symbols than it should: {differ:?}"));
+        }
+    }
+    let named = said(Command::new("objdump").arg("-p").arg(prefix.join("lib/libsealwright.so")))?;
+    match named.contains(&format!("SONAME               libsealwright.so.{number}\n")) {
         true => Ok(format!("{} functions, with their version, and no other symbol", wanted.len())),
-        false => Err(format!("exported symbols and header differ: {differ:?}")),
+        false => Err(format!("libsealwright.so: its name is not libsealwright.so.{number}")),
     }
 }
 
@@ -155,6 +179,24 @@ fn split(text: &str) -> Vec<String> {
     words
 }
 
+/// Two libraries and a program each have the static library inside. Each exports only what is its own.
+fn inside(steps: &Steps, folder: &Path) -> Result<String, String> {
+    let path = folder.display();
+    for part in ["one", "other"] {
+        let library = folder.join(format!("lib{part}.so"));
+        let flags = ["-shared", "-fPIC", &format!("-DPART={part}")];
+        compile(steps, folder, "tests/inside.c", &library, &["--static"], &flags)?;
+        let table = said(Command::new("nm").args(["-D", "--defined-only", "--format=just-symbols"]).arg(&library))?;
+        if table != format!("{part}\n") {
+            return Err(format!("lib{part}.so exports {} symbols: {table}", table.lines().count()));
+        }
+    }
+    let program = folder.join("apart");
+    let flags = [&format!("-L{path}"), &format!("-Wl,-rpath,{path}"), "-Wl,--no-as-needed", "-lone", "-lother"];
+    compile(steps, folder, "tests/apart.c", &program, &["--static"], &flags)?;
+    said(&mut Command::new(program))
+}
+
 fn compile(
     steps: &Steps,
     folder: &Path,
@@ -212,6 +254,9 @@ fn go(steps: &mut Steps, prefix: &Path) {
         let mut command = Command::new("go");
         command.args(["run", "."]).current_dir(&folder).env("CGO_ENABLED", "1").env("GOFLAGS", "-mod=readonly");
         command.env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig")).env("LD_LIBRARY_PATH", prefix.join("lib"));
+        // Its cache holds the name of the library, and does not see that it is another one.
+        let number = version(steps).map(|version| interface(&version)).unwrap_or_default();
+        command.env("CGO_CFLAGS", format!("-O2 -g -DSEALWRIGHT_INTERFACE={number}"));
         command.env("GOCACHE", steps.target().join("capi/go")).env("GOTOOLCHAIN", "local");
         Checked::printed(said(&mut command), "opened: attack at dawn\nforged: not authentic\n")
     });

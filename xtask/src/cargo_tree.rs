@@ -5,6 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::steps::Steps;
 
+/// The kinds of dependencies that cargo builds.
+pub(crate) const BUILT: &str = "normal,build";
+
 /// The name and the version of a crate.
 pub(crate) type Id = (String, String);
 
@@ -22,9 +25,9 @@ pub(crate) struct Crate {
 }
 
 impl Built {
-    /// `options` are cargo's that select features.
-    pub(crate) fn of(steps: &Steps, package: &str, options: &[&str]) -> Result<Built, String> {
-        let mut words = vec!["tree", "--locked", "--package", package, "--edges", "normal,build"];
+    /// By dependencies of the kinds `edges`, as cargo names them. `options` are cargo's that select features or a system.
+    pub(crate) fn of(steps: &Steps, package: &str, edges: &str, options: &[&str]) -> Result<Built, String> {
+        let mut words = vec!["tree", "--locked", "--package", package, "--edges", edges];
         words.extend(["--prefix", "depth", "--format", " {p}|{f}"]);
         words.extend(options);
         Built::from(&steps.cargo_output(&words)?)

@@ -6,7 +6,7 @@ use crate::{
     aarch64,
     background::{Apart, Beside},
     capi, constant_time, crash, cycles, examples, files, fuzz, growth, lab, layers, levels, links, long, mutants,
-    packages, python, reproducible, rtl, sanitize, sbom, sizes,
+    notices, packages, python, reproducible, rtl, sanitize, sbom, sizes,
     steps::Steps,
     supply, symbols, upstream, vectors, venv,
 };
@@ -54,8 +54,10 @@ const OTHERS: [(&str, &str); 3] = [
     ("lab WORDS", "builds both programs, then runs `sealwright-lab WORDS` (the same as: cargo lab WORDS)"),
     (
         "install-c PREFIX",
-        "builds and installs the C library: shared and static library, header, pkg-config file. The libraries go to\n\
-         PREFIX/lib or to `--libdir DIR`; for a package, set $DESTDIR, and all goes below it",
+        "builds and installs the C library: shared and static library, header, pkg-config file, licences. The libraries\n\
+         go to PREFIX/lib or to `--libdir DIR`; for a package, set $DESTDIR, and all goes below it. `--target TRIPLE`\n\
+         builds for another system, `--strip` without symbols for debuggers; $CC, $CFLAGS, $LDFLAGS, $AR and $OBJCOPY\n\
+         count as with make",
     ),
     ("test", "runs all steps below; the last line says how many passed, failed and were skipped"),
 ];
@@ -307,9 +309,9 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "reproducible",
-        help: "builds `program`, `lab` (the laboratory) and `wheel` (of Python), or those that are named, in two\n\
-               folders; both builds must be the same, byte for byte. Arguments from the first option on go to cargo\n\
-               build",
+        help: "builds `program`, `lab` (the laboratory), `capi` (the C library) and `wheel` (of Python), or those that\n\
+               are named, in two folders; both builds must be the same, byte for byte. Arguments from the first option\n\
+               on go to cargo build",
         in_test: InTest::No,
         words: true,
         run: |run| run.steps.check("reproducible build", |steps| reproducible::check(steps, &run.words)),
@@ -333,6 +335,14 @@ pub(crate) const STEPS: &[Step] = &[
         in_test: InTest::No,
         words: true,
         run: |run| run.steps.check("bill of materials", |steps| sbom::check(steps, &run.words)),
+    },
+    Step {
+        name: "notices",
+        help: "writes the licence texts of all crates of others in the program, or in another package, to target/notices\n\
+               or to `-o FILE`; takes the options of `sbom`",
+        in_test: InTest::No,
+        words: true,
+        run: |run| run.steps.check("licence texts", |steps| notices::check(steps, &run.words)),
     },
     Step {
         name: "upstream",
@@ -371,26 +381,5 @@ pub(crate) fn help() -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_runs_beside_others_has_begun_before_it_is_waited_for() {
-        let names: Vec<&str> = test().map(|step| step.name).collect();
-        let at = |name| names.iter().position(|found| *found == name);
-        assert!(at("unit").is_some() && at("unit") < at("sizes"), "{names:?}");
-        assert!(at("unit") < at("levels") && names.last() == Some(&"rtl"), "{names:?}");
-        assert!(names.starts_with(&["fmt", "layers", "files", "links", "examples", "supply"]), "{names:?}");
-        assert!(!names.contains(&"sanitize"));
-    }
-
-    #[test]
-    fn a_command_has_its_part_of_the_help() {
-        let fuzz = entry("fuzz").expect("a command");
-        assert!(fuzz.starts_with("fuzz       the fuzz targets compile. `fuzz"), "{fuzz}");
-        assert!(fuzz.contains("--seconds N") && fuzz.contains("\n           planted fault"), "{fuzz}");
-        assert!(entry("install-c").is_some_and(|entry| entry.starts_with("install-c PREFIX  builds")));
-        assert!(help().contains("\n  constant-time  the kernels"));
-        assert_eq!(entry("another"), None);
-    }
-}
+#[path = "commands_tests.rs"]
+mod tests;

@@ -6,35 +6,64 @@ use std::{
     fs,
     os::unix::fs::symlink,
     path::{Path, PathBuf},
-    process::{Command, ExitCode},
+    process::ExitCode,
 };
 
-use crate::{programs::said, steps::Steps};
+use crate::{
+    link_c::{Linker, interface},
+    notices,
+    steps::Steps,
+};
 
-/// What the library needs of the system. The file of pkg-config does not name the first, which is never static: the
-/// compiler adds it, or what is static in its place.
-const SYSTEM: &[&str] = &["-lgcc_s", "-lpthread", "-ldl", "-lm"];
+const PACKAGE: &str = "sealwright-capi";
 
-/// `cargo xtask install-c PREFIX [--libdir DIR]`.
+/// `cargo xtask install-c PREFIX [--libdir DIR] [--target TRIPLE] [--strip]`.
 pub(crate) fn command(steps: &Steps, words: &[String]) -> ExitCode {
-    let places = match Places::of(words, env::var_os("DESTDIR")) {
-        Ok(places) => places,
+    let (places, build) = match Places::of(words, env::var_os("DESTDIR")) {
+        Ok(both) => both,
         Err(why) => {
             eprintln!("install-c: {why}\nhint: cargo xtask install-c ~/.local");
             return ExitCode::from(2);
         }
     };
-    match install(steps, "release", places) {
+    match install(steps, &build, places) {
         Ok(Places { prefix, lib, root }) => {
             let at = |path: &Path| below(root.as_deref(), path).display().to_string();
             let parts = "libsealwright.so, libsealwright.a, pkgconfig/sealwright.pc, ossl-modules/sealwright.so";
             println!("{}: {parts}\n{}: sealwright.h", at(&lib), at(&prefix.join("include")));
+            println!("{}: licences", at(&prefix.join(DOC)));
             ExitCode::SUCCESS
         }
         Err(why) => {
             eprintln!("install-c: {why}");
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Where licence texts go, below the prefix.
+const DOC: &str = "share/doc/sealwright";
+
+/// How the library is built.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Build {
+    /// With optimization, as it is installed.
+    pub(crate) release: bool,
+    /// Another system than this one, as the Rust compiler names it.
+    pub(crate) target: Option<String>,
+    /// Without the symbols that only debuggers need.
+    pub(crate) strip: bool,
+}
+
+impl Build {
+    /// Builds the library with cargo, and returns its static form.
+    fn library(&self, steps: &Steps) -> Result<PathBuf, String> {
+        let mut words = vec!["build", "--quiet", "--locked", "--package", PACKAGE];
+        words.extend(self.release.then_some("--release"));
+        words.extend(self.target.iter().flat_map(|target| ["--target", target]));
+        steps.cargo_output(&words)?;
+        let folder = self.target.as_ref().map_or_else(|| steps.target(), |target| steps.target().join(target));
+        Ok(folder.join(if self.release { "release" } else { "debug" }).join("libsealwright_capi.a"))
     }
 }
 
@@ -52,14 +81,21 @@ impl Places {
         Places { prefix: prefix.into(), lib: prefix.join("lib"), root: None }
     }
 
-    fn of(words: &[String], root: Option<OsString>) -> Result<Places, String> {
-        let (mut prefix, mut lib, mut words) = (None, None, words.iter());
+    fn of(words: &[String], root: Option<OsString>) -> Result<(Places, Build), String> {
+        let (mut prefix, mut lib, mut build) = (None, None, Build { release: true, ..Build::default() });
+        let mut words = words.iter();
         while let Some(word) = words.next() {
-            match word.split_once('=') {
-                Some(("--libdir", folder)) => lib = Some(folder),
-                _ if word == "--libdir" => lib = Some(words.next().ok_or("--libdir takes a folder")?.as_str()),
+            let (option, value) = word.split_once('=').map_or((&word[..], None), |(name, value)| (name, Some(value)));
+            let mut value = |what| value.or_else(|| words.next().map(String::as_str)).ok_or(what);
+            match option {
+                "--libdir" => lib = Some(value("--libdir takes a folder")?),
+                "--target" => {
+                    build.target = Some(value("--target takes a system, as aarch64-unknown-linux-gnu")?.into())
+                }
+                _ if word == "--strip" => build.strip = true,
                 _ if word.starts_with('-') => {
-                    return Err(format!("{word}: no such option; it takes a folder and --libdir"));
+                    let known = "it takes a folder, --libdir, --target and --strip";
+                    return Err(format!("{word}: no such option; {known}"));
                 }
                 _ if prefix.is_some() => return Err(format!("{word}: it takes one folder")),
                 _ => prefix = Some(PathBuf::from(word)),
@@ -70,7 +106,7 @@ impl Places {
         if root.is_some() && !prefix.is_absolute() {
             return Err(format!("{}: with DESTDIR it takes an absolute path", prefix.display()));
         }
-        Ok(Places { lib: prefix.join(lib.unwrap_or("lib")), prefix, root })
+        Ok((Places { lib: prefix.join(lib.unwrap_or("lib")), prefix, root }, build))
     }
 
     /// The file of pkg-config: it tells where things will be, not where they are put for now.
@@ -89,15 +125,11 @@ fn below(root: Option<&Path>, path: &Path) -> PathBuf {
     root.map_or_else(|| path.into(), |root| root.join(path.strip_prefix("/").unwrap_or(path)))
 }
 
-/// Builds the library, links the shared one from it, and puts both in their places with header and pkg-config file.
-/// Returns them as they are known from everywhere.
-pub(crate) fn install(steps: &Steps, profile: &str, mut places: Places) -> Result<Places, String> {
+/// Builds the library, links its forms from it, and puts them in their places with header, pkg-config file and licences.
+/// Returns the places as they are known from everywhere.
+pub(crate) fn install(steps: &Steps, build: &Build, mut places: Places) -> Result<Places, String> {
     let source = steps.root().join("crates/capi");
-    let mut words = vec!["build", "--quiet", "--package", "sealwright-capi"];
-    if profile == "release" {
-        words.push("--release");
-    }
-    steps.cargo_output(&words)?;
+    let library = build.library(steps)?;
     let failed = |error: std::io::Error| error.to_string();
     let made = |folder: &Path| fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()));
     if places.root.is_none() {
@@ -108,47 +140,40 @@ pub(crate) fn install(steps: &Steps, profile: &str, mut places: Places) -> Resul
         places.prefix = prefix;
     }
     let root = places.root.as_deref();
-    let (lib, include) = (below(root, &places.lib), below(root, &places.prefix.join("include")));
-    made(&lib.join("pkgconfig"))?;
-    made(&include)?;
-    let archive = lib.join("libsealwright.a");
-    fs::copy(steps.target().join(profile).join("libsealwright_capi.a"), &archive).map_err(failed)?;
+    let at = |path: &str| below(root, &places.prefix.join(path));
+    let (lib, include, doc) = (below(root, &places.lib), at("include"), at(DOC));
+    let modules = lib.join("ossl-modules");
+    for folder in [&lib.join("pkgconfig"), &modules, &include, &doc] {
+        made(folder)?;
+    }
     fs::copy(source.join("include/sealwright.h"), include.join("sealwright.h")).map_err(failed)?;
 
     let version = version(steps)?;
-    // Before 1.0, every minor version may change the interface.
-    let soname = "libsealwright.so.0";
-    let shared = lib.join(format!("libsealwright.so.{version}"));
-    let mut link = Command::new("cc");
-    link.args(["-shared", "-Wl,--gc-sections,-z,relro,-z,now", &format!("-Wl,-soname,{soname}")]);
-    link.arg(format!("-Wl,--version-script={}", source.join("sealwright.map").display()));
-    link.arg("-o").arg(&shared).arg("-Wl,--whole-archive").arg(&archive).arg("-Wl,--no-whole-archive").args(SYSTEM);
-    if profile == "release" {
-        link.arg("-s");
-    }
-    said(&mut link)?;
-    for (link, to) in [(soname, format!("libsealwright.so.{version}")), ("libsealwright.so", soname.into())] {
+    let linker = Linker::new(steps, library, build.strip)?;
+    linker.archive(&lib.join("libsealwright.a"))?;
+    let (soname, file) = (format!("libsealwright.so.{}", interface(&version)), format!("libsealwright.so.{version}"));
+    linker.shared(&version, &soname, &lib.join(&file))?;
+    for (link, to) in [(&soname[..], &file[..]), ("libsealwright.so", &soname)] {
         let _ = fs::remove_file(lib.join(link));
         symlink(to, lib.join(link)).map_err(failed)?;
     }
-    // The provider is the same code with another interface.
-    let modules = lib.join("ossl-modules");
-    made(&modules)?;
-    let mut link = Command::new("cc");
-    link.args(["-shared", "-s", "-Wl,--gc-sections,-z,relro,-z,now"]);
-    link.arg(format!("-Wl,--version-script={}", source.join("provider.map").display())).arg("-o");
-    link.arg(modules.join("sealwright.so")).arg("-Wl,--whole-archive").arg(&archive).arg("-Wl,--no-whole-archive");
-    said(link.args(SYSTEM))?;
+    linker.provider(&modules.join("sealwright.so"))?;
     let form = fs::read_to_string(source.join("sealwright.pc.in")).map_err(failed)?;
     fs::write(lib.join("pkgconfig/sealwright.pc"), places.settings(&form, &version)).map_err(failed)?;
+
+    for name in ["LICENSE-APACHE", "LICENSE-MIT"] {
+        fs::copy(steps.root().join(name), doc.join(name)).map_err(failed)?;
+    }
+    let notices = notices::text(steps, PACKAGE, &[], build.target.as_deref())?;
+    fs::write(doc.join(notices::FILE), notices).map_err(failed)?;
     Ok(places)
 }
 
-fn version(steps: &Steps) -> Result<String, String> {
+pub(crate) fn version(steps: &Steps) -> Result<String, String> {
     let metadata = steps.metadata()?;
     let packages = metadata["packages"].as_array().into_iter().flatten();
-    let found = packages.filter(|package| package["name"] == "sealwright-capi").find_map(|it| it["version"].as_str());
-    found.map(str::to_owned).ok_or_else(|| "sealwright-capi has no version".into())
+    let found = packages.filter(|package| package["name"] == PACKAGE).find_map(|it| it["version"].as_str());
+    found.map(str::to_owned).ok_or_else(|| format!("{PACKAGE} has no version"))
 }
 
 /// A path for a file of pkg-config.
@@ -161,8 +186,22 @@ pub(crate) fn escaped(path: &str) -> String {
 mod tests {
     use super::*;
 
-    fn places(words: &[&str], root: &str) -> Result<Places, String> {
+    fn read(words: &[&str], root: &str) -> Result<(Places, Build), String> {
         Places::of(&words.iter().map(|&word| word.into()).collect::<Vec<_>>(), Some(root.into()))
+    }
+
+    fn places(words: &[&str], root: &str) -> Result<Places, String> {
+        read(words, root).map(|(places, _)| places)
+    }
+
+    #[test]
+    fn how_it_is_built() {
+        let build = |words: &[&str]| read(words, "").map(|(_, build)| build);
+        let usual = Build { release: true, target: None, strip: false };
+        assert_eq!(build(&["/a"]).as_ref(), Ok(&usual));
+        let other = Build { target: Some("riscv64gc-unknown-linux-gnu".into()), strip: true, ..usual };
+        assert_eq!(build(&["--strip", "--target", "riscv64gc-unknown-linux-gnu", "/a"]).as_ref(), Ok(&other));
+        assert_eq!(build(&["/a", "--target=riscv64gc-unknown-linux-gnu", "--strip"]), Ok(other));
     }
 
     #[test]
@@ -188,7 +227,17 @@ mod tests {
             (&["/a", "/b"], "", "/b: it takes one folder"),
             (&["--libdir", "lib"], "", "it takes one folder"),
             (&["/a", "--libdir"], "", "--libdir takes a folder"),
-            (&["--bindir=bin", "/a"], "", "--bindir=bin: no such option; it takes a folder and --libdir"),
+            (&["/a", "--target"], "", "--target takes a system, as aarch64-unknown-linux-gnu"),
+            (
+                &["--bindir=bin", "/a"],
+                "",
+                "--bindir=bin: no such option; it takes a folder, --libdir, --target and --strip",
+            ),
+            (
+                &["/a", "--strip=no"],
+                "",
+                "--strip=no: no such option; it takes a folder, --libdir, --target and --strip",
+            ),
             (&["usr"], "/made", "usr: with DESTDIR it takes an absolute path"),
         ] {
             assert_eq!(places(words, root), Err(why.into()));

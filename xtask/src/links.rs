@@ -12,9 +12,17 @@ use crate::{
     steps::{Checked, Steps},
 };
 
-/// The folder of a package, and the pages of `docs` that are copied to it without the links that lead out of it. A page
-/// without such links can be a symbolic link there instead.
-const COPIES: (&str, &[&str]) = ("crates/aead/docs", &["CHOOSING.md", "COMING_FROM.md", "GSCM.md", "RKC.md"]);
+/// The pages of `docs` that are copied to a folder of a package, without the links that lead out of it. A page without
+/// such links can be a symbolic link there instead.
+struct Copies {
+    folder: &'static str,
+    pages: &'static [&'static str],
+}
+
+const COPIES: [Copies; 2] = [
+    Copies { folder: "crates/aead/docs", pages: &["CHOOSING.md", "COMING_FROM.md", "GSCM.md", "RKC.md"] },
+    Copies { folder: "crates/capi/docs", pages: &["C.md"] },
+];
 
 /// `cargo xtask links`; with `--write` it writes the copies.
 pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
@@ -25,18 +33,19 @@ pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
         _ => return Checked::Wrong(vec![format!("{}: --write is all it takes\n   {HINT}", words.join(" "))]),
     };
     let mut stale = Vec::new();
-    for name in COPIES.1 {
-        let (page, copy) = (steps.root().join("docs").join(name), steps.root().join(COPIES.0).join(name));
+    for (Copies { folder, pages }, name) in COPIES.iter().flat_map(|of| of.pages.iter().map(move |name| (of, name))) {
+        let (page, copy) = (steps.root().join("docs").join(name), steps.root().join(folder).join(name));
         let wanted = match fs::read_to_string(&page) {
-            Ok(text) => copied(name, &text),
+            Ok(text) => copied(name, &text, pages),
             Err(error) => return Checked::Wrong(vec![format!("docs/{name}: {error}")]),
         };
         if fs::read_to_string(&copy).is_ok_and(|text| text == wanted) {
             continue;
         }
         if !write {
-            stale.push(format!("{}/{name}: it is not what docs/{name} is without its links\n   {HINT}", COPIES.0));
-        } else if let Err(error) = fs::write(&copy, wanted) {
+            stale.push(format!("{folder}/{name}: it is not what docs/{name} is without its links\n   {HINT}"));
+        } else if let Err(error) = fs::create_dir_all(steps.root().join(folder)).and_then(|()| fs::write(&copy, wanted))
+        {
             stale.push(format!("{}: {error}", copy.display()));
         }
     }
@@ -45,14 +54,14 @@ pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
     Checked::of(stale, what)
 }
 
-/// The copy of a page for a package.
-fn copied(name: &str, text: &str) -> String {
+/// The copy of a page for a package that has `pages`.
+fn copied(name: &str, text: &str, pages: &[&str]) -> String {
     let note = format!(
         "<!-- `cargo xtask links --write` makes this page of docs/{name}: it has no links that lead out of the package. -->\n"
     );
     let stays = |target: &str| {
         target.contains("://")
-            || COPIES.1.contains(&target.split('#').next().unwrap_or_default())
+            || pages.contains(&target.split('#').next().unwrap_or_default())
             || target.starts_with('#')
     };
     note + &without(text, stays)
@@ -201,7 +210,7 @@ mod tests {
     fn copies_have_no_links_that_lead_out() {
         let text = "[a](GSCM.md#b) [c](other.md), [d\n`e]`](../f.md#g \"h\") [i](https://j) [k](#l) `[m](n.md)` [o] [p](q.md)\n\
                     ```\n[r](s.md)\n```\nä [t](u.md)";
-        let copy = copied("a.md", text);
+        let copy = copied("a.md", text, COPIES[0].pages);
         let (note, copy) = copy.split_once('\n').expect("a line");
         assert!(note.contains("docs/a.md"), "{note}");
         assert_eq!(

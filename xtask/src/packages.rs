@@ -70,10 +70,16 @@ fn unpacked(steps: &Steps, folder: &Path, packages: &[&Value]) -> io::Result<()>
     fs::copy(steps.root().join("Cargo.lock"), to.join("Cargo.lock")).map(drop)
 }
 
-/// Compiles one package; returns the error, if there is one.
+/// Packages whose tests need the repository (docs/SUPPLY.md).
+const TESTED_HERE: &[&str] = &["sealwright-cli", "sealwright-relay", "sealwright-vectors"];
+
+/// Compiles one package, with the tests that it brings; returns the error, if there is one.
 fn alone(steps: &Steps, workspace: &Path, name: &str) -> Option<String> {
     let mut command = programs::cargo();
     command.args(["check", "--quiet", "--package", name]).current_dir(workspace);
+    if !TESTED_HERE.contains(&name) {
+        command.args(["--lib", "--tests"]);
+    }
     command.env("CARGO_TARGET_DIR", steps.target()).env("CARGO_INCREMENTAL", "0");
     let right = command.status().is_ok_and(|status| status.success());
     (!right).then(|| format!("{name} does not compile from its package"))

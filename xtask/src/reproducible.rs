@@ -1,4 +1,4 @@
-//! `cargo xtask reproducible [program] [lab] [wheel] [OPTIONS]`: builds the distributed files twice, in two folders
+//! `cargo xtask reproducible [program] [lab] [capi] [wheel] [OPTIONS]`: builds the distributed files twice, in two folders
 //! with different names. Both builds must be the same, byte for byte: then anybody can verify a released file by
 //! building it.
 
@@ -9,13 +9,14 @@ use std::{
 };
 
 use crate::{
-    programs,
+    notices, programs,
     steps::{Checked, Steps},
 };
 
 /// What can be built: its argument, its package, and the program.
 const PROGRAMS: [(&str, &str, &str); 2] =
     [("program", "sealwright-cli", "sealwright"), ("lab", "sealwright-lab", "sealwright-lab")];
+const CAPI: &str = "capi";
 const WHEEL: &str = "wheel";
 const FOLDERS: [&str; 2] = ["one", "another-folder"];
 /// 1980, the first year that an archive, which a wheel is, can name.
@@ -23,7 +24,7 @@ const EPOCH: &str = "315532800";
 
 pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
     let (names, options) = words.split_at(words.iter().position(|word| word.starts_with('-')).unwrap_or(words.len()));
-    let all: Vec<&str> = PROGRAMS.iter().map(|(word, ..)| *word).chain([WHEEL]).collect();
+    let all: Vec<&str> = PROGRAMS.iter().map(|(word, ..)| *word).chain([CAPI, WHEEL]).collect();
     if let Some(unknown) = names.iter().find(|name| !all.contains(&name.as_str())) {
         let hint = "hint: cargo xtask reproducible program --no-default-features";
         return Checked::Wrong(vec![format!("{unknown}: it builds {}\n   {hint}", all.join(", "))]);
@@ -75,6 +76,7 @@ fn run(command: &mut Command) -> Result<(), String> {
 fn build(steps: &Steps, name: &str, folder: &Path, options: &[String]) -> Result<PathBuf, String> {
     let target = folder.join("target");
     let program = PROGRAMS.iter().find(|(word, ..)| *word == name);
+    let installed = folder.join("installed");
     let (mut command, file) = match program {
         Some((_, package, program)) => {
             let mut cargo = programs::cargo();
@@ -82,7 +84,25 @@ fn build(steps: &Steps, name: &str, folder: &Path, options: &[String]) -> Result
             cargo.current_dir(folder);
             (cargo, Some(target.join("dist").join(program)))
         }
+        None if name == CAPI => {
+            let mut cargo = programs::cargo();
+            cargo.args([
+                "run",
+                "--quiet",
+                "--locked",
+                "--package",
+                "xtask",
+                "--",
+                "install-c",
+                "--strip",
+                "/usr/local",
+            ]);
+            cargo.current_dir(folder).env("DESTDIR", &installed);
+            (cargo, Some(target.join("capi.tar")))
+        }
         None => {
+            let texts = notices::text(&Steps::new(folder.into()), "sealwright-python", &[], None)?;
+            fs::write(folder.join("python").join(notices::FILE), texts).map_err(|error| error.to_string())?;
             let mut maturin = Command::new(maturin(steps)?);
             maturin.args(["build", "--profile", "dist", "--locked", "--interpreter", "python3", "--out"]);
             maturin.arg(target.join("wheels")).current_dir(folder.join("python"));
@@ -91,9 +111,12 @@ fn build(steps: &Steps, name: &str, folder: &Path, options: &[String]) -> Result
     };
     // The name of the folder, which may have spaces, is in no message then.
     command.env("CARGO_ENCODED_RUSTFLAGS", format!("--remap-path-prefix={}=/sealwright", folder.display()));
-    command.args(options).env("CARGO_TARGET_DIR", &target).env("SOURCE_DATE_EPOCH", EPOCH);
+    // They select features, of which the C library has none.
+    command.args(options.iter().filter(|_| name != CAPI));
+    command.env("CARGO_TARGET_DIR", &target).env("SOURCE_DATE_EPOCH", EPOCH);
     run(&mut command)?;
     match file {
+        Some(file) if name == CAPI => packed(&installed, &file).map(|()| file),
         Some(file) => Ok(file),
         None => {
             let entries = fs::read_dir(target.join("wheels")).map_err(|error| error.to_string())?;
@@ -103,6 +126,13 @@ fn build(steps: &Steps, name: &str, folder: &Path, options: &[String]) -> Result
                 .ok_or("no wheel was built".into())
         }
     }
+}
+
+/// Packs a folder as an archive that only its files' names and bytes decide.
+fn packed(folder: &Path, archive: &Path) -> Result<(), String> {
+    let mut tar = Command::new("tar");
+    tar.args(["--sort=name", "--format=ustar", "--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX"]);
+    run(tar.arg(format!("--mtime=@{EPOCH}")).arg("-cf").arg(archive).arg("-C").arg(folder).arg("."))
 }
 
 /// The tool that builds wheels, of the version that the tests of the Python package use; installed once.
@@ -140,7 +170,33 @@ fn compare(one: &Path, other: &Path) -> Result<String, String> {
 mod tests {
     use std::fs;
 
-    use super::compare;
+    use super::{compare, packed};
+
+    #[test]
+    fn archives_of_equal_files_are_equal() {
+        let folder = std::env::temp_dir().join(format!("sealwright-packed-{}", std::process::id()));
+        let archives = ["one", "other"].map(|name| {
+            let files = folder.join(name);
+            fs::create_dir_all(&files).expect("a folder");
+            // In another order, and at another time.
+            let mut names = ["a", "b", "c"];
+            names.rotate_left(usize::from(name == "other"));
+            for (at, name) in names.iter().enumerate() {
+                let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(100 * at as u64);
+                fs::write(files.join(name), name).expect("a file");
+                fs::File::options()
+                    .write(true)
+                    .open(files.join(name))
+                    .and_then(|it| it.set_modified(time))
+                    .expect("a time");
+            }
+            let archive = folder.join(name).with_extension("tar");
+            packed(&files, &archive).expect("an archive");
+            archive
+        });
+        assert!(compare(&archives[0], &archives[1]).is_ok());
+        fs::remove_dir_all(&folder).expect("it is there");
+    }
 
     #[test]
     fn a_byte_that_differs_is_told() {

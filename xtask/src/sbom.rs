@@ -6,20 +6,22 @@ use std::{collections::BTreeMap, fs};
 use serde_json::{Value, json};
 
 use crate::{
-    cargo_tree::{Built, Id},
+    cargo_tree::{BUILT, Built, Id},
     steps::{Checked, Steps},
     supply::{Graph, text},
 };
 
-const HINT: &str = "hint: cargo xtask sbom, or cargo xtask sbom sealwright-capi --no-default-features";
+fn hint(command: &str) -> String {
+    format!("hint: cargo xtask {command}, or cargo xtask {command} sealwright-capi --no-default-features")
+}
 
-/// The arguments: a package, and options of cargo that select its features.
-fn wanted(words: &[String]) -> Result<(&str, Vec<&str>), String> {
+/// The arguments of a command: a package, and options of cargo that select its features.
+pub(crate) fn wanted<'a>(command: &str, words: &'a [String]) -> Result<(&'a str, Vec<&'a str>), String> {
     let (names, options) = words.split_at(words.iter().position(|word| word.starts_with('-')).unwrap_or(words.len()));
     let name = match names {
         [] => "sealwright-cli",
         [name] => name,
-        [_, more, ..] => return Err(format!("{more}: one package at a time\n   {HINT}")),
+        [_, more, ..] => return Err(format!("{more}: one package at a time\n   {}", hint(command))),
     };
     let mut rest = options.iter().map(String::as_str);
     while let Some(option) = rest.next() {
@@ -29,7 +31,7 @@ fn wanted(words: &[String]) -> Result<(&str, Vec<&str>), String> {
             option if option.starts_with("--features=") => {}
             _ => {
                 let known = "--no-default-features, --all-features and --features LIST select features";
-                return Err(format!("{option}: {known}\n   {HINT}"));
+                return Err(format!("{option}: {known}\n   {}", hint(command)));
             }
         }
     }
@@ -45,10 +47,10 @@ pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
 }
 
 fn write(steps: &Steps, words: &[String]) -> Result<String, String> {
-    let (name, options) = wanted(words)?;
+    let (name, options) = wanted("sbom", words)?;
     let graph = Graph::of(steps, "Cargo.toml", true)?;
-    graph.ours(name).ok_or_else(|| format!("{name}: no package of this workspace\n   {HINT}"))?;
-    let built = Built::of(steps, name, &options)?;
+    graph.ours(name).ok_or_else(|| format!("{name}: no package of this workspace\n   {}", hint("sbom")))?;
+    let built = Built::of(steps, name, BUILT, &options)?;
     let lock = fs::read_to_string(steps.root().join("Cargo.lock")).map_err(|error| error.to_string())?;
     let packages: BTreeMap<Id, &Value> =
         graph.packages.values().map(|of| ((text(&of["name"]), text(&of["version"])), of)).collect();
@@ -126,12 +128,15 @@ mod tests {
     #[test]
     fn words_that_select_features() {
         let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-        assert_eq!(wanted(&[]), Ok(("sealwright-cli", vec![])));
+        assert_eq!(wanted("sbom", &[]), Ok(("sealwright-cli", vec![])));
         let line = words("sealwright-capi --no-default-features --features a,b --features=c");
         let options = vec!["--no-default-features", "--features", "a,b", "--features=c"];
-        assert_eq!(wanted(&line), Ok(("sealwright-capi", options)));
+        assert_eq!(wanted("sbom", &line), Ok(("sealwright-capi", options)));
         for wrong in ["a b", "a --features", "--target x", "a --no-default-features b"] {
-            assert!(wanted(&words(wrong)).is_err_and(|why| why.contains("hint: ")), "{wrong}");
+            assert!(
+                wanted("notices", &words(wrong)).is_err_and(|why| why.contains("hint: cargo xtask notices, ")),
+                "{wrong}"
+            );
         }
     }
 

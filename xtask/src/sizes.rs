@@ -5,7 +5,7 @@
 use std::{collections::BTreeSet, fs, process::Command};
 
 use crate::{
-    cargo_tree::Built,
+    cargo_tree::{BUILT, Built},
     lab, programs,
     steps::{Checked, Steps},
 };
@@ -135,7 +135,7 @@ fn more_than(steps: &Steps, (package, feature, other): (&str, &str, &str)) -> Re
 /// name and version.
 fn crates(steps: &Steps, install: &Install) -> Result<BTreeSet<String>, String> {
     let (mut names, mut again) = (BTreeSet::new(), Vec::new());
-    for (name, version) in Built::of(steps, install.package, install.features)?.crates.into_keys() {
+    for (name, version) in Built::of(steps, install.package, BUILT, install.features)?.crates.into_keys() {
         if names.contains(&name) {
             again.push(format!("{name} v{version}"));
         } else {

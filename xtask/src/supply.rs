@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::{
     advisories,
     layers::Layers,
-    licence::allows,
+    licence::{allows, texts},
     steps::{Checked, Steps},
     unused::{self, Named},
 };
@@ -138,6 +138,9 @@ pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
         counts[usize::from(!installed)] += 1;
         elsewhere += usize::from(!here.needs.contains_key(id));
         wrong.extend(judge(package, installed));
+        if installed && here.needs.contains_key(id) {
+            wrong.extend(texts(package).err());
+        }
     }
     let mut beside = BTreeSet::new();
     for manifest in BESIDE {

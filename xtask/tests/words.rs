@@ -18,7 +18,7 @@ fn wrong_words_get_a_hint() {
         (&["crash", "10"], "a number from 1"),
         (&["mutants", "sesion"], "crates/sesion: there is no such crate"),
         (&["mutants", "session", "src/nothing.rs"], "crates/session/src/nothing.rs: there is no such file"),
-        (&["reproducible", "weel"], "weel: it builds program, lab, wheel"),
+        (&["reproducible", "weel"], "weel: it builds program, lab, capi, wheel"),
         (&["sanitize", "sealwright-lab"], "sealwright-lab: the crates are sealwright, sealwright-session"),
         (&["sanitize", "threads", "sealwright-lab"], "sealwright-lab: the crates are sealwright-session"),
         (&["sanitize", "memory", "sealwright-relay"], "sealwright-relay: the crates are sealwright-session"),
@@ -39,6 +39,9 @@ fn wrong_words_get_a_hint() {
         (&["fuzz", "figures", "open"], "open: one target at a time"),
         (&["sbom", "sealwright-nothing"], "sealwright-nothing: no package of this workspace"),
         (&["sbom", "sealwright-cli", "sealwright-capi"], "sealwright-capi: one package at a time"),
+        (&["notices", "sealwright-nothing"], "sealwright-nothing: no package of this workspace"),
+        (&["notices", "sealwright-capi", "-o"], "-o takes a file"),
+        (&["install-c", "/nowhere", "--target"], "--target takes a system"),
         (&["upstream", "aes"], "aes: it takes no words"),
         (&["fuzz", "opn"], "no target opn: armor"),
         (&["fuzz", "open", "--seconds"], "--seconds takes a number from 1"),
@@ -64,5 +67,5 @@ fn the_help_names_them() {
         .filter_map(|line| line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')))
         .filter_map(|line| line.split(' ').next())
         .collect();
-    assert_eq!(commands, ["constant-time", "crash", "long", "reproducible", "sanitize", "sbom", "upstream"]);
+    assert_eq!(commands, ["constant-time", "crash", "long", "reproducible", "sanitize", "sbom", "notices", "upstream"]);
 }

@@ -78,6 +78,7 @@ wipe_on_drop!(HashDrbg { v: [0; SEED_BYTES], c: [0; SEED_BYTES], reseed_counter:
 /// assert_eq!(HashDrbg::instantiate(&[1; 16], &[2; 16], b"").err(), Some(DrbgError::EntropyTooShort));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DrbgError {
     /// Less entropy than [`MIN_ENTROPY`].
     EntropyTooShort,

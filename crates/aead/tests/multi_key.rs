@@ -106,6 +106,7 @@ impl Case<'_> {
                 }
             }
             Keys::Shared(_, second) => lanes.key(packet, [&blocks[0], &blocks[second]]),
+            other => unreachable!("{other:?} is not among `sources`"),
         }
     }
 

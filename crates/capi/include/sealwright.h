@@ -3,11 +3,15 @@
  * Every function that can fail returns 0 (SEALWRIGHT_OK) or an error number. sealwright_error_text returns the text of a number;
  * sealwright_last_error returns details of the last error in the calling thread.
  *
- * A pointer to bytes may be NULL if its length is 0. No other pointer may be NULL. Free each object with the function that its
- * documentation names; freeing NULL does nothing. A function that makes an object sets *result to NULL first, so that it is NULL
- * after a failed call. Several threads may use a key at once, but only one at a time a stream or a reader. A callback must not use
- * or free the stream that calls it: such a call fails with SEALWRIGHT_ERROR_ARGUMENT and frees nothing. Suite names and paths are
- * zero-terminated; a path is any byte string that the system accepts and need not be UTF-8.
+ * A pointer to bytes may be NULL if its length is 0, and the messages of a batch if there are none. The `state` of a callback, which
+ * is only passed on to it, may be any pointer. No other pointer may be NULL. Free each object once, with the function that its
+ * documentation names, when no other call uses it; freeing NULL does nothing. A function that makes an object sets *result to NULL
+ * first, so that it is NULL after a failed call. Suite names and paths are zero-terminated; a path is any byte string that the system
+ * accepts and need not be UTF-8.
+ *
+ * Several threads may use one sealwright_key, sealwright_random_nonce_key or sealwright_secret at once. Only one thread at a time may
+ * use a sealwright_sealer, sealwright_opener or sealwright_reader, or the sealwright_message structures of a batch. A callback must not
+ * use or free the stream that calls it: such a call fails with SEALWRIGHT_ERROR_ARGUMENT and frees nothing.
  *
  * The documentation of each function names its errors. Besides these, every function that can fail may return
  * SEALWRIGHT_ERROR_ARGUMENT for a pointer that must not be NULL, a length that exceeds all memory, or a suite name that is not UTF-8,
@@ -20,6 +24,23 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+/**
+ * The version of this header. Compatible versions have the same major number, and before 1.0 also the same minor
+ * number. sealwright_version returns that of the library.
+ */
+#define SEALWRIGHT_VERSION_MAJOR 0
+#define SEALWRIGHT_VERSION_MINOR 1
+#define SEALWRIGHT_VERSION_PATCH 0
+
+/**
+ * Marks functions whose result must be checked.
+ */
+#if defined(__GNUC__)
+#define SEALWRIGHT_MUST_USE __attribute__((warn_unused_result))
+#else
+#define SEALWRIGHT_MUST_USE
+#endif
 
 /**
  * By how many bytes a sealed message is longer than its text.
@@ -49,7 +70,7 @@
 /**
  * The result of every function that can fail. Numbers keep their meaning; later versions may add more.
  */
-typedef enum {
+typedef enum sealwright_error {
   /**
    * Success.
    */
@@ -152,7 +173,7 @@ typedef struct sealwright_secret sealwright_secret;
 /**
  * One message of a batch.
  */
-typedef struct {
+typedef struct sealwright_message {
   /**
    * SEALWRIGHT_NONCE_LEN bytes. When sealing, no other message under this key may have the same nonce, in this batch
    * or any other.
@@ -228,12 +249,16 @@ const char *sealwright_last_error(void);
  * must be random; they are copied. Free the key with sealwright_key_free. Returns SEALWRIGHT_ERROR_SUITE for any other
  * name, and SEALWRIGHT_ERROR_KEY_LENGTH for any other length.
  */
-int sealwright_key_new(const char *suite, const uint8_t *key, size_t key_len, sealwright_key **result);
+SEALWRIGHT_MUST_USE
+int sealwright_key_new(const char *suite,
+                       const uint8_t *key,
+                       size_t key_len,
+                       struct sealwright_key **result);
 
 /**
  * Frees and wipes a key.
  */
-void sealwright_key_free(sealwright_key *key);
+void sealwright_key_free(struct sealwright_key *key);
 
 /**
  * Seals `text`: writes the ciphertext and the tag, text_len + SEALWRIGHT_TAG_LEN bytes, to `message`. `message` may be
@@ -244,7 +269,8 @@ void sealwright_key_free(sealwright_key *key);
  * the associated data; SEALWRIGHT_ERROR_TOO_LONG if the text or the associated data is longer than the suite allows:
  * `message` is then filled with zeros, unless it is `text`, which is then unchanged.
  */
-int sealwright_seal(const sealwright_key *key,
+SEALWRIGHT_MUST_USE
+int sealwright_seal(const struct sealwright_key *key,
                     const uint8_t *nonce,
                     size_t nonce_len,
                     const uint8_t *ad,
@@ -262,7 +288,8 @@ int sealwright_seal(const sealwright_key *key,
  * SEALWRIGHT_ERROR_NONCE_LENGTH for a nonce of another length; SEALWRIGHT_ERROR_ARGUMENT if `text` overlaps the
  * associated data.
  */
-int sealwright_open(const sealwright_key *key,
+SEALWRIGHT_MUST_USE
+int sealwright_open(const struct sealwright_key *key,
                     const uint8_t *nonce,
                     size_t nonce_len,
                     const uint8_t *ad,
@@ -279,7 +306,10 @@ int sealwright_open(const sealwright_key *key,
  * none is sealed, and the error of each, which is also returned, is SEALWRIGHT_ERROR_ARGUMENT. If there is no memory
  * for this check, none is sealed either, and the error of each is SEALWRIGHT_ERROR_MEMORY.
  */
-int sealwright_seal_batch(const sealwright_key *key, sealwright_message *messages, size_t count);
+SEALWRIGHT_MUST_USE
+int sealwright_seal_batch(const struct sealwright_key *key,
+                          struct sealwright_message *messages,
+                          size_t count);
 
 /**
  * Opens each of `messages`, in order, and sets its error. One that is not authentic does not stop the others. An
@@ -288,18 +318,24 @@ int sealwright_seal_batch(const sealwright_key *key, sealwright_message *message
  * Returns the first error of a message; each can have those of sealwright_open. If there is no memory to copy the
  * nonces, none is opened, and the error of each, which is also returned, is SEALWRIGHT_ERROR_MEMORY.
  */
-int sealwright_open_batch(const sealwright_key *key, sealwright_message *messages, size_t count);
+SEALWRIGHT_MUST_USE
+int sealwright_open_batch(const struct sealwright_key *key,
+                          struct sealwright_message *messages,
+                          size_t count);
 
 /**
  * Makes a key from 32 random bytes, which are copied. Free the key with sealwright_random_nonce_key_free. Returns
  * SEALWRIGHT_ERROR_KEY_LENGTH for any other length.
  */
-int sealwright_random_nonce_key_new(const uint8_t *key, size_t key_len, sealwright_random_nonce_key **result);
+SEALWRIGHT_MUST_USE
+int sealwright_random_nonce_key_new(const uint8_t *key,
+                                    size_t key_len,
+                                    struct sealwright_random_nonce_key **result);
 
 /**
  * Frees and wipes a key.
  */
-void sealwright_random_nonce_key_free(sealwright_random_nonce_key *key);
+void sealwright_random_nonce_key_free(struct sealwright_random_nonce_key *key);
 
 /**
  * Seals `text` under a new random nonce: writes nonce, ciphertext and tag, text_len + SEALWRIGHT_RANDOM_OVERHEAD
@@ -309,7 +345,8 @@ void sealwright_random_nonce_key_free(sealwright_random_nonce_key *key);
  * SEALWRIGHT_ERROR_RANDOM if the operating system has no random bytes. After an error, `message` contains nothing of
  * the text.
  */
-int sealwright_seal_random(const sealwright_random_nonce_key *key,
+SEALWRIGHT_MUST_USE
+int sealwright_seal_random(const struct sealwright_random_nonce_key *key,
                            const uint8_t *ad,
                            size_t ad_len,
                            const uint8_t *text,
@@ -325,7 +362,8 @@ int sealwright_seal_random(const sealwright_random_nonce_key *key,
  * and for a message shorter than SEALWRIGHT_RANDOM_OVERHEAD, for which nothing is written; SEALWRIGHT_ERROR_ARGUMENT
  * if `text` overlaps the message or the associated data.
  */
-int sealwright_open_random(const sealwright_random_nonce_key *key,
+SEALWRIGHT_MUST_USE
+int sealwright_open_random(const struct sealwright_random_nonce_key *key,
                            const uint8_t *ad,
                            size_t ad_len,
                            const uint8_t *message,
@@ -342,6 +380,7 @@ int sealwright_open_random(const sealwright_random_nonce_key *key,
  * SEALWRIGHT_ERROR_KEY_LENGTH for any other, and SEALWRIGHT_ERROR_RANDOM if the operating system has no random bytes.
  * Nothing is written yet.
  */
+SEALWRIGHT_MUST_USE
 int sealwright_sealer_new(const char *suite,
                           const uint8_t *key,
                           size_t key_len,
@@ -349,7 +388,7 @@ int sealwright_sealer_new(const char *suite,
                           size_t context_len,
                           sealwright_write write,
                           void *state,
-                          sealwright_sealer **result);
+                          struct sealwright_sealer **result);
 
 /**
  * Seals `len` more bytes.
@@ -358,7 +397,7 @@ int sealwright_sealer_new(const char *suite,
  * a part of the bytes may have been written, and the stream can be neither continued nor ended. Returns
  * SEALWRIGHT_ERROR_ENDED after one of these errors, after sealwright_sealer_finish, and in a forked process.
  */
-int sealwright_sealer_write(sealwright_sealer *sealer, const uint8_t *text, size_t len);
+SEALWRIGHT_MUST_USE int sealwright_sealer_write(struct sealwright_sealer *sealer, const uint8_t *text, size_t len);
 
 /**
  * Ends the stream. Without this call, the stream is refused as truncated. After the end nothing more can be sealed;
@@ -368,13 +407,13 @@ int sealwright_sealer_write(sealwright_sealer *sealer, const uint8_t *text, size
  * then failed and cannot be ended; begin another. Returns SEALWRIGHT_ERROR_ENDED after such an error, also of
  * sealwright_sealer_write, and in a forked process.
  */
-int sealwright_sealer_finish(sealwright_sealer *sealer);
+SEALWRIGHT_MUST_USE int sealwright_sealer_finish(struct sealwright_sealer *sealer);
 
 /**
  * Frees a sealer and wipes its memory. If it is called by the stream's own `write`, nothing is freed, and
  * sealwright_last_error says so.
  */
-void sealwright_sealer_free(sealwright_sealer *sealer);
+void sealwright_sealer_free(struct sealwright_sealer *sealer);
 
 /**
  * Begins to open a sealed stream, which is read from `read`, called with `state`. Reads the header and checks key and
@@ -386,6 +425,7 @@ void sealwright_sealer_free(sealwright_sealer *sealer);
  * if `read` failed: an earlier call of it may have taken bytes of the header, so repeat this function only from the
  * beginning of the stream.
  */
+SEALWRIGHT_MUST_USE
 int sealwright_opener_new(const char *suite,
                           const uint8_t *key,
                           size_t key_len,
@@ -393,7 +433,7 @@ int sealwright_opener_new(const char *suite,
                           size_t context_len,
                           sealwright_read read,
                           void *state,
-                          sealwright_opener **result);
+                          struct sealwright_opener **result);
 
 /**
  * Puts between 1 and `len` bytes of authentic text into `text` and their number into `got`. 0 bytes mean the end of
@@ -403,25 +443,32 @@ int sealwright_opener_new(const char *suite,
  * Returns SEALWRIGHT_ERROR_NOT_AUTHENTIC if what follows was changed, or is missing, and again at every later call;
  * SEALWRIGHT_ERROR_IO if `read` failed: the call can be repeated; SEALWRIGHT_ERROR_ARGUMENT if `len` is 0.
  */
-int sealwright_opener_read(sealwright_opener *opener, uint8_t *text, size_t len, size_t *got);
+SEALWRIGHT_MUST_USE
+int sealwright_opener_read(struct sealwright_opener *opener,
+                           uint8_t *text,
+                           size_t len,
+                           size_t *got);
 
 /**
  * Frees an opener and wipes its memory. If it is called by the stream's own `read`, nothing is freed, and
  * sealwright_last_error says so.
  */
-void sealwright_opener_free(sealwright_opener *opener);
+void sealwright_opener_free(struct sealwright_opener *opener);
 
 /**
  * Takes a raw key for files: 16 or 32 random bytes, depending on the suite. Returns SEALWRIGHT_ERROR_KEY_LENGTH
  * for any other length. Free the secret with sealwright_secret_free.
  */
-int sealwright_secret_raw(const uint8_t *key, size_t key_len, sealwright_secret **result);
+SEALWRIGHT_MUST_USE int sealwright_secret_raw(const uint8_t *key, size_t key_len, struct sealwright_secret **result);
 
 /**
  * Takes a passphrase of `len` bytes for files. Returns SEALWRIGHT_ERROR_ARGUMENT if `len` is 0. Free the secret with
  * sealwright_secret_free.
  */
-int sealwright_secret_passphrase(const uint8_t *passphrase, size_t len, sealwright_secret **result);
+SEALWRIGHT_MUST_USE
+int sealwright_secret_passphrase(const uint8_t *passphrase,
+                                 size_t len,
+                                 struct sealwright_secret **result);
 
 /**
  * Reads the raw key in a key file, which nobody but its owner may have permission to read. Free the secret
@@ -431,12 +478,12 @@ int sealwright_secret_passphrase(const uint8_t *passphrase, size_t len, sealwrig
  * bytes, or as many in hex on one line; SEALWRIGHT_ERROR_OTHER if others may read it, or if it holds a key of another
  * kind; SEALWRIGHT_ERROR_ARGUMENT if the path is itself a key.
  */
-int sealwright_secret_read(const char *path, sealwright_secret **result);
+SEALWRIGHT_MUST_USE int sealwright_secret_read(const char *path, struct sealwright_secret **result);
 
 /**
  * Frees and wipes a secret.
  */
-void sealwright_secret_free(sealwright_secret *secret);
+void sealwright_secret_free(struct sealwright_secret *secret);
 
 /**
  * Seals the file `from` to the file `to`, on all cores. `to` appears only when it is complete. An existing device or
@@ -451,10 +498,11 @@ void sealwright_secret_free(sealwright_secret *secret);
  * operating system has no random bytes; SEALWRIGHT_ERROR_OTHER otherwise, for example if `from` was written to
  * meanwhile.
  */
+SEALWRIGHT_MUST_USE
 int sealwright_file_seal(const char *from,
                          const char *to,
                          const char *suite,
-                         const sealwright_secret *key,
+                         const struct sealwright_secret *key,
                          const uint8_t *ad,
                          size_t ad_len,
                          uint32_t flags);
@@ -472,9 +520,10 @@ int sealwright_file_seal(const char *from,
  * a passphrase; SEALWRIGHT_ERROR_OTHER otherwise, for example if the file holds a directory, or if trying the
  * passphrase would take more than 1 GiB, 16 passes or 64 lanes.
  */
+SEALWRIGHT_MUST_USE
 int sealwright_file_open(const char *from,
                          const char *to,
-                         const sealwright_secret *key,
+                         const struct sealwright_secret *key,
                          const uint8_t *ad,
                          size_t ad_len,
                          uint32_t flags);
@@ -485,16 +534,17 @@ int sealwright_file_open(const char *from,
  * Returns the errors of sealwright_file_open, except those for flags and for `to`. An armored file has no random
  * access: it is SEALWRIGHT_ERROR_UNSUPPORTED.
  */
+SEALWRIGHT_MUST_USE
 int sealwright_reader_new(const char *path,
-                          const sealwright_secret *key,
+                          const struct sealwright_secret *key,
                           const uint8_t *ad,
                           size_t ad_len,
-                          sealwright_reader **result);
+                          struct sealwright_reader **result);
 
 /**
  * The length of the text in bytes; 0 for NULL.
  */
-uint64_t sealwright_reader_size(const sealwright_reader *reader);
+uint64_t sealwright_reader_size(const struct sealwright_reader *reader);
 
 /**
  * Reads at most `len` bytes of the text, from byte `at` on, into `buffer` and puts their number into `got`. There are
@@ -503,12 +553,17 @@ uint64_t sealwright_reader_size(const sealwright_reader *reader);
  * Returns SEALWRIGHT_ERROR_NOT_AUTHENTIC if the file was changed or cut at the place that is read, and
  * SEALWRIGHT_ERROR_IO if it cannot be read.
  */
-int sealwright_reader_read(sealwright_reader *reader, uint64_t at, uint8_t *buffer, size_t len, size_t *got);
+SEALWRIGHT_MUST_USE
+int sealwright_reader_read(struct sealwright_reader *reader,
+                           uint64_t at,
+                           uint8_t *buffer,
+                           size_t len,
+                           size_t *got);
 
 /**
  * Frees a reader and wipes its memory.
  */
-void sealwright_reader_free(sealwright_reader *reader);
+void sealwright_reader_free(struct sealwright_reader *reader);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -20,6 +20,7 @@ pub struct SealwrightSecret(pub(crate) Key);
 
 /// Takes a raw key for files: 16 or 32 random bytes, depending on the suite. Returns SEALWRIGHT_ERROR_KEY_LENGTH
 /// for any other length. Free the secret with sealwright_secret_free.
+#[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_secret_raw(
     key: *const u8,
@@ -40,6 +41,7 @@ pub unsafe extern "C" fn sealwright_secret_raw(
 
 /// Takes a passphrase of `len` bytes for files. Returns SEALWRIGHT_ERROR_ARGUMENT if `len` is 0. Free the secret with
 /// sealwright_secret_free.
+#[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_secret_passphrase(
     passphrase: *const u8,
@@ -59,6 +61,7 @@ pub unsafe extern "C" fn sealwright_secret_passphrase(
 /// Returns SEALWRIGHT_ERROR_IO if the file cannot be read; SEALWRIGHT_ERROR_KEY_LENGTH if it does not hold 16 or 32
 /// bytes, or as many in hex on one line; SEALWRIGHT_ERROR_OTHER if others may read it, or if it holds a key of another
 /// kind; SEALWRIGHT_ERROR_ARGUMENT if the path is itself a key.
+#[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_secret_read(path: *const c_char, result: *mut *mut SealwrightSecret) -> c_int {
     // SAFETY: the header says what the pointers must be.
@@ -86,6 +89,7 @@ pub unsafe extern "C" fn sealwright_secret_free(secret: *mut SealwrightSecret) {
 /// SEALWRIGHT_ERROR_MEMORY if there is no memory for the costs of a passphrase; SEALWRIGHT_ERROR_RANDOM if the
 /// operating system has no random bytes; SEALWRIGHT_ERROR_OTHER otherwise, for example if `from` was written to
 /// meanwhile.
+#[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_file_seal(
     from: *const c_char,
@@ -122,6 +126,7 @@ pub unsafe extern "C" fn sealwright_file_seal(
 /// for other flags, or if `from` and `to` are one file; SEALWRIGHT_ERROR_MEMORY if there is no memory for the costs of
 /// a passphrase; SEALWRIGHT_ERROR_OTHER otherwise, for example if the file holds a directory, or if trying the
 /// passphrase would take more than 1 GiB, 16 passes or 64 lanes.
+#[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_file_open(
     from: *const c_char,
@@ -151,6 +156,6 @@ fn known(flags: u32, taken: u32, what: &str) -> Result<(), Failed> {
 unsafe fn ends(from: *const c_char, to: *const c_char, flags: u32) -> Result<(Input, Output), Failed> {
     // SAFETY: the header says what the pointers must be.
     let (from, to) = unsafe { (path(from, "the input's path")?, path(to, "the output's path")?) };
-    let options = OutputOptions { force: flags & SEALWRIGHT_FORCE != 0, ..OutputOptions::default() };
+    let options = OutputOptions::default().force(flags & SEALWRIGHT_FORCE != 0);
     Ok((Input::open(from)?, Output::file(to, options)?))
 }

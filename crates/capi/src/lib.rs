@@ -6,6 +6,7 @@
 mod error;
 mod file;
 #[cfg(feature = "fuzz")]
+#[doc(hidden)]
 pub mod fuzz;
 mod message;
 mod pointer;

@@ -47,6 +47,7 @@ pub struct SealwrightMessage {
 /// "serpent-256-ocb". The key has 16 bytes for the suites with "128" in their names and 32 for the others. The bytes
 /// must be random; they are copied. Free the key with sealwright_key_free. Returns SEALWRIGHT_ERROR_SUITE for any other
 /// name, and SEALWRIGHT_ERROR_KEY_LENGTH for any other length.
+#[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_key_new(
     suite: *const c_char,
@@ -76,6 +77,7 @@ pub unsafe extern "C" fn sealwright_key_free(key: *mut SealwrightKey) {
 /// Returns SEALWRIGHT_ERROR_NONCE_LENGTH for a nonce of another length; SEALWRIGHT_ERROR_ARGUMENT if `message` overlaps
 /// the associated data; SEALWRIGHT_ERROR_TOO_LONG if the text or the associated data is longer than the suite allows:
 /// `message` is then filled with zeros, unless it is `text`, which is then unchanged.
+#[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_seal(
     key: *const SealwrightKey,
@@ -102,6 +104,7 @@ pub unsafe extern "C" fn sealwright_seal(
 /// this key, and for a message shorter than SEALWRIGHT_TAG_LEN, for which nothing is written;
 /// SEALWRIGHT_ERROR_NONCE_LENGTH for a nonce of another length; SEALWRIGHT_ERROR_ARGUMENT if `text` overlaps the
 /// associated data.
+#[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_open(
     key: *const SealwrightKey,
@@ -127,6 +130,7 @@ pub unsafe extern "C" fn sealwright_open(
 /// Returns the first error of a message; each can have those of sealwright_seal. If two messages have the same nonce,
 /// none is sealed, and the error of each, which is also returned, is SEALWRIGHT_ERROR_ARGUMENT. If there is no memory
 /// for this check, none is sealed either, and the error of each is SEALWRIGHT_ERROR_MEMORY.
+#[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_seal_batch(
     key: *const SealwrightKey,
@@ -142,6 +146,7 @@ pub unsafe extern "C" fn sealwright_seal_batch(
 ///
 /// Returns the first error of a message; each can have those of sealwright_open. If there is no memory to copy the
 /// nonces, none is opened, and the error of each, which is also returned, is SEALWRIGHT_ERROR_MEMORY.
+#[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_open_batch(
     key: *const SealwrightKey,

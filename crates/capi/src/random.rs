@@ -20,6 +20,7 @@ pub struct SealwrightRandomNonceKey(RandomNonceKey);
 
 /// Makes a key from 32 random bytes, which are copied. Free the key with sealwright_random_nonce_key_free. Returns
 /// SEALWRIGHT_ERROR_KEY_LENGTH for any other length.
+#[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_random_nonce_key_new(
     key: *const u8,
@@ -47,6 +48,7 @@ pub unsafe extern "C" fn sealwright_random_nonce_key_free(key: *mut SealwrightRa
 /// Returns SEALWRIGHT_ERROR_ARGUMENT if it does; SEALWRIGHT_ERROR_TOO_LONG if the text is longer than 64 GiB;
 /// SEALWRIGHT_ERROR_RANDOM if the operating system has no random bytes. After an error, `message` contains nothing of
 /// the text.
+#[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_seal_random(
     key: *const SealwrightRandomNonceKey,
@@ -74,6 +76,7 @@ pub unsafe extern "C" fn sealwright_seal_random(
 /// Returns SEALWRIGHT_ERROR_NOT_AUTHENTIC if the message or the associated data is not what was sealed under this key,
 /// and for a message shorter than SEALWRIGHT_RANDOM_OVERHEAD, for which nothing is written; SEALWRIGHT_ERROR_ARGUMENT
 /// if `text` overlaps the message or the associated data.
+#[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_open_random(
     key: *const SealwrightRandomNonceKey,

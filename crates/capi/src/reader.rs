@@ -21,6 +21,7 @@ pub struct SealwrightReader(SealedReader<Positioned>);
 ///
 /// Returns the errors of sealwright_file_open, except those for flags and for `to`. An armored file has no random
 /// access: it is SEALWRIGHT_ERROR_UNSUPPORTED.
+#[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_reader_new(
     path: *const c_char,
@@ -50,6 +51,7 @@ pub unsafe extern "C" fn sealwright_reader_size(reader: *const SealwrightReader)
 ///
 /// Returns SEALWRIGHT_ERROR_NOT_AUTHENTIC if the file was changed or cut at the place that is read, and
 /// SEALWRIGHT_ERROR_IO if it cannot be read.
+#[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_reader_read(
     reader: *mut SealwrightReader,

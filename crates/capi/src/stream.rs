@@ -87,6 +87,7 @@ type OpenerOfCaller = Opener<Caller<unsafe extern "C" fn(*mut c_void, *mut u8, u
 /// Suites and key lengths are those of sealwright_key_new. Returns SEALWRIGHT_ERROR_SUITE or
 /// SEALWRIGHT_ERROR_KEY_LENGTH for any other, and SEALWRIGHT_ERROR_RANDOM if the operating system has no random bytes.
 /// Nothing is written yet.
+#[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_sealer_new(
     suite: *const c_char,
@@ -115,6 +116,7 @@ pub unsafe extern "C" fn sealwright_sealer_new(
 /// Returns SEALWRIGHT_ERROR_IO if `write` failed, and SEALWRIGHT_ERROR_TOO_LONG if the text would be longer than 4 PiB:
 /// a part of the bytes may have been written, and the stream can be neither continued nor ended. Returns
 /// SEALWRIGHT_ERROR_ENDED after one of these errors, after sealwright_sealer_finish, and in a forked process.
+#[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_sealer_write(sealer: *mut SealwrightSealer, text: *const u8, len: usize) -> c_int {
     // SAFETY: the header says what the pointers must be.
@@ -138,6 +140,7 @@ pub unsafe extern "C" fn sealwright_sealer_write(sealer: *mut SealwrightSealer, 
 /// Returns SEALWRIGHT_ERROR_IO if `write` failed, and SEALWRIGHT_ERROR_TOO_LONG if the text fills 4 PiB: the stream has
 /// then failed and cannot be ended; begin another. Returns SEALWRIGHT_ERROR_ENDED after such an error, also of
 /// sealwright_sealer_write, and in a forked process.
+#[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_sealer_finish(sealer: *mut SealwrightSealer) -> c_int {
     // SAFETY: the header says what the pointer must be.
@@ -185,6 +188,7 @@ pub unsafe extern "C" fn sealwright_sealer_free(sealer: *mut SealwrightSealer) {
 /// suite, key and context; SEALWRIGHT_ERROR_NOT_AUTHENTIC if the stream is shorter than a header; SEALWRIGHT_ERROR_IO
 /// if `read` failed: an earlier call of it may have taken bytes of the header, so repeat this function only from the
 /// beginning of the stream.
+#[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_opener_new(
     suite: *const c_char,
@@ -217,6 +221,7 @@ pub unsafe extern "C" fn sealwright_opener_new(
 ///
 /// Returns SEALWRIGHT_ERROR_NOT_AUTHENTIC if what follows was changed, or is missing, and again at every later call;
 /// SEALWRIGHT_ERROR_IO if `read` failed: the call can be repeated; SEALWRIGHT_ERROR_ARGUMENT if `len` is 0.
+#[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwright_opener_read(
     opener: *mut SealwrightOpener,

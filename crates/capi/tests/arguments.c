@@ -241,6 +241,14 @@ static void files(void)
     sealwright_secret_free(key);
 }
 
+/* The library and the header are of one version. */
+static void versions(void)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%d.%d.%d", SEALWRIGHT_VERSION_MAJOR, SEALWRIGHT_VERSION_MINOR, SEALWRIGHT_VERSION_PATCH);
+    EXPECT(strcmp(sealwright_version(), text), 0);
+}
+
 /* A call that fails leaves no object, whatever was in its place. */
 static void no_objects(void)
 {
@@ -327,6 +335,7 @@ int main(int count, char **words)
         printf("arguments FOLDER\n");
         return 2;
     }
+    versions();
     EXPECT(sealwright_last_error() == NULL, 1);
     EXPECT(sealwright_key_new("rot-13", SECRET, 32, &key), SEALWRIGHT_ERROR_SUITE);
     EXPECT(strstr(sealwright_last_error(), "aes-256-gcm") != NULL, 1);

@@ -149,7 +149,7 @@ static int writes_within(void *state, const uint8_t *bytes, size_t len)
     within.told = 1;
     within.answers[0] = sealwright_sealer_write(within.sealer, SECRET, 5), within.told &= tells_in_use();
     within.answers[1] = sealwright_sealer_finish(within.sealer), within.told &= tells_in_use();
-    sealwright_sealer_new("rot-13", NULL, 0, NULL, 0, NULL, NULL, NULL);
+    within.told &= sealwright_sealer_new("rot-13", NULL, 0, NULL, 0, NULL, NULL, NULL) != SEALWRIGHT_OK;
     sealwright_sealer_free(within.sealer), within.told &= tells_in_use();
     return keeps(state, bytes, len);
 }
@@ -162,7 +162,7 @@ static int reads_within(void *state, uint8_t *bytes, size_t len, size_t *got)
     within.answers[0] = sealwright_opener_read(within.opener, text, 9, &within.got);
     if (within.opener != NULL) {
         within.told &= tells_in_use();
-        sealwright_sealer_new("rot-13", NULL, 0, NULL, 0, NULL, NULL, NULL);
+        within.told &= sealwright_sealer_new("rot-13", NULL, 0, NULL, 0, NULL, NULL, NULL) != SEALWRIGHT_OK;
         sealwright_opener_free(within.opener), within.told &= tells_in_use();
     }
     return gives(state, bytes, len, got);

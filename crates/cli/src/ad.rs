@@ -2,7 +2,7 @@
 
 use sealwright_terminal::CommandError;
 
-use crate::{args::AdArgs, protected_inputs::refuse_keys_as_names};
+use crate::{args::AdArgs, keys::secret::refuse_directory, protected_inputs::refuse_keys_as_names};
 
 /// The associated data, which is empty by default.
 pub(crate) fn read(args: &AdArgs) -> Result<Vec<u8>, CommandError> {
@@ -10,6 +10,7 @@ pub(crate) fn read(args: &AdArgs) -> Result<Vec<u8>, CommandError> {
         (Some(text), _) => Ok(text.clone().into_bytes()),
         (None, Some(path)) => {
             refuse_keys_as_names([path])?;
+            refuse_directory(path, "a file with associated data")?;
             std::fs::read(path).map_err(|error| CommandError::io(path, &error))
         }
         (None, None) => Ok(Vec::new()),

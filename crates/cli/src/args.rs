@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use sealwright_terminal::{ProgressArgs, ProgressFormat};
+use sealwright_terminal::{CommandError, ProgressArgs, ProgressFormat};
 
 /// The source of the key. It is never the command line or the environment, because other processes can read both.
 #[derive(Args, Debug)]
@@ -82,6 +82,16 @@ impl FileArgs {
             no_sync: false,
             threads: None,
             progress: ProgressArgs { quiet, progress: ProgressFormat::None },
+        }
+    }
+
+    /// Refuses a file that was named with -C.
+    pub(crate) fn refuse_file_as_directory(&self) -> Result<(), CommandError> {
+        match self.directory.as_deref().filter(|path| path.exists() && !path.is_dir()) {
+            Some(file) => {
+                Err(CommandError::failed("is not a directory").about(file).hint("-C names a directory, -o a file"))
+            }
+            None => Ok(()),
         }
     }
 

@@ -15,8 +15,8 @@ Exit codes:
     0  done
     1  an input, an output or the configuration failed; or a file is of a kind that this build does not read
     2  the command line is not valid
-    3  not authentic: the sealed file was changed, cut or extended
-    4  wrong key, passphrase or associated data; or signed by another key
+    3  not authentic: the sealed file was changed, cut or extended; a changed header can also give 1 or 4
+    4  wrong key, passphrase or associated data, or the header was changed; or signed by another key
   130  interrupted
 With several files, the highest code is returned.
 

@@ -13,8 +13,8 @@ pub(crate) fn file_error(error: Error) -> CommandError {
     let exit = Exit::from_code(error.exit_code());
     let hint = hint(&error);
     let shown = match &error {
-        Error::Io { doing, place, source } => {
-            CommandError::new(exit, format_args!("cannot {doing}: {}", os_message(source))).about(Path::new(place))
+        Error::Io { doing, place, error } => {
+            CommandError::new(exit, format_args!("cannot {doing}: {}", os_message(error))).about(Path::new(place))
         }
         Error::OtherName { name, wanted } => {
             let what = format_args!("it holds a directory named {}, not {}", shown(name), shown(wanted));
@@ -43,8 +43,8 @@ pub(crate) fn file_error(error: Error) -> CommandError {
 /// An error of reading the file at `path`, if the library did not know its name.
 pub(crate) fn error_of(error: Error, path: &Path) -> CommandError {
     match error {
-        Error::Io { doing, place, source } if place == "the input" => {
-            file_error(Error::Io { doing, place: path.display().to_string(), source })
+        Error::Io { doing, place, error } if place == "the input" => {
+            file_error(Error::Io { doing, place: path.display().to_string(), error })
         }
         other => file_error(other).about_unless_named(path),
     }

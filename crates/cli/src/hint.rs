@@ -1,10 +1,16 @@
 //! What the user may do about an error of `sealwright-file`, in the words of the command line.
 
+use std::io;
+
 use sealwright_file::{Error, Flaw, KeyFault, KeyKind, enc::EncError};
 
 /// A hint that names options or verbs, or else the library's own.
 pub(crate) fn hint(error: &Error) -> Option<&'static str> {
     Some(match error {
+        // Among the inputs it would be standard input.
+        Error::Io { doing: "open", place, error } if place == "-" && error.kind() == io::ErrorKind::NotFound => {
+            "standard input is /dev/stdin here, and --key-fd 0 reads a key file from it"
+        }
         Error::Exists(_) => "use --force to replace it, or -o or -C to write elsewhere",
         Error::BlockDevice(_) => "--force writes to it all the same",
         Error::OtherName { .. } => "-C DIR unpacks it into DIR all the same",
@@ -15,6 +21,9 @@ pub(crate) fn hint(error: &Error) -> Option<&'static str> {
         }
         Error::NotForRecipients => {
             "open it and seal it again, with another key or passphrase, or with --recipient, whose keys can be changed later"
+        }
+        Error::NoSlots => {
+            "nothing was changed; add another key too, with --add, --add-file, --add-key-file or --add-passphrase"
         }
         Error::NotARecipient => "nothing was changed; `sealwright inspect` tells how many keys there are of each kind",
         Error::IsATree => "-C DIR names the directory to put it into; --entry PATH opens one file of it",

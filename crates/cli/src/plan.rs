@@ -60,6 +60,7 @@ impl Plan {
     /// The same without the check for conflicts, for callers that remove tasks first.
     pub(crate) fn unchecked(args: &FileArgs, direction: Direction) -> Result<Plan, CommandError> {
         let mut plan = Plan::default();
+        args.refuse_file_as_directory()?;
         let output_is_stdout = args.output.as_deref().is_some_and(is_stdout);
         if args.inputs.is_empty() || args.inputs.len() == 1 && is_stdin(&args.inputs[0]) {
             // An empty list of names, in a script, must not result in an empty backup that looks successful.

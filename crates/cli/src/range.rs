@@ -74,6 +74,12 @@ impl Range {
         stream::refuse_input(&output, path)?;
         let mut reader =
             SealedReader::new(file, opening).map_err(|error| file_error(error).about_unless_named(path))?;
+        let len = reader.len();
+        // A script must not take it for a part of the text. The start of an empty text is within it.
+        if self.from > 0 && self.from >= len {
+            let what = format_args!("--range begins at byte {}, but the text has {len} bytes", self.from);
+            return Err(CommandError::failed(what).about(path).hint("bytes are counted from 0"));
+        }
         reader.seek(SeekFrom::Start(self.from)).map_err(failed)?;
         output
             .write_all_of(&mut reader.take(self.to - self.from))
@@ -131,7 +137,7 @@ mod tests {
         let (key, sealed) = (Key::raw([7; 32]), to.path().join("sealed"));
         let sealing = Sealing::new(&key).content(Content::Tree);
         let seal = |input| {
-            let output = Output::file(&sealed, OutputOptions { force: true, ..OutputOptions::default() }).unwrap();
+            let output = Output::file(&sealed, OutputOptions::default().force(true)).unwrap();
             sealing.seal(input, output).unwrap();
         };
         seal(tree::pack(from.path()).unwrap().input);

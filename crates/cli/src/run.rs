@@ -73,7 +73,7 @@ pub(crate) fn all(
         while let Some(task) = plan.tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
             let watch: Arc<dyn Progress> = Arc::new(board.watch(shown(task.input.name("standard input")), task.bytes));
             // The spans of all files share the cores.
-            let work = Work { threads: threads.div_ceil(busy), progress: watch, ..Work::default() };
+            let work = Work::default().threads(threads.div_ceil(busy)).progress(watch);
             let done = each(task, work);
             board.ended(done.is_err());
             done.err().iter().for_each(report);

@@ -100,5 +100,5 @@ pub(crate) fn check_output(path: &Path, args: &FileArgs) -> Result<bool, Command
 
 /// The options of an output file.
 pub(crate) fn place(args: &FileArgs, preserve: bool) -> file::OutputOptions {
-    file::OutputOptions { force: args.force, preserve, sync: !args.no_sync }
+    file::OutputOptions::default().force(args.force).preserve(preserve).sync(!args.no_sync)
 }

@@ -98,7 +98,7 @@ fn what_stands_in_for_a_listed_file_is_missing() {
             for option in ["", " --manifest"] {
                 let said = sandbox.run(&format!("{OPEN} -q -f{option}"));
                 assert_eq!(said.code, 3, "{what}{option}: {}", said.err);
-                let line = "sealwright: sealed/d/a.seal: not authentic: is missing, but";
+                let line = "sealwright: sealed/d/a.seal: not authentic: is missing, although";
                 assert!(said.err.contains(line), "{what}{option}: {}", said.err);
                 assert!(
                     !sandbox.path("opened/a").exists() && sandbox.path("opened/b").exists() != all,

@@ -131,7 +131,7 @@ fn each_identity_is_checked() {
         );
     }
     sandbox.fails("verify a.seal --key-file none", 1, "hint: `sealwright inspect FILE` tells which kind of key");
-    sandbox.fails("verify a.seal --key-file .", 1, "sealwright: .: cannot read: Is a directory");
+    sandbox.fails("verify a.seal --key-file .", 1, "sealwright: .: is a directory, and a key file is needed");
     sandbox.fails("open a.seal -i missing -o b", 1, "missing: cannot open: No such file");
     // A public key is reported as such before its file's permissions, which the user would otherwise change in vain.
     for mode in [0o644, 0o600] {
@@ -324,7 +324,6 @@ fn a_part_of_the_text() {
         ("..", &whole[..]),
         ("7..7", &[][..]),
         ("99999..200000", &whole[99999..]),
-        ("100000..", &[][..]),
     ] {
         let said = sandbox.run(&format!("open a.seal -i me.id --range {range} -o -"));
         assert!(said.code == 0 && said.out == part, "{range}: {}", said.err);

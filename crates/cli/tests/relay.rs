@@ -198,9 +198,11 @@ fn a_session_takes_what_the_documents_say() {
     let capacity =
         format!("| a session | {wide} bytes with the wide replay window, {narrow} with `replay_window = 56`");
     assert!(page("OPERATING.md").contains(&capacity), "{capacity}");
-    let relay = page("RELAY.md");
-    assert!(relay.contains(&format!("{{\"bytes_per_session\":{wide},")), "{wide}");
-    assert!(relay.contains(&format!("it is {wide} now, and {narrow} with `--replay-window 56`")), "{wide}, {narrow}");
+    assert!(page("RELAY.md").contains(&format!("{{\"bytes_per_session\":{wide},")), "{wide}");
+    assert!(
+        page("LOAD.md").contains(&format!("it is {wide} now, and {narrow} with `--replay-window 56`")),
+        "{wide}, {narrow}"
+    );
 }
 
 /// These files may have been edited so that the last line has no line end.

@@ -3,7 +3,7 @@
 //! ```
 //! use sealwright_file::{Input, Key, Opening, Output, Sealing, Shared, armor};
 //!
-//! let (key, mut sealed) = (Key::generate(sealwright::Suite::Aes256Gcm)?, Shared::default());
+//! let (key, mut sealed) = (Key::generate(sealwright_file::Suite::Aes256Gcm)?, Shared::default());
 //! Sealing::new(&key).armor(true).seal(Input::bytes(b"a text", "text"), Output::writer(sealed.clone(), "sealed"))?;
 //! let mail = String::from_utf8(sealed.take())?;
 //! assert!(mail.starts_with(armor::BEGIN) && mail.trim_end().ends_with(armor::END));

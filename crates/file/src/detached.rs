@@ -194,7 +194,7 @@ mod tests {
             Input::open(&path).unwrap()
         };
         let signature = sign_file(&key, fresh(), "", &Work::default()).unwrap();
-        let work = Work { progress: Arc::new(Writes(path.clone())), ..Work::default() };
+        let work = Work::default().progress(Arc::new(Writes(path.clone())));
         let signed = sign_file(&key, fresh(), "", &work);
         assert!(matches!(signed, Err(Error::Changed { .. })), "{signed:?}");
         let verified = verify_file(&[key.verifying_key().clone()], &signature, fresh(), &work);

@@ -97,13 +97,14 @@ impl FileId {
 /// ```
 /// use sealwright_file::{Input, Key, Output, Sealing, Shared};
 ///
-/// let key = Key::generate(sealwright::Suite::Aes256Gcm)?;
+/// let key = Key::generate(sealwright_file::Suite::Aes256Gcm)?;
 /// let done = Sealing::new(&key).seal(Input::bytes(b"a text", "text"), Output::writer(Shared::default(), "sealed"))?;
 /// assert_eq!((done.text, done.durable, done.input), (6, false, None));
 /// println!("{} bytes with {}", done.sealed, done.suite);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Summary {
     /// Bytes of text.
     pub text: u64,

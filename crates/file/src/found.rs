@@ -101,7 +101,7 @@ impl Found {
         match error {
             // The errors that the system returns for a symbolic link with `O_NOFOLLOW`.
             Errno::LOOP | Errno::NOTDIR => Error::Moved(self.path()),
-            other => Error::Io { doing, place: self.path().display().to_string(), source: other.into() },
+            other => Error::Io { doing, place: self.path().display().to_string(), error: other.into() },
         }
     }
 }

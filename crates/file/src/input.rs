@@ -79,7 +79,7 @@ impl Input {
         let name = name.into();
         let meta = file.metadata().map_err(Error::io("read", name.clone()))?;
         if meta.is_dir() {
-            return Err(Error::Io { doing: "read", place: name, source: io::ErrorKind::IsADirectory.into() });
+            return Err(Error::Io { doing: "read", place: name, error: io::ErrorKind::IsADirectory.into() });
         }
         // Files in /proc report a length of 0 although they have content, so they are read as streams. So is a file
         // whose position is not at its start: reading continues from there.

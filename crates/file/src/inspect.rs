@@ -15,13 +15,14 @@ use crate::{
 /// ```
 /// use sealwright_file::{Input, Key, KeySource, Output, Sealing, Shared, inspect};
 ///
-/// let (key, mut sealed) = (Key::generate(sealwright::Suite::Aes256Gcm)?, Shared::default());
+/// let (key, mut sealed) = (Key::generate(sealwright_file::Suite::Aes256Gcm)?, Shared::default());
 /// Sealing::new(&key).seal(Input::bytes(b"a text", "text"), Output::writer(sealed.clone(), "sealed"))?;
 /// let seen = inspect(Input::bytes(sealed.take(), "sealed"))?; // without a key
 /// assert_eq!((seen.version, seen.preamble.source), (1, KeySource::Raw));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Inspection {
     /// Format version.
     pub version: u8,
@@ -44,7 +45,7 @@ pub struct Inspection {
 /// ```
 /// use sealwright_file::{Input, Key, KeySource, Output, Sealing, Shared, inspect};
 ///
-/// let (key, mut sealed) = (Key::generate(sealwright::Suite::Aes256Gcm)?, Shared::default());
+/// let (key, mut sealed) = (Key::generate(sealwright_file::Suite::Aes256Gcm)?, Shared::default());
 /// Sealing::new(&key).seal(Input::bytes(b"a text", "text"), Output::writer(sealed.clone(), "sealed"))?;
 /// let seen = inspect(Input::bytes(sealed.take(), "sealed"))?; // without a key
 /// assert_eq!((seen.version, seen.preamble.source), (1, KeySource::Raw));

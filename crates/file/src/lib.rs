@@ -5,10 +5,10 @@
 //! be changed unnoticed.
 //!
 //! ```
-//! use sealwright_file::{Input, Key, Opening, Output, Sealing, SealedReader};
+//! use sealwright_file::{Input, Key, Opening, Output, Sealing, SealedReader, Suite};
 //! use std::io::{Cursor, Read, Seek, SeekFrom};
 //!
-//! let key = Key::generate(sealwright::Suite::Aes256Gcm)?;
+//! let key = Key::generate(Suite::Aes256Gcm)?;
 //! let mut sealed = sealwright_file::Shared::default();
 //! Sealing::new(&key).seal(Input::reader(Cursor::new(b"a text"), "text"), Output::writer(sealed.clone(), "sealed"))?;
 //!
@@ -27,6 +27,9 @@
 //! Every [`Error`] knows its exit code and, where one helps, a hint.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+
+#[cfg(not(target_os = "linux"))]
+compile_error!("sealwright-file runs on Linux only");
 
 mod access;
 pub mod armor;
@@ -98,6 +101,8 @@ pub use reader::SealedReader;
 pub use recipient::Recipient;
 pub use rekey::{Rekeyed, Rekeying, Removal};
 pub use seal::{Lock, Sealing};
+pub use sealwright::{Isa, RandomError, Suite};
 pub use sealwright_stream::chunk;
 #[cfg(feature = "signatures")]
 pub use sign::{SigningKey, VerifyingKey};
+pub use zeroize::Zeroizing;

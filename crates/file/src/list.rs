@@ -8,7 +8,7 @@
 //!
 //! use sealwright_file::{FileList, Input, Key, Opening, Output, Sealing, Shared};
 //!
-//! let key = Key::generate(sealwright::Suite::Aes256Gcm)?;
+//! let key = Key::generate(sealwright_file::Suite::Aes256Gcm)?;
 //! let mut list = FileList::default();
 //! let done = Sealing::new(&key).seal(Input::bytes(b"a text", "text"), Output::writer(Shared::default(), "sealed"))?;
 //! list.add("text.seal".into(), done.commitment);
@@ -94,9 +94,8 @@ impl FileList {
     /// # Errors
     /// [`Error::NotAList`]; [`Flaw::List`]; those of [`Opening::open`].
     pub fn open(opening: &Opening<'_>, mut input: Input) -> Result<FileList, Error> {
-        if input.preamble()?.layout.content != Content::List {
-            return Err(Error::NotAList);
-        }
+        let is_list = |content| if content == Content::List { Ok(()) } else { Err(Error::NotAList) };
+        opening.refuse_content(&mut input, is_list)?;
         let mut text = Shared::default();
         opening.open_text(input, Output::writer(text.clone(), "the manifest"))?;
         FileList::read(&text.take()).ok_or(Error::NotAuthentic(Flaw::List))
@@ -135,7 +134,7 @@ impl FileList {
 /// ```
 /// use sealwright_file::{Input, Key, Output, Sealing, Shared, list::claimed};
 ///
-/// let (key, mut sealed) = (Key::generate(sealwright::Suite::Aes256Gcm)?, Shared::default());
+/// let (key, mut sealed) = (Key::generate(sealwright_file::Suite::Aes256Gcm)?, Shared::default());
 /// let done = Sealing::new(&key).seal(Input::bytes(b"a text", "text"), Output::writer(sealed.clone(), "sealed"))?;
 /// assert_eq!(claimed(Input::bytes(sealed.take(), "sealed"))?, done.commitment);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -18,7 +18,7 @@ use crate::{
     form::Form,
     input::{Cursored, From, Input},
     key::Key,
-    layout::{Layout, pad::Unpadder},
+    layout::{Content, Layout, pad::Unpadder},
     output::{Draft, Output, Placed, To},
     preamble::{KeySource, Preamble, recipients_fixed},
     progress::Work,
@@ -35,7 +35,7 @@ use crate::{
 /// ```
 /// use sealwright_file::{Input, Key, Opening, Output, Sealing, Shared};
 ///
-/// let (key, mut sealed, mut text) = (Key::generate(sealwright::Suite::Aes256Gcm)?, Shared::default(), Shared::default());
+/// let (key, mut sealed, mut text) = (Key::generate(sealwright_file::Suite::Aes256Gcm)?, Shared::default(), Shared::default());
 /// let sealing = Sealing::new(&key).ad(b"invoice 7");
 /// sealing.seal(Input::bytes(b"a text", "text"), Output::writer(sealed.clone(), "sealed"))?;
 /// let opening = Opening::new(&key).ad(b"invoice 7");
@@ -142,7 +142,7 @@ impl<'a> Opening<'a> {
     pub fn open(&self, mut input: Input, output: Output) -> Result<Summary, Error> {
         // Checked first: if the input is not a sealed file either, this is the more useful error.
         output.differs_from(input.identity())?;
-        input.preamble()?.layout.content.is_one_file()?;
+        self.refuse_content(&mut input, Content::is_one_file)?;
         #[cfg(feature = "signatures")]
         if let Some(hashes) = self.verify_before(&input, &output)? {
             return Opening { hashes: Some(&hashes), ..self.clone() }.open_text(input, output);
@@ -226,7 +226,7 @@ impl<'a> Opening<'a> {
     }
 
     /// Reads and checks the body's header; the preamble was read already.
-    fn body_of(&self, input: &mut Input, preamble: &Preamble) -> Result<Body, Error> {
+    pub(crate) fn body_of(&self, input: &mut Input, preamble: &Preamble) -> Result<Body, Error> {
         match &mut input.from {
             From::File { file, .. } => {
                 self.begin_body(&mut Cursored { file, at: preamble.to_bytes().len() as u64 }, preamble)

@@ -64,7 +64,7 @@ impl Drop for Threads {
 /// use sealwright_file::{Input, Key, Output, Sealing, Shared, pooled, threads_for};
 /// use std::io::Cursor;
 ///
-/// let key = Key::generate(sealwright::Suite::Aes256Gcm)?;
+/// let key = Key::generate(sealwright_file::Suite::Aes256Gcm)?;
 /// let (input, mut sealed) = (Input::reader(Cursor::new(b"a text"), "text"), Shared::default());
 /// let output = Output::writer(sealed.clone(), "sealed");
 /// pooled(threads_for(input.len()), || Sealing::new(&key).seal(input, output))?;
@@ -83,7 +83,7 @@ pub fn pooled<T: Send>(threads: usize, job: impl FnOnce() -> Result<T, Error> + 
         Ok(())
     };
     let pool = ThreadPoolBuilder::new().num_threads(threads.max(1)).spawn_handler(start).build();
-    let failed = |error| Error::Io { doing: "start", place: "threads".into(), source: io::Error::other(error) };
+    let failed = |error| Error::Io { doing: "start", place: "threads".into(), error: io::Error::other(error) };
     let pool = pool.map_err(failed)?;
     pool.install(job)
 }

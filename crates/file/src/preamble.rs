@@ -30,12 +30,13 @@ const PASSPHRASE_PARAMS: usize = Costs::BYTES + PASSPHRASE_SALT;
 /// ```
 /// use sealwright_file::{Content, KeySource, Preamble};
 ///
-/// let preamble = Preamble { suite: sealwright::Suite::Aes256Gcm, layout: Content::Bytes.into(), source: KeySource::Raw };
+/// let preamble = Preamble::new(sealwright_file::Suite::Aes256Gcm, Content::Bytes, KeySource::Raw);
 /// let bytes = preamble.to_bytes();
 /// assert_eq!(Preamble::read(&mut &bytes[..])?, preamble);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Preamble {
     /// Cipher, mode and lengths.
     pub suite: Suite,
@@ -102,6 +103,11 @@ impl KeySource {
 }
 
 impl Preamble {
+    /// The header of a file with this suite, layout and source of its key.
+    pub fn new(suite: Suite, layout: impl Into<Layout>, source: KeySource) -> Preamble {
+        Preamble { suite, layout: layout.into(), source }
+    }
+
     /// Its bytes in the file. The encoding is canonical: each preamble has only one.
     pub fn to_bytes(&self) -> Vec<u8> {
         let params = match &self.source {
@@ -141,7 +147,10 @@ impl Preamble {
         if fixed == armor::BEGIN.as_bytes()[..FIXED] {
             return Err(Error::Armored);
         }
-        if got == 0 || fixed[..got.min(8)] != MAGIC[..got.min(8)] {
+        if got == 0 {
+            return Err(Error::NotAuthentic(Flaw::Empty));
+        }
+        if fixed[..got.min(8)] != MAGIC[..got.min(8)] {
             return Err(Error::NotAuthentic(Flaw::Magic));
         }
         if got < FIXED {
@@ -260,7 +269,7 @@ mod tests {
 
     #[test]
     fn where_it_ends_is_told() {
-        assert_eq!((flaw(b""), flaw(b"\x89SEAM"), flaw(b"Salted__12345678")), (Flaw::Magic, Flaw::Magic, Flaw::Magic));
+        assert_eq!((flaw(b""), flaw(b"\x89SEAM"), flaw(b"Salted__12345678")), (Flaw::Empty, Flaw::Magic, Flaw::Magic));
         for bytes in [preamble(KeySource::Raw).to_bytes(), passphrase().to_bytes()] {
             for offset in 1..bytes.len() {
                 if offset == 16 && bytes[10] == 0 {

@@ -25,8 +25,8 @@ use crate::{error::Error, pool::threads_here};
 ///     }
 /// }
 /// let counter = Arc::new(Counter::default());
-/// let work = Work { progress: counter.clone(), ..Work::default() };
-/// let key = Key::generate(sealwright::Suite::Aes256Gcm)?;
+/// let work = Work::default().progress(counter.clone());
+/// let key = Key::generate(sealwright_file::Suite::Aes256Gcm)?;
 /// Sealing::new(&key).work(work).seal(Input::bytes(b"a text", "text"), Output::writer(Shared::default(), "sealed"))?;
 /// assert_eq!(counter.0.load(Ordering::Relaxed), 6);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -48,7 +48,7 @@ pub trait Progress: Send + Sync {
 ///
 /// use sealwright_file::{Quiet, Work};
 ///
-/// let work = Work { threads: 1, progress: Arc::new(Quiet), ..Work::default() };
+/// let work = Work::default().threads(1).progress(Arc::new(Quiet));
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Quiet;
@@ -63,9 +63,9 @@ impl Progress for Quiet {
 /// use sealwright_file::{Error, Input, Interrupt, Key, Output, Sealing, Shared, Work};
 ///
 /// let interrupt = Interrupt::default();
-/// let work = Work { interrupt: interrupt.clone(), ..Work::default() };
+/// let work = Work::default().interrupt(interrupt.clone());
 /// interrupt.raise(); // from another thread: the user pressed a key
-/// let key = Key::generate(sealwright::Suite::Aes256Gcm)?;
+/// let key = Key::generate(sealwright_file::Suite::Aes256Gcm)?;
 /// let sealed = Sealing::new(&key).work(work).seal(Input::bytes(b"a text", "text"), Output::writer(Shared::default(), "sealed"));
 /// assert!(matches!(sealed, Err(Error::Interrupted)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -96,11 +96,12 @@ impl Interrupt {
 /// ```
 /// use sealwright_file::{Key, Opening, Work};
 ///
-/// let key = Key::generate(sealwright::Suite::Aes256Gcm)?;
-/// let opening = Opening::new(&key).work(Work { threads: 2, ..Work::default() });
+/// let key = Key::generate(sealwright_file::Suite::Aes256Gcm)?;
+/// let opening = Opening::new(&key).work(Work::default().threads(2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct Work {
     /// Maximum number of spans (1 MiB each) that are sealed or opened at once. The threads come from rayon's global
     /// pool, or from the pool of [`pooled`](crate::pooled).
@@ -115,6 +116,23 @@ impl Default for Work {
     /// As many threads as the current pool has, or as there are cores; no interrupt, no progress reports.
     fn default() -> Self {
         Work { threads: threads_here(), interrupt: Interrupt::default(), progress: Arc::new(Quiet) }
+    }
+}
+
+impl Work {
+    /// Sets how many spans are sealed or opened at once.
+    pub fn threads(self, threads: usize) -> Self {
+        Work { threads, ..self }
+    }
+
+    /// Sets what asks the job to stop.
+    pub fn interrupt(self, interrupt: Interrupt) -> Self {
+        Work { interrupt, ..self }
+    }
+
+    /// Sets what receives the progress of the job.
+    pub fn progress(self, progress: Arc<dyn Progress>) -> Self {
+        Work { progress, ..self }
     }
 }
 

@@ -26,7 +26,7 @@ use crate::{
 ///
 /// use sealwright_file::{Input, Key, Opening, Output, SealedReader, Sealing, Shared};
 ///
-/// let (key, mut sealed) = (Key::generate(sealwright::Suite::Aes256Gcm)?, Shared::default());
+/// let (key, mut sealed) = (Key::generate(sealwright_file::Suite::Aes256Gcm)?, Shared::default());
 /// Sealing::new(&key).seal(Input::bytes(vec![7; 100_000], "text"), Output::writer(sealed.clone(), "sealed"))?;
 /// let mut reader = SealedReader::new(Cursor::new(sealed.take()), &Opening::new(&key))?;
 /// reader.seek(SeekFrom::End(-10))?;

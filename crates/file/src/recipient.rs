@@ -15,7 +15,7 @@ use crate::{key::PublicKey, slots::mark};
 /// ```
 /// use sealwright_file::{Input, Key, Opening, Output, Recipient, SecretKey, Sealing, Shared};
 ///
-/// let (alice, backup) = (SecretKey::generate()?, Key::generate(sealwright::Suite::Aes256Gcm)?);
+/// let (alice, backup) = (SecretKey::generate()?, Key::generate(sealwright_file::Suite::Aes256Gcm)?);
 /// let recipients = [Recipient::PublicKey(alice.public_key()), Recipient::Key(backup)];
 /// let mut sealed = Shared::default();
 /// Sealing::for_recipients(&recipients).seal(Input::bytes(b"a text", "text"), Output::writer(sealed.clone(), "sealed"))?;

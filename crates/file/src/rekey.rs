@@ -102,15 +102,21 @@ pub enum Removal {
 /// What was changed.
 ///
 /// ```
-/// use sealwright_file::Rekeyed;
+/// use sealwright_file::{Input, Key, Output, OutputOptions, Recipient, Rekeyed, Rekeying, Sealing};
 ///
 /// fn tell(done: &Rekeyed) -> String {
 ///     format!("keys: {} added, {} removed, {} left", done.added, done.removed, done.slots)
 /// }
-/// let done = Rekeyed { added: 1, removed: 0, slots: 3, other_names: 0, owners: None };
-/// assert_eq!(tell(&done), "keys: 1 added, 0 removed, 3 left");
+/// let directory = tempfile::tempdir()?;
+/// let path = directory.path().join("text.seal");
+/// let [mine, added] = [[7; 32], [8; 32]].map(|key| [Recipient::Key(Key::raw(key))]);
+/// Sealing::for_recipients(&mine).seal(Input::bytes(b"a text", "text"), Output::file(&path, OutputOptions::default())?)?;
+/// let done = Rekeying::new(&[Key::raw([7; 32])]).adding(&added).run(&path)?;
+/// assert_eq!(tell(&done), "keys: 1 added, 0 removed, 2 left");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Rekeyed {
     /// Slots that are new.
     pub added: usize,

@@ -76,12 +76,13 @@ pub struct Sealing<'a> {
 /// ```
 /// use sealwright_file::{Key, Lock, Recipient, Sealing};
 ///
-/// let recipients = [Recipient::Key(Key::generate(sealwright::Suite::Aes256Gcm)?)];
+/// let recipients = [Recipient::Key(Key::generate(sealwright_file::Suite::Aes256Gcm)?)];
 /// let sealing = Sealing::for_recipients(&recipients);
 /// assert!(matches!(sealing.lock, Lock::Recipients(list) if list.len() == 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Lock<'a> {
     /// The holder of this raw key or passphrase. After its preamble, the file is plain C2SP chunked encryption.
     Key(&'a Key),

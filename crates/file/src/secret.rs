@@ -1,5 +1,6 @@
 //! Secret bytes, and random bytes.
 
+use sealwright::RandomError;
 use zeroize::Zeroizing;
 
 use crate::error::Error;
@@ -9,5 +10,5 @@ pub(crate) type Secret = Zeroizing<Vec<u8>>;
 
 /// Fills `bytes` with random bytes from the operating system.
 pub(crate) fn random(bytes: &mut [u8]) -> Result<(), Error> {
-    getrandom::fill(bytes).map_err(Error::Random)
+    getrandom::fill(bytes).map_err(|_| Error::Random(RandomError))
 }

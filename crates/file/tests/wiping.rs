@@ -74,10 +74,10 @@ fn tree() {
         }
     };
     nothing("of a tree that was sealed");
-    let unpacking = tree::Unpacking { directory: to.path(), name: None, preserve: false, sync: false };
+    let unpacking = tree::Unpacking::new(to.path()).sync(false);
     let sealed = sealed.take();
     for threads in [1, 3] {
-        let opening = Opening::new(&key).work(Work { threads, ..Work::default() });
+        let opening = Opening::new(&key).work(Work::default().threads(threads));
         let opened = opening.unpack(Input::bytes(sealed.clone(), "sealed"), &unpacking).unwrap();
         std::fs::remove_dir_all(opened).unwrap();
         nothing("of a tree that was unpacked");

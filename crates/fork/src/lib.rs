@@ -1,5 +1,8 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(not(unix))]
+compile_error!("sealwright-fork is for systems with `fork`");
+
 use std::{
     ffi::c_int,
     process,

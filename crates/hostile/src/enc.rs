@@ -25,7 +25,7 @@ pub(crate) fn enc(bytes: &[u8]) {
     };
     let armor = [Armor::None, Armor::Lines, Armor::OneLine][usize::from(how >> 1) % 3];
     let padding = how & 128 == 0;
-    let enc = Enc { armor, padding, ..Enc::new(cipher, secret) };
+    let enc = Enc::new(cipher, secret).armor(armor).padding(padding);
     let run = |direction, bytes: &[u8]| {
         let mut out = Vec::new();
         enc.copy(direction, &mut &bytes[..], &mut out).map(|()| out)

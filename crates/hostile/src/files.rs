@@ -19,7 +19,7 @@ fn key() -> &'static Key {
 
 /// One thread: starting others takes longer than a small file.
 pub(crate) fn work() -> Work {
-    Work { threads: 1, ..Work::default() }
+    Work::default().threads(1)
 }
 
 fn opening() -> Opening<'static> {
@@ -244,7 +244,7 @@ pub(crate) fn tree(bytes: &[u8]) {
     let inside = directory.path().join("inside");
     std::fs::create_dir(&inside).unwrap();
     let file = sealed(&Sealing::new(key()).content(Content::Tree), bytes);
-    let unpacking = Unpacking { directory: &inside, name: None, preserve: false, sync: false };
+    let unpacking = Unpacking::new(&inside).sync(false);
     let unpacked = opening().unpack(Input::bytes(file, "fuzz"), &unpacking);
     let names = |path| std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>();
     assert_eq!(names(directory.path()), ["inside"]);

@@ -140,7 +140,7 @@ pub(crate) fn locked_keys(bytes: &[u8]) {
 /// signature is valid.
 pub(crate) fn signature(bytes: &[u8]) {
     static SIGNED: OnceLock<(VerifyingKey, String)> = OnceLock::new();
-    let work = Work { threads: 1, ..Work::default() };
+    let work = Work::default().threads(1);
     let (key, genuine) = SIGNED.get_or_init(|| {
         let key = SigningKey::generate().unwrap();
         let signature = sign_file(&key, Input::bytes(b"a release", "release"), "a comment", &work).unwrap();

@@ -164,7 +164,7 @@ fn file_to_file(opening: &Opening<'_>, sealed: &[u8], text: Option<&[u8]>) {
     let folder = crate::folder::folder();
     let (from, copy) = (folder.path().join("sealed"), folder.path().join("text"));
     fs::write(&from, sealed).unwrap();
-    let output = Output::file(&copy, OutputOptions { sync: false, ..OutputOptions::default() }).unwrap();
+    let output = Output::file(&copy, OutputOptions::default().sync(false)).unwrap();
     assert_eq!(opening.open(Input::open(&from).unwrap(), output).is_ok(), text.is_some());
     assert_eq!(fs::read(&copy).ok().as_deref(), text);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1 + usize::from(text.is_some()));

@@ -180,7 +180,7 @@ pub(crate) fn sweep_grid(bytes: &[u8]) {
     assert_eq!(points.len(), grid.count());
     for point in &points {
         let settings = Settings::parse(&point.settings).unwrap();
-        assert_eq!(settings.text(), point.settings);
+        assert_eq!(settings.text().unwrap(), point.settings);
         settings.config.check().unwrap();
         assert_eq!(point.varied.len(), points[0].varied.len());
     }

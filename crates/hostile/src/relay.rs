@@ -28,7 +28,7 @@ fn end(side: Side, input: &[u8]) -> Box<dyn Sessions> {
     secret[..8].copy_from_slice(&hash.finish().to_be_bytes());
     let secret = Some(Secret::from_bytes(secret));
     // Two clusters, in the schemes that have them
-    let plan = Plan { side, secret, cluster: SLOTS / 2, ..Plan::new(scheme(input), SLOTS) };
+    let plan = Plan::new(scheme(input), SLOTS).side(side).secret(secret).cluster(SLOTS / 2);
     let mut table = table(plan).expect("there is memory");
     for slot in 0..SLOTS {
         let mut material = [0; Material::LEN];

@@ -22,11 +22,11 @@ pub(crate) struct Served {
 
 impl Served {
     fn new(spec: Spec) -> Served {
-        let mut sessions = table(Plan { cluster: 2, ..Plan::new(spec, 4) }).unwrap();
+        let mut sessions = table(Plan::new(spec, 4).cluster(2)).unwrap();
         let grants: Vec<_> =
             (0..4).map(|slot| sessions.admit(slot, slot, &Material::random().unwrap()).unwrap()).collect();
         let local = "127.0.0.1:0".parse().unwrap();
-        let settings = Settings { max_bad: 3, udp: Some(local), ..Settings::default() };
+        let settings = Settings::default().max_bad(3).udp(local);
         let relay = Relay::start(local, 0, settings, vec![sessions]).unwrap();
         Served { relay, clients: Mutex::new(grants.into_iter().map(Client::new).collect()) }
     }

@@ -69,7 +69,7 @@ pub(crate) fn relay_words(bytes: &[u8]) {
 /// Takes arbitrary bytes as a file of test vectors, a document or JSON Lines: the result is a report whose counts add
 /// up, or an error that names the file. Empty lines before it change nothing.
 pub(crate) fn vectors(bytes: &[u8]) {
-    let options = Options { isas: vec![Isa::best()] };
+    let options = Options::at(vec![Isa::best()]);
     let read = |bytes: &[u8]| {
         let mut told = 0;
         let report = check_reader("fuzz", bytes, &options, &mut |_| told += 1);

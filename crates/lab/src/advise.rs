@@ -29,10 +29,10 @@ Example:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct AdviseArgs {
     /// Size of a packet in bytes
-    #[arg(long, value_name = "N", default_value = "1500", value_parser = size::parse)]
+    #[arg(long, value_name = "N", default_value = "1500", value_parser = packet)]
     bytes: Size,
     /// Number of sessions at a time, each with its own keys
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     sessions: u64,
     /// Assume a processor without AES instructions
     #[arg(long)]
@@ -52,6 +52,14 @@ pub(crate) struct AdviseArgs {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+}
+
+/// The size of a packet.
+fn packet(text: &str) -> Result<Size, String> {
+    match size::parse(text) {
+        Ok(Size(0)) => Err("a packet has at least 1 byte".into()),
+        parsed => parsed.map_err(|error| error.to_string()),
+    }
 }
 
 /// Prints the advice.

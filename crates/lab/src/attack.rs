@@ -17,7 +17,7 @@ fail. Otherwise the exit code is 1. docs/attacks explains each attack.
 
 Example:
     sealwright-lab attack gcm-nonce-reuse
-    sealwright-lab attack all --small    # without --small: some minutes on two cores";
+    sealwright-lab attack all --small    # without --small: about a minute on two cores";
 
 /// Run attacks on broken schemes and misused modes
 #[derive(Args, Debug)]

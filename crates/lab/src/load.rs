@@ -78,9 +78,9 @@ fn spec(text: &str) -> Result<Spec, String> {
 }
 
 fn replay_window(text: &str) -> Result<ReplayWindow, String> {
-    let [narrow, wide] = ReplayWindow::ALL;
     let window = text.parse().ok().and_then(ReplayWindow::of_packets);
-    window.ok_or_else(|| format!("a relay has a window of {narrow} or of {wide} packets"))
+    let all = || ReplayWindow::ALL.iter().map(ReplayWindow::to_string).collect::<Vec<_>>().join(" or of ");
+    window.ok_or_else(|| format!("a relay has a window of {} packets", all()))
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

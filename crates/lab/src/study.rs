@@ -21,7 +21,7 @@ it, with the same program, machine, grid and budget, within a day. `bench` compa
 stores the results for the report. `attacks` does the same with every attack.
 
 Example:
-    sealwright-lab study all --quick    # about two minutes; then open report/index.html";
+    sealwright-lab study all --quick    # about four minutes; then open report/index.html";
 
 /// The minimum budget: with less memory there would not be a page for each connection.
 const LEAST_BUDGET: u64 = 16 << 20;
@@ -33,7 +33,7 @@ pub(crate) struct StudyArgs {
     /// The study to run, `attacks`, `bench` or `all`
     #[arg(value_name = "STUDY", value_parser = names().chain([ATTACKS, BENCH, "all"]).collect::<Vec<_>>())]
     name: String,
-    /// Take two minutes for all studies instead of twenty; intervals are wider
+    /// Take four minutes for all studies instead of 40; intervals are wider
     #[arg(long)]
     quick: bool,
     /// With `all`: measure everything again, even if an interrupted run has measured it

@@ -6,7 +6,7 @@ use sealwright_study::{bench, results::keep_bench};
 use sealwright_transcripts::{Examples, Sandbox};
 
 const NOT_RUN: &[(&str, &str)] = &[
-    ("sealwright-lab study all", "takes two minutes; the browser test of `cargo xtask` runs it"),
+    ("sealwright-lab study all", "takes four minutes; the browser test of `cargo xtask` runs it"),
     ("sealwright-lab report --check", "needs the results of a study; the browser test of `cargo xtask` runs it"),
     ("sealwright-lab measure aa", "fails on a busy machine, as it should; `crates/measure` tests it in small"),
     ("sealwright-lab smp trace", "needs a trace; crates/lab/tests/cmd/smp-tools.transcript makes one"),

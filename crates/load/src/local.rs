@@ -46,8 +46,8 @@ pub(crate) fn started(
     for shard in 0..workers {
         let slots = layout.slots(workload.clients, shard);
         let secret = Secret::random()?;
-        let end = |side| Plan { side, secret: Some(secret.clone()), ..plan(spec, slots) };
-        let mut server = table(Plan { replay_window: workload.replay_window, ..end(Side::Server) })?;
+        let end = |side| plan(spec, slots).side(side).secret(secret.clone());
+        let mut server = table(end(Side::Server).replay_window(workload.replay_window))?;
         let mut clients = table(end(Side::Client))?;
         for slot in 0..slots {
             let index = slot * workers + shard;
@@ -60,14 +60,12 @@ pub(crate) fn started(
         here.push(server);
         there.push(clients);
     }
-    let settings = Settings {
-        max_frame: Settings::default().max_frame.max(workload.payload.largest() + 32),
-        max_bad: u32::MAX,
+    let settings = Settings::default()
+        .max_frame(Settings::default().max_frame.max(workload.payload.largest() + 32))
+        .max_bad(u32::MAX)
         // The connections stay silent while the clients of the second relay are admitted
-        first_frame: NO_TIMEOUT,
-        idle: NO_TIMEOUT,
-        ..Settings::default()
-    };
+        .first_frame(NO_TIMEOUT)
+        .idle(NO_TIMEOUT);
     let start = |address: Ipv4Addr| {
         Relay::start(SocketAddr::from((address, 0)), 0, settings, here).map_err(std::io::Error::from)
     };
@@ -81,7 +79,7 @@ pub(crate) fn started(
 
 /// Puts all clients in one cluster, as the paper does, and as the studies without a network do.
 fn plan(spec: Spec, slots: u32) -> Plan {
-    Plan { cluster: slots.max(1), ..Plan::new(spec, slots) }
+    Plan::new(spec, slots).cluster(slots.max(1))
 }
 
 fn material(seed: u64) -> Material {

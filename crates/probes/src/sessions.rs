@@ -18,7 +18,7 @@ const NEW: &str = "a new key";
 /// If a changed frame opens, or an unchanged one does not.
 pub fn frames(isa: Isa, spec: Spec) {
     let secret: [u8; 32] = hidden(32, 4).try_into().expect("as long");
-    let plan = Plan { isa, secret: Some(Secret::from_bytes(secret)), ..Plan::new(spec, CLIENTS) };
+    let plan = Plan::new(spec, CLIENTS).isa(isa).secret(Secret::from_bytes(secret));
     let mut table = table(plan).expect("there is memory");
     let mut clients: Vec<Client> = (0..CLIENTS)
         .map(|slot| {

@@ -259,7 +259,7 @@ fn frames_of_sessions() {
             let often = ["gcm-on64", "gcm-derived", "gscm-h"].contains(&scheme.as_str());
             let [mut client, mut server] = [Side::Client, Side::Server].map(|side| {
                 let secret = Some(sealwright_session::Secret::from_bytes([3; 32]));
-                let mut table = table(Plan { isa, side, secret, ..Plan::new(spec, 4) }).unwrap();
+                let mut table = table(Plan::new(spec, 4).isa(isa).side(side).secret(secret)).unwrap();
                 for slot in 0..4 {
                     table.admit(slot, slot, &Material::from_bytes(&[slot as u8; Material::LEN])).unwrap();
                 }

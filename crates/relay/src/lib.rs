@@ -1,6 +1,9 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(not(target_os = "linux"))]
+compile_error!("sealwright-relay runs on Linux only");
+
 mod address;
 pub mod client;
 pub mod control;

@@ -116,17 +116,15 @@ fn adds_up(counts: &Counts) -> bool {
 #[test]
 fn clients_that_behave_lose_nothing_whatever_others_do() {
     let seconds = std::env::var("SEALWRIGHT_FIRE").map_or(2, |seconds| seconds.parse().unwrap());
-    let settings = Settings {
-        max_connections: ROOM,
-        max_bad: 60,
-        queue: 64 << 10,
-        queues: 1 << 20,
-        sender_wait: Duration::from_millis(20),
-        first_frame: Duration::from_millis(500),
-        stall: Duration::from_secs(5),
-        udp: Some("127.0.0.1:0".parse().unwrap()),
-        ..Settings::default()
-    };
+    let settings = Settings::default()
+        .max_connections(ROOM)
+        .max_bad(60)
+        .queue(64 << 10)
+        .queues(1 << 20)
+        .sender_wait(Duration::from_millis(20))
+        .first_frame(Duration::from_millis(500))
+        .stall(Duration::from_secs(5))
+        .udp("127.0.0.1:0".parse().unwrap());
     let memory = settings.queues as usize + 2 * settings.max_frame;
     let relay = relay(2, HOSTILE + HOSTILES, settings);
     let (over, connected, most_queued) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));

@@ -105,7 +105,7 @@ fn streams_arrive_over_a_path_that_loses_reorders_and_takes_no_long_datagrams() 
     let [alice, bob] = ["alice", "bob"].map(|name| identity(directory.path(), &server, name));
     let run = |me: &Identity, peer: &str, datagrams: bool, file: Vec<u8>| {
         let out = Shared::default();
-        let pipe = Pipe { identity: me, peer, datagrams, wait: Duration::from_secs(60) };
+        let pipe = Pipe::new(me, peer, Duration::from_secs(60)).datagrams(datagrams);
         pipe.run(Cursor::new(file), out.clone(), &|_| ()).unwrap();
         out.bytes()
     };
@@ -131,7 +131,7 @@ fn a_client_is_answered_from_the_address_that_it_spoke_to() {
             skipped("there is no IPv6");
             continue;
         }
-        let relay = relay(1, 2, Settings { udp: Some(wildcard.parse().unwrap()), ..Settings::default() });
+        let relay = relay(1, 2, Settings::default().udp(wildcard.parse().unwrap()));
         let port = relay.udp(0).unwrap().port();
         let mut client = Client::stranger(&relay, 0);
         let mut answered = |socket: &UdpSocket, to: [u8; 4]| {
@@ -162,7 +162,7 @@ fn a_client_is_answered_from_the_address_that_it_spoke_to() {
 
 #[test]
 fn a_relay_that_drains_waits_for_those_who_still_send_datagrams() {
-    let relay = relay(1, 2, Settings { udp: Some("127.0.0.1:0".parse().unwrap()), ..Settings::default() });
+    let relay = relay(1, 2, Settings::default().udp("127.0.0.1:0".parse().unwrap()));
     let mut client = Client::stranger(&relay, 0);
     client.stream.shutdown(Shutdown::Both).unwrap();
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();

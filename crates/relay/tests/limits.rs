@@ -17,7 +17,7 @@ use sealwright_relay::{Count, Settings};
 fn a_flood_of_forgeries_does_not_stop_the_others() {
     // Neither the limit of bad frames nor that of the first frame ends the connection
     let first_frame = Duration::from_secs(3600);
-    let relay = relay(1, 3, Settings { max_bad: u32::MAX, first_frame, ..Settings::default() });
+    let relay = relay(1, 3, Settings::default().max_bad(u32::MAX).first_frame(first_frame));
     let (mut a, mut b) = (Client::new(&relay, 0), Client::new(&relay, 1));
     let mut hostile = Client::stranger(&relay, 2);
     let mut flood = Vec::new();
@@ -46,7 +46,7 @@ fn a_flood_of_forgeries_does_not_stop_the_others() {
 
 #[test]
 fn too_many_bad_frames_end_a_connection() {
-    let relay = relay(1, 2, Settings { max_bad: 10, ..Settings::default() });
+    let relay = relay(1, 2, Settings::default().max_bad(10));
     let (mut a, mut b) = (Client::new(&relay, 0), Client::new(&relay, 1));
     for _ in 0..11 {
         let mut frame = a.sealed(b.session, b"forged");
@@ -63,7 +63,7 @@ fn too_many_bad_frames_end_a_connection() {
 fn who_does_not_read_loses_frames_and_nobody_else_does() {
     let queue = 64 << 10;
     let sender_wait = Duration::from_millis(20);
-    let relay = relay(2, 4, Settings { queue, sender_wait, ..Settings::default() });
+    let relay = relay(2, 4, Settings::default().queue(queue).sender_wait(sender_wait));
     let (mut a, mut b, deaf) = (Client::new(&relay, 0), Client::new(&relay, 1), Client::new(&relay, 2));
     // Far more than socket buffers and queue hold
     let mut sent = 0;
@@ -82,7 +82,7 @@ fn who_does_not_read_loses_frames_and_nobody_else_does() {
 #[test]
 fn who_takes_nothing_for_too_long_is_sent_away() {
     let (queue, sender_wait, stall) = (64 << 10, Duration::from_millis(20), Duration::from_secs(1));
-    let relay = relay(1, 3, Settings { queue, sender_wait, stall, ..Settings::default() });
+    let relay = relay(1, 3, Settings::default().queue(queue).sender_wait(sender_wait).stall(stall));
     let (mut a, mut b, deaf) = (Client::new(&relay, 0), Client::new(&relay, 1), Client::new(&relay, 2));
     // At first the system accepts more and more
     until("its end", || {
@@ -99,7 +99,7 @@ fn who_takes_nothing_for_too_long_is_sent_away() {
 fn who_reads_late_loses_nothing_because_senders_wait() {
     // Senders wait when the queue is half full. The other half has room for what one read of a sender brings: 64 KiB
     // and an incomplete frame.
-    let relay = relay(1, 2, Settings { queue: 160 << 10, sender_wait: Duration::from_secs(60), ..Settings::default() });
+    let relay = relay(1, 2, Settings::default().queue(160 << 10).sender_wait(Duration::from_secs(60)));
     let (mut a, mut b) = (Client::new(&relay, 0), Client::new(&relay, 1));
     let (total, to) = (3000u32, b.session);
     let mut send = move || (0..total).for_each(|number| a.send(to, &number.to_be_bytes().repeat(1000)));
@@ -116,7 +116,7 @@ fn who_reads_late_loses_nothing_because_senders_wait() {
 #[test]
 fn who_waits_for_one_that_leaves_waits_no_longer() {
     for workers in [1, 2] {
-        let settings = Settings { queue: 64 << 10, sender_wait: Duration::from_secs(60), ..Settings::default() };
+        let settings = Settings::default().queue(64 << 10).sender_wait(Duration::from_secs(60));
         let relay = relay(workers, 3, settings);
         let (mut a, deaf, mut b) = (Client::new(&relay, 0), Client::new(&relay, 1), Client::new(&relay, 2));
         a.stream.set_write_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -144,7 +144,7 @@ fn who_waits_for_one_that_leaves_waits_no_longer() {
 
 #[test]
 fn a_full_house_refuses_newcomers_and_serves_those_inside() {
-    let relay = relay(1, 3, Settings { max_connections: 2, ..Settings::default() });
+    let relay = relay(1, 3, Settings::default().max_connections(2));
     let (mut a, mut b) = (Client::new(&relay, 0), Client::new(&relay, 1));
     let mut late = Client::stranger(&relay, 2);
     let frame = late.sealed(a.session, b"let me in");
@@ -162,7 +162,7 @@ fn a_full_house_refuses_newcomers_and_serves_those_inside() {
 
 #[test]
 fn memory_bears_so_many_connections_and_no_more() {
-    let settings = Settings { queue: 1 << 20, max_frame: 16 << 10, max_connections: 1000, ..Settings::default() };
+    let settings = Settings::default().queue(1 << 20).max_frame(16 << 10).max_connections(1000);
     let one = settings.connection_bytes() as u64;
     assert!((32 << 10..34 << 10).contains(&one), "a cut frame and a queue of one");
     assert_eq!(settings.connections_within(20 * one), 10, "half is for longer queues");
@@ -173,7 +173,7 @@ fn memory_bears_so_many_connections_and_no_more() {
 #[test]
 fn queues_share_their_memory_and_none_takes_it_all() {
     let (queue, queues) = (1 << 20, 1 << 20);
-    let settings = Settings { queue, queues, sender_wait: Duration::from_millis(20), ..Settings::default() };
+    let settings = Settings::default().queue(queue).queues(queues).sender_wait(Duration::from_millis(20));
     let relay = relay(1, 4, settings.clone());
     let (mut a, mut b) = (Client::new(&relay, 0), Client::new(&relay, 1));
     let (mut c, deaf) = (Client::new(&relay, 2), Client::new(&relay, 3));
@@ -196,7 +196,7 @@ fn queues_share_their_memory_and_none_takes_it_all() {
 
 #[test]
 fn who_never_proves_itself_is_sent_away() {
-    let relay = relay(2, 2, Settings { first_frame: Duration::from_secs(2), ..Settings::default() });
+    let relay = relay(2, 2, Settings::default().first_frame(Duration::from_secs(2)));
     let mut honest = Client::new(&relay, 0);
     let mut silent = Client::stranger(&relay, 1);
     let mut babbling = Client::stranger(&relay, 1);

@@ -49,7 +49,7 @@ fn from_elsewhere(to: SocketAddr, last: u8) -> Option<TcpStream> {
 fn strangers_who_fill_the_relay_keep_nobody_out() {
     let first_frame = Duration::from_secs(3600);
     for workers in [1, 2] {
-        let relay = relay(workers, 220, Settings { max_connections: 160, first_frame, ..Settings::default() });
+        let relay = relay(workers, 220, Settings::default().max_connections(160).first_frame(first_frame));
         let strangers: Vec<TcpStream> = (0..400).map(|_| TcpStream::connect(relay.address()).unwrap()).collect();
         counted(&relay, Count::Accepted, 400);
         assert!(relay.connections() <= 160);
@@ -62,7 +62,7 @@ fn strangers_who_fill_the_relay_keep_nobody_out() {
 fn newcomers_keep_one_another_in_while_there_is_room() {
     for workers in [1, 2] {
         let first_frame = Duration::from_secs(3600);
-        let relay = relay(workers, 160, Settings { max_connections: 160, first_frame, ..Settings::default() });
+        let relay = relay(workers, 160, Settings::default().max_connections(160).first_frame(first_frame));
         let inside: Vec<Client> = (0..150).map(|index| Client::new(&relay, index)).collect();
         // Their first frames arrive only after all of them have connected
         let mut newcomers: Vec<Client> = (150..155).map(|index| Client::stranger(&relay, index)).collect();
@@ -77,7 +77,7 @@ fn newcomers_keep_one_another_in_while_there_is_room() {
 fn a_newcomer_whose_frame_came_with_it_is_read_before_it_makes_room() {
     for (workers, who) in [(1, 155), (2, 156), (2, 157)] {
         let first_frame = Duration::from_secs(3600);
-        let relay = relay(workers, 160, Settings { max_connections: 160, first_frame, ..Settings::default() });
+        let relay = relay(workers, 160, Settings::default().max_connections(160).first_frame(first_frame));
         let inside: Vec<Client> = (0..155).map(|index| Client::new(&relay, index)).collect();
         std::thread::scope(|scope| {
             // Meanwhile they wait at the listener, and are then accepted together
@@ -108,7 +108,7 @@ fn a_newcomer_whose_frame_came_with_it_is_read_before_it_makes_room() {
 fn strangers_who_come_anew_whenever_they_are_sent_away_keep_nobody_out() {
     for workers in [1, 2] {
         let first_frame = Duration::from_secs(3600);
-        let relay = relay(workers, 160, Settings { max_connections: 160, first_frame, ..Settings::default() });
+        let relay = relay(workers, 160, Settings::default().max_connections(160).first_frame(first_frame));
         let inside: Vec<Client> = (0..140).map(|index| Client::new(&relay, index)).collect();
         let over = AtomicBool::new(false);
         std::thread::scope(|scope| {
@@ -133,7 +133,7 @@ fn strangers_who_come_anew_whenever_they_are_sent_away_keep_nobody_out() {
 fn a_client_on_every_connection_keeps_nobody_out() {
     // On the worker that accepts, and on another one
     for (workers, who) in [(1, 0), (2, 0), (2, 1)] {
-        let relay = relay(workers, 220, Settings { max_connections: 160, ..Settings::default() });
+        let relay = relay(workers, 220, Settings::default().max_connections(160));
         let mut greedy = Client::new(&relay, who);
         let mut kept = Vec::new();
         for _ in 0..400 {
@@ -160,7 +160,7 @@ fn a_client_on_every_connection_keeps_nobody_out() {
 
 #[test]
 fn an_address_has_its_share_of_the_connections_and_no_more() {
-    let relay = relay(1, 40, Settings { max_connections: 40, max_from_one: 10, ..Settings::default() });
+    let relay = relay(1, 40, Settings::default().max_connections(40).max_from_one(10));
     let inside: Vec<Client> = (0..10).map(|index| Client::new(&relay, index)).collect();
     // A connection of no use yet, from another address
     let elsewhere = from_elsewhere(relay.address(), 2).unwrap();
@@ -178,7 +178,7 @@ fn an_address_has_its_share_of_the_connections_and_no_more() {
 #[test]
 fn a_client_on_every_connection_of_its_address_keeps_nobody_there_out() {
     for who in [0, 1] {
-        let relay = relay(2, 40, Settings { max_connections: 40, max_from_one: 10, ..Settings::default() });
+        let relay = relay(2, 40, Settings::default().max_connections(40).max_from_one(10));
         let mut greedy = Client::new(&relay, who);
         let mut kept = Vec::new();
         for _ in 0..9 {
@@ -348,7 +348,7 @@ fn a_certificate_that_opened_too_often_is_told_to_wait() {
 #[test]
 fn a_session_sends_no_more_frames_than_its_share() {
     for workers in [1, 2] {
-        let relay = relay(workers, 4, Settings { session_rate: 50, ..Settings::default() });
+        let relay = relay(workers, 4, Settings::default().session_rate(50));
         let (mut flood, mut honest, mut there) =
             (Client::new(&relay, 0), Client::new(&relay, 1), Client::new(&relay, 3));
         let frames: Vec<u8> = (0..2000).flat_map(|_| flood.sealed(there.session, b"flood")).collect();
@@ -373,7 +373,7 @@ fn a_session_sends_no_more_frames_than_its_share() {
 
 #[test]
 fn a_connection_without_authentic_frames_is_closed_when_it_was_idle_for_long() {
-    let relay = relay(1, 2, Settings { idle: Duration::from_secs(3), ..Settings::default() });
+    let relay = relay(1, 2, Settings::default().idle(Duration::from_secs(3)));
     let (mut silent, mut speaking) = (Client::new(&relay, 0), Client::new(&relay, 1));
     silent.stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     holds_without_pause("one that speaks every second stays", Duration::from_millis(500), || {

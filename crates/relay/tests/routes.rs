@@ -31,7 +31,7 @@ fn clients_of_a_relay_that_is_full_wait() {
     let (server, _log) = serve(directory.path());
     let alice = identity(directory.path(), &server, "alice");
     identity(directory.path(), &server, "bob").open(&[]).unwrap();
-    let pipe = Pipe { identity: &alice, peer: "bob", datagrams: false, wait: Duration::from_secs(6) };
+    let pipe = Pipe::new(&alice, "bob", Duration::from_secs(6));
     let start = Instant::now();
     let outcome = pipe.run(Cursor::new(vec![1; 1000]), Shared::default(), &|_| ());
     assert!(matches!(outcome, Err(ClientError::NoAnswer(_))), "{outcome:?}");
@@ -47,7 +47,7 @@ fn a_client_waits_for_who_takes_its_frames() {
     edit(directory.path(), |text| text.replacen("scheme", &format!("public = \"{nobody}\"\nscheme"), 1));
     let (server, _log) = serve(directory.path());
     let alice = identity(directory.path(), &server, "alice");
-    let pipe = Pipe { identity: &alice, peer: "bob", datagrams: false, wait: Duration::from_secs(1) };
+    let pipe = Pipe::new(&alice, "bob", Duration::from_secs(1));
     let start = Instant::now();
     let outcome = pipe.run(Cursor::new(vec![1; 1000]), Shared::default(), &|_| ());
     assert!(matches!(&outcome, Err(ClientError::Relay { relay, .. }) if *relay == nobody), "{outcome:?}");
@@ -67,7 +67,7 @@ fn clients_wait_for_a_relay_that_does_not_listen_yet() {
             let mut identity = Identity::read(&directory.path().join(format!("trial/{me}.toml"))).unwrap();
             identity.relay = control.replace("127.0.0.1", "localhost");
             scope.spawn(move || {
-                let pipe = Pipe { identity: &identity, peer, datagrams: false, wait: Duration::from_secs(60) };
+                let pipe = Pipe::new(&identity, peer, Duration::from_secs(60));
                 pipe.run(Cursor::new(vec![byte; 1000]), output.clone(), &|_| ()).unwrap();
             })
         });
@@ -102,11 +102,11 @@ fn what_the_peer_owes_beyond_acknowledgements_is_not_waited_for_without_end() {
         let output = at_bob.clone();
         let bob = &bob;
         scope.spawn(move || {
-            let pipe = Pipe { identity: bob, peer: "alice", datagrams: false, wait: Duration::from_secs(3) };
+            let pipe = Pipe::new(bob, "alice", Duration::from_secs(3));
             // Alice is gone when bob ends
             let _ = pipe.run(Open(input), output, &|_| ());
         });
-        let pipe = Pipe { identity: &alice, peer: "bob", datagrams: false, wait: Duration::from_secs(3) };
+        let pipe = Pipe::new(&alice, "bob", Duration::from_secs(3));
         let missing = || (at_bob.bytes().len() == 1000).then(|| io::Error::other("a receipt"));
         let start = Instant::now();
         let outcome = pipe.run_until(Cursor::new(vec![1; 1000]), Shared::default(), &|_| (), &missing);
@@ -125,7 +125,7 @@ fn a_peer_has_as_long_as_if_the_relay_had_been_there() {
     let mut alice = Identity::read(&directory.path().join("trial/alice.toml")).unwrap();
     alice.relay = control.replace("127.0.0.1", "localhost");
     let waiting = std::thread::spawn(move || {
-        let pipe = Pipe { identity: &alice, peer: "bob", datagrams: false, wait: Duration::from_secs(3) };
+        let pipe = Pipe::new(&alice, "bob", Duration::from_secs(3));
         let start = Instant::now();
         (pipe.run(Cursor::new(vec![1; 1000]), Shared::default(), &|_| ()), start.elapsed())
     });
@@ -150,7 +150,7 @@ fn frames_may_go_to_another_address_than_requests() {
     let [alice, bob] = ["alice", "bob"].map(|name| identity(directory.path(), &server, name));
     let (at_alice, at_bob) = (Shared::default(), Shared::default());
     let run = |me: &Identity, peer: &str, byte: u8, output: &Shared| {
-        let pipe = Pipe { identity: me, peer, datagrams: false, wait: Duration::from_secs(60) };
+        let pipe = Pipe::new(me, peer, Duration::from_secs(60));
         pipe.run(Cursor::new(vec![byte; 1000]), output.clone(), &|_| ()).unwrap();
     };
     std::thread::scope(|scope| {

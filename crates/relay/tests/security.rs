@@ -25,7 +25,7 @@ use sealwright_relay::{
     serve::{ServeError, Server},
 };
 use sealwright_session::{Material, SessionError, frame::unsealed};
-use trial::{config, edit, folder, identity, serve};
+use trial::{config, edit, folder, identity, named, serve};
 
 /// An input that is slow.
 struct Slow(Cursor<Vec<u8>>);
@@ -78,7 +78,7 @@ fn a_frame_for_a_former_owner_of_a_number_reaches_nobody() {
 
 fn run(me: &Identity, peer: &str, input: Vec<u8>, output: Shared, seconds: u64) -> Result<Transferred, ClientError> {
     let wait = Duration::from_secs(seconds);
-    Pipe { identity: me, peer, datagrams: false, wait }.run(Slow(Cursor::new(input)), output, &|_| ())
+    Pipe::new(me, peer, wait).run(Slow(Cursor::new(input)), output, &|_| ())
 }
 
 #[test]
@@ -128,9 +128,8 @@ fn names_differ_in_more_than_their_case() {
     let directory = folder(&["alice", "bob"], "\"Alice\", \"bob\"");
     let (server, _) = serve(directory.path());
     let alice = identity(directory.path(), &server, "alice");
-    let addresses: Vec<Address> = ["alice", "ALICE", "aLiCe"]
-        .map(|name| Identity { name: name.into(), ..alice.clone() }.open(&["BOB"]).unwrap().address)
-        .into();
+    let addresses: Vec<Address> =
+        ["alice", "ALICE", "aLiCe"].map(|name| named(name, &alice).open(&["BOB"]).unwrap().address).into();
     assert!(addresses.iter().all(|address| *address == addresses[0]), "one certificate, one session");
 }
 

@@ -24,11 +24,11 @@ use pauses::holds_without_pause;
 use proxy::Proxy;
 use sealwright_relay::{
     Address, Count, Log, Relay,
-    client::{ClientError, Identity, Pipe, Session, Transferred},
+    client::{ClientError, Identity, Pipe, Session},
     serve::{ServeError, Server, init},
 };
 use sealwright_transcripts::until;
-use trial::{config, edit, identity};
+use trial::{config, edit, identity, named};
 
 /// A folder for these clients, all of which the configuration allows.
 fn folder(clients: &[&str]) -> tempfile::TempDir {
@@ -49,11 +49,11 @@ fn exchange(a: &Identity, b: &Identity, files: [Vec<u8>; 2]) -> [Vec<u8>; 2] {
 fn exchange_by(a: &Identity, b: &Identity, files: [Vec<u8>; 2], datagrams: bool) -> [Vec<u8>; 2] {
     let run = |me: &Identity, peer: &str, file: Vec<u8>| {
         let out = Shared::default();
-        let pipe = Pipe { identity: me, peer, datagrams, wait: Duration::from_secs(60) };
+        let pipe = Pipe::new(me, peer, Duration::from_secs(60)).datagrams(datagrams);
         let length = file.len() as u64;
         let moved = pipe.run(Cursor::new(file), out.clone(), &|_| ()).unwrap();
         let received = out.0.lock().unwrap().clone();
-        assert_eq!(moved, Transferred { sent: length, received: received.len() as u64 });
+        assert_eq!((moved.sent, moved.received), (length, received.len() as u64));
         received
     };
     let [to_b, to_a] = files;
@@ -122,11 +122,11 @@ fn a_file_arrives_though_the_relay_is_started_anew() {
     let out = Shared::default();
     std::thread::scope(|scope| {
         let sender = scope.spawn(|| {
-            let pipe = Pipe { identity: &alice, peer: "bob", datagrams: false, wait: Duration::from_secs(60) };
+            let pipe = Pipe::new(&alice, "bob", Duration::from_secs(60));
             pipe.run(Slow(Cursor::new(file.clone())), std::io::sink(), &|_| ()).unwrap()
         });
         let receiver = scope.spawn(|| {
-            let pipe = Pipe { identity: &bob, peer: "alice", datagrams: false, wait: Duration::from_secs(60) };
+            let pipe = Pipe::new(&bob, "alice", Duration::from_secs(60));
             pipe.run(std::io::empty(), out.clone(), &|_| ()).unwrap()
         });
         until("some bytes", || out.0.lock().unwrap().len() >= 300_000);
@@ -144,7 +144,7 @@ fn a_file_arrives_as_datagrams_among_forged_and_replayed_ones() {
     let server = serve(directory.path());
     let alice = identity(directory.path(), &server, "alice");
     assert!(alice.open(&[]).unwrap().udp.is_none(), "none are taken unless the configuration says so");
-    let pipe = Pipe { identity: &alice, peer: "bob", datagrams: true, wait: Duration::from_secs(60) };
+    let pipe = Pipe::new(&alice, "bob", Duration::from_secs(60)).datagrams(true);
     let refused = pipe.run(std::io::empty(), std::io::sink(), &|_| ());
     assert!(matches!(refused, Err(ClientError::NoDatagrams)), "{refused:?}");
     drop(server);
@@ -174,7 +174,7 @@ fn a_file_arrives_as_datagrams_among_forged_and_replayed_ones() {
     // One over datagrams, the other over TCP
     let run = |me: &Identity, peer: &str, datagrams: bool, file: Vec<u8>| {
         let out = Shared::default();
-        let pipe = Pipe { identity: me, peer, datagrams, wait: Duration::from_secs(60) };
+        let pipe = Pipe::new(me, peer, Duration::from_secs(60)).datagrams(datagrams);
         pipe.run(Cursor::new(file), out.clone(), &|_| ()).unwrap();
         out.0.lock().unwrap().clone()
     };
@@ -199,7 +199,7 @@ fn a_certificate_opens_what_it_names_and_nothing_else() {
         other => panic!("not refused: {other:?}"),
     };
     assert!(refused(&alice, &["carol"]).contains("does not know"));
-    let thief = Identity { name: "bob".into(), ..alice.clone() };
+    let thief = named("bob", &alice);
     assert!(refused(&thief, &[]).contains("certificate does not name"));
     // A certificate of another authority, even for the right name
     let elsewhere = folder(&["alice"]);
@@ -356,7 +356,18 @@ fn sessions_that_do_not_fit_the_budget_are_refused_at_the_start() {
     let directory = folder(&[]);
     edit(directory.path(), |text| text.replace("memory_mib = 1024", "memory_mib = 1"));
     let error = Server::start(&config(directory.path()), Arc::new(Log::to(std::io::sink()))).unwrap_err();
-    assert!(matches!(error, ServeError::Budget { sessions: 100_000, budget: 1, .. }), "{error}");
+    let ServeError::Budget { sessions: 100_000, budget: 1, least, all, .. } = error else { panic!("{error}") };
+    // What the error says is enough.
+    let check = |before: u64, mib: u64| {
+        edit(directory.path(), |text| {
+            text.replace(&format!("memory_mib = {before}\n"), &format!("memory_mib = {mib}\n"))
+        });
+        config(directory.path()).check()
+    };
+    assert!(matches!(check(1, least - 1), Err(ServeError::Budget { .. })));
+    assert!(check(least - 1, least).unwrap().connections >= 1);
+    let room = check(least, all).unwrap();
+    assert!(room.hint.as_ref().is_none_or(|hint| !hint.contains("memory_mib")), "{room:?}");
 }
 
 #[test]

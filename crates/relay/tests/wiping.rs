@@ -91,7 +91,7 @@ fn frames() {
         until("a frame for nobody", || of(Count::WrongDestination) == 1 + at as u64);
         assert_eq!(in_memory(&inverted), 0, "of a frame for a former owner of {to:?}");
     }
-    let limited = relay(Settings { session_rate: 1, ..Settings::default() });
+    let limited = relay(Settings::default().session_rate(1));
     let of = |what: Count| limited.counts().of(what);
     let mut eager = Peer::new(&limited, 0);
     let nobody = Address { generation: 9, ..eager.address };

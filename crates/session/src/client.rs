@@ -151,8 +151,7 @@ impl Client {
     /// The same, at a level of your choice.
     ///
     /// ```
-    /// use sealwright::Isa;
-    /// use sealwright_session::{Client, Material, Plan, table};
+    /// use sealwright_session::{Client, Isa, Material, Plan, table};
     ///
     /// let mut relay = table(Plan::new("gcm-on64".parse()?, 10))?;
     /// let mut client = Client::at("portable".parse::<Isa>()?, relay.admit(7, 7, &Material::random()?)?);

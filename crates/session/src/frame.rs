@@ -51,6 +51,7 @@ const VERSION: u8 = 1;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 #[repr(u8)]
 pub enum FrameKind {
     /// Data from one client for another.

@@ -57,5 +57,7 @@ pub use factory::table;
 pub use grant::Grant;
 pub use material::{Material, Secret, Side};
 pub use replay::ReplayWindow;
+pub use sealwright::Isa;
 pub use sessions::{FrameJob, Memory, Plan, Sessions};
 pub use spec::{SchemeKind, Spec, Strategy, UnknownSchemeError};
+pub use zeroize::Zeroizing;

@@ -25,7 +25,7 @@ impl Direction {
 /// ```
 /// use sealwright_session::{Plan, Side};
 ///
-/// let clients = Plan { side: Side::Client, ..Plan::new("gcm-on64".parse()?, 1000) }; // a thousand clients in one program
+/// let clients = Plan::new("gcm-on64".parse()?, 1000).side(Side::Client); // a thousand clients in one program
 /// assert_eq!(Side::default(), Side::Server);
 /// # Ok::<(), sealwright_session::UnknownSchemeError>(())
 /// ```
@@ -118,7 +118,7 @@ impl Material {
 /// ```
 /// use sealwright_session::{Plan, Secret, table};
 ///
-/// let plan = Plan { secret: Some(Secret::random()?), ..Plan::new("gcm-derived".parse()?, 1000) };
+/// let plan = Plan::new("gcm-derived".parse()?, 1000).secret(Secret::random()?);
 /// assert_eq!(table(plan)?.memory().record, 32);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -11,12 +11,13 @@ use core::fmt;
 /// use sealwright_session::{Plan, ReplayWindow, table};
 ///
 /// let narrow = Plan::new("gcm-on64".parse()?, 10);
-/// let wide = Plan { replay_window: ReplayWindow::Wide, ..narrow.clone() };
+/// let wide = narrow.clone().replay_window(ReplayWindow::Wide);
 /// assert_eq!(table(wide)?.memory().record - table(narrow)?.memory().record, 128);
 /// assert_eq!(ReplayWindow::of_packets(1080), Some(ReplayWindow::Wide));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ReplayWindow {
     /// 56 packets, which the records of every scheme hold.
     Narrow,
@@ -26,7 +27,7 @@ pub enum ReplayWindow {
 
 impl ReplayWindow {
     /// All windows.
-    pub const ALL: [ReplayWindow; 2] = [ReplayWindow::Narrow, ReplayWindow::Wide];
+    pub const ALL: &[ReplayWindow] = &[ReplayWindow::Narrow, ReplayWindow::Wide];
 
     /// The number of packets.
     pub const fn packets(self) -> u32 {
@@ -38,7 +39,7 @@ impl ReplayWindow {
 
     /// The window of exactly so many packets.
     pub fn of_packets(packets: u32) -> Option<ReplayWindow> {
-        ReplayWindow::ALL.into_iter().find(|window| window.packets() == packets)
+        ReplayWindow::ALL.iter().copied().find(|window| window.packets() == packets)
     }
 }
 

@@ -30,6 +30,7 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct FrameJob {
     /// Where the frame starts in the buffer.
     pub start: usize,
@@ -58,14 +59,14 @@ impl FrameJob {
 /// The parameters of a table.
 ///
 /// ```
-/// use sealwright::Isa;
 /// use sealwright_session::{Plan, table};
 ///
-/// let plan = Plan { isa: "portable".parse::<Isa>()?, ..Plan::new("gcm-on64-256".parse()?, 1000) };
+/// let plan = Plan::new("gcm-on64-256".parse()?, 1000).isa("portable".parse()?);
 /// assert_eq!(table(plan)?.slots(), 1000);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Plan {
     /// The scheme.
     pub spec: Spec,
@@ -105,6 +106,31 @@ impl Plan {
             replay_window: ReplayWindow::Narrow,
         }
     }
+
+    /// Sets which end of the sessions the table represents.
+    pub fn side(self, side: Side) -> Self {
+        Plan { side, ..self }
+    }
+
+    /// Sets the secret from which keys are derived, see [`Plan::secret`](field@Self::secret).
+    pub fn secret(self, secret: impl Into<Option<Secret>>) -> Self {
+        Plan { secret: secret.into(), ..self }
+    }
+
+    /// Sets the number of clients of a cluster.
+    pub fn cluster(self, cluster: u32) -> Self {
+        Plan { cluster, ..self }
+    }
+
+    /// Sets the instruction-set level.
+    pub fn isa(self, isa: Isa) -> Self {
+        Plan { isa, ..self }
+    }
+
+    /// Sets by how many packets one may be late.
+    pub fn replay_window(self, replay_window: ReplayWindow) -> Self {
+        Plan { replay_window, ..self }
+    }
 }
 
 /// A table's memory in bytes, by purpose.
@@ -122,6 +148,7 @@ impl Plan {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Memory {
     /// One record, including a wide replay window.
     pub record: usize,

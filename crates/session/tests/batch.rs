@@ -11,7 +11,7 @@ const SLOTS: u32 = 24;
 /// A table of one end, always with the same keys.
 fn end(spec: Spec, isa: Isa, side: Side) -> Box<dyn Sessions> {
     let secret = Some(Secret::from_bytes([3; 32]));
-    let mut table = table(Plan { isa, side, secret, cluster: 10, ..Plan::new(spec, SLOTS) }).unwrap();
+    let mut table = table(Plan::new(spec, SLOTS).isa(isa).side(side).secret(secret).cluster(10)).unwrap();
     for slot in 0..SLOTS - 1 {
         table.admit(slot, slot, &Material::from_bytes(&[slot as u8 + 1; Material::LEN])).unwrap();
     }

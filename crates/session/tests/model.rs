@@ -152,7 +152,7 @@ struct Code {
 
 impl Code {
     fn new(scheme: &str) -> Code {
-        let relay = table(Plan { cluster: 2, ..Plan::new(scheme.parse().unwrap(), 2) }).unwrap();
+        let relay = table(Plan::new(scheme.parse().unwrap(), 2).cluster(2)).unwrap();
         Code { relay, client: None, up: Vec::new(), down: Vec::new() }
     }
 

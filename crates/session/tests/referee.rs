@@ -60,7 +60,7 @@ fn sealed_packets_are_what_others_make_of_the_same_keys() {
             if tables && isa != Isa::best() {
                 continue;
             }
-            let mut relay = table(Plan { isa, ..Plan::new(spec, 3) }).unwrap();
+            let mut relay = table(Plan::new(spec, 3).isa(isa)).unwrap();
             let grant = relay.admit(2, 9, &Material::random().unwrap()).unwrap();
             let flow = down(spec, &grant);
             for (n, len) in [0, 1, 12, 36, 100, 600].into_iter().enumerate() {

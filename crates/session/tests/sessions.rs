@@ -14,7 +14,7 @@ fn specs() -> Vec<Spec> {
 }
 
 fn plan(spec: Spec, isa: Isa) -> Plan {
-    Plan { isa, cluster: 8, ..Plan::new(spec, 40) }
+    Plan::new(spec, 40).isa(isa).cluster(8)
 }
 
 fn data(len: usize) -> Vec<u8> {
@@ -136,7 +136,7 @@ fn forged_replayed_and_cut_frames_are_refused() {
 #[test]
 fn a_wide_window_takes_the_last_1024_packets_once_in_any_order() {
     for spec in specs().into_iter().filter(|spec| spec.kind != SchemeKind::Clear) {
-        let mut relay = table(Plan { replay_window: ReplayWindow::Wide, ..plan(spec, Isa::best()) }).unwrap();
+        let mut relay = table(plan(spec, Isa::best()).replay_window(ReplayWindow::Wide)).unwrap();
         assert_eq!(relay.memory().record, table(plan(spec, Isa::best())).unwrap().memory().record + 128);
         let mut alice = admit(&mut *relay, 3);
         // Singly and in batches, across readmissions
@@ -197,9 +197,9 @@ fn new_keys_refuse_what_was_sealed_under_the_old() {
 fn a_table_of_clients_is_the_other_end_of_a_table_of_a_server() {
     for spec in specs() {
         let secret = Some(Secret::from_bytes([7; 32]));
-        let server = Plan { secret: secret.clone(), ..plan(spec, Isa::best()) };
+        let server = plan(spec, Isa::best()).secret(secret.clone());
         let mut relay = table(server.clone()).unwrap();
-        let mut clients = table(Plan { side: Side::Client, ..server }).unwrap();
+        let mut clients = table(server.side(Side::Client)).unwrap();
         for slot in 0..40 {
             let material = Material::from_bytes(&[slot as u8; Material::LEN]);
             relay.admit(slot, slot, &material).unwrap();
@@ -249,7 +249,7 @@ fn names_are_read_as_they_are_written() {
 #[test]
 fn a_slot_that_is_not_there_takes_no_cluster_along() {
     // The last cluster has slots 16 to 23, of which there are four.
-    let mut relay = table(Plan { cluster: 8, ..Plan::new("gscm-h".parse().unwrap(), 20) }).unwrap();
+    let mut relay = table(Plan::new("gscm-h".parse().unwrap(), 20).cluster(8)).unwrap();
     let mut client = admit(&mut *relay, 17);
     for slot in [20, 22, 24, u32::MAX] {
         assert_eq!(relay.revoke(slot), [0; 0], "{slot}");
@@ -260,7 +260,7 @@ fn a_slot_that_is_not_there_takes_no_cluster_along() {
 #[test]
 fn clients_of_a_great_cluster_have_fewer_blocks_each() {
     let left = |scheme: &str, cluster, slots| {
-        let mut relay = table(Plan { cluster, ..Plan::new(scheme.parse().unwrap(), slots) }).unwrap();
+        let mut relay = table(Plan::new(scheme.parse().unwrap(), slots).cluster(cluster)).unwrap();
         admit(&mut *relay, 5);
         let fresh = relay.blocks_left(5).unwrap();
         let mut frame = frame::unsealed(0, &[0; 12]);

@@ -220,11 +220,13 @@ pub(crate) struct Engine {
     blocks: u64,
     /// When it cannot start a line.
     busy: Busy,
+    /// For how many cycles it could not, up to now.
+    occupied: u64,
 }
 
 impl Engine {
     fn new(latency: u64, interval: u64, later: u64, blocks: u64) -> Engine {
-        Engine { latency, interval, later, blocks: blocks.max(1), busy: Busy::default() }
+        Engine { latency, interval, later, blocks: blocks.max(1), busy: Busy::default(), occupied: 0 }
     }
 
     /// The same engine in a machine with this clock.
@@ -241,14 +243,24 @@ impl Engine {
     /// The same for `blocks` blocks, which occupy the engine in proportion.
     pub(crate) fn work(&mut self, now: Cycle, blocks: u64) -> Cycle {
         let (busy, done) = self.cycles(blocks);
+        self.occupied += busy;
         self.busy.take(now, busy) + done
     }
 
-    /// When `blocks` blocks would be done if they were requested at `now`.
-    pub(crate) fn would_be_done(&self, now: Cycle, blocks: u64) -> Cycle {
-        let (busy, done) = self.cycles(blocks);
-        let start = if busy == 0 { now } else { self.busy.free(now, busy).0 };
-        start + done
+    /// When `blocks` blocks would begin if they were requested at `now`.
+    pub(crate) fn would_begin(&self, now: Cycle, blocks: u64) -> Cycle {
+        let (busy, _) = self.cycles(blocks);
+        if busy == 0 { now } else { self.busy.free(now, busy).0 }
+    }
+
+    /// The latency of `blocks` blocks.
+    pub(crate) fn latency(&self, blocks: u64) -> u64 {
+        self.cycles(blocks).1
+    }
+
+    /// The cycles for which work has occupied it: 0 if it can start a line every cycle.
+    pub(crate) fn occupied(&self) -> u64 {
+        self.occupied
     }
 
     /// For how long `blocks` blocks occupy the engine, and their latency.
@@ -273,11 +285,6 @@ impl Pool {
     /// Starts one more pad in the engine at `now`.
     pub(crate) fn fill(&mut self, now: Cycle, engine: &mut Engine, blocks: u64) {
         self.ready.push_back(engine.work(now, blocks));
-    }
-
-    /// Takes the oldest pad; returns when it is ready, or `None` if there is none.
-    pub(crate) fn pop(&mut self) -> Option<Cycle> {
-        self.ready.pop_front()
     }
 
     /// Takes the oldest pad at `now` and starts another of `blocks` blocks; returns when the pad taken may be used.
@@ -325,75 +332,5 @@ impl Waits {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    fn engine(model: Model) -> Engine {
-        Engines { model, ..Engines::default() }.aes(320, 4)
-    }
-
-    fn burst(model: Model, pads: usize, uses: usize) -> Vec<Cycle> {
-        let (mut engine, mut pool) = (engine(model), Pool::new(pads));
-        (0..uses).map(|_| pool.take(1000, &mut engine, 4)).collect()
-    }
-
-    #[test]
-    fn five_pads_serve_a_burst_of_five() {
-        for model in Model::ALL {
-            assert_eq!(burst(model, 5, 5), [1000; 5], "{model:?}");
-        }
-    }
-
-    #[test]
-    fn the_sixth_waits_as_the_model_says() {
-        assert_eq!(burst(Model::Window, 5, 7)[5..], [1320, 1320]);
-        assert_eq!(burst(Model::Pipelined, 5, 7)[5..], [1320, 1400]);
-        assert_eq!(burst(Model::Iterative, 5, 7)[5..], [1320, 1640]);
-        assert_eq!(burst(Model::Pipelined, 0, 2), [1320, 1400]);
-    }
-
-    #[test]
-    fn a_fifth_block_takes_its_share_of_the_engine() {
-        // The block that masks a tag adds a quarter of a line's interval, to occupancy and latency
-        for (model, done, next) in
-            [(Model::Window, 320, 320), (Model::Pipelined, 340, 440), (Model::Iterative, 400, 800)]
-        {
-            let mut engine = engine(model);
-            assert_eq!((engine.work(0, 5), engine.work(0, 5)), (done, next), "{model:?}");
-        }
-    }
-
-    /// A MAC's blocks are chained: two more blocks add half a line's latency, however many engines there are.
-    #[test]
-    fn more_blocks_of_a_mac_take_longer_with_any_units() {
-        for units in Units::ALL {
-            let mut mac = Engines { units, ..Engines::default() }.mac(320, 4);
-            assert_eq!((mac.work(0, 4), mac.work(10_000, 6)), (320, 10_480), "{units:?}");
-        }
-    }
-
-    #[test]
-    fn an_engine_begins_in_the_first_gap_that_is_long_enough() {
-        let mut engine = engine(Model::Iterative);
-        assert_eq!(engine.line(1000), 1320);
-        assert_eq!(engine.line(0), 320, "earlier work is not kept waiting by later work");
-        assert_eq!(engine.line(400), 720);
-        assert_eq!(engine.line(500), 1640, "720 to 1000 is too short");
-        assert_eq!(engine.busy.stretches, [(0, 320), (400, 720), (1000, 1640)]);
-        let mut generous =
-            Engines { units: Units::Generous, model: Model::Iterative, ..Engines::default() }.aes(320, 4);
-        assert_eq!((generous.line(0), generous.line(0)), (320, 320));
-    }
-
-    #[test]
-    fn what_is_taken_far_ahead_does_not_hide_what_was_taken_before() {
-        let clock = Clock::default();
-        let mut busy = Busy::new(&clock);
-        assert_eq!([0, 100_000, 0].map(|now| busy.take(now, 320)), [0, 100_000, 320]);
-        // Intervals far before the machine's current cycle are discarded
-        clock.set(50_000);
-        assert_eq!(busy.take(60_000, 320), 60_000);
-        assert_eq!(busy.stretches, [(60_000, 60_320), (100_000, 100_320)]);
-    }
-}
+#[path = "engine_tests.rs"]
+mod tests;

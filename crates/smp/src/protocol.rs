@@ -21,7 +21,7 @@ use crate::mosi::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
-    /// As in GEMS and in the thesis.
+    /// As in GEMS (MOSI_SMP_bcast), which the thesis lists among several and does not say that it used.
     #[default]
     Mosi,
     /// Exclusive lines, no owners of shared ones.

@@ -1,8 +1,8 @@
 //! Settings of a whole simulation in one file: the machine and its workload. A run is a pure function of them.
 
 use crate::{
-    config::{Config, parse},
-    error::ConfigError,
+    config::{Config, assigned, overlay, parse},
+    error::{ConfigError, toml_message},
     kernel::Kernel,
     run::{Report, RunError, Simulation, Workload, WorkloadSettings},
     trace::{Trace, TraceError},
@@ -63,9 +63,7 @@ impl Settings {
         };
         let workload = match table.remove("workload") {
             None => WorkloadSettings::default(),
-            Some(value) => value
-                .try_into()
-                .map_err(|error: toml::de::Error| ConfigError(format!("workload: {}", error.message())))?,
+            Some(value) => WorkloadSettings::default().with(value)?,
         };
         let machine = |config: &Config| config.clone();
         let base = preset.or_else(|| base.map(machine)).unwrap_or_default();
@@ -76,11 +74,20 @@ impl Settings {
         Ok(Settings { config: base.merge_table(table)?, workload, counted })
     }
 
-    /// Changes one setting by `a.b=c`, as [`Config::set`] does.
+    /// Changes one setting by `a.b=c`, as [`Config::set`] does, or one of the workload by `workload.a=c`.
     ///
     /// # Errors
-    /// As there.
+    /// As there; for `preset`, which is what settings begin with.
     pub fn set(&mut self, setting: &str) -> Result<(), ConfigError> {
+        let bad = |error| ConfigError(format!("{setting}: {error}"));
+        let mut change = assigned(setting).map_err(bad)?;
+        if change.contains_key("preset") {
+            return Err(bad(ConfigError("a preset is not one setting: others are changes to it".into())));
+        }
+        if let Some(workload) = change.remove("workload") {
+            self.workload = self.workload.with(workload).map_err(bad)?;
+            return Ok(());
+        }
         self.config = self.config.set(setting)?;
         let (name, value) = setting.split_once('=').unwrap_or_default();
         self.counted |= name == "machine.processors" || name == "machine" && value.contains("processors");
@@ -88,8 +95,12 @@ impl Settings {
     }
 
     /// All settings as a file that does not depend on defaults.
-    pub fn text(&self) -> String {
-        let mut table = toml::Table::try_from(&self.config).unwrap_or_default();
+    ///
+    /// # Errors
+    /// When TOML cannot hold a setting: it has no whole numbers above 2^63 - 1.
+    pub fn text(&self) -> Result<String, ConfigError> {
+        let wrong = |error: toml::ser::Error| ConfigError(error.to_string());
+        let mut table = toml::Table::try_from(&self.config).map_err(wrong)?;
         if let (false, Some(_), Some(toml::Value::Table(machine))) =
             (self.counted, &self.workload.trace, table.get_mut("machine"))
         {
@@ -97,10 +108,10 @@ impl Settings {
             machine.remove("processors");
         }
         if self.workload != WorkloadSettings::default() {
-            let workload = toml::Table::try_from(&self.workload).unwrap_or_default();
+            let workload = toml::Table::try_from(&self.workload).map_err(wrong)?;
             table.insert("workload".to_owned(), workload.into());
         }
-        toml::to_string(&table).unwrap_or_default()
+        toml::to_string(&table).map_err(wrong)
     }
 
     /// The workload, and the number of processors if the workload determines it.
@@ -151,6 +162,16 @@ impl Settings {
     }
 }
 
+impl WorkloadSettings {
+    /// These settings, overridden by those of the table `change`.
+    fn with(&self, change: toml::Value) -> Result<WorkloadSettings, ConfigError> {
+        let wrong = |error: toml::de::Error| ConfigError(format!("workload: {}", toml_message(&error)));
+        let mut all = toml::Table::try_from(self).map_err(|error| ConfigError(format!("workload: {error}")))?;
+        overlay(&mut all, change.try_into().map_err(wrong)?);
+        all.try_into().map_err(wrong)
+    }
+}
+
 /// Runs a settings file and returns the results: the unit of work of a sweep. The result depends only on the settings
 /// and on the trace that they name.
 ///
@@ -172,11 +193,11 @@ mod tests {
         let settings = Settings::parse(FILE).unwrap();
         assert_eq!((settings.config.machine.line, settings.config.l1.bytes), (128, 131_072));
         // Written out whole, it is the same run without the preset
-        let whole = settings.text();
+        let whole = settings.text().unwrap();
         assert!(!whole.contains("preset") && whole.contains("kernel = \"fft\""), "{whole}");
         assert_eq!(Settings::parse(&whole).unwrap(), settings);
         let traced = Settings::parse("[workload]\ntrace = \"dir/a\"\n").unwrap();
-        assert!(!traced.counted && !Settings::parse(&traced.text()).unwrap().counted, "{}", traced.text());
+        assert!(!traced.counted && !Settings::parse(&traced.text().unwrap()).unwrap().counted, "{traced:?}");
         let (one, two) = (run(FILE).unwrap(), run(&whole).unwrap());
         assert_eq!(one.stats, two.stats);
         assert!(one.stats.number("transfers.count") > 0.0);
@@ -189,8 +210,54 @@ mod tests {
             settings.set("machine.line=128").unwrap();
             assert!(!settings.counted);
             settings.set(setting).unwrap();
-            assert!(settings.counted && settings.text().contains("processors = 8"), "{setting}");
+            assert!(settings.counted && settings.text().unwrap().contains("processors = 8"), "{setting}");
         }
+    }
+
+    #[test]
+    fn a_setting_may_be_one_of_the_workload() {
+        let mut settings = Settings::parse(FILE).unwrap();
+        settings.set("workload.size=9").unwrap();
+        settings.set("workload.align=true").unwrap();
+        let wanted = WorkloadSettings { size: Some(9), align: true, ..Settings::parse(FILE).unwrap().workload };
+        assert_eq!(settings, Settings { workload: wanted, ..Settings::parse(FILE).unwrap() });
+        for (setting, why) in [
+            ("workload.size=x", "workload.size=x: workload: invalid type: string \"x\", expected a whole number"),
+            ("workload.sise=9", "unknown field `sise`"),
+            ("workload=9", "expected a table"),
+            ("preset=thesis", "preset=thesis: a preset is not one setting"),
+        ] {
+            let said = settings.set(setting).unwrap_err().to_string();
+            assert!(said.contains(why), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_number_that_no_file_can_hold_is_refused() {
+        let mut settings = Settings::parse(FILE).unwrap();
+        settings.set("machine.seed=9223372036854775807").unwrap();
+        assert!(settings.text().unwrap().contains("seed = 9223372036854775807"));
+        let why = settings.set("machine.seed=9223372036854775808").unwrap_err().to_string();
+        assert!(why.contains("9223372036854775808 exceeds the largest whole number of a setting"), "{why}");
+        settings.config.machine.seed = 1 << 63;
+        let why = settings.config.check().unwrap_err().to_string();
+        assert!(why.contains("machine.seed is 9223372036854775808, not 0 to 9223372036854775807"), "{why}");
+        settings.text().unwrap_err();
+    }
+
+    #[test]
+    fn of_a_model_and_an_interval_the_later_counts() {
+        let server =
+            |more: &str| Settings::parse(&format!("preset = \"modern-server\"\n{more}")).unwrap().config.engines;
+        assert_eq!(server("").interval, Some(4));
+        assert_eq!(server("[engines]\nmodel = \"iterative\"\n").interval, None);
+        assert_eq!(server("[engines]\nmodel = \"iterative\"\ninterval = 9\n").interval, Some(9));
+        let mut settings = Settings::parse("preset = \"mesh-server\"\n").unwrap();
+        settings.set("engines.model=window").unwrap();
+        assert_eq!(settings.config.engines.interval, None);
+        settings.set("engines.interval=7").unwrap();
+        let whole = Settings::parse(&settings.text().unwrap()).unwrap();
+        assert_eq!((whole.config.engines.interval, whole.config), (Some(7), settings.config));
     }
 
     /// What a run prints of its settings says which program it was.

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    config::{overlay, parse},
+    config::{override_table, parse},
     error::ConfigError,
     hex::hex,
     settings::Settings,
@@ -122,7 +122,7 @@ impl Grid {
             return Err(ConfigError(format!("{name}: a setting has the form a.b")));
         }
         axes.iter().try_for_each(|(name, _)| shallow("", name))?;
-        Grid::new(parse(&base.text())?, axes)
+        Grid::new(parse(&base.text()?)?, axes)
     }
 
     fn new(base: toml::Table, axes: Vec<Axis>) -> Result<Grid, ConfigError> {
@@ -157,14 +157,14 @@ impl Grid {
                 toml::Value::Table([(name.to_owned(), value)].into_iter().collect())
             });
             if let toml::Value::Table(change) = nested {
-                overlay(&mut table, change);
+                override_table(&mut table, change);
             }
             varied.push((path.clone(), word(value)));
         }
         let named = |error: ConfigError| ConfigError(format!("{}: {error}", name(&varied)));
         let settings = Settings::over(None, table).map_err(named)?;
         settings.config.check().map_err(named)?;
-        Ok(Point { settings: settings.text(), trace: settings.workload.trace, varied })
+        Ok(Point { settings: settings.text().map_err(named)?, trace: settings.workload.trace, varied })
     }
 }
 
@@ -191,6 +191,18 @@ fn apart(axes: &[Axis]) -> Result<(), ConfigError> {
     let mut names = BTreeSet::new();
     if let Some((name, _)) = axes.iter().find(|(name, _)| !names.insert(name.as_str())) {
         return Err(ConfigError(format!("{name} is varied twice")));
+    }
+    for (name, values) in axes {
+        let mut seen = BTreeSet::new();
+        if let Some(value) = values.iter().find(|value| !seen.insert(value.to_string())) {
+            return Err(ConfigError(format!("{name} has the value {} twice", word(value))));
+        }
+    }
+    if names.contains("engines.model") && names.contains("engines.interval") {
+        return Err(ConfigError(
+            "engines.model and engines.interval are both varied: each says how often an AES engine starts a line"
+                .into(),
+        ));
     }
     let tables = |name: &str| name.match_indices('.').map(|(end, _)| end).collect::<Vec<_>>();
     let within = axes.iter().find_map(|(name, _)| {

@@ -24,7 +24,13 @@ fn a_wrong_grid_says_which_combination() {
         ("vary = 3\n", "`vary` must be a table"),
         ("[vary]\nbus.width = 3\n", "vary.bus.width is not a list"),
         ("[vary]\nbus.width = []\n", "vary.bus.width is not a list"),
-        ("[vary]\nbus.width = [8, 0]\n", "bus.width=0: bus.width, bus.retry"),
+        ("[vary]\nbus.width = [8, 0]\n", "bus.width=0: bus.width, bus.address"),
+        ("[vary]\nbus.address = [0]\n", "bus.address=0: bus.width, bus.address"),
+        ("[vary]\nmachine.seed = [1, 2, 1]\n", "machine.seed has the value 1 twice"),
+        (
+            "[vary]\nengines.model = [\"window\"]\nengines.interval = [1]\n",
+            "engines.model and engines.interval are both varied",
+        ),
         ("[vary]\nbus = [8]\n", "bus=8: invalid type"),
         ("[vary]\nbus.with = [8]\n", "bus.with=8: unknown field `with`"),
         ("[vary]\nbus.width = [8]\n\"bus.width\" = [16]\n", "bus.width is varied twice"),
@@ -46,6 +52,19 @@ fn a_wrong_grid_says_which_combination() {
     assert!(eight.contains("unknown field `a`"), "{eight}");
     let many = format!("[vary]\nbus.width = {0:?}\nbus.issue = {0:?}\n", (1..400).collect::<Vec<_>>());
     assert!(points(&many).unwrap_err().to_string().contains("more than 100000 runs"));
+}
+
+/// A preset's interval of an engine does not make all its models equal.
+#[test]
+fn a_varied_model_counts_on_a_machine_that_has_an_interval() {
+    let base = Settings::parse("preset = \"modern-server\"\n[workload]\nkernel = \"fft\"\nsize = 8\n").unwrap();
+    let axes = [("engines.model".to_owned(), vec!["window".to_owned(), "iterative".to_owned()])];
+    let grid = Grid::over(&base, &axes).unwrap();
+    let file = points("preset = \"modern-server\"\n[vary]\nengines.model = [\"window\", \"iterative\"]\n").unwrap();
+    for point in (0..grid.count()).map(|number| grid.point(number).unwrap()).chain(file) {
+        let engines = Settings::parse(&point.settings).unwrap().config.engines;
+        assert_eq!((engines.interval, engines.latency), (None, Some(40)), "{}", point.name());
+    }
 }
 
 #[test]

@@ -49,6 +49,55 @@ fn a_key_for_each_process_repeats_no_nonce_and_takes_the_time_that_was_counted()
     assert_eq!(timed.stats.number("cycles"), report.stats.number("cycles"));
 }
 
+/// A line that waits for a pad on demand is not overtaken by the next line of its pair, whose pad is ready sooner: the
+/// receiver counts for itself.
+#[test]
+fn a_key_for_each_process_raises_no_alarm() {
+    for (mshrs, chips) in [(1, 0), (4, 0), (1, 2), (4, 2)] {
+        for (quantum, pads) in [(10_000, 5), (500, 5), (500, 1)] {
+            let settings = [
+                "processes.count=2",
+                "processes.switch=1000",
+                "scheme.name=gcm",
+                "scheme.gcm.keys=each",
+                &format!("processes.quantum={quantum}"),
+                &format!("scheme.gcm.pads={pads}"),
+                &format!("machine.mshrs={mshrs}"),
+                &format!("machine.chips={chips}"),
+            ];
+            let simulation = Simulation::new(machine(&settings), Workload::Kernel(Kernel::Fft { m: 8 }, false));
+            assert_eq!(simulation.run(&mut |_| {}).unwrap().outcome, Outcome::Completed, "{settings:?}");
+        }
+    }
+}
+
+/// Threads that were woken while their processor ran another process: their instructions take its time.
+#[test]
+fn a_processor_executes_no_more_than_an_instruction_a_cycle() {
+    const AFTER: u64 = 1_000_000;
+    let folder = tempfile::tempdir().unwrap();
+    for (thread, before) in [(0, 100), (1, 50_000)] {
+        let mut writer = Writer::new(Vec::new());
+        writer.refer(before, false, 0x10000 * (thread + 1), 3).unwrap();
+        writer.meet(0, 1, 8).unwrap();
+        writer.refer(if thread == 0 { AFTER } else { 100 }, false, 0x10000 * (thread + 1), 3).unwrap();
+        std::fs::write(folder.path().join(format!("t.{thread}.smpt")), writer.into_inner()).unwrap();
+    }
+    let trace = Trace::find(&folder.path().join("t")).unwrap();
+    for count in [1, 2, 8] {
+        for quantum in [0, 20_000] {
+            let settings = [&format!("processes.count={count}"), &format!("processes.quantum={quantum}")];
+            let mut config = machine(&settings.map(String::as_str));
+            config.machine.processors = 2;
+            let report = Simulation::new(config, Workload::Trace(trace.clone())).run(&mut |_| {}).unwrap();
+            let number = |name: &str| report.stats.number(name);
+            // The first processor alone executes all instructions after the barrier
+            assert!(number("cycles") >= (count * AFTER) as f64, "{count} processes: {} cycles", number("cycles"));
+            assert!(number("instructions") <= 2.0 * number("cycles"), "{count} processes");
+        }
+    }
+}
+
 #[test]
 fn pads_of_one_process_at_a_time_cost_time_and_those_of_all_cost_storage() {
     let with = |more: &[&str]| {

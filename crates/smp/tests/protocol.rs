@@ -112,3 +112,35 @@ fn clean_exclusive_lines_leave_without_their_bytes() {
         }
     }
 }
+
+/// A node that can only read a line is sent it again when it writes: by memory, or by the owner if another node has
+/// written it. Its own line moves only if the node is the owner.
+#[test]
+fn an_upgrade_moves_the_line_unless_its_node_owns_it() {
+    let step = |kind, gap| Access { address: 4096, value: 7, gap, kind, size: 8 };
+    let counted = |protocol: Protocol, first: Vec<Access>, second: Vec<Access>| {
+        let mut config = sealwright_smp::Config::default();
+        (config.machine.processors, config.bus.protocol) = (2, protocol);
+        let sources: Vec<Box<dyn Source>> = vec![Box::new(Steps(first)), Box::new(Steps(second))];
+        let mut machine = Machine::new(&config, Image::default(), sources).unwrap();
+        assert_eq!(machine.run(u64::MAX).unwrap(), Some(Outcome::Completed));
+        let stats = machine.stats();
+        ["cache.upgrades", "cache.upgrades_with_data", "transfers.count", "memory.fills"].map(|name| stats.number(name))
+    };
+    let (load, store) = (Operation::Load, Operation::Store);
+    for protocol in [Protocol::Mosi, Protocol::Moesi, Protocol::Mesi] {
+        // Both read, then one writes. Where there are exclusive lines, the first reader sends the line to the second
+        let read_by_both = counted(protocol, vec![step(load, 0), step(store, 20_000)], vec![step(load, 10_000)]);
+        let expected = match protocol {
+            Protocol::Mosi => [1.0, 1.0, 0.0, 3.0],
+            // The first reader owns the line that it has sent, and writes without data
+            Protocol::Moesi => [1.0, 0.0, 1.0, 1.0],
+            Protocol::Mesi => [1.0, 1.0, 1.0, 2.0],
+        };
+        assert_eq!(read_by_both, expected, "{protocol:?}");
+        // One has written it before: the other, who reads and then writes, is sent it twice; by the owner, or by memory
+        let written = counted(protocol, vec![step(store, 0)], vec![step(load, 10_000), step(store, 10_000)]);
+        let expected = if protocol == Protocol::Mesi { [1.0, 1.0, 1.0, 2.0] } else { [1.0, 1.0, 2.0, 1.0] };
+        assert_eq!(written, expected, "{protocol:?}");
+    }
+}

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use hmac::{Hmac, KeyInit, Mac};
-use sealwright::{Aead, Isa, Suite};
+use sealwright::{Aead, Isa, RandomError, Suite};
 use sha2::Sha512;
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, Zeroizing};
@@ -24,8 +24,7 @@ const LABEL: &[u8] = b"c2sp.org/chunked-encryption@v1+";
 /// text is, open the last chunk at the position that follows from the stream's length ([`chunk::plain_len`]).
 ///
 /// ```
-/// use sealwright::{Isa, Suite};
-/// use sealwright_stream::{ChunkCipher, chunk};
+/// use sealwright_stream::{ChunkCipher, Isa, Suite, chunk};
 ///
 /// let (suite, isa, key) = (Suite::Aes256Gcm, Isa::best(), [7; 32]);
 /// let (cipher, header) = ChunkCipher::create(suite, isa, &key, &[b"a context"])?;
@@ -63,7 +62,7 @@ impl ChunkCipher {
         context: &[&[u8]],
     ) -> Result<(ChunkCipher, [u8; HEADER]), StreamError> {
         let mut salt = [0; SALT];
-        getrandom::fill(&mut salt).map_err(StreamError::Random)?;
+        getrandom::fill(&mut salt).map_err(|_| StreamError::Random(RandomError))?;
         ChunkCipher::create_with_salt(suite, isa, key, &salt, context)
     }
 

@@ -2,15 +2,14 @@
 
 use std::io;
 
-use sealwright::Suite;
+use sealwright::{RandomError, Suite};
 
 /// Why a stream was not sealed or opened. No variant carries a secret.
 ///
 /// ```
 /// use std::io::Read;
 ///
-/// use sealwright::Suite;
-/// use sealwright_stream::{Opener, Sealer, StreamError};
+/// use sealwright_stream::{Opener, Sealer, StreamError, Suite};
 ///
 /// let sealed = Sealer::new(Vec::new(), Suite::Aes256Gcm, &[7; 32], b"")?.finish()?;
 /// let error = Opener::new(&sealed[..], Suite::Aes256Gcm, &[8; 32], b"").unwrap_err();
@@ -35,8 +34,8 @@ pub enum StreamError {
         given: usize,
     },
     /// The operating system gave no random bytes for the salt.
-    #[error("the operating system gave no random bytes: {0}")]
-    Random(getrandom::Error),
+    #[error(transparent)]
+    Random(#[from] RandomError),
     /// The commitment does not match: another key, another context, or an edited header.
     #[error("wrong key or context, or the header was changed")]
     WrongKey,

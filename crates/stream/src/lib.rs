@@ -14,3 +14,4 @@ pub use cipher::{ChunkCipher, hkdf_expand};
 pub use error::StreamError;
 pub use opener::Opener;
 pub use sealer::Sealer;
+pub use sealwright::{Isa, RandomError, Suite};

@@ -24,8 +24,7 @@ use crate::{
 /// ```
 /// use std::io::{BufRead, BufReader, Write};
 ///
-/// use sealwright::Suite;
-/// use sealwright_stream::{Opener, Sealer};
+/// use sealwright_stream::{Opener, Sealer, Suite};
 ///
 /// let mut sealer = Sealer::new(Vec::new(), Suite::Aes256Gcm, &[7; 32], b"log")?;
 /// sealer.write_all(b"one\ntwo\n")?;

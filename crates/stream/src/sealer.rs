@@ -32,8 +32,7 @@ use crate::{
 /// ```
 /// use std::io::{self, Write};
 ///
-/// use sealwright::Suite;
-/// use sealwright_stream::Sealer;
+/// use sealwright_stream::{Sealer, Suite};
 ///
 /// // A backup on its way: nothing of it is held but one chunk.
 /// let mut sealer = Sealer::new(Vec::new(), Suite::Aes256Gcm, &[7; 32], b"example.com backup")?;

@@ -27,8 +27,7 @@ pub trait Study: Sync {
         &[]
     }
 
-    /// Approximate duration. It is used to estimate the remaining time until a run on this machine is known. The
-    /// default is each study's share of the target for all studies: two minutes, or twenty.
+    /// Approximate duration. It is used to estimate the remaining time until a run on this machine is known.
     fn lasts(&self, quick: bool) -> Duration {
         Duration::from_secs(if quick { 24 } else { 240 })
     }
@@ -43,7 +42,7 @@ pub trait Study: Sync {
 /// How to run studies, and where to write their results.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Takes less than a minute per study instead of some minutes; intervals are wider.
+    /// Takes a tenth of the time (`docs/MEASURING.md`); intervals are wider.
     pub quick: bool,
     /// Measures everything again, even what an interrupted run has measured.
     pub fresh: bool,

@@ -12,9 +12,11 @@ pub enum Exit {
     Failed = 1,
     /// The command line is not valid.
     Usage = 2,
-    /// The sealed file was changed, cut or extended.
+    /// The sealed file was changed, cut or extended. A changed header can also give [`Exit::Failed`] or
+    /// [`Exit::WrongKey`].
     NotAuthentic = 3,
-    /// The key, passphrase or associated data is not the one that sealed the file.
+    /// The key, passphrase or associated data is not the one that sealed the file, or the file's header was changed; or
+    /// another key signed it.
     WrongKey = 4,
     /// SIGINT, SIGQUIT, SIGTERM or SIGHUP.
     Interrupted = 130,

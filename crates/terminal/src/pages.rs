@@ -6,6 +6,10 @@ use clap_mangen::Man;
 
 use crate::error::CommandError;
 
+/// The date of a page, in roff: there is none, so that a build can be repeated. An empty word would not be written, and
+/// the fields after it would move to its place.
+const NO_DATE: &str = "\"\"";
+
 /// The completion script of the program `A` for a shell.
 pub fn completions<A: CommandFactory>(shell: Shell) -> String {
     let mut command = A::command();
@@ -45,7 +49,8 @@ fn collect(command: &Command, source: &str, pages: &mut Vec<Page>) -> Result<(),
 /// The page of `command`. The text after the options (exit codes, tables, examples) keeps its layout.
 fn page(command: &Command, source: &str) -> Result<Page, CommandError> {
     let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-    let man = Man::new(command.clone().after_help(None::<&'static str>)).manual("Sealwright").source(source);
+    let man =
+        Man::new(command.clone().after_help(None::<&'static str>)).manual("Sealwright").source(source).date(NO_DATE);
     let file = man.get_filename();
     let mut roff = Vec::new();
     man.render(&mut roff).map_err(CommandError::failed)?;
@@ -73,7 +78,7 @@ mod tests {
     use super::*;
 
     #[derive(clap::Parser)]
-    #[command(name = "trial", after_help = "Example:\n    trial")]
+    #[command(name = "trial", version = "0.1.0", after_help = "Example:\n    trial")]
     struct Trial;
 
     /// A regression: every page had an empty section.
@@ -82,6 +87,15 @@ mod tests {
         let pages = manual::<Trial>().map(|pages| pages.into_iter().map(|page| page.roff).collect::<Vec<_>>());
         let pages = pages.unwrap_or_default();
         assert!(pages.len() == 1 && pages[0].contains(".SH EXAMPLE") && !pages[0].contains(".SH EXTRA"), "{pages:?}");
+    }
+
+    /// A regression: an empty date was not written, so that the source stood in its place.
+    #[test]
+    fn a_title_has_all_its_fields() {
+        let roff = manual::<Trial>().expect("a page").remove(0).roff;
+        let title = roff.lines().find(|line| line.starts_with(".TH ")).expect("a title");
+        // Name, section, date, source, manual.
+        assert_eq!(title, ".TH trial 1 \"\" \"trial 0.1.0\" Sealwright");
     }
 
     #[test]

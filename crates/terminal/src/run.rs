@@ -19,6 +19,7 @@ pub fn run<A: Parser>(
     verb: impl FnOnce(&A) -> Result<Exit, CommandError>,
 ) -> Exit {
     error::set_program(program);
+    let words = &usage::without_help_of_help::<A>(words);
     match A::try_parse_from(words) {
         Ok(args) => level::check().and_then(|()| verb(&args)).unwrap_or_else(|error| {
             say(&error);

@@ -1,7 +1,5 @@
 //! Sizes on the command line: `512MiB`, `2g`, `65536`.
 
-use crate::error::CommandError;
-
 /// A number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size(pub u64);
@@ -10,11 +8,16 @@ impl Size {
     /// In KiB, as Argon2 counts.
     ///
     /// # Errors
-    /// For 4 TiB or more.
-    pub fn kib(self) -> Result<u32, CommandError> {
-        u32::try_from(self.0 / 1024).map_err(|_| CommandError::usage("the size must be less than 4 TiB"))
+    /// [`TooLargeError`] for 4 TiB or more.
+    pub fn kib(self) -> Result<u32, TooLargeError> {
+        u32::try_from(self.0 / 1024).map_err(|_| TooLargeError)
     }
 }
+
+/// The size does not fit where it is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it must be less than 4 TiB")]
+pub struct TooLargeError;
 
 /// The text is not a size.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -62,6 +62,25 @@ fn reword(error: &clap::Error, rendered: &str, words: &[OsString], (verb, name):
     usage.hint(help)
 }
 
+/// The words without `--help` after the verb `help`, which clap would take for the name of a verb.
+pub(crate) fn without_help_of_help<A: CommandFactory>(words: &[OsString]) -> Vec<OsString> {
+    let (mut command, mut in_help) = (A::command(), false);
+    let mut taken = Vec::with_capacity(words.len());
+    for (at, word) in words.iter().enumerate() {
+        if in_help && (word == "--help" || word == "-h") {
+            continue;
+        }
+        let is_verb = at > 0 && at == taken.len() && !in_help;
+        in_help |= is_verb && word == "help" && command.has_subcommands();
+        if is_verb {
+            // After the last verb, no word is one.
+            command = command.find_subcommand(word).cloned().unwrap_or_default();
+        }
+        taken.push(word.clone());
+    }
+    taken
+}
+
 /// Whether the value is present but empty. clap reports that as a missing value.
 fn is_empty(error: &clap::Error, words: &[OsString]) -> bool {
     let option = context(error, ContextKind::InvalidArg).split([' ', '=']).next().unwrap_or_default();
@@ -155,6 +174,22 @@ mod tests {
         let words: Vec<_> = line.split_whitespace().map(OsString::from).collect();
         let Err(error) = Trial::try_parse_from(&words) else { return String::new() };
         reword(&error, &error.render().to_string(), &words, verb::<Trial>(&words)).to_string()
+    }
+
+    #[test]
+    fn help_has_its_own_help() {
+        let words = |line: &str| line.split_whitespace().map(OsString::from).collect::<Vec<_>>();
+        for (line, wanted) in [
+            ("trial help --help", "trial help"),
+            ("trial help -h", "trial help"),
+            ("trial help verb --help", "trial help verb"),
+            ("trial --help", "trial --help"),
+            ("trial verb --help", "trial verb --help"),
+            // A value.
+            ("trial verb help --help", "trial verb help --help"),
+        ] {
+            assert_eq!(without_help_of_help::<Trial>(&words(line)), words(wanted), "{line}");
+        }
     }
 
     /// Keys of 16 and of 32 bytes, in hexadecimal.

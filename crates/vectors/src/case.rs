@@ -8,7 +8,7 @@ use crate::hex;
 /// What is wrong with a case: it cannot be parsed, or the library's result differs.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
-pub struct CaseError(String);
+pub(crate) struct CaseError(String);
 
 impl From<String> for CaseError {
     fn from(what: String) -> Self {
@@ -24,7 +24,7 @@ impl From<&str> for CaseError {
 
 /// The result that a vector expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Expected {
+pub(crate) enum Expected {
     /// Accepted, with exactly these values.
     Valid,
     /// Refused.
@@ -35,31 +35,31 @@ pub enum Expected {
 
 /// One test case.
 #[derive(Clone, Debug)]
-pub struct Case {
+pub(crate) struct Case {
     /// The algorithm's name.
-    pub alg: String,
+    pub(crate) alg: String,
     /// The key.
-    pub key: Vec<u8>,
+    pub(crate) key: Vec<u8>,
     /// The nonce, the IV or the first counter block, depending on the mode.
-    pub nonce: Vec<u8>,
+    pub(crate) nonce: Vec<u8>,
     /// Associated data.
-    pub ad: Vec<u8>,
+    pub(crate) ad: Vec<u8>,
     /// The plaintext.
-    pub msg: Vec<u8>,
+    pub(crate) msg: Vec<u8>,
     /// The ciphertext.
-    pub ct: Vec<u8>,
+    pub(crate) ct: Vec<u8>,
     /// The tag.
-    pub tag: Vec<u8>,
+    pub(crate) tag: Vec<u8>,
     /// The tag length for which the key is configured, in bits.
-    pub tag_bits: usize,
+    pub(crate) tag_bits: usize,
     /// Whether the case must be accepted or refused.
-    pub expected: Expected,
+    pub(crate) expected: Expected,
     /// The vector's comment.
-    pub comment: String,
+    pub(crate) comment: String,
     /// The line or test number.
-    pub place: String,
+    pub(crate) place: String,
     /// All fields of the test as read, for algorithms with fields of their own.
-    pub fields: Map<String, Value>,
+    pub(crate) fields: Map<String, Value>,
 }
 
 impl Case {
@@ -86,13 +86,13 @@ impl Case {
     ///
     /// # Errors
     /// States which field is missing or is not hexadecimal.
-    pub fn bytes(&self, name: &str) -> Result<Vec<u8>, CaseError> {
+    pub(crate) fn bytes(&self, name: &str) -> Result<Vec<u8>, CaseError> {
         let digits = self.fields.get(name).and_then(Value::as_str).ok_or_else(|| format!("no field {name}"))?;
         hex::decode(digits).ok_or_else(|| format!("{name} is not an even number of hexadecimal digits").into())
     }
 
     /// A text field that only some algorithms have.
-    pub fn text(&self, name: &str) -> &str {
+    pub(crate) fn text(&self, name: &str) -> &str {
         self.fields.get(name).and_then(Value::as_str).unwrap_or_default()
     }
 }

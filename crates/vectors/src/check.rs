@@ -24,13 +24,38 @@ const MAX_DOCUMENT: u64 = 64 << 20;
 
 /// How to check.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Options {
     /// The levels at which each case is run.
     pub isas: Vec<Isa>,
 }
 
+impl Options {
+    /// At these levels.
+    ///
+    /// ```
+    /// use sealwright_vectors::{Options, check_text};
+    ///
+    /// let document = r#"{"algorithm": "AES-GCM", "numberOfTests": 0, "testGroups": []}"#;
+    /// let report = check_text("none.json", document, &Options::at(vec![sealwright::Isa::best()]), &mut |_| ())?;
+    /// assert_eq!(report.to_string(), "0 passed, 0 failed, 0 skipped");
+    /// # Ok::<(), sealwright_vectors::VectorFileError>(())
+    /// ```
+    pub fn at(isas: Vec<Isa>) -> Options {
+        Options { isas }
+    }
+}
+
+impl Default for Options {
+    /// At every level that this machine has.
+    fn default() -> Options {
+        Options::at(Isa::available())
+    }
+}
+
 /// Counts of cases. A case counts once, however many levels it ran at; it failed if it failed at one of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Report {
     /// Cases that passed at every level.
     pub passed: usize,
@@ -72,6 +97,7 @@ impl fmt::Display for Report {
 
 /// One failed case.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct FailedCase {
     /// The file's name.
     pub file: String,

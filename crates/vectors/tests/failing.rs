@@ -16,7 +16,7 @@ const BYTES: &[&str] =
 
 /// The best level only, because the runner is under test, not the levels.
 fn best() -> Options {
-    Options { isas: vec![Isa::best()] }
+    Options::at(vec![Isa::best()])
 }
 
 /// The value of a hexadecimal field with one bit of the first byte flipped, unless it is empty.
@@ -185,7 +185,7 @@ fn a_failure_names_what_and_where_and_every_level_once() {
 #[test]
 fn without_a_level_nothing_passes() {
     let (name, text) = &ours()[0];
-    let (report, _) = check(name, text, &Options { isas: vec![] });
+    let (report, _) = check(name, text, &Options::at(vec![]));
     assert_eq!((report.passed, report.failed), (0, 0));
     assert!(report.skipped > 0, "{report}");
 }

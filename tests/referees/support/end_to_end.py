@@ -1,4 +1,6 @@
-"""Streams that are sealed end to end, from docs/RELAY.md, RFC 9180, draft-ietf-hpke-hpke-02 (KDFs of one stage) and X-Wing."""
+"""Streams that are sealed end to end, from docs/RELAY_PROTOCOL.md, RFC 9180, draft-ietf-hpke-hpke-02 (KDFs of one stage)
+and X-Wing.
+"""
 
 import hashlib
 import os

@@ -2,39 +2,41 @@
 
 use sealwright_file::{Ceiling, Costs};
 use sealwright_terminal::{
-    CommandError, say,
+    say,
     size::{self, Size},
 };
 
 /// A smaller number probably lacks its unit.
 const MIN_WITHOUT_UNIT: u64 = 1 << 10;
 
-fn too_few(memory: Size) -> String {
-    format!("{} bytes are too few", memory.0)
-}
-
-/// What the user probably meant.
-fn in_mib(memory: Size) -> String {
-    format!("{}MiB needs its unit", memory.0.max(1))
-}
-
-/// The costs for new passphrases. Unless `quiet`, a message says if files will open only with a higher limit than the
-/// default.
-pub(crate) fn costs(memory: Size, quiet: bool) -> Result<Costs, CommandError> {
+/// Memory in KiB, as Argon2 counts it. The error says what the user probably meant.
+fn kib(memory: Size) -> Result<u32, String> {
     if memory.0 < MIN_WITHOUT_UNIT {
-        return Err(CommandError::usage(format_args!("--cost: {}", too_few(memory))).hint(in_mib(memory)));
+        return Err(format!("{} bytes are too few: {}MiB needs its unit", memory.0, memory.0.max(1)));
     }
-    let costs = Costs { memory_kib: memory.kib()?, ..Costs::default() };
-    if !costs.are_possible() {
-        return Err(CommandError::usage(format_args!("Argon2id cannot run with {costs}")).hint("choose another --cost"));
+    memory.kib().map_err(|error| error.to_string())
+}
+
+/// Parses the costs for new passphrases: the memory.
+pub(crate) fn cost(text: &str) -> Result<Costs, String> {
+    let memory_kib = kib(size::parse(text).map_err(|error| error.to_string())?)?;
+    let costs = Costs { memory_kib, ..Costs::default() };
+    // RFC 9106: 8 KiB for each lane.
+    let least = Costs { memory_kib: 8 * costs.lanes, ..costs };
+    match costs.are_possible() {
+        true => Ok(costs),
+        false => Err(format!("Argon2id with {} lanes needs at least {} KiB", least.lanes, least.memory_kib)),
     }
-    if !Ceiling::default().allows(costs) && !quiet {
+}
+
+/// Says if files with these costs will open only with a higher limit than the default.
+pub(crate) fn warn_of(costs: Costs) {
+    if !Ceiling::default().allows(costs) {
         say(format_args!(
             "sealwright: warning: files that cost {costs} open only with --max-cost {}KiB or more",
             costs.memory_kib
         ));
     }
-    Ok(costs)
 }
 
 /// Parses memory, and passes and lanes if they are given.
@@ -42,10 +44,7 @@ pub(crate) fn parse(text: &str) -> Result<Ceiling, String> {
     let wrong = || format!("`{text}` is not MEMORY[,PASSES[,LANES]], such as 2GiB,20,128");
     let mut parts = text.split(',');
     let memory = size::parse(parts.next().unwrap_or_default()).map_err(|_| wrong())?;
-    if memory.0 < MIN_WITHOUT_UNIT {
-        return Err(format!("{}: {}", too_few(memory), in_mib(memory)));
-    }
-    let memory = memory.kib().map_err(|_| wrong())?;
+    let memory = kib(memory)?;
     let mut number = |default| match parts.next() {
         Some(text) => text.trim().parse().map_err(|_| wrong()),
         None => Ok(default),
@@ -75,7 +74,19 @@ mod tests {
     #[test]
     fn memory_without_its_unit_is_too_little() {
         assert_eq!(parse("256,3").unwrap_err(), "256 bytes are too few: 256MiB needs its unit");
-        let refused = costs(Size(256), true).unwrap_err().to_string();
-        assert!(refused.ends_with("--cost: 256 bytes are too few\nhint: 256MiB needs its unit"), "{refused}");
+        assert_eq!(cost("256").unwrap_err(), "256 bytes are too few: 256MiB needs its unit");
+    }
+
+    /// What an error says is the least and the most is so.
+    #[test]
+    fn a_cost_has_bounds() {
+        let too_little = "Argon2id with 4 lanes needs at least 32 KiB";
+        assert_eq!([cost("8KiB"), cost("31KiB")], [Err(too_little.into()), Err(too_little.into())]);
+        assert_eq!(cost("32KiB"), Ok(Costs { memory_kib: 32, ..Costs::default() }));
+        for text in ["4TiB", "10TiB"] {
+            assert_eq!(cost(text).unwrap_err(), "it must be less than 4 TiB");
+            assert_eq!(parse(text).unwrap_err(), "it must be less than 4 TiB");
+        }
+        assert!(cost("4194303MiB").is_ok());
     }
 }

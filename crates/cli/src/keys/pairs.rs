@@ -6,7 +6,11 @@ use clap::Args;
 use sealwright_file::{Error, Key, PublicKey, Recipient, read_identities, read_recipients};
 use sealwright_terminal::CommandError;
 
-use crate::{error::file_error, hint::hint, keys::prompt};
+use crate::{
+    error::file_error,
+    hint::hint,
+    keys::{prompt, secret::refuse_directory},
+};
 
 /// For whom files are sealed.
 #[derive(Args, Debug)]
@@ -22,7 +26,8 @@ pub(crate) struct RecipientArgs {
 /// Whose secret keys open files.
 #[derive(Args, Debug)]
 pub(crate) struct IdentityArgs {
-    /// Open with a secret key in FILE, made by `sealwright key new --pair` or for SSH; can be repeated
+    /// Open with a secret key in FILE, made by `sealwright key new --pair` or for SSH, or with a raw key; can be
+    /// repeated
     #[arg(short, long = "identity", value_name = "FILE", help_heading = "Key")]
     identities: Vec<PathBuf>,
 }
@@ -68,6 +73,7 @@ impl IdentityArgs {
 
 /// Reads the keys in one identity file.
 pub(crate) fn identities(path: &Path) -> Result<Vec<Key>, CommandError> {
+    refuse_directory(path, "an identity file")?;
     let ask = || {
         let passphrase = prompt::passphrase_of(path)?;
         Key::passphrase(passphrase.as_slice()).map_err(|error| IdentityError(file_error(error)))
@@ -111,6 +117,7 @@ pub(crate) fn public_keys(words: &[String], files: &[PathBuf], in_file: &str) ->
     });
     let mut keys: Vec<PublicKey> = parsed.collect::<Result<_, _>>()?;
     for path in files {
+        refuse_directory(path, "a file with public keys")?;
         keys.extend(read_recipients(path).map_err(|error| file_error(error).about_unless_named(path))?);
     }
     let mut once: Vec<PublicKey> = Vec::new();

@@ -29,6 +29,8 @@ use crate::{
 
 /// The maximum number of bytes that are read after the first line of a passphrase command's output.
 const REST: u64 = 64 << 10;
+/// The hint if a passphrase command gave no passphrase.
+const RUN_IT: &str = "run it in a shell: it must print the passphrase on its first line and end with exit code 0";
 /// The signal that ends a program whose output is no longer read.
 const SIGPIPE: i32 = 13;
 
@@ -127,11 +129,23 @@ fn own_keys(args: &KeySourceArgs, purpose: Purpose) -> Result<Vec<Key>, CommandE
 /// The key in the file at `path`, which only its owner may be able to read. `missing` is the hint if there is no such
 /// file.
 pub(crate) fn key_file(path: &Path, missing: Option<&str>) -> Result<Key, CommandError> {
+    refuse_directory(path, "a key file")?;
     Key::read_file(path).map_err(|error| {
         let not_there =
-            matches!(&error, sealwright_file::Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound);
-        file_error(error).hints(missing.filter(|_| not_there))
+            matches!(&error, sealwright_file::Error::Io { error, .. } if error.kind() == io::ErrorKind::NotFound);
+        // The hint for `-` is another one.
+        file_error(error).hints(missing.filter(|_| not_there && path.as_os_str() != "-"))
     })
+}
+
+/// Refuses a directory in place of a file with keys: the system's message would not say what the file is for.
+pub(crate) fn refuse_directory(path: &Path, wanted: &str) -> Result<(), CommandError> {
+    if !path.is_dir() {
+        return Ok(());
+    }
+    Err(CommandError::failed(format_args!("is a directory, and {wanted} is needed"))
+        .about(path)
+        .hint("name a file in it"))
 }
 
 /// The first line of a command's output.
@@ -172,10 +186,10 @@ pub(crate) fn from_command(command: &str) -> Result<Zeroizing<Vec<u8>>, CommandE
     let line = line?;
     let by_pipe = status.signal() == Some(SIGPIPE) || status.code() == Some(128 + SIGPIPE);
     if !(status.success() || by_pipe && closed.load(Ordering::SeqCst)) {
-        return Err(failed(format!("failed ({status})")));
+        return Err(failed(format!("failed ({status})")).hint(RUN_IT));
     }
     if line.is_empty() {
-        return Err(failed("printed nothing".into()));
+        return Err(failed("printed nothing".into()).hint(RUN_IT));
     }
     Ok(line)
 }

@@ -8,7 +8,7 @@ use sealwright_terminal::CommandError;
 
 use crate::{
     error::file_error,
-    keys::{pairs::IdentityError, prompt},
+    keys::{pairs::IdentityError, prompt, secret::refuse_directory},
 };
 
 /// Who must have signed.
@@ -35,6 +35,7 @@ impl SignerArgs {
 pub(crate) fn verifying_keys(files: &[PathBuf]) -> Result<Vec<VerifyingKey>, CommandError> {
     let mut keys = Vec::new();
     for path in files {
+        refuse_directory(path, "a file with verification keys")?;
         keys.extend(read_verifying_keys(path).map_err(|error| file_error(error).about_unless_named(path))?);
     }
     Ok(keys)
@@ -42,6 +43,7 @@ pub(crate) fn verifying_keys(files: &[PathBuf]) -> Result<Vec<VerifyingKey>, Com
 
 /// Reads the signing key in the file at `path`. The passphrase of a sealed one is asked for.
 pub(crate) fn signing_key(path: &Path) -> Result<SigningKey, CommandError> {
+    refuse_directory(path, "the file of a signing key")?;
     let ask = || {
         let passphrase = prompt::passphrase_of(path)?;
         Key::passphrase(passphrase.as_slice()).map_err(|error| IdentityError(file_error(error)))

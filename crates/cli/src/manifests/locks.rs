@@ -37,7 +37,7 @@ impl Locks {
                 None => match DirectoryLock::wait(directory, &Interrupt::default()) {
                     Ok(None) => refused[i] = Some(is_held(directory)),
                     Ok(Some(lock)) => self.0.push((id, lock)),
-                    Err(Error::Io { source, .. }) if is_of_limit(&source) => refused[i] = Some(too_many(directory)),
+                    Err(Error::Io { error, .. }) if is_of_limit(&error) => refused[i] = Some(too_many(directory)),
                     Err(_) => {}
                 },
             }

@@ -199,7 +199,7 @@ pub(crate) fn without(plan: &mut Plan, args: &FileArgs, must: bool) {
 /// The error for a listed file that is missing. With `removes` too it is a failure: somebody who can write to the
 /// directory could have put something at the name to which the file would be opened.
 fn missing(root: &Root, path: &Path, removes: bool) -> CommandError {
-    const WHAT: &str = "is missing, but the manifest of its directory lists it";
+    const WHAT: &str = "is missing, although the manifest of its directory lists it";
     let sealed = root.path.join(path);
     let output = renamed(&root.output.as_ref().unwrap_or(&root.path).join(path), Direction::Open);
     match output.filter(|output| removes && is_there(output)) {

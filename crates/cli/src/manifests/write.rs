@@ -285,7 +285,7 @@ fn exists(manifest: &Path) -> CommandError {
 /// Opens the manifest in a directory. It must be a regular file: opening a named pipe would block.
 pub(crate) fn manifest(root: &Path) -> Result<Input, Error> {
     let path = root.join(NAME);
-    let failed = |source| Error::Io { doing: "open", place: path.display().to_string(), source };
+    let failed = |error| Error::Io { doing: "open", place: path.display().to_string(), error };
     let meta = fs::symlink_metadata(&path).map_err(failed)?;
     if !meta.is_file() {
         return Err(Error::NotAuthentic(Flaw::Magic));

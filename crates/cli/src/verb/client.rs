@@ -68,8 +68,7 @@ fn client_name(name: String) -> Result<String, &'static str> {
 /// Transfers data until both sides are done.
 pub(crate) fn run(args: &ClientArgs) -> Result<Exit, CommandError> {
     let identity = Identity::read(&args.identity).map_err(|error| failure(error, None))?;
-    let pipe =
-        Pipe { identity: &identity, peer: &args.to, datagrams: args.udp, wait: Duration::from_secs(args.wait.into()) };
+    let pipe = Pipe::new(&identity, &args.to, Duration::from_secs(args.wait.into())).datagrams(args.udp);
     let watch = |what: &str| {
         if args.verbose {
             say(format_args!("sealwright: {what}"));

@@ -30,6 +30,8 @@ use crate::{
 };
 
 const EXAMPLES: &str = "\
+Options of more than one letter may also be written as openssl has them, with one dash: -in, -out, -iv.
+
 Ciphers: -aes-{128,192,256}-{cbc,ctr,cfb,ofb} and -chacha20 read and write the same format as `openssl enc`.
 -des-ede3-{cbc,cfb,ofb,ecb} (-des3) and -aes-*-ecb are for decryption only. None of them detects changes. CBC
 and ECB detect a wrong key only sometimes, the others never.
@@ -163,8 +165,7 @@ pub(crate) fn run(args: &EncArgs) -> Result<Exit, CommandError> {
     let output = match to_file {
         Some(path) => {
             refuse_inputs(path, inputs(args))?;
-            Output::file(path, OutputOptions { force: args.force, ..OutputOptions::default() })
-                .map_err(in_words_of_openssl)?
+            Output::file(path, OutputOptions::default().force(args.force)).map_err(in_words_of_openssl)?
         }
         None => Output::stdout().map_err(file_error)?,
     };
@@ -180,7 +181,7 @@ pub(crate) fn run(args: &EncArgs) -> Result<Exit, CommandError> {
     };
     let name = args.input.as_deref().filter(|_| !stdin).unwrap_or(Path::new("standard input"));
     let board = Board::new(&args.progress, 1, input.len());
-    let work = Work { progress: Arc::new(board.watch(shown(name), input.len())), ..Work::default() };
+    let work = Work::default().progress(Arc::new(board.watch(shown(name), input.len())));
     // What cannot be printed must not be lost: no output appears then.
     let unprinted = Arc::new(OnceLock::new());
     let (failed, interrupt) = (unprinted.clone(), work.interrupt.clone());
@@ -191,14 +192,14 @@ pub(crate) fn run(args: &EncArgs) -> Result<Exit, CommandError> {
         }
     };
     let on_derived = args.print.then(|| OnDerived::new(print_derived));
-    let enc = Enc { armor, padding: !args.nopad, work, on_derived, ..Enc::new(cipher, secret) };
+    let enc = Enc::new(cipher, secret).armor(armor).padding(!args.nopad).work(work).on_derived(on_derived);
     let done = enc.run(direction, input, output).map_err(|error| in_words_of_openssl(error).about_unless_named(name));
     drop(enc);
     drop(board);
     if let Some(error) = unprinted.get() {
         return Err(CommandError::clone(error));
     }
-    let Transferred { read, written } = done?;
+    let Transferred { read, written, .. } = done?;
     if args.verbose {
         say(format_args!("bytes read   : {read:8}\nbytes written: {written:8}"));
     }
@@ -226,7 +227,7 @@ fn secrets(args: &EncArgs) -> Vec<PathBuf> {
 fn print_keys(args: &EncArgs, cipher: EncCipher, direction: Direction) -> Result<Exit, CommandError> {
     let secret = secret(args, cipher, direction)?;
     let armor = if args.base64 { Armor::Lines } else { Armor::None };
-    let enc = Enc { armor, ..Enc::new(cipher, secret) };
+    let enc = Enc::new(cipher, secret).armor(armor);
     let mut from: Box<dyn Read> = match &args.input {
         _ if direction == Direction::Encrypt => Box::new(std::io::empty()),
         Some(path) if path.as_os_str() != "-" => {

@@ -32,7 +32,7 @@ pub(crate) fn run<A: CommandFactory>(args: &ManArgs) -> Result<Exit, CommandErro
     for page in &pages {
         let path = directory.join(&page.file);
         // It appears when complete, so that no reader sees a partial page, and is not written through a link.
-        let options = OutputOptions { force: true, ..OutputOptions::default() };
+        let options = OutputOptions::default().force(true);
         let output = Output::derived(path, options).map_err(file_error)?.mode(0o644);
         output.write_all_of(&mut page.roff.as_bytes()).map_err(file_error)?;
     }

@@ -49,7 +49,8 @@ pub(crate) struct OpenArgs {
     #[cfg(feature = "signatures")]
     #[command(flatten)]
     signer: SignerArgs,
-    /// With -o: write only bytes A to B of the text, B not included, counted from 0; either may be left out
+    /// With -o: write only bytes A to B of the text, B not included, counted from 0; either may be left out. The text
+    /// must have a byte A; B may be past its end
     #[arg(long, value_name = "A..B", value_parser = range::parse, conflicts_with_all = ["remove", "each", "preserve"], help_heading = "Output")]
     range: Option<Range>,
     /// Open only the file at PATH in a sealed directory, without reading the others
@@ -63,16 +64,16 @@ pub(crate) struct OpenArgs {
     preserve: bool,
 }
 
-/// Refuses options that apply only to single files.
-fn refuse_for_trees(args: &OpenArgs, name: &Path) -> Result<(), CommandError> {
-    let refused = |what: &str, hint: &str| Err(CommandError::usage(what).about(name).hint(hint));
+/// The error for options that apply only to single files.
+fn refused_for_trees(args: &OpenArgs, name: &Path) -> Option<CommandError> {
+    let refused = |what: &str, hint: &str| Some(CommandError::usage(what).about(name).hint(hint));
     if args.files.remove {
         return refused("--remove does not remove sealed directories", "leave it out, and remove the file by hand");
     }
     if args.range.is_some() {
         return refused("--range is for sealed files: this is a directory", "--entry PATH -o OUT opens one file of it");
     }
-    Ok(())
+    None
 }
 
 /// The error for an existing directory: `--force` replaces files only, because a directory may contain more than was
@@ -146,22 +147,26 @@ pub(crate) fn run(args: &OpenArgs) -> Result<Exit, CommandError> {
             let output = stream::output(task, &args.files, args.preserve)?;
             return range::write_entry(entry, task, &opening, output);
         }
-        if is_tree {
-            refuse_for_trees(args, name)?;
-            let directory = match &task.output {
-                Place::Inside(directory) => directory,
-                // The output's name would be chosen by whoever sent the stream.
-                Place::Stream => return Err(named(Error::IsATree)),
-                _ if args.files.output.is_some() => return Err(named(Error::IsATree)),
-                _ => args.files.below(),
-            };
+        if let Some(error) = refused_for_trees(args, name).filter(|_| is_tree) {
+            // What the header says is told only if it is authentic.
+            opening.commitment_of(input).map_err(|error| lists.explain(error, task))?;
+            return Err(error);
+        }
+        let directory = match &task.output {
+            Place::Inside(directory) => Some(directory.as_path()),
+            // The name would be chosen by whoever sent the stream, so a directory is refused, by `Opening::open`.
+            Place::Stream => None,
+            _ if args.files.output.is_some() => None,
+            _ => Some(args.files.below()),
+        };
+        if let Some(directory) = directory.filter(|_| is_tree) {
             // The directory's name was chosen by whoever sealed it. Unless the user names a directory, it must be the
             // name of the sealed file.
             let own = Path::new(name.file_name().unwrap_or_default());
             let wanted = renamed(own, Direction::Open).unwrap_or_else(|| own.into());
             let named = args.files.directory.is_some() || args.files.output.is_some();
             let wanted = (!named).then_some(wanted.as_os_str());
-            let unpacking = Unpacking { directory, name: wanted, preserve: args.preserve, sync: !args.files.no_sync };
+            let unpacking = Unpacking::new(directory).name(wanted).preserve(args.preserve).sync(!args.files.no_sync);
             return opening.unpack(input, &unpacking).map(drop).map_err(|error| match error {
                 Error::Exists(path) => exists(&path),
                 other => lists.explain(other, task),

@@ -3,11 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use sealwright_file::{Error, Key, Recipient, Rekeyed, Rekeying, Removal};
-use sealwright_terminal::{
-    CommandError, Exit, say, shown,
-    size::{self, Size},
-};
+use sealwright_file::{Costs, Error, Key, Recipient, Rekeyed, Rekeying, Removal};
+use sealwright_terminal::{CommandError, Exit, say, shown};
 
 #[cfg(feature = "signatures")]
 use crate::keys::signing::SignerArgs;
@@ -69,8 +66,8 @@ pub(crate) struct RekeyArgs {
     #[arg(long, value_name = "CMD", conflicts_with = "add_passphrase", help_heading = "Change")]
     add_passphrase_command: Option<String>,
     /// Memory that is needed to try the new passphrase
-    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size::parse, help_heading = "Change")]
-    cost: Size,
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = ceiling::cost, help_heading = "Change")]
+    cost: Costs,
     /// Remove the public KEY
     #[arg(long, value_name = "KEY", help_heading = "Change")]
     remove: Vec<String>,
@@ -103,7 +100,10 @@ pub(crate) fn run(args: &RekeyArgs) -> Result<Exit, CommandError> {
     let beside = args.unlock.files(signer_files)?;
     stream::refuse_two_uses(false, &beside)?;
     let adds_passphrase = args.add_passphrase || args.add_passphrase_command.is_some();
-    let costs = ceiling::costs(args.cost, args.chosen.quiet || !adds_passphrase)?;
+    let costs = args.cost;
+    if adds_passphrase && !args.chosen.quiet {
+        ceiling::warn_of(costs);
+    }
     let keys = args.unlock.keys()?;
     let add = additions(args)?;
     let ad = args.unlock.ad()?;

@@ -11,11 +11,10 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use sealwright::Suite;
-use sealwright_file::{Ceiling, Content, Error, Key, Opening, Recipient, Sealing, Work, list::NAME, tree};
-use sealwright_terminal::{
-    CommandError, Exit, say, shown,
-    size::{self, Size},
+use sealwright_file::{
+    Ceiling, Content, Costs, Error, Key, Opening, Recipient, Sealing, Work, key::KeyForm, list::NAME, tree,
 };
+use sealwright_terminal::{CommandError, Exit, say, shown};
 
 #[cfg(feature = "signatures")]
 use crate::keys::signing;
@@ -83,8 +82,8 @@ pub(crate) struct SealArgs {
     #[arg(long)]
     pad: bool,
     /// Memory that is needed to try one passphrase
-    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = size::parse, help_heading = "Key")]
-    cost: Size,
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = ceiling::cost, help_heading = "Key")]
+    cost: Costs,
 }
 
 /// The suites that the file format has a number for.
@@ -110,7 +109,10 @@ pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
     stream::refuse_conflicts(&plan, &args.files, &in_use)?;
     protected_inputs::refuse(&plan, &args.files, &in_use)?;
     let ad = ad::read(&args.ad)?;
-    let costs = ceiling::costs(args.cost, args.files.progress.quiet)?;
+    let costs = args.cost;
+    if !args.files.progress.quiet {
+        ceiling::warn_of(costs);
+    }
     let mut listing = Sealed::new(&mut plan, &args.files);
     preflight::check(&mut plan, &args.files, Given::default(), Direction::Seal);
     if plan.tasks.is_empty() && !listing.is_due(&plan) {
@@ -120,6 +122,7 @@ pub(crate) fn run(args: &SealArgs) -> Result<Exit, CommandError> {
     #[cfg(feature = "signatures")]
     let signer = args.sign.as_deref().map(signing::signing_key).transpose()?;
     let with = secret::seal_with(&args.key, &args.recipients)?;
+    refuse_key_length(args, &with)?;
     protected_inputs::refuse_keys(&plan, &args.files, &with)?;
     if !args.files.progress.quiet {
         protected_inputs::warn(&plan, &args.files, &in_use);
@@ -205,15 +208,26 @@ fn own_keys<'a>(with: &'a SealWith) -> Vec<&'a Key> {
     }
 }
 
-/// Adds hints that only this verb knows.
-fn explain(error: Error, task: &FileTask) -> CommandError {
-    let other = match &error {
-        Error::KeyLength { given, .. } => Suite::ALL.iter().find(|suite| suite.key_len() == *given),
-        _ => None,
-    };
-    let failure = file_error(error).about_unless_named(task.input.name("standard input"));
-    match other {
-        Some(suite) => failure.hint(format_args!("a key of this length is for --suite {suite}")),
-        None => failure,
+/// Refuses a raw key whose length is not that of the suite. That is not the fault of any text, so it is said once, of the
+/// key.
+fn refuse_key_length(args: &SealArgs, with: &SealWith) -> Result<(), CommandError> {
+    let SealWith::Key(key) = with else { return Ok(()) };
+    // A passphrase has no such form, and fits every suite.
+    let Ok(raw) = key.to_form(KeyForm::Raw) else { return Ok(()) };
+    let (suite, wanted, given) = (args.suite, args.suite.key_len(), raw.len());
+    if given == wanted {
+        return Ok(());
     }
+    let other = Suite::ALL.iter().find(|suite| suite.key_len() == given);
+    let hint = other.map(|suite| format!("a key of this length is for --suite {suite}"));
+    let error = file_error(Error::KeyLength { suite, wanted, given }).hints(hint);
+    Err(match args.key.key_file.first() {
+        Some(path) => error.about(path),
+        None => error,
+    })
+}
+
+/// An error of sealing one input.
+fn explain(error: Error, task: &FileTask) -> CommandError {
+    file_error(error).about_unless_named(task.input.name("standard input"))
 }

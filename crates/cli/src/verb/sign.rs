@@ -61,7 +61,7 @@ pub(crate) fn run(args: &FileSignArgs) -> Result<Exit, CommandError> {
         let read = |path: &PathBuf| if is_stdin(path) { "/dev/stdin".into() } else { path.clone() };
         refuse_inputs(&output, args.files.iter().chain([&args.sign]).map(read))?;
     }
-    let options = OutputOptions { force: args.force, ..OutputOptions::default() };
+    let options = OutputOptions::default().force(args.force);
     let key = signing::signing_key(&args.sign)?;
     let mut worst = Worst::new();
     for path in &args.files {

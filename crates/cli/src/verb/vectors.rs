@@ -43,7 +43,7 @@ struct CheckArgs {
 /// Checks every file and prints failures as they are found.
 pub(crate) fn run(args: &VectorsArgs) -> Result<Exit, CommandError> {
     let Verb::Check(args) = &args.verb;
-    let options = Options { isas: levels(args.isa.as_deref())? };
+    let options = Options::at(levels(args.isa.as_deref())?);
     let mut total = Report::default();
     let mut exit = Exit::Done;
     for path in &args.files {
@@ -73,11 +73,18 @@ fn levels(word: Option<&str>) -> Result<Vec<Isa>, CommandError> {
     match word {
         None => Ok(vec![Isa::best()]),
         Some("all") => Ok(Isa::available()),
-        Some(name) => name.parse().map(|isa| vec![isa]).map_err(CommandError::usage),
+        Some(name) => name.parse().map(|isa| vec![isa]).map_err(|error| {
+            CommandError::usage(format_args!("--isa {name}: {error}"))
+                .hint("--isa all runs every level of this machine")
+        }),
     }
 }
 
 fn explain(path: &Path, bad: &VectorFileError) -> CommandError {
+    if path.is_dir() {
+        let name = path.display();
+        return CommandError::failed("is a directory").about(path).hint(format_args!("name the files: {name}/*.json"));
+    }
     let place = if bad.place.is_empty() { String::new() } else { format!("{}: ", bad.place) };
     let what = bad.what.split(" (os error").next().unwrap_or_default();
     CommandError::failed(format_args!("{place}{what}")).about(path)

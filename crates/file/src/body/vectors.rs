@@ -17,7 +17,7 @@ use crate::{Error, Shared, Work, open::OpenTransfer};
 fn stream(suite: Suite, isa: Isa, key: &[u8], context: &[u8], sealed: &[u8]) -> (Vec<u8>, Result<u64, Error>) {
     let mut out = Shared::default();
     let done = begin(suite, isa, key, context, sealed).and_then(|body| {
-        let work = Work { threads: 2, ..Work::default() };
+        let work = Work::default().threads(2);
         let transfer = OpenTransfer {
             body: &body,
             work: &work,

@@ -16,8 +16,7 @@ use crate::{
 /// use sealwright_file::enc::{Armor, Enc, EncSecret};
 ///
 /// let cipher = "aes-128-ctr".parse()?;
-/// let mut enc = Enc::new(cipher, EncSecret::from_hex(cipher, &"07".repeat(16), &"01".repeat(16))?);
-/// enc.armor = Armor::OneLine; // -a -A
+/// let enc = Enc::new(cipher, EncSecret::from_hex(cipher, &"07".repeat(16), &"01".repeat(16))?).armor(Armor::OneLine); // -a -A
 /// # Ok::<(), sealwright_file::enc::EncError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -92,6 +92,7 @@ pub enum Direction {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct Derived {
     /// The salt, if there is one.
     pub salt: Option<[u8; 8]>,
@@ -106,8 +107,8 @@ pub struct Derived {
 /// ```
 /// use sealwright_file::enc::{Enc, EncSecret, Kdf, Salt, OnDerived};
 ///
-/// let mut enc = Enc::new("aes-256-cbc".parse()?, EncSecret::passphrase("a passphrase", Kdf::default(), Salt::Header));
-/// enc.on_derived = Some(OnDerived::new(|derived| eprintln!("salt {:02x?}", derived.salt)));
+/// let enc = Enc::new("aes-256-cbc".parse()?, EncSecret::passphrase("a passphrase", Kdf::default(), Salt::Header))
+///     .on_derived(OnDerived::new(|derived| eprintln!("salt {:02x?}", derived.salt)));
 /// # Ok::<(), sealwright_file::enc::EncError>(())
 /// ```
 #[derive(Clone)]
@@ -149,6 +150,7 @@ impl fmt::Debug for Derived {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Transferred {
     /// Bytes of input.
     pub read: u64,
@@ -196,6 +198,7 @@ impl<W: Write> Write for Counted<W> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Enc {
     /// Cipher and mode.
     pub cipher: EncCipher,
@@ -218,6 +221,31 @@ impl Enc {
     pub fn new(cipher: EncCipher, secret: EncSecret) -> Enc {
         let (armor, padding) = (Armor::None, true);
         Enc { cipher, secret, armor, padding, on_derived: None, isa: Isa::best(), work: Work::default() }
+    }
+
+    /// Sets whether the ciphertext is in base64.
+    pub fn armor(self, armor: Armor) -> Self {
+        Enc { armor, ..self }
+    }
+
+    /// Sets whether the text is padded in CBC and ECB mode.
+    pub fn padding(self, padding: bool) -> Self {
+        Enc { padding, ..self }
+    }
+
+    /// Sets what is called with the salt, the key and the IV.
+    pub fn on_derived(self, on_derived: impl Into<Option<OnDerived>>) -> Self {
+        Enc { on_derived: on_derived.into(), ..self }
+    }
+
+    /// Sets the instruction set to use.
+    pub fn isa(self, isa: Isa) -> Self {
+        Enc { isa, ..self }
+    }
+
+    /// Sets progress and interrupt.
+    pub fn work(self, work: Work) -> Self {
+        Enc { work, ..self }
     }
 
     /// Encrypts or decrypts all of `input`. An output file gets the input file's permission bits when encrypting, 0600

@@ -31,6 +31,7 @@ pub(super) const SALT: usize = 8;
 /// # Ok::<(), sealwright_file::enc::EncError>(())
 /// ```
 #[derive(Clone)]
+#[non_exhaustive]
 pub enum EncSecret {
     /// `-K` and `-iv`.
     Key {
@@ -62,6 +63,7 @@ pub enum EncSecret {
 /// assert_ne!(slow, Kdf::default());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Kdf {
     /// `-pbkdf2 -iter N`.
     Pbkdf2 {
@@ -94,6 +96,7 @@ impl Default for Kdf {
 /// # Ok::<(), sealwright_file::enc::EncError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Salt {
     /// Fresh, written in front as `Salted__` and 8 bytes; read from there when decrypting.
     #[default]

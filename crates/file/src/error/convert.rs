@@ -15,7 +15,7 @@ impl From<StreamError> for Error {
             StreamError::WrongKey => Error::WrongKey("key"),
             other => match Flaw::of(&other, 0) {
                 Some(flaw) => Error::NotAuthentic(flaw),
-                None => Error::Io { doing: "seal", place: INPUT.into(), source: other.into() },
+                None => Error::Io { doing: "seal", place: INPUT.into(), error: other.into() },
             },
         }
     }
@@ -33,7 +33,7 @@ impl From<Error> for io::Error {
     /// [`Error`] back.
     fn from(error: Error) -> Self {
         let kind = match &error {
-            Error::Io { source, .. } => source.kind(),
+            Error::Io { error, .. } => error.kind(),
             Error::NotAuthentic(Flaw::Truncated { .. }) => io::ErrorKind::UnexpectedEof,
             Error::TooLong => io::ErrorKind::FileTooLarge,
             Error::Exists(_) => io::ErrorKind::AlreadyExists,

@@ -9,7 +9,7 @@ use sealwright_stream::StreamError;
 /// ```
 /// use sealwright_file::{Error, Flaw, Input, Key, Opening, Output, Sealing, Shared};
 ///
-/// let (key, mut sealed) = (Key::generate(sealwright::Suite::Aes256Gcm)?, Shared::default());
+/// let (key, mut sealed) = (Key::generate(sealwright_file::Suite::Aes256Gcm)?, Shared::default());
 /// Sealing::new(&key).seal(Input::bytes(b"a text", "text"), Output::writer(sealed.clone(), "sealed"))?;
 /// let mut sealed = sealed.take();
 /// *sealed.last_mut().expect("a tag") ^= 1;
@@ -20,6 +20,8 @@ use sealwright_stream::StreamError;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Flaw {
+    /// It has no bytes at all.
+    Empty,
     /// It does not begin with the magic bytes of sealed files.
     Magic,
     /// The text of a sealed directory is not well formed.
@@ -80,6 +82,7 @@ impl Flaw {
 impl fmt::Display for Flaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Flaw::Empty => write!(f, "it is empty"),
             Flaw::Magic => write!(f, "this is not a sealed file"),
             Flaw::List => write!(f, "its list of names is not well formed"),
             Flaw::OtherFile { .. } => write!(f, "it is not the file that was sealed under this name"),

@@ -9,8 +9,8 @@ impl Error {
     /// their options, add their own.
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
-            Error::Io { place, source, .. }
-                if place.starts_with("standard ") && Errno::from_io_error(source) == Some(Errno::BADF) =>
+            Error::Io { place, error, .. }
+                if place.starts_with("standard ") && Errno::from_io_error(error) == Some(Errno::BADF) =>
             {
                 "it is closed, or it is /dev/null opened for both reading and writing, which looks the same; \
                  use `</dev/null` or `>/dev/null`"
@@ -35,7 +35,9 @@ impl Error {
             Error::WrongKey(_) | Error::WrongContext => "associated data must be the same as when sealing",
             Error::NotAuthentic(Flaw::Signature) => "do not use it: somebody other than the signer wrote or changed it",
             Error::NotAuthentic(Flaw::Magic) => "seal it first, or check that it was transferred as binary",
-            Error::NotAuthentic(Flaw::Truncated { .. }) => "fetch the file again: the transfer was not complete",
+            Error::NotAuthentic(Flaw::Empty | Flaw::Truncated { .. }) => {
+                "fetch the file again: the transfer was not complete"
+            }
             Error::NotAuthentic(Flaw::OtherFile { .. }) => {
                 "somebody swapped, renamed or replaced it; if it opens on its own, its content is authentic and its \
                  name unchecked"

@@ -4,6 +4,8 @@ mod convert;
 mod flaw;
 mod hint;
 mod kinds;
+#[cfg(test)]
+mod tests;
 
 use std::{
     io,
@@ -12,7 +14,7 @@ use std::{
 
 pub use flaw::Flaw;
 pub use kinds::{KeyFault, KeyKind, OutputFault, Unsupported};
-use sealwright::Suite;
+use sealwright::{RandomError, Suite};
 
 use crate::{
     costs::{Ceiling, Costs},
@@ -38,14 +40,14 @@ use crate::{
 #[non_exhaustive]
 pub enum Error {
     /// The operating system refused.
-    #[error("cannot {doing} {place}: {source}")]
+    #[error("cannot {doing} {place}: {error}")]
     Io {
         /// What was being done: "read", "write", "create".
         doing: &'static str,
         /// To which file or stream.
         place: String,
         /// What the system said.
-        source: io::Error,
+        error: io::Error,
     },
     /// The output exists and may not be replaced.
     #[error("{} exists already", .0.display())]
@@ -247,8 +249,8 @@ pub enum Error {
     #[error("there is not enough memory for Argon2id with {0}")]
     NoMemory(Costs),
     /// The operating system has no random bytes.
-    #[error("the operating system gave no random bytes: {0}")]
-    Random(getrandom::Error),
+    #[error(transparent)]
+    Random(#[from] RandomError),
     /// Interrupted by the user; nothing is left behind.
     #[error("interrupted")]
     Interrupted,
@@ -307,7 +309,7 @@ impl Error {
 
     pub(crate) fn io(doing: &'static str, place: impl Into<String>) -> impl FnOnce(io::Error) -> Error {
         let place = place.into();
-        move |source| Error::Io { doing, place, source }
+        move |error| Error::Io { doing, place, error }
     }
 
     /// Refuses a path whose length does not fit into 16 bits.
@@ -319,7 +321,7 @@ impl Error {
     /// Sets the name of the input in an error from code that did not know it.
     pub(crate) fn of(self, name: &str) -> Error {
         match self {
-            Error::Io { doing, place, source } if place == INPUT => Error::Io { doing, place: name.into(), source },
+            Error::Io { doing, place, error } if place == INPUT => Error::Io { doing, place: name.into(), error },
             other => other,
         }
     }
@@ -327,7 +329,7 @@ impl Error {
     /// The same for the output.
     pub(crate) fn of_output(self, name: &str) -> Error {
         match self {
-            Error::Io { doing, place, source } if place == OUTPUT => Error::Io { doing, place: name.into(), source },
+            Error::Io { doing, place, error } if place == OUTPUT => Error::Io { doing, place: name.into(), error },
             other => other,
         }
     }

@@ -26,12 +26,13 @@ use crate::{
 ///
 /// let directory = tempfile::tempdir()?;
 /// let path = directory.path().join("key");
-/// Key::generate(sealwright::Suite::Aes256Gcm)?.write_file(&path, KeyForm::Hex)?;
+/// Key::generate(sealwright_file::Suite::Aes256Gcm)?.write_file(&path, KeyForm::Hex)?;
 /// assert_eq!(std::fs::read_to_string(&path)?.len(), 65);
 /// let key = Key::read_file(&path)?; // either form
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum KeyForm {
     /// Its bytes and nothing else.
     #[default]

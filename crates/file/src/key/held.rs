@@ -13,7 +13,7 @@ impl Key {
     /// ```
     /// use sealwright_file::{Key, key::KeyForm};
     ///
-    /// let key = Key::generate(sealwright::Suite::Aes256Gcm)?;
+    /// let key = Key::generate(sealwright_file::Suite::Aes256Gcm)?;
     /// assert!(key.is_in(&key.to_form(KeyForm::Hex)?) && !key.is_in(b"a text"));
     /// # Ok::<(), sealwright_file::Error>(())
     /// ```

@@ -51,7 +51,7 @@ use crate::{
 /// ```
 /// use sealwright_file::{Key, SecretKey};
 ///
-/// let raw = Key::generate(sealwright::Suite::Aes256Gcm)?;
+/// let raw = Key::generate(sealwright_file::Suite::Aes256Gcm)?;
 /// let passphrase = Key::passphrase("six words that nobody guesses so")?;
 /// let pair = Key::pair(SecretKey::generate()?);
 /// assert!(passphrase.is_passphrase() && pair.public_key().is_some());

@@ -41,7 +41,7 @@ fn on_this_thread(costs: Costs, passphrase: &[u8], salt: &[u8], len: usize) -> R
 /// another pool executes further jobs of its own pool meanwhile. Such a job may need the key that is being derived
 /// here, and would wait for its own thread: a deadlock. Therefore a thread outside of all pools waits.
 fn alone<T: Send>(threads: usize, job: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
-    let failed = |source: io::Error| Error::Io { doing: "start", place: "threads".into(), source };
+    let failed = |error: io::Error| Error::Io { doing: "start", place: "threads".into(), error };
     thread::scope(|scope| {
         let waiter = thread::Builder::new().spawn_scoped(scope, || pooled(threads, job)).map_err(failed)?;
         waiter.join().unwrap_or_else(|panic| resume_unwind(panic))

@@ -13,7 +13,7 @@ use crate::error::{Error, Flaw};
 /// ```
 /// use sealwright_file::{Content, Input, Key, Output, Sealing, Shared, inspect};
 ///
-/// let (key, mut sealed) = (Key::generate(sealwright::Suite::Aes256Gcm)?, Shared::default());
+/// let (key, mut sealed) = (Key::generate(sealwright_file::Suite::Aes256Gcm)?, Shared::default());
 /// Sealing::new(&key).seal(Input::bytes(b"a text", "text"), Output::writer(sealed.clone(), "sealed"))?;
 /// let layout = inspect(Input::bytes(sealed.take(), "sealed"))?.preamble.layout;
 /// assert_eq!(layout.content, Content::Bytes); // and neither a tree nor a list
@@ -56,7 +56,7 @@ impl Content {
 /// ```
 /// use sealwright_file::{Input, Key, Output, Sealing, Shared, inspect};
 ///
-/// let (key, mut sealed) = (Key::generate(sealwright::Suite::Aes256Gcm)?, Shared::default());
+/// let (key, mut sealed) = (Key::generate(sealwright_file::Suite::Aes256Gcm)?, Shared::default());
 /// let sealing = Sealing::new(&key).pad(true); // the length tells less
 /// sealing.seal(Input::bytes(b"a text", "text"), Output::writer(sealed.clone(), "sealed"))?;
 /// let layout = inspect(Input::bytes(sealed.take(), "sealed"))?.preamble.layout;

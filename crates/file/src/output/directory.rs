@@ -90,7 +90,7 @@ pub fn create_directory(path: &Path, mode: u32, sync: bool) -> Result<(), Error>
     match DirBuilder::new().mode(mode).create(path) {
         Ok(()) if sync => Above::of(path)?.sync(&File::open(path).map_err(failed(path))?, path),
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists || !fs::metadata(path).is_ok_and(|m| m.is_dir()) => {
-            Err(Error::Io { doing: "create", place: path.display().to_string(), source: error })
+            Err(Error::Io { doing: "create", place: path.display().to_string(), error })
         }
         _ => Ok(()),
     }

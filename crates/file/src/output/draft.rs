@@ -74,7 +74,7 @@ impl Draft {
         // A file system without a size limit reports no blocks.
         if disk.f_blocks > 0 && free.saturating_mul(disk.f_frsize) < len {
             let full = Errno::NOSPC.into();
-            return Err(Error::Io { doing: "write", place: self.target.display().to_string(), source: full });
+            return Err(Error::Io { doing: "write", place: self.target.display().to_string(), error: full });
         }
         Ok(())
     }
@@ -177,7 +177,7 @@ fn hidden(target: &Path) -> Result<(File, PathBuf), Error> {
             }
         }
     }
-    Err(Error::Io { doing: "create", place: target.display().to_string(), source: last })
+    Err(Error::Io { doing: "create", place: target.display().to_string(), error: last })
 }
 
 /// Writes in order, from the start.

@@ -16,7 +16,7 @@ pub(super) fn hidden_name(target: &Path) -> Result<PathBuf, Error> {
     let name = target.file_name().ok_or_else(|| Error::Io {
         doing: "create",
         place: target.display().to_string(),
-        source: ErrorKind::InvalidFilename.into(),
+        error: ErrorKind::InvalidFilename.into(),
     })?;
     let mut fresh = [0; 6];
     random(&mut fresh)?;

@@ -60,7 +60,7 @@ impl Live {
 /// std::fs::create_dir(directory.path().join("a"))?;
 /// std::os::unix::fs::symlink("a", directory.path().join("b"))?;
 /// let write = |path| {
-///     let output = Output::derived(&directory.path().join(path), OutputOptions { force: true, ..OutputOptions::default() })?;
+///     let output = Output::derived(&directory.path().join(path), OutputOptions::default().force(true))?;
 ///     output.write_all_of(&mut &b"a text"[..])
 /// };
 /// write("a/text")?;

@@ -54,7 +54,7 @@ use crate::{
 /// assert_eq!(std::fs::read(&path)?, b"a text");
 /// // What exists is not replaced, unless `OutputOptions` says so.
 /// assert!(matches!(Output::file(&path, OutputOptions::default()), Err(Error::Exists(_))));
-/// Output::file(&path, OutputOptions { force: true, ..OutputOptions::default() })?.write_all_of(&mut &b"another"[..])?;
+/// Output::file(&path, OutputOptions::default().force(true))?.write_all_of(&mut &b"another"[..])?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Output {
@@ -108,7 +108,7 @@ impl Output {
     /// have; a directory.
     pub fn check(path: impl AsRef<Path>, options: OutputOptions) -> Result<bool, Error> {
         let path = path.as_ref();
-        let failed = |doing, source| Err(Error::Io { doing, place: path.display().to_string(), source });
+        let failed = |doing, error| Err(Error::Io { doing, place: path.display().to_string(), error });
         match fs::metadata(path) {
             Ok(meta) if meta.is_dir() => failed("write", io::ErrorKind::IsADirectory.into()),
             Ok(meta) if meta.is_file() => {
@@ -160,7 +160,7 @@ impl Output {
     /// a directory.
     pub fn check_derived(path: impl AsRef<Path>, options: OutputOptions) -> Result<(), Error> {
         let path = path.as_ref();
-        let failed = |doing, source| Err(Error::Io { doing, place: path.display().to_string(), source });
+        let failed = |doing, error| Err(Error::Io { doing, place: path.display().to_string(), error });
         match fs::symlink_metadata(path) {
             Ok(meta) if meta.is_dir() => failed("write", io::ErrorKind::IsADirectory.into()),
             Ok(_) if !options.force => Err(Error::Exists(path.into())),
@@ -231,7 +231,7 @@ impl Output {
     /// let directory = tempfile::tempdir()?;
     /// let path = directory.path().join("text");
     /// std::fs::write(&path, "a text")?;
-    /// let output = Output::file(&path, OutputOptions { force: true, ..OutputOptions::default() })?;
+    /// let output = Output::file(&path, OutputOptions::default().force(true))?;
     /// assert!(matches!(output.differs_from(Input::open(&path)?.identity()), Err(Error::SameFile(_))));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

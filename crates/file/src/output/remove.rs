@@ -22,7 +22,7 @@ use crate::{
 /// let directory = tempfile::tempdir()?;
 /// let (from, to) = (directory.path().join("text"), directory.path().join("text.seal"));
 /// std::fs::write(&from, "a text")?;
-/// let key = Key::generate(sealwright::Suite::Aes256Gcm)?;
+/// let key = Key::generate(sealwright_file::Suite::Aes256Gcm)?;
 /// let done = Sealing::new(&key).seal(Input::open(&from)?, Output::file(&to, OutputOptions::default())?)?;
 /// remove_input(&from, &done)?; // only now, and only if it is still what was read
 /// assert!(!from.exists());

@@ -31,7 +31,7 @@ const PUBLIC: usize = ED25519 + 1952;
 ///
 /// let signing = SigningKey::generate()?;
 /// let verifying: VerifyingKey = signing.verifying_key().to_string().parse()?; // sent beforehand
-/// let (key, mut sealed) = (Key::generate(sealwright::Suite::Aes256Gcm)?, Shared::default());
+/// let (key, mut sealed) = (Key::generate(sealwright_file::Suite::Aes256Gcm)?, Shared::default());
 /// let sealing = Sealing::new(&key).sign(Some(&signing));
 /// sealing.seal(Input::bytes(b"a text", "text"), Output::writer(sealed.clone(), "sealed"))?;
 /// let done = Opening::new(&key).signers(&[verifying]).verify(Input::bytes(sealed.take(), "sealed"))?;

@@ -303,7 +303,7 @@ fn what_is_replaced_after_its_verification_is_not_written() {
         }
         fs::write(&path, sealed).unwrap();
         let progress = Arc::new(Replacing { opened: AtomicU32::new(0), path: path.clone(), with });
-        let work = Work { threads: 1, progress: progress.clone(), ..Work::default() };
+        let work = Work::default().threads(1).progress(progress.clone());
         let mut out = Shared::default();
         let opening = Opening::new(&key).signers(&signers).work(work);
         let done = opening.open(Input::open(&path).unwrap(), Output::writer(out.clone(), "pipe"));

@@ -8,7 +8,7 @@
 //! ```
 //! use sealwright_file::{Input, Key, KeySource, Output, Recipient, Sealing, Shared, inspect, slots::SlotKind};
 //!
-//! let recipients = [Recipient::Key(Key::generate(sealwright::Suite::Aes256Gcm)?)];
+//! let recipients = [Recipient::Key(Key::generate(sealwright_file::Suite::Aes256Gcm)?)];
 //! let mut sealed = Shared::default();
 //! Sealing::for_recipients(&recipients).seal(Input::bytes(b"a text", "text"), Output::writer(sealed.clone(), "sealed"))?;
 //! if let KeySource::Recipients(slots) = inspect(Input::bytes(sealed.take(), "sealed"))?.preamble.source {
@@ -114,7 +114,7 @@ pub enum SlotKind {
 /// fn kinds(slots: &Slots) -> Vec<String> {
 ///     slots.iter().map(|slot: &Slot| format!("{:?}", slot.kind())).collect()
 /// }
-/// let recipients = [Recipient::Key(Key::generate(sealwright::Suite::Aes256Gcm)?)];
+/// let recipients = [Recipient::Key(Key::generate(sealwright_file::Suite::Aes256Gcm)?)];
 /// let mut sealed = Shared::default();
 /// Sealing::for_recipients(&recipients).seal(Input::bytes(b"a text", "text"), Output::writer(sealed.clone(), "sealed"))?;
 /// if let KeySource::Recipients(slots) = inspect(Input::bytes(sealed.take(), "sealed"))?.preamble.source {
@@ -137,7 +137,7 @@ pub struct Slot {
 /// fn kinds(slots: &Slots) -> Vec<String> {
 ///     slots.iter().map(|slot: &Slot| format!("{:?}", slot.kind())).collect()
 /// }
-/// let recipients = [Recipient::Key(Key::generate(sealwright::Suite::Aes256Gcm)?)];
+/// let recipients = [Recipient::Key(Key::generate(sealwright_file::Suite::Aes256Gcm)?)];
 /// let mut sealed = Shared::default();
 /// Sealing::for_recipients(&recipients).seal(Input::bytes(b"a text", "text"), Output::writer(sealed.clone(), "sealed"))?;
 /// if let KeySource::Recipients(slots) = inspect(Input::bytes(sealed.take(), "sealed"))?.preamble.source {

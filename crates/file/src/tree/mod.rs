@@ -13,7 +13,7 @@
 //! std::fs::create_dir(&photos)?;
 //! std::fs::write(photos.join("1.jpg"), "not really")?;
 //!
-//! let (key, mut sealed) = (Key::generate(sealwright::Suite::Aes256Gcm)?, Shared::default());
+//! let (key, mut sealed) = (Key::generate(sealwright_file::Suite::Aes256Gcm)?, Shared::default());
 //! let packed = pack(&photos)?;
 //! Sealing::new(&key).content(Content::Tree).seal(packed.input, Output::writer(sealed.clone(), "sealed"))?;
 //!

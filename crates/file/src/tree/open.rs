@@ -11,9 +11,8 @@ impl Opening<'_> {
     /// # Errors
     /// [`Error::NotATree`], [`Error::OtherName`], [`Error::Exists`]; those of [`Opening::open`]. Nothing is left then.
     pub fn unpack(&self, mut input: Input, unpacking: &Unpacking<'_>) -> Result<PathBuf, Error> {
-        if input.preamble()?.layout.content != Content::Tree {
-            return Err(Error::NotATree);
-        }
+        let is_tree = |content| if content == Content::Tree { Ok(()) } else { Err(Error::NotATree) };
+        self.refuse_content(&mut input, is_tree)?;
         let (mut text, to) = io::pipe().map_err(Error::io("open", "a pipe"))?;
         let threads = self.work.threads;
         std::thread::scope(|scope| {
@@ -29,8 +28,8 @@ impl Opening<'_> {
             match (opened, unpacked) {
                 (Ok(_), unpacked) => unpacked?.commit(),
                 // Unpacking failed first and closed the pipe: its error is the cause.
-                (Err(Error::Io { doing: "write", source, .. }), Err(error))
-                    if source.kind() == io::ErrorKind::BrokenPipe =>
+                (Err(Error::Io { doing: "write", error: broken, .. }), Err(error))
+                    if broken.kind() == io::ErrorKind::BrokenPipe =>
                 {
                     Err(error)
                 }

@@ -41,6 +41,7 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Packed {
     /// The text: give it to [`Sealing::seal`](crate::Sealing::seal).
     pub input: Input,
@@ -60,7 +61,7 @@ pub struct Packed {
 ///
 /// let directory = tempfile::tempdir()?;
 /// std::fs::write(directory.path().join("note"), "a text")?;
-/// let key = Key::generate(sealwright::Suite::Aes256Gcm)?;
+/// let key = Key::generate(sealwright_file::Suite::Aes256Gcm)?;
 /// let sealing = Sealing::new(&key).content(Content::Tree);
 /// sealing.seal(pack(directory.path())?.input, Output::writer(Shared::default(), "sealed"))?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -81,7 +82,7 @@ pub fn pack(path: impl AsRef<Path>) -> Result<Packed, Error> {
 /// let directory = tempfile::tempdir()?;
 /// let backup = directory.path().join("backup.seal");
 /// std::fs::write(&backup, "the former one")?;
-/// let output = Output::file(&backup, OutputOptions { force: true, ..OutputOptions::default() })?;
+/// let output = Output::file(&backup, OutputOptions::default().force(true))?;
 /// assert_eq!(pack_without(directory.path(), &output)?.skipped, [backup]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -109,8 +110,8 @@ fn pack_within(path: &Path, output: Option<FileId>, longest: u64, most: usize) -
     }
     // If the file system reports something that the reader would refuse, nothing is sealed: it could never be opened.
     if Manifest::from_bytes(&bytes).is_none() {
-        let source = io::Error::other("the operating system lists an impossible entry in it");
-        return Err(Error::Io { doing: "read", place: path.display().to_string(), source });
+        let error = io::Error::other("the operating system lists an impossible entry in it");
+        return Err(Error::Io { doing: "read", place: path.display().to_string(), error });
     }
     let head = [&MAGIC[..], &(bytes.len() as u64).to_be_bytes(), &bytes].concat();
     let len = head.len() as u64 + manifest.content_len();
@@ -263,8 +264,8 @@ impl Read for Contents {
             }
             let most = buffer.len().min(usize::try_from(*left).unwrap_or(usize::MAX));
             let got = match file.read(&mut buffer[..most]) {
-                Err(source) if source.kind() != io::ErrorKind::Interrupted => {
-                    return Err(Error::Io { doing: "read", place: path.display().to_string(), source }.into());
+                Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                    return Err(Error::Io { doing: "read", place: path.display().to_string(), error }.into());
                 }
                 other => other?,
             };

@@ -43,16 +43,17 @@ pub fn read_manifest(text: &mut impl Read) -> Result<Manifest, Error> {
 ///
 /// let (from, to) = (tempfile::tempdir()?, tempfile::tempdir()?);
 /// std::fs::write(from.path().join("note"), "a text")?;
-/// let (key, mut sealed) = (Key::generate(sealwright::Suite::Aes256Gcm)?, Shared::default());
+/// let (key, mut sealed) = (Key::generate(sealwright_file::Suite::Aes256Gcm)?, Shared::default());
 /// let sealing = Sealing::new(&key).content(Content::Tree);
 /// sealing.seal(pack(from.path())?.input, Output::writer(sealed.clone(), "sealed"))?;
 ///
-/// let unpacking = Unpacking { directory: to.path(), name: None, preserve: false, sync: true };
+/// let unpacking = Unpacking::new(to.path());
 /// let tree = Opening::new(&key).unpack(Input::bytes(sealed.take(), "sealed"), &unpacking)?;
 /// assert_eq!(std::fs::read(tree.join("note"))?, b"a text");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Unpacking<'a> {
     /// Where the tree goes.
     pub directory: &'a Path,
@@ -64,7 +65,27 @@ pub struct Unpacking<'a> {
     pub sync: bool,
 }
 
-impl Unpacking<'_> {
+impl<'a> Unpacking<'a> {
+    /// Into `directory`, under any name, with modes 0600 and 0700, synced to disk.
+    pub fn new(directory: &'a Path) -> Self {
+        Unpacking { directory, name: None, preserve: false, sync: true }
+    }
+
+    /// Sets the name that the tree must have.
+    pub fn name(self, name: impl Into<Option<&'a OsStr>>) -> Self {
+        Unpacking { name: name.into(), ..self }
+    }
+
+    /// Sets whether the entries get the modes they had.
+    pub fn preserve(self, preserve: bool) -> Self {
+        Unpacking { preserve, ..self }
+    }
+
+    /// Sets whether the new files are synced to disk.
+    pub fn sync(self, sync: bool) -> Self {
+        Unpacking { sync, ..self }
+    }
+
     /// Unpacks all of `text` under a hidden name, on `threads` threads.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use crate::support::*;
 /// A file that demands `costs` and that no key opens.
 fn asks(costs: Costs) -> Vec<u8> {
     let source = KeySource::Passphrase { costs, salt: [7; 16] };
-    let mut bytes = Preamble { suite: sealwright::Suite::Aes256Gcm, layout: Content::Bytes.into(), source }.to_bytes();
+    let mut bytes = Preamble::new(sealwright::Suite::Aes256Gcm, Content::Bytes, source).to_bytes();
     bytes.extend([0; 56 + 16]);
     bytes
 }

@@ -76,7 +76,7 @@ fn truncated_at_every_byte() {
             assert_eq!(error.exit_code(), 3, "cut to {len}: {error}");
             let Error::NotAuthentic(flaw) = error else { panic!("{error}") };
             match len {
-                0 => assert_eq!(flaw, Flaw::Magic),
+                0 => assert_eq!(flaw, Flaw::Empty),
                 1..BODY => assert_eq!(flaw, Flaw::Truncated { offset: len as u64 }, "cut to {len}"),
                 // Too short for a tag, or a shorter chunk that is not authentic.
                 n if n < BODY + 16 => assert_eq!(flaw, Flaw::Truncated { offset: len as u64 }, "cut to {len}"),

@@ -23,7 +23,7 @@ fn an_input_is_kept_while_no_durable_output_exists() {
     let dir = Dir::new();
     let plain = dir.write("plain", b"text");
     let key = key256();
-    let synced = OutputOptions { force: true, ..OutputOptions::default() };
+    let synced = OutputOptions::default().force(true);
     let input = || Input::open(&plain).unwrap();
     for output in [
         Output::file(Path::new("/dev/null"), synced).unwrap(),
@@ -136,7 +136,7 @@ fn keep_own_child() {
     symlink("d", dir.join("link")).unwrap();
     fs::write(dir.join("d/x"), "from before").unwrap();
     let seal = |path, text: &'static [u8]| {
-        let output = Output::derived(dir.join(path), OutputOptions { force: true, ..place() }).unwrap();
+        let output = Output::derived(dir.join(path), place().force(true)).unwrap();
         Sealing::new(&key256()).seal(Input::bytes(text, "text"), output)
     };
     sealwright_file::output::keep_own();
@@ -151,7 +151,7 @@ fn names_that_no_file_can_have_are_refused_before_the_work() {
     let dir = Dir::new();
     symlink("nowhere", dir.path("dangling")).unwrap();
     for force in [false, true] {
-        let place = OutputOptions { force, ..place() };
+        let place = place().force(force);
         for name in ["n".repeat(256), "new/".into(), "dangling".into()] {
             let mut path = OsString::from(dir.0.path());
             path.push("/");

@@ -43,7 +43,7 @@ pub(crate) const LENGTHS: [usize; 16] =
 fn round_trips() {
     for cipher in EncCipher::all().filter(|cipher| !cipher.is_read_only()) {
         for armor in [Armor::None, Armor::Lines, Armor::OneLine] {
-            let enc = Enc { armor, ..Enc::new(cipher, secret(cipher)) };
+            let enc = Enc::new(cipher, secret(cipher)).armor(armor);
             for len in LENGTHS {
                 let text = text(len);
                 let encrypted = encrypt(&enc, &text);
@@ -70,7 +70,7 @@ fn levels_agree() {
         let text = text(300_001);
         let wanted = encrypt(&Enc::new(cipher, secret(cipher)), &text);
         for isa in sealwright::Isa::available() {
-            let enc = Enc { isa, ..Enc::new(cipher, secret(cipher)) };
+            let enc = Enc::new(cipher, secret(cipher)).isa(isa);
             assert!(encrypt(&enc, &text) == wanted, "{cipher} at {isa}");
             assert!(run(&enc, Direction::Decrypt, &wanted).unwrap() == text, "{cipher} at {isa}");
         }
@@ -105,7 +105,7 @@ fn cbc_refuses_what_is_not_whole() {
         assert_eq!(refused(&enc, &encrypted[..cut]), EncError::Cut);
     }
     assert_eq!(refused(&enc, b""), EncError::BadPadding);
-    let bare = Enc { padding: false, ..enc.clone() };
+    let bare = enc.clone().padding(false);
     assert_eq!(encrypt(&bare, &text(96)), encrypted[..96]);
     assert!(matches!(run(&bare, Direction::Encrypt, &text(97)), Err(Error::Enc(EncError::NotWholeBlocks))));
     assert_eq!(run(&bare, Direction::Decrypt, &encrypted[..96]).unwrap(), text(96));
@@ -175,7 +175,7 @@ fn a_salt_is_in_the_header_given_or_absent() {
 #[test]
 fn base64_lines_and_nonsense() {
     let cipher: EncCipher = "aes-128-ctr".parse().unwrap();
-    let enc = Enc { armor: Armor::Lines, ..Enc::new(cipher, secret(cipher)) };
+    let enc = Enc::new(cipher, secret(cipher)).armor(Armor::Lines);
     let lines = String::from_utf8(encrypt(&enc, &text(100))).unwrap();
     assert_eq!(lines.lines().map(str::len).collect::<Vec<_>>(), [64, 64, 8]);
     assert!(lines.ends_with('\n') && encrypt(&enc, b"").is_empty());

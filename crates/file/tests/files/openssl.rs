@@ -105,7 +105,7 @@ fn the_whole_grid() {
             for (armor, base64) in [(Armor::None, &[][..]), (Armor::Lines, &["-a"]), (Armor::OneLine, &["-a", "-A"])] {
                 for (padding, nopad) in [(true, &[][..]), (false, &["-nopad"])] {
                     let len = if padding { 37 } else { 48 };
-                    let ours = Enc { armor, padding, ..Enc::new(cipher, secret.clone()) };
+                    let ours = Enc::new(cipher, secret.clone()).armor(armor).padding(padding);
                     agree(&ours, &[&words[..], base64, nopad].concat(), &text(len));
                     runs += 1;
                 }
@@ -137,7 +137,7 @@ fn without_padding() {
     let cipher: EncCipher = "aes-192-cbc".parse().unwrap();
     let EncSecret::Key { key, iv } = secret(cipher) else { unreachable!("it is made from hex") };
     for len in [0, 16, 4096, 262_144, 262_160] {
-        let ours = Enc { padding: false, ..Enc::new(cipher, secret(cipher)) };
+        let ours = Enc::new(cipher, secret(cipher)).padding(false);
         agree(&ours, &["-K", &hex(&key), "-iv", &hex(&iv), "-nopad"], &text(len));
     }
 }
@@ -149,7 +149,7 @@ fn base64() {
     let EncSecret::Key { key, iv } = secret(cipher) else { unreachable!("it is made from hex") };
     let (key, iv) = (hex(&key), hex(&iv));
     for len in LENGTHS {
-        let ours = |armor| Enc { armor, ..Enc::new(cipher, secret(cipher)) };
+        let ours = |armor| Enc::new(cipher, secret(cipher)).armor(armor);
         agree(&ours(Armor::Lines), &["-K", &key, "-iv", &iv, "-a"], &text(len));
         agree(&ours(Armor::OneLine), &["-K", &key, "-iv", &iv, "-a", "-A"], &text(len));
     }
@@ -202,7 +202,7 @@ fn salted_header() {
     for cipher in unauthenticated() {
         for (kdf, option) in [(Kdf::default(), Some("-pbkdf2")), (Kdf::Legacy { digest: Digest::Sha256 }, None)] {
             for (armor, base64) in [(Armor::None, None), (Armor::Lines, Some("-a"))] {
-                let ours = Enc { armor, ..Enc::new(cipher, EncSecret::passphrase("p", kdf, Salt::Header)) };
+                let ours = Enc::new(cipher, EncSecret::passphrase("p", kdf, Salt::Header)).armor(armor);
                 let name = format!("-{cipher}");
                 let mut theirs = vec![name.as_str(), "-pass", "pass:p"];
                 theirs.extend(option);

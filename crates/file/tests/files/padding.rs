@@ -103,7 +103,7 @@ fn the_layout_cannot_be_changed() {
 fn what_is_not_padding_is_not_authentic() {
     let mut layout = Layout::from(Content::Bytes);
     layout.padded = true;
-    let header = Preamble { suite: Suite::Aes256Gcm, layout, source: KeySource::Raw }.to_bytes();
+    let header = Preamble::new(Suite::Aes256Gcm, layout, KeySource::Raw).to_bytes();
     let key: Vec<u8> = (0..32).collect();
     let plain = |text: &[u8]| {
         let (cipher, begin) = ChunkCipher::create(Suite::Aes256Gcm, Isa::best(), &key, &[&header]).unwrap();

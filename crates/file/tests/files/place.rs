@@ -9,7 +9,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use sealwright_file::{Error, Input, Key, Opening, Output, OutputOptions, Sealing, remove_input};
+use sealwright_file::{Error, Input, Key, Opening, Output, Sealing, remove_input};
 
 use crate::support::*;
 
@@ -32,7 +32,7 @@ fn nothing_is_clobbered_unasked() {
     assert!(matches!(error, Error::Exists(_)) && error.exit_code() == 1, "{error}");
     // What allows it is the caller's to say.
     assert_eq!(error.hint(), None);
-    let force = OutputOptions { force: true, ..place() };
+    let force = place().force(true);
     Sealing::new(&key).seal(Input::open(&plain).unwrap(), Output::file(&there, force).unwrap()).unwrap();
     assert_eq!(fs::read(&there).unwrap()[..4], [0x89, b'S', b'E', b'A']);
     assert_eq!(dir.names(), ["plain", "there"]);
@@ -92,7 +92,7 @@ fn modes() {
     chmod(&sealed, 0o4755);
     open_file(&Opening::new(&key), &sealed, &dir.path("private")).unwrap();
     assert_eq!(mode(&dir.path("private")), 0o600);
-    let keep = OutputOptions { preserve: true, ..place() };
+    let keep = place().preserve(true);
     Opening::new(&key).open(Input::open(&sealed).unwrap(), Output::file(dir.path("kept"), keep).unwrap()).unwrap();
     assert_eq!(mode(&dir.path("kept")), 0o755, "without the set-user-id bit");
     Sealing::new(&key)
@@ -109,7 +109,7 @@ fn input_and_output_the_same_file() {
     symlink(&plain, dir.path("soft")).unwrap();
     let key = key256();
     for name in ["plain", "hard", "soft"] {
-        let force = OutputOptions { force: true, ..place() };
+        let force = place().force(true);
         let output = || Output::file(dir.path(name), force).unwrap();
         let errors = [
             Sealing::new(&key).seal(Input::open(&plain).unwrap(), output()).unwrap_err(),
@@ -132,7 +132,7 @@ fn derived_names_are_not_written_through() {
     symlink("nowhere", dir.path("dangling")).unwrap();
     symlink("/dev/null", dir.path("null")).unwrap();
     fs::create_dir(dir.path("directory")).unwrap();
-    let force = OutputOptions { force: true, ..place() };
+    let force = place().force(true);
     for name in ["link", "dangling", "null"] {
         assert!(matches!(Output::derived(dir.path(name), place()), Err(Error::Exists(_))), "{name}");
         assert!(matches!(Output::derived(dir.path(name), force), Err(Error::BadOutput { .. })), "{name}");
@@ -157,7 +157,7 @@ fn a_symbolic_link_is_written_through() {
     let (plain, target) = (dir.write("plain", b"text"), dir.write("target", b"old"));
     symlink("target", dir.path("link")).unwrap();
     let key = key256();
-    let force = OutputOptions { force: true, ..place() };
+    let force = place().force(true);
     Sealing::new(&key).seal(Input::open(&plain).unwrap(), Output::file(dir.path("link"), force).unwrap()).unwrap();
     assert!(fs::symlink_metadata(dir.path("link")).unwrap().is_symlink());
     assert_eq!(opened_by(&Opening::new(&key), &fs::read(&target).unwrap()).0, b"text");

@@ -40,7 +40,7 @@ pub(crate) fn key256() -> Key {
 }
 
 pub(crate) fn work(threads: usize) -> Work {
-    Work { threads, ..Work::default() }
+    Work::default().threads(threads)
 }
 
 /// Seals from memory to memory.
@@ -88,7 +88,7 @@ impl Dir {
 }
 
 pub(crate) fn place() -> OutputOptions {
-    OutputOptions { sync: false, ..OutputOptions::default() }
+    OutputOptions::default().sync(false)
 }
 
 pub(crate) fn seal_file(sealing: &Sealing<'_>, from: &Path, to: &Path) -> Result<Summary, Error> {
@@ -121,7 +121,7 @@ pub(crate) struct At<F> {
 
 impl<F: Fn() + Send + Sync + 'static> At<F> {
     pub(crate) fn work(bytes: u64, threads: usize, act: F) -> Work {
-        Work { threads, progress: Arc::new(At { bytes, seen: AtomicU64::new(0), act }), ..Work::default() }
+        Work::default().threads(threads).progress(Arc::new(At { bytes, seen: AtomicU64::new(0), act }))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Directories as one sealed file: long paths, and whatever verifies can be opened.
 
 use std::{
+    ffi::OsStr,
     fs::{self, File, Permissions},
     io::{Cursor, Read, Write},
     os::{
@@ -17,7 +18,7 @@ use std::{
 
 use rustix::fs::{CWD, Mode, OFlags, RenameFlags, mkdirat, openat, renameat_with};
 use sealwright_file::{
-    Content, Error, Flaw, Input, Key, Opening, Output, OutputOptions, SealedReader, Sealing, Shared,
+    Content, Error, Flaw, Input, Key, Opening, Output, SealedReader, Sealing, Shared,
     tree::{Unpacking, pack, pack_without, read_manifest},
 };
 use sealwright_transcripts::skipped;
@@ -50,7 +51,7 @@ fn sealed_tree(path: &Path) -> Result<Vec<u8>, Error> {
 
 /// Unpacks a sealed tree in memory.
 fn unpack(sealed: &[u8], into: &Path) -> Result<PathBuf, Error> {
-    let unpacking = Unpacking { directory: into, name: None, preserve: false, sync: false };
+    let unpacking = Unpacking::new(into).sync(false);
     Opening::new(&KEY).work(work(2)).unpack(Input::bytes(sealed.to_vec(), "sealed"), &unpacking)
 }
 
@@ -198,7 +199,7 @@ fn contents_modes_and_times_come_back() {
     {
         let out = dir.path(&format!("out{case}"));
         fs::create_dir(&out).unwrap();
-        let unpacking = Unpacking { directory: &out, name: Some("tree".as_ref()), preserve, sync };
+        let unpacking = Unpacking::new(&out).name(OsStr::new("tree")).preserve(preserve).sync(sync);
         let opened = unpack_as(&sealed, &unpacking, threads).unwrap();
         assert_eq!(opened, out.join("tree"));
         let names = files.iter().map(|(name, ..)| name.as_str()).chain(directories.iter().map(|(name, _)| *name));
@@ -223,7 +224,7 @@ fn a_tree_of_another_name_than_is_wanted_is_refused() {
     fs::create_dir(dir.path("tree")).unwrap();
     let sealed = sealed_tree(&dir.path("tree")).unwrap();
     let out = Dir::new();
-    let unpacking = Unpacking { directory: out.0.path(), name: Some("wood".as_ref()), preserve: false, sync: false };
+    let unpacking = Unpacking::new(out.0.path()).name(OsStr::new("wood")).sync(false);
     let refused = unpack_as(&sealed, &unpacking, 1).unwrap_err();
     assert!(matches!(&refused, Error::OtherName { name, wanted } if name == "tree" && wanted == "wood"), "{refused}");
     assert_eq!(fs::read_dir(out.0.path()).unwrap().count(), 0);
@@ -297,7 +298,7 @@ fn what_is_replaced_is_not_packed() {
     fs::create_dir(dir.path("tree")).unwrap();
     dir.write("tree/file", b"text");
     let backup = dir.write("tree/backup", b"the former one");
-    let output = Output::file(&backup, OutputOptions { force: true, ..place() }).unwrap();
+    let output = Output::file(&backup, place().force(true)).unwrap();
     let packed = pack_without(dir.path("tree"), &output).unwrap();
     assert_eq!(packed.skipped, [backup.as_path()]);
     Sealing::new(&KEY).content(Content::Tree).seal(packed.input, output).unwrap();

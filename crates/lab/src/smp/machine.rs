@@ -47,7 +47,7 @@ pub(crate) struct MachineArgs {
     /// Settings in a TOML file, as smp settings prints them; they override the preset
     #[arg(long, value_name = "FILE", help_heading = "Machine")]
     config: Option<PathBuf>,
-    /// One setting; overrides everything else; can be repeated
+    /// One setting, of the machine or of the workload; overrides everything else; can be repeated
     #[arg(long, value_name = "A.B=C", help_heading = "Machine")]
     set: Vec<String>,
     /// Construct the IVs of GCM as in the thesis, which repeats them
@@ -110,6 +110,11 @@ impl MachineArgs {
             settings = Settings::merge(&settings.config, &text)
                 .map_err(|error| CommandError::failed(format_args!("{}: {error}", shown(path))))?;
         }
+        if let Some(interval) = self.set.iter().find(|set| self.engine.is_some() && set.starts_with("engines.interval"))
+        {
+            let what = format_args!("--engine and --set {interval} both say how often an AES engine can start a line");
+            return Err(CommandError::usage(what).hint("leave one of them out"));
+        }
         let mut config = settings.config;
         let words = [("scheme.name", &self.scheme), ("engines.model", &self.engine), ("engines.units", &self.units)];
         for (name, word) in words {
@@ -127,13 +132,19 @@ impl MachineArgs {
             config.scheme.functional = false;
         }
         settings.config = config;
-        for setting in &self.set {
-            settings.set(setting).map_err(bad)?;
-        }
-        settings.config.check().map_err(bad)?;
         if let Some(work) = work {
             settings.workload = work.over(settings.workload);
         }
+        for setting in &self.set {
+            let of = setting.split(['=', '.']).next().unwrap_or_default().trim();
+            if of == "workload" && work.is_none() {
+                let what = format_args!("--set {setting}: options name the workload of attacks");
+                return Err(CommandError::usage(what).hint("--workload NAME --size N"));
+            }
+            let hint = (of == "preset").then_some("--preset NAME names it");
+            settings.set(setting).map_err(|error| CommandError::usage(format_args!("--set {error}")).hints(hint))?;
+        }
+        settings.config.check().map_err(bad)?;
         Ok(settings)
     }
 }

@@ -21,6 +21,6 @@ pub(crate) struct SettingsArgs {
 }
 
 pub(super) fn run(args: &SettingsArgs) -> Result<Exit, CommandError> {
-    print(&args.machine.settings(Some(&args.work))?.text())?;
+    print(&args.machine.settings(Some(&args.work))?.text().map_err(CommandError::usage)?)?;
     Ok(Exit::Done)
 }

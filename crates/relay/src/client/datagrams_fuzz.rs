@@ -65,7 +65,7 @@ struct Run {
 
 impl Run {
     fn new(spec: Spec) -> Run {
-        let mut relay = table(Plan { cluster: 2, ..Plan::new(spec, SESSIONS) }).expect("a small table");
+        let mut relay = table(Plan::new(spec, SESSIONS).cluster(2)).expect("a small table");
         let grants = (0..SESSIONS).map(|slot| {
             relay.admit(slot, slot, &Material::random().expect("the system's random bytes")).expect("a free slot")
         });

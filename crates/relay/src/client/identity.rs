@@ -24,6 +24,7 @@ use crate::{
 
 /// Why a client has no session, or cannot exchange its stream.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ClientError {
     /// The configuration cannot be read.
     #[error("{}: {}", path.display(), os_error_text(error))]
@@ -62,7 +63,7 @@ pub enum ClientError {
     #[error("the relay does not follow the protocol: {0}")]
     Protocol(&'static str),
     /// Certificates or keys cannot be used.
-    #[error("{0}")]
+    #[error(transparent)]
     Tls(#[from] TlsError),
     /// The relay cannot be reached, or the connection fails.
     #[error("{relay}: {}", os_error_text(error))]
@@ -89,13 +90,19 @@ pub enum ClientError {
     PeerFailed(String),
     /// The input cannot be read.
     #[error("the input cannot be read: {}", os_error_text(.0))]
-    Input(#[source] io::Error),
+    Input(io::Error),
     /// The output cannot be written.
     #[error("the output cannot be written: {}", os_error_text(.0))]
-    Output(#[source] io::Error),
+    Output(io::Error),
     /// The system has no chance, thread or poll for a stream; or what the caller waited for is missing.
     #[error("{}", os_error_text(.0))]
-    Io(#[from] io::Error),
+    Io(io::Error),
+}
+
+impl From<io::Error> for ClientError {
+    fn from(error: io::Error) -> ClientError {
+        ClientError::Io(error)
+    }
 }
 
 /// The relay closed the connection before it sent anything, as it does when too many others are in a handshake.
@@ -159,6 +166,7 @@ impl LastRelay {
 
 /// Name, relay and certificates of a client, from `NAME.toml`.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Identity {
     /// Its name, which its certificate must name too.
     pub name: String,
@@ -187,6 +195,7 @@ struct File {
 
 /// An open session.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Session {
     /// The keys.
     pub client: Client,
@@ -207,6 +216,11 @@ pub struct Session {
 }
 
 impl Identity {
+    /// A client of this name at this relay, or list of relays, which accepts no session that is for research only.
+    pub fn new(name: impl Into<String>, relay: impl Into<String>, tls: TlsFiles) -> Identity {
+        Identity { name: name.into(), relay: relay.into(), last: LastRelay::default(), tls, research: false }
+    }
+
     /// Reads a file. Paths in it are relative to its folder.
     ///
     /// # Errors
@@ -218,13 +232,8 @@ impl Identity {
         let within = |setting, name| {
             file_within(folder, setting, name).map_err(|why| ClientError::FileName { path: path.to_owned(), why })
         };
-        let tls = TlsFiles {
-            authority: within("authority", file.authority)?,
-            certificate: within("certificate", file.certificate)?,
-            key: within("key", file.key)?,
-            crl: None,
-        };
-        let (last, research) = (LastRelay::default(), file.research);
-        Ok(Identity { name: file.name, relay: file.relay, last, tls, research })
+        let (authority, certificate) = (within("authority", file.authority)?, within("certificate", file.certificate)?);
+        let tls = TlsFiles::new(authority, certificate, within("key", file.key)?);
+        Ok(Identity { research: file.research, ..Identity::new(file.name, file.relay, tls) })
     }
 }

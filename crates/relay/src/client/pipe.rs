@@ -41,6 +41,7 @@ const RENEW_BELOW: u64 = 1 << 24;
 
 /// How many bytes went each way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Transferred {
     /// Bytes of the input, all acknowledged. The relay can forge acknowledgements; if the stream is sealed end to end,
     /// `EndToEnd::finished` returns what the peer itself confirmed.
@@ -51,6 +52,7 @@ pub struct Transferred {
 
 /// What to pipe, and to whom.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Pipe<'a> {
     /// Who we are.
     pub identity: &'a Identity,
@@ -62,7 +64,17 @@ pub struct Pipe<'a> {
     pub wait: Duration,
 }
 
-impl Pipe<'_> {
+impl<'a> Pipe<'a> {
+    /// From `identity` to `peer`, over the connection for frames, with this time to wait.
+    pub fn new(identity: &'a Identity, peer: &'a str, wait: Duration) -> Self {
+        Pipe { identity, peer, datagrams: false, wait }
+    }
+
+    /// Sets whether frames are sent as datagrams.
+    pub fn datagrams(self, datagrams: bool) -> Self {
+        Pipe { datagrams, ..self }
+    }
+
     /// Sends `input` to the peer and writes the peer's data to `output`, until both streams have ended and both sides
     /// know it. `watch` is called with a description of each event.
     ///

@@ -17,6 +17,7 @@ pub(crate) const TOO_OFTEN: &str = "this session, or others of this certificate,
 /// What a client requests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Request {
     /// Open the session of this name, with keys of this connection. An earlier session of the name ends.
     Open(String),
@@ -27,6 +28,7 @@ pub enum Request {
 /// What the relay responds.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Response {
     /// The session is open.
     Opened {

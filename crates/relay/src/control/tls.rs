@@ -27,6 +27,7 @@ use crate::errors::os_error_text;
 
 /// Why TLS cannot be set up.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum TlsError {
     /// A file with certificates or a key cannot be used.
     #[error("{}: {why}", path.display())]
@@ -45,16 +46,17 @@ pub enum TlsError {
         key: PathBuf,
     },
     /// Certificate or key are of a kind that is not supported.
-    #[error("{0}")]
+    #[error(transparent)]
     Tls(#[from] rustls::Error),
 }
 
 /// What is wrong with a file of certificates or keys.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum FileError {
     /// It cannot be read.
     #[error("{}", os_error_text(.0))]
-    Io(#[from] io::Error),
+    Io(io::Error),
     /// Others may read or change it.
     #[error("others may read or change this file")]
     Mode,
@@ -78,6 +80,12 @@ pub enum FileError {
     Verifier(VerifierBuilderError),
 }
 
+impl From<io::Error> for FileError {
+    fn from(error: io::Error) -> FileError {
+        FileError::Io(error)
+    }
+}
+
 impl TlsError {
     /// A suggestion to the user, if there is one beyond the error itself.
     pub fn hint(&self) -> Option<&'static str> {
@@ -98,6 +106,7 @@ impl FileError {
 
 /// Files in PEM: whom to trust, and who we are.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TlsFiles {
     /// The authority that the other side's certificate must come from.
     pub authority: PathBuf,
@@ -224,6 +233,11 @@ fn provider() -> Arc<CryptoProvider> {
 }
 
 impl TlsFiles {
+    /// These files, and no list of revoked certificates.
+    pub fn new(authority: PathBuf, certificate: PathBuf, key: PathBuf) -> TlsFiles {
+        TlsFiles { authority, certificate, key, crl: None }
+    }
+
     fn read_revocations(&self) -> Result<Vec<u8>, TlsError> {
         let read = |path: &PathBuf| std::fs::read(path).map_err(|error| wrong(path, error.into()));
         self.crl.as_ref().map_or(Ok(Vec::new()), read)

@@ -83,7 +83,7 @@ impl Bench {
 
     /// Checks the counters.
     fn counted<const N: usize>(&self, wanted: [(Count, u64); N]) {
-        for what in Count::ALL {
+        for &what in Count::ALL {
             let wanted = wanted.iter().find(|(which, _)| *which == what).map_or(0, |(_, times)| *times);
             assert_eq!(self.0.counts.of(what), wanted, "{what:?}");
         }

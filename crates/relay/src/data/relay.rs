@@ -48,6 +48,7 @@ const DATAGRAM_SILENCE: Duration = Duration::from_secs(2);
 /// A relay cannot listen at an address, or the system gives it too little to do so.
 #[derive(Debug, Error)]
 #[error("{address}: {}", os_error_text(error))]
+#[non_exhaustive]
 pub struct ListenError {
     /// The address: for frames, or that of a worker's datagrams.
     pub address: SocketAddr,
@@ -68,12 +69,13 @@ pub struct StoppedError;
 
 /// Why a session was not given keys.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum AdmitError {
     /// The relay has stopped.
-    #[error("{0}")]
+    #[error(transparent)]
     Stopped(#[from] StoppedError),
     /// The session cannot be made.
-    #[error("{0}")]
+    #[error(transparent)]
     Session(#[from] SessionError),
 }
 

@@ -6,6 +6,7 @@ use crate::{data::udp::Udp, frame_stream::READ_SIZE};
 
 /// The limits of the data plane.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Settings {
     /// The longest frame accepted, in bytes, header and tag included.
     pub max_frame: usize,
@@ -52,6 +53,68 @@ impl Default for Settings {
             idle: Duration::from_secs(3600),
             session_rate: 0,
         }
+    }
+}
+
+impl Settings {
+    /// Sets the longest frame accepted, in bytes.
+    pub fn max_frame(self, max_frame: usize) -> Self {
+        Settings { max_frame, ..self }
+    }
+
+    /// Sets the most connections at once.
+    pub fn max_connections(self, max_connections: usize) -> Self {
+        Settings { max_connections, ..self }
+    }
+
+    /// Sets the most bytes queued for one connection.
+    pub fn queue(self, queue: usize) -> Self {
+        Settings { queue, ..self }
+    }
+
+    /// Sets the most bytes queued for all connections together.
+    pub fn queues(self, queues: u64) -> Self {
+        Settings { queues, ..self }
+    }
+
+    /// Sets how long senders wait for a connection with a full queue.
+    pub fn sender_wait(self, sender_wait: Duration) -> Self {
+        Settings { sender_wait, ..self }
+    }
+
+    /// Sets after what time a connection is closed that takes none of its queued bytes.
+    pub fn stall(self, stall: Duration) -> Self {
+        Settings { stall, ..self }
+    }
+
+    /// Sets within what time a new connection must deliver an authentic frame.
+    pub fn first_frame(self, first_frame: Duration) -> Self {
+        Settings { first_frame, ..self }
+    }
+
+    /// Sets where the first worker receives datagrams; the relay receives none otherwise.
+    pub fn udp(self, first: SocketAddr) -> Self {
+        Settings { udp: Some(first), ..self }
+    }
+
+    /// Sets after how many bad frames a connection is closed.
+    pub fn max_bad(self, max_bad: u32) -> Self {
+        Settings { max_bad, ..self }
+    }
+
+    /// Sets the most connections from one address.
+    pub fn max_from_one(self, max_from_one: usize) -> Self {
+        Settings { max_from_one, ..self }
+    }
+
+    /// Sets after what time without an authentic frame a connection is closed.
+    pub fn idle(self, idle: Duration) -> Self {
+        Settings { idle, ..self }
+    }
+
+    /// Sets the most frames that a session may send a second; 0 for no limit.
+    pub fn session_rate(self, session_rate: u32) -> Self {
+        Settings { session_rate, ..self }
     }
 }
 

@@ -354,7 +354,7 @@ impl Link {
 
 /// A table of one session.
 fn keys(side: Side, material: &Material) -> Result<Box<dyn Sessions>, SessionError> {
-    let mut keys = table(Plan { side, ..Plan::new(SCHEME, 1) })?;
+    let mut keys = table(Plan::new(SCHEME, 1).side(side))?;
     keys.admit(0, 0, material)?;
     Ok(keys)
 }

@@ -80,6 +80,7 @@ impl std::fmt::Debug for MeshConfig {
 
 /// Why a node cannot take part.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum MeshError {
     /// NATS cannot be reached.
     #[error("{servers}: {why}")]
@@ -91,10 +92,16 @@ pub enum MeshError {
     },
     /// The system refuses something.
     #[error("{}", os_error_text(.0))]
-    Io(#[from] io::Error),
+    Io(io::Error),
     /// There are no random bytes, or there is no memory.
-    #[error("{0}")]
+    #[error(transparent)]
     Session(#[from] SessionError),
+}
+
+impl From<io::Error> for MeshError {
+    fn from(error: io::Error) -> MeshError {
+        MeshError::Io(error)
+    }
 }
 
 /// The most events that wait for the thread of the mesh. One that finds no room is made up for by the next heartbeat.

@@ -23,6 +23,7 @@ enum Login {
 
 /// What is wrong with such a list. Its text is not repeated: it may be part of a password.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ServersError {
     /// One of them, counted from 1, has another form.
     #[error("address {0} does not have the form nats://host:port or tls://user:password@host:port")]

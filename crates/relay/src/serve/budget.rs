@@ -107,7 +107,7 @@ impl Config {
 
     /// The plan of a table of so many sessions.
     pub(super) fn plan(&self, slots: u32) -> Plan {
-        Plan { cluster: self.cluster(), replay_window: self.replay_window, ..Plan::new(self.scheme, slots) }
+        Plan::new(self.scheme, slots).cluster(self.cluster()).replay_window(self.replay_window)
     }
 
     /// For how many connections there are memory (beside records and workers) and descriptors.
@@ -117,6 +117,9 @@ impl Config {
         let rest = self.memory.saturating_sub(needed);
         let named = most_connections(self.threads);
         let fitting = settings.connections_within(rest).min(named);
+        let (one, most) = (settings.connection_bytes() as u64, settings.max_connections);
+        // Half of what is left is for longer queues.
+        let memory_for = |connections: usize| (needed + 2 * connections as u64 * one).div_ceil(1 << 20);
         if fitting == 0 {
             return Err(ServeError::Budget {
                 sessions: self.sessions,
@@ -124,11 +127,12 @@ impl Config {
                 needed: needed.div_ceil(1 << 20),
                 connection: settings.connection_bytes() >> 10,
                 budget: self.memory >> 20,
+                least: memory_for(1),
+                all: memory_for(most),
             });
         }
         let others = self.other_descriptors();
         let connections = fitting.min(descriptors(fitting, others)?);
-        let (one, most) = (settings.connection_bytes() as u64, settings.max_connections);
         let hint = if connections < fitting {
             let all = fitting as u64 + others;
             Some(format!(
@@ -137,8 +141,7 @@ impl Config {
         } else if connections == named && connections < most {
             Some(format!("{} threads serve at most {named} connections; for {most}, use more threads", self.threads))
         } else if connections < most {
-            let all = (needed + 2 * most as u64 * one).div_ceil(1 << 20);
-            Some(format!("for {most} connections set memory_mib = {all}"))
+            Some(format!("for {most} connections set memory_mib = {}", memory_for(most)))
         } else {
             None
         };
@@ -167,7 +170,8 @@ impl Config {
         let before = one.memory();
         one.admit(0, 0, &Material::random()?)?;
         let after = one.memory();
-        let alone = Memory { heap: after.heap.saturating_sub(before.heap), shared: 0, live: 1, ..after };
+        let mut alone = after;
+        (alone.heap, alone.shared, alone.live) = (after.heap.saturating_sub(before.heap), 0, 1);
         let sessions = f64::from(self.sessions) * bytes_per_session(&alone, &self.settings);
         let clusters = u64::from(self.threads + self.sessions / self.cluster());
         Ok(sessions as u64 + clusters * after.shared)

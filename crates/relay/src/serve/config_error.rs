@@ -12,6 +12,7 @@ use crate::{
 
 /// What is wrong with a configuration.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ConfigError {
     /// It cannot be read.
     #[error("{}: {}", path.display(), os_error_text(error))]
@@ -36,10 +37,10 @@ pub enum ConfigError {
 #[non_exhaustive]
 pub enum ValueError {
     /// It is not TOML, or has unknown keys.
-    #[error("{0}")]
+    #[error(transparent)]
     Toml(#[from] TomlError),
     /// There is no such scheme.
-    #[error("scheme: {0}")]
+    #[error("scheme: there is no such scheme; there are {}, and each with -256 for 256-bit keys", schemes())]
     Scheme(UnknownSchemeError),
     /// The scheme does not encrypt.
     #[error("scheme: clear seals nothing; it is for measurements only")]
@@ -107,13 +108,19 @@ pub enum ValueError {
     /// The servers of NATS cannot be used.
     #[cfg(feature = "nats")]
     #[error("mesh.nats: {0}")]
-    Nats(#[from] crate::mesh::ServersError),
+    Nats(crate::mesh::ServersError),
     /// The subjects of a mesh cannot begin with this.
     #[error("mesh.name must be letters, digits, - and _, in parts with dots between, such as sealwright")]
     MeshName,
     /// This build cannot connect to other nodes.
     #[error("mesh: this program was built without support for several nodes (cargo feature `nats`)")]
     NoMesh,
+}
+
+/// The schemes that a relay accepts without being told that it is for research, with 128-bit keys.
+fn schemes() -> String {
+    let short = Spec::all().into_iter().filter(|scheme| !scheme.long && !scheme.research_only());
+    short.map(|scheme| scheme.to_string()).collect::<Vec<_>>().join(", ")
 }
 
 impl ConfigError {
@@ -153,9 +160,10 @@ impl ValueError {
 
 /// Why a file does not hold the secret of a mesh.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum SecretError {
     /// The file cannot be used.
-    #[error("{0}")]
+    #[error(transparent)]
     File(#[from] FileError),
     /// It holds something else.
     #[error("not 64 hexadecimal digits, as `sealwright key new` writes them")]

@@ -50,7 +50,13 @@ pub enum InitError {
     },
     /// No key can be made, or nothing be written.
     #[error("{}", os_error_text(.0))]
-    Io(#[from] io::Error),
+    Io(io::Error),
+}
+
+impl From<io::Error> for InitError {
+    fn from(error: io::Error) -> InitError {
+        InitError::Io(error)
+    }
 }
 
 impl InitError {

@@ -37,7 +37,8 @@ impl MeshTable {
         if !self.name.split('.').all(|part| !part.is_empty() && label(part)) {
             return Err(ValueError::MeshName);
         }
-        Ok(crate::mesh::MeshConfig { nats: Servers::parse(&self.nats)?, name: self.name, secret })
+        let nats = Servers::parse(&self.nats).map_err(ValueError::Nats)?;
+        Ok(crate::mesh::MeshConfig { nats, name: self.name, secret })
     }
 }
 

@@ -150,7 +150,7 @@ fn metrics_have_the_values_of_their_counts() {
         Some(Arc::new(state))
     };
     let mut counts = Counts::default();
-    Count::ALL.into_iter().for_each(|what| counts.set(what, 1 + what as u64));
+    Count::ALL.iter().for_each(|&what| counts.set(what, 1 + what as u64));
     for (name, what) in [
         ("frames_received_total", Count::Arrived),
         ("frames_opened_total", Count::Opened),

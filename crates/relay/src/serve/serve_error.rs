@@ -12,21 +12,22 @@ use crate::{control::tls::TlsError, data::ListenError, errors::os_error_text, se
 #[non_exhaustive]
 pub enum ServeError {
     /// The configuration cannot be used.
-    #[error("{0}")]
+    #[error(transparent)]
     Config(#[from] ConfigError),
     /// Certificates or keys cannot be used.
-    #[error("{0}")]
+    #[error(transparent)]
     Tls(#[from] TlsError),
     /// The node cannot take part in its mesh.
     #[cfg(feature = "nats")]
     #[error("mesh: {0}")]
-    Mesh(#[from] crate::mesh::MeshError),
+    Mesh(crate::mesh::MeshError),
     /// There is no memory for the records.
-    #[error("{0}")]
+    #[error(transparent)]
     Session(#[from] SessionError),
     /// The memory budget is too small.
     #[error(
-        "{sessions} sessions{} take {needed} MiB, and a connection {connection} KiB: memory_mib = {budget} is too little",
+        "{sessions} sessions{} take {needed} MiB, and a connection {connection} KiB: memory_mib = {budget} is too little; \
+         at least {least} is needed, and {all} for all of limits.connections",
         if *nodes { ", the workers and what waits from other nodes" } else { " and the workers" }
     )]
     Budget {
@@ -34,12 +35,16 @@ pub enum ServeError {
         sessions: u32,
         /// Whether there are other nodes, whose messages wait.
         nodes: bool,
-        /// The memory that all of these need.
+        /// The memory that all of these need, in MiB, as all memory here but that of a connection.
         needed: u64,
-        /// The memory that the buffers of one connection may take.
+        /// The memory that the buffers of one connection may take, in KiB.
         connection: usize,
         /// The configured memory.
         budget: u64,
+        /// The least memory with which the relay serves one connection.
+        least: u64,
+        /// The memory with which it serves as many connections as the configuration allows.
+        all: u64,
     },
     /// The relay cannot listen at an address.
     #[error("{address}: {}", os_error_text(error))]
@@ -68,7 +73,13 @@ pub enum ServeError {
     NeedsRestart(&'static str),
     /// Signals or the notification socket cannot be used.
     #[error("{}", os_error_text(.0))]
-    Io(#[from] io::Error),
+    Io(io::Error),
+}
+
+impl From<io::Error> for ServeError {
+    fn from(error: io::Error) -> ServeError {
+        ServeError::Io(error)
+    }
 }
 
 impl ServeError {

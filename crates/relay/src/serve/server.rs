@@ -29,6 +29,7 @@ const LOG_FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Where a server listens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Addresses {
     /// For frames.
     pub frames: SocketAddr,
@@ -81,7 +82,7 @@ impl Server {
         #[cfg(feature = "nats")]
         let mesh = {
             let join = |mesh| crate::mesh::Mesh::join(mesh, relay.clone(), log.clone()).map(Arc::new);
-            config.mesh.as_ref().map(join).transpose()?
+            config.mesh.as_ref().map(join).transpose().map_err(ServeError::Mesh)?
         };
         #[cfg(feature = "nats")]
         let directory = mesh.clone().map(|mesh| mesh as Arc<dyn NameDirectory>);

@@ -62,7 +62,7 @@ impl Client {
     pub(crate) fn stranger(relay: &Relay, index: u32) -> Client {
         let session = relay.layout().session(index);
         let secret = Some(Secret::random().unwrap());
-        let mut keys = table(Plan { side: Side::Client, secret, ..Plan::new(spec(), 1) }).unwrap();
+        let mut keys = table(Plan::new(spec(), 1).side(Side::Client).secret(secret)).unwrap();
         keys.admit(0, session, &material(index)).unwrap();
         let stream = TcpStream::connect(relay.address()).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();

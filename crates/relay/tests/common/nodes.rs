@@ -222,5 +222,5 @@ pub(crate) fn bytes(length: usize, salt: usize) -> Vec<u8> {
 
 pub(crate) fn pipe(me: &Identity, peer: &str, input: impl Read + Send + 'static, output: Shared) {
     let wait = Duration::from_secs(60);
-    Pipe { identity: me, peer, datagrams: false, wait }.run(input, output, &|_| ()).unwrap();
+    Pipe::new(me, peer, wait).run(input, output, &|_| ()).unwrap();
 }

@@ -112,7 +112,7 @@ pub(crate) fn streams(nodes: &Processes, kind: &Kind, ends: [(&str, &[usize]); 2
                 let events = Mutex::default();
                 let watch = |event: &str| Mutex::<Vec<String>>::lock(&events).unwrap().push(event.to_owned());
                 let (datagrams, wait) = (kind.datagrams[end], Duration::from_secs(kind.wait));
-                let outcome = Pipe { identity: &identity, peer, datagrams, wait }.run(source, sink.clone(), &watch);
+                let outcome = Pipe::new(&identity, peer, wait).datagrams(datagrams).run(source, sink.clone(), &watch);
                 End { expected: kind.number + other, outcome, sink, events: events.into_inner().unwrap() }
             }
         };

@@ -40,6 +40,13 @@ pub(crate) fn serve(directory: &Path) -> (Server, Shared) {
     (Server::start(&config(directory), Arc::new(Log::to(log.clone()))).unwrap(), log)
 }
 
+/// The client with the certificate of `identity`, under another name.
+pub(crate) fn named(name: &str, identity: &Identity) -> Identity {
+    let mut named = identity.clone();
+    named.name = name.into();
+    named
+}
+
 pub(crate) fn identity(directory: &Path, server: &Server, name: &str) -> Identity {
     let mut identity = Identity::read(&directory.join(format!("trial/{name}.toml"))).unwrap();
     identity.relay = format!("localhost:{}", server.addresses().control.port());

@@ -64,7 +64,7 @@ fn end(spec: Spec, isa: Isa, side: Side) -> (Box<dyn Sessions>, Vec<Grant>) {
     let mut bytes = [0; 32];
     fill(&mut bytes, 500);
     let secret = Some(Secret::from_bytes(bytes));
-    let mut table = table(Plan { isa, side, secret, cluster: CLUSTER, ..Plan::new(spec, SLOTS) }).unwrap();
+    let mut table = table(Plan::new(spec, SLOTS).isa(isa).side(side).secret(secret).cluster(CLUSTER)).unwrap();
     let grants = (0..SLOTS).map(|slot| table.admit(slot, slot, &material(slot, false)).unwrap()).collect();
     (table, grants)
 }

@@ -7,7 +7,7 @@ pub use tables::{Arbiter, Bus, BusMode, Interconnect, Level, Machine, Memory, Pr
 
 use crate::{
     engine::{Clock, Engines},
-    error::ConfigError,
+    error::{ConfigError, toml_message},
     scheme::{Links, Platform, SchemeConfig},
     topology::{Topology, TopologyKind},
 };
@@ -35,6 +35,9 @@ const LARGEST_CACHE: usize = 64 << 20;
 
 /// The most cached counter blocks: each access to protected memory searches them linearly.
 const MOST_COUNTERS: usize = 1 << 14;
+
+/// The largest whole number in a settings file.
+const LARGEST_WHOLE: u64 = i64::MAX as u64;
 
 /// The most cycles of any setting, so that no sum overflows.
 const LONGEST_TIME: u64 = 1_000_000_000;
@@ -104,8 +107,8 @@ impl Config {
     /// These settings, overridden by those of a table.
     pub(crate) fn merge_table(&self, change: toml::Table) -> Result<Config, ConfigError> {
         let mut base = toml::Table::try_from(self).map_err(|error| ConfigError(error.to_string()))?;
-        overlay(&mut base, change);
-        base.try_into().map_err(|error: toml::de::Error| ConfigError(error.message().to_owned()))
+        override_table(&mut base, change);
+        base.try_into().map_err(|error: toml::de::Error| ConfigError(toml_message(&error)))
     }
 
     /// These settings, with one changed by `a.b=c`; if `c` is not a TOML value, it is taken as a string.
@@ -113,18 +116,8 @@ impl Config {
     /// # Errors
     /// As [`merge`](Self::merge).
     pub fn set(&self, setting: &str) -> Result<Config, ConfigError> {
-        let bad = |why: String| ConfigError(format!("{setting}: {why}"));
-        let Some((name, value)) = setting.split_once('=') else {
-            return Err(bad("a setting has the form a.b=c".into()));
-        };
-        let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
-        if !plain || value.contains(['\n', '"']) {
-            return Err(bad("a setting has the form a.b=c".into()));
-        }
-        let value = value.trim();
-        let as_is = toml::from_str::<toml::Table>(&format!("v = {value}")).is_ok();
-        let line = if as_is { format!("{name} = {value}") } else { format!("{name} = \"{value}\"") };
-        self.merge(&line).map_err(|error| bad(error.0))
+        let changed = assigned(setting).and_then(|change| self.merge_table(change));
+        changed.map_err(|error| ConfigError(format!("{setting}: {error}")))
     }
 
     /// Checks that the settings describe a machine.
@@ -142,6 +135,13 @@ impl Config {
         }
         if !(1..=MOST_MSHRS).contains(&mshrs) {
             return wrong(format!("machine.mshrs is {mshrs}, not 1 to {MOST_MSHRS}"));
+        }
+        for (name, number) in [("seed", self.machine.seed), ("warm_up", self.machine.warm_up)] {
+            if number > LARGEST_WHOLE {
+                return wrong(format!(
+                    "machine.{name} is {number}, not 0 to {LARGEST_WHOLE}, the most in a settings file"
+                ));
+            }
         }
         let Processes { count, quantum, switch } = self.processes;
         if !(1..=MOST_PROCESSES).contains(&count) {
@@ -199,8 +199,8 @@ impl Config {
         if sync < self.bus.issue + self.bus.arbitration {
             return wrong("machine.sync is less than bus.issue + bus.arbitration".into());
         }
-        if self.bus.width == 0 || self.bus.retry == 0 || self.l1.hit == 0 {
-            return wrong("bus.width, bus.retry and l1.hit must be at least 1".into());
+        if [self.bus.width, self.bus.address, self.bus.retry, self.l1.hit].contains(&0) {
+            return wrong("bus.width, bus.address, bus.retry and l1.hit must be at least 1".into());
         }
         if self.bus.mode == BusMode::Atomic && self.bus.skew > 0 {
             return wrong("bus.skew needs a split bus".into());
@@ -276,6 +276,7 @@ impl Config {
             line: self.machine.line,
             links: topology.as_ref().map(links),
             width: if topology.is_some() { self.interconnect.width } else { self.bus.width },
+            bus: self.bus.clone(),
             process: self.machine.process,
             processes: self.processes.count,
             seed: self.machine.seed,
@@ -301,8 +302,35 @@ pub(crate) fn parse(text: &str) -> Result<toml::Table, ConfigError> {
     toml::from_str(text).map_err(|error: toml::de::Error| {
         let line =
             error.span().map_or(1, |span| text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1);
-        ConfigError(format!("line {line}: {}", error.message()))
+        ConfigError(format!("line {line}: {}", toml_message(&error)))
     })
+}
+
+/// The table that `a.b=c` stands for; if `c` is not a TOML value, it is taken as a string.
+pub(crate) fn assigned(setting: &str) -> Result<toml::Table, ConfigError> {
+    let (name, value) = setting.split_once('=').unwrap_or_default();
+    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
+    if name.is_empty() || !plain || value.contains(['\n', '"']) {
+        return Err(ConfigError("a setting has the form a.b=c".into()));
+    }
+    let value = value.trim();
+    if value.len() > 1 && value.parse::<i64>().is_err() && value.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(ConfigError(format!("{value} exceeds the largest whole number of a setting, {LARGEST_WHOLE}")));
+    }
+    let as_is = toml::from_str::<toml::Table>(&format!("v = {value}")).is_ok();
+    parse(&if as_is { format!("{name} = {value}") } else { format!("{name} = \"{value}\"") })
+}
+
+/// Overrides a table of settings. The model of an engine is its interval under another name: of a preset's interval and
+/// a model, the one that is set later counts. (In one table, the interval does.)
+pub(crate) fn override_table(base: &mut toml::Table, change: toml::Table) {
+    let sets_model = |engines: &toml::Table| engines.contains_key("model") && !engines.contains_key("interval");
+    if change.get("engines").and_then(toml::Value::as_table).is_some_and(sets_model)
+        && let Some(engines) = base.get_mut("engines").and_then(toml::Value::as_table_mut)
+    {
+        engines.remove("interval");
+    }
+    overlay(base, change);
 }
 
 pub(crate) fn overlay(base: &mut toml::Table, change: toml::Table) {

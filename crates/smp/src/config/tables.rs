@@ -228,6 +228,15 @@ impl Default for SecondLevel {
         SecondLevel { bytes: 1 << 20, ways: 4, hit: 10 }
     }
 }
+impl Bus {
+    /// Cycles for which a line of `line` bytes holds the data lines, with its header and `tag` bytes of tag or MAC,
+    /// which count only with `tags`.
+    pub(crate) fn data_cycles(&self, line: usize, tag: u64) -> u64 {
+        let tag = if self.tags { tag } else { 0 };
+        (line as u64 + self.header + tag).div_ceil(self.width)
+    }
+}
+
 impl Default for Bus {
     fn default() -> Self {
         Bus {

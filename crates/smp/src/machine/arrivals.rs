@@ -71,7 +71,6 @@ impl Coherence {
         let Message { node, line, request, text, .. } = *message;
         let waits = |mshr: &&Mshr| mshr.line == line && mshr.saved.is_none();
         if self.caches.nodes[node].mshrs.asked(request).filter(waits).is_none() {
-            context.counters.unexpected += 1;
             return Ok(Arrival::Unexpected);
         }
         if message.sender.is_some() {

@@ -18,7 +18,7 @@ pub(super) struct Bus {
     config: config::Bus,
     nodes: usize,
     /// Bytes of a line.
-    line: u64,
+    line: usize,
     /// Whether requests go to their lines' homes, over links: then only the table of requests is used.
     links: bool,
     waiting: Vec<Waiting>,
@@ -56,7 +56,7 @@ impl Bus {
         Bus {
             config: config.bus.clone(),
             nodes,
-            line: config.machine.line as u64,
+            line: config.machine.line,
             links: config.interconnect.kind != TopologyKind::Bus,
             waiting: Vec::new(),
             decisions: Vec::new(),
@@ -103,7 +103,7 @@ impl Bus {
 
     /// Puts a forged command on the address lines now.
     pub(super) fn inject(&mut self, request: Request, context: &mut Context) -> usize {
-        let busy = self.config.address.max(1);
+        let busy = self.config.address;
         self.address_free = context.schedule.now() + busy;
         context.counters.address_cycles += busy;
         self.keep(request)
@@ -157,7 +157,7 @@ impl Bus {
         self.last = request.node;
         // The line of a write-back follows its address on the address lines
         let carries = if request.command == Command::PutX && !request.clean { self.data_cycles(0) } else { 0 };
-        let busy = self.config.address.max(1) + carries;
+        let busy = self.config.address + carries;
         self.address_free = now + busy;
         self.held = self.config.mode == BusMode::Atomic;
         context.counters.address_cycles += busy;
@@ -230,8 +230,8 @@ impl Bus {
         start
     }
 
-    /// Cycles that a line holds the data lines: header, line and `extra` bytes.
-    pub(super) fn data_cycles(&self, extra: u64) -> u64 {
-        (self.line + self.config.header + extra).div_ceil(self.config.width)
+    /// Cycles that a line holds the data lines, with a tag or MAC of `tag` bytes.
+    pub(super) fn data_cycles(&self, tag: u64) -> u64 {
+        self.config.data_cycles(self.line, tag)
     }
 }

@@ -46,8 +46,16 @@ impl Processors {
     }
 
     /// Marks a processor's process as waiting for other processors.
-    pub(super) fn block(&mut self, node: usize) {
-        self.cores[node].threads.blocked = true;
+    pub(super) fn block(&mut self, node: usize, now: Cycle) {
+        let threads = &mut self.cores[node].threads;
+        (threads.blocked, threads.idle) = (true, Some(now));
+    }
+
+    /// A processor that had nothing to execute has something again.
+    fn end_idle(&mut self, node: usize, context: &mut Context) {
+        if let Some(since) = self.cores[node].threads.idle.take() {
+            context.counters.nodes[node].synchronised += context.region.within(since, context.schedule.now());
+        }
     }
 
     /// Whether a processor's process waits for others, or has ended.
@@ -62,15 +70,13 @@ impl Processors {
         let threads = &mut self.cores[node].threads;
         if threads.process == process {
             threads.blocked = false;
+            self.end_idle(node, context);
             return true;
         }
         if let Some(parked) = threads.parked.iter_mut().find(|parked| parked.process == process) {
-            // Its synchronisation is done: go to the next access
-            let counters = &mut context.counters.nodes[node];
+            // Its synchronisation is done. What follows takes the processor's time once it runs again
             parked.at += 1;
-            let next = parked.accesses.get(parked.at);
-            counters.instructions += next.map_or(0, Access::instructions);
-            parked.ready = Some(at + next.map_or(0, |next| u64::from(next.gap)));
+            (parked.ready, parked.woken) = (Some(at), true);
         }
         false
     }
@@ -81,15 +87,24 @@ impl Processors {
         let (switch, quantum, now) = (self.processes.switch, self.processes.quantum, context.schedule.now());
         let core = &mut self.cores[node];
         let threads = &mut core.threads;
-        let place = threads.parked.iter().position(|parked| parked.ready.is_some())?;
+        let Some(place) = threads.parked.iter().position(|parked| parked.ready.is_some()) else {
+            if core.activity == Activity::Finished && !threads.all_ended() {
+                threads.idle.get_or_insert(now.max(core.time));
+            }
+            return None;
+        };
         let next = threads.parked.remove(place)?;
         let at = now.max(core.time).max(next.ready.unwrap_or(0)) + switch;
+        self.end_idle(node, context);
+        let core = &mut self.cores[node];
+        let threads = &mut core.threads;
         let left = Parked {
             process: std::mem::replace(&mut threads.process, next.process),
             source: std::mem::replace(&mut core.source, next.source),
             accesses: std::mem::replace(&mut core.accesses, next.accesses),
             at: std::mem::replace(&mut core.at, next.at),
             ready: (!threads.blocked).then_some(now),
+            woken: false,
             fresh: false,
         };
         if core.activity != Activity::Finished {
@@ -98,7 +113,10 @@ impl Processors {
         threads.changes += 1;
         (threads.blocked, threads.due) = (false, false);
         let (process, change) = (threads.process, threads.changes);
-        core.time = at;
+        // If its batch of accesses is used up, reading the next one counts these instructions
+        let first = core.accesses.get(core.at).filter(|_| next.woken);
+        core.time = at + first.map_or(0, |first| u64::from(first.gap));
+        context.counters.nodes[node].instructions += first.map_or(0, Access::instructions);
         core.activity = Activity::Running;
         core.ahead.slots.resize(core.accesses.len(), 0);
         core.look_anew();

@@ -220,6 +220,9 @@ impl Coherence {
             return Ok(snooped);
         }
         let cell = self.caches.transition(state, event)?;
+        if event == Event::OwnGetx && matches!(state, State::SM_AD | State::SM_A) {
+            context.counters.nodes[node].upgrades_with_data += 1;
+        }
         let caches = &mut self.caches.nodes[node];
         for action in cell.actions {
             match action {

@@ -12,7 +12,8 @@ use super::{
     outcome::MachineError,
     set::Set,
     threads::{Parked, Threads},
-    times::{Times, Windows},
+    times::Times,
+    windows::Windows,
 };
 use crate::{
     access::{Access, Operation, Source},
@@ -46,6 +47,8 @@ pub(super) struct Processor {
     pub(super) ahead: Lookahead,
     /// With overlapping misses: why it is stalled, unless it waits for a single line.
     pub(super) stall: Option<Stall>,
+    /// Whether it waits to try a refused access again.
+    pub(super) refused: bool,
     /// The cycle up to which its waiting has been counted; it may lie in the future.
     pub(super) paid: Cycle,
     /// The process that it runs, and the threads of other processes that wait for it.
@@ -123,6 +126,7 @@ impl Processors {
             time: 0,
             ahead: Lookahead::default(),
             stall: None,
+            refused: false,
             paid: 0,
             threads: Threads::default(),
         };

@@ -109,6 +109,8 @@ impl Machine {
         for (place, counters) in counters.nodes.iter_mut().enumerate() {
             let (core, mshrs) = (&self.processors.cores[place], &self.coherence.caches.nodes[place].mshrs);
             counters.waited += mshrs.waits().map(|since| region.within(since, now)).sum::<u64>();
+            counters.synchronised += core.threads.idle.map_or(0, |since| region.within(since, now));
+            counters.retried += if core.refused { region.within(core.time, now) } else { 0 };
             let Some(stall) = core.stall else { continue };
             let cycles = region.within(core.time, now);
             counters.waited += cycles;
@@ -117,9 +119,6 @@ impl Machine {
                 Stall::Synchronises | Stall::Ends => counters.drained += cycles,
                 Stall::Line(_) => {}
             }
-        }
-        for (node, since) in self.syncs.iter().flat_map(|sync| sync.waiting()) {
-            counters.nodes[node].synchronised += region.within(since, now);
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     attack::{Attacker, Target},
     engine::Waits,
     mosi::{Event, State},
-    scheme::SchemeCounters,
+    scheme::{Occupied, SchemeCounters},
     stats::{Counters, HomeCounters, LinkCounters, NodeCounters, Stats},
 };
 
@@ -105,10 +105,12 @@ impl Machine {
         stats.put("cache.second_hits", sum(|n| n.second_hits));
         stats.put("cache.misses", sum(|n| n.misses));
         stats.put("cache.upgrades", sum(|n| n.upgrades));
+        stats.put("cache.upgrades_with_data", sum(|n| n.upgrades_with_data));
         stats.put("cache.write_backs", sum(|n| n.write_backs));
         stats.put("cache.retries", sum(|n| n.retries));
         stats.put("wait.lines", sum(|n| n.waited));
         stats.put("wait.processors", sum(|n| n.synchronised));
+        stats.put("wait.retries", sum(|n| n.retried));
         stats.put("wait.barriers", counters.barriers);
         if self.config.machine.mshrs > 1 {
             let (held, missing) = (sum(|n| n.held), sum(|n| n.missing));
@@ -147,7 +149,8 @@ impl Machine {
             .iter()
             .map(|node| {
                 json!({ "references": node.accesses, "misses": node.misses, "upgrades": node.upgrades,
-                    "waited": node.waited, "met": node.synchronised, "finished": node.finished })
+                    "waited": node.waited, "met": node.synchronised, "retried": node.retried,
+                    "finished": node.finished })
             })
             .collect();
         stats.put("nodes", nodes);
@@ -202,6 +205,13 @@ impl Machine {
         stats.put("scheme.receive", waits(&counters.receive));
         stats.put("scheme.authentication_cycles", counters.authentication_cycles);
         stats.put("scheme.unauthenticated_cycles", counters.unauthenticated_cycles);
+        let Occupied { aes, mac, ghash } = counters.occupied;
+        for (engine, cycles) in [("aes", aes), ("mac", mac), ("ghash", ghash)] {
+            stats.put(&format!("scheme.{engine}.busy_cycles"), cycles);
+        }
+        if let Some(hub) = counters.hub {
+            stats.put("scheme.hub", json!(hub));
+        }
         stats.put("scheme.units", self.config.engines.units.name());
         stats.put("scheme.storage_bytes", scheme.storage_bits().div_ceil(8));
         stats.put("scheme.exchange_bytes", counters.exchange_bytes);

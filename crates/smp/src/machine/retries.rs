@@ -14,6 +14,7 @@ impl Processors {
     pub(super) fn retry_later(&mut self, node: usize, context: &mut Context) {
         let at = self.wait(node) + self.retry;
         self.refused += 1;
+        self.cores[node].refused = true;
         context.counters.nodes[node].retries += 1;
         context.schedule.at(at.max(context.schedule.now()), Event::Retry(node));
     }
@@ -37,6 +38,9 @@ impl Machine {
             self.context.outcome = Some(Outcome::Deadlock(self.processors.unfinished()));
             return;
         }
-        self.processors.retry(node, self.context.schedule.now());
+        let (core, now) = (&mut self.processors.cores[node], self.context.schedule.now());
+        core.refused = false;
+        self.context.counters.nodes[node].retried += self.context.region.within(core.time, now);
+        self.processors.retry(node, now);
     }
 }

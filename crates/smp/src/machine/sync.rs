@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use crate::{
     access::{Access, Operation},
-    engine::Cycle,
     memory::Numbered,
 };
 
@@ -17,26 +16,23 @@ pub(super) struct Sync {
     semaphores: Numbered<Semaphore>,
 }
 
-/// A processor that waits, and since when.
-pub(super) type Waiter = (usize, Cycle);
-
 #[derive(Debug, Default)]
 struct Barrier {
     /// Processors that the barrier waits for; 0 means every processor that has not finished.
     count: usize,
-    waiting: Vec<Waiter>,
+    waiting: Vec<usize>,
 }
 
 #[derive(Debug, Default)]
 struct Lock {
     held: bool,
-    queue: VecDeque<Waiter>,
+    queue: VecDeque<usize>,
 }
 
 #[derive(Debug, Default)]
 struct Semaphore {
     value: u64,
-    queue: VecDeque<Waiter>,
+    queue: VecDeque<usize>,
 }
 
 /// What a synchronisation does.
@@ -45,7 +41,7 @@ pub(super) struct Effect {
     /// Whether the processor itself continues at once.
     pub(super) passes: bool,
     /// Processors that waited and are woken, in this order.
-    pub(super) woken: Vec<Waiter>,
+    pub(super) woken: Vec<usize>,
     /// Whether a barrier opened.
     pub(super) barrier: bool,
 }
@@ -56,21 +52,20 @@ impl Sync {
         Sync { running: processors, barriers, locks, semaphores }
     }
 
-    /// The synchronisation `access` of processor `node` takes effect at `now`.
-    pub(super) fn apply(&mut self, node: usize, access: &Access, now: Cycle) -> Effect {
-        let waiter = (node, now);
-        let pass = |woken: Option<Waiter>| Effect { passes: true, woken: woken.into_iter().collect(), barrier: false };
+    /// The synchronisation `access` of processor `node` takes effect.
+    pub(super) fn apply(&mut self, node: usize, access: &Access) -> Effect {
+        let pass = |woken: Option<usize>| Effect { passes: true, woken: woken.into_iter().collect(), barrier: false };
         match access.kind {
             Operation::Barrier => {
                 let barrier = self.barriers.entry(access.address).or_default();
                 barrier.count = access.value as usize;
-                barrier.waiting.push(waiter);
+                barrier.waiting.push(node);
                 self.open_barriers()
             }
             Operation::Lock => {
                 let lock = self.locks.entry(access.address).or_default();
                 if lock.held {
-                    lock.queue.push_back(waiter);
+                    lock.queue.push_back(node);
                     return Effect::default();
                 }
                 lock.held = true;
@@ -91,7 +86,7 @@ impl Sync {
             Operation::Wait => {
                 let semaphore = self.semaphores.entry(access.address).or_default();
                 if semaphore.value == 0 {
-                    semaphore.queue.push_back(waiter);
+                    semaphore.queue.push_back(node);
                     return Effect::default();
                 }
                 semaphore.value -= 1;
@@ -101,14 +96,6 @@ impl Sync {
                 pass(None)
             }
         }
-    }
-
-    /// Processors that wait.
-    pub(super) fn waiting(&self) -> impl Iterator<Item = Waiter> {
-        let barriers = self.barriers.values().flat_map(|barrier| &barrier.waiting);
-        let locks = self.locks.values().flat_map(|lock| &lock.queue);
-        let semaphores = self.semaphores.values().flat_map(|semaphore| &semaphore.queue);
-        barriers.chain(locks).chain(semaphores).copied()
     }
 
     /// A processor has finished: barriers for all running processors no longer wait for it.
@@ -142,12 +129,12 @@ mod tests {
     #[test]
     fn barriers_open_for_a_count_for_all_or_when_others_have_finished() {
         let mut sync = Sync::new(3);
-        assert_eq!(sync.apply(1, &access(Operation::Barrier, 2), 5), Effect::default());
-        let open = sync.apply(0, &access(Operation::Barrier, 2), 9);
-        assert_eq!(open, Effect { passes: false, woken: vec![(0, 9), (1, 5)], barrier: true });
-        sync.apply(0, &access(Operation::Barrier, 0), 10);
-        assert_eq!(sync.apply(1, &access(Operation::Barrier, 0), 11), Effect::default(), "the third still runs");
-        assert_eq!(sync.leave().woken, [(0, 10), (1, 11)]);
+        assert_eq!(sync.apply(1, &access(Operation::Barrier, 2)), Effect::default());
+        let open = sync.apply(0, &access(Operation::Barrier, 2));
+        assert_eq!(open, Effect { passes: false, woken: vec![0, 1], barrier: true });
+        sync.apply(0, &access(Operation::Barrier, 0));
+        assert_eq!(sync.apply(1, &access(Operation::Barrier, 0)), Effect::default(), "the third still runs");
+        assert_eq!(sync.leave().woken, [0, 1]);
     }
 
     #[test]
@@ -155,13 +142,13 @@ mod tests {
         for (take, give) in [(Operation::Lock, Operation::Unlock), (Operation::Wait, Operation::Post)] {
             let mut sync = Sync::new(3);
             if take == Operation::Wait {
-                sync.apply(2, &access(give, 0), 0);
+                sync.apply(2, &access(give, 0));
             }
-            assert!(sync.apply(0, &access(take, 0), 1).passes);
-            assert!(!sync.apply(2, &access(take, 0), 2).passes);
-            assert!(!sync.apply(1, &access(take, 0), 3).passes);
-            assert_eq!(sync.apply(0, &access(give, 0), 4).woken, [(2, 2)]);
-            assert_eq!(sync.apply(2, &access(give, 0), 5).woken, [(1, 3)]);
+            assert!(sync.apply(0, &access(take, 0)).passes);
+            assert!(!sync.apply(2, &access(take, 0)).passes);
+            assert!(!sync.apply(1, &access(take, 0)).passes);
+            assert_eq!(sync.apply(0, &access(give, 0)).woken, [2]);
+            assert_eq!(sync.apply(2, &access(give, 0)).woken, [1]);
         }
     }
 }

@@ -18,6 +18,8 @@ pub(super) struct Threads {
     pub(super) due: bool,
     /// Whether the process waits for other processors.
     pub(super) blocked: bool,
+    /// Since when the processor has nothing to execute, because all its processes wait for other processors.
+    pub(super) idle: Option<Cycle>,
     /// Number of process switches so far, which tells whether an `Event::Switch` is out of date.
     pub(super) changes: u64,
 }
@@ -30,6 +32,8 @@ pub(super) struct Parked {
     pub(super) at: usize,
     /// From when on it can run; `None` while it waits for other processors.
     pub(super) ready: Option<Cycle>,
+    /// Whether the instructions before its next access are still to be executed, because it was woken while parked.
+    pub(super) woken: bool,
     pub(super) fresh: bool,
 }
 
@@ -42,7 +46,7 @@ impl fmt::Debug for Parked {
 impl Parked {
     /// A thread that has not begun.
     pub(super) fn fresh(process: usize, source: Box<dyn Source>) -> Parked {
-        Parked { process, source, accesses: Vec::new(), at: 0, ready: Some(0), fresh: true }
+        Parked { process, source, accesses: Vec::new(), at: 0, ready: Some(0), woken: false, fresh: true }
     }
 }
 

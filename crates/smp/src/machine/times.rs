@@ -1,4 +1,4 @@
-//! The earliest of a time per processor, and the windows in which processors on a bus run.
+//! The earliest of a time per processor.
 
 use super::set::Set;
 use crate::engine::Cycle;
@@ -70,17 +70,6 @@ impl Times {
             place += 1;
         }
     }
-}
-
-/// The windows of time in which processors on a bus have run so far.
-#[derive(Debug, Default)]
-pub(super) struct Windows {
-    /// The end of the last window: every processor's hits before it are performed or pending.
-    pub(super) end: Cycle,
-    /// The value of `end` before the last window.
-    pub(super) before: Cycle,
-    /// The processor that is being run in the last window: those with higher numbers follow.
-    pub(super) turn: Option<usize>,
 }
 
 #[cfg(test)]

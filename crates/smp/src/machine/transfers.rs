@@ -161,7 +161,7 @@ impl Transfers {
         let way = match &mut links {
             Some(links) => links.depart(&mut message, extra, self.scheme.as_mut(), context),
             None => {
-                let (cycles, within) = (bus.data_cycles(extra), message.from == Some(message.to));
+                let (cycles, within) = (bus.data_cycles(tag), message.from == Some(message.to));
                 // Transfers within a chip do not use the bus
                 let start = if within { context.schedule.now() } else { bus.take_data(cycles, context) };
                 Way { start, cycles, arrives: start + cycles + self.config.bus.flight, within, first: None }

@@ -38,12 +38,12 @@ impl Machine {
     pub(super) fn synchronise(&mut self, node: usize) -> Result<(), MachineError> {
         let (access, now) = (self.processors.access(node), self.context.schedule.now());
         let process = self.processors.process(node);
-        let effect = self.syncs[process].apply(node, &access, now);
+        let effect = self.syncs[process].apply(node, &access);
         if effect.passes {
             self.wake(process, effect)?;
             return self.complete(Completion { node, at: now });
         }
-        self.processors.block(node);
+        self.processors.block(node, now);
         self.wake(process, effect)?;
         if self.processors.idle(node) { self.change(node) } else { Ok(()) }
     }
@@ -51,8 +51,7 @@ impl Machine {
     fn wake(&mut self, process: usize, effect: Effect) -> Result<(), MachineError> {
         let now = self.context.schedule.now();
         self.context.counters.barriers += u64::from(effect.barrier);
-        for (node, since) in effect.woken {
-            self.context.counters.nodes[node].synchronised += self.context.region.within(since, now);
+        for node in effect.woken {
             let at = now + self.config.machine.sync;
             if self.processors.wake(node, process, at, &mut self.context) {
                 self.complete(Completion { node, at })?;

@@ -94,4 +94,8 @@ pub struct ProtectionCounters {
     pub counter_misses: u64,
     /// Number of pages encrypted again because a short counter was used up.
     pub reencrypted: u64,
+    /// Number of nonces used, those of the initial contents included; 0 for ciphers without nonces.
+    pub nonces: u64,
+    /// Number of nonces that had been used before.
+    pub repeated_nonces: u64,
 }

@@ -1,10 +1,10 @@
 //! Protection of memory, the thesis's future work: AES-GCM encryption of lines with split counters, and a Merkle tree
 //! over the counters whose root stays in the controller.
 //!
-//! A page of 64 lines has one long counter, and a short one for each line. The nonce is both counters and the line's
-//! index in the page. When a short counter is used up, the long one is incremented and the page encrypted again. Lines,
-//! tags, counters and the tree's nodes are in memory, where an attacker may change them; cached counters are verified
-//! when they are read from memory.
+//! A page of 64 lines has one long counter, and a short one for each line. The nonce is the page's number, the line's
+//! index in the page, and both counters. When a short counter is used up, the long one is incremented and the page
+//! encrypted again. Lines, tags, counters and the tree's nodes are in memory, where an attacker may change them; cached
+//! counters are verified when they are read from memory.
 
 use std::{collections::VecDeque, fmt};
 
@@ -19,7 +19,7 @@ use crate::{
     config::{ADDRESS_BITS, Config},
     engine::Cycle,
     message::{Detector, LONGEST_LINE, LONGEST_TAG},
-    scheme::{THESIS_LATENCY, derive},
+    scheme::{NonceAudit, THESIS_LATENCY, derive},
 };
 
 /// Binary logarithm of the number of children of a node of the tree.
@@ -47,6 +47,7 @@ pub(crate) struct CounterTree {
     cached: VecDeque<u64>,
     places: usize,
     counters: ProtectionCounters,
+    nonces: NonceAudit,
 }
 
 impl fmt::Debug for CounterTree {
@@ -79,6 +80,7 @@ impl CounterTree {
             cached: VecDeque::new(),
             places: config.memory.counter_cache.max(1),
             counters: ProtectionCounters::default(),
+            nonces: NonceAudit::default(),
         };
         for (address, mut text) in image.lines(line) {
             tree.seal(address, &mut text);
@@ -92,21 +94,25 @@ impl CounterTree {
         (number / LINES as u64, number as usize % LINES)
     }
 
-    fn nonce(page: &Page, address: u64, line: usize) -> ([u8; 12], [u8; 8]) {
+    /// The nonce of a line, and its associated data: the address. Page (48 bits), index of the line (8), and counters
+    /// (40: the long one, which a run cannot exhaust, and the 7 bits of the short one).
+    fn nonce(&self, page: &Page, address: u64) -> ([u8; 12], [u8; 8]) {
+        let (number, line) = self.place(address);
+        let counter = page.long << LAST.count_ones() | u64::from(page.short[line]);
         let mut nonce = [0; 12];
-        nonce[..8].copy_from_slice(&page.long.to_be_bytes());
-        nonce[8] = page.short[line];
-        // The line's index makes nonces differ within a page; the address is authenticated as associated data
-        nonce[9] = line as u8;
+        nonce[..6].copy_from_slice(&number.to_be_bytes()[2..]);
+        nonce[6] = line as u8;
+        nonce[7..].copy_from_slice(&counter.to_be_bytes()[3..]);
         (nonce, address.to_be_bytes())
     }
 
     fn seal(&mut self, address: u64, text: &mut [u8; LONGEST_LINE]) {
-        let (number, line) = self.place(address);
+        let (number, _) = self.place(address);
         let len = self.line;
-        // Each page's long counter starts in a range of its own, so that nonces differ between pages
-        let page = self.pages.entry(number).or_insert_with(|| Page { long: number << 28, short: [0; LINES] });
-        let (nonce, ad) = Self::nonce(page, address, line);
+        self.pages.entry(number).or_insert(Page { long: 0, short: [0; LINES] });
+        let (nonce, ad) = self.nonce(&self.pages[&number], address);
+        // There is no sender or receiver to record
+        self.nonces.note(&nonce, (0, 0));
         let tag = self.aead.seal_in_place(&nonce, &ad, &mut text[..len]).expect("a line is a short text");
         let mut bytes = [0; LONGEST_TAG];
         bytes.copy_from_slice(tag.as_ref());
@@ -206,7 +212,7 @@ impl Protection for CounterTree {
     /// The pad is computed while memory reads the line.
     fn read(&mut self, address: u64, out: &mut [u8], now: Cycle, at: Cycle) -> Result<Cycle, Tampered> {
         self.counters.reads += 1;
-        let (number, line) = self.place(address);
+        let (number, _) = self.place(address);
         let counter = now + self.fetch(number)?;
         let ready = at.max(counter + self.latency) + 1 + self.ghash;
         let Some(tag) = self.tags.get(&address) else {
@@ -217,7 +223,7 @@ impl Protection for CounterTree {
         let tampered = Tampered { detector: Detector::Tag, after: ready - now };
         let Some(page) = self.pages.get(&number) else { return Err(tampered) };
         self.text.read(address, out);
-        let (nonce, ad) = Self::nonce(page, address, line);
+        let (nonce, ad) = self.nonce(page, address);
         self.aead.open_in_place(&nonce, &ad, out, tag).map_err(|_| tampered)?;
         Ok(ready)
     }
@@ -241,16 +247,16 @@ impl Protection for CounterTree {
     }
 
     fn peek(&self, address: u64, out: &mut [u8]) {
-        let (number, line) = self.place(address);
+        let (number, _) = self.place(address);
         let (Some(tag), Some(page)) = (self.tags.get(&address), self.pages.get(&number)) else { return out.fill(0) };
         self.text.read(address, out);
-        let (nonce, ad) = Self::nonce(page, address, line);
+        let (nonce, ad) = self.nonce(page, address);
         // A line that is not genuine reads as zeros: decryption clears the buffer on failure
         let _ = self.aead.open_in_place(&nonce, &ad, out, tag);
     }
 
     fn counters(&self) -> ProtectionCounters {
-        self.counters
+        ProtectionCounters { nonces: self.nonces.used, repeated_nonces: self.nonces.repeated, ..self.counters }
     }
 
     fn pages(&self) -> usize {
@@ -287,6 +293,7 @@ fn short(hash: Sha256) -> Hash {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::config::PROCESS_BIT;
 
     fn tree() -> CounterTree {
         let mut image = Image::default();
@@ -318,6 +325,30 @@ mod tests {
         }
         assert_eq!(tree.counters.reencrypted, 2);
         assert_eq!(read(&mut tree, 0x9_0000), Ok([0; 64]));
+    }
+
+    /// Pages whose numbers differ in the bits of the process, or of the highest addresses, alone.
+    #[test]
+    fn no_nonce_is_used_for_two_lines() {
+        for line in [64, 128] {
+            let mut config = Config::default();
+            (config.machine.line, config.processes.count) = (line, 16);
+            let mut tree = CounterTree::new(&config, &Image::default());
+            let mut addresses: Vec<u64> = (0..48).map(|bit| 1 << bit >> 12 << 12).collect();
+            addresses.dedup();
+            for process in 0..16 {
+                for address in &addresses {
+                    tree.write(process << PROCESS_BIT | address, &[7; 128][..line]).unwrap();
+                }
+            }
+            // So often that the page is encrypted again, with each of its lines
+            for round in 0..400 {
+                tree.write(line as u64 * (round % 2), &[8; 128][..line]).unwrap();
+            }
+            let found = tree.counters();
+            assert!(found.reencrypted > 0 && found.nonces > 16 * addresses.len() as u64 + 400, "{found:?}");
+            assert_eq!(found.repeated_nonces, 0, "lines of {line} bytes");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! use.
 
 use super::{
-    chain::{Charge, Mac, Scope, chained},
+    chain::{Charge, Mac, Receive, Scope, chained},
     registration::{MOST, parameters, register},
 };
 

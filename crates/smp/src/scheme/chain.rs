@@ -5,23 +5,16 @@
 
 use std::{collections::VecDeque, fmt};
 
-use sealwright::{
-    Block, Isa,
-    raw::{self, Raw},
-};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    exchange::derive,
-    unit::{Platform, Scheme, SchemeCounters},
+    masks::{Ciphers, MAC},
+    unit::{Occupied, Platform, Scheme, SchemeCounters, occupied},
 };
 use crate::{
     engine::{Cycle, Engine, Units},
-    message::{Detector, LONGEST_LINE, LONGEST_TAG, Message},
+    message::{Detector, Message},
 };
-
-/// Bytes of the truncated MAC that are transmitted.
-const MAC: usize = 8;
 
 /// Who shares a chain of masks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,10 +22,21 @@ const MAC: usize = 8;
 pub(super) enum Scope {
     /// All units share one: every transfer moves it.
     Group,
-    /// Each sender has one, which all units follow; a receiver has one ring of masks for all senders.
+    /// Each sender has one, which all units follow.
     Node,
     /// Each ordered pair has one.
     Pair,
+}
+
+/// The masks that a receiver keeps where each sender has a chain of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Receive {
+    /// Those of each sender. The next one follows from the sender's previous line, whoever received that.
+    Each,
+    /// As the thesis counts them: one ring for all senders, whose next mask follows from the line received last. With
+    /// more than two units no chain works like that, so lines are encrypted as with `Each`.
+    One,
 }
 
 /// When a MAC is checked.
@@ -67,6 +71,7 @@ pub(super) struct Rules {
     pub(super) mac: Mac,
     pub(super) charge: Charge,
     pub(super) scope: Scope,
+    pub(super) receive: Receive,
     /// Processes whose masks a unit stores; affects only [`Scheme::storage_bits`].
     pub(super) processes: usize,
 }
@@ -87,6 +92,8 @@ macro_rules! chained {
             charge: Charge = Charge::Line;
             /// Who shares a chain: group (all units), node (one chain per sender) or pair (one per ordered pair).
             scope: Scope = $scope;
+            /// Masks to receive with the scope node: each (those of each sender) or one (one ring for all senders).
+            receive: Receive = Receive::Each;
             /// Processes whose masks are stored at a time; affects only the computed storage.
             processes: usize = 100, in 1..=MOST as usize;
         });
@@ -97,9 +104,17 @@ macro_rules! chained {
             platform: &$crate::scheme::unit::Platform,
             parameters: Parameters,
         ) -> $crate::scheme::chain::Chain {
-            let Parameters { masks, authenticate, mac, charge, scope, processes } = parameters;
-            let latency = $latency;
-            let rules = $crate::scheme::chain::Rules { latency, masks, authenticate, mac, charge, scope, processes };
+            let Parameters { masks, authenticate, mac, charge, scope, receive, processes } = parameters;
+            let rules = $crate::scheme::chain::Rules {
+                latency: $latency,
+                masks,
+                authenticate,
+                mac,
+                charge,
+                scope,
+                receive,
+                processes,
+            };
             $crate::scheme::chain::Chain::new(platform, rules)
         }
     };
@@ -113,6 +128,7 @@ pub(super) struct Chain {
     line: usize,
     xor: u64,
     rules: Rules,
+    chains: usize,
     /// When each mask is ready, oldest first: for each chain, and for each ring of masks of a receiver.
     sending: Vec<VecDeque<Cycle>>,
     receiving: Vec<VecDeque<Cycle>>,
@@ -122,25 +138,11 @@ pub(super) struct Chain {
     /// so that of unit 0 stands for all.
     engines: Vec<Engine>,
     macs: Vec<Engine>,
+    /// At `unit * chains + chain`: when the unit has the chain's MAC after the latest line. The next line's MAC starts
+    /// from it.
+    chained: Vec<Cycle>,
     ciphers: Option<Ciphers>,
     counters: SchemeCounters,
-}
-
-struct Ciphers {
-    masks: Box<dyn Raw>,
-    mac: Box<dyn Raw>,
-    /// Each unit's state of each chain, at `unit * chains + chain`.
-    states: Vec<Follower>,
-    first: [u8; LONGEST_LINE],
-}
-
-/// A unit's state of a chain.
-#[derive(Clone, Default)]
-struct Follower {
-    /// The next masks; empty until the first line.
-    masks: VecDeque<[u8; LONGEST_LINE]>,
-    mac: Block,
-    lines: u64,
 }
 
 impl fmt::Debug for Chain {
@@ -161,34 +163,25 @@ impl Chain {
             Scope::Pair => units * units,
         };
         let ring: VecDeque<Cycle> = vec![0; rules.masks].into();
-        let ciphers = platform.functional.then(|| {
-            let cipher = |what| {
-                let key = derive::<16>(seed, what, 0);
-                raw::aes(Isa::best(), key.as_ref()).expect("16 bytes are a key of AES")
-            };
-            let states = vec![Follower::default(); units * chains];
-            Ciphers {
-                masks: cipher("mask key"),
-                mac: cipher("MAC key"),
-                states,
-                first: *derive(seed, "first masks", 0),
-            }
-        });
+        let ciphers = || Ciphers::new(seed, units, chains, rules.masks, rules.authenticate);
         Chain {
             units,
             line,
             xor: platform.engines.xor,
+            chains,
             sending: vec![ring.clone(); chains],
-            receiving: match rules.scope {
+            receiving: match (rules.scope, rules.receive) {
                 // All units of the group share the sender's masks
-                Scope::Group => Vec::new(),
-                Scope::Node => vec![ring; units],
-                Scope::Pair => vec![ring; chains],
+                (Scope::Group, _) => Vec::new(),
+                (Scope::Node, Receive::One) => vec![ring; units],
+                (Scope::Node, Receive::Each) => vec![ring; units * chains],
+                (Scope::Pair, _) => vec![ring; chains],
             },
             sent: vec![0; chains],
             engines: platform.aes(rules.latency),
             macs: platform.macs(rules.latency),
-            ciphers,
+            chained: vec![0; units * chains],
+            ciphers: platform.functional.then(ciphers),
             counters: SchemeCounters::default(),
             rules,
         }
@@ -212,6 +205,38 @@ impl Chain {
             Scope::Pair => from * self.units + to,
         }
     }
+
+    /// A unit's engine computes the MAC of a line that it has at `now`, from the chain's MAC before that line; returns
+    /// when it is done.
+    fn extend(&mut self, unit: usize, chain: usize, now: Cycle, blocks: u64) -> Cycle {
+        let before = &mut self.chained[unit * self.chains + chain];
+        *before = self.macs[unit].work(now.max(*before), blocks);
+        *before
+    }
+
+    /// All units but the sender see its line at `arrives`, and have from it the next mask and MAC of its chain. Only
+    /// the receiver's engines are occupied; it finds in the message when its mask is ready and its MAC done.
+    fn follow(&mut self, from: usize, arrives: Cycle, blocks: u64, message: &mut Message) {
+        let line = self.line as u64 / 16;
+        for unit in (0..self.units).filter(|unit| *unit != from) {
+            let receives = unit == message.to;
+            let at = unit * self.chains + from;
+            if self.rules.receive == Receive::Each {
+                let (ring, engine) = (&mut self.receiving[at], &mut self.engines[unit]);
+                let next = if receives { engine.line(arrives) } else { arrives + engine.latency(line) };
+                ring.push_back(next);
+                let ready = ring.pop_front().unwrap_or(next);
+                if receives {
+                    message.usable = ready;
+                }
+            }
+            if receives {
+                message.checked = self.extend(unit, from, arrives, blocks);
+            } else {
+                self.chained[at] = self.chained[at].max(arrives) + self.macs[unit].latency(blocks);
+            }
+        }
+    }
 }
 
 /// A sender takes its ring's oldest mask at `now`; returns when it is ready, and only then can the next mask be made.
@@ -226,52 +251,6 @@ fn seal(ring: &mut VecDeque<Cycle>, now: Cycle, engine: &mut Engine) -> Cycle {
 fn open(ring: &mut VecDeque<Cycle>, now: Cycle, engine: &mut Engine) -> Cycle {
     ring.push_back(engine.line(now));
     ring.pop_front().unwrap_or(now).max(now)
-}
-
-impl Ciphers {
-    /// The initial masks of a chain: encryptions of a shared random value XORed with the mask's and block's numbers.
-    fn begin(&self, masks: usize, chain: usize) -> VecDeque<[u8; LONGEST_LINE]> {
-        (0..masks)
-            .map(|mask| {
-                let mut text = self.first;
-                for (i, block) in text.chunks_exact_mut(16).enumerate() {
-                    block[0] ^= mask as u8;
-                    block[1] ^= i as u8;
-                    block[2..4].copy_from_slice(&(chain as u16).to_be_bytes());
-                }
-                self.masks.ecb_encrypt(&mut text);
-                text
-            })
-            .collect()
-    }
-
-    /// The chain's MAC after one more line of ciphertext.
-    fn extend(&self, mac: &Block, message: &Message) -> Block {
-        let mut text = [0; 16 + LONGEST_LINE];
-        text[0] = message.from.unwrap_or_default() as u8;
-        text[1] = message.to as u8;
-        text[2] = message.process;
-        text[8..16].copy_from_slice(&message.line.to_be_bytes());
-        let text = &mut text[..16 + message.len];
-        text[16..].copy_from_slice(message.text());
-        self.mac.cbc_encrypt(mac, text);
-        let mut last = [0; 16];
-        last.copy_from_slice(&text[message.len..]);
-        last
-    }
-
-    /// The MAC as transmitted: encrypted once more, so that it does not reveal the chain's state.
-    fn tag(&self, mac: &Block) -> [u8; LONGEST_TAG] {
-        let mut block = *mac;
-        block[0] ^= 0x80;
-        self.mac.ecb_encrypt(&mut block);
-        block[MAC..].fill(0);
-        block
-    }
-}
-
-fn xor(text: &mut [u8], mask: &[u8]) {
-    text.iter_mut().zip(mask).for_each(|(text, mask)| *text ^= mask);
 }
 
 impl Scheme for Chain {
@@ -293,23 +272,16 @@ impl Scheme for Chain {
         if message.authenticated { MAC as u64 + header } else { 0 }
     }
 
-    fn transmit(&mut self, _arrives: Cycle, message: &mut Message) -> Option<Cycle> {
+    fn transmit(&mut self, arrives: Cycle, message: &mut Message) -> Option<Cycle> {
         let from = message.from?;
-        let (chain, chains) = (self.chain(from, message.to), self.sending.len());
+        let chain = self.chain(from, message.to);
         // Every line is included in the MAC, whether it carries one or not
-        let unit = self.unit(from);
         let blocks = self.mac_blocks(message);
-        message.tag_ready = self.macs[unit].work(message.sent, blocks);
-        let ciphers = self.ciphers.as_mut()?;
-        let at = from * chains + chain;
-        if ciphers.states[at].masks.is_empty() {
-            ciphers.states[at].masks = ciphers.begin(self.rules.masks, chain);
+        message.tag_ready = self.extend(self.unit(from), chain, message.sent, blocks);
+        if self.rules.scope == Scope::Node {
+            self.follow(from, arrives, blocks, message);
         }
-        let state = &ciphers.states[at];
-        if let Some(mask) = state.masks.front() {
-            xor(message.text_mut(), mask);
-        }
-        message.tag = message.authenticated.then(|| ciphers.tag(&ciphers.extend(&state.mac, message)));
+        self.ciphers.as_mut()?.seal(from, chain, message);
         None
     }
 
@@ -318,42 +290,28 @@ impl Scheme for Chain {
         if self.rules.scope == Scope::Pair && unit != from && unit != message.to {
             return Ok(());
         }
-        let (chain, chains) = (self.chain(from, message.to), self.sending.len());
-        let Some(ciphers) = &mut self.ciphers else { return Ok(()) };
-        let at = unit * chains + chain;
-        let mut state = std::mem::take(&mut ciphers.states[at]);
-        if state.masks.is_empty() {
-            state.masks = ciphers.begin(self.rules.masks, chain);
-        }
-        let mut next = [0; LONGEST_LINE];
-        next[..message.len].copy_from_slice(message.text());
-        ciphers.masks.ecb_encrypt(&mut next[..message.len]);
-        state.mac = ciphers.extend(&state.mac, message);
-        state.lines += 1;
-        let due = state.lines.is_multiple_of(self.rules.authenticate);
-        let genuine = !due || message.tag == Some(ciphers.tag(&state.mac));
-        if let Some(mask) = state.masks.pop_front()
-            && unit == message.to
-        {
-            xor(message.text_mut(), &mask);
-        }
-        state.masks.push_back(next);
-        ciphers.states[at] = state;
-        if genuine { Ok(()) } else { Err(Detector::Mac) }
+        let chain = self.chain(from, message.to);
+        self.ciphers.as_mut().map_or(Ok(()), |ciphers| ciphers.follow(unit, chain, message))
     }
 
     fn receive(&mut self, now: Cycle, message: &mut Message) -> Cycle {
         let Some(from) = message.from else { return now };
-        let unit = self.unit(message.to);
-        let place = if self.rules.scope == Scope::Pair { self.chain(from, message.to) } else { message.to };
-        let ready = match self.receiving.get_mut(place) {
-            Some(ring) => open(ring, now, &mut self.engines[unit]),
-            None => now,
+        let (to, chain) = (message.to, self.chain(from, message.to));
+        let blocks = self.mac_blocks(message);
+        let ready = match (self.rules.scope, self.rules.receive) {
+            (Scope::Group, _) => now,
+            (Scope::Node, Receive::Each) => message.usable.max(now),
+            (Scope::Node, Receive::One) => open(&mut self.receiving[to], now, &mut self.engines[to]),
+            (Scope::Pair, _) => open(&mut self.receiving[chain], now, &mut self.engines[to]),
         };
         let plain = self.counters.receive.note(now, ready) + self.xor;
-        // In a group, the sender's MAC engine stands for the receiver's
-        let (blocks, group) = (self.mac_blocks(message), self.rules.scope == Scope::Group);
-        let made = if group { message.tag_ready } else { self.macs[unit].work(now, blocks) };
+        let made = match self.rules.scope {
+            // In a group, the sender's MAC engine stands for the receiver's
+            Scope::Group => message.tag_ready,
+            // Later than planned if an attacker held the line back
+            Scope::Node => message.checked.max(now + self.macs[to].latency(blocks)),
+            Scope::Pair => self.extend(to, chain, now, blocks),
+        };
         let checked = made.max(message.tag_arrives(now)).max(plain);
         message.checked = checked;
         // Without a MAC where its unit expects one, the line's check fails, and until then it waits as with one
@@ -380,18 +338,23 @@ impl Scheme for Chain {
 
     /// For every process, masks to send and to receive (shared in a group), and as many for the MAC; two key schedules.
     fn storage_bits(&self) -> u64 {
-        let Rules { processes, masks, scope, .. } = self.rules;
-        let directions = match scope {
-            Scope::Group => 1,
-            Scope::Node => 2,
-            Scope::Pair => 2 * (self.units - 1),
+        let Rules { processes, masks, scope, receive, .. } = self.rules;
+        let rings = match (scope, receive) {
+            (Scope::Group, _) => 1,
+            (Scope::Node, Receive::One) => 2,
+            // Its own chain, and those of all other senders
+            (Scope::Node, Receive::Each) => self.units,
+            (Scope::Pair, _) => 2 * (self.units - 1),
         };
-        let masks = (processes * directions * masks * self.line * 8) as u64;
+        let masks = (processes * rings * masks * self.line * 8) as u64;
         2 * masks + 2 * 11 * 128
     }
 
     fn counters(&self) -> SchemeCounters {
-        self.counters.clone()
+        // In a group, all units do what unit 0 does
+        let units = if self.rules.scope == Scope::Group { self.units as u64 } else { 1 };
+        let (aes, mac) = (units * occupied(&self.engines), units * occupied(&self.macs));
+        SchemeCounters { occupied: Occupied { aes, mac, ghash: 0 }, ..self.counters.clone() }
     }
 }
 

@@ -6,9 +6,12 @@ use sealwright::{Aead, Suite};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    exchange::{Exchange, derive}, nonce::NonceAudit, unit::{Platform, Scheme, SchemeCounters, THESIS_LATENCY},
     commands::Commands,
+    exchange::{Exchange, derive},
+    nonce::NonceAudit,
     registration::{MOST, parameters, register},
+    tagged,
+    unit::{Occupied, Platform, Scheme, SchemeCounters, THESIS_LATENCY, occupied},
 };
 use crate::{
     config::MOST_PROCESSES,
@@ -90,6 +93,9 @@ struct Gcm {
     pads: Vec<Vec<Pads>>,
     /// `(key * units + from) * units + to`: the counter of the sender's next line.
     sent: Vec<u64>,
+    /// Indexed like `sent`: when the pair's last line may enter the bus. The next one follows it, since the receiver
+    /// counts for itself: after a process switch, its pad may be ready sooner.
+    leaves: Vec<Cycle>,
     cipher: Option<Cipher>,
     nonces: NonceAudit,
     counters: SchemeCounters,
@@ -145,6 +151,7 @@ impl Gcm {
             keys,
             first: platform.process,
             pads: vec![vec![pads]; units],
+            leaves: vec![0; sent.len()],
             sent,
             cipher,
             nonces: NonceAudit::default(),
@@ -212,8 +219,9 @@ impl Scheme for Gcm {
         let pair = (key * self.units + from) * self.units + message.to;
         message.counter = self.sent[pair];
         self.sent[pair] += 1;
-        let ready = self.pad(from, key, message.to, true, now);
-        self.counters.send.note(now, ready) + self.xor
+        let ready = self.pad(from, key, message.to, true, now).max(self.leaves[pair]);
+        self.leaves[pair] = self.counters.send.note(now, ready);
+        self.leaves[pair] + self.xor
     }
 
     fn authenticate(&mut self, message: &mut Message) -> u64 {
@@ -229,10 +237,7 @@ impl Scheme for Gcm {
         let iv = self.iv(key, from, message.to, message.counter);
         self.nonces.note(&iv, (from, message.to));
         let (ad, len) = self.associated(message, cipher.order[from]);
-        let tag = cipher.aeads[key].seal_in_place(&iv, &ad[..len], message.text_mut()).expect("a line is a short text");
-        let mut bytes = [0; LONGEST_TAG];
-        bytes.copy_from_slice(tag.as_ref());
-        message.tag = Some(bytes);
+        tagged::seal(cipher.aeads[key].as_ref(), &iv, &ad[..len], message);
         None
     }
 
@@ -249,9 +254,8 @@ impl Scheme for Gcm {
         let counter = cipher.received[pair];
         let iv = self.iv(key, from, unit, counter);
         let (ad, len) = self.associated(message, order);
-        let tag = message.tag.unwrap_or_default();
         let Some(cipher) = &mut self.cipher else { return Ok(()) };
-        cipher.aeads[key].open_in_place(&iv, &ad[..len], message.text_mut(), &tag).map_err(|_| Detector::Tag)?;
+        tagged::open(cipher.aeads[key].as_ref(), &iv, &ad[..len], message)?;
         // Only a genuine line advances the counter, so a forged one cannot desynchronise the pair
         cipher.received[pair] += 1;
         Ok(())
@@ -262,10 +266,7 @@ impl Scheme for Gcm {
         let to = message.to;
         let ready = self.pad(to, self.key(message), from, false, now);
         let plain = self.counters.receive.note(now, ready) + self.xor;
-        // GHASH runs over the ciphertext, so it does not wait for the pad, one block of which masks the tag
-        let checked = self.ghash[to].line(now).max(plain).max(message.tag_arrives(now));
-        self.counters.authentication_cycles += checked - plain;
-        checked
+        tagged::checked(&mut self.ghash[to], message, (now, plain), &mut self.counters)
     }
 
     fn switch(&mut self, unit: usize, process: usize, now: Cycle) {
@@ -281,7 +282,8 @@ impl Scheme for Gcm {
             stored.remove(0);
         }
         // Recompute all pads of the process: first one for each peer and direction, then the second of each, and so on
-        let mut pads = Pads { key: process, sending: vec![Pool::new(0); self.units], receiving: vec![Pool::new(0); self.units] };
+        let mut pads =
+            Pads { key: process, sending: vec![Pool::new(0); self.units], receiving: vec![Pool::new(0); self.units] };
         for _ in 0..self.parameters.pads {
             for peer in (0..self.units).filter(|peer| *peer != unit) {
                 for pool in [&mut pads.sending[peer], &mut pads.receiving[peer]] {
@@ -317,7 +319,8 @@ impl Scheme for Gcm {
 
     fn counters(&self) -> SchemeCounters {
         let nonces = self.cipher.is_some().then(|| self.nonces.clone());
-        SchemeCounters { nonces, ..self.counters.clone() }
+        let occupied = Occupied { aes: occupied(&self.engines), mac: 0, ghash: occupied(&self.ghash) };
+        SchemeCounters { nonces, occupied, ..self.counters.clone() }
     }
 }
 
@@ -332,7 +335,9 @@ mod tests {
         let mut config = Config::default();
         config.scheme.functional = false;
         // The tag is ready 4 cycles after its line, 0 where there is none to wait for. A pad takes 340 cycles.
-        for (pads, tag, plain, checked) in [(5, 0, 1, 4), (5, 4, 1, 4), (5, 9, 1, 9), (0, 4, 341, 341), (0, 500, 341, 500)] {
+        for (pads, tag, plain, checked) in
+            [(5, 0, 1, 4), (5, 4, 1, 4), (5, 9, 1, 9), (0, 4, 341, 341), (0, 500, 341, 500)]
+        {
             let mut gcm = Gcm::new(&config.platform(), Parameters { pads, ..Parameters::default() });
             let mut line = Message::empty(Some(0), 1);
             (line.sent, line.tag_ready) = (1000, 1000 + tag);

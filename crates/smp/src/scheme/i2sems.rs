@@ -11,11 +11,13 @@ use sealwright::{Aead, Suite};
 use super::{
     exchange::derive,
     nonce::NonceAudit,
+    priorities::{Ahead, Priorities, Ticket},
     registration::{MOST, parameters, register},
-    unit::{Platform, Scheme, SchemeCounters, THESIS_LATENCY},
+    tagged,
+    unit::{Occupied, Platform, Scheme, SchemeCounters, THESIS_LATENCY, occupied},
 };
 use crate::{
-    engine::{Cycle, Engine, Pool},
+    engine::{Cycle, Engine},
     message::{Detector, LONGEST_TAG, Message},
 };
 
@@ -38,16 +40,11 @@ struct I2sems {
     line: usize,
     xor: u64,
     parameters: Parameters,
-    /// Blocks of a keystream: those of a line, and the one that masks the tag.
-    pad: u64,
-    /// Each unit's engine as seen by three priorities of work. Highest is keystream that a line waits for (`urgent`),
-    /// then keystream for the unit's own next counters (`certain`), then keystream for predicted counters (`engines`).
-    /// Work is booked at its own priority and at all lower ones, so it delays only those.
-    urgent: Vec<Engine>,
-    certain: Vec<Engine>,
-    engines: Vec<Engine>,
+    /// Each unit's AES engine.
+    engines: Vec<Priorities>,
     ghash: Vec<Engine>,
-    queues: Vec<Pool>,
+    /// Each unit's keystream for its own next counters.
+    queues: Vec<VecDeque<Ticket>>,
     senders: Vec<Sender>,
     /// The next range that is not assigned to a sender.
     next_range: u64,
@@ -80,22 +77,21 @@ impl Sender {
     }
 }
 
-/// A receiver's precomputed keystreams for a sender's counters from `from` on: when each is ready.
+/// A receiver's precomputed keystreams for a sender's counters from `from` on.
 #[derive(Clone, Debug, Default)]
 struct Guess {
     from: u64,
-    ready: VecDeque<Cycle>,
+    made: VecDeque<Ticket>,
 }
 
 impl Guess {
-    /// Takes the keystream of `counter`, if it was precomputed, and discards those of earlier counters.
-    fn take(&mut self, counter: u64) -> Option<Cycle> {
+    /// Takes the keystream of `counter`, if it was asked for, and withdraws those of the counters that are passed.
+    fn take(&mut self, counter: u64, engine: &mut Priorities) -> Option<Ticket> {
         let passed = counter.checked_sub(self.from).and_then(|passed| usize::try_from(passed).ok());
-        let found = passed.and_then(|passed| self.ready.get(passed).copied());
-        match (found, passed) {
-            (Some(_), Some(passed)) => drop(self.ready.drain(..=passed)),
-            _ => self.ready.clear(),
-        }
+        let found = passed.and_then(|passed| self.made.get(passed).copied());
+        let through = passed.filter(|_| found.is_some()).map_or(self.made.len(), |passed| passed + 1);
+        let passed = self.made.drain(..through).filter(|ticket| Some(*ticket) != found);
+        passed.for_each(|ticket| engine.withdraw(ticket));
         self.from = counter + 1;
         found
     }
@@ -117,16 +113,17 @@ impl I2sems {
             let key = derive::<16>(seed, "group key", 0);
             Suite::Aes128Gcm.aead(key.as_ref()).expect("16 bytes are the suite's key length")
         });
+        // A keystream has one block more than its line, which masks the tag
+        let engine = |engine| Priorities::new(engine, platform.blocks() + 1);
+        let mut engines: Vec<Priorities> = platform.aes(THESIS_LATENCY).into_iter().map(engine).collect();
+        let stocked = |engine: &mut Priorities| (0..parameters.pads).map(|_| engine.stocked()).collect();
         I2sems {
             units,
             line,
             xor: platform.engines.xor,
-            pad: platform.blocks() + 1,
-            urgent: platform.aes(THESIS_LATENCY),
-            certain: platform.aes(THESIS_LATENCY),
-            engines: platform.aes(THESIS_LATENCY),
+            queues: engines.iter_mut().map(stocked).collect(),
+            engines,
             ghash: platform.ghash(),
-            queues: vec![Pool::new(parameters.pads); units],
             senders: vec![Sender::default(); units],
             next_range: 0,
             guesses: vec![Guess::default(); units * units],
@@ -136,22 +133,6 @@ impl I2sems {
             counters: SchemeCounters::default(),
             parameters,
         }
-    }
-
-    /// When a unit has the keystream that a line waits for at `now`: the precomputed one, which is ready at `begun`, or
-    /// one computed on demand if that is sooner.
-    fn soonest(&mut self, unit: usize, begun: Option<Cycle>, now: Cycle) -> Cycle {
-        if begun.is_some_and(|ready| ready <= now) {
-            return now;
-        }
-        // The precomputed keystream is used, so no engine is occupied again
-        let made = self.urgent[unit].would_be_done(now, self.pad);
-        if let Some(begun) = begun.filter(|ready| *ready <= made) {
-            return begun;
-        }
-        self.engines[unit].work(now, self.pad);
-        self.certain[unit].work(now, self.pad);
-        self.urgent[unit].work(now, self.pad)
     }
 
     fn iv(&self, counter: u64) -> [u8; 12] {
@@ -175,12 +156,12 @@ impl Scheme for I2sems {
     fn send(&mut self, now: Cycle, message: &mut Message) -> Cycle {
         let Some(from) = message.from else { return now };
         message.counter = self.senders[from].counter(self.parameters.range, &mut self.next_range);
-        let begun = self.queues[from].pop();
-        let ready = self.soonest(from, begun, now);
-        if begun.is_some() {
+        let (queue, engine) = (&mut self.queues[from], &mut self.engines[from]);
+        let made = queue.pop_front();
+        let ready = engine.take(made, now);
+        if made.is_some() {
             // Precompute a replacement
-            self.engines[from].work(now, self.pad);
-            self.queues[from].fill(now, &mut self.certain[from], self.pad);
+            queue.push_back(engine.ask(Ahead::Certain, now));
         }
         self.counters.send.note(now, ready) + self.xor
     }
@@ -198,10 +179,7 @@ impl Scheme for I2sems {
         let aead = self.aead.as_ref()?;
         self.nonces.note(&iv, (from, message.to));
         let ad = associated(message);
-        let tag = aead.seal_in_place(&iv, &ad, message.text_mut()).expect("a line is a short text");
-        let mut bytes = [0; LONGEST_TAG];
-        bytes.copy_from_slice(tag.as_ref());
-        message.tag = Some(bytes);
+        tagged::seal(aead.as_ref(), &iv, &ad, message);
         None
     }
 
@@ -216,8 +194,7 @@ impl Scheme for I2sems {
             return Err(Detector::Counter);
         }
         let ad = associated(message);
-        let tag = message.tag.unwrap_or_default();
-        aead.open_in_place(&iv, &ad, message.text_mut(), &tag).map_err(|_| Detector::Tag)?;
+        tagged::open(aead.as_ref(), &iv, &ad, message)?;
         *last = Some(message.counter);
         Ok(())
     }
@@ -225,18 +202,15 @@ impl Scheme for I2sems {
     fn receive(&mut self, now: Cycle, message: &mut Message) -> Cycle {
         let Some(from) = message.from else { return now };
         let to = message.to;
-        let begun = self.guesses[to * self.units + from].take(message.counter);
-        let ready = self.soonest(to, begun, now);
-        // Advance the window: precompute a keystream for each counter that enters it
         let (guess, engine) = (&mut self.guesses[to * self.units + from], &mut self.engines[to]);
-        while (guess.ready.len() as u64) < self.parameters.window {
-            guess.ready.push_back(engine.work(now, self.pad));
+        let made = guess.take(message.counter, engine);
+        let ready = engine.take(made, now);
+        // Advance the window: precompute a keystream for each counter that enters it
+        while (guess.made.len() as u64) < self.parameters.window {
+            guess.made.push_back(engine.ask(Ahead::Guessed, now));
         }
         let plain = self.counters.receive.note(now, ready) + self.xor;
-        // As in the thesis's unit, GHASH does not wait for the keystream
-        let checked = self.ghash[to].line(now).max(plain).max(message.tag_arrives(now));
-        self.counters.authentication_cycles += checked - plain;
-        checked
+        tagged::checked(&mut self.ghash[to], message, (now, plain), &mut self.counters)
     }
 
     /// Key schedule, GHASH key, the range, and the last counter of each peer; keystream for sending, and for each peer.
@@ -249,7 +223,9 @@ impl Scheme for I2sems {
 
     fn counters(&self) -> SchemeCounters {
         let nonces = self.aead.is_some().then(|| self.nonces.clone());
-        SchemeCounters { nonces, ..self.counters.clone() }
+        let aes = self.engines.iter().map(Priorities::occupied).sum();
+        let occupied = Occupied { aes, mac: 0, ghash: occupied(&self.ghash) };
+        SchemeCounters { nonces, occupied, ..self.counters.clone() }
     }
 }
 
@@ -267,19 +243,15 @@ mod tests {
     #[test]
     fn a_burst_takes_the_engines_for_what_it_uses() {
         let mut scheme = scheme();
-        let (now, sends, pad) = (10_000, scheme.parameters.pads + 1, scheme.pad);
-        let mut alone = scheme.urgent[0].clone();
-        for _ in 0..sends {
-            scheme.send(now, &mut Message::empty(Some(0), 1));
-        }
-        // The last line waits for keystream under way, which is ready no later than one on demand: none is computed
+        let (now, sends) = (10_000, scheme.parameters.pads + 1);
+        let left: Vec<Cycle> = (0..sends).map(|_| scheme.send(now, &mut Message::empty(Some(0), 1)) - now).collect();
+        // The last line needs keystream that has not begun, which is then made before that for the lines after it
+        assert_eq!((&left[..5], left[5]), (&[1; 5][..], 341));
         assert_eq!(scheme.counters.send.waited, 1);
-        assert_eq!(scheme.urgent[0].work(now, pad), alone.work(now, pad));
-        // A replacement was precomputed for each
-        let after = (0..sends).map(|_| alone.work(now, pad)).last();
-        for engine in [&mut scheme.certain[0], &mut scheme.engines[0]] {
-            assert_eq!(Some(engine.work(now, pad)), after);
-        }
+        // A replacement is made for each line, and nothing twice
+        let next = (0..sends - 1).map(|_| scheme.send(now + 5000, &mut Message::empty(Some(0), 1)));
+        assert!(next.into_iter().all(|left| left == now + 5001));
+        assert_eq!(scheme.counters().occupied.aes, 6 * 100);
     }
 
     #[test]

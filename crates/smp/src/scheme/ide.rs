@@ -17,9 +17,10 @@ use std::fmt;
 use super::{
     commands::Commands,
     stream::{Ciphers, Rules, Size, Stream},
-    unit::{Crossing, PerLink, Platform, Scheme, SchemeCounters, THESIS_LATENCY},
+    unit::{Crossing, Hub, Occupied, PerLink, Platform, Scheme, SchemeCounters, THESIS_LATENCY, occupied},
 };
 use crate::{
+    config::Bus,
     engine::{Busy, Cycle, Engine, Pool, Units},
     message::{BusCommand, CommandTag, Detector, Message},
 };
@@ -38,8 +39,11 @@ pub(super) struct Ide {
     units: usize,
     xor: u64,
     rules: Rules,
-    /// Blocks of a line.
+    /// Bytes of a line, and its blocks.
+    line: usize,
     blocks: u64,
+    /// The bus, which both links of a line resemble: on each it takes as long as on the bus.
+    bus: Bus,
     /// On a bus, each node's link towards the hub.
     up: Vec<Stream>,
     /// On a bus, each node's link from the hub; otherwise the links between neighbours.
@@ -48,6 +52,8 @@ pub(super) struct Ide {
     taken: Vec<Busy>,
     /// For each of the `down` links, the fraction of a MAC byte that `owe` carries over: its numerator.
     owed: Vec<u64>,
+    /// The MAC bytes of the line that has been granted the bus.
+    mac_bytes: u64,
     /// The engines at both ends of each link and their precomputed keystream; `None` if engines are as fast as the
     /// link.
     keystream: Option<Keystream>,
@@ -93,17 +99,28 @@ impl Ide {
             units,
             xor: platform.engines.xor,
             rules,
+            line: platform.line,
             blocks: platform.blocks(),
+            bus: platform.bus.clone(),
             up: vec![Stream::default(); on_bus],
             down: vec![Stream::default(); links],
             taken: vec![Busy::new(&platform.clock); on_bus],
             owed: vec![0; links],
+            mac_bytes: 0,
             keystream: (platform.engines.units == Units::Equal).then(|| Keystream::new(platform, links)),
             ciphers: platform.functional.then(|| Ciphers::new(seed, links)),
             commands: platform.functional.then(|| Commands::new(units, seed)),
             ports: platform.links.map_or(0, |links| links.ports),
-            counters: SchemeCounters::default(),
+            counters: SchemeCounters { hub: (on_bus > 0).then(Hub::default), ..SchemeCounters::default() },
         }
+    }
+
+    /// A line needs keystream at the hub's end of `link` from `now` on; returns when it is ready.
+    fn at_hub(&mut self, place: usize, link: usize, now: Cycle) -> Cycle {
+        let Some(keystream) = &mut self.keystream else { return now };
+        let ready = keystream.take(place, link, now, self.blocks);
+        self.counters.hub.get_or_insert_default().keystream_cycles += ready - now;
+        ready
     }
 
     /// The MAC bytes charged to a message of `parts` parts. The MAC of an epoch is spread evenly over its parts;
@@ -141,40 +158,43 @@ impl Scheme for Ide {
 
     fn authenticate(&mut self, message: &mut Message) -> u64 {
         message.authenticated = true;
-        self.owe(message.to, self.rules.line.parts)
+        self.mac_bytes = self.owe(message.to, self.rules.line.parts);
+        self.mac_bytes
     }
 
     fn transmit(&mut self, arrives: Cycle, message: &mut Message) -> Option<Cycle> {
         let Rules { check_cycles: check, contained, line: size, early, .. } = self.rules;
+        let (to, mut checked) = (message.to, 0);
         let mut usable = arrives + self.xor;
-        let to = message.to;
         if let Some(from) = message.from {
             // Decrypted and encrypted again at the hub
-            if let Some(keystream) = &mut self.keystream {
-                usable = keystream.take(1, from, usable, self.blocks);
-            }
-            usable += 2 * self.xor;
-            let complete = self.up[from].cross(arrives, size, &self.rules);
+            usable = self.at_hub(1, from, usable) + 2 * self.xor;
+            checked = self.up[from].cross(arrives, size, &self.rules) + check;
             if contained {
-                usable += complete - arrives + check;
+                usable += checked - arrives;
+                self.counters.authentication_cycles += checked - arrives;
             }
         }
-        if let Some(keystream) = &mut self.keystream {
-            usable = keystream.take(SENDING_END, to, usable, self.blocks);
-        }
+        usable = self.at_hub(SENDING_END, to, usable);
         if contained {
             // The hub forwards a line from a node only once it is verified; a line from memory takes just this link
-            let leaves = if message.from.is_some() { usable } else { usable.saturating_sub(size.cycles) };
-            usable = self.taken[to].take(leaves, size.cycles) + size.cycles;
+            let cycles = self.bus.data_cycles(self.line, self.mac_bytes);
+            let leaves = if message.from.is_some() { usable } else { usable.saturating_sub(cycles) };
+            let begins = self.taken[to].take(leaves, cycles);
+            self.counters.hub.get_or_insert_default().link_cycles += begins - leaves;
+            usable = begins + cycles;
         }
-        if let Some(keystream) = &mut self.keystream {
-            let ready = keystream.take(RECEIVING_END, to, usable, self.blocks);
-            usable = self.counters.receive.note(usable, ready);
-        }
+        let ready = match &mut self.keystream {
+            Some(keystream) => keystream.take(RECEIVING_END, to, usable, self.blocks),
+            None => usable,
+        };
+        usable = self.counters.receive.note(usable, ready);
         let link = &mut self.down[to];
         let complete = link.cross(usable, size, &self.rules);
         message.counter = link.epoch;
+        message.checked = checked.max(complete + check);
         message.usable = if contained { complete + check } else { usable };
+        self.counters.authentication_cycles += message.usable - usable;
         let ciphers = self.ciphers.as_mut()?;
         ciphers.seal(to, message.counter, message.line, message.text_mut());
         // A line that ends its own epoch is verified when it is observed
@@ -200,10 +220,8 @@ impl Scheme for Ide {
 
     fn receive(&mut self, now: Cycle, message: &mut Message) -> Cycle {
         let usable = message.usable.max(now);
-        // Not authentication: three more XORs, and crossing the second link after containment
-        let second = if self.rules.contained { self.rules.line.cycles } else { 0 };
-        let others = if message.from.is_some() { 3 * self.xor + second } else { self.xor };
-        self.counters.authentication_cycles += (usable - now).saturating_sub(others);
+        // In containment it is used after all checks
+        self.counters.unauthenticated_cycles += message.checked.saturating_sub(usable);
         usable
     }
 
@@ -225,7 +243,8 @@ impl Scheme for Ide {
     }
 
     fn counters(&self) -> SchemeCounters {
-        self.counters.clone()
+        let aes = self.keystream.as_ref().map_or(0, |keystream| occupied(&keystream.nodes) + occupied(&keystream.hub));
+        SchemeCounters { occupied: Occupied { aes, ..Occupied::default() }, ..self.counters.clone() }
     }
 }
 
@@ -251,6 +270,7 @@ impl PerLink for Ide {
         let checked = stream.cross(arrives, size, &self.rules) + check_cycles;
         let released = if contained { checked.max(plain) } else { plain };
         self.counters.authentication_cycles += released - plain;
+        self.counters.unauthenticated_cycles += checked.saturating_sub(released);
         Crossing { link, epoch: stream.epoch, checked, released, contained }
     }
 
@@ -277,15 +297,19 @@ mod tests {
     use super::*;
     use crate::config::Config;
 
-    /// PCIe IDE with a MAC for each packet of 9 cycles, checked after 6, and one cycle for each encryption.
-    fn ide(contained: bool) -> Ide {
+    /// PCIe IDE with a MAC of 16 bytes for each packet, checked after 6 cycles, and one cycle for each encryption. The
+    /// bus carries 8 bytes a cycle, so a line with its header takes 9, and 11 with a MAC that takes bytes.
+    fn ide(contained: bool, change: impl Fn(&mut Config)) -> Ide {
         let mut config = Config::default();
         config.scheme.functional = false;
+        config.bus.width = 8;
+        change(&mut config);
         let (line, command) = (Size { parts: 1, cycles: 9 }, Size { parts: 1, cycles: 3 });
+        let epoch = if contained { line } else { Size { parts: 10, cycles: 90 } };
         let rules = Rules {
             line,
             command,
-            epoch: line,
+            epoch,
             check_cycles: 6,
             contained,
             early: contained,
@@ -295,20 +319,74 @@ mod tests {
         Ide::new(&config.platform(), rules)
     }
 
+    /// How long after its arrival at the hub, or from memory, a line is used.
+    fn usable(ide: &mut Ide, mut line: Message) -> Cycle {
+        ide.authenticate(&mut line);
+        ide.transmit(1000, &mut line);
+        ide.receive(1000, &mut line) - 1000
+    }
+
+    fn line(from: usize, to: usize) -> Message {
+        Message::empty(Some(from), to)
+    }
+
     #[test]
     fn a_line_from_node_to_node_takes_both_links_and_both_checks() {
-        let usable = |ide: &mut Ide, mut line: Message| {
-            ide.transmit(1000, &mut line);
-            ide.receive(1000, &mut line) - 1000
-        };
-        let mut held = ide(true);
-        assert_eq!(usable(&mut held, Message::empty(Some(0), 1)), 3 + 6 + 9 + 6);
+        let mut held = ide(true, |_| {});
+        assert_eq!(usable(&mut held, line(0, 1)), 3 + 6 + 9 + 6);
         assert_eq!(held.counters.authentication_cycles, 6 + 6);
         // The next one for the same node finds the link taken, one for another node does not
-        assert_eq!(usable(&mut held, Message::empty(Some(2), 1)), 3 + 6 + 9 + 9 + 6);
-        assert_eq!(usable(&mut held, Message::empty(Some(2), 3)), 3 + 6 + 9 + 6);
+        assert_eq!(usable(&mut held, line(2, 1)), 3 + 6 + 9 + 9 + 6);
+        assert_eq!(usable(&mut held, line(2, 3)), 3 + 6 + 9 + 6);
+        // Waits for the link are not waits for a MAC
+        let hub = held.counters().hub.unwrap();
+        assert_eq!((held.counters.authentication_cycles, hub.link_cycles), (3 * (6 + 6), 9));
+        assert_eq!((held.counters.receive.uses, held.counters.receive.waited), (3, 0));
         // Memory is at the hub
-        assert_eq!(usable(&mut ide(true), Message::empty(None, 1)), 1 + 6);
-        assert_eq!(usable(&mut ide(false), Message::empty(Some(0), 1)), 3, "goes on as it comes");
+        assert_eq!(usable(&mut ide(true, |_| {}), Message::empty(None, 1)), 1 + 6);
+        assert_eq!(usable(&mut ide(false, |_| {}), line(0, 1)), 3, "goes on as it comes");
+    }
+
+    /// With `bus.tags`, a MAC has its bytes on the second link too, where the hub sends the line again.
+    #[test]
+    fn a_mac_takes_its_bytes_on_the_second_link_too() {
+        let mut held = ide(true, |config| config.bus.tags = true);
+        assert_eq!(usable(&mut held, line(0, 1)), 3 + 6 + 11 + 6);
+        assert_eq!(usable(&mut held, Message::empty(None, 2)), 1 + 6, "memory is at the hub");
+    }
+
+    /// Engines that are slower than the link keep lines waiting for keystream at the hub; that is no wait for a MAC.
+    #[test]
+    fn waits_for_keystream_are_not_waits_for_a_mac() {
+        let slow = |config: &mut Config| {
+            config.engines = crate::engine::Engines { units: Units::Equal, latency: Some(320), ..Default::default() }
+        };
+        let (mut held, mut skids) = (ide(true, slow), ide(false, slow));
+        for _ in 0..8 {
+            usable(&mut held, line(0, 1));
+            usable(&mut skids, line(0, 1));
+        }
+        assert_eq!((held.counters.authentication_cycles, skids.counters.authentication_cycles), (8 * 12, 0));
+        for ide in [&held, &skids] {
+            let SchemeCounters { hub, receive, occupied, .. } = ide.counters();
+            assert!(hub.unwrap().keystream_cycles > 0 && receive.uses == 8, "{hub:?} {receive:?}");
+            // Three of the four places that need keystream: the sender's own was not taken here
+            assert_eq!(occupied.aes, 3 * 8 * 80);
+        }
+    }
+
+    /// In skid mode the MACs of both links come later: the first line of ten, in use after 3 cycles, is checked when its
+    /// epochs of 90 cycles have passed.
+    #[test]
+    fn skid_counts_how_long_lines_are_used_unchecked() {
+        let mut skids = ide(false, |_| {});
+        assert_eq!(usable(&mut skids, line(0, 1)), 3);
+        // The epoch of the second link began 9 cycles before the line's end, at 1003
+        assert_eq!(skids.counters.unauthenticated_cycles, 90 - 9 + 6);
+        let mut link = ide(false, |config| config.interconnect.kind = crate::topology::TopologyKind::Mesh);
+        let crossing = link.cross(0, true, 1000);
+        assert_eq!(crossing.checked - crossing.released, 90 - 9 + 6 - 1);
+        assert_eq!(link.counters.unauthenticated_cycles, crossing.checked - crossing.released);
+        assert_eq!((link.counters.authentication_cycles, link.counters().hub), (0, None));
     }
 }

@@ -8,9 +8,12 @@ mod chain;
 mod commands;
 mod exchange;
 mod ide;
+mod masks;
 mod nonce;
+mod priorities;
 mod registration;
 mod stream;
+mod tagged;
 mod unit;
 
 use std::fmt;
@@ -20,7 +23,7 @@ pub(crate) use exchange::derive;
 pub use nonce::{Collision, NonceAudit};
 pub use registration::{Parameter, Registration, Variant};
 use serde::{Deserialize, Serialize};
-pub use unit::{Crossing, PerLink, Scheme, SchemeCounters, THESIS_LATENCY};
+pub use unit::{Crossing, Hub, Occupied, PerLink, Scheme, SchemeCounters, THESIS_LATENCY};
 pub(crate) use unit::{Links, Platform};
 
 use crate::error::ConfigError;

@@ -5,7 +5,7 @@ use std::{fmt, ops::RangeInclusive};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::unit::{Platform, Scheme};
-use crate::error::ConfigError;
+use crate::error::{ConfigError, toml_message};
 
 /// A scheme that exists.
 #[derive(Clone, Copy)]
@@ -75,7 +75,8 @@ pub(super) trait Parameters: Default + Serialize + DeserializeOwned {
     /// Parses and checks the table of the scheme `name`.
     fn parse(name: &str, table: &toml::Table) -> Result<Self, ConfigError> {
         let wrong = |why: &str| ConfigError(format!("scheme.{name}: {why}"));
-        let parameters: Self = table.clone().try_into().map_err(|error: toml::de::Error| wrong(error.message()))?;
+        let parameters: Self =
+            table.clone().try_into().map_err(|error: toml::de::Error| wrong(&toml_message(&error)))?;
         parameters.check().map_err(|why| wrong(&why))?;
         Ok(parameters)
     }

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::nonce::NonceAudit;
 use crate::{
+    config::Bus,
     engine::{Clock, Cycle, Engine, Engines, Waits},
     message::{BusCommand, CommandTag, Detector, Message},
 };
@@ -127,6 +128,26 @@ pub struct Crossing {
     pub contained: bool,
 }
 
+/// The cycles for which engines could not start a line, summed over units.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Occupied {
+    /// AES engines for pads, masks or keystream.
+    pub aes: u64,
+    /// AES engines for MACs.
+    pub mac: u64,
+    /// GHASH engines.
+    pub ghash: u64,
+}
+
+/// The cycles that lines waited at the hub of IDE on a bus.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Hub {
+    /// For keystream.
+    pub keystream_cycles: u64,
+    /// For the link to their receiver.
+    pub link_cycles: u64,
+}
+
 /// What a scheme counted in a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SchemeCounters {
@@ -134,10 +155,15 @@ pub struct SchemeCounters {
     pub send: Waits,
     /// How often and how long receivers waited for a pad or mask.
     pub receive: Waits,
-    /// Cycles that lines waited for authentication before use.
+    /// Cycles that lines waited for authentication before use; of IDE on a ring or mesh, all messages at each link.
     pub authentication_cycles: u64,
-    /// Cycles for which lines were used before their MAC was checked.
+    /// Cycles for which lines were used before their MAC was checked; of IDE on a ring or mesh, all messages at each
+    /// link.
     pub unauthenticated_cycles: u64,
+    /// How long the engines of all units were occupied.
+    pub occupied: Occupied,
+    /// What lines waited for at the hub, with IDE on a bus.
+    pub hub: Option<Hub>,
     /// Nonces used, and whether any was used twice; `None` if the scheme has no nonces or lines are not really
     /// encrypted.
     pub nonces: Option<NonceAudit>,
@@ -153,9 +179,23 @@ impl SchemeCounters {
             receive: self.receive.since(&before.receive),
             authentication_cycles: self.authentication_cycles - before.authentication_cycles,
             unauthenticated_cycles: self.unauthenticated_cycles - before.unauthenticated_cycles,
+            occupied: Occupied {
+                aes: self.occupied.aes - before.occupied.aes,
+                mac: self.occupied.mac - before.occupied.mac,
+                ghash: self.occupied.ghash - before.occupied.ghash,
+            },
+            hub: self.hub.zip(before.hub).map(|(hub, before)| Hub {
+                keystream_cycles: hub.keystream_cycles - before.keystream_cycles,
+                link_cycles: hub.link_cycles - before.link_cycles,
+            }),
             ..self
         }
     }
+}
+
+/// The cycles for which these engines were occupied.
+pub(super) fn occupied(engines: &[Engine]) -> u64 {
+    engines.iter().map(Engine::occupied).sum()
 }
 
 /// The links of a ring or mesh.
@@ -182,6 +222,8 @@ pub(crate) struct Platform {
     pub(crate) links: Option<Links>,
     /// Bytes that the bus, or a link, carries a cycle.
     pub(crate) width: u64,
+    /// The bus, where nodes are connected by one.
+    pub(crate) bus: Bus,
     pub(crate) seed: u64,
     /// Whether lines are really encrypted, beside their timing.
     pub(crate) functional: bool,

@@ -36,10 +36,25 @@ pub const MEANINGS: &[Meaning] = &[
     of("cache.second_hits", "accesses", "accesses that missed in the first level and hit in the second"),
     of("cache.misses", "accesses", "accesses to lines of which the node had no copy"),
     of("cache.upgrades", "stores", "stores to lines that the node could only read"),
+    of(
+        "cache.upgrades_with_data",
+        "stores",
+        "of these, stores for which the owner or memory sent the line although the node still had it",
+    ),
     of("cache.write_backs", "lines", "modified or owned (O) lines evicted from a node, whose bytes went to memory"),
     of("cache.retries", "accesses", "accesses refused because a transaction for their line was under way, and retried"),
     of("wait.lines", "cycles", "time that processors waited for lines, summed over processors"),
-    of("wait.processors", "cycles", "time that processors waited for each other, summed over processors"),
+    of(
+        "wait.processors",
+        "cycles",
+        "time that processors executed nothing because all their processes waited for other processors, summed over \
+         processors",
+    ),
+    of(
+        "wait.retries",
+        "cycles",
+        "time that processors waited to try refused accesses again (cache.retries), summed over processors",
+    ),
     of("wait.barriers", "barriers", "barriers that opened"),
     of(
         "mshr.primary",
@@ -120,6 +135,12 @@ pub const MEANINGS: &[Meaning] = &[
         "pages",
         "pages encrypted again because a short counter was used up; of the whole run",
     ),
+    of(
+        "memory.protection.nonces",
+        "nonces",
+        "nonces used to encrypt lines, those of the initial contents included; 0 without nonces; of the whole run",
+    ),
+    of("memory.protection.repeated_nonces", "nonces", "of these, nonces that had been used before; of the whole run"),
     of("transfers.count", "lines", "lines sent from one cache to another"),
     of("transfers.within_chips", "lines", "of these, lines that stayed within a chip"),
     of("transfers.per_thousand_cycles", "lines", "lines sent from cache to cache per processor and thousand cycles"),
@@ -137,12 +158,32 @@ pub const MEANINGS: &[Meaning] = &[
     of(
         "scheme.authentication_cycles",
         "cycles",
-        "time that lines waited for the check of their tag or MAC before use, in total",
+        "time that lines waited for the check of their tag or MAC before use, in total; with IDE on a ring \
+         or mesh, of all messages at each link",
     ),
     of(
         "scheme.unauthenticated_cycles",
         "cycles",
-        "time for which lines were in use before their MAC was checked, in total",
+        "time for which lines were in use before their MAC was checked, in total; with IDE on a ring \
+         or mesh, time for which messages went on before that, at each link",
+    ),
+    of(
+        "scheme.aes.busy_cycles",
+        "cycles",
+        "time for which AES engines for pads, masks or keystream could start nothing else, summed over nodes; work \
+         counts when it is planned",
+    ),
+    of("scheme.mac.busy_cycles", "cycles", "the same of the AES engines for MACs"),
+    of("scheme.ghash.busy_cycles", "cycles", "the same of the GHASH engines"),
+    of(
+        "scheme.hub.keystream_cycles",
+        "cycles",
+        "time that lines waited for keystream at the hub, in total; only IDE on a bus",
+    ),
+    of(
+        "scheme.hub.link_cycles",
+        "cycles",
+        "time that lines waited at the hub for the link to their receiver, in total; only IDE on a bus",
     ),
     of("scheme.storage_bytes", "bytes", "storage in the security unit of a node"),
     of("scheme.exchange_bytes", "bytes", "size of the messages of the key exchange before the run"),
@@ -172,7 +213,12 @@ pub const MEANINGS: &[Meaning] = &[
     of("nodes.*.misses", "accesses", "accesses of this processor to lines of which its node had no copy"),
     of("nodes.*.upgrades", "stores", "stores of this processor to lines that its node could only read"),
     of("nodes.*.waited", "cycles", "time that this processor waited for lines"),
-    of("nodes.*.met", "cycles", "time that this processor waited for other processors"),
+    of(
+        "nodes.*.met",
+        "cycles",
+        "time that this processor executed nothing because all its processes waited for other processors",
+    ),
+    of("nodes.*.retried", "cycles", "time that this processor waited to try refused accesses again"),
     of("nodes.*.finished", "cycle", "cycle in which this processor was done; of the whole run"),
 ];
 

@@ -17,6 +17,8 @@ pub(crate) struct NodeCounters {
     pub(crate) second_hits: u64,
     pub(crate) misses: u64,
     pub(crate) upgrades: u64,
+    /// Of these, those that were sent the line although the node still had it.
+    pub(crate) upgrades_with_data: u64,
     pub(crate) write_backs: u64,
     pub(crate) retries: u64,
     /// Misses and upgrades that took a register, and accesses that joined one.
@@ -30,9 +32,10 @@ pub(crate) struct NodeCounters {
     /// Cycles waited for a free register, and for all outstanding lines.
     pub(crate) full: u64,
     pub(crate) drained: u64,
-    /// Cycles waited for lines, and for other processors.
+    /// Cycles waited for lines, for other processors, and to try refused accesses again.
     pub(crate) waited: u64,
     pub(crate) synchronised: u64,
+    pub(crate) retried: u64,
     /// The cycle at which it finished.
     pub(crate) finished: u64,
 }
@@ -59,7 +62,6 @@ pub(crate) struct Counters {
     /// Process switches.
     pub(crate) switches: u64,
     pub(crate) timeouts: u64,
-    pub(crate) unexpected: u64,
     /// Of a ring or mesh.
     pub(crate) links: LinkCounters,
     pub(crate) homes: HomeCounters,
@@ -133,6 +135,7 @@ impl NodeCounters {
             second_hits: self.second_hits - before.second_hits,
             misses: self.misses - before.misses,
             upgrades: self.upgrades - before.upgrades,
+            upgrades_with_data: self.upgrades_with_data - before.upgrades_with_data,
             write_backs: self.write_backs - before.write_backs,
             retries: self.retries - before.retries,
             primary: self.primary - before.primary,
@@ -144,6 +147,7 @@ impl NodeCounters {
             drained: self.drained - before.drained,
             waited: self.waited - before.waited,
             synchronised: self.synchronised - before.synchronised,
+            retried: self.retried - before.retried,
             finished: self.finished,
         }
     }
@@ -168,7 +172,6 @@ impl Counters {
             barriers: self.barriers - before.barriers,
             switches: self.switches - before.switches,
             timeouts: self.timeouts - before.timeouts,
-            unexpected: self.unexpected - before.unexpected,
             links: self.links.since(&before.links),
             homes: self.homes.since(&before.homes),
         }

@@ -3,11 +3,12 @@
 //! A record (`input_instr` of ChampSim's `inc/trace_instruction.h`) has the instruction's address, whether it is a
 //! branch and was taken, 2 registers written and 4 read, 2 addresses written and 4 read (0 means none), little-endian.
 //! It has no sizes, so each reference is one byte. Such traces are of single-threaded programs: several of them are
-//! several programs, each in its own address space, in which the low 42 bits of an address are used.
+//! several programs, each in its own address space, in which the low 42 bits of an address are used. Programs use few
+//! of the areas that these bits do not tell apart; a trace in which two of them would be one is refused.
 
 use std::io::Read;
 
-use super::{Stepper, read_whole};
+use super::{ADDRESSES, Stepper, read_whole};
 use crate::access::{Access, Operation, Source, SourceError};
 
 const RECORD: usize = 64;
@@ -18,12 +19,17 @@ const STRETCH: usize = 256;
 /// The lowest address bit that holds the number of a program's address space.
 const SPACE: u32 = 42;
 
+/// Log2 of the bytes of a block: each belongs to one area of 2^`SPACE` bytes.
+const BLOCK: u32 = 20;
+
 /// A program's records as steps of a processor.
 pub struct ChampSim {
     input: Box<dyn Read>,
     name: String,
     stepper: Stepper,
     space: u64,
+    /// For each block below 2^`SPACE`: 1 + the address bits above `SPACE` of those who use it; 0 if nobody does.
+    areas: Vec<u8>,
     line: u64,
     fetched: Option<u64>,
     records: u64,
@@ -49,6 +55,7 @@ impl ChampSim {
             name: name.to_owned(),
             stepper: Stepper::new(line, thread),
             space: (thread as u64) << SPACE,
+            areas: vec![0; 1 << (SPACE - BLOCK)],
             line: line as u64,
             fetched: None,
             records: 0,
@@ -59,13 +66,32 @@ impl ChampSim {
         SourceError(format!("{}: record {}: {what}", self.name, self.records))
     }
 
+    /// An address in the program's own address space.
+    fn own(&mut self, address: u64) -> Result<u64, SourceError> {
+        let low = address & ((1 << SPACE) - 1);
+        // What all readers drop above these bits is a sign extension
+        let area = (address & ADDRESSES) >> SPACE;
+        let known = &mut self.areas[(low >> BLOCK) as usize];
+        match u64::from(*known) {
+            0 => *known = area as u8 + 1,
+            before if before == area + 1 => {}
+            before => {
+                let other = low >> BLOCK << BLOCK | (before - 1) << SPACE;
+                return Err(self.wrong(format_args!(
+                    "{address:#x} and an address in the MiB from {other:#x} on differ in bits that are dropped: the low \
+                     {SPACE} bits count"
+                )));
+            }
+        }
+        Ok(low | self.space)
+    }
+
     fn record(&mut self, record: &[u8], steps: &mut Vec<Access>) -> Result<(), SourceError> {
         self.records += 1;
         if record[8] > 1 || record[9] > 1 {
             return Err(self.wrong("not a record of ChampSim: its marks of a branch are neither 0 nor 1"));
         }
-        let own = |address: u64| address & ((1 << SPACE) - 1) | self.space;
-        let instruction = own(word(&record[..8]));
+        let instruction = self.own(word(&record[..8]))?;
         self.stepper.instruction().map_err(|error| self.wrong(error))?;
         if self.fetched.replace(instruction / self.line) != Some(instruction / self.line) {
             self.stepper.reference(steps, Operation::Fetch, instruction, 1);
@@ -75,7 +101,8 @@ impl ChampSim {
         let (writes, reads) = (addresses(16, 2), addresses(32, 4));
         for (kind, address) in reads.map(|at| (Operation::Load, at)).chain(writes.map(|at| (Operation::Store, at))) {
             if address != 0 {
-                self.stepper.reference(steps, kind, own(address), 1);
+                let address = self.own(address)?;
+                self.stepper.reference(steps, kind, address, 1);
             }
         }
         Ok(())
@@ -160,6 +187,18 @@ mod tests {
         let mut other = good;
         other[8] = 7;
         assert!(read(other, 0).unwrap_err().0.contains("record 1: not a record of ChampSim"));
+    }
+
+    /// A stack, a heap and a program lie in areas that the low bits do not tell apart, and do not meet there.
+    #[test]
+    fn addresses_that_would_become_one_are_refused() {
+        let usual = [0x40_1000, 0x5555_5555_4000, 0x7fff_ffff_e000, 0xffff_8880_0000_0000];
+        let bytes: Vec<u8> = usual.iter().flat_map(|at| record(0x40_1000, [*at, 0], [0; 4])).collect();
+        let lines: std::collections::BTreeSet<u64> = read(bytes, 1).unwrap().iter().map(|step| step.address).collect();
+        assert_eq!(lines.len(), 4);
+        let two = [0x1_2345, 1 << 43 | 0x1_2345].map(|at| record(0x40_1000, [0, 0], [at, 0, 0, 0]));
+        let why = read(two.concat(), 0).unwrap_err().0;
+        assert!(why.contains("record 2: 0x80000012345 and an address in the MiB from 0x0 on differ in bits"), "{why}");
     }
 
     #[test]

@@ -20,8 +20,8 @@
 //! | 11, 12 | semaphore wait: begin, end |
 //! | 14, 15 | the region of interest begins, ends |
 //!
-//! An escape whose size field is 1 holds the number of threads that the next barrier waits for; without it, the barrier
-//! waits for all running threads. A recorded thread begins by waiting for a semaphore that its creator posts, and ends
+//! The size field of an escape is 0, or 1 if it holds the number of threads that the next barrier waits for; without
+//! it, the barrier waits for all running threads. Bits 48..58 of an escape are 0. A recorded thread begins by waiting for a semaphore that its creator posts, and ends
 //! by posting one that the joining thread waits for.
 
 use std::io::{self, Read, Write};
@@ -78,6 +78,9 @@ impl Smpt {
         self.records += 1;
         let address = record & ((1 << 48) - 1);
         let (gap, middle, kind) = (record >> 48 & LONG, record >> 59 & 7, record >> 62);
+        if kind == 2 && (middle > 1 || gap > 0) {
+            return Err(self.wrong(format_args!("an escape record with size field {middle} and gap {gap}")));
+        }
         if kind == 2 && middle == 1 {
             if self.count.replace(address).is_some() {
                 return Err(self.wrong("two counts for one barrier"));
@@ -253,6 +256,10 @@ mod tests {
         }
         assert!(read(&bytes[16..]).unwrap_err().0.contains("record 1: a long count without"));
         assert!(read(&[&bytes[8..16], &bytes[..8]].concat()).unwrap_err().0.contains("no record needs"));
+        for (middle, gap) in [(5, 0), (0, 1), (1, 2047)] {
+            let why = read(&(2u64 << 62 | middle << 59 | gap << 48 | 4).to_le_bytes()).unwrap_err().0;
+            assert_eq!(why, format!("test: record 1: an escape record with size field {middle} and gap {gap}"));
+        }
         assert!(read(&(3u64 << 62).to_le_bytes()).unwrap_err().0.contains("code 0 does not exist"));
         let failing = Smpt::new(Box::new(io::Cursor::new(bytes[..8].to_vec()).chain(Failing)), "test", 64, 0);
         assert_eq!(all(failing).unwrap_err().0, "test: record 2: the disk is gone");

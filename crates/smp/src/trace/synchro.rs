@@ -23,6 +23,8 @@ pub struct SynchroTrace {
     stepper: Stepper,
     line: u64,
     number: u64,
+    /// The thread that the first event names: all others name it too.
+    thread: Option<u64>,
     unplayed: u64,
 }
 
@@ -42,7 +44,7 @@ impl SynchroTrace {
     /// Reads uncompressed text of thread `thread` for lines of `line` bytes; `name` is for messages.
     pub fn new(input: Box<dyn BufRead>, name: &str, line: usize, thread: usize) -> SynchroTrace {
         let (name, stepper) = (name.to_owned(), Stepper::new(line, thread));
-        SynchroTrace { input, name, stepper, line: line as u64, number: 0, unplayed: 0 }
+        SynchroTrace { input, name, stepper, line: line as u64, number: 0, thread: None, unplayed: 0 }
     }
 
     fn wrong(&self, what: impl std::fmt::Display) -> SourceError {
@@ -51,7 +53,10 @@ impl SynchroTrace {
 
     fn event(&mut self, text: &str, steps: &mut Vec<Access>) -> Result<(), SourceError> {
         match text.as_bytes() {
-            [b'!', ..] => return Ok(()),
+            [b'!', count @ ..] => {
+                let counts = std::str::from_utf8(count).is_ok_and(|count| number(count.trim()).is_some());
+                return if counts { Ok(()) } else { Err(self.wrong("a marker has the form ! N")) };
+            }
             [b'#', ..] => return self.edges(text, steps),
             [b'^', ..] => return self.call(text[1..].trim_start(), steps),
             [b'@', ..] => return self.computation(text[1..].trim_start(), steps),
@@ -61,8 +66,12 @@ impl SynchroTrace {
             return Err(self.wrong("no event: eid,tid,..., or @, #, ^ or ! first"));
         };
         let (thread, rest) = rest.split_at(rest.find([',', ' ', '#']).unwrap_or(rest.len()));
-        if event.parse::<u64>().is_err() || thread.parse::<u64>().is_err() {
+        let (Some(_), Some(thread)) = (number(event), number(thread)) else {
             return Err(self.wrong("an event begins with two numbers"));
+        };
+        let all = *self.thread.get_or_insert(thread);
+        if thread != all {
+            return Err(self.wrong(format_args!("an event of thread {thread} in the file of thread {all}")));
         }
         let rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
         if let Some(call) = rest.strip_prefix("pth_ty:") {
@@ -77,8 +86,14 @@ impl SynchroTrace {
     /// Reads of data that other threads wrote: each follows a mark and the numbers of thread and event.
     fn edges(&mut self, edges: &str, steps: &mut Vec<Access>) -> Result<(), SourceError> {
         for edge in edges.split('#').skip(1) {
-            let mut words = edge.split_whitespace().skip(2);
-            self.range(words.next(), words.next(), Operation::Load, steps)?;
+            let words: Vec<&str> = edge.split_whitespace().collect();
+            let [thread, event, from, to] = words[..] else {
+                return Err(self.wrong("an edge has the form # tid eid from to, with two addresses in hexadecimal"));
+            };
+            if number(thread).is_none() || number(event).is_none() {
+                return Err(self.wrong("an edge begins with the numbers of a thread and of an event"));
+            }
+            self.range(Some(from), Some(to), Operation::Load, steps)?;
         }
         Ok(())
     }
@@ -86,12 +101,12 @@ impl SynchroTrace {
     /// A computation: counts of operations, and the ranges that they write and read.
     fn computation(&mut self, rest: &str, steps: &mut Vec<Access>) -> Result<(), SourceError> {
         let (head, tail) = rest.split_at(rest.find([' ', '$', '*']).unwrap_or(rest.len()));
-        let mut counts = head.trim_end_matches(',').split(',').map(str::parse::<u64>);
-        for _ in 0..2 {
-            match counts.next() {
-                Some(Ok(operations)) => self.stepper.work(operations).map_err(|error| self.wrong(error))?,
-                _ => return Err(self.wrong("no counts of operations")),
-            }
+        let counts: Option<Vec<u64>> = head.strip_suffix(',').unwrap_or(head).split(',').map(number).collect();
+        let Some([whole, floating, _, _]) = counts.as_deref() else {
+            return Err(self.wrong("no counts of operations: iops,flops,reads,writes"));
+        };
+        for operations in [whole, floating] {
+            self.stepper.work(*operations).map_err(|error| self.wrong(error))?;
         }
         let mut words = tail.split_whitespace();
         while let Some(mark) = words.next() {
@@ -145,8 +160,12 @@ impl SynchroTrace {
         let Some((kind, objects)) = call.split_once('^') else {
             return Err(self.wrong("a call has the form N^0xADDR"));
         };
-        let mut objects = objects.trim().split('&').map(hex);
-        let Some(Some(object)) = objects.next() else { return Err(self.wrong("a call names an address")) };
+        let objects: Option<Vec<u64>> = objects.trim().split('&').map(hex).collect();
+        let (object, lock) = match objects.as_deref() {
+            Some([object]) => (*object, None),
+            Some([object, lock]) => (*object, Some(*lock)),
+            _ => return Err(self.wrong("a call names an address, or two with & between them")),
+        };
         match kind.trim() {
             "1" | "9" => self.synchronise(steps, Operation::Lock, object)?,
             "2" | "10" => self.synchronise(steps, Operation::Unlock, object)?,
@@ -154,7 +173,7 @@ impl SynchroTrace {
             "13" => self.synchronise(steps, Operation::Post, object)?,
             "5" => self.synchronise(steps, Operation::Barrier, object)?,
             "6" => {
-                let Some(Some(lock)) = objects.next() else {
+                let Some(lock) = lock else {
                     return Err(self.wrong("a wait names condition and lock"));
                 };
                 self.synchronise(steps, Operation::Unlock, lock)?;
@@ -170,7 +189,12 @@ impl SynchroTrace {
 }
 
 fn hex(word: &str) -> Option<u64> {
-    u64::from_str_radix(word.strip_prefix("0x").unwrap_or(word), 16).ok()
+    let digits = word.strip_prefix("0x").unwrap_or(word);
+    u64::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'))
+}
+
+fn number(word: &str) -> Option<u64> {
+    word.parse().ok().filter(|_| !word.starts_with('+'))
 }
 
 impl Source for SynchroTrace {
@@ -294,6 +318,14 @@ mod tests {
             ("1,2,3,4,0,0\n1,x,3,4,0,0", "line 2: an event begins"),
             ("1,2", "line 1: no counts of operations"),
             ("@ 1", "line 1: no counts of operations"),
+            ("1,0,10,4,zzz,qq $ 0x10 0x17", "line 1: no counts of operations"),
+            ("@ 10,4,1,1,1", "line 1: no counts of operations"),
+            ("# foo bar 0x3000 0x3003", "an edge begins with the numbers"),
+            ("# 1 7 0x3000 0x3003 junk", "an edge has the form"),
+            ("1,2,3,4,0,0\n2,99,3,4,0,0", "line 2: an event of thread 99 in the file of thread 2"),
+            ("^ 6^0x9&0xa&0xb", "a call names an address, or two"),
+            ("^ 1^0x9 junk", "a call names an address, or two"),
+            ("! many", "a marker has the form ! N"),
             ("1,2 # 3 4 0x10", "two addresses"),
             ("1,2,3,4,1,0 $ 0x10 0x0", "is none"),
             ("1,2,3,4,1,0 $ 0x10", "two addresses"),

@@ -124,6 +124,6 @@ pub(super) const KEYS_ONLY: &str = "gcm-on64-256";
 
 /// Bytes per session in that scheme, for both directions.
 pub(super) fn keys_only_bytes() -> u64 {
-    let bytes = |spec: Spec| Some(table(Plan { isa: Isa::best(), ..Plan::new(spec, 8) }).ok()?.memory().record as u64);
+    let bytes = |spec: Spec| Some(table(Plan::new(spec, 8).isa(Isa::best())).ok()?.memory().record as u64);
     KEYS_ONLY.parse().ok().and_then(bytes).unwrap_or(0)
 }

@@ -38,9 +38,9 @@ use crate::{
 /// The requirements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// Size of the text of a packet in bytes.
+    /// Size of the text of a packet in bytes, from 1.
     pub bytes: usize,
-    /// Number of sessions at a time, each with its own keys.
+    /// Number of sessions at a time, from 1, each with its own keys.
     pub sessions: u64,
     /// Whether the processors at both ends have AES instructions.
     pub hardware: bool,
@@ -275,7 +275,7 @@ impl Advice {
             Scheme::Resistant => {
                 let other = "AES-GCM-SIV makes two passes over the text and derives keys for each message. If a random \
                     nonce of 24 bytes can be sent with each message, XAES-256-GCM (`RandomNonceKey::xaes_256_gcm`) \
-                    needs one pass: such nonces do not repeat in practice.";
+                    needs one pass: such nonces do not repeat in practice, unless a restored snapshot repeats random bytes.";
                 self.mind.push(other.into());
                 let nonce =
                     "If the receiver cannot count the nonces itself, each message must carry its nonce: 12 more bytes.";
@@ -286,6 +286,9 @@ impl Advice {
                     let random =
                         "No nonce is chosen: each message carries 24 random bytes, which do not repeat in practice.";
                     self.why.push(random.into());
+                    let restored = "A machine that is restored from a snapshot may repeat random bytes, and so nonces: take \
+                        new keys after that. Only AES-GCM-SIV withstands repeated nonces; it has no commitment.";
+                    self.mind.push(restored.into());
                 }
                 if question.commit {
                     let commit = "No suite commits to its key by itself: who knows two keys can make a message that \

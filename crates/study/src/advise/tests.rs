@@ -200,6 +200,8 @@ fn what_each_need_costs_is_said() {
             assert_eq!((says("No nonce is chosen"), says("No suite commits")), (misuse && commit, commit));
             assert_eq!(says("when a nonce comes twice"), misuse && !commit);
             assert_eq!(found.mind.iter().any(|line| line.contains("XAES-256-GCM")), misuse && !commit);
+            // As docs/SECURITY.md says, random nonces do not withstand a restored snapshot.
+            assert_eq!(found.mind.iter().any(|line| line.contains("snapshot")), misuse);
         }
     }
     let without = Question { hardware: false, misuse: true, ..PLAIN };

@@ -16,7 +16,7 @@ pub struct Options {
     pub bytes: Vec<usize>,
     /// Keys and order of the messages. Opening is measured with one key only.
     pub ways: Vec<Way>,
-    /// Takes about 20 seconds instead of some minutes; intervals are wider.
+    /// All comparisons share 20 seconds, instead of up to 5 for each; intervals are wider.
     pub quick: bool,
     /// The commit that the program was built from; empty if it is unknown.
     pub commit: String,

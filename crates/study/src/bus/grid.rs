@@ -9,6 +9,7 @@ use sealwright_smp::{
     engine::Units,
     matrix,
     run::{RunError, Simulation},
+    scheme::THESIS_LATENCY,
 };
 
 use super::{
@@ -18,7 +19,7 @@ use super::{
     processes::{Shared, share},
     programs::{PROCESSORS, PROGRAMS, Suite, workload},
     published::{Beside, beside},
-    schemes::{LATENCIES, Scheme, VARIANTS, Variant},
+    schemes::{Changed, LATENCIES, Scheme, VARIANTS, Variant},
     seeds::{of_attacks, seeds},
     strikes,
 };
@@ -26,8 +27,11 @@ use crate::progress::Progress;
 
 /// Sizes of the pad pool, and numbers of masks, for sweeps.
 pub(super) const POOL: [usize; 6] = [1, 2, 3, 5, 8, 16];
+/// The sizes of the pool that claims compare.
+const JUDGED: [usize; 3] = [5, 8, 16];
 pub(super) const MASKS: [usize; 4] = [1, 2, 4, 8];
-/// The engine variants for recorded programs: those of the thesis in which the engine matters most.
+/// The engine variants for recorded programs and for other protocols: those of the thesis in which the engine matters
+/// most.
 pub(super) const RECORDED_WITH: [Variant; 2] = [VARIANTS[1], VARIANTS[2]];
 /// The engine variant for programs whose synchronisation sends lines: the simulator's default.
 pub(super) const SYNCHRONISED_WITH: Variant = VARIANTS[1];
@@ -39,8 +43,7 @@ pub(super) struct Run {
     pub(super) processors: usize,
     pub(super) line: usize,
     pub(super) align: bool,
-    /// Whether synchronisation sends lines (`machine.sync_lines`).
-    pub(super) sync_lines: bool,
+    pub(super) changed: Changed,
     pub(super) scheme: Scheme,
 }
 
@@ -130,12 +133,18 @@ impl Grid {
         align: bool,
         scheme: Scheme,
     ) -> Option<Vec<f64>> {
-        self.means_of(suite, Run { program: 0, processors, line, align, sync_lines: false, scheme })
+        self.means_of(suite, Run { program: 0, processors, line, align, changed: Changed::Nothing, scheme })
     }
 
-    /// The same for programs whose synchronisation sends lines.
-    pub(super) fn means_with_lines(&self, suite: Suite, processors: usize, scheme: Scheme) -> Option<Vec<f64>> {
-        self.means_of(suite, Run { program: 0, processors, line: 64, align: false, sync_lines: true, scheme })
+    /// The same on a changed machine.
+    pub(super) fn means_on(
+        &self,
+        suite: Suite,
+        processors: usize,
+        changed: Changed,
+        scheme: Scheme,
+    ) -> Option<Vec<f64>> {
+        self.means_of(suite, Run { program: 0, processors, line: 64, align: false, changed, scheme })
     }
 
     /// The same for runs like this one, of each of a suite's programs.
@@ -144,8 +153,8 @@ impl Grid {
     }
 
     /// The share of lines whose pad or mask was ready at the sender, as a mean over the kernels; one value per seed.
-    pub(super) fn ready(&self, processors: usize, scheme: Scheme) -> Option<Vec<f64>> {
-        let run = |program| Run { program, processors, line: 64, align: false, sync_lines: false, scheme };
+    pub(super) fn ready(&self, processors: usize, changed: Changed, scheme: Scheme) -> Option<Vec<f64>> {
+        let run = |program| Run { program, processors, line: 64, align: false, changed, scheme };
         let ready = |program| Some(self.found.get(&run(program))?.iter().map(|found| found.ready).collect());
         mean_by_seed(Suite::Kernels.on(processors).map(ready))
     }
@@ -154,7 +163,7 @@ impl Grid {
     pub(super) fn mean(&self, processors: usize, line: usize, align: bool, scheme: Scheme) -> Option<f64> {
         let losses: Option<Vec<f64>> = Suite::Kernels
             .programs()
-            .map(|program| self.loss(Run { program, processors, line, align, sync_lines: false, scheme }))
+            .map(|program| self.loss(Run { program, processors, line, align, changed: Changed::Nothing, scheme }))
             .collect();
         losses.map(|losses| losses.iter().sum::<f64>() / losses.len() as f64)
     }
@@ -217,7 +226,7 @@ fn runs() -> Vec<Run> {
         }
     };
     let mut add = |program, processors, line, align, scheme| {
-        add_run(Run { program, processors, line, align, sync_lines: false, scheme });
+        add_run(Run { program, processors, line, align, changed: Changed::Nothing, scheme });
     };
     for program in Suite::Kernels.programs() {
         for processors in PROCESSORS {
@@ -230,6 +239,7 @@ fn runs() -> Vec<Run> {
                 add(program, processors, 128, false, scheme);
                 // Other schemes are the same, and not simulated twice
                 add(program, processors, 64, false, scheme.in_background());
+                add(program, processors, 64, false, scheme.with_one_mask_to_receive());
             }
             // The claim about long lines compares GCM with CBC. With equal units GCM is the same as with the thesis's,
             // but CBC is not, so it is also simulated with equal units
@@ -263,8 +273,19 @@ fn runs() -> Vec<Run> {
     for processors in PROCESSORS {
         for program in [Suite::Kernels, Suite::Recorded].into_iter().flat_map(|suite| suite.on(processors)) {
             for scheme in variants([SYNCHRONISED_WITH]) {
-                add_run(Run { program, processors, line: 64, align: false, sync_lines: true, scheme });
+                add_run(Run { program, processors, line: 64, align: false, changed: Changed::SyncLines, scheme });
             }
+        }
+    }
+    for (changed, program) in
+        Changed::PROTOCOLS.into_iter().flat_map(|changed| Suite::Kernels.programs().map(move |program| (changed, program)))
+    {
+        let run = Run { program, processors: 8, line: 64, align: false, changed, scheme: Scheme::Clear };
+        for processors in PROCESSORS {
+            variants(RECORDED_WITH).into_iter().for_each(|scheme| add_run(Run { processors, scheme, ..run }));
+        }
+        for (variant, pads) in RECORDED_WITH.into_iter().flat_map(|variant| JUDGED.map(|pads| (variant, pads))) {
+            add_run(Run { scheme: Scheme::pads(variant, THESIS_LATENCY, pads), ..run });
         }
     }
     runs
@@ -329,7 +350,7 @@ pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> Result<Grid, 
 
 fn simulate(run: Run, seed: u64, quick: bool) -> Result<Simulated, GridError> {
     let mut config = run.scheme.config(run.processors, run.line, seed).map_err(RunError::from)?;
-    config.machine.sync_lines = run.sync_lines;
+    run.changed.apply(&mut config);
     let workload = workload(run.program, run.processors, run.align, quick);
     let report = Simulation::new(config, workload).run(&mut |_| {})?;
     // A recorded program has no result to check

@@ -3,7 +3,7 @@ use super::*;
 use crate::bus::seeds::over_seeds;
 
 fn cell(program: usize, scheme: Scheme) -> Run {
-    Run { program, processors: 2, line: 64, align: false, sync_lines: false, scheme }
+    Run { program, processors: 2, line: 64, align: false, changed: Changed::Nothing, scheme }
 }
 
 #[test]

@@ -127,16 +127,17 @@ mod tests {
         };
         let (yes, no) = (Verdict::Holds, Verdict::DoesNotHold);
         for id in ["gain", "better", "low-throughput", "interval"] {
-            // Seven variants for kernels, three of which also with aligned arrays and with the MAC in the background, two
-            // variants for recorded programs, and both kinds of programs with one variant where synchronisation sends
-            // lines
-            assert_eq!(verdicts(id, loss), [yes; 17], "{id}");
+            // Seven variants for kernels, three of which also with aligned arrays and with the MAC in the background,
+            // with a mask to receive for each sender and with one for all; two variants for each of two other
+            // protocols and for recorded programs; and both kinds of programs with one variant where synchronisation
+            // sends lines
+            assert_eq!(verdicts(id, loss), [yes; 24], "{id}");
         }
-        assert_eq!(verdicts("interval-gcm", loss), [no; 17]);
-        assert_eq!(verdicts("throughput", loss), [no; 17], "both lose nothing by more cycles");
+        assert_eq!(verdicts("interval-gcm", loss), [no; 24]);
+        assert_eq!(verdicts("throughput", loss), [no; 24], "both lose nothing by more cycles");
         // With equal units, GCM is the same as with the thesis's units
-        assert_eq!(verdicts("pads", loss), [yes; 4]);
-        assert_eq!(verdicts("pads", |scheme| if matches!(scheme, Scheme::Gcm(_, _, 5)) { 9.0 } else { 1.0 }), [no; 4]);
+        assert_eq!(verdicts("pads", loss), [yes; 8], "two variants with either units, and with two other protocols");
+        assert_eq!(verdicts("pads", |scheme| if matches!(scheme, Scheme::Gcm(_, _, 5)) { 9.0 } else { 1.0 }), [no; 8]);
         assert_eq!(verdicts("line", loss), [no; 6], "equal is not smaller");
         assert_eq!(verdicts("storage", loss), [yes, no], "a key for all processes, and one for each");
         assert!(verdicts("blocked", loss).is_empty(), "no attack was simulated");

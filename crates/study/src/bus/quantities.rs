@@ -15,7 +15,7 @@ use super::{
     interconnects,
     printed::PAPER,
     programs::{PROCESSORS, Suite},
-    schemes::{LATENCIES, Scheme, VARIANTS, Variant},
+    schemes::{Changed, LATENCIES, Scheme, VARIANTS, Variant},
     seeds::over_seeds,
 };
 use crate::quantity::{Quantities, Quantity, QuantityKind};
@@ -33,8 +33,8 @@ const ALIGNED: &str = ", arrays aligned to pages";
 /// Suffix of circumstances in which a line does not wait for CBC's MAC.
 const BACKGROUND: &str = ", MAC in the background";
 
-/// Suffix of circumstances with programs whose locks, barriers and semaphores send lines.
-const SYNC_LINES: &str = ", synchronisation sends lines";
+/// Suffix of circumstances in which, besides, a receiver has one mask for all senders.
+const ONE_MASK: &str = ", MAC in the background, one mask to receive";
 
 /// The circumstance for a fair comparison of storage.
 const KEYS: &str = "the thesis's sums, with a key for each process";
@@ -183,8 +183,8 @@ pub(super) fn quantities(grid: &Grid) -> Vec<Quantity> {
     for variant in VARIANTS {
         let mut add = Quantities::new(&mut all, variant.name(), QuantityKind::Simulated);
         losses(&mut add, &loss(Suite::Kernels, false, variant));
-        pools(grid, variant, &mut add);
-        ready(grid, variant, &mut add);
+        pools(grid, Changed::Nothing, variant, &mut add);
+        ready(grid, Changed::Nothing, variant, &mut add);
         lines(grid, variant, &mut add);
     }
     for variant in VARIANTS.into_iter().filter(|variant| variant.units == Units::Thesis) {
@@ -194,15 +194,29 @@ pub(super) fn quantities(grid: &Grid) -> Vec<Quantity> {
         losses(&mut add, &|scheme, processors, latency| {
             grid.means(Suite::Kernels, processors, 64, scheme.scheme(variant, latency).in_background())
         });
+        let mut add = Quantities::new(&mut all, variant.name() + ONE_MASK, QuantityKind::Simulated);
+        losses(&mut add, &|scheme, processors, latency| {
+            grid.means(Suite::Kernels, processors, 64, scheme.scheme(variant, latency).with_one_mask_to_receive())
+        });
+    }
+    for (variant, changed) in
+        RECORDED_WITH.into_iter().flat_map(|variant| Changed::PROTOCOLS.map(|changed| (variant, changed)))
+    {
+        let mut add = Quantities::new(&mut all, variant.name() + changed.suffix(), QuantityKind::Simulated);
+        losses(&mut add, &|scheme, processors, latency| {
+            grid.means_on(Suite::Kernels, processors, changed, scheme.scheme(variant, latency))
+        });
+        pools(grid, changed, variant, &mut add);
+        ready(grid, changed, variant, &mut add);
     }
     for variant in RECORDED_WITH {
         let mut add = Quantities::new(&mut all, variant.name() + RECORDED, QuantityKind::Simulated);
         losses(&mut add, &loss(Suite::Recorded, false, variant));
     }
     for (suite, programs) in [(Suite::Kernels, ""), (Suite::Recorded, RECORDED)] {
-        let scope = SYNCHRONISED_WITH.name() + programs + SYNC_LINES;
+        let scope = SYNCHRONISED_WITH.name() + programs + Changed::SyncLines.suffix();
         losses(&mut Quantities::new(&mut all, scope, QuantityKind::Simulated), &|scheme, processors, latency| {
-            grid.means_with_lines(suite, processors, scheme.scheme(SYNCHRONISED_WITH, latency))
+            grid.means_on(suite, processors, Changed::SyncLines, scheme.scheme(SYNCHRONISED_WITH, latency))
         });
     }
     let mut add = Quantities::new(&mut all, "our units, 8 processors, 100 processes", QuantityKind::Simulated);
@@ -241,8 +255,8 @@ pub(super) fn quantities(grid: &Grid) -> Vec<Quantity> {
     all
 }
 
-fn pools(grid: &Grid, variant: Variant, add: &mut Quantities<'_>) {
-    let means = |pads| grid.means(Suite::Kernels, 8, 64, Scheme::pads(variant, 320, pads));
+fn pools(grid: &Grid, changed: Changed, variant: Variant, add: &mut Quantities<'_>) {
+    let means = |pads| grid.means_on(Suite::Kernels, 8, changed, Scheme::pads(variant, 320, pads));
     for few in [5, 8] {
         let more = paired(means(few), means(16), |few, many| few - many);
         put(add, format!("points lost by {few} pads instead of 16"), more);
@@ -250,10 +264,10 @@ fn pools(grid: &Grid, variant: Variant, add: &mut Quantities<'_>) {
 }
 
 /// The share of lines whose pad was ready at the sender, as a mean over the kernels.
-fn ready(grid: &Grid, variant: Variant, add: &mut Quantities<'_>) {
+fn ready(grid: &Grid, changed: Changed, variant: Variant, add: &mut Quantities<'_>) {
     for (processors, latency) in PROCESSORS.into_iter().flat_map(|count| LATENCIES.map(|latency| (count, latency))) {
         let name = format!("share of lines whose pad was ready/{processors} P/{latency}");
-        put(add, name, grid.ready(processors, Scheme::gcm(variant, latency)));
+        put(add, name, grid.ready(processors, changed, Scheme::gcm(variant, latency)));
     }
 }
 

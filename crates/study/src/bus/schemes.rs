@@ -3,6 +3,7 @@
 use sealwright_smp::{
     Config, ConfigError,
     engine::{Model, Units},
+    protocol::Protocol,
 };
 
 /// Cycles per line of the AES unit. For 64-byte lines, the thesis calls these 1.6 and 0.8 GB/s.
@@ -41,13 +42,54 @@ impl Variant {
     }
 }
 
-/// When CBC's MAC is computed. The thesis does not say whether a line waits for it.
+/// What of the machine is not as in the other circumstances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Changed {
+    /// MOSI, as in GEMS, and synchronisation that sends no lines.
+    Nothing,
+    /// Synchronisation sends lines (`machine.sync_lines`).
+    SyncLines,
+    /// The protocol is MESI.
+    Mesi,
+    /// The protocol is MOESI.
+    Moesi,
+}
+
+impl Changed {
+    /// Other protocols than GEMS's. The thesis lists that one among several and does not say which it used.
+    pub(super) const PROTOCOLS: [Changed; 2] = [Changed::Mesi, Changed::Moesi];
+
+    /// The suffix of the circumstances with this machine.
+    pub(super) fn suffix(self) -> &'static str {
+        match self {
+            Changed::Nothing => "",
+            Changed::SyncLines => ", synchronisation sends lines",
+            Changed::Mesi => ", MESI",
+            Changed::Moesi => ", MOESI",
+        }
+    }
+
+    /// Changes the machine.
+    pub(super) fn apply(self, config: &mut Config) {
+        match self {
+            Changed::Nothing => {}
+            Changed::SyncLines => config.machine.sync_lines = true,
+            Changed::Mesi => config.bus.protocol = Protocol::Mesi,
+            Changed::Moesi => config.bus.protocol = Protocol::Moesi,
+        }
+    }
+}
+
+/// When CBC's MAC is computed, and what masks a receiver has. The thesis does not say whether a line waits for its MAC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Mac {
     /// Before the line is used.
     Critical,
     /// By a separate engine, while the line is already in use.
     Background,
+    /// The same, and a receiver has one mask for all senders, as the thesis counts them. Where a line waits for its MAC,
+    /// it hardly ever waits for that mask.
+    BackgroundOneMask,
 }
 
 /// A scheme of the grid.
@@ -89,6 +131,14 @@ impl Scheme {
         }
     }
 
+    /// The same with CBC's MAC in the background and one mask to receive.
+    pub(super) fn with_one_mask_to_receive(self) -> Scheme {
+        match self {
+            Scheme::Cbc(variant, latency, lines, _) => Scheme::Cbc(variant, latency, lines, Mac::BackgroundOneMask),
+            other => other,
+        }
+    }
+
     /// The name of the scheme in the simulator.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -123,8 +173,16 @@ impl Scheme {
                 [&engines(variant, latency)[..], &[("scheme.gcm.pads", pads.to_string())]].concat()
             }
             Scheme::Cbc(variant, latency, lines, mac) => {
-                let mac = if mac == Mac::Background { "background" } else { "critical" };
-                let cbc = [("scheme.cbc.authenticate", lines.to_string()), ("scheme.cbc.mac", mac.to_owned())];
+                let (mac, receive) = match mac {
+                    Mac::Critical => ("critical", "each"),
+                    Mac::Background => ("background", "each"),
+                    Mac::BackgroundOneMask => ("background", "one"),
+                };
+                let cbc = [
+                    ("scheme.cbc.authenticate", lines.to_string()),
+                    ("scheme.cbc.mac", mac.to_owned()),
+                    ("scheme.cbc.receive", receive.to_owned()),
+                ];
                 [&engines(variant, latency)[..], &cbc].concat()
             }
             Scheme::Senss(masks) => vec![("scheme.senss.masks", masks.to_string())],

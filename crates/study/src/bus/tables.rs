@@ -11,7 +11,7 @@ use super::{
     processes,
     programs::{PROCESSORS, PROGRAMS, Suite},
     published,
-    schemes::{LATENCIES, Scheme, VARIANTS},
+    schemes::{Changed, LATENCIES, Scheme, VARIANTS},
     seeds::{of_attacks, over_seeds},
     strikes,
 };
@@ -92,7 +92,7 @@ fn losses(grid: &Grid, title: &str, line: usize, align: bool, interval: u64, pri
             let mut row = vec![Cell::text(&name), Cell::count(processors as u64)];
             row.extend(
                 Suite::Kernels.programs().map(|program| {
-                    loss(grid.loss(Run { program, processors, line, align, sync_lines: false, scheme }))
+                    loss(grid.loss(Run { program, processors, line, align, changed: Changed::Nothing, scheme }))
                 }),
             );
             row.push(loss(grid.mean(processors, line, align, scheme)));
@@ -133,7 +133,7 @@ fn recorded(grid: &Grid) -> Table {
                     let name = format!("{name}, {latency} cycles, AES {}", variant.model.name());
                     let mut row = vec![Cell::text(name), Cell::count(processors as u64)];
                     row.extend(Suite::Recorded.programs().map(|program| {
-                        loss(grid.loss(Run { program, processors, line: 64, align: false, sync_lines: false, scheme }))
+                        loss(grid.loss(Run { program, processors, line: 64, align: false, changed: Changed::Nothing, scheme }))
                     }));
                     row.push(mean(Suite::Recorded, processors, scheme));
                     row.push(mean(Suite::Kernels, processors, scheme));
@@ -157,7 +157,7 @@ fn rates(grid: &Grid) -> Table {
         for processors in PROCESSORS {
             let mut row = vec![Cell::text(name), Cell::count(processors as u64)];
             row.extend(Suite::Kernels.programs().map(|program| {
-                let found = grid.at(Run { program, processors, line, align, sync_lines: false, scheme: Scheme::Clear });
+                let found = grid.at(Run { program, processors, line, align, changed: Changed::Nothing, scheme: Scheme::Clear });
                 found.map_or_else(|| Cell::empty("not run"), |found| Cell::number(found.rate, 3))
             }));
             table.row(row);

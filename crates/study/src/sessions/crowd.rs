@@ -45,7 +45,7 @@ pub(super) fn material(slot: u32) -> Material {
 /// Memory in bytes for both ends of this number of clients.
 pub(super) fn bytes(spec: Spec, clients: u32) -> io::Result<u64> {
     let one = |spec| -> io::Result<f64> {
-        let mut few = table(Plan { isa: Isa::best(), ..Plan::new(spec, 8) }).map_err(io::Error::other)?;
+        let mut few = table(Plan::new(spec, 8).isa(Isa::best())).map_err(io::Error::other)?;
         for slot in 0..8 {
             few.admit(slot, slot, &material(slot)).map_err(io::Error::other)?;
         }
@@ -60,8 +60,7 @@ impl Crowd {
     pub(super) fn new(spec: Spec, isa: Isa, clients: u32) -> io::Result<Crowd> {
         let secret = Some(Secret::from_bytes([0x42; 32]));
         let end = |spec, side| -> Result<Box<dyn Sessions>, SessionError> {
-            let mut end =
-                table(Plan { isa, side, secret: secret.clone(), cluster: clients, ..Plan::new(spec, clients) })?;
+            let mut end = table(Plan::new(spec, clients).isa(isa).side(side).secret(secret.clone()).cluster(clients))?;
             for slot in 0..clients {
                 end.admit(slot, slot, &material(slot))?;
             }

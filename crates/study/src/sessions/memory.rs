@@ -55,7 +55,7 @@ fn filled(spec: Spec, budget: u64) -> io::Result<(Held, Box<dyn Sessions>)> {
     let guess = paper_bytes(spec).unwrap_or(64).max(64) as u64;
     let clients = (budget / guess).clamp(64, 1 << 20) as u32;
     let before = resident();
-    let mut full = table(Plan { cluster: clients, ..Plan::new(spec, clients) }).map_err(io::Error::other)?;
+    let mut full = table(Plan::new(spec, clients).cluster(clients)).map_err(io::Error::other)?;
     for slot in 0..clients {
         full.admit(slot, slot, &material(slot)).map_err(io::Error::other)?;
     }

@@ -32,7 +32,7 @@ struct Admit {
 
 impl Admit {
     fn new(spec: Spec) -> io::Result<Admit> {
-        let table = table(Plan { isa: Isa::best(), cluster: CLIENTS, ..Plan::new(spec, CLIENTS) });
+        let table = table(Plan::new(spec, CLIENTS).isa(Isa::best()).cluster(CLIENTS));
         let table = table.map_err(io::Error::other)?;
         let mut admit =
             Admit { name: spec.to_string(), table, materials: (0..CLIENTS).map(material).collect(), next: 0 };

@@ -5,7 +5,7 @@ use sealwright::Isa;
 use crate::case::{Case, CaseError};
 
 /// Algorithms that are tested in the same way.
-pub trait Family: Sync {
+pub(crate) trait Family: Sync {
     /// Whether the family supports the algorithm of this name.
     fn has(&self, alg: &str) -> bool;
     /// Fields that a case of `alg` requires; `nonce` may also be called `iv`.
@@ -18,7 +18,7 @@ pub trait Family: Sync {
 
 /// The outcome of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// The result is the expected one.
     Passed,
     /// The result differs; the error says how.

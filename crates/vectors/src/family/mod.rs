@@ -17,7 +17,7 @@ mod raw;
 #[cfg(feature = "research")]
 mod rkc;
 
-pub use contract::{Family, Outcome};
+pub(crate) use contract::{Family, Outcome};
 
 /// Every family.
 const FAMILIES: &[&dyn Family] = &[

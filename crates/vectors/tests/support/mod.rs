@@ -3,12 +3,11 @@
 
 use std::{fs, path::Path};
 
-use sealwright::Isa;
 use sealwright_vectors::{FailedCase, Options, Report, VectorFileError, check_file, check_text};
 use serde_json::Value;
 
 pub(crate) fn every_level() -> Options {
-    Options { isas: Isa::available() }
+    Options::default()
 }
 
 /// Our own documents: name and text.

@@ -51,6 +51,7 @@ use crate::simd::{Block, Isa};
 /// # Ok::<(), sealwright::KeyLengthError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Keys<'a> {
     /// Each packet's key, of 16 bytes, in the first half.
     Own16,
@@ -76,6 +77,7 @@ pub enum Keys<'a> {
 /// # Ok::<(), sealwright::KeyLengthError>(())
 /// ```
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub enum HashKeys<'a> {
     /// Each lane computes its own, by encrypting the zero block.
     Made,
