@@ -53,8 +53,9 @@ fn standards(prefix: &Path) -> Result<(), String> {
     let [plain, ignoring] = ["header.c", "ignoring.c"].map(|name| prefix.with_file_name(name));
     fs::write(&plain, "struct sealwright_key;\nstruct sealwright_message;\n#include <sealwright.h>\n")
         .map_err(failed)?;
-    let call = "void f(sealwright_key *);\nvoid f(sealwright_key *key)\n{\n    sealwright_open(key, 0, 0, 0, 0, 0, 0, 0);\n}\n";
-    fs::write(&ignoring, format!("#include <sealwright.h>\n{call}")).map_err(failed)?;
+    let call =
+        "void f(sealwright_key *);\nvoid f(sealwright_key *key)\n{\n    sealwright_open(key, 0, 0, 0, 0, 0, 0, 0);\n}";
+    fs::write(&ignoring, format!("#include <sealwright.h>\n{call}\n")).map_err(failed)?;
     let check = |compiler: &str, language: &str, standard: &str, file: &Path| {
         let mut command = Command::new(compiler);
         command.arg(format!("-std={standard}")).args(STRICT).args(["-c", "-o", "/dev/null", "-x", language]);

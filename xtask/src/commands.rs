@@ -54,8 +54,8 @@ const OTHERS: [(&str, &str); 3] = [
     ("lab WORDS", "builds both programs, then runs `sealwright-lab WORDS` (the same as: cargo lab WORDS)"),
     (
         "install-c PREFIX",
-        "builds and installs the C library: shared and static library, header, pkg-config file, licences. The libraries\n\
-         go to PREFIX/lib or to `--libdir DIR`; for a package, set $DESTDIR, and all goes below it. `--target TRIPLE`\n\
+        "builds and installs the C library: shared and static library, header, pkg-config file, licences. Libraries go\n\
+         to PREFIX/lib or to `--libdir DIR`; for a package, set $DESTDIR, and all goes below it. `--target TRIPLE`\n\
          builds for another system, `--strip` without symbols for debuggers; $CC, $CFLAGS, $LDFLAGS, $AR and $OBJCOPY\n\
          count as with make",
     ),

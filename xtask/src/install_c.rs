@@ -125,8 +125,8 @@ fn below(root: Option<&Path>, path: &Path) -> PathBuf {
     root.map_or_else(|| path.into(), |root| root.join(path.strip_prefix("/").unwrap_or(path)))
 }
 
-/// Builds the library, links its forms from it, and puts them in their places with header, pkg-config file and licences.
-/// Returns the places as they are known from everywhere.
+/// Builds the library, links its forms from it, and puts them in their places with header, pkg-config file and
+/// licences. Returns the places as they are known from everywhere.
 pub(crate) fn install(steps: &Steps, build: &Build, mut places: Places) -> Result<Places, String> {
     let source = steps.root().join("crates/capi");
     let library = build.library(steps)?;

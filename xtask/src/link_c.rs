@@ -101,7 +101,7 @@ impl Linker {
         let [asks, whole, object] = ["hidden.o", "whole.o", "sealwright.o"].map(|name| self.scratch.join(name));
         said(self.tools.compiler().arg("-c").arg(&hidden).arg("-o").arg(&asks))?;
         let mut link = self.tools.compiler();
-        // A group of sections that a symbol names would, without that symbol, clash with another library's of that name.
+        // A group of sections whose name is a symbol would, once the symbol is local, clash with another's of that name.
         link.args(["-r", "-nostdlib", "-Wl,--gc-sections,--force-group-allocation"]);
         link.args(self.functions.iter().map(|name| format!("-Wl,-u,{name}")));
         said(link.arg(&asks).arg(&self.library).arg("-o").arg(&whole))?;

@@ -1,5 +1,5 @@
-//! `cargo xtask reproducible [program] [lab] [capi] [wheel] [OPTIONS]`: builds the distributed files twice, in two folders
-//! with different names. Both builds must be the same, byte for byte: then anybody can verify a released file by
+//! `cargo xtask reproducible [program] [lab] [capi] [wheel] [OPTIONS]`: builds the distributed files twice, in two
+//! folders with different names. Both builds must be the same, byte for byte: then anybody can verify a released file by
 //! building it.
 
 use std::{

@@ -225,8 +225,7 @@ fn round_trips_need_no_force() {
     sandbox.write("d/a", "a");
     let said = sandbox.run("open --key-file k --each --remove -q d");
     assert_eq!(said.code, 1, "{}", said.err);
-    let word =
-        "sealwright: d/a.seal: is missing, although the manifest of its directory lists it\nhint: d/a is there";
+    let word = "sealwright: d/a.seal: is missing, although the manifest of its directory lists it\nhint: d/a is there";
     assert!(said.err.starts_with(word), "{}", said.err);
     assert!(sandbox.path("d/b").exists() && sandbox.path("d/.seal-manifest").exists());
     // Without --remove, this program cannot have removed them.

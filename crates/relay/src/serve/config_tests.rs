@@ -26,16 +26,11 @@ fn what_cannot_be_is_refused_with_its_name() {
         let why = read(&text).expect_err(line);
         assert!(why.contains(part), "{line}: {why}");
     };
-    wrong(
-        "scheme = 'rot13'",
-        "no such scheme; there are gcm-pre(clmul), gcm-on(clmul), gscm-h, gcm-on64, gcm-derived, and",
-    );
+    wrong("scheme = 'rot13'", "no such scheme; there are gcm-pre(clmul), gcm-on(clmul), gscm-h, gcm-on64, gcm-derived");
     wrong("udp = 'nohost:7600'", "udp: an IP address and a port are needed, such as 192.0.2.1:7600");
-    wrong("metrics = 7602", "metrics: ");
-    wrong("threads = -1", "threads: invalid value: integer `-1`, expected a whole number from 0 to 4294967295");
     wrong("scheme = 'clear'", "seals nothing");
     wrong("scheme = 'gscm(4k)'", "research = true");
-    wrong("threads = 0", "threads");
+    wrong("threads = 0", "threads must be");
     wrong("sessions = 0", "sessions");
     wrong("node = 16", "node must be at most 15");
     wrong("cluster_sessions = 0", "cluster_sessions");

@@ -306,16 +306,8 @@ mod tests {
         change(&mut config);
         let (line, command) = (Size { parts: 1, cycles: 9 }, Size { parts: 1, cycles: 3 });
         let epoch = if contained { line } else { Size { parts: 10, cycles: 90 } };
-        let rules = Rules {
-            line,
-            command,
-            epoch,
-            check_cycles: 6,
-            contained,
-            early: contained,
-            mac_bytes: 16,
-            held_bits: 0,
-        };
+        let rules =
+            Rules { line, command, epoch, check_cycles: 6, contained, early: contained, mac_bytes: 16, held_bits: 0 };
         Ide::new(&config.platform(), rules)
     }
 

@@ -277,8 +277,9 @@ fn runs() -> Vec<Run> {
             }
         }
     }
-    for (changed, program) in
-        Changed::PROTOCOLS.into_iter().flat_map(|changed| Suite::Kernels.programs().map(move |program| (changed, program)))
+    for (changed, program) in Changed::PROTOCOLS
+        .into_iter()
+        .flat_map(|changed| Suite::Kernels.programs().map(move |program| (changed, program)))
     {
         let run = Run { program, processors: 8, line: 64, align: false, changed, scheme: Scheme::Clear };
         for processors in PROCESSORS {

@@ -65,8 +65,14 @@ fn disagreements(claims: &[Judged]) -> String {
 
 pub(super) fn notes(grid: &Grid, claims: &[Judged]) -> Vec<Note> {
     let lunc = |align| {
-        let run =
-            |processors| Run { program: 2, processors, line: 64, align, changed: Changed::Nothing, scheme: Scheme::Clear };
+        let run = |processors| Run {
+            program: 2,
+            processors,
+            line: 64,
+            align,
+            changed: Changed::Nothing,
+            scheme: Scheme::Clear,
+        };
         let rates = PROCESSORS.map(|processors| grid.at(run(processors)).map_or(f64::NAN, |found| found.rate));
         format!("{:.2}, {:.2} and {:.2}", rates[0], rates[1], rates[2])
     };

@@ -90,11 +90,9 @@ fn losses(grid: &Grid, title: &str, line: usize, align: bool, interval: u64, pri
     for (name, scheme, column) in rows(units, interval) {
         for processors in PROCESSORS {
             let mut row = vec![Cell::text(&name), Cell::count(processors as u64)];
-            row.extend(
-                Suite::Kernels.programs().map(|program| {
-                    loss(grid.loss(Run { program, processors, line, align, changed: Changed::Nothing, scheme }))
-                }),
-            );
+            row.extend(Suite::Kernels.programs().map(|program| {
+                loss(grid.loss(Run { program, processors, line, align, changed: Changed::Nothing, scheme }))
+            }));
             row.push(loss(grid.mean(processors, line, align, scheme)));
             let value = PAPER.table(printed).and_then(|table| table.value(&processors.to_string(), column));
             row.push(value.map_or_else(|| Cell::empty("an image"), |value| Cell::number(value, 2)));
@@ -133,7 +131,14 @@ fn recorded(grid: &Grid) -> Table {
                     let name = format!("{name}, {latency} cycles, AES {}", variant.model.name());
                     let mut row = vec![Cell::text(name), Cell::count(processors as u64)];
                     row.extend(Suite::Recorded.programs().map(|program| {
-                        loss(grid.loss(Run { program, processors, line: 64, align: false, changed: Changed::Nothing, scheme }))
+                        loss(grid.loss(Run {
+                            program,
+                            processors,
+                            line: 64,
+                            align: false,
+                            changed: Changed::Nothing,
+                            scheme,
+                        }))
                     }));
                     row.push(mean(Suite::Recorded, processors, scheme));
                     row.push(mean(Suite::Kernels, processors, scheme));
@@ -157,7 +162,8 @@ fn rates(grid: &Grid) -> Table {
         for processors in PROCESSORS {
             let mut row = vec![Cell::text(name), Cell::count(processors as u64)];
             row.extend(Suite::Kernels.programs().map(|program| {
-                let found = grid.at(Run { program, processors, line, align, changed: Changed::Nothing, scheme: Scheme::Clear });
+                let found =
+                    grid.at(Run { program, processors, line, align, changed: Changed::Nothing, scheme: Scheme::Clear });
                 found.map_or_else(|| Cell::empty("not run"), |found| Cell::number(found.rate, 3))
             }));
             table.row(row);
