@@ -22,7 +22,7 @@ use output::Shared;
 use sealwright_relay::{
     Address, Count, Log, Settings,
     client::{ClientError, Identity, Pipe, Transferred},
-    serve::{ServeError, Server},
+    serve::{ServeError, Server, init},
 };
 use sealwright_session::{Material, SessionError, frame::unsealed};
 use trial::{config, edit, folder, identity, named, serve};
@@ -255,4 +255,13 @@ fn a_client_takes_a_scheme_for_research_only_if_it_asked_for_it() {
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, format!("research = true\n{text}")).unwrap();
     assert_eq!(open().unwrap().spec.to_string(), "gscm(clmul)");
+}
+
+#[test]
+fn a_trial_folder_is_private_and_never_written_over() {
+    let directory = folder(&["alice"], "\"alice\"");
+    let mode = |name: &str| fs::metadata(directory.path().join(name)).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode("trial"), mode("trial/alice.key"), mode("trial/authority.key")), (0o700, 0o600, 0o600));
+    assert!(init(&directory.path().join("trial"), &[], &[]).is_err());
+    assert!(init(&directory.path().join("other"), &[], &["../x".into()]).is_err());
 }

@@ -11,7 +11,6 @@ mod proxy;
 mod trial;
 
 use std::{
-    fs,
     io::{Cursor, Read, Write},
     net::{TcpListener, TcpStream},
     path::Path,
@@ -25,7 +24,7 @@ use proxy::Proxy;
 use sealwright_relay::{
     Address, Count, Log, Relay,
     client::{ClientError, Identity, Pipe, Session},
-    serve::{ServeError, Server, init},
+    serve::{ServeError, Server},
 };
 use sealwright_transcripts::until;
 use trial::{config, edit, identity, named};
@@ -368,16 +367,6 @@ fn sessions_that_do_not_fit_the_budget_are_refused_at_the_start() {
     assert!(check(least - 1, least).unwrap().connections >= 1);
     let room = check(least, all).unwrap();
     assert!(room.hint.as_ref().is_none_or(|hint| !hint.contains("memory_mib")), "{room:?}");
-}
-
-#[test]
-fn a_trial_folder_is_private_and_never_written_over() {
-    use std::os::unix::fs::PermissionsExt;
-    let directory = folder(&["alice"]);
-    let mode = |name: &str| fs::metadata(directory.path().join(name)).unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode("trial"), mode("trial/alice.key"), mode("trial/authority.key")), (0o700, 0o600, 0o600));
-    assert!(init(&directory.path().join("trial"), &[], &[]).is_err());
-    assert!(init(&directory.path().join("other"), &[], &["../x".into()]).is_err());
 }
 
 /// A node lost like a machine that loses power: connections are neither answered nor reset.
