@@ -367,8 +367,8 @@ mod tests {
         }
     }
 
-    /// In skid mode the MACs of both links come later: the first line of ten, in use after 3 cycles, is checked when its
-    /// epochs of 90 cycles have passed.
+    /// In skid mode the MACs of both links come later: the first line of ten, in use after 3 cycles, is checked when
+    /// its epochs of 90 cycles have passed.
     #[test]
     fn skid_counts_how_long_lines_are_used_unchecked() {
         let mut skids = ide(false, |_| {});

@@ -135,9 +135,11 @@ pub(super) fn notes(grid: &Grid, claims: &[Judged]) -> Vec<Note> {
             "The protocol is GEMS's",
             format!(
                 "The thesis lists MOSI_SMP_bcast among the protocols of its simulator and does not say which it used. \
-                 In MOSI an upgrade of a shared line moves the line again, and a read never brings the only copy; in \
-                 MESI and MOESI fewer lines go from cache to cache. Both are circumstances of their own. With 8 \
-                 processors, 320 cycles and {}, GCM and CBC lose {} % with MOSI, {} % with MESI and {} % with MOESI.",
+                 In MOSI a read never brings the only copy, so every first store to a line that was read asks for it \
+                 again. MESI has no owner of shared lines, so memory sends many that an owner sends in MOSI. In MOESI \
+                 a node whose copy was the only one sends it to the next reader, so more lines go from cache to \
+                 cache. MESI and MOESI are circumstances of their own. With 8 processors, 320 cycles and {}, GCM and \
+                 CBC lose {} % with MOSI, {} % with MESI and {} % with MOESI.",
                 SYNCHRONISED_WITH.name(),
                 both(Suite::Kernels, Changed::Nothing),
                 both(Suite::Kernels, Changed::Mesi),

@@ -87,8 +87,8 @@ pub(super) enum Mac {
     Critical,
     /// By a separate engine, while the line is already in use.
     Background,
-    /// The same, and a receiver has one mask for all senders, as the thesis counts them. Where a line waits for its MAC,
-    /// it hardly ever waits for that mask.
+    /// The same, and a receiver has one mask for all senders, as the thesis counts them. Where a line waits for its
+    /// MAC, it hardly ever waits for that mask.
     BackgroundOneMask,
 }
 
