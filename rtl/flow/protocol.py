@@ -78,8 +78,8 @@ def tested(top, name, modules, folder, parameters=None, files=None, env=None):
     ran = {test: passed for test, passed in found.items() if passed is not None}
     RAN.update(ran)
     SKIPPED.update(found.keys() - ran.keys())
-    skipped = f", {len(found) - len(ran)} do not apply" * (len(ran) < len(found))
-    print(f"{name}: {sum(ran.values())} of {len(ran)} protocol tests passed{skipped}", flush=True)
+    others = f", {len(found) - len(ran)} do not apply" * (len(ran) < len(found))
+    print(f"{name}: {sum(ran.values())} of {len(ran)} protocol tests passed{others}", flush=True)
     return bool(ran) and all(ran.values())
 
 

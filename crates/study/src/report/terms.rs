@@ -43,19 +43,28 @@ const WANTED: [&str; 21] = [
     "core",
 ];
 
-/// All explained terms.
+/// All explained terms. A word with a meaning in each of several fields is one term with all of them.
 pub(super) static TERMS: LazyLock<Vec<Term>> = LazyLock::new(|| {
-    let rows = GLOSSARY.lines().filter_map(|line| line.strip_prefix("| **"));
-    let row = |line: &str| {
-        let (words, rest) = line.split_once('|')?;
-        let word = words.split("**").next()?.split('`').next()?.trim();
-        WANTED.contains(&word).then(|| Term {
-            id: format!("term-{}", word.to_lowercase()),
-            word: word.to_owned(),
-            meaning: plain(rest.trim_end_matches('|').rsplit(" | ").next().unwrap_or(rest)),
-        })
-    };
-    rows.filter_map(row).collect()
+    let mut terms: Vec<Term> = Vec::new();
+    for line in GLOSSARY.lines().filter_map(|line| line.strip_prefix("| **")) {
+        let Some((words, rest)) = line.split_once('|') else { continue };
+        let word = words.split(['*', '`']).next().unwrap_or_default().trim();
+        if !WANTED.contains(&word) {
+            continue;
+        }
+        // The field follows the words: "**round** (of a cipher)".
+        let field = words.rsplit("**").next().unwrap_or_default();
+        let meaning = rest.trim_end_matches('|').rsplit(" | ").next().unwrap_or(rest);
+        let meaning = plain(&format!("{} {}", field.trim(), meaning.trim()));
+        match terms.iter_mut().find(|term| term.word == word) {
+            Some(term) => term.meaning = format!("{}; {meaning}", term.meaning),
+            None => {
+                let id = format!("term-{}", word.to_lowercase());
+                terms.push(Term { id, word: word.to_owned(), meaning });
+            }
+        }
+    }
+    terms
 });
 
 /// Removes Markdown syntax.
