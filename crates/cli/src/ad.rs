@@ -2,7 +2,7 @@
 
 use sealwright_terminal::CommandError;
 
-use crate::{args::AdArgs, keys::secret::refuse_directory, protected_inputs::refuse_keys_as_names};
+use crate::{args::AdArgs, keys::directory::refuse_directory, protected_inputs::refuse_keys_as_names};
 
 /// The associated data, which is empty by default.
 pub(crate) fn read(args: &AdArgs) -> Result<Vec<u8>, CommandError> {

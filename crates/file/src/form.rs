@@ -1,5 +1,4 @@
-//! Whether a sealed file has the content that is wanted, and whether a text that is verified but not unpacked has the
-//! form that its preamble states: a tree or a list.
+//! Whether a text that is verified but not unpacked has the form that its preamble states: a tree or a list.
 
 use std::{
     io::{self, Write},
@@ -8,25 +7,10 @@ use std::{
 
 use crate::{
     error::{Error, Flaw},
-    input::Input,
     layout::Content,
     list_form::ListForm,
-    open::Opening,
     tree::TreeForm,
 };
-
-impl Opening<'_> {
-    /// Refuses what `wanted` refuses, but only once the commitment, which covers the preamble, was checked: otherwise the
-    /// error would repeat as a fact what somebody may have changed.
-    pub(crate) fn refuse_content(
-        &self,
-        input: &mut Input,
-        wanted: impl Fn(Content) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let preamble = input.preamble()?.clone();
-        wanted(preamble.layout.content).or_else(|other| self.body_of(input, &preamble).and(Err(other)))
-    }
-}
 
 /// Checks the form of a text that is written to it. Clones share their state.
 #[derive(Clone)]

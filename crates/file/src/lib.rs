@@ -34,6 +34,7 @@ compile_error!("sealwright-file runs on Linux only");
 mod access;
 pub mod armor;
 mod body;
+mod content;
 mod costs;
 #[cfg(feature = "signatures")]
 mod detached;

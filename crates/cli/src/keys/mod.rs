@@ -2,6 +2,7 @@
 
 pub(crate) mod ceiling;
 pub(crate) mod descriptor;
+pub(crate) mod directory;
 pub(crate) mod line;
 #[cfg(feature = "public-keys")]
 pub(crate) mod pairs;

@@ -9,7 +9,7 @@ use sealwright_terminal::CommandError;
 use crate::{
     error::file_error,
     hint::hint,
-    keys::{prompt, secret::refuse_directory},
+    keys::{directory::refuse_directory, prompt},
 };
 
 /// For whom files are sealed.

@@ -21,6 +21,7 @@ use crate::{
     error::file_error,
     keys::{
         descriptor,
+        directory::refuse_directory,
         line::first_line,
         pairs::{IdentityArgs, RecipientArgs},
         prompt::{self, Purpose},
@@ -136,16 +137,6 @@ pub(crate) fn key_file(path: &Path, missing: Option<&str>) -> Result<Key, Comman
         // The hint for `-` is another one.
         file_error(error).hints(missing.filter(|_| not_there && path.as_os_str() != "-"))
     })
-}
-
-/// Refuses a directory in place of a file with keys: the system's message would not say what the file is for.
-pub(crate) fn refuse_directory(path: &Path, wanted: &str) -> Result<(), CommandError> {
-    if !path.is_dir() {
-        return Ok(());
-    }
-    Err(CommandError::failed(format_args!("is a directory, and {wanted} is needed"))
-        .about(path)
-        .hint("name a file in it"))
 }
 
 /// The first line of a command's output.

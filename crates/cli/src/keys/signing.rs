@@ -8,7 +8,7 @@ use sealwright_terminal::CommandError;
 
 use crate::{
     error::file_error,
-    keys::{pairs::IdentityError, prompt, secret::refuse_directory},
+    keys::{directory::refuse_directory, pairs::IdentityError, prompt},
 };
 
 /// Who must have signed.

@@ -13,7 +13,6 @@ use super::{
     set::Set,
     threads::{Parked, Threads},
     times::Times,
-    windows::Windows,
 };
 use crate::{
     access::{Access, Operation, Source},
@@ -71,6 +70,17 @@ pub(super) struct Lookahead {
 
 /// The most accesses that one look-ahead examines.
 const STRETCH: usize = 256;
+
+/// The windows of time in which processors on a bus have run so far.
+#[derive(Debug, Default)]
+pub(super) struct Windows {
+    /// The end of the last window: every processor's hits before it are performed or pending.
+    pub(super) end: Cycle,
+    /// The value of `end` before the last window.
+    pub(super) before: Cycle,
+    /// The processor that is being run in the last window: those with higher numbers follow.
+    pub(super) turn: Option<usize>,
+}
 
 /// All processors.
 pub(super) struct Processors {

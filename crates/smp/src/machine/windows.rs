@@ -10,21 +10,10 @@ use super::{
     caches::Caches,
     context::Context,
     outcome::MachineError,
-    processor::{Processors, Stop},
+    processor::{Processors, Stop, Windows},
     set::Set,
 };
 use crate::engine::Cycle;
-
-/// The windows of time in which processors on a bus have run so far.
-#[derive(Debug, Default)]
-pub(super) struct Windows {
-    /// The end of the last window: every processor's hits before it are performed or pending.
-    pub(super) end: Cycle,
-    /// The value of `end` before the last window.
-    pub(super) before: Cycle,
-    /// The processor that is being run in the last window: those with higher numbers follow.
-    pub(super) turn: Option<usize>,
-}
 
 impl Processors {
     /// Opens the next window: returns its end and the processors that have an access in it that does not hit, or `None`
