@@ -30,7 +30,7 @@ const CHECK: &[&str] = &["check", "--package", "sealwright-cli", "--no-default-f
 /// Libraries with one feature of the mode's crate alone: what they build has no other.
 const ALONE: &[(&str, &str, &str)] = &[
     ("sealwright-stream", "ocb", "gcm"),
-    ("sealwright-stream", "chacha", "random"),
+    ("sealwright-stream", "chacha", "gcm"),
     ("sealwright-session", "", "random"),
 ];
 
@@ -41,7 +41,7 @@ const INSTALLS: &[Install] = &[
         package: "sealwright-cli",
         features: &["--no-default-features"],
         crates: 75,
-        program: Some((SMALLEST, 6 * MB)),
+        program: Some((SMALLEST, 6_500_000)), // most of it is the modes' kernels, once for each level
     },
     Install {
         what: "sealwright, all for files",
@@ -112,7 +112,7 @@ pub(crate) fn check(steps: &Steps, one: bool) -> Checked {
             if bytes > limit {
                 wrong.push(format!("{}: {bytes} bytes, at most {limit}", install.what));
             }
-            table += &format!(", {:>5.2} MB of at most {:>2}", bytes as f64 / MB as f64, limit / MB);
+            table += &format!(", {:>5.2} MB of at most {:.1}", bytes as f64 / MB as f64, limit as f64 / MB as f64);
         }
     }
     for alone in ALONE {

@@ -273,6 +273,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_plan_has_what_was_set() {
+        let of =
+            |plan: &Plan| (plan.slots, plan.side, plan.secret.is_some(), plan.cluster, plan.isa, plan.replay_window);
+        let plan = Plan::new("gcm-on64".parse().unwrap(), 7);
+        assert_eq!(of(&plan), (7, Side::Server, false, Plan::CLUSTER, Isa::best(), ReplayWindow::Narrow));
+        let plan = plan.side(Side::Client).secret(Secret::random().unwrap()).cluster(8);
+        let plan = plan.isa("portable".parse().unwrap()).replay_window(ReplayWindow::Wide);
+        assert_eq!(of(&plan), (7, Side::Client, true, 8, "portable".parse().unwrap(), ReplayWindow::Wide));
+        assert!(plan.secret(None).secret.is_none());
+    }
+
+    #[test]
     fn a_job_is_done_once_it_went_well() {
         let mut job = FrameJob::new(3..9, 1, 2);
         assert_eq!((job.start, job.end, job.slot, job.session, job.done()), (3, 9, 1, 2, false));
