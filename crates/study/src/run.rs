@@ -221,7 +221,7 @@ fn bench_lasts(quick: bool) -> Duration {
 
 /// Expected duration of all attacks.
 fn attacks_last(quick: bool) -> Duration {
-    Duration::from_secs(if quick { 12 } else { 240 })
+    Duration::from_secs(if quick { 12 } else { 70 })
 }
 
 fn run_attacks(options: &Options, mut progress: Progress<'_>) -> Result<Found<attacks::Report>, StudyError> {
