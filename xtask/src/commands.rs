@@ -159,12 +159,20 @@ pub(crate) const STEPS: &[Step] = &[
         },
     },
     Step {
+        name: "python",
+        help: "installs the Python package and tests it, with pyca/cryptography and OpenSSL as referees (in python/.venv)",
+        in_test: InTest::Then,
+        words: false,
+        run: |run| python::run(&mut run.steps),
+    },
+    Step {
         name: "levels",
         help: "tests of the cryptographic crates at each lower instruction-set level",
         in_test: InTest::Then,
         words: false,
         run: |run| {
-            // The tests have built the generator of the cases with which the cores are compared.
+            // The tests have built the generator of the cases with which the cores are compared, and the Python package,
+            // their golden model, is installed.
             run.cores = run.several.then(|| Apart::begin(&run.steps, "rtl"));
             levels::run(&mut run.steps);
         },
@@ -239,13 +247,6 @@ pub(crate) const STEPS: &[Step] = &[
         in_test: InTest::Then,
         words: false,
         run: |run| venv::browser(&mut run.steps),
-    },
-    Step {
-        name: "python",
-        help: "installs the Python package and tests it, with pyca/cryptography and OpenSSL as referees (in python/.venv)",
-        in_test: InTest::Then,
-        words: false,
-        run: |run| python::run(&mut run.steps),
     },
     Step {
         name: "capi",

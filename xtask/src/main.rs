@@ -65,6 +65,9 @@ use std::{
 use commands::{Run, STEPS, Step};
 use steps::Steps;
 
+/// Steps that test every instruction-set level of this machine, or the best.
+const AT_EVERY_LEVEL: [&str; 4] = ["unit", "levels", "vectors", "constant-time"];
+
 /// The workspace's root: that around the current folder, so that this program also serves other clones; otherwise that of
 /// its sources.
 fn root() -> PathBuf {
@@ -126,6 +129,10 @@ fn main() -> ExitCode {
         && wanted.iter().any(|step| several || !step.words)
     {
         eprintln!("cargo xtask {command}: {word}: it takes no words\nhint: cargo xtask {command}");
+        return ExitCode::from(2);
+    }
+    if wanted.iter().any(|step| AT_EVERY_LEVEL.contains(&step.name)) && env::var_os("SEALWRIGHT_ISA").is_some() {
+        eprintln!("SEALWRIGHT_ISA is set, so that higher levels would not be tested\nhint: unset SEALWRIGHT_ISA");
         return ExitCode::from(2);
     }
     if let Err(why) = target_folder::settle(&root()) {

@@ -21,6 +21,10 @@ pub(crate) fn check(steps: &Steps, program: &str) -> Checked {
         Ok(names) => names,
         Err(checked) => return checked,
     };
+    let unseen = unseen(&names);
+    if !unseen.is_empty() {
+        return Checked::Wrong(unseen);
+    }
     let left = leftovers(&names);
     if left.is_empty() {
         return Checked::of(left, format!("{} symbols", names.lines().count()));
@@ -33,6 +37,15 @@ pub(crate) fn check(steps: &Steps, program: &str) -> Checked {
         }
         Err(checked) => checked,
     }
+}
+
+/// The kernels that cannot be seen in the symbols, as in a stripped program: nothing would be found in it.
+fn unseen(names: &str) -> Vec<String> {
+    let levels: &[&str] = if cfg!(target_arch = "x86_64") { &["sse", "avx2", "avx512"] } else { &["neon"] };
+    let unseen = levels.iter().filter(|level| !names.contains(&format!("sealwright::simd::{level}::")));
+    unseen
+        .map(|level| format!("its symbols show no kernel of {level}: is it stripped, or does nm not demangle?"))
+        .collect()
 }
 
 /// The output of a binutils program.
@@ -69,7 +82,16 @@ fn callers(code: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{callers, leftovers};
+    use super::{callers, leftovers, unseen};
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn a_program_without_symbols_is_no_program_without_leftovers() {
+        let all = ["sse", "avx2", "avx512"].map(|level| format!("0002 T sealwright::simd::{level}::run\n"));
+        assert!(unseen(&all.concat()).is_empty());
+        assert_eq!(unseen(&all[..2].concat()).len(), 1);
+        assert_eq!(unseen("").len(), 3);
+    }
 
     #[test]
     fn a_planted_leftover_is_found() {

@@ -8,9 +8,26 @@ use std::{
 
 use crate::{programs::said, steps::Steps};
 
+/// The programs in `tests/referees`: one that is lost would otherwise not be missed.
+const REFEREES: &[&str] = &[
+    "chunked_encryption",
+    "committing",
+    "gcm_by_pyca",
+    "gcm_variants",
+    "gscm_by_hand",
+    "hash_drbg",
+    "layouts",
+    "recipients",
+    "relay_client",
+    "rkc_reference",
+    "serpent_and_ocb_by_libgcrypt",
+];
+/// The programs in `tests/browser`.
+const BROWSER: &[&str] = &["page"];
+
 /// Runs each program in `tests/referees` with the path of `sealwright`.
 pub(crate) fn referees(steps: &mut Steps) {
-    let Some((scripts, python)) = scripts(steps, "referees") else { return };
+    let Some((scripts, python)) = scripts(steps, "referees", REFEREES) else { return };
     for script in scripts {
         let name = script.file_stem().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
         let binary = steps.release("sealwright");
@@ -20,7 +37,7 @@ pub(crate) fn referees(steps: &mut Steps) {
 
 /// Runs every study with `--quick`, and tests the report in Chromium if it is installed.
 pub(crate) fn browser(steps: &mut Steps) {
-    let Some((scripts, python)) = scripts(steps, "browser") else { return };
+    let Some((scripts, python)) = scripts(steps, "browser", BROWSER) else { return };
     for script in scripts {
         let (binary, folder) = (steps.release("sealwright-lab"), steps.target().join("browser"));
         steps.run("the report in a browser", &python, &[&script, &binary, &folder], &[]);
@@ -29,7 +46,7 @@ pub(crate) fn browser(steps: &mut Steps) {
 
 /// The scripts in `tests/{name}` and a Python that has their requirements. If there is none, the step is reported as
 /// skipped or failed, and the result is `None`.
-fn scripts(steps: &mut Steps, name: &str) -> Option<(Vec<PathBuf>, PathBuf)> {
+fn scripts(steps: &mut Steps, name: &str, expected: &[&str]) -> Option<(Vec<PathBuf>, PathBuf)> {
     let root = steps.root().to_owned();
     let folder = root.join("tests").join(name);
     let mut scripts: Vec<_> = match fs::read_dir(&folder) {
@@ -41,6 +58,14 @@ fn scripts(steps: &mut Steps, name: &str) -> Option<(Vec<PathBuf>, PathBuf)> {
     };
     scripts.retain(|path| path.extension().is_some_and(|ending| ending == "py"));
     scripts.sort();
+    let found: Vec<_> = scripts.iter().filter_map(|path| path.file_stem()?.to_str()).collect();
+    if found != expected {
+        steps.fail(
+            name,
+            &format!("tests/{name} has {}, but xtask/src/venv.rs {}", found.join(", "), expected.join(", ")),
+        );
+        return None;
+    }
     if !["sealwright", "sealwright-lab"].iter().all(|program| steps.release(program).exists()) {
         steps.fail(name, "the release binaries are not built: cargo xtask release");
         return None;

@@ -10,7 +10,7 @@ use crate::{
     error::{OpenError, SealError},
     sealed::Sealed,
     tag::Tag,
-    wipe::{grow, wipe},
+    wipe::{grow, wipe, wipe_rest},
 };
 
 /// Authenticated encryption with associated data, in place.
@@ -167,6 +167,7 @@ pub trait Aead: Sealed + fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
         if text.capacity() - len < self.tag_len() {
             // Sealed before the vector is moved: the old memory then holds no plaintext.
             let tag = self.seal_in_place(nonce, ad, text)?;
+            wipe_rest(text);
             text.extend_from_slice(tag.as_ref());
             return Ok(());
         }

@@ -3,7 +3,8 @@
 use core::fmt;
 
 /// A message was refused and not sealed. Texts and buffers are unchanged, except that the output of
-/// [`Aead::seal_to`](crate::Aead::seal_to) is all zero.
+/// [`Aead::seal_to`](crate::Aead::seal_to) is all zero, and that of `seal_to` of a key that draws nonces has a nonce or
+/// a part of one before its zeros.
 ///
 /// ```
 /// use sealwright::{Aead, SealError, Suite};

@@ -7,6 +7,7 @@ use subtle::ConstantTimeEq;
 use crate::error::KeyLengthError;
 
 /// A secret key of `LEN` bytes. It is wiped when dropped, `Debug` does not show it, and comparison takes constant time.
+/// After `zeroize` it is a key of zeros, which everybody knows: nothing must be sealed with it then.
 ///
 /// ```
 /// use sealwright::Key;

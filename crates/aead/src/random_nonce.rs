@@ -69,6 +69,8 @@ const UNIT: u64 = if Count::BITS < 64 { 1 << 17 } else { 1 };
 /// assert!(sealing.open(b"another header", &message).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// A message that is refused counts, too. Dropping the key overwrites up to 16 KiB of the stack.
 pub struct RandomNonceKey {
     aead: Box<dyn Aead>,
     /// The most messages, if there is a limit that can be reached.

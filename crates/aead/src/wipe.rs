@@ -96,14 +96,28 @@ pub(crate) fn wipe(text: &mut [u8]) {
     zeroize::optimization_barrier(text);
 }
 
-/// Reserves `more` bytes behind a secret text without leaving the text in freed memory.
+/// Reserves `more` bytes behind a secret text. The memory that is freed holds neither this text nor an earlier one.
 pub(crate) fn room(text: &mut Vec<u8>, more: usize) {
     if text.capacity() - text.len() < more {
         let mut longer = Vec::with_capacity(text.len() + more);
         longer.extend_from_slice(text);
-        wipe(text);
+        wipe_whole(text);
         *text = longer;
     }
+}
+
+/// Overwrites all memory of a vector: behind its end there may be an earlier text.
+fn wipe_whole(text: &mut Vec<u8>) {
+    text.resize(text.capacity(), 0);
+    wipe(text);
+}
+
+/// Overwrites what is behind the end of a vector.
+pub(crate) fn wipe_rest(text: &mut Vec<u8>) {
+    let len = text.len();
+    text.resize(text.capacity(), 0);
+    wipe(&mut text[len..]);
+    text.truncate(len);
 }
 
 /// The same for texts that are appended one after the other: capacity doubles, so that few copies are made.
@@ -120,15 +134,21 @@ pub(crate) fn grow(texts: &mut Vec<u8>, more: usize) {
 ///
 /// With `only`, without `Zeroize`: a type that can be used directly would go on under a key of zeros.
 macro_rules! wipe_on_drop {
-    (only $type:ident { $($field:tt: $zero:expr),* $(,)? }) => {
-        impl Drop for $type {
+    (only $type:ident $(<const $n:ident>)? { $($field:tt: $zero:expr),* $(,)? }) => {
+        impl $(<const $n: usize>)? $type $(<$n>)? {
             #[inline]
-            fn drop(&mut self) {
+            pub(crate) fn clear(&mut self) {
                 $(self.$field = $zero;)*
                 zeroize::optimization_barrier(self);
             }
         }
-        impl zeroize::ZeroizeOnDrop for $type {}
+        impl $(<const $n: usize>)? Drop for $type $(<$n>)? {
+            #[inline]
+            fn drop(&mut self) {
+                self.clear();
+            }
+        }
+        impl $(<const $n: usize>)? zeroize::ZeroizeOnDrop for $type $(<$n>)? {}
     };
     ($type:ident $(<const $n:ident>)? { $($field:tt: $zero:expr),* $(,)? }) => {
         impl $(<const $n: usize>)? zeroize::Zeroize for $type $(<$n>)? {
@@ -146,4 +166,18 @@ macro_rules! wipe_on_drop {
         }
         impl $(<const $n: usize>)? zeroize::ZeroizeOnDrop for $type $(<$n>)? {}
     };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A regression: only what was before the end was wiped.
+    #[test]
+    fn the_whole_vector_is_wiped() {
+        let mut text = vec![0xa5; 100];
+        text.clear();
+        wipe_whole(&mut text);
+        assert!(text.len() >= 100 && text.len() == text.capacity() && text.iter().all(|&byte| byte == 0));
+    }
 }

@@ -1,9 +1,9 @@
 //! The suites that are known by number and name.
 #![allow(clippy::unwrap_used)]
 
-use std::panic::catch_unwind;
+use std::{panic::catch_unwind, thread};
 
-use sealwright::{SealError, Suite};
+use sealwright::{Batch, BatchMessage, Isa, SealError, Suite};
 
 /// Numbers and names are in files and scripts: they stay.
 #[test]
@@ -71,5 +71,30 @@ fn an_output_of_another_length_panics_with_any_nonce() {
             assert!(catch_unwind(|| aead.seal_to(&nonce, b"", &[0; 3], &mut vec![0; len])).is_err(), "{suite}");
             assert!(catch_unwind(|| aead.open_to(&nonce, b"", &[0; 3], &[0; 16], &mut vec![0; len])).is_err());
         }
+    }
+}
+
+/// The README says so: dropping a key overwrites part of the stack.
+#[test]
+fn keys_are_used_and_dropped_on_a_stack_of_64_kib() {
+    let used = |isa: Isa| {
+        for suite in Suite::ALL {
+            let key = vec![7; suite.key_len()];
+            let aead = suite.aead_at(isa, &key).unwrap();
+            let mut text = vec![9; 3000];
+            let nonce = vec![1; suite.nonce_len()];
+            let tag = aead.seal_in_place(&nonce, b"header", &mut text).unwrap();
+            drop(suite.aead_at(isa, &key).unwrap());
+            aead.open_in_place(&nonce, b"header", &mut text, tag.as_ref()).unwrap();
+        }
+        let (mut batch, mut texts) = (Batch::new(isa), [[9; 200]; 4]);
+        let messages = texts.iter_mut().zip(1..);
+        let mut messages: Vec<_> = messages
+            .map(|(text, i)| BatchMessage { key: &[7; 32], nonce: [i; 12], ad: b"", text, tag: [0; 16] })
+            .collect();
+        batch.seal(&mut messages).unwrap();
+    };
+    for isa in Isa::available() {
+        thread::Builder::new().stack_size(64 << 10).spawn(move || used(isa)).unwrap().join().unwrap();
     }
 }

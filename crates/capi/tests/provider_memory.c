@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* What is searched for is kept xored with this, so that it is not found here. */
-enum { MASK = 0x5a, TEXT = 2100, KEYS = 64, IV = 12, KEY = 32 };
+enum { MASK = 0x5a, TEXT = 2100, PART = 8, KEYS = 64, IV = 12, KEY = 32 };
 
 static unsigned char texts[TEXT], keys[KEYS][16], ivs[IV], raw_key[KEY];
 static int key_count, found_ivs;
@@ -85,7 +85,8 @@ static int is(const unsigned char *here, const unsigned char *masked, int len)
 }
 
 /* How often a secret is in memory that can be written: keys, parts of texts that begin at a multiple of 8, and, in `found_ivs`, nonces but
- * for their first byte, which differs. TLS 1.3 makes them of one that is secret. */
+ * for their first byte, which differs. TLS 1.3 makes them of one that is secret. A part of a text is shorter than a block, of which OCB
+ * holds back what is not whole. */
 static void search(int *found_keys, int *found_texts)
 {
     static unsigned char chunk[4096 + 15];
@@ -98,7 +99,7 @@ static void search(int *found_keys, int *found_texts)
     starts[ivs[1] ^ MASK] |= 4;
     for (int i = 0; i < key_count; i++)
         starts[keys[i][0] ^ MASK] |= 1;
-    for (int at = 0; at + 16 <= TEXT; at += 8)
+    for (int at = 0; at + PART <= TEXT; at += 8)
         starts[texts[at] ^ MASK] |= 2;
     while (fgets(line, sizeof line, maps)) {
         unsigned long from, to;
@@ -117,8 +118,8 @@ static void search(int *found_keys, int *found_texts)
                 if (starts[chunk[i]] & 4)
                     found_ivs += is(chunk + i, ivs + 1, IV - 1);
                 if (starts[chunk[i]] & 2)
-                    for (int at = 0; at + 16 <= TEXT; at += 8)
-                        *found_texts += is(chunk + i, texts + at, 16);
+                    for (int at = 0; at + PART <= TEXT; at += 8)
+                        *found_texts += is(chunk + i, texts + at, PART);
             }
         }
     }
@@ -126,26 +127,77 @@ static void search(int *found_keys, int *found_texts)
     close(memory);
 }
 
-/* Two contexts, in turn: whole messages that grow, and one in pieces that is copied on its way. */
+/* The front of the text. The caller encrypts or cleanses it. */
+static void clear_text(unsigned char *out, int len)
+{
+    for (int at = 0; at < len; at++)
+        out[at] = texts[at] ^ MASK;
+}
+
+/* Begins to open a message in place, in one piece; `forged` is what is wrong with its tag. */
+static int begin_opening(EVP_CIPHER_CTX *opening, const unsigned char *iv, unsigned char *tag, int forged, unsigned char *out, int len)
+{
+    int n;
+    tag[3] ^= (unsigned char)forged;
+    CHECK(EVP_DecryptInit_ex2(opening, NULL, NULL, iv, NULL));
+    CHECK(EVP_CIPHER_CTX_ctrl(opening, EVP_CTRL_AEAD_SET_TAG, 16, tag) > 0 && EVP_DecryptUpdate(opening, out, &n, out, len) > 0);
+    tag[3] ^= (unsigned char)forged;
+    return n;
+}
+
+/* Messages that grow are opened, each first with a forged tag. OCB holds back their ends, and so it does of the last ones, which have no
+ * end: one is opened, one sealed. */
+static void open_messages(EVP_CIPHER_CTX *sealing, EVP_CIPHER_CTX *opening, unsigned char *iv, unsigned char *out)
+{
+    static const int lengths[] = {90, 300, 911, 1999, 2048, TEXT - 5};
+    unsigned char tag[16], sealed[TEXT];
+    int len = 0, n, m;
+    for (int way = 0; way < 6; way++) {
+        len = lengths[way];
+        iv[0]++;
+        clear_text(out, len);
+        CHECK(EVP_EncryptInit_ex2(sealing, NULL, NULL, iv, NULL) && EVP_EncryptUpdate(sealing, out, &n, out, len) > 0);
+        CHECK(EVP_EncryptFinal_ex(sealing, out + n, &m) > 0 && n + m == len);
+        CHECK(EVP_CIPHER_CTX_ctrl(sealing, EVP_CTRL_AEAD_GET_TAG, 16, tag) > 0);
+        memcpy(sealed, out, (size_t)len);
+        for (int forged = 1; forged >= 0; forged--) {
+            memcpy(out, sealed, (size_t)len);
+            n = begin_opening(opening, iv, tag, forged, out, len);
+            CHECK((EVP_DecryptFinal_ex(opening, out + n, &m) > 0) == !forged);
+            CHECK(is(out, texts, n) == !forged && (forged || (n + m == len && is(out, texts, len))));
+            OPENSSL_cleanse(out, (size_t)len);
+        }
+    }
+    memcpy(out, sealed, (size_t)len);
+    CHECK(is(out, texts, begin_opening(opening, iv, tag, 0, out, len)));
+    OPENSSL_cleanse(out, (size_t)len);
+    iv[0]++;
+    clear_text(out, len);
+    CHECK(EVP_EncryptInit_ex2(sealing, NULL, NULL, iv, NULL) && EVP_EncryptUpdate(sealing, out, &n, out, len) > 0);
+    OPENSSL_cleanse(out, (size_t)len);
+}
+
+/* Two contexts, in turn: whole messages that grow, and one in pieces that is copied on its way. Then what others open. */
 static void use(const EVP_CIPHER *cipher)
 {
     static const int lengths[] = {100, 300, 900, 2000, TEXT};
     unsigned char iv[IV], key[KEY], *out = malloc(TEXT + 32);
-    EVP_CIPHER_CTX *contexts[3];
+    EVP_CIPHER_CTX *contexts[3], *opening = EVP_CIPHER_CTX_new();
     int n;
     for (int i = 0; i < IV; i++)
         iv[i] = ivs[i] ^ MASK;
     unmask(key);
     for (int i = 0; i < 3; i++)
         CHECK((contexts[i] = EVP_CIPHER_CTX_new()) && EVP_EncryptInit_ex2(contexts[i], cipher, key, NULL, NULL));
+    CHECK(EVP_DecryptInit_ex2(opening, cipher, key, NULL, NULL));
     OPENSSL_cleanse(key, sizeof key);
     for (int way = 0; way < 5; way++)
         for (int i = 0; i < 2; i++) {
             iv[0]++;
             CHECK(EVP_EncryptInit_ex2(contexts[i], NULL, NULL, iv, NULL));
-            for (int at = 0; at < lengths[way]; at++)
-                out[at] = texts[at] ^ MASK;
-            int first = way == 4 ? 333 : lengths[way];
+            clear_text(out, lengths[way]);
+            /* The last copy is of whole blocks, which it keeps as they came, as more may follow. */
+            int first = way < 4 ? lengths[way] : i == 0 ? 333 : 336;
             CHECK(EVP_EncryptUpdate(contexts[i], out, &n, out, first));
             if (way == 4) {
                 CHECK(EVP_CIPHER_CTX_copy(contexts[2], contexts[i]));
@@ -156,7 +208,9 @@ static void use(const EVP_CIPHER *cipher)
     int in_use, in_texts;
     search(&in_use, &in_texts);
     /* Bit slices have round keys only, and a search that finds nothing where there is something proves nothing. */
-    CHECK(in_use > 0 && found_ivs > 0);
+    CHECK(in_use > 0 && in_texts >= 336 / 8 && found_ivs > 0);
+    open_messages(contexts[0], opening, iv, out);
+    EVP_CIPHER_CTX_free(opening);
     for (int i = 0; i < 3; i++)
         EVP_CIPHER_CTX_free(contexts[i]);
     OPENSSL_cleanse(out, TEXT + 32);

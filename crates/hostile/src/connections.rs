@@ -1,10 +1,8 @@
 //! Input to a relay on a connection.
 
 use std::{
-    collections::HashMap,
     io::{Read, Write},
     net::TcpStream,
-    sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
@@ -13,7 +11,7 @@ use sealwright_session::{
     frame::{HEADER, Header},
 };
 
-use crate::served::{Served, made, served};
+use crate::served::{Messages, Served, is_intact, made, mark, served};
 
 /// Most pieces of an input, and most bytes: what the system buffers for a slow reader.
 const MOST: usize = 60;
@@ -40,16 +38,13 @@ fn next(stream: &mut TcpStream, client: &mut Client) -> (u32, Vec<u8>) {
 
 /// Sends pieces of arbitrary bytes on a connection: five bytes give the kind and length of a piece, then come its
 /// bytes; the last byte of the input selects the scheme. The relay counts errors or closes the connection, and
-/// continues to serve. An honest client gets only its own frames and the messages that an insider sealed for it, each
-/// at most as often as it was sent.
+/// continues to serve. An honest client gets its own frames and the messages that an insider sealed for it, each at
+/// most as often as it was sent, and all of those that were sent before anything else.
 pub(crate) fn relay_stream(mut bytes: &[u8]) {
-    static RUNS: AtomicU64 = AtomicU64::new(0);
     let served = served(bytes.last().copied().unwrap_or(0));
     let mut clients = served.clients.lock().unwrap();
     let [honest, insider, ..] = &mut clients[..] else { return };
-    let me = honest.session();
-    // Leftovers of other runs may come later
-    let run = RUNS.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+    let (me, run) = (honest.session(), mark());
     let text = |text: &[u8]| [&[0; 4][..], &run, text].concat();
     let mut mine = connected(served);
     // From here on, frames for this client arrive here
@@ -58,7 +53,7 @@ pub(crate) fn relay_stream(mut bytes: &[u8]) {
 
     let mut hostile = connected(served);
     let (mut sent, mut total): (Vec<Vec<u8>>, usize) = (Vec::new(), 0);
-    let mut sealed: HashMap<Vec<u8>, usize> = HashMap::new();
+    let (mut messages, mut intact) = (Messages::default(), true);
     while let Some((&[what, which, with, high, low], rest)) = bytes.split_first_chunk()
         && sent.len() < MOST
     {
@@ -69,23 +64,29 @@ pub(crate) fn relay_stream(mut bytes: &[u8]) {
         if total > BYTES {
             break;
         }
+        // What is behind other bytes may be taken for a part of them, and a connection with bad frames is closed
+        intact &= is_intact(what);
         if let Some((_, message)) = message.filter(|(to, _)| *to == me) {
-            *sealed.entry(message).or_default() += 1;
+            messages.sealed(message, intact);
         }
         // The relay may have closed the connection already
         let _ = hostile.write_all(&piece);
         sent.push(piece);
     }
     mine.write_all(&honest.seal(me, &text(b"still there")).unwrap()).unwrap();
-    loop {
+    let mut served_still = false;
+    // The relay may read this connection before the other
+    while !served_still || messages.missing() > 0 {
         let (from, data) = next(&mut mine, honest);
-        if (from, &data) == (me, &text(b"still there")) {
-            break;
+        if from == me {
+            served_still |= data == text(b"still there");
+            continue;
         }
-        assert!(from == me || from == insider.session(), "from {from}");
-        if from != me && data.starts_with(&text(b"")) {
-            let left = sealed.get_mut(&data).filter(|left| **left > 0).expect("what the insider sealed, once");
-            *left -= 1;
+        assert_eq!(from, insider.session());
+        // Leftovers of former runs may come later
+        let of: [u8; 8] = *data[4..].first_chunk().expect("a mark");
+        if of >= run {
+            messages.came(&data);
         }
     }
     served.counts_fit();

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use aes_gcm::{
-    AeadInOut, Aes128Gcm, Aes256Gcm, KeyInit,
+    AeadInOut, Aes128Gcm, Aes256Gcm, AesGcm, KeyInit,
     aead::{array::Array, inout::InOutBuf},
 };
 use aws_lc_rs::aead::{AES_128_GCM, AES_256_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
@@ -12,7 +12,10 @@ use sealwright::{
     InPieces, Isa, Suite,
     mode::{gcm, ocb},
 };
-use sealwright_peers::{Algorithm, Library};
+use sealwright_peers::{AbsentError, Algorithm, Library};
+use serpent::Serpent;
+
+use crate::more_modes::cipher;
 
 /// Ciphertext, then tag, by RustCrypto; none if it does not have the suite.
 fn by_rustcrypto(suite: Suite, key: &[u8], nonce: &[u8; 12], ad: &[u8], text: &[u8]) -> Option<Vec<u8>> {
@@ -27,6 +30,12 @@ fn by_rustcrypto(suite: Suite, key: &[u8], nonce: &[u8; 12], ad: &[u8], text: &[
         }
         Suite::Aes256Ocb => {
             Ocb3::<aes::Aes256, U12>::new_from_slice(key).unwrap().encrypt_inout_detached(&nonce, ad, buffer)
+        }
+        Suite::Serpent256Gcm => {
+            AesGcm::<Serpent, U12>::from(cipher::<Serpent>(key)).encrypt_inout_detached(&nonce, ad, buffer)
+        }
+        Suite::Serpent256Ocb => {
+            Ocb3::<Serpent, U12>::from(cipher::<Serpent>(key)).encrypt_inout_detached(&nonce, ad, buffer)
         }
         _ => return None,
     };
@@ -78,9 +87,19 @@ fn in_pieces(isa: Isa, suite: Suite, key: &[u8]) -> Option<(Arc<dyn InPieces>, u
 
 /// The libraries in C that are referees here, each with its version, and those that are not installed, each with the
 /// reason.
-pub fn referees() -> (Vec<Library>, Vec<String>) {
-    let (here, absent) = sealwright_peers::found();
-    (here, absent.iter().map(|absent| format!("{}: {}", absent.name, absent.why)).collect())
+pub fn referees() -> (Vec<Library>, Vec<AbsentError>) {
+    sealwright_peers::found()
+}
+
+/// The referees, which are named once.
+fn named_referees() -> &'static [Library] {
+    static REFEREES: OnceLock<Vec<Library>> = OnceLock::new();
+    REFEREES.get_or_init(|| {
+        let (here, absent) = referees();
+        here.iter().for_each(|library| eprintln!("referee: {} {}", library.name(), library.version()));
+        absent.iter().for_each(|absent| eprintln!("no referee: {}: {}", absent.name, absent.why));
+        here
+    })
 }
 
 /// The input names a suite, two levels, a way to cut the text and a fault, and holds nonce, associated data and text.
@@ -98,14 +117,15 @@ pub(crate) fn modes(bytes: &[u8]) {
     let mut sealed = text.to_vec();
     let tag = sealing.seal_in_place(nonce, ad, &mut sealed).unwrap();
     sealed.extend_from_slice(tag.as_ref());
-    for (who, theirs) in [
+    let referees = [
         ("RustCrypto", by_rustcrypto(suite, &key, nonce, ad, text)),
         ("AWS-LC", by_aws_lc(suite, &key, nonce, ad, text)),
-    ] {
+    ];
+    assert!(referees.iter().any(|(_, theirs)| theirs.is_some()), "{suite} has no referee");
+    for (who, theirs) in referees {
         assert!(theirs.is_none_or(|theirs| theirs == sealed), "{suite} at {one} is not as {who} has it");
     }
-    static REFEREES: OnceLock<Vec<Library>> = OnceLock::new();
-    for &library in REFEREES.get_or_init(|| referees().0) {
+    for &library in named_referees() {
         let theirs = by_c(library, suite, &key, nonce, ad, text);
         assert!(theirs.is_none_or(|theirs| theirs == sealed), "{suite} at {one} is not as {} has it", library.name());
     }

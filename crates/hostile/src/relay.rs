@@ -6,7 +6,7 @@ use std::{
 };
 
 use sealwright_session::{
-    Client, FrameJob, Grant, Material, Plan, SchemeKind, Secret, Sessions, Side, Spec,
+    Client, FrameJob, Grant, Material, Plan, SchemeKind, Secret, SessionError, Sessions, Side, Spec,
     frame::{self, HEADER, Header},
     table,
 };
@@ -38,35 +38,39 @@ fn end(side: Side, input: &[u8]) -> Box<dyn Sessions> {
     table
 }
 
-/// Genuine frames, then the rest of the input. The low half of the second byte of the input is the number of frames;
-/// the third is XORed into the byte at the position given by the next two.
-fn stream(input: &[u8]) -> (Vec<u8>, HashSet<Vec<u8>>) {
+/// Genuine frames, some of them twice, then the rest of the input. The low half of the second byte of the input is the
+/// number of frames; the third is XORed into the byte at the position given by the next two. Returns the bytes, the
+/// genuine frames, and how many frames stand before any changed byte, repetitions included.
+fn stream(input: &[u8]) -> (Vec<u8>, HashSet<Vec<u8>>, usize) {
     let Some((&[_, frames, fault, high, low], rest)) = input.split_first_chunk() else {
-        return (input.to_vec(), HashSet::new());
+        return (input.to_vec(), HashSet::new(), 0);
     };
     let (mut stream, mut genuine, mut clients) = (Vec::new(), HashSet::new(), end(Side::Client, input));
+    let mut ends = Vec::new();
     for i in 0..u32::from(frames % 16) {
         let mut frame = frame::unsealed(i, &rest[..rest.len().min(3 * i as usize)]);
         clients.seal(i % SLOTS, i % SLOTS, &mut frame).expect("a key has blocks left");
-        genuine.insert(frame.clone());
-        stream.extend_from_slice(&frame);
-        if i % 3 == 2 {
+        for _ in 0..1 + u32::from(i % 3 == 2) {
             stream.extend_from_slice(&frame);
+            ends.push(stream.len());
         }
+        genuine.insert(frame);
     }
-    if let Some(byte) = stream.get_mut(usize::from(u16::from_be_bytes([high, low]))) {
+    let at = usize::from(u16::from_be_bytes([high, low]));
+    let intact = if fault == 0 { ends.len() } else { ends.partition_point(|end| *end <= at) };
+    if let Some(byte) = stream.get_mut(at) {
         *byte ^= fault;
     }
     stream.extend_from_slice(rest);
-    (stream, genuine)
+    (stream, genuine, intact)
 }
 
 /// Takes a stream of arbitrary bytes, split into frames as in a relay, under every scheme. Parsing terminates, a parsed
-/// header is written back unchanged, only sealed frames open, each only once, and opening in a batch gives the same
-/// results as frame by frame.
+/// header is written back unchanged, all sealed frames open that were not changed, each only once, and no others do.
+/// Opening in a batch gives the same results as frame by frame.
 pub(crate) fn frame(input: &[u8]) {
     let clear = scheme(input).kind == SchemeKind::Clear;
-    let (mut stream, genuine) = stream(input);
+    let (mut stream, genuine, intact) = stream(input);
     let (mut jobs, mut at) = (Vec::new(), 0);
     while let Ok(Some(header)) = frame::first(&stream[at..]) {
         assert_eq!(header.write(), stream[at..at + HEADER]);
@@ -80,18 +84,31 @@ pub(crate) fn frame(input: &[u8]) {
     }
     let before = stream.clone();
     end(Side::Server, input).open_all(&mut stream, &mut jobs);
-    let mut opened = HashSet::new();
-    for job in jobs.iter().filter(|job| job.done()) {
-        let frame = &before[job.start..job.end];
-        assert!(clear || genuine.contains(frame), "opened what nobody sealed");
-        assert!(opened.insert(frame), "opened twice");
-    }
+    judge(&before, &jobs, (&genuine, intact), clear);
     let mut singly = before.clone();
     let mut server = end(Side::Server, input);
     for job in &jobs {
         assert_eq!(Some(server.open(job.slot, &mut singly[job.start..job.end])), job.outcome);
         if job.done() {
             assert_eq!(singly[job.start..job.end], stream[job.start..job.end]);
+        }
+    }
+}
+
+/// Judges the frames that were opened in a batch: which are genuine, and how many of the first are as they were sealed.
+/// In the clear, anybody can make frames, also such that make others late.
+fn judge(stream: &[u8], jobs: &[FrameJob], (genuine, intact): (&HashSet<Vec<u8>>, usize), clear: bool) {
+    assert!(jobs.len() >= intact, "{} of {intact} frames are parsed", jobs.len());
+    let mut opened = HashSet::new();
+    for (at, job) in jobs.iter().enumerate() {
+        let frame = &stream[job.start..job.end];
+        let known = genuine.contains(frame);
+        if job.done() {
+            assert!(clear || known, "opened what nobody sealed");
+            assert!(opened.insert(frame), "opened twice");
+        } else if known && (at < intact || !clear) {
+            assert!(opened.contains(frame), "a genuine frame does not open: {:?}", job.outcome);
+            assert_eq!(job.outcome, Some(Err(SessionError::Replayed)));
         }
     }
 }
@@ -159,6 +176,35 @@ mod tests {
         let all: HashSet<String> = Spec::all().iter().map(Spec::to_string).collect();
         assert_eq!((0..=255).map(|first| named(&[first])).collect::<HashSet<_>>(), all);
         assert!(Spec::all().iter().any(|spec| spec.kind.as_printed()), "those for research too");
+    }
+
+    /// What the target judges, as if the table had answered otherwise.
+    fn judged(change: impl Fn(&mut Vec<FrameJob>)) -> bool {
+        let input = [&[3, 5, 0, 0, 0][..], b"text of the frames"].concat();
+        let (mut stream, genuine, intact) = stream(&input);
+        let (mut jobs, mut at) = (Vec::new(), 0);
+        while let Ok(Some(header)) = frame::first(&stream[at..])
+            && jobs.len() < intact
+        {
+            jobs.push(FrameJob::new(at..at + header.frame_len(), header.session, 0));
+            at += header.frame_len();
+        }
+        let before = stream.clone();
+        end(Side::Server, &input).open_all(&mut stream, &mut jobs);
+        change(&mut jobs);
+        let judge = || judge(&before, &jobs, (&genuine, intact), false);
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(judge)).is_ok()
+    }
+
+    /// Frames 0 to 4, of which 2 comes twice.
+    #[test]
+    fn wrong_answers_of_a_table_are_noticed() {
+        assert!(judged(|jobs| assert_eq!(jobs.iter().filter(|job| job.done()).count(), 5)));
+        assert!(!judged(|jobs| jobs[4].outcome = Some(Err(SessionError::Forged))), "refused");
+        assert!(!judged(|jobs| jobs[4].outcome = Some(Err(SessionError::Replayed))), "refused as known");
+        assert!(!judged(|jobs| jobs[3].outcome = Some(Err(SessionError::Forged))), "refused for another reason");
+        assert!(!judged(|jobs| jobs[3].outcome = Some(Ok(()))), "opened twice");
+        assert!(!judged(|jobs| jobs.truncate(5)), "lost");
     }
 
     /// Inputs that taught something did so under this scheme.

@@ -1,7 +1,11 @@
 //! Relays that run as long as this program, one for each scheme.
 
 use std::{
-    sync::{LazyLock, Mutex, OnceLock},
+    collections::HashMap,
+    sync::{
+        LazyLock, Mutex, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -47,6 +51,43 @@ impl Served {
     }
 }
 
+/// A number for this run, with which its messages begin. Later runs have higher ones.
+pub(crate) fn mark() -> [u8; 8] {
+    static RUNS: AtomicU64 = AtomicU64::new(0);
+    RUNS.fetch_add(1, Ordering::Relaxed).to_be_bytes()
+}
+
+/// The messages of a run that an insider sealed for an honest client.
+#[derive(Default)]
+pub(crate) struct Messages {
+    /// How often each may still come, and how often it must.
+    left: HashMap<Vec<u8>, (usize, usize)>,
+}
+
+impl Messages {
+    /// One was sealed. `intact`: its frame was sent as it is, and nothing before it keeps the relay from reading it.
+    pub(crate) fn sealed(&mut self, message: Vec<u8>, intact: bool) {
+        let (may, must) = self.left.entry(message).or_default();
+        *may += 1;
+        *must += usize::from(intact);
+    }
+
+    /// One came.
+    ///
+    /// # Panics
+    /// If nobody sealed it, or it came before as often as it was sealed.
+    pub(crate) fn came(&mut self, message: &[u8]) {
+        let (may, must) = self.left.get_mut(message).expect("what comes was sealed");
+        *may = may.checked_sub(1).expect("what is sealed comes once");
+        *must = must.saturating_sub(1);
+    }
+
+    /// How many must still come.
+    pub(crate) fn missing(&self) -> usize {
+        self.left.values().map(|(_, must)| must).sum()
+    }
+}
+
 /// The next input of the relay: arbitrary bytes, a header that fits what follows it, a genuine frame of an admitted
 /// client, such a frame with a change or truncated, or one that was sent before. For a genuine frame also its session,
 /// and its message, which begins with `mark`.
@@ -82,6 +123,11 @@ pub(crate) fn made(
     }
 }
 
+/// Whether a kind of input is a genuine frame that was neither changed nor sent before.
+pub(crate) fn is_intact(what: u8) -> bool {
+    what % 5 == 2
+}
+
 /// The schemes in which only the relay can make frames that a client accepts.
 fn sound() -> Vec<Spec> {
     let forged = |kind: SchemeKind| kind == SchemeKind::Clear || kind.as_printed();
@@ -100,4 +146,40 @@ pub(crate) fn served(choice: u8) -> &'static Served {
         LazyLock::new(|| sound().into_iter().map(|spec| (spec, OnceLock::new())).collect());
     let (spec, served) = &ALL[usize::from(choice) % ALL.len()];
     served.get_or_init(|| Served::new(*spec))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_come_once_and_unchanged() {
+        let mut messages = Messages::default();
+        messages.sealed(b"one".to_vec(), true);
+        messages.sealed(b"two".to_vec(), false);
+        messages.sealed(b"two".to_vec(), true);
+        assert_eq!(messages.missing(), 2);
+        messages.came(b"two");
+        assert_eq!(messages.missing(), 1, "the other two need not come");
+        messages.came(b"two");
+        messages.came(b"one");
+        assert_eq!(messages.missing(), 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "what is sealed comes once")]
+    fn a_message_that_comes_twice_is_noticed() {
+        let mut messages = Messages::default();
+        messages.sealed(b"one".to_vec(), true);
+        messages.came(b"one");
+        messages.came(b"one");
+    }
+
+    #[test]
+    #[should_panic(expected = "what comes was sealed")]
+    fn a_message_that_was_changed_is_noticed() {
+        let mut messages = Messages::default();
+        messages.sealed(b"one".to_vec(), true);
+        messages.came(b"onf");
+    }
 }

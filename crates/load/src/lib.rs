@@ -18,7 +18,7 @@ mod workload;
 
 pub use generator::{Generator, Slice};
 pub use link::{Link, LinkError, over_link};
-pub use local::local;
+pub use local::{local, smallest};
 pub use measure::{LoadError, Outcome, Testbed, measure};
 pub use point::{compare, point, point_over};
 pub use remote::remote;

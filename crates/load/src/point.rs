@@ -62,7 +62,7 @@ pub fn point_over(
     beside_clear(spec, &workload, 1, Duration::from_secs_f64(seconds), Some(link))
 }
 
-fn workload(clients: u32, payload: usize, connections: usize, window: usize) -> Result<Workload, LoadError> {
+pub(crate) fn workload(clients: u32, payload: usize, connections: usize, window: usize) -> Result<Workload, LoadError> {
     let (payload, bad_every) = (Mix::of(payload)?, Workload::BAD_EVERY);
     Ok(Workload {
         clients,

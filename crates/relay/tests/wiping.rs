@@ -6,8 +6,19 @@ mod output;
 #[path = "common/trial.rs"]
 mod trial;
 
-use std::{hint::black_box, io::Write, net::TcpStream};
+use std::{
+    collections::HashSet,
+    hint::black_box,
+    io::{BufRead, BufReader, Write},
+    net::TcpStream,
+    path::Path,
+    sync::Arc,
+};
 
+use rustls::{
+    ClientConfig, ClientConnection, RootCertStore, StreamOwned,
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+};
 use sealwright_relay::{Address, Count, NodeLayout, Relay, Settings};
 use sealwright_session::{Client, Material, Plan, table};
 use sealwright_transcripts::{WANTED, in_memory, until};
@@ -65,7 +76,6 @@ fn nothing_is_left_of_what_passed_through() {
     assert!(in_memory(&known) > 0, "the search does not see what is there");
     drop(text);
     frames();
-    #[cfg(feature = "research")]
     grants();
 }
 
@@ -105,41 +115,51 @@ fn frames() {
     assert_eq!(in_memory(&inverted), 0, "of a frame beyond its share");
 }
 
-/// Names the program that runs as a client: in its own process, so that its copies of keys are not found here.
-#[cfg(feature = "research")]
+/// Gives the program that runs as a client the relay's port and the folder with its certificate. It is a process of its
+/// own, so that its copies of keys are not found here.
 const CLIENT: &str = "SEALWRIGHT_WIPING_CLIENT";
 
-/// Opens sessions in another process, and outputs the inverse of a part of each grant.
-#[cfg(feature = "research")]
+/// Opens sessions in another process, and outputs the inverse of a part of each grant in the form in which it came.
 #[test]
 #[ignore = "run as a child by the other test"]
 fn a_client_of_the_other_test() {
-    let file = std::env::var(CLIENT).unwrap();
-    let identity = sealwright_relay::client::Identity::read(file.as_ref()).unwrap();
+    let told = std::env::var(CLIENT).unwrap();
+    let (port, folder) = told.split_once(' ').unwrap();
+    let folder = Path::new(folder);
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_file(folder.join("authority.pem")).unwrap()).unwrap();
+    let chain = vec![CertificateDer::from_pem_file(folder.join("alice.pem")).unwrap()];
+    let key = PrivateKeyDer::from_pem_file(folder.join("alice.key")).unwrap();
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config =
+        ClientConfig::builder_with_provider(provider).with_protocol_versions(&[&rustls::version::TLS13]).unwrap();
+    let config = Arc::new(config.with_root_certificates(roots).with_client_auth_cert(chain, key).unwrap());
     for _ in 0..8 {
-        let (_, grant) = identity.granted().unwrap();
-        let text = base16ct::lower::encode_string(&grant.to_bytes()[..]);
+        let connection = ClientConnection::new(config.clone(), "localhost".try_into().unwrap()).unwrap();
+        let stream = TcpStream::connect(("localhost", port.parse().unwrap())).unwrap();
+        let mut stream = BufReader::new(StreamOwned::new(connection, stream));
+        stream.get_mut().write_all(b"{\"open\":\"alice\"}\n").unwrap();
+        let mut line = String::new();
+        stream.read_line(&mut line).unwrap();
+        let (_, grant) = line.split_once("\"grant\":\"").unwrap_or_else(|| panic!("{line}"));
+        let (grant, _) = grant.split_once('"').unwrap();
+        // Keys of both directions, in hexadecimal or shorter
+        assert!(grant.len() > 160, "{} characters", grant.len());
         // Within the first key
-        let inverted = text.as_bytes()[20..20 + WANTED].iter().map(|byte| !byte).collect::<Vec<_>>();
+        let inverted: Vec<u8> = grant.as_bytes()[20..20 + WANTED].iter().map(|byte| !byte).collect();
         println!("\ngranted {}", base16ct::lower::encode_string(&inverted));
     }
 }
 
 /// The keys as they were formatted for a client.
-#[cfg(feature = "research")]
 fn grants() {
     let directory = trial::folder(&["alice"], "\"alice\"");
     // Less memory is searched faster
     trial::edit(directory.path(), |text| text.replace("sessions = 100000", "sessions = 16\nthreads = 1"));
     let (server, _log) = trial::serve(directory.path());
-    let file = directory.path().join("trial/alice.toml");
-    let text = std::fs::read_to_string(&file).unwrap();
-    let relay = format!("relay = \"localhost:{}\"", server.addresses().control.port());
-    let line = text.lines().find(|line| line.starts_with("relay = ")).unwrap();
-    std::fs::write(&file, text.replace(line, &relay)).unwrap();
     let client = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "a_client_of_the_other_test", "--ignored", "--nocapture"])
-        .env(CLIENT, &file)
+        .env(CLIENT, format!("{} {}", server.addresses().control.port(), directory.path().join("trial").display()))
         .output()
         .unwrap();
     let said = String::from_utf8(client.stdout).unwrap();
@@ -149,6 +169,8 @@ fn grants() {
         .map(|digits| base16ct::lower::decode_vec(digits).unwrap().try_into().unwrap())
         .collect();
     assert_eq!(granted.len(), 8, "{said} {}", String::from_utf8_lossy(&client.stderr));
+    let different: HashSet<_> = granted.iter().collect();
+    assert_eq!(different.len(), 8, "what is looked for are keys");
     // Each connection has a thread, which wipes its response once that is written
     until("the end of the connections", || granted.iter().map(in_memory).sum::<usize>() == 0);
 }

@@ -1,7 +1,8 @@
 //! Batches: opens or seals many frames in one call. The records of the frames that come next are prefetched, and
 //! packets of similar length are processed side by side in the lanes.
 //!
-//! Invariant: outcomes and bytes are those of processing the frames one by one, in order. Each frame is first checked
+//! Invariant: outcomes are those of processing the frames one by one, in order, and so are the bytes of frames that are
+//! opened or sealed; one that is refused may be wiped here and still sealed there. Each frame is first checked
 //! against its record as it was before the batch. Once all tags of the batch are known, its frames are checked again in
 //! order: first against the replay window as the earlier frames left it, then the tag. A batch may therefore contain a
 //! packet number twice.

@@ -1,4 +1,4 @@
-//! Batches: outcomes and bytes are those of processing the same frames one by one.
+//! Batches: outcomes, and the bytes of what is opened or sealed, are those of processing the same frames one by one.
 #![allow(clippy::unwrap_used)]
 
 use sealwright::Isa;

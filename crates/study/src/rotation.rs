@@ -12,14 +12,34 @@ pub(crate) const MESSAGES: usize = 256;
 /// Messages start on cache lines, for all implementations alike.
 const LINE: usize = 64;
 
+/// What a candidate does with a message of the window.
+pub(crate) trait Work {
+    /// What it returns.
+    type Output;
+
+    /// Works on the text of message number `message`.
+    fn apply(&mut self, message: usize, text: &mut [u8]) -> Self::Output;
+
+    /// Moves the memory that it reads besides the text, if there is any.
+    fn renew(&mut self, _random: &mut Random) {}
+}
+
+impl<R, F: FnMut(usize, &mut [u8]) -> R> Work for F {
+    type Output = R;
+
+    fn apply(&mut self, message: usize, text: &mut [u8]) -> R {
+        self(message, text)
+    }
+}
+
 /// A candidate that works on the messages in the window. Each message may first be restored from a copy, which is
 /// timed.
-pub(crate) struct Timed<F> {
+pub(crate) struct Timed<W> {
     name: String,
     bytes: usize,
     memory: Placed,
-    source: Option<Vec<u8>>,
-    work: F,
+    source: Option<Placed>,
+    work: W,
 }
 
 /// Distance from one message to the next in bytes.
@@ -32,21 +52,35 @@ pub(crate) fn messages(bytes: usize) -> usize {
     (WINDOW / stride(bytes)).clamp(1, MESSAGES)
 }
 
+/// Memory of `length` bytes of `value`. The meter moves it before every round, so its first address does not matter.
+pub(crate) fn placed(length: usize, value: u8) -> Placed {
+    Placed::new(length, value, &mut Random::new(1))
+}
+
 impl<R, F: FnMut(usize, &mut [u8]) -> R> Timed<F> {
-    /// Messages of `bytes` bytes; `work` receives the number of the message and its text.
+    /// Messages of `bytes` bytes; `work` receives the number of the message and its text. It reads no other memory
+    /// whose place matters: see [`Timed::of`].
     pub(crate) fn new(name: impl Into<String>, bytes: usize, work: F) -> Timed<F> {
-        // The meter moves the memory before every round, so its first address does not matter
-        let memory = Placed::new(stride(bytes) * messages(bytes), 0x5a, &mut Random::new(1));
+        Timed::of(name, bytes, work)
+    }
+}
+
+impl<W: Work> Timed<W> {
+    /// Messages of `bytes` bytes, for work with memory of its own.
+    pub(crate) fn of(name: impl Into<String>, bytes: usize, work: W) -> Timed<W> {
+        let memory = placed(stride(bytes) * messages(bytes), 0x5a);
         Timed { name: name.into(), bytes, memory, source: None, work }
     }
 
     /// Restores each message from `source` before the work. In `source`, messages follow each other without gaps.
-    pub(crate) fn restored(self, source: Vec<u8>) -> Timed<F> {
-        Timed { source: Some(source), ..self }
+    pub(crate) fn restored(self, source: &[u8]) -> Timed<W> {
+        let mut copy = placed(source.len(), 0);
+        copy.copy_from_slice(source);
+        Timed { source: Some(copy), ..self }
     }
 }
 
-impl<R, F: FnMut(usize, &mut [u8]) -> R> Candidate for Timed<F> {
+impl<W: Work> Candidate for Timed<W> {
     fn name(&self) -> &str {
         &self.name
     }
@@ -60,7 +94,7 @@ impl<R, F: FnMut(usize, &mut [u8]) -> R> Candidate for Timed<F> {
             if let Some(source) = &self.source {
                 text.copy_from_slice(&source[slot * self.bytes..][..self.bytes]);
             }
-            black_box((self.work)(slot, black_box(text)));
+            black_box(self.work.apply(slot, black_box(text)));
             slot = if slot + 1 == messages { 0 } else { slot + 1 };
         }
         Ok(ThreadCpu.now() - clock)
@@ -68,6 +102,8 @@ impl<R, F: FnMut(usize, &mut [u8]) -> R> Candidate for Timed<F> {
 
     fn renew(&mut self, random: &mut Random) -> io::Result<bool> {
         self.memory.renew(random);
+        self.source.iter_mut().for_each(|source| source.renew(random));
+        self.work.renew(random);
         Ok(true)
     }
 }
@@ -93,8 +129,35 @@ mod tests {
             text.fill(0xff);
             seen[i] += 1;
         };
-        Timed::new("window", 1024, work).restored(source).run(2 * messages(1024) as u64).unwrap();
+        Timed::new("window", 1024, work).restored(&source).run(2 * messages(1024) as u64).unwrap();
         assert!(seen.len() == 32 && seen.iter().all(|&turns| turns == 2), "{seen:?}");
         assert_eq!((messages(16), messages(1 << 20)), (256, 1));
+    }
+
+    /// Whatever is read while the clock runs is moved.
+    #[test]
+    fn all_memory_is_moved() {
+        struct Counting<'a>(&'a mut u32);
+        impl Work for Counting<'_> {
+            type Output = ();
+
+            fn apply(&mut self, _: usize, _: &mut [u8]) {}
+
+            fn renew(&mut self, _: &mut Random) {
+                *self.0 += 1;
+            }
+        }
+        let (mut moved, mut random) = (0, Random::new(3));
+        let mut timed = Timed::of("counting", 1024, Counting(&mut moved)).restored(&[7; 32 * 1024]);
+        let mut places = std::collections::HashSet::new();
+        for _ in 0..32 {
+            assert!(timed.renew(&mut random).unwrap());
+            let source = timed.source.as_ref().unwrap();
+            assert!(source.len() == 32 * 1024 && source.iter().all(|&byte| byte == 7));
+            assert_eq!(source.as_ptr().addr() % LINE, 0);
+            places.insert(source.as_ptr().addr() % 4096);
+        }
+        drop(timed);
+        assert!(moved == 32 && places.len() > 12, "{moved}, {places:?}");
     }
 }

@@ -15,7 +15,7 @@ pub struct Examples<'a> {
     pub prepared: &'a [(&'a str, &'a str)],
     /// Prepares the folder of every page.
     pub prepare: fn(&Sandbox),
-    /// Examples that are not run: how they begin, and the reason.
+    /// Examples that are not run here: how they begin, and the reason, such as the test that runs them.
     pub not_run: &'a [(&'a str, &'a str)],
     /// The least number of examples that must have run.
     pub at_least: usize,
@@ -25,9 +25,10 @@ impl Examples<'_> {
     /// Runs the examples of every page.
     ///
     /// # Panics
-    /// If an example fails, a page has no example, or fewer than `at_least` examples ran.
+    /// If an example fails, a page has no example, fewer than `at_least` examples ran, or no example begins as one that
+    /// is not run.
     pub fn check(&self, vectors: &Path) {
-        let (mut run, mut skipped) = (0, 0);
+        let (mut run, mut skipped, mut left_out) = (0, 0, vec![false; self.not_run.len()]);
         for page in self.pages("") {
             let help = self.help(&page);
             let (_, examples) =
@@ -35,9 +36,9 @@ impl Examples<'_> {
             let sandbox = self.sandbox(&page, vectors);
             for line in examples.lines().map_while(|line| line.strip_prefix("    ")) {
                 let program = line.split_whitespace().next().unwrap();
-                if let Some((_, why)) = self.not_run.iter().find(|(begin, _)| line.starts_with(begin)) {
-                    eprintln!("skipped: {line}: {why}");
-                    skipped += 1;
+                if let Some(at) = self.not_run.iter().position(|(begin, _)| line.starts_with(begin)) {
+                    eprintln!("not run here: {line}: {}", self.not_run[at].1);
+                    (skipped, left_out[at]) = (skipped + 1, true);
                 } else if !program.starts_with("sealwright") && !have(program) {
                     skipped += 1;
                 } else {
@@ -49,6 +50,9 @@ impl Examples<'_> {
         }
         eprintln!("{run} examples run, {skipped} skipped");
         assert!(run >= self.at_least, "{run} examples");
+        let stale: Vec<&str> =
+            self.not_run.iter().zip(&left_out).filter(|(_, is)| !**is).map(|((begin, _), _)| *begin).collect();
+        assert!(stale.is_empty(), "no example of `{}` begins so: {stale:?}", self.program);
     }
 
     /// Every page that describes options, named by its verb: `smp run`.

@@ -24,7 +24,7 @@ use crate::{
     simd::{Block, Isa, Reg, Simd},
 };
 
-/// A client's own keys of AES2S: 32 bytes.
+/// A client's own keys of AES2S: 32 bytes. After `zeroize` they are zeros, which everybody knows.
 ///
 /// ```
 /// use sealwright::block::aes2s::SecondaryKeys;

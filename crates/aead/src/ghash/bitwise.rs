@@ -24,7 +24,7 @@ use crate::{
 pub struct Bitwise {
     h: u128,
 }
-wipe_on_drop!(Bitwise { h: 0 });
+wipe_on_drop!(only Bitwise { h: 0 });
 
 impl fmt::Debug for Bitwise {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

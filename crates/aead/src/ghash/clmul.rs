@@ -24,6 +24,15 @@ use crate::{
 /// use sealwright::{Isa, ghash::{Clmul, Ghash}};
 /// let _ = Clmul::<40>::new(Isa::best(), &[0; 16]);
 /// ```
+///
+/// It is wiped when it is dropped, and cannot be wiped before: a hash under a key of zeros does not depend on the text.
+///
+/// ```compile_fail,E0599
+/// use sealwright::{Isa, ghash::{Clmul, Ghash}};
+/// use zeroize::Zeroize;
+/// let mut key = <Clmul>::new(Isa::best(), &[7; 16]);
+/// key.zeroize();
+/// ```
 #[derive(Clone)]
 #[repr(align(64))]
 pub struct Clmul<const SLOTS: usize = 76> {
@@ -32,7 +41,7 @@ pub struct Clmul<const SLOTS: usize = 76> {
     /// Low xor high half of the power in the same slot, then that of the power one register further.
     middles: [Block; SLOTS],
 }
-wipe_on_drop!(Clmul<const SLOTS> { powers: [[0; 16]; SLOTS], middles: [[0; 16]; SLOTS] });
+wipe_on_drop!(only Clmul<const SLOTS> { powers: [[0; 16]; SLOTS], middles: [[0; 16]; SLOTS] });
 
 impl<const SLOTS: usize> fmt::Debug for Clmul<SLOTS> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

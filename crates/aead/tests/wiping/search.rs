@@ -85,12 +85,28 @@ impl std::fmt::Display for Found {
     }
 }
 
+/// Reads what can be read of a mapping, page by page if not all of it can. Returns how many bytes that is.
+fn read(memory: &File, start: u64, bytes: &mut [u8]) -> u64 {
+    const PAGE: usize = 4096;
+    if memory.read_exact_at(bytes, start).is_ok() {
+        return bytes.len() as u64;
+    }
+    let pages = bytes.chunks_mut(PAGE).zip((start..).step_by(PAGE)).map(|(page, at)| {
+        if memory.read_exact_at(page, at).is_ok() {
+            return page.len() as u64;
+        }
+        page.fill(0);
+        0
+    });
+    pages.sum()
+}
+
 /// Searches all memory of a process that can be written.
 fn search(process: u32, keys: &HashSet<[u8; 16]>, texts: &HashSet<[u8; 16]>) -> Found {
     let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap();
     let memory = File::open(format!("/proc/{process}/mem")).unwrap();
     let starts: HashSet<[u8; 4]> = keys.iter().chain(texts).map(|block| block[..4].try_into().unwrap()).collect();
-    let mut found = Found::default();
+    let (mut found, mut listed) = (Found::default(), 0);
     for line in maps.lines() {
         let mut fields = line.split_whitespace();
         let (range, flags) = (fields.next().unwrap(), fields.next().unwrap());
@@ -100,10 +116,8 @@ fn search(process: u32, keys: &HashSet<[u8; 16]>, texts: &HashSet<[u8; 16]>) -> 
         let (start, end) = range.split_once('-').unwrap();
         let [start, end] = [start, end].map(|number| u64::from_str_radix(number, 16).unwrap());
         let mut bytes = vec![0; usize::try_from(end - start).unwrap()];
-        if memory.read_exact_at(&mut bytes, start).is_err() {
-            continue;
-        }
-        found.bytes += end - start;
+        listed += end - start;
+        found.bytes += read(&memory, start, &mut bytes);
         for (at, window) in bytes.windows(16).enumerate() {
             if !starts.contains(&window[..4]) {
                 continue;
@@ -125,5 +139,6 @@ fn search(process: u32, keys: &HashSet<[u8; 16]>, texts: &HashSet<[u8; 16]>) -> 
             }
         }
     }
+    assert!(found.bytes > listed / 10 * 9, "only {} of {listed} bytes can be read", found.bytes);
     found
 }

@@ -38,8 +38,8 @@ and ECB detect a wrong key only sometimes, the others never.
 
 -aes-{128,192,256}-gcm is an extension, which `openssl enc` refuses: the ciphertext, then its 16-byte tag,
 under -K and a 12-byte -iv. Unlike `seal`, it has no passphrase, no key derivation and no commitment to the
-key. You choose the nonce, and must never use it twice under one key. The data is not divided into chunks, so
-it must fit into memory. Prefer `sealwright seal`.
+key. You choose the nonce, and must never use it twice under one key. It takes at most 1 GiB. There is one tag
+for all of it, so -d holds the text in memory until the tag is verified. Prefer `sealwright seal`.
 
 Passphrases: -pass file:PATH, fd:N or stdin, or a prompt on the terminal. -pass pass:... and -k are refused,
 because other users can see them in the process list. -pass env:... is refused, because child processes

@@ -62,7 +62,7 @@ pub enum EncError {
     /// The tag does not hold.
     #[error("not authentic: the key or the IV is wrong, or the ciphertext was changed")]
     NotAuthentic,
-    /// More than GCM holds in memory here.
+    /// More than GCM holds in memory here to decrypt it.
     #[error("GCM here takes at most 1 GiB")]
     TooLong,
     /// Something that is not base64.

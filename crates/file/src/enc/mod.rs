@@ -5,9 +5,9 @@
 //! fills them with zeros) or too long (it cuts them), both in silence.
 //!
 //! AES-GCM, which `openssl enc` refuses, is an extension: the ciphertext with its 16-byte tag behind it, under a key
-//! and a 12-byte IV given in hex. The whole text is held in memory, at most [`GCM_LIMIT`] bytes, and nothing of it is
-//! written before the tag holds. The IV must never serve twice under one key. Seal instead: it chooses its own nonces,
-//! takes files of any length and commits to the key.
+//! and a 12-byte IV given in hex. A text has at most [`GCM_LIMIT`] bytes. It is encrypted piece by piece; decrypting
+//! holds all of it in memory and writes nothing before the tag holds. The IV must never serve twice under one key. Seal
+//! instead: it chooses its own nonces, takes files of any length and commits to the key.
 //!
 //! ```
 //! use sealwright_file::{Input, Output, Shared, enc::{Armor, Direction, Enc, EncSecret, Kdf, Salt}};
@@ -56,7 +56,8 @@ use crate::{
     progress::Work,
 };
 
-/// The longest text that GCM encrypts or decrypts here, in bytes: it is held in memory until the tag is known.
+/// The longest text that GCM encrypts or decrypts here, in bytes: decrypting holds it in memory until the tag is
+/// verified.
 pub const GCM_LIMIT: usize = 1 << 30;
 
 /// Which way.
@@ -252,10 +253,12 @@ impl Enc {
     /// when decrypting, and does not appear if anything fails; a stream has by then what came before.
     ///
     /// # Errors
-    /// [`Error::Enc`] for what is wrong with key, padding or tag; reading and writing errors.
+    /// [`Error::Enc`] for what is wrong with key, padding or tag, and for more than GCM takes; reading and writing
+    /// errors.
     pub fn run(&self, direction: Direction, input: Input, output: Output) -> Result<Transferred, Error> {
         output.differs_from(input.identity())?;
-        self.work.progress.begin(input.len());
+        let known = input.len();
+        self.work.progress.begin(known);
         let mode = input.mode().filter(|_| direction == Direction::Encrypt).unwrap_or(0o600);
         let (name, to_name) = (input.name.clone(), output.name.clone());
         let whole;
@@ -271,12 +274,12 @@ impl Enc {
             To::File { path, options } => {
                 let draft = Draft::create(&path, options)?;
                 let mut to = Counted { inner: &draft, bytes: 0 };
-                let done = self.copy(direction, &mut from, &mut to).map(|()| to.bytes);
+                let done = self.copy_known(direction, &mut from, known, &mut to).map(|()| to.bytes);
                 done.and_then(|written| draft.commit(mode).map(|()| written))
             }
             To::Stream(to) => {
                 let mut to = Counted { inner: to, bytes: 0 };
-                self.copy(direction, &mut from, &mut to).map(|()| to.bytes)
+                self.copy_known(direction, &mut from, known, &mut to).map(|()| to.bytes)
             }
         };
         let written = done.map_err(|error| error.of(&name).of_output(&to_name))?;
@@ -296,18 +299,30 @@ impl Enc {
         Ok(Derived { salt, key, iv })
     }
 
-    /// Encrypts or decrypts from `from` to its end into `to`, holding no more than a few hundred KiB but for GCM.
+    /// Encrypts or decrypts from `from` to its end into `to`, holding no more than a few hundred KiB, except to decrypt
+    /// with GCM, which holds the whole text.
     ///
     /// # Errors
     /// As [`Enc::run`].
     pub fn copy(&self, direction: Direction, from: &mut impl Read, to: &mut impl Write) -> Result<(), Error> {
+        self.copy_known(direction, from, None, to)
+    }
+
+    /// The same. `known` is the number of bytes in `from`, if it is known.
+    fn copy_known(
+        &self,
+        direction: Direction,
+        from: &mut impl Read,
+        known: Option<u64>,
+        to: &mut impl Write,
+    ) -> Result<(), Error> {
         match direction {
             Direction::Encrypt => {
                 let mut to = armor::Encoder::new(to, self.armor);
-                self.encrypt(from, &mut to)?;
+                self.encrypt(from, known, &mut to)?;
                 to.finish()
             }
-            Direction::Decrypt => self.decrypt(&mut armor::Decoder::new(from, self.armor), to),
+            Direction::Decrypt => self.decrypt(&mut armor::Decoder::new(from, self.armor), known, to),
         }
     }
 }

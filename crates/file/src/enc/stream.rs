@@ -2,14 +2,14 @@
 
 use std::io::{Read, Write};
 
-use sealwright::{Aead, Block, mode::gcm, raw};
+use sealwright::{Block, mode::gcm, raw};
 use zeroize::Zeroizing;
 
 #[cfg(feature = "enc-more")]
 use super::blocks::ChaCha20;
 use super::{
     Derived, Enc, GCM_LIMIT,
-    armor::Encoder,
+    armor::{Armor, Encoder},
     blocks::{Feedback, blocks, pad, unpadded},
     cipher::EncMode,
     error::EncError,
@@ -25,11 +25,18 @@ use crate::{
 const PIECE: usize = 256 * 1024;
 const BLOCK: usize = 16;
 const GCM_TAG: usize = 16;
+const KEY_FITS: &str = "the key has the length that its cipher names";
 /// The magic bytes before a salt in the formats of `openssl enc`.
 const MAGIC: &[u8; 8] = b"Salted__";
 
 impl Enc {
-    pub(super) fn encrypt<W: Write>(&self, from: &mut impl Read, to: &mut Encoder<'_, W>) -> Result<(), Error> {
+    /// `known` is the number of bytes in `from`, if it is known.
+    pub(super) fn encrypt<W: Write>(
+        &self,
+        from: &mut impl Read,
+        known: Option<u64>,
+        to: &mut Encoder<'_, W>,
+    ) -> Result<(), Error> {
         if self.cipher.is_read_only() {
             return Err(EncError::ReadOnly(self.cipher.to_string()).into());
         }
@@ -57,16 +64,14 @@ impl Enc {
                 self.pieces(from, |piece| stream.apply(piece), |bytes| to.write(bytes))
             }
             EncMode::Gcm => {
-                let mut text = self.whole(from, GCM_LIMIT, 0)?;
-                let sealed = self.gcm(&key)?.seal_in_place(&iv, &[], &mut text);
-                let tag = sealed.map_err(|_| EncError::TooLong)?;
-                to.write(&text)?;
-                to.write(tag.as_ref())
+                fits(known, GCM_LIMIT)?;
+                self.gcm_encrypt(&key, &iv, from, to, GCM_LIMIT)
             }
         }
     }
 
-    pub(super) fn decrypt(&self, from: &mut impl Read, to: &mut impl Write) -> Result<(), Error> {
+    /// `known` is the number of bytes in `from` before base64 is decoded, if it is known.
+    pub(super) fn decrypt(&self, from: &mut impl Read, known: Option<u64>, to: &mut impl Write) -> Result<(), Error> {
         let (key, iv) = self.keys(self.written_salt(from)?)?;
         let feedback = || Feedback::new(blocks(self.cipher, self.isa, &key), &iv);
         match self.cipher.mode() {
@@ -86,10 +91,17 @@ impl Enc {
                 self.pieces(from, |piece| stream.apply(piece), |bytes| write(to, bytes))?;
             }
             EncMode::Gcm => {
-                let mut text = self.whole(from, GCM_LIMIT, GCM_TAG)?;
+                let most = GCM_LIMIT + GCM_TAG;
+                let decoded = match self.armor {
+                    Armor::None => fits(known, most).map(|()| known)?,
+                    // At most: there may be white space.
+                    Armor::Lines | Armor::OneLine => known.map(|characters| characters.div_ceil(4) * 3),
+                };
+                let mut text = self.whole(from, most, decoded.and_then(|len| len.try_into().ok()))?;
                 let len = text.len().checked_sub(GCM_TAG).ok_or(EncError::NotAuthentic)?;
                 let (text, tag) = text.split_at_mut(len);
-                self.gcm(&key)?.open_in_place(&iv, &[], text, tag).map_err(|_| EncError::NotAuthentic)?;
+                let gcm = gcm::by_key(self.isa, &key, gcm::TagLen::T16).expect(KEY_FITS);
+                gcm.open_in_place(&iv, &[], text, tag).map_err(|_| EncError::NotAuthentic)?;
                 write(to, text)?;
             }
         }
@@ -122,8 +134,28 @@ impl Enc {
         Ok(got)
     }
 
-    fn gcm(&self, key: &[u8]) -> Result<Box<dyn Aead>, Error> {
-        Ok(gcm::by_key(self.isa, key, gcm::TagLen::T16).expect("the key has the length that its cipher names"))
+    /// Writes each piece as soon as it is encrypted, and the tag at the end. A text of more than `limit` bytes is
+    /// refused when that many have been read.
+    pub(super) fn gcm_encrypt<W: Write>(
+        &self,
+        key: &[u8],
+        iv: &[u8],
+        from: &mut impl Read,
+        to: &mut Encoder<'_, W>,
+        limit: usize,
+    ) -> Result<(), Error> {
+        let key = gcm::pieces_by_key(self.isa, key, gcm::TagLen::T16).expect(KEY_FITS);
+        let mut message = key.begin(iv, &[]).expect("the IV has the length that its cipher names");
+        let (mut piece, mut left) = (Zeroizing::new(vec![0; PIECE]), limit);
+        loop {
+            let got = self.read(from, &mut piece)?;
+            left = left.checked_sub(got).ok_or(EncError::TooLong)?;
+            message.seal(&mut piece[..got]).map_err(|_| EncError::TooLong)?;
+            to.write(&piece[..got])?;
+            if got < PIECE {
+                return to.write(message.finish().as_ref());
+            }
+        }
     }
 
     fn blocks_encrypt<W: Write>(
@@ -216,7 +248,7 @@ impl Enc {
         from: &mut impl Read,
         write: impl FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let aes = raw::aes(self.isa, key).expect("the key has the length that its cipher names");
+        let aes = raw::aes(self.isa, key).expect(KEY_FITS);
         let apply = |piece: &mut [u8]| {
             aes.ctr(&counter, piece);
             raw::advance(&mut counter, (piece.len() / BLOCK) as u64);
@@ -224,11 +256,11 @@ impl Enc {
         self.pieces(from, apply, write)
     }
 
-    /// Reads all of the input, a text of at most `limit` bytes and the tag after it. The buffer is grown explicitly, so
-    /// that the old one is wiped.
-    pub(super) fn whole(&self, from: &mut impl Read, limit: usize, tag: usize) -> Result<Secret, Error> {
-        let most = limit + tag;
-        let mut whole = Secret::new(vec![0; PIECE]);
+    /// Reads all of the input, at most `most` bytes. If no more than `known` come, memory is allocated once; otherwise
+    /// it is grown explicitly, so that the old one is wiped.
+    pub(super) fn whole(&self, from: &mut impl Read, most: usize, known: Option<usize>) -> Result<Secret, Error> {
+        // One byte more, to see the end.
+        let mut whole = Secret::new(vec![0; known.map_or(PIECE, |known| known.min(most) + 1)]);
         let mut len = 0;
         loop {
             let got = self.read(from, &mut whole[len..])?;
@@ -245,6 +277,11 @@ impl Enc {
             whole = larger;
         }
     }
+}
+
+/// Refuses what is known to be longer than `most` bytes.
+fn fits(known: Option<u64>, most: usize) -> Result<(), EncError> {
+    if known.is_some_and(|known| known > most as u64) { Err(EncError::TooLong) } else { Ok(()) }
 }
 
 fn read_salt(from: &mut impl Read) -> Result<[u8; SALT], Error> {

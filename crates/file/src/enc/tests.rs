@@ -294,20 +294,36 @@ fn gcm_is_gcm_and_releases_nothing_unauthentic() {
     for cut in [0, 15, 16, 31] {
         assert_eq!(refused(&zeros, Direction::Decrypt, &made[..cut]), EncError::NotAuthentic);
     }
-    let by_passphrase = Enc::new(cipher, EncSecret::passphrase("p", Kdf::default(), Salt::Header));
-    assert_eq!(refused(&by_passphrase, Direction::Encrypt, b""), EncError::GcmPassphrase);
+}
+
+/// Whatever is said of the length beforehand; what is said truly is allocated once, with a byte to see the end.
+#[test]
+fn no_more_is_held_than_the_limit() {
+    let enc = enc("aes-256-gcm");
+    for most in [0, 116, 262_143, 262_144, 524_287, 600_016] {
+        for known in [None, Some(0), Some(1), Some(100), Some(most), Some(usize::MAX)] {
+            let held = |len| enc.whole(&mut &text(len)[..], most, known);
+            assert!(*held(0).unwrap() == [0; 0] && *held(most).unwrap() == text(most), "{most}, {known:?}");
+            assert!(matches!(held(most + 1), Err(Error::Enc(EncError::TooLong))), "{most}, {known:?}");
+        }
+        let text = enc.whole(&mut &text(most)[..], 1 << 30, Some(most)).unwrap();
+        assert_eq!((text.len(), text.capacity()), (most, most + 1));
+    }
 }
 
 /// The limit applies to the text without its tag, so that everything that was encrypted can be decrypted.
 #[test]
-fn no_more_is_held_than_the_limit() {
+fn no_more_is_encrypted_than_the_limit() {
     let enc = enc("aes-256-gcm");
-    for (limit, tag) in [(600_000, 16), (600_000, 0), (262_143, 0), (262_144, 0), (524_287, 0), (100, 16)] {
-        for len in [0, limit, limit + tag] {
-            assert!(*enc.whole(&mut &text(len)[..], limit, tag).unwrap() == text(len), "{len} of {limit} and {tag}");
-        }
-        let more = enc.whole(&mut &text(limit + tag + 1)[..], limit, tag);
-        assert!(matches!(more, Err(Error::Enc(EncError::TooLong))), "{limit} and {tag}");
+    let (key, iv) = enc.secret.derive(enc.cipher, None).unwrap();
+    for limit in [0, 100, 262_143, 262_144, 600_000] {
+        let made = |len| {
+            let mut out = Vec::new();
+            let mut to = armor::Encoder::new(&mut out, Armor::None);
+            enc.gcm_encrypt(&key, &iv, &mut &text(len)[..], &mut to, limit).map(|()| out.len())
+        };
+        assert_eq!(made(limit).unwrap(), limit + 16);
+        assert!(matches!(made(limit + 1), Err(Error::Enc(EncError::TooLong))), "{limit}");
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::{
     fs,
+    io::{self, Read},
     sync::{Arc, Mutex},
 };
 
 use sealwright_file::{
     Error, Input, Output, Shared,
-    enc::{Armor, Digest, Direction, Enc, EncCipher, EncError, EncMode, EncSecret, Kdf, OnDerived, Salt},
+    enc::{Armor, Digest, Direction, Enc, EncCipher, EncError, EncMode, EncSecret, GCM_LIMIT, Kdf, OnDerived, Salt},
 };
 
 use crate::support::*;
@@ -150,6 +151,56 @@ fn gcm_releases_nothing_unauthentic() {
     }
     let by_passphrase = Enc::new(cipher, EncSecret::passphrase("p", Kdf::default(), Salt::Header));
     assert!(matches!(run(&by_passphrase, Direction::Encrypt, b""), Err(Error::Enc(EncError::GcmPassphrase))));
+}
+
+/// A reader that fails.
+struct Broken;
+
+impl Read for Broken {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::other("broken"))
+    }
+}
+
+/// Only decrypting needs the tag first: a stream gets the ciphertext while the text is still read. A file gets all of
+/// it or does not appear.
+#[test]
+fn gcm_encrypts_as_it_reads() {
+    for name in ["aes-128-gcm", "aes-192-gcm", "aes-256-gcm"] {
+        let cipher: EncCipher = name.parse().unwrap();
+        let enc = Enc::new(cipher, secret(cipher));
+        let text = text(1 << 20);
+        let mut out = Vec::new();
+        assert!(enc.copy(Direction::Encrypt, &mut text.chain(Broken), &mut out).is_err());
+        assert!(out.len() >= 1 << 19, "{name}: {} bytes were written", out.len());
+        assert!(encrypt(&enc, &text).starts_with(&out), "{name}");
+        let dir = Dir::new();
+        let output = Output::file(dir.path("out"), place()).unwrap();
+        let broken = Input::reader(io::Cursor::new(text).chain(Broken), "broken");
+        assert!(enc.run(Direction::Encrypt, broken, output).is_err());
+        assert!(dir.names().is_empty(), "{name}");
+    }
+}
+
+/// What is longer than the limit is refused before anything is read or written, if its length is known.
+#[test]
+fn gcm_refuses_files_that_are_too_long_at_once() {
+    let (dir, cipher) = (Dir::new(), "aes-256-gcm".parse().unwrap());
+    for (direction, armor, most) in [
+        (Direction::Encrypt, Armor::None, GCM_LIMIT),
+        (Direction::Encrypt, Armor::Lines, GCM_LIMIT),
+        (Direction::Decrypt, Armor::None, GCM_LIMIT + 16),
+    ] {
+        // A file that cannot be read.
+        let file = fs::File::options().write(true).open(dir.write("long", b"")).unwrap();
+        file.set_len(most as u64 + 1).unwrap();
+        let mut out = Shared::default();
+        let output = Output::writer(out.clone(), "out");
+        let enc = Enc::new(cipher, secret(cipher)).armor(armor);
+        let refused = enc.run(direction, Input::file(file, "long").unwrap(), output);
+        assert!(matches!(refused, Err(Error::Enc(EncError::TooLong))), "{direction:?}: {refused:?}");
+        assert!(out.take().is_empty(), "{direction:?}, {armor:?}");
+    }
 }
 
 #[test]

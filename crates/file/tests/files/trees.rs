@@ -324,8 +324,13 @@ fn a_link_that_takes_a_directory_s_place_is_not_followed() {
     }
     exchange().unwrap();
     let whole = pack(dir.path("tree")).unwrap().len;
+    // While it is a link, it is left out.
+    exchange().unwrap();
+    let packed = pack(dir.path("tree")).unwrap();
+    assert!(packed.len < whole && packed.skipped == [sub.as_path()], "{:?}", packed.skipped);
+    exchange().unwrap();
     let done = AtomicBool::new(false);
-    std::thread::scope(|scope| {
+    let changes = std::thread::scope(|scope| {
         scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
                 exchange().unwrap();
@@ -342,7 +347,11 @@ fn a_link_that_takes_a_directory_s_place_is_not_followed() {
         }
         done.store(true, Ordering::Relaxed);
         assert!(longest <= whole, "{longest} bytes and not {whole}");
+        changes
     });
+    if changes < 200 {
+        skipped(format_args!("in 20 s it was found {changes} times to be what it had not been before"));
+    }
 }
 
 /// Whoever sealed the tree can claim any length: that allocates neither memory nor disk space.

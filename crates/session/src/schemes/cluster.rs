@@ -91,8 +91,9 @@ pub(crate) struct Clusters {
     /// The number of clients of one cluster.
     most: u32,
     clusters: Vec<Option<Box<Cluster>>>,
-    /// The source of main keys: counter mode under a known secret, or the operating system's random source.
-    secret: Option<Schedule>,
+    /// The source of main keys: counter mode under a known secret, or the operating system's random source. Boxed: without
+    /// a secret, moving its place would copy what the stack held, such as keys of other sessions.
+    secret: Option<Box<Schedule>>,
     /// How many times keys were made.
     made: u32,
 }
@@ -108,7 +109,15 @@ impl Clusters {
     ) -> Self {
         let most = most.clamp(1, slots.max(1));
         let clusters = (0..slots.div_ceil(most)).map(|_| None).collect();
-        Clusters { isa, spec, strategy, most, clusters, secret: secret.map(|secret| secret.schedule(isa)), made: 0 }
+        Clusters {
+            isa,
+            spec,
+            strategy,
+            most,
+            clusters,
+            secret: secret.map(|secret| Box::new(secret.schedule(isa))),
+            made: 0,
+        }
     }
 
     /// The limit of blocks for each client of a full cluster, so that all together do not exceed the budget: 2^32 for

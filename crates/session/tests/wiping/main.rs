@@ -12,11 +12,11 @@ use std::{collections::HashSet, env, hint::black_box, process::ExitCode};
 
 use sealwright::{Isa, mode::multi_key::Schedule};
 use sealwright_session::{
-    FrameJob, Grant, Material, Plan, SchemeKind, Secret, Sessions, Side, Spec, Strategy, frame, table,
+    Client, FrameJob, Grant, Material, Plan, SchemeKind, Secret, Sessions, Side, Spec, Strategy, frame, table,
 };
 use search::{Stopping, fill, stop};
 
-/// Set in a child: scheme and level.
+/// Set in a child: scheme and level, and which end it is.
 const CHILD: &str = "SEALWRIGHT_SESSION_WIPING";
 const SLOTS: u32 = 8;
 /// Two clusters.
@@ -27,11 +27,14 @@ const REMOVED: std::ops::Range<u32> = 0..CLUSTER;
 
 /// The points at which a child stops, to be searched.
 const STAGES: [&str; 4] = ["alive", "renewed", "removed", "revoked"];
+/// The same of a client by itself.
+const CLIENT_STAGES: [&str; 2] = ["alive", "dropped"];
 
 fn main() -> ExitCode {
     if let Ok(case) = env::var(CHILD) {
-        let (spec, isa) = case.split_once(' ').unwrap();
-        child(spec.parse().unwrap(), isa.parse().unwrap());
+        let [end, spec, isa] = case.split(' ').collect::<Vec<_>>()[..] else { panic!("{case}") };
+        let run = if end == "client" { client } else { child };
+        run(spec.parse().unwrap(), isa.parse().unwrap());
         return ExitCode::SUCCESS;
     }
     let few = |x: Strategy| x.table_bytes() <= 256;
@@ -39,11 +42,14 @@ fn main() -> ExitCode {
     let (mut cases, mut wrong) = (0, 0);
     for spec in specs.filter(|spec| spec.kind != SchemeKind::Clear) {
         for isa in Isa::available() {
-            cases += 1;
-            wrong += usize::from(!judge(spec, isa));
+            cases += 2;
+            wrong += usize::from(!judge("table", spec, isa, &STAGES, &wanted(spec, isa)));
+            let mut grants = end(spec, isa, Side::Server).1;
+            let all: HashSet<_> = keys(spec, isa, &grants.swap_remove(0)).into_iter().flatten().collect();
+            wrong += usize::from(!judge("client", spec, isa, &CLIENT_STAGES, &[all.clone(), all]));
         }
     }
-    println!("wiping: {} of {cases} tables keep nothing of sessions that ended", cases - wrong);
+    println!("wiping: {} of {cases} tables and clients keep nothing of sessions that ended", cases - wrong);
     ExitCode::from(u8::from(wrong > 0))
 }
 
@@ -120,6 +126,23 @@ fn child(spec: Spec, isa: Isa) {
     assert_eq!(server.live(), 0);
 }
 
+/// One client, whose table is gone.
+fn client(spec: Spec, isa: Isa) {
+    #[inline(never)]
+    fn used(spec: Spec, isa: Isa) -> Box<Client> {
+        let mut grants = end(spec, isa, Side::Server).1;
+        let mut client = Box::new(Client::at(isa, grants.swap_remove(0)));
+        for len in [40, 1500] {
+            client.seal(0, &vec![7; len]).unwrap();
+        }
+        client
+    }
+    let client = used(spec, isa);
+    stop(CLIENT_STAGES[0]);
+    drop(client);
+    stop(CLIENT_STAGES[1]);
+}
+
 /// A client's keys, its own and those that it shares, each with its round keys and its GHASH key.
 fn keys(spec: Spec, isa: Isa, grant: &Grant) -> [HashSet<[u8; 16]>; 2] {
     let (mut own, mut shared) = (HashSet::new(), HashSet::new());
@@ -150,16 +173,16 @@ fn wanted(spec: Spec, isa: Isa) -> [HashSet<[u8; 16]>; 4] {
 }
 
 /// Runs a child. Returns whether its keys were found at the first stop and not at the others.
-fn judge(spec: Spec, isa: Isa) -> bool {
-    let mut child = Stopping::start(CHILD, &format!("{spec} {isa}"));
+fn judge(end: &str, spec: Spec, isa: Isa, stages: &[&str], wanted: &[HashSet<[u8; 16]>]) -> bool {
+    let mut child = Stopping::start(CHILD, &format!("{end} {spec} {isa}"));
     let mut good = true;
-    for (stage, wanted) in STAGES.iter().zip(wanted(spec, isa)) {
-        let found = child.search_at(stage, &wanted, &HashSet::new());
+    for (stage, wanted) in stages.iter().zip(wanted) {
+        let found = child.search_at(stage, wanted, &HashSet::new());
         let there = found.keys + found.stack > 0;
         // Keys derived per packet are found only where a packet happens to leave them, which is not guaranteed.
-        let fine = if *stage == STAGES[0] { there || spec.kind == SchemeKind::GcmDerived } else { !there };
+        let fine = if *stage == stages[0] { there || spec.kind == SchemeKind::GcmDerived } else { !there };
         if !fine {
-            println!("{spec} at {isa}, {stage}: {found}: {:?}", found.places.iter().take(8).collect::<Vec<_>>());
+            println!("{end}, {spec} at {isa}, {stage}: {found}: {:?}", found.places.iter().take(8).collect::<Vec<_>>());
         }
         good &= fine;
     }

@@ -337,8 +337,7 @@ impl Advice {
         };
         self.numbers.push(("memory for the keys of all sessions".into(), amount::rounded(keys)));
         if question.hardware {
-            let cluster =
-                "A key shared by a cluster of clients (GSCM-H) costs about as much for a packet, and they can attack each other.";
+            let cluster = "A key shared by a cluster of clients (GSCM-H) costs about as much for a packet, and they can attack each other.";
             self.mind.push(cluster.into());
         }
     }

@@ -72,15 +72,17 @@ impl Contest<'_> {
         Ok((self.rows(&found), self.limits(&found)))
     }
 
-    /// Buffers for the messages to work on, and for the sealed messages that opening restores. Their addresses differ
-    /// between processes.
+    /// Buffers for the messages to work on and, if they are opened, for the sealed messages that opening restores. Their
+    /// addresses differ between processes.
     fn ground(&self) -> Result<Ground, BenchError> {
-        let share = if self.direction == Direction::Open { Share::Half } else { Share::Whole };
+        let opens = self.direction == Direction::Open;
+        let share = if opens { Share::Half } else { Share::Whole };
         let length = self.bytes + self.subject.tag_len();
         let mut random = Random::new(seed_of_process());
-        let [working, mut sealed] = [(); 2].map(|()| Window::new(length, share, self.way.at_once(), &mut random));
+        let mut window = || Window::new(length, share, self.way.at_once(), &mut random);
+        let (working, mut sealed) = (window(), opens.then(window));
         let nonces = Nonces::new(self.subject.nonce_len());
-        if let Some(first) = self.entrants.first() {
+        if let (Some(first), Some(sealed)) = (self.entrants.first(), &mut sealed) {
             sealed
                 .fill(|i, message| first.sealing.seal(nonces.nonce(i), self.subject.ad(), message))
                 .map_err(|RefusedError| std::io::Error::other(format!("{}: refused to seal", first.name())))?;

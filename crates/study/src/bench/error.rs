@@ -2,7 +2,10 @@
 
 use std::io;
 
-/// The largest message in bytes. Two messages and the copies that libraries make must fit into memory.
+use super::way::Way;
+
+/// The largest message in bytes, and the most bytes of messages that are sealed together. Two messages and the copies
+/// that libraries make must fit into memory.
 pub(super) const MOST_BYTES: usize = 1 << 30;
 
 /// Why a benchmark ended early.
@@ -12,6 +15,13 @@ pub enum BenchError {
     /// A size is 0 or beyond 1 GiB.
     #[error("messages of {0} bytes cannot be measured: from 1 to {MOST_BYTES} can")]
     Size(usize),
+    /// The messages that a way takes at once have more than 1 GiB together.
+    #[error(
+        "messages of {0} bytes cannot be measured with --way {1}, which takes {n} at once: from 1 to {most} can",
+        n = .1.at_once(),
+        most = MOST_BYTES / .1.at_once()
+    )]
+    Together(usize, Way),
     /// Two implementations produce different results, so timing them would be meaningless.
     #[error("{who} {how} ({suite}, {bytes} bytes; reference: {with})")]
     Disagrees {

@@ -39,10 +39,17 @@ impl Options {
     /// Checks the sizes.
     ///
     /// # Errors
-    /// [`BenchError::Size`].
+    /// [`BenchError::Size`], [`BenchError::Together`].
     pub fn check(&self) -> Result<(), BenchError> {
-        let wrong = self.bytes.iter().find(|&&size| size == 0 || size > MOST_BYTES);
-        wrong.map_or(Ok(()), |&size| Err(BenchError::Size(size)))
+        for &size in &self.bytes {
+            if size == 0 || size > MOST_BYTES {
+                return Err(BenchError::Size(size));
+            }
+            if let Some(&way) = self.ways.iter().find(|way| size > MOST_BYTES / way.at_once()) {
+                return Err(BenchError::Together(size, way));
+            }
+        }
+        Ok(())
     }
 
     /// The number of comparisons.
@@ -84,7 +91,25 @@ fn measures(subject: Subject, way: Way) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
     use super::*;
+
+    /// A window holds all messages of a batch.
+    #[test]
+    fn messages_taken_together_must_fit_into_memory_together() {
+        for (way, least, most) in [(Way::Batch, 1 << 25, 1 << 30), (Way::SideBySide, 1 << 26, 1 << 30)] {
+            let of =
+                |bytes: usize| Options { bytes: vec![64, bytes], ways: vec![Way::OneKey, way], ..Options::default() };
+            of(least).check().unwrap();
+            for bytes in [least + 1, most] {
+                let error = of(bytes).check().unwrap_err().to_string();
+                for said in [bytes.to_string(), least.to_string(), way.to_string(), way.at_once().to_string()] {
+                    assert!(error.contains(&said), "{error}: {said}");
+                }
+            }
+        }
+        Options { bytes: vec![1 << 30], ways: vec![Way::OneKey, Way::Waiting], ..Options::default() }.check().unwrap();
+    }
 
     #[test]
     fn what_is_skipped_is_named() {

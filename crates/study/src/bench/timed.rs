@@ -21,7 +21,8 @@ const KEYS: usize = 1000;
 #[derive(Debug)]
 pub(super) struct Ground {
     pub(super) working: RefCell<Window>,
-    pub(super) sealed: Window,
+    /// Only where messages are opened.
+    pub(super) sealed: Option<Window>,
     pub(super) nonces: Nonces,
     pub(super) ad: &'static [u8],
 }
@@ -210,9 +211,12 @@ impl Candidate for Timed<'_> {
                 })
             }
             // A message can only be opened with the nonce that it was sealed with
-            (Direction::Open, _) => timed(iterations, working, |working, slot, _| {
-                sealing.open(nonces.nonce(slot), ad, black_box(working.restore(slot, sealed)))
-            }),
+            (Direction::Open, _) => {
+                let sealed = sealed.as_ref().ok_or_else(nothing_sealed)?;
+                timed(iterations, working, |working, slot, _| {
+                    sealing.open(nonces.nonce(slot), ad, black_box(working.restore(slot, sealed)))
+                })
+            }
         };
         took.map_err(|RefusedError| io::Error::other(format!("{}: refused to {}", self.name, self.direction)))
     }
@@ -226,6 +230,10 @@ impl Candidate for Timed<'_> {
 fn jobs<'a>(keys: &'a [Vec<u8>], nonces: &'a Nonces, messages: &'a mut [Vec<u8>]) -> Vec<Job<'a>> {
     let messages = messages.iter_mut().zip(keys).enumerate();
     messages.map(|(i, (message, key))| Job { key, nonce: nonces.nonce(i), message }).collect()
+}
+
+fn nothing_sealed() -> io::Error {
+    io::Error::other("there are no sealed messages to open")
 }
 
 /// Only the copy that is part of every opening.
@@ -242,7 +250,7 @@ impl Candidate for Copy<'_> {
     }
 
     fn run(&mut self, iterations: u64) -> io::Result<Duration> {
-        let sealed = &self.0.sealed;
+        let sealed = self.0.sealed.as_ref().ok_or_else(nothing_sealed)?;
         let working = &mut *self.0.working.borrow_mut();
         let took = timed(iterations, working, |working, slot, _| {
             black_box(working.restore(slot, sealed));

@@ -15,8 +15,9 @@ use super::{
 pub(super) const PRINTED: &str = "the paper's own tables";
 /// The circumstance closest to the paper's machine.
 pub(super) const NO_INSTRUCTIONS: &str = "OpenSSL without AES instructions";
-/// The circumstance closest to the paper's method: the same tool for both modes.
-pub(super) const ENC: &str = "whole processes, sealwright enc";
+/// The circumstance closest to the paper's method: the same tool for both modes. It decrypts CBC piece by piece, and
+/// holds a text of GCM until its tag is verified.
+pub(super) const ENC: &str = "whole processes, sealwright enc (holds the text in memory to decrypt GCM)";
 /// The circumstance of a user today: `seal` for GCM and `enc` for CBC.
 pub(super) const SEAL: &str = "whole processes, seal for GCM";
 

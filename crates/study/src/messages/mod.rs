@@ -12,7 +12,7 @@ mod quantities;
 mod tables;
 mod timed;
 
-use std::{collections::BTreeMap, io, time::Duration};
+use std::{io, time::Duration};
 
 use grid::{Grid, SIZES, Size};
 use measured::{Measured, PRINTED};
@@ -76,26 +76,13 @@ fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Measured> {
     progress.expect(SIZES.len() + 2 * parts::SIZES.len() + 1);
     let meter = if quick { Meter::quick().rounds(FEWEST, 500) } else { Meter::full().rounds(15, 2000).width(0.01) };
     let meter = meter.budget(Duration::from_millis(if quick { 170 } else { 2000 }));
-    let mut measured = Measured {
-        printed: Grid::printed(&PAPER, PRINTED),
-        levels: levels.iter().map(|&isa| (isa, Grid::new(isa.name()))).collect(),
-        bitwise: levels.iter().map(|&isa| (isa, Grid::new(format!("{isa}, GHASH bit by bit")))).collect(),
-        draw_all: levels.iter().map(|&isa| (isa, Grid::new(format!("{isa}, RKC draws all keys at once")))).collect(),
-        new_key: Grid::new(format!("{best}, a new GCM key each message")),
-        prepared: Grid::new(format!("{best}, RKC prepared")),
-        ahead: BTreeMap::new(),
-        ocb: Vec::new(),
-        wider: None,
-        plain: BTreeMap::new(),
-        parts: Vec::new(),
-        lanes: None,
-        opening: Vec::new(),
-        prepared_bytes: timed::prepared_bytes(best, grid::LARGEST_PRINTED),
-    };
+    let prepared_bytes = timed::prepared_bytes(best, grid::LARGEST_PRINTED);
+    let mut measured = Measured::new(&levels, best, prepared_bytes);
     for size in SIZES {
         progress.step(&format!("messages of {size}"));
         timed::check(&levels, size)?;
-        let extra = [Way::RkcPrepared, Way::GcmPrepared, Way::GcmNewKey, Way::RkcPlain].map(|way| (way, best));
+        let extra = [Way::RkcPrepared, Way::GcmPrepared, Way::GcmNewKey, Way::GcmRekeyed, Way::RkcPlain];
+        let extra = extra.map(|way| (way, best));
         let ocb = size == grid::LARGEST_PRINTED;
         let both = |isa: &Isa| {
             let isa = *isa;
@@ -182,6 +169,7 @@ impl Measured {
             add(grid, (Way::Rkc, *isa), (Way::Gcm, *isa));
         }
         add(&mut self.new_key, (Way::Rkc, best), (Way::GcmNewKey, best));
+        add(&mut self.rekeyed, (Way::Rkc, best), (Way::GcmRekeyed, best));
         add(&mut self.prepared, (Way::RkcPrepared, best), (Way::Gcm, best));
         let ratio = |a: (Way, Isa), b: (Way, Isa)| {
             found.iter().find_map(|found| found.ratio(&timed::name(a.0, a.1), &timed::name(b.0, b.1)))

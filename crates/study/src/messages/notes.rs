@@ -27,7 +27,7 @@ pub(super) fn summary(measured: &Measured) -> String {
     for (_, grid) in measured.bitwise.iter().rev().take(1).chain(measured.bitwise.iter().take(1)) {
         here.push(says("with GHASH computed bit by bit, as the paper defines it", grid));
     }
-    here.push(says("with a new GCM key for each message", &measured.new_key));
+    here.extend([&measured.new_key, &measured.rekeyed].map(|grid| says("with a new GCM key for each message", grid)));
     let printed = crossing::words(crossing::of(&measured.printed));
     let mut text = format!("In the paper, the crossing is {printed}. On this machine, {}.", here.join("; "));
     let best = measured.best().map(|(_, grid)| crossing::of(grid));
@@ -114,19 +114,22 @@ fn growth(measured: &Measured) -> Option<Note> {
     Some(Note::new("What makes the paper's lines cross", text))
 }
 
-/// A circumstance in which RKC is faster for the shortest messages.
+/// Circumstances in which RKC may be faster for the shortest messages.
 fn new_key(measured: &Measured) -> Option<Note> {
     let at = |grid: &Grid| Some(grid.at(Size(16))?.gcm.median);
-    let setup = at(&measured.new_key)? - at(&measured.best()?.1)?;
-    let crossing = crossing::of(&measured.new_key);
+    let kept = at(&measured.best()?.1)?;
+    let [made, rekeyed] = [at(&measured.new_key)? - kept, at(&measured.rekeyed)? - kept];
+    let crossings = [&measured.new_key, &measured.rekeyed].map(crossing::of);
+    let [by_made, by_rekeyed] = crossings.map(crossing::words);
     let text = format!(
-        "GCM sets up a key before the first message: it computes round keys, and powers of the GHASH key for all blocks that \
-         it hashes at once. Here that takes {setup:.2} µs. RKC has no such setup, because it expands keys all the time. If \
-         every message has its own key, the crossing is {}. That is a reason to keep a GCM key, \
-         and not a reason to use RKC.",
-        crossing::words(crossing),
+        "GCM sets up a key before the first message: it computes round keys, and powers of the GHASH key for all blocks \
+         that it hashes at once. Here that takes {rekeyed:.2} µs if the key replaces the one before in memory, and \
+         {made:.2} µs if it is made and dropped. RKC has no such setup, because it expands keys all the time. If every \
+         message has its own key, the crossing is {by_rekeyed}; with keys that are made and dropped it is {by_made}. \
+         That is a reason to keep a GCM key, and not a reason to use RKC."
     );
-    matches!(crossing, Crossing::Between(..)).then(|| Note::new("One message per key", text))
+    let crosses = crossings.iter().any(|crossing| matches!(crossing, Crossing::Between(..)));
+    crosses.then(|| Note::new("One message per key", text))
 }
 
 /// The cost of the DRBG.
@@ -135,8 +138,8 @@ fn chain(measured: &Measured) -> Option<Note> {
     let text = format!(
         "At the best level ({}), {:.0} % of RKC's time at {} is spent in Hash_DRBG: {:.1} of {:.1} cycles per byte, {:.0} \
          cycles per block. Between two blocks it hashes 56 bytes. That takes two compressions of SHA-256, the second of which \
-         waits for the first, and the key of the next block waits for both. With the SHA instructions of the processor, \
-         which execute two rounds in four cycles, these compressions take 256 cycles. Wider registers or a second core cannot \
+         waits for the first, and the key of the next block waits for both. With SHA instructions, which execute two \
+         rounds in four cycles, these compressions take 256 cycles. Wider registers or a second core cannot \
          shorten a chain. GCM as a whole takes {:.2} cycles per byte.",
         parts.isa,
         100.0 * parts.drbg.median / parts.total.median,

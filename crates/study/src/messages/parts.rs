@@ -172,10 +172,10 @@ pub(super) fn opening(meter: &Meter, isa: Isa, size: Size, progress: &mut Progre
         let opened = opener_gcm.open_in_place(&open_nonces[i], &[], text, open_tags[i].1.as_ref());
         *refused_gcm += u64::from(opened.is_err());
     });
-    seal = seal.restored(plain.clone());
-    open = open.restored(by_rkc);
-    seal_gcm = seal_gcm.restored(plain);
-    open_gcm = open_gcm.restored(by_gcm);
+    seal = seal.restored(&plain);
+    open = open.restored(&by_rkc);
+    seal_gcm = seal_gcm.restored(&plain);
+    open_gcm = open_gcm.restored(&by_gcm);
     let found = progress.compare(meter, &mut [&mut seal, &mut open, &mut seal_gcm, &mut open_gcm])?;
     let ratio = |mode: &str| found.ratio(&format!("{mode} open"), &format!("{mode} seal"));
     let (Some(rkc), Some(gcm)) = (ratio("RKC"), ratio("GCM")) else {

@@ -99,7 +99,7 @@ fn plain(measured: &Measured) -> Table {
         Column::number("crates : ours, offsets made beforehand"),
     ];
     let note = "For every block, the composition computes a key schedule and a Generate of three hashes with the \
-        crates aes and sha2, which use the processor's instructions for both.";
+        crates aes and sha2, which use the processor's instructions for both, where it has them.";
     let mut table = Table::new("RKC composed of the crates aes and sha2, time over ours", columns).with_note(note);
     for (size, ratios) in &measured.plain {
         table.row([Cell::text(size.to_string())].into_iter().chain(ratios.map(cell)));

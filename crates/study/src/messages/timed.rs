@@ -1,24 +1,24 @@
 //! Messages sealed and opened in memory: the checks before timing, and the candidates.
 
-use std::io;
+use std::{hint::black_box, io};
 
 use sealwright::{
     Aead, Isa, SealError, Suite, Tag,
     block::aes::Aes256,
     ghash::Bitwise,
     mode::{
-        gcm::{Gcm, TagLen},
+        gcm::{Aes256Gcm, Gcm, TagLen},
         rkc::{Draw, Offsets, Reading, Rkc, Seed},
     },
     raw,
     simd::{Kernel, Simd},
 };
-use sealwright_measure::Candidate;
+use sealwright_measure::{Candidate, Placed, random::Random};
 
 use super::grid::Size;
 use crate::{
     plain_rkc,
-    rotation::{MESSAGES, Timed, messages, nonces},
+    rotation::{MESSAGES, Timed, Work, messages, nonces, placed, stride},
 };
 
 /// A key for measurements only.
@@ -37,8 +37,10 @@ pub(super) enum Way {
     RkcPlain,
     /// AES-256-GCM with a 96-bit IV.
     Gcm,
-    /// AES-256-GCM with key setup for each message.
+    /// AES-256-GCM with a key for each message, which is made and dropped.
     GcmNewKey,
+    /// AES-256-GCM with a key for each message, in the memory of the one before.
+    GcmRekeyed,
     /// AES-256-GCM with bit-by-bit GHASH, as the paper specifies the multiplication.
     GcmBitwise,
     /// AES-256-GCM with a precomputed keystream, which is XORed with the text; then the ciphertext is hashed.
@@ -55,6 +57,7 @@ pub(super) fn name(way: Way, isa: Isa) -> String {
         Way::RkcPlain => "RKC by crates",
         Way::Gcm => "GCM",
         Way::GcmNewKey => "GCM new key",
+        Way::GcmRekeyed => "GCM rekeyed",
         Way::GcmBitwise => "GCM bit by bit",
         Way::GcmPrepared => "GCM prepared",
         Way::Ocb => "OCB",
@@ -76,6 +79,11 @@ fn draws_all(isa: Isa) -> Rkc {
 /// AES-256-GCM under [`KEY`].
 pub(super) fn gcm(isa: Isa) -> io::Result<Box<dyn Aead>> {
     Suite::Aes256Gcm.aead_at(isa, &KEY).map_err(io::Error::other)
+}
+
+/// The same, as a type whose key can be replaced.
+fn rekeyable(isa: Isa) -> Box<Aes256Gcm> {
+    Box::new(Aes256Gcm::new(isa, Aes256::new(isa, &KEY), TagLen::T16))
 }
 
 fn bitwise(isa: Isa) -> Gcm<Aes256, Bitwise> {
@@ -103,6 +111,43 @@ fn keystream(isa: Isa, nonce: &[u8; 12], size: Size) -> io::Result<Vec<u8>> {
 fn seal_prepared(isa: Isa, gcm: &dyn Aead, stream: &[u8], nonce: &[u8], text: &mut [u8]) -> Result<Tag, SealError> {
     isa.run(Sum { text, stream });
     gcm.seal_in_place(nonce, text, &mut [])
+}
+
+/// GCM with the keystream of each message of the window, on cache lines of its own like the texts.
+struct Prepared {
+    isa: Isa,
+    gcm: Box<dyn Aead>,
+    nonces: Vec<[u8; 12]>,
+    bytes: usize,
+    keystreams: Placed,
+}
+
+impl Prepared {
+    fn new(isa: Isa, size: Size) -> io::Result<Prepared> {
+        let (bytes, nonces) = (size.0 as usize, nonces());
+        let mut keystreams = placed(stride(bytes) * messages(bytes), 0);
+        for (place, nonce) in keystreams.chunks_exact_mut(stride(bytes)).zip(&nonces) {
+            place[..bytes].copy_from_slice(&keystream(isa, nonce, size)?);
+        }
+        Ok(Prepared { isa, gcm: gcm(isa)?, nonces, bytes, keystreams })
+    }
+
+    /// The keystream of message number `message`.
+    fn keystream(&self, message: usize) -> &[u8] {
+        &self.keystreams[message * stride(self.bytes)..][..self.bytes]
+    }
+}
+
+impl Work for Prepared {
+    type Output = Result<Tag, SealError>;
+
+    fn apply(&mut self, message: usize, text: &mut [u8]) -> Self::Output {
+        seal_prepared(self.isa, &*self.gcm, self.keystream(message), &self.nonces[message], text)
+    }
+
+    fn renew(&mut self, random: &mut Random) {
+        self.keystreams.renew(random);
+    }
 }
 
 /// A text and its keystream.
@@ -156,12 +201,14 @@ pub(super) fn candidate(way: Way, isa: Isa, size: Size) -> io::Result<Box<dyn Ca
         Way::GcmNewKey => Box::new(Timed::new(name, bytes, move |i, text| {
             gcm(isa).map(|gcm| gcm.seal_in_place(&nonces[i], &[], text))
         })),
-        Way::GcmPrepared => {
-            let gcm = gcm(isa)?;
-            let made = nonces[..messages(bytes)].iter().map(|nonce| keystream(isa, nonce, size));
-            let made: Vec<Vec<u8>> = made.collect::<io::Result<_>>()?;
-            Box::new(Timed::new(name, bytes, move |i, text| seal_prepared(isa, &*gcm, &made[i], &nonces[i], text)))
+        Way::GcmRekeyed => {
+            let mut gcm = rekeyable(isa);
+            Box::new(Timed::new(name, bytes, move |i, text| {
+                gcm.rekey(black_box(&KEY));
+                gcm.seal_in_place(&nonces[i], &[], text)
+            }))
         }
+        Way::GcmPrepared => Box::new(Timed::of(name, bytes, Prepared::new(isa, size)?)),
         Way::Ocb => {
             let ocb = Suite::Aes256Ocb.aead_at(isa, &KEY).map_err(io::Error::other)?;
             Box::new(Timed::new(name, bytes, move |i, text| ocb.seal_in_place(&nonces[i], &[], text)))
@@ -197,7 +244,10 @@ pub(super) fn check(levels: &[Isa], size: Size) -> io::Result<()> {
             return wrong("prepared RKC");
         }
         ours.clone_from(&text);
-        let aeads: [Box<dyn Aead>; 2] = [gcm(isa).map_err(io::Error::other)?, Box::new(bitwise(isa))];
+        let mut rekeyed = rekeyable(isa);
+        rekeyed.rekey(&[0; 32]);
+        rekeyed.rekey(&KEY);
+        let aeads: [Box<dyn Aead>; 3] = [gcm(isa)?, rekeyed, Box::new(bitwise(isa))];
         let rkc = draws_all(isa);
         let t = rkc.seal(&seed, &mut ours).map_err(io::Error::other)?;
         let again = drawn.get_or_insert_with(|| (ours.clone(), t.as_ref().to_vec()));
@@ -209,7 +259,7 @@ pub(super) fn check(levels: &[Isa], size: Size) -> io::Result<()> {
         }
         // Bit by bit, long messages take long, and are not measured
         let bitwise = usize::from(isa == levels[0] || size.printed());
-        for gcm in &aeads[..1 + bitwise] {
+        for gcm in &aeads[..2 + bitwise] {
             let (mut ours, mut prepared) = (text.clone(), text.clone());
             let t = gcm.seal_in_place(&nonce, &[], &mut ours).map_err(io::Error::other)?;
             let stream = keystream(isa, &nonce, size)?;
@@ -235,6 +285,27 @@ mod tests {
     fn every_way_agrees_at_the_papers_sizes() {
         for size in SIZES.into_iter().filter(|size| size.0 <= 2048) {
             check(&Isa::available(), size).unwrap();
+        }
+    }
+
+    /// Where the keystream lies is chance in each round, as for the texts, and it is still the message's.
+    #[test]
+    fn keystreams_are_moved() {
+        let (isa, mut random) = (Isa::best(), Random::new(4));
+        for size in [16, 128, 10 * 1024].map(Size) {
+            let mut prepared = Prepared::new(isa, size).unwrap();
+            let mut places = std::collections::HashSet::new();
+            for _ in 0..32 {
+                prepared.renew(&mut random);
+                for message in 0..messages(prepared.bytes) {
+                    let stream = prepared.keystream(message);
+                    assert_eq!(stream.as_ptr().addr() % 64, 0, "{size}, message {message}");
+                }
+                places.insert(prepared.keystream(0).as_ptr().addr() % 4096);
+            }
+            assert!(places.len() > 12, "{size}: {places:?}");
+            let last = messages(prepared.bytes) - 1;
+            assert_eq!(prepared.keystream(last), keystream(isa, &nonces()[last], size).unwrap());
         }
     }
 }

@@ -4,10 +4,9 @@
 use std::{cell::RefCell, io, rc::Rc, time::Duration};
 
 use sealwright::Isa;
+use sealwright_load::smallest;
 use sealwright_measure::{Candidate, Clock, clock::ThreadCpu, random::Random};
-use sealwright_session::{
-    FrameJob, Material, Plan, SchemeKind, Secret, SessionError, Sessions, Side, Spec, Strategy, frame, table,
-};
+use sealwright_session::{FrameJob, Material, Plan, Secret, SessionError, Sessions, Side, Spec, frame, table};
 
 /// Number of frames that a server processes per iteration of its loop.
 const TURN: usize = 512;
@@ -20,16 +19,6 @@ pub(super) struct Crowd {
     server: Box<dyn Sessions>,
     clients: Box<dyn Sessions>,
     random: Random,
-}
-
-/// The scheme with the same wire format and the smallest records, for the clients' ends.
-fn smallest(spec: Spec) -> Spec {
-    let kind = match spec.kind {
-        SchemeKind::GcmPre(_) | SchemeKind::GcmOn(_) => SchemeKind::GcmOn(Strategy::Clmul),
-        SchemeKind::Gscm(_) => SchemeKind::Gscm(Strategy::Clmul),
-        other => other,
-    };
-    Spec { kind, ..spec }
 }
 
 /// Key material of a client, which depends only on the slot, so both ends have the same.

@@ -8,8 +8,9 @@ use sealwright_measure::{Candidate, FEWEST, Interval, Meter};
 use sealwright_session::{SchemeKind, Spec, Strategy};
 
 use super::{
-    crowd::{self, Crowd, Packets, Work},
-    speed::{self, LENGTHS},
+    crowd::{Crowd, Packets, Work},
+    room::Room,
+    speed::LENGTHS,
 };
 use crate::progress::Progress;
 
@@ -38,21 +39,23 @@ const KINDS: [(Kind, Strategy); 3] =
 pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Vec<Point>> {
     let meter = if quick { Meter::quick().rounds(FEWEST, 400) } else { Meter::full().rounds(15, 2000) };
     let meter = meter.budget(Duration::from_millis(if quick { 200 } else { 3000 }));
-    by(&meter, clients(quick, speed::available() / 3 * 2)?, progress)
+    by(&meter, clients(quick, Room::now(quick))?, progress)
 }
 
-/// The number of clients: the smallest number in the paper, if the five sizes of a family fit into `room` bytes at the
-/// same time. With tables of 64 KB for both directions, a client takes 128 KiB.
-fn clients(quick: bool, room: u64) -> io::Result<u32> {
+/// The number of clients: the smallest number in the paper, if there is room for the five sizes of a family at the same
+/// time, else a tenth, which take 170 MB. With tables of 64 KB for both directions, a client takes 128 KiB.
+fn clients(quick: bool, room: Room) -> io::Result<u32> {
     const PAPERS: u32 = 10_000;
     if quick {
         return Ok(300);
     }
-    let bytes = |kind: Kind| -> io::Result<u64> {
-        SIZES.into_iter().map(|x| crowd::bytes(Spec { kind: kind(x), long: false }, PAPERS)).sum()
-    };
-    let most = KINDS.into_iter().map(|(kind, _)| bytes(kind)).collect::<io::Result<Vec<u64>>>()?.into_iter().max();
-    Ok(if most.is_some_and(|most| most <= room) { PAPERS } else { 1000 })
+    for (kind, _) in KINDS {
+        let family = SIZES.map(|x| Spec { kind: kind(x), long: false });
+        if room.takes(&family, PAPERS)?.is_err() {
+            return Ok(PAPERS / 10);
+        }
+    }
+    Ok(PAPERS)
 }
 
 fn by(meter: &Meter, clients: u32, progress: &mut Progress<'_>) -> io::Result<Vec<Point>> {
@@ -96,8 +99,8 @@ mod tests {
 
     #[test]
     fn the_papers_number_of_clients_is_taken_where_it_has_room() {
-        assert_eq!(clients(false, u64::MAX).unwrap(), 10_000);
-        assert_eq!(clients(false, 1 << 30).unwrap(), 1000);
-        assert_eq!(clients(true, u64::MAX).unwrap(), 300);
+        assert_eq!(clients(false, Room::of(false, u64::MAX)).unwrap(), 10_000);
+        assert_eq!(clients(false, Room::of(false, 3 << 29)).unwrap(), 1000);
+        assert_eq!(clients(true, Room::of(true, u64::MAX)).unwrap(), 300);
     }
 }

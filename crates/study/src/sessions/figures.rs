@@ -73,7 +73,7 @@ fn ends(series: &Series) -> String {
     }
 }
 
-/// Figure 1 of the paper: mean times of short packets over the paper's line, by number of clients.
+/// Figure 1 of the paper: wall time for each short packet over the paper's line, by number of clients.
 fn shaped(measured: &Measured) -> Option<Figure> {
     let found = measured.network.as_ref().ok()?;
     let series = network::specs(false).into_iter().filter(|spec| network::PAPERS.contains(&spec.kind));
@@ -88,14 +88,15 @@ fn shaped(measured: &Measured) -> Option<Figure> {
     let last = |series: &Series| series.points.last().map(|point| format!("{}: {:.2} µs", series.name, point.y.median));
     Some(Figure {
         id: "line".to_owned(),
-        title: "Mean time of a packet of 40 bytes over a line of 100 Mbit/s: the paper's figure 1 repeated".to_owned(),
+        title: "Wall time for each packet of 40 bytes over a line of 100 Mbit/s: the paper's figure 1 repeated"
+            .to_owned(),
         alt: format!(
-            "Wall time for each packet, one packet under way for each of 50 computers, by number of clients. {}",
+            "Wall time divided by the number of packets, one packet under way for each of 50 computers, by number of clients. {}",
             series.iter().filter_map(last).collect::<Vec<_>>().join("; ")
         ),
         kind: PlotKind::Lines,
         x: Axis::new("clients", None),
-        y: Axis::new("mean time", Some("µs")),
+        y: Axis::new("time for each packet", Some("µs")),
         repeats: true,
         level: None,
         series,

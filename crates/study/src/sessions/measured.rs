@@ -22,7 +22,7 @@ pub(super) struct Measured {
     /// Figure 1, or why it could not be measured.
     pub(super) network: Result<network::NetworkPoints, io::Error>,
     /// Figure 2 with table-based software.
-    pub(super) software: Vec<software::Point>,
+    pub(super) software: software::SoftwarePoints,
     /// Table 4, or why it could not be measured.
     pub(super) served: Result<Vec<capacity::Served>, io::Error>,
     /// The memory of the server for table 4, in bytes.

@@ -3,9 +3,9 @@
 
 use std::io;
 
-use sealwright_session::{Plan, Sessions, Spec, paper_bytes, table};
+use sealwright_session::{Plan, SchemeKind, Sessions, Spec, paper_bytes, table};
 
-use super::crowd::material;
+use super::{crowd::material, room::Room};
 
 /// The memory of one scheme, in bytes per client.
 #[derive(Clone, Copy, Debug)]
@@ -30,10 +30,11 @@ pub(super) fn resident() -> Option<u64> {
     line.trim().trim_end_matches(" kB").parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// Measures every scheme with a table of about `budget` bytes. Tables with heap memory are kept until all schemes are
-/// measured, because growth does not show if memory was freed before and is used again.
-pub(super) fn measure(budget: u64) -> io::Result<Vec<Held>> {
+/// Measures every scheme with a table of about `most` bytes, fewer if there is no room. Tables with heap memory are kept
+/// until all schemes are measured, because growth does not show if memory was freed before and is used again.
+pub(super) fn measure(most: u64, room: Room) -> io::Result<Vec<Held>> {
     let (mut all, mut kept) = (Vec::new(), Vec::new());
+    let budget = each(most, room);
     for spec in Spec::all() {
         let (held, table) = filled(spec, budget)?;
         if table.memory().heap > 0 {
@@ -42,6 +43,15 @@ pub(super) fn measure(budget: u64) -> io::Result<Vec<Held>> {
         all.push(held);
     }
     Ok(all)
+}
+
+/// The bytes for each scheme: those with tables of their own, and one other, have room together.
+fn each(most: u64, room: Room) -> u64 {
+    let own = |spec: &Spec| match spec.kind {
+        SchemeKind::GcmPre(x) | SchemeKind::GcmOn(x) => x.table_bytes() > 0,
+        _ => false,
+    };
+    most.min(room.bytes() / (Spec::all().into_iter().filter(own).count() as u64 + 1))
 }
 
 /// One scheme.
@@ -89,6 +99,14 @@ mod tests {
         };
         let (shared, without) = (bytes("gscm(64k)"), bytes("gscm(0)"));
         assert!(shared > without && shared < 1.01 * without, "{shared} {without}");
+    }
+
+    #[test]
+    fn tables_that_are_kept_have_room_together() {
+        let each = |available| super::each(64 << 20, Room::of(false, available));
+        assert_eq!(each(u64::MAX), 64 << 20);
+        // Two key lengths of four sizes of table, stored or computed round keys, and one other
+        assert_eq!(each(3 << 29), (1 << 30) / 17);
     }
 
     /// Runs in a process of its own, because allocations of other tests would change the growth, and reused memory

@@ -13,6 +13,7 @@ mod pager;
 mod peers;
 mod printed;
 mod quantities;
+mod room;
 mod set_up;
 mod software;
 mod speed;
@@ -23,6 +24,7 @@ use std::{io, time::Duration};
 
 use measured::Measured;
 use printed::PAPER;
+use room::Room;
 use sealwright::Isa;
 
 use crate::{
@@ -82,7 +84,7 @@ fn measure(options: &Options, progress: &mut Progress<'_>) -> io::Result<Measure
     progress.step("what other libraries keep");
     let (peers, kept) = peers::measure(if quick { 500 } else { 2000 })?;
     progress.step("bytes a client");
-    let memory = memory::measure(if quick { 24 << 20 } else { 64 << 20 })?;
+    let memory = memory::measure(if quick { 24 << 20 } else { 64 << 20 }, Room::now(false))?;
     drop(kept);
     let budget = options.budget.unwrap_or(if quick { 32 << 20 } else { 256 << 20 });
     let served = capacity::measure(quick, budget, &memory, progress);

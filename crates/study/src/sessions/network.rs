@@ -1,6 +1,7 @@
 //! Figure 1 repeated: packets over 50 connections, each scheme compared with no encryption. As in the paper, each
-//! computer has one packet in flight over a line of 100 Mbit/s, and mean times are given. In addition, the CPU time of
-//! a busy relay over loopback.
+//! computer has one packet in flight over a line of 100 Mbit/s. The paper's mean times are of 50 packets that are under
+//! way at the same time; here, the time for each packet is given, the wall time divided by the number of packets, which
+//! is a fiftieth. In addition, the CPU time of a busy relay over loopback.
 
 use std::io;
 
@@ -8,7 +9,7 @@ use sealwright_load as load;
 use sealwright_measure::Interval;
 use sealwright_session::{SchemeKind, Spec, Strategy};
 
-use super::speed::LENGTHS;
+use super::{room::Room, speed::LENGTHS};
 use crate::progress::Progress;
 
 /// Numbers of clients: the ends and the middle of the paper's grid.
@@ -34,8 +35,8 @@ const AROUND: usize = 38 + HEADERS;
 pub(super) enum Line {
     /// The loopback interface without any limit.
     Loopback,
-    /// A link with the paper's speed between two network namespaces. The values are the mean wall time of a packet,
-    /// and its ratio to that without encryption.
+    /// A link with the paper's speed between two network namespaces. The values are the wall time divided by the number
+    /// of packets, and its ratio to that without encryption.
     Shaped(Interval, Interval),
 }
 
@@ -49,7 +50,9 @@ pub(super) struct Point {
     pub(super) window: usize,
     /// CPU time of the relay per packet in nanoseconds.
     pub(super) ns: Interval,
-    /// Its ratio to that without encryption.
+    /// The same without encryption, in slices between these.
+    pub(super) clear_ns: Interval,
+    /// The ratio of the two, from pairs of slices.
     pub(super) ratio: Interval,
     /// The network that was used.
     pub(super) line: Line,
@@ -61,11 +64,24 @@ pub(super) struct Point {
 }
 
 /// All points.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct NetworkPoints {
     pub(super) points: Vec<Point>,
-    /// Why there was no shaped link, if so.
+    /// What was left out because it would take more memory than there is room for, with the reason.
+    pub(super) left_out: Vec<(Spec, u32, &'static str)>,
+    /// What could not be measured, with the reason.
+    pub(super) failed: Vec<String>,
+    /// Why the figures of the line, or some of them, were not measured over a shaped link, if so.
     pub(super) unshaped: Option<String>,
+}
+
+/// What one point is of.
+#[derive(Clone, Copy, Debug)]
+struct Wanted {
+    spec: Spec,
+    clients: u32,
+    bytes: usize,
+    window: usize,
 }
 
 impl NetworkPoints {
@@ -80,7 +96,7 @@ impl NetworkPoints {
         self.points.iter().find(|point| this(point) && point.line == Line::Loopback).copied()
     }
 
-    /// A point of figure 1: over the paper's line, with one packet in flight per computer. The mean time of a packet,
+    /// A point of figure 1: over the paper's line, with one packet in flight per computer. The wall time for each packet,
     /// and its ratio to that without encryption.
     pub(super) fn shaped(&self, spec: Spec, clients: u32, bytes: usize) -> Option<(Interval, Interval)> {
         let this = |point: &&Point| (point.spec, point.clients, point.bytes) == (spec, clients, bytes);
@@ -93,6 +109,48 @@ impl NetworkPoints {
     /// The measured numbers of clients, ascending.
     pub(super) fn clients(&self) -> Vec<u32> {
         CLIENTS.into_iter().filter(|&clients| self.points.iter().any(|point| point.clients == clients)).collect()
+    }
+
+    /// Why there is no point of this scheme with so many clients.
+    pub(super) fn why_not(&self, spec: Spec, clients: u32) -> &'static str {
+        let this = |(left, number, _): &&(Spec, u32, &str)| (*left, *number) == (spec, clients);
+        self.left_out.iter().find(this).map_or("not measured", |(.., why)| *why)
+    }
+
+    /// The time for each packet with the scheme of `slow` over that with the scheme of `fast`, on the paper's line, for
+    /// systems that cannot shape a link: from the CPU time of the relay and the computed time of a frame on the wire.
+    /// While one packet's frame travels to the relay, another's travels from it, so each packet takes the line for the
+    /// time of one frame. How far the relay works during that time is not known, so the interval reaches from the
+    /// quotient of the longer of the two times to the quotient of their sums.
+    ///
+    /// The schemes were measured one after the other, so their times without encryption differ by what else the machine
+    /// did. Both ratios are therefore applied to the same such time, whatever it is of those that were found beside
+    /// schemes with these packets.
+    pub(super) fn over_the_wire(&self, slow: &Point, fast: &Point) -> Option<Interval> {
+        let alike = |point: &&Point| {
+            (point.line, point.clients, point.bytes, point.window)
+                == (Line::Loopback, slow.clients, slow.bytes, slow.window)
+        };
+        let clears: Vec<Interval> = self.points.iter().filter(alike).map(|point| point.clear_ns).collect();
+        let middle = Interval::of(&clears.iter().map(|clear| clear.median).collect::<Vec<_>>(), 1)?.median;
+        let least = clears.iter().map(|clear| clear.low).fold(middle, f64::min);
+        let most = clears.iter().map(|clear| clear.high).fold(middle, f64::max);
+        let wire = wire_ns(slow.bytes);
+        let overlapping = |clear: f64, [slow, fast]: [f64; 2]| (clear * slow).max(wire) / (clear * fast).max(wire);
+        let added = |clear: f64, [slow, fast]: [f64; 2]| (clear * slow + wire) / (clear * fast + wire);
+        let medians = [slow.ratio.median, fast.ratio.median];
+        let middle = overlapping(middle, medians).midpoint(added(middle, medians));
+        // Each grows with one ratio, shrinks with the other, and only grows or only shrinks with the time without
+        // encryption, so the ends are at ends
+        let ends = [least, most].into_iter().flat_map(|clear| {
+            [[slow.ratio.low, fast.ratio.high], [slow.ratio.high, fast.ratio.low]]
+                .into_iter()
+                .flat_map(move |ratios| [overlapping(clear, ratios), added(clear, ratios)])
+        });
+        let (low, high) = ends.fold((middle, middle), |(low, high), end| (low.min(end), high.max(end)));
+        // They are worth as much as those of the ratios
+        let basis = slow.ratio.over(fast.ratio)?.basis;
+        (low.is_finite() && high.is_finite()).then_some(Interval { median: middle, low, high, basis })
     }
 }
 
@@ -126,14 +184,9 @@ pub(super) fn specs(quick: bool) -> Vec<Spec> {
 pub(super) const PAPERS: [SchemeKind; 3] =
     [SchemeKind::Gscm(Strategy::T64k), SchemeKind::GcmPre(Strategy::T4k), SchemeKind::GcmOn(Strategy::T4k)];
 
-impl Point {
-    /// Nanoseconds per packet over the paper's network, for systems that cannot shape a link: the measured CPU time of
-    /// the relay plus the computed time of its frame on the wire. While one packet's frame travels to the relay,
-    /// another's travels from it, so each packet takes the time of one frame, as over the shaped link.
-    pub(super) fn over_the_wire(&self) -> Interval {
-        let wire = wire_bytes(self.bytes) as f64 * 8.0 / f64::from(MEGABITS) * 1e3;
-        self.ns.map(|ns| ns + wire)
-    }
+/// Nanoseconds for which a packet of `bytes` takes the paper's line in one direction.
+fn wire_ns(bytes: usize) -> f64 {
+    wire_bytes(bytes) as f64 * 8.0 / f64::from(MEGABITS) * 1e3
 }
 
 /// Bytes on the wire for a packet of `bytes`: its sealed frame, in as many TCP segments as that takes.
@@ -152,8 +205,84 @@ pub(super) fn steps(quick: bool) -> usize {
     grid(quick).len() * specs(quick).len() + 1
 }
 
+/// Measures what there is room for. What fails is named and costs nothing else.
+///
+/// # Errors
+/// If nothing could be measured.
 pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<NetworkPoints> {
-    let seconds = if quick { 0.5 } else { 3.0 };
+    let (seconds, room) = (if quick { 0.5 } else { 3.0 }, Room::now(quick));
+    let mut found = loopback(quick, room, progress, |Wanted { spec, clients, bytes, window }| {
+        load::point(spec, clients, bytes, CONNECTIONS, window, seconds)
+            .map(|outcome| of(&outcome, spec, clients, bytes, window, Line::Loopback))
+    })?;
+    progress.step("the same over a shaped link");
+    let line = load::over_link(MEGABITS, |link| {
+        shaped(quick, room, |Wanted { spec, clients, bytes, window }| {
+            let outcome = load::point_over(link, spec, clients, bytes, CONNECTIONS, window, 2.0 * seconds)?;
+            let line = outcome.wall_ratio_to_clear.map(|ratio| Line::Shaped(outcome.wall_ns_per_frame, ratio));
+            Ok(line.and_then(|line| of(&outcome, spec, clients, bytes, window, line)))
+        })
+    });
+    found.join(line.map_err(|why| why.to_string().lines().next().unwrap_or_default().to_owned()))?;
+    found.or_nothing()
+}
+
+impl NetworkPoints {
+    /// Adds one point, or names why there is none.
+    fn add(
+        &mut self,
+        wanted: Wanted,
+        room: Room,
+        point: impl FnOnce(Wanted) -> Result<Option<Point>, load::LoadError>,
+    ) -> io::Result<()> {
+        let Wanted { spec, clients, bytes, window } = wanted;
+        let clear = Spec { kind: SchemeKind::Clear, long: false };
+        // Its relay takes turns with one without encryption
+        if let Err(why) = room.takes(&[spec, clear], clients)? {
+            if !self.left_out.contains(&(spec, clients, why)) {
+                self.left_out.push((spec, clients, why));
+            }
+            return Ok(());
+        }
+        match point(wanted) {
+            Ok(point) => self.points.extend(point),
+            Err(why) => self.failed.push(format!(
+                "{spec}, {clients} clients, {bytes} bytes, {window} under way for each of {CONNECTIONS} computers: {why}"
+            )),
+        }
+        Ok(())
+    }
+
+    /// Adds what was measured over the line, or why there was no line.
+    fn join(&mut self, line: Result<io::Result<NetworkPoints>, String>) -> io::Result<()> {
+        match line {
+            Ok(line) => {
+                let NetworkPoints { points, failed, .. } = line?;
+                self.unshaped = failed.first().map(|first| format!("Not every point was measured over it: {first}"));
+                self.failed.extend(failed.into_iter().map(|one| format!("over a line of {MEGABITS} Mbit/s, {one}")));
+                self.points.extend(points);
+            }
+            Err(why) => self.unshaped = Some(why),
+        }
+        Ok(())
+    }
+
+    /// Itself, unless everything failed.
+    fn or_nothing(self) -> io::Result<NetworkPoints> {
+        match (self.points.is_empty(), self.failed.first()) {
+            (true, Some(first)) => Err(io::Error::other(first.clone())),
+            _ => Ok(self),
+        }
+    }
+}
+
+/// Each scheme over loopback, by `point`.
+fn loopback(
+    quick: bool,
+    room: Room,
+    progress: &mut Progress<'_>,
+    point: impl Fn(Wanted) -> Result<Option<Point>, load::LoadError>,
+) -> io::Result<NetworkPoints> {
     let mut found = NetworkPoints::default();
     for &clients in grid(quick) {
         for spec in specs(quick) {
@@ -162,15 +291,26 @@ pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Ne
             for (bytes, &window) in
                 lengths(quick, spec).iter().flat_map(|bytes| windows.iter().map(move |window| (*bytes, window)))
             {
-                let outcome = load::point(spec, clients, bytes, CONNECTIONS, window, seconds).map_err(failed)?;
-                found.points.extend(of(&outcome, spec, clients, bytes, window, Line::Loopback));
+                found.add(Wanted { spec, clients, bytes, window }, room, &point)?;
             }
         }
     }
-    progress.step("the same over a shaped link");
-    match load::over_link(MEGABITS, |link| shaped(link, quick, seconds)) {
-        Ok(points) => found.points.extend(points?),
-        Err(why) => found.unshaped = Some(why.to_string().lines().next().unwrap_or_default().to_owned()),
+    Ok(found)
+}
+
+/// Figure 1, by `point`: the paper's schemes over a link with the paper's speed, one packet in flight per computer.
+fn shaped(
+    quick: bool,
+    room: Room,
+    point: impl Fn(Wanted) -> Result<Option<Point>, load::LoadError>,
+) -> io::Result<NetworkPoints> {
+    let mut found = NetworkPoints::default();
+    for &clients in grid(quick) {
+        for spec in specs(quick).into_iter().filter(|spec| PAPERS.contains(&spec.kind)) {
+            for &bytes in lengths(quick, spec) {
+                found.add(Wanted { spec, clients, bytes, window: 1 }, room, &point)?;
+            }
+        }
     }
     Ok(found)
 }
@@ -180,58 +320,22 @@ fn lengths(quick: bool, spec: Spec) -> &'static [usize] {
     if quick && spec.long { &LENGTHS[..1] } else { &LENGTHS }
 }
 
-fn failed(error: load::LoadError) -> io::Error {
-    io::Error::other(error.to_string())
-}
-
-/// Figure 1: the paper's schemes over a link with the paper's speed, one packet in flight per computer.
-fn shaped(link: &load::Link, quick: bool, seconds: f64) -> io::Result<Vec<Point>> {
-    let mut points = Vec::new();
-    for &clients in grid(quick) {
-        for spec in specs(quick).into_iter().filter(|spec| PAPERS.contains(&spec.kind)) {
-            for &bytes in lengths(quick, spec) {
-                let outcome = load::point_over(link, spec, clients, bytes, CONNECTIONS, 1, 2.0 * seconds);
-                let outcome = outcome.map_err(failed)?;
-                let Some(ratio) = outcome.wall_ratio_to_clear else { continue };
-                let line = Line::Shaped(outcome.wall_ns_per_frame, ratio);
-                points.extend(of(&outcome, spec, clients, bytes, 1, line));
-            }
-        }
-    }
-    Ok(points)
-}
-
 fn of(outcome: &load::Outcome, spec: Spec, clients: u32, bytes: usize, window: usize, line: Line) -> Option<Point> {
-    let (ns, lost, bad, accepted) = (outcome.ns_per_frame, outcome.lost, outcome.bad, outcome.forged_accepted);
-    Some(Point { spec, clients, bytes, window, ns, ratio: outcome.ratio_to_clear?, line, lost, bad, accepted })
+    Some(Point {
+        spec,
+        clients,
+        bytes,
+        window,
+        ns: outcome.ns_per_frame,
+        clear_ns: outcome.clear_ns_per_frame?,
+        ratio: outcome.ratio_to_clear?,
+        line,
+        lost: outcome.lost,
+        bad: outcome.bad,
+        accepted: outcome.forged_accepted,
+    })
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use super::*;
-
-    /// The computed time must be that of a line with this speed in each direction, as the shaped link has. A packet of
-    /// 1500 bytes is sealed into 1532, which take two Ethernet frames.
-    #[test]
-    fn a_packet_takes_the_line_for_its_segments() {
-        for (bytes, on_the_wire) in [(40, 40 + 32 + 90), (1416, 1448 + 90), (1417, 1449 + 180), (1500, 1532 + 180)] {
-            let (ns, ratio) = (Interval::exact(1000.0), Interval::exact(1.0));
-            let point = Point {
-                spec: "gscm(64k)".parse().unwrap(),
-                clients: 10_000,
-                bytes,
-                window: 1,
-                ns,
-                ratio,
-                line: Line::Loopback,
-                lost: 0,
-                bad: 0,
-                accepted: 0,
-            };
-            let packets_a_second = 1e9 / (point.over_the_wire().median - 1000.0);
-            let megabits = packets_a_second * f64::from(on_the_wire) * 8.0 / 1e6;
-            assert!((megabits - f64::from(MEGABITS)).abs() < 1e-6, "{bytes}: {megabits} Mbit/s each way");
-        }
-    }
-}
+#[path = "network_tests.rs"]
+pub(super) mod tests;

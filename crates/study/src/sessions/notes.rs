@@ -71,18 +71,29 @@ pub(super) fn notes(measured: &Measured) -> Vec<Note> {
     notes.extend(pre(measured));
     match &measured.network {
         Ok(found) => notes.push(hostile(found)),
-        Err(why) => {
-            notes.push(Note::new("Figure 1 was skipped", format!("Its relay could not run on this machine: {why}.")))
-        }
+        Err(why) => notes.push(Note::new(
+            "Figure 1 was skipped",
+            format!("None of its points could be measured on this machine: {why}."),
+        )),
     }
     if let Some(why) = measured.network.as_ref().ok().and_then(|found| found.unshaped.as_ref()) {
-        let text = format!("{why}. The line's part of figure 1 is therefore computed from the length of frames.");
-        notes.push(Note::new("There was no shaped line", text));
+        let text = format!(
+            "{why}. The line's part of figure 1 is therefore computed from the length of frames, which does not tell how \
+             far the relay works while the line does: a circumstance of its own, with wide intervals."
+        );
+        notes.push(Note::new("Figure 1 was not measured whole over a shaped line", text));
     }
+    notes.extend(measured.network.as_ref().ok().and_then(failed));
     if let Err(why) = &measured.served {
         notes.push(Note::new("Table 4 was skipped", format!("Its server could not run on this machine: {why}.")));
     }
     notes
+}
+
+/// What of figure 1 could not be measured.
+fn failed(found: &super::network::NetworkPoints) -> Option<Note> {
+    let text = format!("The rest was measured. What failed: {}.", found.failed.join("; "));
+    (!found.failed.is_empty()).then(|| Note::new("Some points of figure 1 are missing", text))
 }
 
 /// Whether forged or replayed frames were accepted.
@@ -128,7 +139,14 @@ fn pre(measured: &Measured) -> Option<Note> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::network::NetworkPoints, *};
+
+    #[test]
+    fn missing_points_are_named() {
+        let found = NetworkPoints { failed: vec!["gscm(64k): it stalled".to_owned()], ..NetworkPoints::default() };
+        assert!(failed(&found).is_some_and(|note| format!("{note:?}").contains("gscm(64k): it stalled")));
+        assert!(failed(&NetworkPoints::default()).is_none());
+    }
 
     #[test]
     fn the_title_follows_from_the_interval() {

@@ -71,7 +71,7 @@ pub(super) fn quantities(measured: &Measured) -> Vec<Quantity> {
     speeds(measured, &mut all);
     network(measured, &mut all);
     sizes(&measured.families, &mut all);
-    let scope = format!("admitting {} clients in turn, one cluster", set_up::CLIENTS);
+    let scope = format!("admitting {} clients in turn to empty places, one cluster", set_up::CLIENTS);
     let mut add = Quantities::new(&mut all, scope, QuantityKind::Measured);
     let name =
         |spec: Spec| format!("set-up of a client/{}", spec.to_string().replace(['(', ')'], "/").trim_end_matches('/'));
@@ -146,7 +146,7 @@ fn stable(all: &[Served], add: &mut Quantities<'_>) {
 /// at each level.
 fn speeds(measured: &Measured, all: &mut Vec<Quantity>) {
     let mut add = Quantities::new(all, "software of tables, as in 2009", QuantityKind::Measured);
-    for software::Point { clients, bytes, over: [pre, on], on_over_pre, .. } in &measured.software {
+    for software::Point { clients, bytes, over: [pre, on], on_over_pre, .. } in &measured.software.points {
         let name = |scheme: &str| format!("packet : GSCM/{scheme}/{bytes}/{clients}");
         add.add(name("pre"), *pre);
         add.add(name("on"), *on);
@@ -167,9 +167,13 @@ fn speeds(measured: &Measured, all: &mut Vec<Quantity>) {
                 // Numbers of clients beyond the paper's are a circumstance of their own
                 let beyond = if clients > PAPERS_MOST { ", beyond the paper's 100,000 clients" } else { "" };
                 let mut add = Quantities::new(all, format!("{name}, {isa}{beyond}"), QuantityKind::Measured);
-                let over = |kind| over(at(kind, clients, bytes)?, at(SchemeKind::Gscm(shared), clients, bytes)?);
-                add.add(format!("packet : GSCM/pre/{bytes}/{clients}"), over(SchemeKind::GcmPre(own)));
-                add.add(format!("packet : GSCM/on/{bytes}/{clients}"), over(SchemeKind::GcmOn(own)));
+                let over = |slow, fast| over(at(slow, clients, bytes)?, at(fast, clients, bytes)?);
+                let kinds = [SchemeKind::Gscm(shared), SchemeKind::GcmPre(own), SchemeKind::GcmOn(own)];
+                let ([gscm, pre, on], name) = (kinds, |scheme| format!("packet : GSCM/{scheme}/{bytes}/{clients}"));
+                add.add(name("pre"), over(pre, gscm));
+                add.add(name("on"), over(on, gscm));
+                // The quotient of the two would contain the uncertainty of GSCM twice
+                add.add(format!("{} over {}", name("on"), name("pre")), over(on, pre));
             }
         }
     }
@@ -186,21 +190,22 @@ fn network(measured: &Measured, all: &mut Vec<Quantity>) {
     // GSCM with keys of the same length
     let gscm = |point: &network::Point| Spec { kind: SchemeKind::Gscm(Strategy::T64k), long: point.spec.long };
     let at = |point: &network::Point, window| found.under_way(gscm(point), point.clients, point.bytes, window);
+    let loopback =
+        |window| found.points.iter().filter(move |point| point.window == window && point.line == Line::Loopback);
     let mut add = Quantities::new(all, "the relay over loopback, saturated, processor time", QuantityKind::Measured);
-    for point in found.points.iter().filter(|point| point.window == network::WINDOW) {
+    for point in loopback(network::WINDOW) {
         let fast = at(point, network::WINDOW);
         add_one(&mut add, point, fast.and_then(|fast| point.ratio.over(fast.ratio)));
     }
     if found.unshaped.is_some() {
-        let mut add =
-            Quantities::new(all, "one packet under way a computer, 100 Mbit/s computed", QuantityKind::Measured);
-        for point in found.points.iter().filter(|point| point.window == 1) {
+        let scope = "one packet under way a computer, 100 Mbit/s computed, relay and line overlapping or not";
+        let mut add = Quantities::new(all, scope, QuantityKind::Measured);
+        for point in loopback(1) {
             let fast = at(point, 1);
-            add_one(&mut add, point, fast.and_then(|fast| point.over_the_wire().over(fast.over_the_wire())));
+            add_one(&mut add, point, fast.and_then(|fast| found.over_the_wire(point, &fast)));
         }
-        return;
     }
-    let scope = "one packet under way a computer, a line of 100 Mbit/s, mean times";
+    let scope = "one packet under way a computer, a line of 100 Mbit/s, wall time for each packet";
     let mut add = Quantities::new(all, scope, QuantityKind::Measured);
     for point in &found.points {
         let Line::Shaped(_, ratio) = point.line else { continue };
@@ -221,144 +226,5 @@ fn add_one(add: &mut Quantities<'_>, point: &network::Point, ratio: Option<Inter
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use sealwright::Isa;
-    use sealwright_measure::Verdict;
-
-    use super::*;
-    use crate::{
-        judgement::judge,
-        sessions::{
-            figures, memory as held,
-            speed::{self, SpeedPoints},
-        },
-    };
-
-    fn nothing() -> Measured {
-        let why = || std::io::Error::other("not run");
-        Measured {
-            best: Isa::best(),
-            memory: Vec::new(),
-            peers: Vec::new(),
-            families: Vec::new(),
-            set_up: Vec::new(),
-            page: Err(why()),
-            speed: SpeedPoints::default(),
-            network: Err(why()),
-            software: Vec::new(),
-            served: Err(why()),
-            budget: 1 << 20,
-        }
-    }
-
-    /// Figure 2 is repeated with one key length only, and the paper does not state its key length.
-    #[test]
-    fn the_length_of_keys_is_told_where_figure_2_is() {
-        let figure = Interval::exact(1.0);
-        let points = speed::specs().into_iter().map(|spec| {
-            assert!(!spec.long, "{spec}");
-            Point { spec, isa: Isa::best(), clients: 10_000, bytes: 40, forward: figure, ratio: figure, seal: figure }
-        });
-        let speed = SpeedPoints { points: points.collect(), left_out: Vec::new() };
-        let figures = figures::figures(&Measured { speed, ..nothing() });
-        let packet = figures.iter().find(|figure| figure.id == "packet-40").unwrap();
-        assert!(packet.title.contains("128-bit keys") && packet.title.contains("figure 2"), "{}", packet.title);
-        let apart = |id: &&str| id.starts_with("cpu-") || id.starts_with("fastest-");
-        let ids: Vec<&str> = PAPER.claims.iter().map(|claim| &claim.id[..]).filter(apart).collect();
-        assert_eq!(ids.len(), 7);
-        for id in ids.into_iter().chain(["on-slow", "recommended"]) {
-            assert!(PAPER.claim(id).unwrap().reading.contains("here it is 128 bits"), "{id}");
-        }
-    }
-
-    /// Figure 2 has 10,000 to 100,000 clients. Results with more clients are judged separately.
-    #[test]
-    fn more_clients_than_the_paper_had_are_a_circumstance_of_their_own() {
-        let point = |name: &str, clients, ratio| {
-            let (spec, figure) = (name.parse().unwrap(), Interval::exact(ratio));
-            Point { spec, isa: Isa::best(), clients, bytes: 40, forward: figure, ratio: figure, seal: figure }
-        };
-        let points = [(10_000, 1.3), (100_000, 1.3), (1_000_000, 0.9)].map(|(clients, pre)| {
-            [point("gscm(64k)", clients, 1.0), point("gcm-pre(4k)", clients, pre), point("gcm-on(4k)", clients, 2.0)]
-        });
-        let speed = SpeedPoints { points: points.concat(), left_out: Vec::new() };
-        let judged = judge(&PAPER.claims, &quantities(&Measured { speed, ..nothing() })).unwrap();
-        let claim = judged.iter().find(|one| one.id == "cpu-pre-40").unwrap();
-        let scope = format!("the paper's tables, {}", Isa::best());
-        assert_eq!(claim.verdict(&scope), Some(Verdict::Holds));
-        let beyond = format!("{scope}, beyond the paper's 100,000 clients");
-        assert_eq!(claim.verdict(&beyond), Some(Verdict::DoesNotHold));
-        let two = claim.verdicts.iter().find(|one| one.scope == scope).unwrap();
-        assert_eq!(two.direction.as_ref().unwrap().cases, [2, 0, 0]);
-    }
-
-    /// Times from the same rounds vary together, so their ratio is as narrow as it was measured.
-    #[test]
-    fn what_was_measured_in_the_same_rounds_is_divided_round_by_round() {
-        let wide = |median: f64| Interval::new(median, median * 0.7, median * 1.3);
-        let narrow = Interval::new(1.1, 1.09, 1.11);
-        let point = software::Point {
-            clients: 10_000,
-            bytes: 40,
-            ns: [wide(1.0); 3],
-            over: [wide(2.0), wide(2.2)],
-            on_over_pre: narrow,
-        };
-        let spec = |name: &str| name.parse().unwrap();
-        let (gscm, pre) = (spec("gscm(64k)"), spec("gcm-pre(64k)"));
-        let set_up = vec![
-            set_up::Admitted { spec: gscm, time: wide(1.0), over: None },
-            set_up::Admitted { spec: pre, time: wide(1.1), over: Some((gscm, narrow)) },
-        ];
-        let judged =
-            judge(&PAPER.claims, &quantities(&Measured { software: vec![point], set_up, ..nothing() })).unwrap();
-        for id in ["on-slow", "set-up"] {
-            let claim = judged.iter().find(|one| one.id == id).unwrap();
-            let [only] = &claim.verdicts[..] else { panic!("{claim:?}") };
-            assert_eq!(only.direction.as_ref().unwrap().verdict, Verdict::Holds, "{id}: {only:?}");
-        }
-    }
-
-    #[test]
-    fn of_memory_table_2_says_yes_and_what_was_not_measured_has_no_verdict() {
-        let memory = Spec::all().into_iter().map(|spec| held::held(spec, 1 << 20).unwrap()).collect();
-        let measured = Measured { memory, ..nothing() };
-        let judged = judge(&PAPER.claims, &quantities(&measured)).unwrap();
-        let verdict = |id: &str, scope| judged.iter().find(|one| one.id == id).unwrap().verdict(scope);
-        for id in ["lowest", "twice"] {
-            assert_eq!(verdict(id, PRINTED), Some(Verdict::Holds), "{id}");
-        }
-        // Our records contain no scratch space, so a client with GCM-On(0) takes less than twice as much as with GSCM
-        assert_eq!(verdict("twice", "records here, all accounted for"), Some(Verdict::DoesNotHold));
-        assert!(judged.iter().filter(|one| one.verdicts.is_empty()).count() >= 10);
-    }
-
-    #[test]
-    fn sizes_of_tables_say_of_how_many_clients_they_are() {
-        let [spec, fastest] = ["gscm(4k)", "gscm(64k)"].map(|name| name.parse().unwrap());
-        let point = families::Point { spec, fastest, clients: 300, bytes: 40, ratio: Interval::exact(1.1) };
-        let mut found = Vec::new();
-        sizes(&[point], &mut found);
-        assert_eq!(found[0].scope, "every size of table, one cluster of 300 clients");
-        assert_eq!(found[0].name, "packet, other x : gscm(64k)/40/gscm(4k)");
-    }
-
-    #[test]
-    fn numbers_of_clients_that_were_searched_for_once_decide_nothing() {
-        let served = |name: &str, payload, stable| {
-            let ended = crate::sessions::capacity::Ended::Paging;
-            Served { spec: name.parse().unwrap(), bytes: 128, payload, reported: stable, stable, step: 10, ended }
-        };
-        let all: Vec<Served> = LENGTHS
-            .iter()
-            .flat_map(|&bytes| [served("gscm(64k)", bytes, 900), served("gcm-pre(0)", bytes, 300)])
-            .collect();
-        let mut found = Vec::new();
-        stable(&all, &mut Quantities::new(&mut found, "a server", QuantityKind::Measured));
-        assert!(found.len() >= 3 && found.iter().all(|one| one.once), "{found:?}");
-        let ratio =
-            found.iter().find(|one| one.name == "stable clients, GSCM : other/40 bytes/gcm-pre(0)/128").unwrap();
-        assert!((ratio.figure.median - 3.0).abs() < 1e-9 && ratio.figure.low < 3.0 && ratio.figure.high > 3.0);
-    }
-}
+#[path = "quantities_tests.rs"]
+mod tests;

@@ -9,7 +9,7 @@ use sealwright_session::{Material, Plan, SchemeKind, Sessions, Spec, table};
 use super::{crowd::material, families::SIZES};
 use crate::progress::Progress;
 
-/// Number of clients that are admitted in turn, all in one cluster.
+/// Number of clients that are admitted in turn to empty places, all in one cluster.
 pub(super) const CLIENTS: u32 = 64;
 
 /// The time to admit a client with one scheme.
@@ -22,20 +22,20 @@ pub(super) struct Admitted {
     pub(super) over: Option<(Spec, Interval)>,
 }
 
-/// A candidate that admits clients in turn to a table that already contains all of them.
+/// A candidate that admits clients in turn to empty places of a table: a client that takes another's place would pay
+/// for wiping the other's keys too.
 struct Admit {
     name: String,
     table: Box<dyn Sessions>,
     materials: Vec<Material>,
-    next: usize,
 }
 
 impl Admit {
     fn new(spec: Spec) -> io::Result<Admit> {
         let table = table(Plan::new(spec, CLIENTS).isa(Isa::best()).cluster(CLIENTS));
         let table = table.map_err(io::Error::other)?;
-        let mut admit =
-            Admit { name: spec.to_string(), table, materials: (0..CLIENTS).map(material).collect(), next: 0 };
+        let mut admit = Admit { name: spec.to_string(), table, materials: (0..CLIENTS).map(material).collect() };
+        // The first client also makes what the cluster shares
         admit.run(u64::from(CLIENTS))?;
         Ok(admit)
     }
@@ -47,13 +47,22 @@ impl Candidate for Admit {
     }
 
     fn run(&mut self, iterations: u64) -> io::Result<Duration> {
-        let clock = ThreadCpu.now();
-        for _ in 0..iterations {
-            let slot = self.next as u32;
-            self.table.admit(slot, slot, &self.materials[self.next]).map_err(io::Error::other)?;
-            self.next = (self.next + 1) % self.materials.len();
+        let (mut left, mut took) = (iterations, Duration::ZERO);
+        while left > 0 {
+            (0..CLIENTS).for_each(|slot| self.table.remove(slot));
+            let count = left.min(u64::from(CLIENTS));
+            left -= count;
+            let clock = ThreadCpu.now();
+            for (slot, material) in (0..count as u32).zip(&self.materials) {
+                self.table.admit(slot, slot, material).map_err(io::Error::other)?;
+            }
+            took += ThreadCpu.now() - clock;
         }
-        Ok(ThreadCpu.now() - clock)
+        Ok(took)
+    }
+
+    fn together(&self) -> u64 {
+        u64::from(CLIENTS)
     }
 }
 
@@ -86,6 +95,16 @@ fn by(meter: &Meter, progress: &mut Progress<'_>) -> io::Result<Vec<Admitted>> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+
+    /// Admitting a client in place of another wipes the keys of that one too.
+    #[test]
+    fn clients_are_admitted_to_empty_places() {
+        let mut admit = Admit::new("gcm-pre(4k)".parse().unwrap()).unwrap();
+        for (iterations, live) in [(1, 1), (64, 64), (65, 1), (3, 3)] {
+            admit.run(iterations).unwrap();
+            assert_eq!(admit.table.live(), live, "after {iterations}");
+        }
+    }
 
     #[test]
     fn every_scheme_is_timed() {

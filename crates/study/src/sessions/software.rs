@@ -7,6 +7,7 @@ use sealwright::Block;
 use sealwright_measure::{Candidate, Clock, FEWEST, Interval, Meter, clock::ThreadCpu, random::Random};
 
 use super::{
+    room::Room,
     speed::LENGTHS,
     tabled::{Cluster, Flow, Gscm, On, Pre},
 };
@@ -33,6 +34,14 @@ pub(super) struct Point {
     pub(super) on_over_pre: Interval,
 }
 
+/// The points, and the numbers of clients that were left out because they would take more memory than there is room for,
+/// with the reason.
+#[derive(Debug, Default)]
+pub(super) struct SoftwarePoints {
+    pub(super) points: Vec<Point>,
+    pub(super) left_out: Vec<(usize, &'static str)>,
+}
+
 /// The server's records of its clients, and the clients' keys.
 struct Crowd<F> {
     name: &'static str,
@@ -50,6 +59,9 @@ fn key(random: &mut Random) -> Block {
 }
 
 impl<F: Flow> Crowd<F> {
+    /// Memory of a client in bytes.
+    const BYTES: usize = 2 * (size_of::<F>() + F::TABLE) + size_of::<[Block; 2]>();
+
     fn new(name: &'static str, clients: usize, bytes: usize) -> Crowd<F> {
         let mut random = Random::new(9);
         let mut pair = || [key(&mut random), key(&mut random)];
@@ -99,21 +111,37 @@ impl<F: Flow> Candidate for Crowd<F> {
     }
 }
 
-/// The paper's smallest and largest number of clients; the largest takes a gigabyte of memory.
+/// Memory in bytes of a client with all three schemes, which are in memory at the same time.
+const BYTES: usize = Crowd::<Gscm>::BYTES + Crowd::<Pre>::BYTES + Crowd::<On>::BYTES;
+
+/// The paper's smallest and largest number of clients; the largest takes 1.8 GB of memory.
 fn grid(quick: bool) -> &'static [usize] {
     if quick { &[10_000] } else { &[10_000, 100_000] }
 }
 
-pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<Vec<Point>> {
+pub(super) fn measure(quick: bool, progress: &mut Progress<'_>) -> io::Result<SoftwarePoints> {
     let meter = if quick { Meter::quick().rounds(FEWEST, 200) } else { Meter::full().rounds(9, 1000) };
     let meter = meter.sample(Duration::from_millis(1)).budget(Duration::from_millis(if quick { 300 } else { 3000 }));
-    let mut points = Vec::new();
-    for &clients in grid(quick) {
+    by(grid(quick), Room::now(quick), |clients, bytes| point(&meter, clients, bytes, progress))
+}
+
+/// Measures every number of clients for which there is room.
+fn by(
+    grid: &[usize],
+    room: Room,
+    mut point: impl FnMut(usize, usize) -> io::Result<Option<Point>>,
+) -> io::Result<SoftwarePoints> {
+    let mut found = SoftwarePoints::default();
+    for &clients in grid {
+        if let Err(why) = room.fits((BYTES * clients) as u64) {
+            found.left_out.push((clients, why));
+            continue;
+        }
         for bytes in LENGTHS {
-            points.extend(point(&meter, clients, bytes, progress)?);
+            found.points.extend(point(clients, bytes)?);
         }
     }
-    Ok(points)
+    Ok(found)
 }
 
 fn point(meter: &Meter, clients: usize, bytes: usize, progress: &mut Progress<'_>) -> io::Result<Option<Point>> {
@@ -142,5 +170,19 @@ mod tests {
         let meter = Meter::quick().rounds(1, 1).sample(Duration::from_micros(20)).budget(Duration::from_millis(1));
         let point = point(&meter, 20, 40, &mut Progress::new("s", &mut |_| {})).unwrap().unwrap();
         assert!(point.ns.iter().chain(&point.over).all(|figure| figure.median > 0.0), "{point:?}");
+    }
+
+    #[test]
+    fn clients_that_have_no_room_are_named() {
+        let figure = Interval::exact(1.0);
+        let point = |clients, bytes| {
+            Ok(Some(Point { clients, bytes, ns: [figure; 3], over: [figure; 2], on_over_pre: figure }))
+        };
+        // 100,000 clients of the tables of GCM-Pre and GCM-On take 2 times 2 times 0.4 GB
+        assert!((16_700..18_000).contains(&BYTES), "{BYTES}");
+        let found = by(grid(false), Room::of(false, 768 << 20), point).unwrap();
+        assert_eq!(found.left_out, [(100_000, "no room")]);
+        assert_eq!(found.points.iter().map(|point| point.clients).collect::<Vec<_>>(), [10_000; 2]);
+        assert!(by(grid(true), Room::of(true, u64::MAX), point).unwrap().left_out.is_empty());
     }
 }

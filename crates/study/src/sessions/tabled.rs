@@ -98,6 +98,9 @@ fn encrypt(schedule: &Schedule, block: &Block) -> Block {
 
 /// What a server stores for one direction of a client. The size of the record depends on the scheme.
 pub(super) trait Flow: Sized {
+    /// Bytes of its own table, which lies outside the record.
+    const TABLE: usize;
+
     /// Makes the record from two keys; GCM uses only the first.
     fn new(keys: &[Block; 2]) -> Self;
 
@@ -166,6 +169,8 @@ fn own_table(schedule: &Schedule) -> Table4k_vartime {
 }
 
 impl Flow for Pre {
+    const TABLE: usize = Table4k_vartime::STATE_BYTES;
+
     fn new([key, _]: &[Block; 2]) -> Pre {
         let schedule = expand(key);
         Pre(schedule, own_table(&schedule))
@@ -185,6 +190,8 @@ impl Flow for Pre {
 }
 
 impl Flow for On {
+    const TABLE: usize = Table4k_vartime::STATE_BYTES;
+
     fn new([key, _]: &[Block; 2]) -> On {
         On(*key, own_table(&expand(key)))
     }
@@ -203,6 +210,8 @@ impl Flow for On {
 }
 
 impl Flow for Gscm {
+    const TABLE: usize = 0;
+
     fn new(keys: &[Block; 2]) -> Gscm {
         Gscm(*keys)
     }

@@ -63,9 +63,13 @@ fn software(measured: &Measured) -> Table {
     let note = "Software as in 2009: AES and GHASH with tables of words, 128-bit keys, one packet at a time, opened \
         for one random client and sealed for another. No special instructions except those the compiler chooses.";
     let mut table = Table::new("Figure 2 on software of tables", columns).with_note(note);
-    for point in &measured.software {
+    for point in &measured.software.points {
         let size = [Cell::number(point.clients as f64, 0), Cell::number(point.bytes as f64, 0)];
         table.row(size.into_iter().chain(point.ns.map(cell)).chain(point.over.map(cell)));
+    }
+    for &(clients, why) in &measured.software.left_out {
+        let empty = ["", why, "", "", "", ""].map(Cell::empty);
+        table.row([Cell::number(clients as f64, 0)].into_iter().chain(empty));
     }
     table
 }
@@ -154,18 +158,18 @@ fn line(measured: &Measured) -> Option<Table> {
         Column::text("scheme"),
         Column::number("packet").unit("bytes"),
         Column::number("clients"),
-        Column::number("mean time").unit("ns"),
+        Column::number("a packet").unit("ns"),
         Column::number("over clear"),
     ];
     let note = format!(
-        "Wall time for each packet that comes from one random client and goes to another, with one packet under way for each of \
-         {} computers. The relay's line carries {} Mbit/s in each direction: a token bucket at either end, between two network \
+        "Wall time divided by the number of packets. Each comes from one random client and goes to another; one is under way \
+         for each of {} computers, so the mean time of a packet is that many times as long. The relay's line carries {} Mbit/s in each direction: a token bucket at either end, between two network \
          namespaces. Each scheme took turns with the same relay without encryption.",
         super::network::CONNECTIONS,
         super::network::MEGABITS
     );
     let mut table =
-        Table::new("Figure 1 anew: mean time of a packet over a line of 100 Mbit/s", columns).with_note(note);
+        Table::new("Figure 1 anew: wall time for each packet over a line of 100 Mbit/s", columns).with_note(note);
     for point in &found.points {
         if let super::network::Line::Shaped(time, ratio) = point.line {
             let (bytes, clients) = (point.bytes as f64, f64::from(point.clients));
@@ -197,9 +201,9 @@ fn network(measured: &Measured, bytes: usize) -> Table {
     for spec in super::network::specs(false) {
         let points: Vec<_> = numbers.iter().map(|&clients| found.at(spec, clients, bytes)).collect();
         if points.iter().any(Option::is_some) {
-            let figures = points.into_iter().flat_map(|point| match point {
+            let figures = numbers.iter().zip(points).flat_map(|(&clients, point)| match point {
                 Some(point) => [cell(point.ns), cell(point.ratio)],
-                None => [Cell::empty("not measured"), Cell::empty("")],
+                None => [Cell::empty(found.why_not(spec, clients)), Cell::empty("")],
             });
             table.row([Cell::text(spec.to_string())].into_iter().chain(figures));
         }
@@ -209,7 +213,7 @@ fn network(measured: &Measured, bytes: usize) -> Table {
 
 fn times(measured: &Measured, bytes: usize) -> Table {
     let found = &measured.speed;
-    let numbers = found.clients();
+    let numbers = found.asked();
     let mut columns = vec![Column::text("scheme"), Column::text("level")];
     for clients in &numbers {
         columns.push(Column::number(format!("{clients}: forward")).unit("ns"));
@@ -233,8 +237,7 @@ fn times(measured: &Measured, bytes: usize) -> Table {
                 match at(clients) {
                     Some(point) => row.extend([point.forward, point.ratio, point.seal].map(cell)),
                     None => {
-                        let left = found.left_out.contains(&(spec, clients));
-                        let why = if left { "no room" } else { "not measured" };
+                        let why = found.why_not(spec, clients);
                         row.extend([Cell::empty(why), Cell::empty(""), Cell::empty("")]);
                     }
                 }

@@ -202,7 +202,7 @@ impl<K: RoundKeys + Zeroize, const SLOTS: usize> Gcm<Aes<K>, Clmul<SLOTS>> {
     /// Wipes the key, in memory that will hold another.
     pub(crate) fn clear(&mut self) {
         self.cipher.round_keys_mut().zeroize();
-        self.ghash.zeroize();
+        self.ghash.clear();
     }
 }
 

@@ -28,6 +28,7 @@
 //! ```
 
 mod kernel;
+mod keys;
 mod row;
 mod short;
 
@@ -232,6 +233,13 @@ impl MultiBuffer {
     /// batch.wipe(); // the client left
     /// batch.push(&[0; 12], 40);
     /// assert_eq!(batch.halves(0), [[0; 16]]);
+    ///
+    /// batch.wipe();
+    /// batch.key(1, [&[7; 16], &[8; 16]]); // before its packet is added
+    /// batch.wipe();
+    /// batch.push(&[0; 12], 40);
+    /// batch.push(&[0; 12], 40);
+    /// assert_eq!(batch.halves(0), [[0; 16]; 2]);
     /// ```
     pub fn wipe(&mut self) {
         let used = self.most_before.max(self.count);
@@ -280,59 +288,6 @@ impl MultiBuffer {
         self.ads[packet] = ad;
         self.lens[packet] = len;
         self.rows.counters.0[packet][..NONCE].copy_from_slice(nonce);
-    }
-
-    /// Sets both halves of a packet's key, for AES or AES2S.
-    ///
-    /// # Panics
-    /// If `packet` is not below [`PACKETS`].
-    #[inline]
-    pub fn key(&mut self, packet: usize, halves: [&Block; 2]) {
-        for (row, half) in self.rows.halves.iter_mut().zip(halves) {
-            row.0[packet] = *half;
-        }
-    }
-
-    /// The first half (0) or second half (1) of the keys of all packets, to be filled in place.
-    ///
-    /// # Panics
-    /// If `half` is above 1.
-    pub fn halves(&mut self, half: usize) -> &mut [Block] {
-        &mut self.rows.halves[half].0[..self.count]
-    }
-
-    /// Sets the round keys of a packet, 11 for AES-128 or 15 for AES-256.
-    ///
-    /// # Panics
-    /// For another number of round keys, or if `packet` is not below [`PACKETS`].
-    #[inline]
-    pub fn schedule(&mut self, packet: usize, blocks: &[Block]) {
-        assert!(matches!(blocks.len(), 11 | 15), "AES-128 has 11 round keys, and AES-256 has 15");
-        self.has_rounds = true;
-        for (row, block) in self.rows.rounds.iter_mut().zip(blocks) {
-            row.0[packet] = *block;
-        }
-    }
-
-    /// Copies the halves of a packet's key into its round keys, as round key 0 and round key `second`: AES2S.
-    ///
-    /// # Panics
-    /// If `second` is above 14, or `packet` not below [`PACKETS`].
-    #[inline]
-    pub fn substitute(&mut self, packet: usize, second: usize) {
-        self.has_rounds = true;
-        for (round, half) in [0, second].into_iter().zip(&self.rows.halves) {
-            self.rows.rounds[round].0[packet] = half.0[packet];
-        }
-    }
-
-    /// Sets the GHASH key of a packet.
-    ///
-    /// # Panics
-    /// If `packet` is not below [`PACKETS`].
-    #[inline]
-    pub fn hash_key(&mut self, packet: usize, h: &Block) {
-        self.rows.h.0[packet] = *h;
     }
 
     /// Seals all packets in their frames, or opens them **without checking their tags**. Frames are in the order in

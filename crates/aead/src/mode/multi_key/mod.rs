@@ -82,8 +82,15 @@ pub struct Schedule(Size);
 
 #[derive(Clone)]
 enum Size {
-    Short(Aes128),
+    /// With zeros up to the size of the other: moving padding copies what the stack held, such as round keys of others.
+    Short(Aes128, #[expect(dead_code, reason = "padding")] [u8; size_of::<Aes256>() - size_of::<Aes128>()]),
     Long(Aes256),
+}
+
+impl Size {
+    fn short(cipher: Aes128) -> Self {
+        Size::Short(cipher, [0; _])
+    }
 }
 
 impl ZeroizeOnDrop for Schedule {}
@@ -98,7 +105,7 @@ impl fmt::Debug for Schedule {
 macro_rules! either {
     ($schedule:expr, $cipher:ident => $body:expr) => {
         match &$schedule.0 {
-            Size::Short($cipher) => $body,
+            Size::Short($cipher, _) => $body,
             Size::Long($cipher) => $body,
         }
     };
@@ -111,7 +118,7 @@ impl Schedule {
     /// [`KeyLengthError`] for any other length.
     pub fn expand(isa: Isa, key: &[u8]) -> Result<Self, KeyLengthError> {
         match Key::new(key) {
-            Ok(Key::Aes128(key)) => Ok(Schedule(Size::Short(Aes128::new(isa, key)))),
+            Ok(Key::Aes128(key)) => Ok(Schedule(Size::short(Aes128::new(isa, key)))),
             Ok(Key::Aes256(key)) => Ok(Schedule(Size::Long(Aes256::new(isa, key)))),
             _ => Err(KeyLengthError::new(&[16, 32], key.len())),
         }
@@ -135,11 +142,11 @@ impl Schedule {
     /// [`KeyLengthError`] for a key of another length; the schedule is then unchanged.
     pub fn rekey(&mut self, isa: Isa, key: &[u8]) -> Result<(), KeyLengthError> {
         match (&mut self.0, Key::new(key)) {
-            (Size::Short(cipher), Ok(Key::Aes128(key))) => {
+            (Size::Short(cipher, _), Ok(Key::Aes128(key))) => {
                 cipher.round_keys_mut().expand(isa, &OnTheFly::new(key));
             }
             (Size::Long(cipher), Ok(Key::Aes256(key))) => cipher.round_keys_mut().expand(isa, &OnTheFly::new(key)),
-            (Size::Short(_), _) => return Err(KeyLengthError::new(&[16], key.len())),
+            (Size::Short(..), _) => return Err(KeyLengthError::new(&[16], key.len())),
             (Size::Long(_), _) => return Err(KeyLengthError::new(&[32], key.len())),
         }
         Ok(())
@@ -151,7 +158,7 @@ impl Schedule {
     /// [`KeyLengthError`], with lengths in bytes of round keys, for any other number.
     pub fn of(blocks: &[Block]) -> Result<Self, KeyLengthError> {
         if let Ok(blocks) = blocks.try_into() {
-            return Ok(Schedule(Size::Short(Aes::with(Expanded::of(blocks)))));
+            return Ok(Schedule(Size::short(Aes::with(Expanded::of(blocks)))));
         }
         match blocks.try_into() {
             Ok(blocks) => Ok(Schedule(Size::Long(Aes::with(Expanded::of(blocks))))),
@@ -171,7 +178,7 @@ impl Schedule {
     #[must_use]
     pub fn replaced(mut self, round: usize, key: &Block) -> Self {
         match &mut self.0 {
-            Size::Short(cipher) => cipher.round_keys_mut().blocks_mut()[round] = *key,
+            Size::Short(cipher, _) => cipher.round_keys_mut().blocks_mut()[round] = *key,
             Size::Long(cipher) => cipher.round_keys_mut().blocks_mut()[round] = *key,
         }
         self

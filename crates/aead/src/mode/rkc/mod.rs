@@ -80,13 +80,21 @@ use crate::{
 /// assert_eq!(text[..16], other[..16]);
 /// # Ok::<(), sealwright::SealError>(())
 /// ```
+///
+/// It is wiped when it is dropped, and cannot be wiped before: it would go on under a key of zeros.
+///
+/// ```compile_fail,E0599
+/// use sealwright::{Isa, mode::rkc::Rkc};
+/// use zeroize::Zeroize;
+/// Rkc::research_only(Isa::best(), &[7; 32]).zeroize();
+/// ```
 pub struct Rkc {
     isa: Isa,
     key: Digest,
     reading: Reading,
     _stack: CleanStack,
 }
-wipe_on_drop!(Rkc { key: [0; 4] });
+wipe_on_drop!(only Rkc { key: [0; 4] });
 
 /// K_i xor K_0 for the first blocks of messages with one seed, which can be computed before the key and the message are
 /// known: the paper's pre-processing. Like the seed, the offsets are public, and for one message only.

@@ -285,11 +285,27 @@ impl Isa {
 
 #[cfg(feature = "research")]
 impl Isa {
+    /// Whether RKC hashes with SHA instructions at this level: if this machine has them, from `sse` on.
+    ///
+    /// ```
+    /// use sealwright::Isa;
+    ///
+    /// assert!(!"portable".parse::<Isa>()?.has_sha());
+    /// # Ok::<(), sealwright::UnknownIsaError>(())
+    /// ```
+    #[inline]
+    pub fn has_sha(self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        return self.0 >= Level::Sse && has!("sha");
+        #[cfg(not(target_arch = "x86_64"))]
+        false
+    }
+
     /// Runs `kernel` with the SHA instructions, if this machine has them and the level may use them.
     #[inline]
     pub(crate) fn hash<K: Hashing>(self, kernel: K) -> K::Output {
         #[cfg(target_arch = "x86_64")]
-        if self.0 >= Level::Sse && has!("sha") {
+        if self.has_sha() {
             // SAFETY: SHA was just detected, the rest with the level.
             return unsafe { sha::by_instructions(kernel) };
         }
