@@ -88,6 +88,12 @@ impl Messages {
     }
 }
 
+/// The kinds of input that [`made`] makes, and those of them that come from a frame that the insider seals for it: as it
+/// is, or changed.
+const KINDS: u8 = 5;
+const INTACT: u8 = 2;
+const CHANGED: u8 = 3;
+
 /// The next input of the relay: arbitrary bytes, a header that fits what follows it, a genuine frame of an admitted
 /// client, such a frame with a change or truncated, or one that was sent before. For a genuine frame also its session,
 /// and its message, which begins with `mark`.
@@ -99,17 +105,17 @@ pub(crate) fn made(
     sent: &[Vec<u8>],
 ) -> (Vec<u8>, Option<(u32, Vec<u8>)>) {
     let [what, which, with] = how;
-    match what % 5 {
+    match what % KINDS {
         0 => (data.to_vec(), None),
         1 => {
             let (len, session) = (data.len().saturating_sub(TAG) as u16, u32::from(with % 6));
             let header = Header { kind: FrameKind::Data, phase: with >> 4, len, session, seq: which.into() };
             ([&header.write()[..], data].concat(), None)
         }
-        2 | 3 => {
+        INTACT | CHANGED => {
             let (to, message) = (u32::from(which % 6), [&[0; 4], mark, data].concat());
             let mut frame = insider.seal(to, &message).unwrap();
-            if what % 5 == 3 {
+            if what % KINDS == CHANGED {
                 let at = (usize::from(which) << 4 | usize::from(with & 15)) % frame.len();
                 match with >> 4 {
                     0 => frame.truncate(at),
@@ -125,7 +131,7 @@ pub(crate) fn made(
 
 /// Whether a kind of input is a genuine frame that was neither changed nor sent before.
 pub(crate) fn is_intact(what: u8) -> bool {
-    what % 5 == 2
+    what % KINDS == INTACT
 }
 
 /// The schemes in which only the relay can make frames that a client accepts.
