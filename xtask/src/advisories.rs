@@ -107,6 +107,14 @@ pub(crate) fn judge(list: &str, crates: &BTreeSet<(String, String)>) -> Result<(
     Ok((wrong, newest.to_owned()))
 }
 
+/// That advisories from half a year on are unknown, if the newest one of the list is older.
+pub(crate) fn too_old(newest: &str, half_a_year_ago: &str) -> Option<String> {
+    // Both as 2026-08-20.
+    (newest < half_a_year_ago).then(|| {
+        format!("advisories after {newest}: git clone https://github.com/rustsec/advisory-db, then cargo xtask supply --advisories advisory-db")
+    })
+}
+
 /// The list from the folder of a copy of the database, <https://github.com/rustsec/advisory-db> (CC0-1.0).
 pub(crate) fn list(folder: &Path) -> Result<String, String> {
     let told = |path: &Path, what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
@@ -202,6 +210,13 @@ mod tests {
         let (wrong, _) = judge(LIST, &[("sha2".to_owned(), "0.9.8".to_owned())].into()).unwrap();
         assert_eq!(wrong.len(), ACCEPTED.len());
         assert!(wrong[0].contains("RUSTSEC-2023-0071 is accepted"), "{wrong:?}");
+    }
+
+    #[test]
+    fn an_old_list_is_told() {
+        assert_eq!(too_old("2026-08-20", "2026-08-20"), None);
+        assert_eq!(too_old("2026-08-20", "2025-12-31"), None);
+        assert!(too_old("2026-08-20", "2026-08-21").unwrap().starts_with("advisories after 2026-08-20"));
     }
 
     #[test]

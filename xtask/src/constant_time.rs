@@ -108,6 +108,9 @@ fn search(steps: &Steps, name: &str) -> Checked {
     if name == PLANTED {
         let unseen = generated::LEVELS.iter().filter(|level| !apart.tables.iter().any(|place| place.is_of(level)));
         wrong.extend(unseen.map(|level| format!("the search does not see the tables that are planted at {level}")));
+        if found.planted.len() < 2 {
+            wrong.push("the search does not see both comparisons that are planted".into());
+        }
     }
     Checked::of(wrong, format!("{right}; {} places, all in tables for research", apart.tables.len()))
 }

@@ -5,16 +5,17 @@
 //! ([`crate::instrument`]).
 
 use std::{
+    collections::BTreeSet,
     env, fs,
     io::{BufRead, BufReader},
-    os::unix::process::ExitStatusExt,
     path::{Path, PathBuf},
-    process::{Command, ExitStatus, Stdio},
+    process::{Command, Stdio},
 };
 
 use crate::{
     fuzz_keep::keep,
     fuzz_log::{self, Done},
+    fuzz_said::{End, Said},
     instrument::{Instrument, STACK},
     programs,
     steps::{Checked, Cost, Steps},
@@ -89,7 +90,7 @@ fn fuzz(steps: &Steps, wanted: &Wanted) -> Result<Checked, String> {
         Some(name) => return Err(format!("no target {name}: {}, or all\n   {HINT}", all.join(", "))),
     };
     build(steps, &run)?;
-    let (mut findings, mut executions) = (Vec::new(), 0);
+    let (mut findings, mut executions, mut absent) = (Vec::new(), 0, BTreeSet::new());
     for target in &run {
         // Locked until its inputs are kept: the engine also removes inputs, which another run would miss.
         let _alone = alone(steps, target)?;
@@ -114,13 +115,16 @@ fn fuzz(steps: &Steps, wanted: &Wanted) -> Result<Checked, String> {
             keep(&place.program, &place.grown, &place.seeds)?;
         }
         executions += done.executions;
+        absent.extend(done.absent);
         findings.extend(done.finding);
     }
     let what = match &run[..] {
         [one] if one == PLANTED => "the engine finds the planted fault".to_owned(),
         _ => format!("{executions} executions, no finding"),
     };
-    Ok(Checked::of(findings, what))
+    // The other releases of a library take part only if somebody names their folders.
+    absent.retain(|library: &String| !library.contains("-other: "));
+    Ok(Checked::partly(findings, what, absent.into_iter().map(|library| format!("no referee: {library}")).collect()))
 }
 
 /// The names of the targets.
@@ -264,7 +268,7 @@ fn one(steps: &Steps, target: &str, place: &Place, seconds: u64) -> Result<Done,
         if finding.is_some() { ", A FINDING" } else { "" }
     );
     let inputs = fs::read_dir(grown).map_or(0, Iterator::count);
-    Ok(Done { seconds, cpu, executions: said.executions, inputs, finding })
+    Ok(Done { seconds, cpu, executions: said.executions, inputs, finding, absent: said.absent })
 }
 
 /// The end of what a target printed.
@@ -273,72 +277,9 @@ fn tail(lines: &[String]) -> String {
     lines[lines.len().saturating_sub(60)..].join("\n")
 }
 
-/// How the engine ended.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
-    Itself,
-    /// It was stopped by a signal: its time counts, and it found nothing.
-    Outside,
-    Failed,
-}
-
-impl End {
-    /// The exit code of libFuzzer when it is told to end.
-    const TOLD: i32 = 72;
-
-    fn of(status: ExitStatus) -> End {
-        // SIGINT, SIGKILL, SIGTERM: none of them is what an input does to a program
-        let outside = status.code() == Some(End::TOLD) || matches!(status.signal(), Some(2 | 9 | 15));
-        match status.success() {
-            true => End::Itself,
-            false if outside => End::Outside,
-            false => End::Failed,
-        }
-    }
-}
-
-/// The figures that the engine printed.
-#[derive(Default)]
-struct Said {
-    executions: u64,
-    covered: u64,
-    /// The input that ended the program is in a file.
-    written: bool,
-}
-
-impl Said {
-    /// The finding, if there is one. An error if the program did not start or tried no input: that is no run for the
-    /// log.
-    fn judge(&self, end: End, words: &str) -> Result<Option<String>, String> {
-        match (end, self.executions > 0) {
-            (End::Itself | End::Outside, true) => Ok(None),
-            // An input of the repository may end the program before there is any progress.
-            (End::Failed, ran) if ran || self.written => Ok(Some(words.to_owned())),
-            _ => Err(format!("no input was tried: {words}")),
-        }
-    }
-
-    fn take(&mut self, line: &str) {
-        self.written |= line.contains("Test unit written to ");
-        if let Some(number) = line.strip_prefix("stat::number_of_executed_units:") {
-            self.executions = number.trim().parse().unwrap_or(self.executions);
-        }
-        let mut words = line.split_whitespace();
-        // After a finding there are no statistics, only the progress so far: "#1234 NEW cov: 56 ..."
-        if let Some(number) = words.next().and_then(|word| word.strip_prefix('#')) {
-            self.executions = self.executions.max(number.parse().unwrap_or(0));
-        }
-        if words.any(|word| word == "cov:") {
-            self.covered = words.next().and_then(|number| number.parse().ok()).unwrap_or(self.covered);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::{os::unix::process::ExitStatusExt, process::ExitStatus};
-
-    use super::{End, Said, Wanted};
+    use super::Wanted;
 
     fn words(line: &str) -> Vec<String> {
         line.split_whitespace().map(str::to_owned).collect()
@@ -352,45 +293,5 @@ mod tests {
         for wrong in ["open --seconds", "open --seconds 0", "open --second 4", "open enc"] {
             assert!(Wanted::of(&words(wrong)).is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn the_engine_s_figures() {
-        let mut said = Said::default();
-        said.take("#1024\tpulse  cov: 312 ft: 400 corp: 7/90b exec/s: 512 rss: 90Mb");
-        assert_eq!((said.executions, said.covered), (1024, 312));
-        said.take("stat::number_of_executed_units: 5000");
-        assert_eq!(said.executions, 5000);
-    }
-
-    #[test]
-    fn a_run_without_an_input_is_none() {
-        let judge = |lines: &[&str], end| {
-            let mut said = Said::default();
-            lines.iter().for_each(|line| said.take(line));
-            said.judge(end, "words")
-        };
-        let found = Ok(Some("words".to_owned()));
-        assert_eq!(judge(&["#7\tINITED cov: 3", "stat::number_of_executed_units: 9"], End::Itself), Ok(None));
-        assert_eq!(judge(&["#7\tINITED cov: 3"], End::Failed), found);
-        assert_eq!(judge(&["#7\tINITED cov: 3"], End::Outside), Ok(None));
-        // An input of the repository ends it before there is any progress.
-        assert_eq!(judge(&["artifact_prefix='a/'; Test unit written to a/crash-da39"], End::Failed), found);
-        // It does not start, or starts and does nothing.
-        for end in [End::Itself, End::Outside, End::Failed] {
-            assert!(
-                judge(&["error while loading shared libraries", "==1==ERROR: AddressSanitizer failed"], end).is_err()
-            );
-            assert!(judge(&["#0\tREAD units: 0", "stat::number_of_executed_units: 0"], end).is_err());
-        }
-    }
-
-    #[test]
-    fn who_ends_an_engine_finds_nothing() {
-        let end = |status| End::of(ExitStatus::from_raw(status));
-        assert!(end(0) == End::Itself);
-        // An exit code stands in the second byte, a signal in the first
-        assert!([72 << 8, 2, 9, 15].map(end) == [End::Outside; 4]);
-        assert!([77 << 8, 1 << 8, 6, 11].map(end) == [End::Failed; 4]);
     }
 }

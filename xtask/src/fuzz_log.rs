@@ -16,13 +16,15 @@ pub(crate) struct Done {
     pub(crate) executions: u64,
     pub(crate) inputs: usize,
     pub(crate) finding: Option<String>,
+    /// Referees that are not here, and why; not in the log.
+    pub(crate) absent: Vec<String>,
 }
 
 /// Adds a run to the log.
 pub(crate) fn add(steps: &Steps, target: &str, done: &Done) -> Result<(), String> {
     let date = output("date", &["-u", "+%Y-%m-%dT%H:%MZ"]);
     let commit = commit(steps.root());
-    let Done { seconds, cpu, executions, inputs, finding } = done;
+    let Done { seconds, cpu, executions, inputs, finding, .. } = done;
     let found = u32::from(finding.is_some());
     let line = format!("{date},{commit},{target},{seconds:.0},{executions},{inputs},{found},{cpu:.0}");
     append(&steps.root().join(LOG), &line)

@@ -16,47 +16,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::{
     disassembly::{self, Function, Line, address, general, joins, parts},
     early_exit,
+    searched::{is_known, is_ours, is_planted, is_public, is_vartime},
     taint::{self, Moved},
 };
-
-/// Accepted places, and why: parts of a function's name, of the instruction that reads the byte, and of the indexed
-/// one.
-const KNOWN: &[(&str, &str, &str, &str)] = &[
-    ("", "", "movslq ", "a jump over levels, suites or kinds of slots: which one is no secret"),
-    ("fmt::Debug>::fmt", "", "", "names of suites"),
-    ("fmt::Display>::fmt", "", "", "names of suites and errors"),
-    ("suite::Suite as core::str::traits::FromStr>", "", "", "names of suites"),
-    ("isa::Isa as core::str::traits::FromStr>", "", "", "names of levels"),
-    ("grant::Grant::to_bytes", "", "", "the number of a scheme"),
-    ("committing::Committing", "(%rsp)", "(%rsp,", "how full a buffer of SHA-2 is"),
-    ("cbc_hmac::CbcHmac", "(%rsp)", "(%rsp,", "how full a buffer of SHA-2 is"),
-    ("cipher::hkdf_expand", "(%rsp)", "(%rsp,", "how full a buffer of SHA-2 is"),
-    ("ssh::SshSecretKey::parse", "(%rsp)", "", "how full a buffer of the key's derivation is"),
-    (
-        "gscm::Gscm as sealwright_session::scheme::Scheme>::keyed",
-        "(%r",
-        "",
-        "which of two keys of a cluster, by the epoch",
-    ),
-    ("table::Table<S>>::all", "(%r", "", "which of two keys of a cluster, by the epoch"),
-    ("table::Table<S>>::memory", "(%r", "", "the number of a scheme"),
-];
-
-/// Functions that compare public data, and which: part of a function's name.
-const PUBLIC: &[(&str, &str)] = &[
-    ("suite::Suite as core::str::traits::FromStr>", "names of suites"),
-    ("isa::Isa as core::str::traits::FromStr>", "names of levels"),
-    (
-        "ssh::SshSecretKey::parse",
-        "the padding of an OpenSSH key, and its numbers for a check, which are known or random",
-    ),
-    ("pair::PublicKey>::secret_is_in", "how a line begins that holds a key, and public keys"),
-    ("key::public::", "how a text begins, which tells what it is"),
-    ("core::ptr::drop_in_place<", "kinds and lengths of what is wiped"),
-];
-
-/// Functions that read tables at secret indices, as their names say; only for research.
-const VARTIME: &str = "_vartime";
 
 /// Levels whose kernels have vector registers.
 pub(crate) const LEVELS: [&str; 3] = ["sse", "avx2", "avx512"];
@@ -75,6 +37,8 @@ pub(crate) struct Found {
     pub(crate) leaving: BTreeMap<String, BTreeMap<&'static str, usize>>,
     /// Indexed reads in functions that do not claim constant time.
     pub(crate) vartime: usize,
+    /// Comparisons that end early and are there to be found.
+    pub(crate) planted: Vec<Place>,
     pub(crate) wrong: Vec<Place>,
 }
 
@@ -105,49 +69,6 @@ pub(crate) fn search(code: &str) -> Found {
         of_function(&function, &body, &mut found);
     }
     found
-}
-
-/// Modules that handle keys, texts and tags, by crate. Only these are searched.
-const OURS: &[(&str, &[&str])] = &[
-    (
-        "sealwright",
-        &[
-            "aead",
-            "batch",
-            "block",
-            "committing",
-            "counter",
-            "drbg",
-            "ghash",
-            "key",
-            "mode",
-            "random_nonce",
-            "raw",
-            "simd",
-            "suite",
-            "tag",
-        ],
-    ),
-    (
-        "sealwright_session",
-        &["batch", "client", "ghash", "grant", "material", "packet", "scheme", "schemes", "service", "table"],
-    ),
-    ("sealwright_stream", &["chunk", "cipher", "opener", "sealer"]),
-    ("sealwright_file", &["body", "key", "read", "recipient", "secret", "slots", "unlock"]),
-];
-
-/// Whether a function's name, or a type in it, is of a key path.
-fn is_ours(function: &str) -> bool {
-    OURS.iter().any(|(name, modules)| {
-        let path = format!("{name}::");
-        let mut paths = function.match_indices(&path).filter(|(at, _)| {
-            // Not the end of another crate's name.
-            !function[..*at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':')
-        });
-        paths.any(|(at, path)| {
-            modules.iter().any(|module| function[at + path.len()..].starts_with(&format!("{module}::")))
-        })
-    })
 }
 
 fn of_function(Function { name: function, body: text }: &Function<'_>, body: &[Line<'_>], found: &mut Found) {
@@ -185,12 +106,13 @@ fn of_function(Function { name: function, body: text }: &Function<'_>, body: &[L
     let calls = calls.map(|&(at, line)| Place { at, what: format!("{function}: {at:x}: {line}") });
     let early = early_exit::early(body, &joins(body)).into_iter();
     let early = early.map(|at| Place::of(function, &body[at], "a comparison that ends early: ", ""));
-    let public = |function: &str| PUBLIC.iter().any(|(name, _)| function.contains(name));
-    if !public(function) {
+    if is_planted(function) {
+        found.planted.extend(calls.chain(early));
+    } else if !is_public(function) {
         found.wrong.extend(calls.chain(early));
     }
     for (from, at) in indexed(body) {
-        if function.contains(VARTIME) {
+        if is_vartime(function) {
             found.vartime += 1;
         } else if !is_known(function, &from, &written(&body[at])) {
             found.wrong.push(Place::of(function, &body[at], "", &format!(", after {from}")));
@@ -200,10 +122,6 @@ fn of_function(Function { name: function, body: text }: &Function<'_>, body: &[L
 
 fn written((address, name, operands): &Line<'_>) -> String {
     format!("{address:x}: {name} {}", operands.join(","))
-}
-
-fn is_known(function: &str, from: &str, to: &str) -> bool {
-    KNOWN.iter().any(|(name, read, used, _)| function.contains(name) && from.contains(read) && to.contains(used))
 }
 
 /// Whether it calls a comparison of the C library, which may end early.

@@ -2,7 +2,11 @@
 //! In `test` only one program is measured, which the other steps also need; the others are only compiled with `cargo
 //! check`, since each release build takes minutes.
 
-use std::{collections::BTreeSet, fs, process::Command};
+use std::{
+    collections::BTreeSet,
+    fs,
+    process::{Command, Output},
+};
 
 use crate::{
     cargo_tree::{BUILT, Built},
@@ -109,6 +113,7 @@ pub(crate) fn check(steps: &Steps, one: bool) -> Checked {
                 Ok(bytes) => bytes,
                 Err(why) => return Checked::Wrong(vec![why]),
             };
+            wrong.extend(does_not_refuse(steps, install.features));
             if bytes > limit {
                 wrong.push(format!("{}: {bytes} bytes, at most {limit}", install.what));
             }
@@ -120,6 +125,31 @@ pub(crate) fn check(steps: &Steps, one: bool) -> Checked {
     }
     println!("{}", table.trim_start_matches('\n'));
     Checked::of(wrong, format!("{} ways to install within their limits", INSTALLS.len()))
+}
+
+/// Input that the program just built refuses, since it lacks what would be needed: a relay of several nodes without
+/// NATS, and, with no feature at all, a signed file.
+fn does_not_refuse(steps: &Steps, features: &[&str]) -> Vec<String> {
+    let relay = "frames = \"[::1]:0\"\ncontrol = \"[::1]:0\"\n[tls]\nauthority = \"a\"\ncertificate = \"b\"\nkey = \"c\"\n\
+                 [mesh]\nnats = \"nats://[::1]\"\nsecret = \"d\"\n";
+    let signed = b"\x89SEAL\r\n\x1a\x01\x02\x00\x40\x00\x00\x00\x00";
+    let cases: [(&[&str], &[u8], &str, bool); 2] = [
+        (&["serve"], relay.as_bytes(), "feature `nats`", features.is_empty()),
+        (&["inspect"], signed, "reads no signed files", !features.is_empty()),
+    ];
+    let cases = cases.into_iter().filter(|&(.., applies)| applies);
+    let wrong = cases.filter_map(|(words, bytes, expected, _)| {
+        let input = steps.target().join("refused");
+        let ran = fs::write(&input, bytes)
+            .and_then(|()| Command::new(steps.release("sealwright")).args(words).arg(&input).output());
+        let refusal = |run: &Output| !run.status.success() && String::from_utf8_lossy(&run.stderr).contains(expected);
+        match ran {
+            Ok(run) if refusal(&run) => None,
+            Ok(run) => Some(format!("sealwright {words:?}, built with {features:?}, does not say {expected}: {run:?}")),
+            Err(error) => Some(format!("{}: {error}", input.display())),
+        }
+    });
+    wrong.collect()
 }
 
 /// What is wrong with a library that asks for `feature` alone: it does not compile, or is built with another.

@@ -290,7 +290,7 @@ impl Checked {
 
     /// As [`Checked::of`], where parts may have been skipped.
     pub(crate) fn partly(wrong: Vec<String>, what: String, skipped: Vec<String>) -> Self {
-        if wrong.is_empty() { Checked::Partly(what, skipped) } else { Checked::Wrong(wrong) }
+        if wrong.is_empty() && !skipped.is_empty() { Checked::Partly(what, skipped) } else { Checked::of(wrong, what) }
     }
 }
 

@@ -13,6 +13,7 @@ use crate::{
     advisories,
     layers::Layers,
     licence::{allows, texts},
+    programs::said,
     steps::{Checked, Steps},
     unused::{self, Named},
 };
@@ -172,13 +173,19 @@ pub(crate) fn check(steps: &Steps, words: &[String]) -> Checked {
         Err(why) => return Checked::Wrong(vec![why]),
     };
     let [installed, tools] = counts;
-    Checked::of(
+    let half_a_year_ago = said(Command::new("date").args(["-u", "-d", "180 days ago", "+%F"]));
+    let old = match half_a_year_ago {
+        Ok(day) => advisories::too_old(&newest, day.trim()),
+        Err(why) => Some(format!("whether the advisories are old: {why}")),
+    };
+    Checked::partly(
         wrong,
         format!(
             "{installed} crates of others in the product, {tools} in tools and tests, {elsewhere} of these only for other systems; {} \
              more in fuzz targets and peers; advisories to {newest}",
             beside.len()
         ),
+        old.into_iter().collect(),
     )
 }
 
