@@ -1,17 +1,12 @@
 //! The directory of the mesh: which client has which address, on any node.
 //!
-//! If a name was opened on two nodes, the later opening counts. Nodes tell each other the age of an opening, so that
-//! their clocks need not agree; for openings at almost the same time, the higher node number decides.
+//! If a name was opened on two nodes, the opening with the later stamp counts, and of two equal stamps the one at the
+//! higher node number. Its node gives an opening its stamp, and the stamp travels with the news: so all nodes compare
+//! the same numbers, however late the news are, and agree.
 
-use std::{
-    collections::{HashMap, HashSet},
-    time::{Duration, Instant},
-};
+use std::collections::{HashMap, HashSet};
 
 use crate::{address::Address, layout::NodeLayout};
-
-/// Openings that are closer together than this count as simultaneous: messages between nodes take time.
-const SIMULTANEITY_WINDOW: Duration = Duration::from_millis(200);
 
 /// The known openings on all nodes, by name and by address.
 #[derive(Debug, Default)]
@@ -19,7 +14,12 @@ pub(crate) struct Directory {
     entries: HashMap<String, Entry>,
     names: HashMap<Address, String>,
     digests: [Digest; NodeLayout::NODES as usize],
+    /// The last stamp by this node's clock.
+    last: u64,
 }
+
+/// The largest stamp, far behind any clock.
+pub(crate) const LAST_STAMP: u64 = 1 << 62;
 
 /// Where and when a name was last opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +27,9 @@ pub(crate) struct Entry {
     pub(crate) address: Address,
     /// The epoch of its keys, if it was opened on this node; other nodes do not announce theirs.
     pub(crate) epoch: Option<u16>,
-    /// The time of the opening by this node's clock.
-    pub(crate) opened: Instant,
+    /// Milliseconds since 1970 by the clock of the opening's node, or later: more than the stamp of every opening that
+    /// the node knew of. A clock that is wrong can therefore only matter between openings that did not know each other.
+    pub(crate) stamp: u64,
 }
 
 /// A summary of the names on a node, by which two nodes detect that they disagree. It protects against errors only, not
@@ -46,8 +47,7 @@ impl Entry {
 
     /// Whether this opening counts rather than the other one, which is on another node.
     fn supersedes(&self, other: &Entry) -> bool {
-        let apart = self.opened.max(other.opened) - self.opened.min(other.opened);
-        if apart < SIMULTANEITY_WINDOW { self.node() > other.node() } else { self.opened > other.opened }
+        (self.stamp, self.node()) > (other.stamp, other.node())
     }
 }
 
@@ -87,6 +87,11 @@ impl Directory {
         if before.is_some_and(|before| before.node() != entry.node() && !entry.supersedes(&before)) {
             return None;
         }
+        self.record(name, entry);
+        before.filter(|before| before.node() != entry.node())
+    }
+
+    fn record(&mut self, name: &str, entry: Entry) {
         self.remove(name);
         // A session has one name, the last one recorded
         if let Some(former) = self.names.remove(&entry.address) {
@@ -95,19 +100,16 @@ impl Directory {
         self.digests[entry.node() as usize].change(name, entry.address, true);
         self.entries.insert(name.to_owned(), entry);
         self.names.insert(entry.address, name.to_owned());
-        before.filter(|before| before.node() != entry.node())
     }
 
-    /// Records that a name was opened on this node just now. This supersedes the opening known here, however recent,
-    /// because the client opened this one later. If the other one is on another node, the time stamp is moved so far
-    /// ahead that no node takes the two for simultaneous.
-    pub(crate) fn opened_here(&mut self, name: &str, (address, epoch): (Address, u16), now: Instant) -> Entry {
-        let mut entry = Entry { address, epoch: Some(epoch), opened: now };
-        if let Some(before) = self.entries.get(name) {
-            let apart = if before.node() == entry.node() { Duration::ZERO } else { 2 * SIMULTANEITY_WINDOW };
-            entry.opened = entry.opened.max(before.opened + apart);
-        }
-        self.opened(name, entry);
+    /// Records that a name was opened on this node just now, at `now` milliseconds since 1970. This supersedes the
+    /// opening known here, however recent, because the client opened this one later.
+    pub(crate) fn opened_here(&mut self, name: &str, (address, epoch): (Address, u16), now: u64) -> Entry {
+        let known = self.entries.get(name).map_or(0, |known| known.stamp);
+        // The clock may have been set back
+        self.last = now.max(self.last + 1);
+        let entry = Entry { address, epoch: Some(epoch), stamp: self.last.max(known + 1).min(LAST_STAMP) };
+        self.record(name, entry);
         entry
     }
 
@@ -167,19 +169,14 @@ mod model;
 mod tests {
     use super::*;
 
-    fn entry(node: u32, opened: Instant) -> Entry {
+    fn entry(node: u32, stamp: u64) -> Entry {
         let address = Address { session: NodeLayout::new(node, 1).session(7), generation: node };
-        Entry { address, epoch: None, opened }
-    }
-
-    fn after(start: Instant, seconds: u64) -> Instant {
-        start + Duration::from_secs(seconds)
+        Entry { address, epoch: None, stamp }
     }
 
     #[test]
     fn the_last_opening_counts() {
-        let start = Instant::now();
-        let at = |node, seconds| entry(node, after(start, seconds));
+        let at = entry;
         let mut names = Directory::default();
         assert_eq!(names.opened("alice", at(1, 5)), None);
         assert_eq!(names.opened("alice", at(1, 6)), None, "anew at the same node");
@@ -195,52 +192,73 @@ mod tests {
     }
 
     #[test]
-    fn simultaneous_openings_are_decided_alike_everywhere() {
-        let start = Instant::now();
+    fn openings_with_one_stamp_are_decided_alike_everywhere() {
         for (first, second) in [(1, 2), (2, 1)] {
             let mut names = Directory::default();
-            names.opened("alice", entry(first, start));
-            names.opened("alice", entry(second, start + Duration::from_millis(50)));
-            assert_eq!(names.find("alice"), Some(entry(2, start).address));
+            names.opened("alice", entry(first, 5));
+            names.opened("alice", entry(second, 5));
+            assert_eq!(names.find("alice"), Some(entry(2, 5).address));
         }
     }
 
     #[test]
+    fn an_opening_here_exceeds_what_is_known_whatever_the_clock_says() {
+        let mut names = Directory::default();
+        let (one, two) = ((entry(1, 0).address, 1), (entry(2, 0).address, 1));
+        assert_eq!(names.opened_here("alice", one, 100).stamp, 100);
+        assert_eq!(names.opened_here("alice", one, 100).stamp, 101, "within a millisecond");
+        names.closed("alice", one.0);
+        assert_eq!(names.opened_here("alice", one, 50).stamp, 102, "the clock was set back");
+        assert_eq!(names.opened_here("bob", one, 50).stamp, 103);
+        assert_eq!(names.opened_here("alice", one, 50).stamp, 104);
+        names.opened("alice", entry(2, 1000));
+        assert_eq!(names.opened_here("alice", one, 200).stamp, 1001, "the other clock is ahead");
+        assert_eq!(names.find("alice"), Some(one.0));
+        assert_eq!(names.opened_here("alice", one, 2000).stamp, 2000);
+        // The largest stamp of another node changes no other name
+        names.opened("alice", entry(2, LAST_STAMP));
+        assert_eq!(names.find("alice"), Some(two.0));
+        assert_eq!(names.opened_here("alice", one, 3000).stamp, LAST_STAMP);
+        assert_eq!(names.find("alice"), Some(one.0));
+        assert_eq!(names.opened_here("carol", one, 3001).stamp, 3001);
+    }
+
+    #[test]
     fn digests_tell_whether_two_nodes_know_the_same_names() {
-        let start = Instant::now();
         let (mut a, mut b) = (Directory::default(), Directory::default());
         // Each name has its own session
-        let at = |name: &str, opened| {
+        let at = |name: &str, stamp| {
             let session = NodeLayout::new(1, 1).session(u32::from(name.as_bytes()[0]));
-            Entry { address: Address { session, generation: 1 }, epoch: None, opened }
+            Entry { address: Address { session, generation: 1 }, epoch: None, stamp }
         };
         for name in ["alice", "bob", "carol"] {
-            a.opened(name, at(name, start));
+            a.opened(name, at(name, 0));
         }
         for name in ["carol", "bob", "dave", "alice"] {
-            b.opened(name, at(name, after(start, 1)));
+            b.opened(name, at(name, 1));
         }
         assert_ne!(a.digest(1), b.digest(1));
         b.keep(1, &["alice", "bob", "carol"].map(str::to_owned).into());
         assert_eq!(a.digest(1), b.digest(1));
-        a.opened("alice", entry(2, after(start, 2)));
+        a.opened("alice", entry(2, 2));
         assert_eq!((a.digest(1).count, a.digest(2).count), (2, 1));
-        b.closed("alice", at("alice", start).address);
+        b.closed("alice", at("alice", 0).address);
         assert_eq!(a.digest(1), b.digest(1));
         b.lost(1);
         assert_eq!(b.digest(1), Digest::default());
     }
+
     /// The fuzz target relies on this check.
     #[test]
     fn a_directory_that_does_not_agree_with_itself_is_found() {
         let whole = || {
             let mut names = Directory::default();
-            names.opened("alice", entry(1, Instant::now()));
-            names.opened("bob", entry(2, Instant::now()));
+            names.opened("alice", entry(1, 3));
+            names.opened("bob", entry(2, 3));
             names.check();
             names
         };
-        let address = entry(1, Instant::now()).address;
+        let address = entry(1, 3).address;
         let faults: [fn(&mut Directory, Address); 4] = [
             |names, _| names.digests[1].count += 1,
             |names, _| names.digests[2].sum ^= 1,

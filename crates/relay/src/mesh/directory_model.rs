@@ -1,17 +1,14 @@
-//! Model check: nodes agree on one name. Explores exhaustively up to three openings on three nodes, close together and
-//! apart, with messages delayed or lost. Every step runs through [`Directory`]; the model only tracks what each node
-//! knows.
+//! Model check: nodes agree on one name. Explores exhaustively up to three openings on three nodes, at the same time and
+//! apart, by clocks that agree or do not, with messages delayed or lost. Every step runs through [`Directory`]; the
+//! model only tracks what each node knows.
 
-use std::{
-    collections::{BTreeSet, HashSet, VecDeque},
-    time::{Duration, Instant},
-};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 
 use super::*;
 
 const NODES: usize = 3;
 
-/// An opening: its number, and the time stamp of its node in milliseconds (all nodes share one clock here).
+/// An opening: its number, its node and its stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Opening {
     number: usize,
@@ -34,24 +31,18 @@ struct World {
 }
 
 struct Scenario {
-    start: Instant,
-    /// Node and milliseconds of each opening.
+    /// Node of each opening, and the time by its clock.
     openings: Vec<(u32, u64)>,
 }
 
 impl Scenario {
     fn entry(&self, opening: Opening) -> Entry {
         let session = NodeLayout::new(opening.node, 1).session(7);
-        Entry {
-            address: Address { session, generation: opening.number as u32 },
-            epoch: None,
-            opened: self.start + Duration::from_millis(opening.stamp),
-        }
+        Entry { address: Address { session, generation: opening.number as u32 }, epoch: None, stamp: opening.stamp }
     }
 
     fn opening(&self, entry: Entry) -> Opening {
-        let stamp = (entry.opened - self.start).as_millis() as u64;
-        Opening { number: entry.address.generation as usize, node: entry.node(), stamp }
+        Opening { number: entry.address.generation as usize, node: entry.node(), stamp: entry.stamp }
     }
 
     /// The directory of a node in this state.
@@ -74,7 +65,7 @@ impl Scenario {
         let mut directory = self.directory(world, node as usize);
         world.outdated.extend(world.known[node as usize].map(|known| known.number));
         let address = self.entry(Opening { number, node, stamp: at }).address;
-        let entry = directory.opened_here("alice", (address, 1), self.start + Duration::from_millis(at));
+        let entry = directory.opened_here("alice", (address, 1), at);
         self.note(world, node as usize, &directory);
         world.live[node as usize] = Some(number);
         for other in (0..NODES).filter(|&other| other != node as usize) {
@@ -166,9 +157,7 @@ impl Scenario {
                 "{what:?}: opening {number} counts, though a later one knew of it"
             );
         }
-        // Three openings on three nodes, each almost simultaneous with the next: each can supersede another.
-        let nodes: BTreeSet<u32> = what.iter().map(|(node, _)| *node).collect();
-        assert!(!live.is_empty() || nodes.len() == NODES, "{what:?}: no session is left");
+        assert!(!live.is_empty(), "{what:?}: no session is left");
     }
 }
 
@@ -178,16 +167,15 @@ fn pairs() -> impl Iterator<Item = (usize, usize)> {
 
 #[test]
 fn nodes_agree_on_a_name_whatever_is_late_or_lost() {
-    let start = Instant::now();
     let (mut scenarios, mut states) = (BTreeSet::new(), 0);
     for code in 0..27_u32 {
         let nodes = [code % 3, code / 3 % 3, code / 9];
-        for (first, second) in [0, 100, 350].into_iter().flat_map(|first| [0, 100, 350].map(|second| (first, second))) {
+        // The second and third opening are at the same millisecond, later, or earlier by a clock that is behind
+        for (second, third) in [3, 4, 2].into_iter().flat_map(|second| [3, 5, 1].map(|third| (second, third))) {
             for count in 1..=3 {
-                let times = [0, first, first + second];
-                let openings: Vec<_> = nodes.into_iter().zip(times).take(count).collect();
+                let openings: Vec<_> = nodes.into_iter().zip([3, second, third]).take(count).collect();
                 if scenarios.insert(openings.clone()) {
-                    states += Scenario { start, openings }.explore();
+                    states += Scenario { openings }.explore();
                 }
             }
         }

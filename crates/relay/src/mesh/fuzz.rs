@@ -5,13 +5,13 @@ use std::{
     collections::HashMap,
     io::sink,
     sync::{Arc, OnceLock},
-    time::Instant,
 };
 
 use sealwright_session::{Plan, table};
 
 use super::{
     MeshState,
+    directory::LAST_STAMP,
     message::{self, FIRST, LAST, Message},
     message_handler::MessageHandler,
     node_of,
@@ -58,7 +58,7 @@ fn here(handler: &MessageHandler, what: &[u8; 3]) {
     let mut directory = handler.state.directory();
     match kind % 3 {
         0 => {
-            directory.opened_here(&name(which), (address, 1), Instant::now());
+            directory.opened_here(&name(which), (address, 1), u64::from(index) * 100);
         }
         1 => directory.closed(&name(which), address),
         _ => directory.lost(u32::from(which) % NodeLayout::NODES),
@@ -70,17 +70,17 @@ fn written(bytes: &[u8; 6]) -> Vec<u8> {
     let [kind, which, index, owner, high, low] = *bytes;
     let owner = u32::from(owner) % NodeLayout::NODES;
     let address = Address { session: NodeLayout::new(owner, 1).session(u32::from(index % 4)), generation: 1 };
-    let age = match high & 3 {
-        0 => i64::from(i16::from_be_bytes([high, low])),
-        1 => i64::MIN.wrapping_add(low.into()),
-        2 => i64::MAX.wrapping_sub(low.into()),
-        _ => -i64::from(low) * 1000,
+    let stamp = match high & 3 {
+        0 => u64::from(low),
+        1 => u64::from(low) * 100,
+        2 => u64::MAX - u64::from(low),
+        _ => LAST_STAMP + 4 - u64::from(low),
     };
     match kind % 3 {
-        0 => message::opened(address, age, &name(which)),
+        0 => message::opened(address, stamp, &name(which)),
         1 => message::closed(address, &name(which)),
         _ => {
-            let entry = [&address.to_bytes()[..], &age.to_be_bytes(), &[1], name(which).as_bytes()].concat();
+            let entry = [&address.to_bytes()[..], &stamp.to_be_bytes(), &[1], name(which).as_bytes()].concat();
             [&[6, low & (FIRST | LAST)][..], &entry].concat()
         }
     }

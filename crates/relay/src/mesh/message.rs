@@ -4,11 +4,11 @@
 //! | kind | what | then |
 //! |---|---|---|
 //! | 1 | frames | a batch of the data plane |
-//! | 2 | a name was opened | address 8, milliseconds since then 8 (negative: stamped as later), name |
+//! | 2 | a name was opened | address 8, stamp 8 (milliseconds since 1970, or later; at most 2^62), name |
 //! | 3 | a name is gone | address 8, name |
 //! | 4 | heartbeat | digest of the sender's names: count 4, sum 8 |
 //! | 5 | request for all names | nothing |
-//! | 6 | names of the sender | 1 in the first part, 2 in the last, 3 in the only one, else 0; then each name as address 8, milliseconds 8, length 1, name |
+//! | 6 | names of the sender | 1 in the first part, 2 in the last, 3 in the only one, else 0; then each name as address 8, stamp 8, length 1, name |
 
 use std::str;
 
@@ -17,7 +17,7 @@ use crate::data::{Plaintext, push_frame};
 use crate::{
     address::Address,
     data::{Frames, MAX_BATCH},
-    mesh::directory::Digest,
+    mesh::directory::{Digest, LAST_STAMP},
 };
 
 const FRAMES: u8 = 1;
@@ -36,19 +36,19 @@ pub(crate) const LAST: u8 = 2;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Message<'a> {
     Frames(Frames<'a>),
-    Opened { address: Address, age: i64, name: &'a str },
+    Opened { address: Address, stamp: u64, name: &'a str },
     Closed { address: Address, name: &'a str },
     Heartbeat(Digest),
     Request,
-    Names { part: u8, names: Vec<(Address, i64, &'a str)> },
+    Names { part: u8, names: Vec<(Address, u64, &'a str)> },
 }
 
 pub(crate) fn frames(batch: &[u8]) -> Vec<u8> {
     [&[FRAMES], batch].concat()
 }
 
-pub(crate) fn opened(address: Address, age: i64, name: &str) -> Vec<u8> {
-    [&[OPENED], &address.to_bytes()[..], &age.to_be_bytes(), name.as_bytes()].concat()
+pub(crate) fn opened(address: Address, stamp: u64, name: &str) -> Vec<u8> {
+    [&[OPENED], &address.to_bytes()[..], &stamp.to_be_bytes(), name.as_bytes()].concat()
 }
 
 pub(crate) fn closed(address: Address, name: &str) -> Vec<u8> {
@@ -64,11 +64,11 @@ pub(crate) fn request() -> Vec<u8> {
 }
 
 /// The list of all names on a node, in as many messages as needed.
-pub(crate) fn names<'a>(names: impl Iterator<Item = (Address, i64, &'a str)>) -> Vec<Vec<u8>> {
+pub(crate) fn names<'a>(names: impl Iterator<Item = (Address, u64, &'a str)>) -> Vec<Vec<u8>> {
     let mut parts = vec![vec![NAMES, FIRST]];
-    for (address, age, name) in names {
+    for (address, stamp, name) in names {
         let Ok(length) = u8::try_from(name.len()) else { continue };
-        let entry = [&address.to_bytes()[..], &age.to_be_bytes(), &[length], name.as_bytes()].concat();
+        let entry = [&address.to_bytes()[..], &stamp.to_be_bytes(), &[length], name.as_bytes()].concat();
         if parts.last().is_some_and(|part| part.len() + entry.len() > MAX_BATCH) {
             parts.push(vec![NAMES, 0]);
         }
@@ -85,8 +85,8 @@ pub(crate) fn read(text: &[u8]) -> Option<Message<'_>> {
         FRAMES => Some(Message::Frames(Frames(rest))),
         OPENED => {
             let (address, rest) = Address::split(rest)?;
-            let (age, name) = rest.split_first_chunk()?;
-            Some(Message::Opened { address, age: i64::from_be_bytes(*age), name: str::from_utf8(name).ok()? })
+            let (stamp, name) = stamped(rest)?;
+            Some(Message::Opened { address, stamp, name: str::from_utf8(name).ok()? })
         }
         CLOSED => {
             let (address, name) = Address::split(rest)?;
@@ -104,16 +104,21 @@ pub(crate) fn read(text: &[u8]) -> Option<Message<'_>> {
             let mut names = Vec::new();
             while !rest.is_empty() {
                 let (address, more) = Address::split(rest)?;
-                let (age, more) = more.split_first_chunk()?;
+                let (stamp, more) = stamped(more)?;
                 let (&length, more) = more.split_first()?;
                 let (name, more) = more.split_at_checked(length.into())?;
-                names.push((address, i64::from_be_bytes(*age), str::from_utf8(name).ok()?));
+                names.push((address, stamp, str::from_utf8(name).ok()?));
                 rest = more;
             }
             Some(Message::Names { part, names })
         }
         _ => None,
     }
+}
+
+fn stamped(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let (stamp, rest) = bytes.split_first_chunk()?;
+    Some((u64::from_be_bytes(*stamp), rest)).filter(|(stamp, _)| *stamp <= LAST_STAMP)
 }
 
 /// Whether a message is unchanged after writing and reading it again; `None` if it is malformed. For fuzzing.
@@ -127,7 +132,7 @@ pub(crate) fn survives(text: &[u8]) -> Option<bool> {
             batch.for_each(|(to, from, data)| push_frame(&mut written, to, from, data));
             return Some(text.starts_with(written.as_slice()));
         }
-        Message::Opened { address, age, name } => opened(*address, *age, name),
+        Message::Opened { address, stamp, name } => opened(*address, *stamp, name),
         Message::Closed { address, name } => closed(*address, name),
         Message::Heartbeat(digest) => heartbeat(*digest),
         Message::Request => request(),
@@ -155,7 +160,7 @@ mod tests {
     fn messages_are_read_as_they_were_written() {
         assert_eq!(read(&frames(b"batch")), Some(Message::Frames(Frames(b"batch"))));
         let name = "alice";
-        assert_eq!(read(&opened(address(7), 8, name)), Some(Message::Opened { address: address(7), age: 8, name }));
+        assert_eq!(read(&opened(address(7), 8, name)), Some(Message::Opened { address: address(7), stamp: 8, name }));
         assert_eq!(read(&closed(address(7), name)), Some(Message::Closed { address: address(7), name }));
         let digest = Digest { count: 3, sum: 1 << 60 };
         assert_eq!(read(&heartbeat(digest)), Some(Message::Heartbeat(digest)));
@@ -180,7 +185,7 @@ mod tests {
     /// Each message is filled as far as possible.
     #[test]
     fn names_fill_their_messages() {
-        // Address, age, length and name take 139 bytes; 442 of these entries fit after the two bytes of the head
+        // Address, stamp, length and name take 139 bytes; 442 of these entries fit after the two bytes of the head
         let name = "n".repeat(122);
         let lengths = |count| {
             names(vec![(address(1), 2, name.as_str()); count].into_iter()).iter().map(Vec::len).collect::<Vec<_>>()
@@ -200,12 +205,12 @@ mod tests {
         let mut batch = Plaintext::default();
         push_frame(&mut batch, address(7), address(8), b"some data");
         push_frame(&mut batch, address(9), address(8), b"");
-        let list = names([(address(7), -8, "alice"), (address(9), 10, "")].into_iter());
+        let list = names([(address(7), 8, "alice"), (address(9), 10, "")].into_iter());
         let digest = heartbeat(Digest { count: 3, sum: 1 << 60 });
         for text in [
             frames(&batch),
             frames(b""),
-            opened(address(7), -8, "alice"),
+            opened(address(7), 8, "alice"),
             closed(address(7), ""),
             digest,
             request(),
@@ -218,6 +223,14 @@ mod tests {
         assert_eq!((survives(b""), survives(b"\x09"), survives(b"\x05x")), (None, None, None));
         // Meaningless bits are not written again
         assert_eq!(survives(&[&[NAMES, 0xff], &list[0][2..]].concat()), Some(true));
+    }
+
+    #[test]
+    fn a_stamp_that_no_other_can_exceed_is_refused() {
+        for (stamp, read_back) in [(LAST_STAMP, true), (LAST_STAMP + 1, false), (u64::MAX, false)] {
+            assert_eq!(read(&opened(address(7), stamp, "alice")).is_some(), read_back, "{stamp}");
+            assert_eq!(read(&names([(address(7), stamp, "alice")].into_iter())[0]).is_some(), read_back, "{stamp}");
+        }
     }
 
     #[test]

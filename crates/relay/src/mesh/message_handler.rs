@@ -21,9 +21,6 @@ use crate::{
 
 /// The shortest time between two requests for all names of a node.
 const NAMES_REQUEST_INTERVAL: Duration = Duration::from_secs(1);
-/// How far ahead of the present an opening may be stamped: enough for a client that changes nodes a hundred times in a
-/// row.
-const MAX_STAMP_LEAD: Duration = Duration::from_secs(60);
 
 /// The state of another node.
 #[derive(Debug, Default)]
@@ -63,7 +60,7 @@ impl MessageHandler {
                 self.state.stats.frames_received.fetch_add(all, Ordering::Relaxed);
                 self.state.stats.frames_refused.fetch_add(all - taken, Ordering::Relaxed);
             }
-            Message::Opened { address, age, name } => self.opened(node, address, age, name),
+            Message::Opened { address, stamp, name } => self.opened(node, address, stamp, name),
             Message::Closed { address, name } if node_of(address) == node => {
                 self.state.directory().closed(name, address);
             }
@@ -78,7 +75,7 @@ impl MessageHandler {
             }
             Message::Request => {
                 let directory = self.state.directory();
-                return message::names(directory.at(self.me).map(|(name, entry)| (entry.address, age(entry), name)));
+                return message::names(directory.at(self.me).map(|(name, entry)| (entry.address, entry.stamp, name)));
             }
             Message::Names { part, names } => self.names(node, part, &names),
         }
@@ -86,13 +83,11 @@ impl MessageHandler {
     }
 
     /// A name was opened on another node. If that opening counts, the session of the name on this node ends.
-    fn opened(&mut self, node: u32, address: Address, age: i64, name: &str) {
-        // An opening at a time that this clock cannot represent is ignored
-        let span = Duration::from_millis(age.unsigned_abs());
-        let now = Instant::now();
-        let opened = if age < 0 { now.checked_add(span.min(MAX_STAMP_LEAD)) } else { now.checked_sub(span) };
-        let Some(opened) = opened.filter(|_| node_of(address) == node) else { return };
-        let former = self.state.directory().opened(name, Entry { address, epoch: None, opened });
+    fn opened(&mut self, node: u32, address: Address, stamp: u64, name: &str) {
+        if node_of(address) != node {
+            return;
+        }
+        let former = self.state.directory().opened(name, Entry { address, epoch: None, stamp });
         if let Some(former) = former.filter(|former| former.node() == self.me) {
             // The client may be opening it here again, under the same number: end only the session with the superseded
             // keys
@@ -106,12 +101,12 @@ impl MessageHandler {
     }
 
     /// A part of a node's list of names. After the last part, names that are not in the list are removed.
-    fn names(&mut self, node: u32, part: u8, names: &[(Address, i64, &str)]) {
+    fn names(&mut self, node: u32, part: u8, names: &[(Address, u64, &str)]) {
         if part & FIRST != 0 {
             self.nodes[node as usize].names = Some(HashSet::new());
         }
-        for &(address, age, name) in names {
-            self.opened(node, address, age, name);
+        for &(address, stamp, name) in names {
+            self.opened(node, address, stamp, name);
             if let Some(all) = &mut self.nodes[node as usize].names {
                 all.insert(name.to_owned());
             }
@@ -124,15 +119,6 @@ impl MessageHandler {
     }
 }
 
-/// Milliseconds since a name was opened; negative if it is stamped later than now.
-pub(crate) fn age(entry: Entry) -> i64 {
-    let now = Instant::now();
-    match now.checked_duration_since(entry.opened) {
-        Some(since) => since.as_millis() as i64,
-        None => -(entry.opened.duration_since(now).as_millis() as i64),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -141,7 +127,7 @@ mod tests {
     use super::*;
     use crate::{
         data::{INBOX_BYTES, Settings},
-        mesh::fuzz::handler,
+        mesh::{fuzz::handler, unix_millis},
     };
 
     fn address(node: u32, index: u32) -> Address {
@@ -194,7 +180,7 @@ mod tests {
     #[test]
     fn a_node_says_of_its_own_sessions_alone_that_they_are_gone() {
         let mut handler = handler();
-        handler.handle(5, Message::Opened { address: address(5, 1), age: 10, name: "alice" });
+        handler.handle(5, Message::Opened { address: address(5, 1), stamp: 2000, name: "alice" });
         handler.handle(3, Message::Closed { address: address(5, 1), name: "alice" });
         assert_eq!(handler.state.directory().find("alice"), Some(address(5, 1)));
         handler.handle(5, Message::Closed { address: address(5, 1), name: "alice" });
@@ -212,15 +198,45 @@ mod tests {
                 handler.relay.admit(address(0, 1), Material::random().unwrap()).unwrap().epoch()
             };
             let opened = (address(0, 1), admit(&handler));
-            let before = Instant::now().checked_sub(Duration::from_secs(10)).unwrap();
-            handler.state.directory().opened_here("alice", opened, before);
+            handler.state.directory().opened_here("alice", opened, 1000);
             if comes_back {
                 admit(&handler);
             }
-            handler.handle(5, Message::Opened { address: address(5, 1), age: 10, name: "alice" });
+            handler.handle(5, Message::Opened { address: address(5, 1), stamp: 2000, name: "alice" });
             assert_eq!(handler.state.directory().find("alice"), Some(address(5, 1)));
             assert!(handler.relay.responds(Duration::from_secs(60)));
             assert_eq!(handler.relay.live(), live);
+        }
+    }
+
+    /// A client opens its name at a second node that has not heard of the first opening yet; the news of both arrive
+    /// late.
+    #[test]
+    fn of_two_openings_one_counts_however_late_the_news_are() {
+        for (first, second) in [(2, 1), (1, 2)] {
+            let nodes = [first, second].map(|number| {
+                let sessions = table(Plan::new("gcm-on64".parse().unwrap(), 4)).unwrap();
+                let local = "127.0.0.1:0".parse().unwrap();
+                let relay = Relay::start(local, number, Settings::default(), vec![sessions]).unwrap();
+                MessageHandler::new(Arc::new(relay), Arc::default(), Arc::new(Log::to(std::io::sink())))
+            });
+            let mut news = nodes.each_ref().map(|node| {
+                let here = address(node.me, 1);
+                let epoch = node.relay.admit(here, Material::random().unwrap()).unwrap().epoch();
+                let entry = node.state.directory().opened_here("alice", (here, epoch), unix_millis());
+                let news = message::opened(entry.address, entry.stamp, "alice");
+                std::thread::sleep(Duration::from_millis(250));
+                (node.me, news)
+            });
+            std::thread::sleep(Duration::from_millis(200));
+            news.reverse();
+            for (mut node, (from, news)) in nodes.into_iter().zip(news) {
+                node.handle(from, message::read(&news).unwrap());
+                assert!(node.relay.responds(Duration::from_secs(60)));
+                // The client is where it opened its name last.
+                assert_eq!(node.relay.live(), u32::from(node.me == second), "{first} then {second}: {}", node.me);
+                assert_eq!(node.state.directory().find("alice"), Some(address(second, 1)));
+            }
         }
     }
 
@@ -228,7 +244,7 @@ mod tests {
     fn a_session_has_the_name_that_was_opened_last() {
         let mut handler = handler();
         for name in ["alice", "bob"] {
-            handler.handle(5, Message::Opened { address: address(5, 1), age: 10, name });
+            handler.handle(5, Message::Opened { address: address(5, 1), stamp: 2000, name });
         }
         handler.state.directory().check();
         assert_eq!(handler.state.directory().name_at(address(5, 1)), Some("bob"));

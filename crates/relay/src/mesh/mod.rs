@@ -25,7 +25,7 @@ use std::{
         atomic::{AtomicUsize, Ordering},
     },
     thread::JoinHandle,
-    time::{Duration, Instant},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use async_nats::ConnectOptions;
@@ -221,7 +221,7 @@ impl Mesh {
 
 impl NameDirectory for Mesh {
     fn opened(&self, name: &str, address: Address, epoch: u16) {
-        let entry = self.state.directory().opened_here(name, (address, epoch), Instant::now());
+        let entry = self.state.directory().opened_here(name, (address, epoch), unix_millis());
         let _ = self.orders.try_send(Order::Opened(name.to_owned(), entry));
     }
 
@@ -251,6 +251,11 @@ impl Drop for Mesh {
             let _ = thread.join();
         }
     }
+}
+
+fn unix_millis() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_millis().min(directory::LAST_STAMP.into()) as u64)
 }
 
 /// The node that keeps a session.

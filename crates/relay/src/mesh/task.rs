@@ -23,7 +23,7 @@ use crate::{
         directory::Entry,
         link::{Hello, Links, Opened},
         message::{self, Message},
-        message_handler::{MessageHandler, Node, age},
+        message_handler::{MessageHandler, Node},
         stats::LossReport,
     },
 };
@@ -108,7 +108,7 @@ impl Task {
                         count.fetch_add(Frames(&batch).count() as u64, Ordering::Relaxed);
                     }
                     Some(Order::Opened(name, entry)) => {
-                        self.send_all(&message::opened(entry.address, age(entry), &name)).await;
+                        self.send_all(&message::opened(entry.address, entry.stamp, &name)).await;
                     }
                     Some(Order::Closed(name, address)) => self.send_all(&message::closed(address, &name)).await,
                     None => return,
