@@ -115,6 +115,14 @@ fn extracted<'a, 'py, T: FromPyObject<'a, 'py, Error = PyErr>>(all: &'a [Bound<'
     Ok(each)
 }
 
+/// Nonces one after another. Another thread may write to the caller's after they were compared, while ours runs without
+/// the interpreter's lock.
+fn copied<'a>(nonces: impl Iterator<Item = &'a [u8]> + Clone) -> PyResult<Vec<u8>> {
+    let mut all = room(nonces.clone().map(<[u8]>::len).sum())?;
+    nonces.for_each(|nonce| all.extend_from_slice(nonce));
+    Ok(all)
+}
+
 /// The number of bytes to process.
 fn size(parts: &[Parts<'_>]) -> usize {
     parts.iter().fold(0, |size, (_, ad, data)| size.saturating_add(ad.len() + data.len()))
@@ -129,7 +137,12 @@ pub(crate) fn encrypt<'py>(
     let (py, batch) = (data.py(), Batch::new(nonces, data, ads)?);
     let ads = batch.ads()?;
     let views = Views::of(&batch, &ads)?;
-    let parts = views.parts()?;
+    let mut parts = views.parts()?;
+    let nonces = copied(parts.iter().map(|(nonce, ..)| *nonce))?;
+    let mut rest = &nonces[..];
+    for (nonce, ..) in &mut parts {
+        (*nonce, rest) = rest.split_at(nonce.len());
+    }
     key.each_once(parts.iter().map(|(nonce, ..)| *nonce))?;
     for (nonce, ..) in &parts {
         key.nonce(nonce.len())?;
@@ -199,6 +212,7 @@ pub(crate) fn encrypt_rows(
     let (rows, len) = rows(key, nonces, data)?;
     buf.expect(rows * (len + TAG))?;
     let out = buf.begin(Memory::of(&[]), &[(nonces, "the nonces"), (data, "the data"), (ad, AD)])?;
+    let nonces = copied(std::iter::once(nonces))?;
     key.each_once(nonces.chunks_exact(key.aead.nonce_len()))?;
     let seal = || {
         let each = out.chunks_exact_mut(len + TAG).zip(nonces.chunks_exact(key.aead.nonce_len()));

@@ -1,6 +1,7 @@
 """Many messages in one call, against one call for each."""
 
 import os
+import threading
 
 import numpy
 import pytest
@@ -104,6 +105,35 @@ def test_a_nonce_that_comes_twice_is_refused_before_anything_is_encrypted(name):
     sealed = aead.encrypt(nonces[4], b"text", None)
     assert aead.decrypt_batch([nonces[4]] * 2, [sealed] * 2) == [b"text"] * 2
     assert aead.decrypt_rows(nonces[4] * 2, sealed * 2, None, bytearray(8)) == []
+
+
+def test_no_thread_can_make_two_nonces_one_after_they_were_compared():
+    aead, rows = make("AESGCM"), bytearray(24)
+    nonces, texts, stop = [memoryview(rows)[:12], memoryview(rows)[12:]], [bytes(1 << 20)] * 2, threading.Event()
+
+    def writes():
+        while not stop.is_set():
+            rows[23] ^= 1
+
+    def twice(sealed):
+        # One nonce for two equal texts gives the same ciphertext.
+        return sealed[0] == sealed[1]
+
+    thread, out = threading.Thread(target=writes), bytearray(2 * ((1 << 20) + 16))
+    thread.start()
+    try:
+        compared = 0
+        while compared < 50:
+            try:
+                assert not twice(aead.encrypt_batch(nonces, texts))
+                aead.encrypt_rows(rows, bytes(2 << 20), None, out)
+                assert not twice([out[: len(out) // 2], out[len(out) // 2 :]])
+                compared += 1
+            except ValueError as refused:
+                assert "have the same nonce" in str(refused)
+    finally:
+        stop.set()
+        thread.join()
 
 
 @each

@@ -3,7 +3,7 @@
 //! `crates/probes/src/bin/constant_time.rs`. Then times are compared statistically at every level, and the kernels'
 //! machine code is searched, also at levels that valgrind cannot run.
 
-use std::process::Command;
+use std::{path::Path, process::Command};
 
 use crate::{
     generated, lab, levels,
@@ -22,12 +22,46 @@ pub(crate) fn run(steps: &mut Steps, words: &[String]) {
     if steps.cargo("the kernels, released", &words, &[]) {
         steps.check("constant time", check);
         steps.check("times", times);
-        steps.check("generated code with planted tables", |steps| search(steps, PLANTED));
+        steps.check("generated code with planted tables", |steps| search(&steps.release(PLANTED), Kind::Planted));
         // A program that was built earlier would say nothing about these sources
         if steps.cargo("release binaries", lab::BUILD, &[]) {
-            steps.check("generated code of the release program", |steps| search(steps, "sealwright"));
+            let name = "generated code of the release program";
+            steps.check(name, |steps| search(&steps.release("sealwright"), Kind::Research));
         }
     }
+    // In a folder of their own: what is built with other names and lines is not what others look for in `dist`.
+    let target = steps.target().join("constant-time");
+    let folder = target.display().to_string();
+    let kept = [
+        ("CARGO_TARGET_DIR", &folder[..]),
+        ("CARGO_PROFILE_DIST_STRIP", "none"),
+        ("CARGO_PROFILE_DIST_DEBUG", "line-tables-only"),
+    ];
+    for (package, profile, file) in INSTALLED {
+        let words = ["build", "--profile", profile, "--locked", "--package", package];
+        if steps.cargo(&format!("{file}, as it is installed"), &words, &kept) {
+            let name = format!("generated code of {file}");
+            steps.check(&name, |_| search(&target.join(profile).join(file), Kind::Installed));
+        }
+    }
+}
+
+/// What users install, with its package and profile: the program, the library for C and that for Python.
+const INSTALLED: [(&str, &str, &str); 3] = [
+    ("sealwright-cli", "dist", "sealwright"),
+    ("sealwright-capi", "release", "libsealwright_capi.a"),
+    ("sealwright-python", "dist", "lib_sealwright.so"),
+];
+
+/// A program that is searched.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// It has tables and comparisons that must be found.
+    Planted,
+    /// It has tables for research.
+    Research,
+    /// It has no code whose time depends on secrets.
+    Installed,
 }
 
 fn check(steps: &Steps) -> Checked {
@@ -78,13 +112,12 @@ fn times(steps: &Steps) -> Checked {
     }
 }
 
-fn search(steps: &Steps, name: &str) -> Checked {
+fn search(program: &Path, kind: Kind) -> Checked {
     if !cfg!(target_arch = "x86_64") {
         return Checked::Cannot("it reads the instructions of x86-64".into());
     }
-    let program = steps.release(name);
     let options = ["--disassemble", "--no-show-raw-insn", "--demangle"];
-    let code = match Command::new("objdump").args(options).arg(&program).output() {
+    let code = match Command::new("objdump").args(options).arg(program).output() {
         Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout).into_owned(),
         Ok(output) => return Checked::Wrong(vec![String::from_utf8_lossy(&output.stderr).into_owned()]),
         Err(error) => return Checked::Cannot(format!("objdump: {error}; it comes with binutils")),
@@ -97,7 +130,7 @@ fn search(steps: &Steps, name: &str) -> Checked {
     println!("{} reads of tables in functions whose time depends on secrets, as their names say", found.vartime);
     let right = format!("{} functions, {} instructions", found.functions, found.instructions);
     let levels = found.leaving.len();
-    let apart = match Apart::in_program(found.wrong, &program) {
+    let apart = match Apart::in_program(found.wrong, program) {
         Ok(apart) => apart,
         Err(why) => return Checked::Wrong(vec![why]),
     };
@@ -105,7 +138,10 @@ fn search(steps: &Steps, name: &str) -> Checked {
     if levels < generated::LEVELS.len() {
         wrong.push("the search does not see the kernels of all levels".into());
     }
-    if name == PLANTED {
+    if kind == Kind::Installed && (found.vartime > 0 || !apart.tables.is_empty()) {
+        wrong.push("it has tables that only research may have".into());
+    }
+    if kind == Kind::Planted {
         let unseen = generated::LEVELS.iter().filter(|level| !apart.tables.iter().any(|place| place.is_of(level)));
         wrong.extend(unseen.map(|level| format!("the search does not see the tables that are planted at {level}")));
         if found.planted.len() < 2 {

@@ -3,7 +3,7 @@
 /// Accepted places, and why: parts of a function's name, of the instruction that reads the byte, and of the indexed
 /// one.
 const KNOWN: &[(&str, &str, &str, &str)] = &[
-    ("", "", "movslq ", "a jump over levels, suites or kinds of slots: which one is no secret"),
+    ("sealwright::raw::Raw>::ctr", "(%rdi)", "movslq ", "where to go for a level, in a loop"),
     ("fmt::Debug>::fmt", "", "", "names of suites"),
     ("fmt::Display>::fmt", "", "", "names of suites and errors"),
     ("suite::Suite as core::str::traits::FromStr>", "", "", "names of suites"),
@@ -63,7 +63,7 @@ struct Searched {
     others: &'static [&'static str],
 }
 
-const SEARCHED: [Searched; 4] = [
+const SEARCHED: [Searched; 5] = [
     Searched {
         name: "sealwright",
         folder: "aead",
@@ -154,6 +154,12 @@ const SEARCHED: [Searched; 4] = [
             "progress",
             "tree",
         ],
+    },
+    Searched {
+        name: "sealwright_capi",
+        folder: "capi",
+        modules: &["file", "message", "pointer", "provider", "random", "reader", "stream"],
+        others: &["error", "fuzz"],
     },
 ];
 

@@ -7,6 +7,9 @@ use crate::simd::{Block, unknown, verdict};
 /// The longest tag of any mode, in bytes.
 pub const MAX_TAG: usize = 48;
 
+/// The shortest tag of any mode, in bytes.
+const MIN_TAG: usize = 4;
+
 /// An authentication tag of 4 to [`MAX_TAG`] bytes. Comparison takes the same time wherever two tags differ.
 ///
 /// ```
@@ -53,6 +56,22 @@ impl Tag {
     #[must_use = "a message whose tag does not match is forged"]
     pub fn matches(&self, other: &[u8]) -> bool {
         same(self.as_ref(), other)
+    }
+
+    /// Whether this tag begins with `start`, of 4 bytes or more, in constant time for a given length: for a protocol
+    /// that sends a part of the tag, as SP 800-38D (5.2.1.2) allows. Each byte less makes a forgery 256 times as likely.
+    ///
+    /// ```
+    /// use sealwright::{Aead, Suite};
+    ///
+    /// let tag = Suite::Aes128Gcm.aead(&[7; 16])?.seal_in_place(&[1; 12], b"", &mut [])?;
+    /// assert!(tag.begins_with(&tag.as_ref()[..12]) && tag.begins_with(tag.as_ref()));
+    /// assert!(!tag.begins_with(&[0; 12]) && !tag.begins_with(b"") && !tag.begins_with(&[0; 17]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use = "a message whose tag does not match is forged"]
+    pub fn begins_with(&self, start: &[u8]) -> bool {
+        start.len() >= MIN_TAG && self.as_ref().get(..start.len()).is_some_and(|ours| same(ours, start))
     }
 }
 
@@ -150,6 +169,25 @@ mod tests {
                 let mut theirs = bytes;
                 theirs[bit / 8] ^= 1 << (bit % 8);
                 assert!(!same(ours, &theirs[..len]), "{len}, {bit}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_tag_begins_with_four_bytes_of_it_or_more() {
+        let bytes: [u8; MAX_TAG + 1] = core::array::from_fn(|i| (i * 37) as u8);
+        for len in MIN_TAG..=MAX_TAG {
+            let tag = Tag::new(&bytes[..len]);
+            for start in 0..=MAX_TAG + 1 {
+                assert_eq!(tag.begins_with(&bytes[..start]), (MIN_TAG..=len).contains(&start), "{len}, {start}");
+            }
+            for at in 0..len {
+                let mut other = bytes;
+                other[at] ^= 0x80;
+                assert!(
+                    !tag.begins_with(&other[..len]) && tag.begins_with(&other[..at]) == (at >= MIN_TAG),
+                    "{len}, {at}"
+                );
             }
         }
     }

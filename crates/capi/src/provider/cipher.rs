@@ -383,8 +383,7 @@ fn open(aead: &dyn InPieces, gcm: bool, nonce: &[u8], ad: &[u8], text: &mut [u8]
     // with the full tag and, if the tag is valid, it is sealed once more to get the plaintext again. A copy instead
     // would need memory.
     let mut seal = || aead.seal_in_place(nonce, ad, text);
-    let holds = |whole: Tag| whole.as_ref().iter().zip(tag).fold(0, |differ, (a, b)| differ | (a ^ b)) == 0;
-    let genuine = gcm && seal().is_ok() && seal().is_ok_and(holds) && seal().is_ok();
+    let genuine = gcm && seal().is_ok() && seal().is_ok_and(|whole: Tag| whole.begins_with(tag)) && seal().is_ok();
     if !genuine {
         text.fill(0);
     }

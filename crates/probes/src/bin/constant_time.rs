@@ -6,7 +6,7 @@
 use std::{hint::black_box, process::ExitCode};
 
 use sealwright::{
-    Aead, Batch, BatchMessage, Isa,
+    Aead, Batch, BatchMessage, Isa, Suite,
     block::aes::Aes128,
     ghash::Table4k_vartime,
     mode::gcm::{Gcm, TagLen},
@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         for subject in IN_PIECES {
             wrong += judge(isa, subject.name, false, || sealed_in_pieces(isa, subject));
         }
+        wrong += judge(isa, "a part of a tag", false, || short_tags(isa));
         wrong += judge(isa, "aes-256 in CBC and CTR", false, || unauthenticated(isa));
         wrong += judge(isa, "a batch of packets, a key each", false, || batch(isa));
         for spec in Spec::all() {
@@ -100,6 +101,19 @@ fn with_nonce(aead: &dyn Aead, nonce: &[u8], whole_blocks: bool) {
         black_box(&again);
         tag[len % 16] ^= 1;
         assert!(aead.open_in_place(nonce, &ad, &mut text, &tag).is_err());
+    }
+}
+
+/// A part of a tag, as protocols with short tags compare it.
+fn short_tags(isa: Isa) {
+    let aead = Suite::Aes256Gcm.aead_at(isa, &hidden(32, 1)).expect("32 bytes");
+    for len in 4..=16 {
+        let tag = aead.seal_in_place(&[9; 12], b"", &mut hidden(40, 2)).expect("the nonce fits");
+        let mut theirs = tag.as_ref()[..len].to_vec();
+        public(&theirs);
+        assert!(tag.begins_with(&theirs));
+        theirs[len - 1] ^= 1;
+        assert!(!tag.begins_with(&theirs));
     }
 }
 

@@ -29,7 +29,7 @@ fn rates(measured: &Measured) -> Figure {
         DESIGNS.into_iter().filter_map(point).collect::<Vec<_>>()
     };
     let printed = points(&|design| design.printed(Column::Gbps).map(Interval::exact));
-    let ours = points(&|design| measured.kept.rate(design).map(Interval::exact));
+    let ours = points(&|design| measured.kept.rate(design));
     let routed = |(gbps, ends): (f64, Option<Interval>)| ends.unwrap_or_else(|| Interval::exact(gbps));
     let together = points(&|design| measured.kept.four_lanes(design).map(routed));
     let software = points(&|design| measured.software_rate(design, ETHERNET));
@@ -79,7 +79,7 @@ fn packets(measured: &Measured) -> Figure {
             let point = |bytes: usize| Some((X::Number(bytes as f64), of(bytes)?));
             LENGTHS.into_iter().filter_map(point).collect::<Vec<_>>()
         };
-        let ours = by(&|bytes| measured.core_rate(design, bytes).map(Interval::exact));
+        let ours = by(&|bytes| measured.core_rate(design, bytes));
         series.push(Series::here(format!("{design}, four lanes at the clock of one"), colour, ours));
         let software = by(&|bytes| measured.software_rate(design, bytes));
         series.push(Series::beside(format!("{design}, software"), colour, software));

@@ -23,7 +23,8 @@ impl Measured {
     }
 
     /// The rate of our four lanes in Gbit/s: simulated bits per cycle times the clock rate after routing.
-    pub(super) fn core_rate(&self, design: Design, bytes: usize) -> Option<f64> {
-        Some(self.kept.pace(design)?.bits(bytes)? * self.kept.clock(design)? / 1e3)
+    pub(super) fn core_rate(&self, design: Design, bytes: usize) -> Option<Interval> {
+        let bits = self.kept.pace(design)?.bits(bytes)?;
+        Some(self.kept.clock(design)?.map(|mhz| bits * mhz / 1e3))
     }
 }

@@ -9,6 +9,8 @@ mod figures;
 mod kept;
 mod measured;
 mod notes;
+#[cfg(test)]
+mod pages;
 mod printed;
 mod quantities;
 mod software;

@@ -17,16 +17,16 @@ fn brief(figure: f64) -> String {
 }
 
 /// The clock of GCM divided by the clock of the cipher alone.
-fn share(measured: &Measured, cipher: Cipher) -> Option<f64> {
-    let clock = |mode| measured.kept.clock(Design(cipher, mode));
-    Some(clock(Mode::Gcm)? / clock(Mode::Alone)?)
+fn share(measured: &Measured, cipher: Cipher) -> Option<Interval> {
+    let routed = |mode| measured.kept.routed(Design(cipher, mode));
+    routed(Mode::Gcm)?.share(routed(Mode::Alone)?)
 }
 
 /// The result for the cores and on this machine, in a few sentences.
 pub(super) fn summary(measured: &Measured) -> String {
     let mut text = "The paper's GCM cores lose a quarter of their clock rate to GHASH.".to_owned();
     let says = |cipher: Cipher| {
-        Some(format!("{} of that of {}", brief(share(measured, cipher)?), Design(cipher, Mode::Alone)))
+        Some(format!("{} of that of {}", shown(share(measured, cipher)?), Design(cipher, Mode::Alone)))
     };
     let shares: Vec<String> = CIPHERS.into_iter().filter_map(says).collect();
     if shares.is_empty() {
@@ -35,7 +35,7 @@ pub(super) fn summary(measured: &Measured) -> String {
         text += &format!(
             " With a pipelined multiplier, the clock rate of Sealwright's GCM cores is {} (one lane, routed on ECP5, {}).",
             shares.join(" and "),
-            runs(measured)
+            runs(measured, &CIPHERS.map(|cipher| [Mode::Alone, Mode::Gcm].map(|mode| Design(cipher, mode))).concat())
         );
     }
     let cores = |design: Design| {
@@ -113,8 +113,8 @@ pub(super) fn notes(measured: &Measured) -> Vec<Note> {
 }
 
 /// The number of place-and-route runs per design: `1 run`, `2 to 3 runs`.
-fn runs(measured: &Measured) -> String {
-    let counts = || DESIGNS.into_iter().map(|design| measured.kept.seeds(design)).filter(|&count| count > 0);
+fn runs(measured: &Measured, designs: &[Design]) -> String {
+    let counts = || designs.iter().map(|&design| measured.kept.seeds(design)).filter(|&count| count > 0);
     match (counts().min().unwrap_or_default(), counts().max().unwrap_or_default()) {
         (1, 1) => "1 run of place and route".to_owned(),
         (few, many) if few == many => format!("medians of {few} runs of place and route"),

@@ -55,23 +55,21 @@ fn cores(measured: &Measured) -> Table {
         paper. Our cores hold four keys, seal and open any number of bytes, and encrypt blocks outside the text \
         with a fifth, narrow cipher; those for OCB contain the inverse cipher, whose S-boxes are in logic.";
     let mut table = Table::new("Cores: area, clock and rate", columns).with_note(note);
-    let reference = measured.kept.clock(DESIGNS[5]);
+    let reference = measured.kept.routed(DESIGNS[5]);
     for design in DESIGNS {
         let printed =
             |column| design.printed(column).map_or_else(|| Cell::empty("none"), |value| Cell::number(value, 0));
         let columns = [Printed::Alms, Printed::Memories, Printed::Clock, Printed::Gbps, Printed::Percent];
         let mut row = vec![Cell::text(design.to_string())];
         row.extend(columns.map(printed));
-        let clock = measured.kept.clock(design);
+        let routed = measured.kept.routed(design);
         let area = measured.kept.area(design, true);
-        let number =
-            |value: Option<f64>| value.map_or_else(|| Cell::empty("not synthesised"), |value| Cell::number(value, 0));
         row.extend([
             or(area.and_then(|found| found.alms()), "not synthesised"),
             count(area.and_then(|found| found.bram)),
-            number(clock),
-            number(measured.kept.rate(design)),
-            number(clock.zip(reference).map(|(clock, reference)| 100.0 * clock / reference)),
+            or(measured.kept.clock(design), "not synthesised"),
+            or(measured.kept.rate(design), "not synthesised"),
+            share(routed, reference),
         ]);
         table.row(row);
     }
@@ -80,7 +78,13 @@ fn cores(measured: &Measured) -> Table {
 
 /// The median clock, with its interval if it has one.
 fn clock(found: &Synthesis) -> Cell {
-    or(found.clocks().or_else(|| found.fmax_mhz.map(Interval::exact)), "")
+    or(found.clock(), "")
+}
+
+/// The clock in per cent of that of another design.
+fn share(found: Option<&Synthesis>, of: Option<&Synthesis>) -> Cell {
+    let share = found.zip(of).and_then(|(found, of)| found.share(of));
+    or(share.map(|share| share.map(|share| 100.0 * share)), "not synthesised")
 }
 
 fn routed(measured: &Measured) -> Table {
@@ -102,8 +106,6 @@ fn routed(measured: &Measured) -> Table {
     let mut table = Table::new("One lane, placed and routed on ECP5", columns).with_note(note);
     for design in DESIGNS {
         let Some(found) = measured.kept.routed(design) else { continue };
-        let alone = measured.kept.clock(Design(design.0, Mode::Alone));
-        let share = found.fmax_mhz.zip(alone).map(|(clock, alone)| 100.0 * clock / alone);
         table.row([
             Cell::text(design.to_string()),
             count(found.lut4),
@@ -111,7 +113,7 @@ fn routed(measured: &Measured) -> Table {
             count(found.bram),
             clock(found),
             Cell::count(found.seeds.len() as u64),
-            share.map_or_else(|| Cell::empty("not synthesised"), |share| Cell::number(share, 0)),
+            share(Some(found), measured.kept.routed(Design(design.0, Mode::Alone))),
             count(measured.kept.pace(design).and_then(|pace| pace.latency)),
         ]);
     }
@@ -135,16 +137,15 @@ fn elsewhere(measured: &Measured) -> Table {
     );
     let mut table = Table::new("Other devices and four lanes", columns).with_note(note);
     for design in DESIGNS {
-        let decides = measured.kept.clock(design);
+        let decides = measured.kept.routed(design);
         for found in measured.kept.others(design) {
-            let share = found.fmax_mhz.zip(decides).map(|(clock, decides)| 100.0 * clock / decides);
             table.row([
                 Cell::text(design.to_string()),
                 Cell::text(found.device.trim_end_matches(", routed")),
                 Cell::count(found.lanes.into()),
                 clock(found),
                 Cell::count(found.seeds.len() as u64),
-                share.map_or_else(|| Cell::empty("not synthesised"), |share| Cell::number(share, 0)),
+                share(Some(found), decides),
             ]);
         }
     }
@@ -171,12 +172,11 @@ fn packets(measured: &Measured) -> Table {
         if bits.iter().all(Option::is_none) {
             continue;
         }
-        let number =
-            |value: Option<f64>, why: &str| value.map_or_else(|| Cell::empty(why), |value| Cell::number(value, 1));
         let rates = seals().map(|design| measured.core_rate(design, bytes));
         let mut row = vec![Cell::text(format!("{bytes} B"))];
-        row.extend(bits.iter().map(|&bits| number(bits, "not simulated")));
-        row.extend(rates.map(|rate| number(rate, "not synthesised")));
+        let number = |bits: f64| Cell::number(bits, 1);
+        row.extend(bits.iter().map(|&bits| bits.map_or_else(|| Cell::empty("not simulated"), number)));
+        row.extend(rates.map(|rate| or(rate, "not synthesised")));
         table.row(row);
     }
     table
@@ -198,13 +198,13 @@ fn software(measured: &Measured) -> Table {
     for design in seals() {
         let rate = |bytes| measured.software_rate(design, bytes);
         let Some(ethernet) = rate(ETHERNET) else { continue };
-        let cores = |gbps: Option<f64>| gbps.map(|gbps| ethernet.map(|rate| gbps / rate));
+        let cores = |gbps: Option<Interval>| gbps?.over(ethernet);
         table.row([
             Cell::text(design.to_string()),
             or(rate(64), "not measured"),
             cell(ethernet),
             or(rate(LONGEST), "not measured"),
-            or(cores(design.printed(Printed::Gbps)), "none"),
+            or(cores(design.printed(Printed::Gbps).map(Interval::exact)), "none"),
             or(cores(measured.core_rate(design, ETHERNET)), "not synthesised"),
         ]);
     }
