@@ -22,7 +22,12 @@ use crate::{
 };
 
 /// The target whose fault must be found; it runs before all others, and by itself.
-const PLANTED: &str = "planted";
+pub(crate) const PLANTED: &str = "planted";
+
+/// Limits on memory, in MiB: of the whole program, and of one allocation. No target needs nearly as much at once: those
+/// that derive keys from passphrases allow Argon2 256 KiB (`CEILING` of crates/hostile/src/recipients.rs). The time of
+/// an input is limited in that crate, too.
+pub(crate) const MEMORY: [&str; 2] = ["-rss_limit_mb=4096", "-malloc_limit_mb=512"];
 
 const HINT: &str = "hint: cargo xtask fuzz open --seconds 60, or cargo xtask fuzz all --seconds 60 --keep";
 
@@ -71,7 +76,10 @@ pub(crate) fn run(steps: &mut Steps, words: &[String]) {
             let words = ["check", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", &target, "--locked"];
             steps.cargo("fuzz targets", &words, &[("CUSTOM_LIBFUZZER_PATH", "/none/libfuzzer.a")]);
         }
-        ["figures"] => steps.check("executions so far", fuzz_log::figures),
+        ["figures"] => steps.check("executions so far", |steps| match targets(steps.root()) {
+            Ok(targets) => fuzz_log::figures(steps, &targets),
+            Err(why) => Checked::Wrong(vec![why]),
+        }),
         _ => steps.check("fuzzing", |steps| match Wanted::of(words).and_then(|wanted| fuzz(steps, &wanted)) {
             Ok(checked) => checked,
             Err(why) => Checked::Wrong(vec![why]),
@@ -128,7 +136,7 @@ fn fuzz(steps: &Steps, wanted: &Wanted) -> Result<Checked, String> {
 }
 
 /// The names of the targets.
-fn targets(root: &Path) -> Result<Vec<String>, String> {
+pub(crate) fn targets(root: &Path) -> Result<Vec<String>, String> {
     let entries = fs::read_dir(root.join("fuzz/targets")).map_err(|error| format!("fuzz/targets: {error}"))?;
     let mut names: Vec<String> =
         entries.flatten().filter_map(|entry| Some(entry.path().file_stem()?.to_str()?.to_owned())).collect();
@@ -239,7 +247,8 @@ fn one(steps: &Steps, target: &str, place: &Place, seconds: u64) -> Result<Done,
         .args([grown, seeds])
         .arg(format!("-max_total_time={seconds}"))
         .arg(format!("-artifact_prefix={}/", artifacts.display()))
-        .args(["-print_final_stats=1", "-rss_limit_mb=4096", "-timeout=120", "-verbosity=1"])
+        .args(["-print_final_stats=1", "-timeout=120", "-verbosity=1"])
+        .args(MEMORY)
         .env("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1")
         .env(STACK.0, STACK.1)
         .current_dir(steps.root())

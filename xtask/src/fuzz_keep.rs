@@ -8,7 +8,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::instrument::STACK;
+use crate::{fuzz::MEMORY, instrument::STACK};
 
 /// Limits on the inputs of a target: their number, bytes of each, and bytes of all.
 const KEPT: usize = 40;
@@ -22,7 +22,8 @@ pub(crate) fn keep(program: &Path, grown: &Path, seeds: &Path) -> Result<(), Str
     let _ = fs::remove_dir_all(&chosen);
     fs::create_dir_all(&chosen).map_err(|error| format!("{}: {error}", chosen.display()))?;
     let merged = Command::new(program)
-        .args(["-set_cover_merge=1", "-timeout=30", "-rss_limit_mb=4096"])
+        .args(["-set_cover_merge=1", "-timeout=30"])
+        .args(MEMORY)
         .arg(format!("-max_len={EACH}"))
         .args([&chosen, grown, seeds])
         .env("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1")

@@ -2,7 +2,10 @@
 
 use std::{fs, io::Write, path::Path, process::Command};
 
-use crate::steps::{Checked, Steps};
+use crate::{
+    fuzz,
+    steps::{Checked, Steps},
+};
 
 /// The log: each run adds a line to it.
 const LOG: &str = "fuzz/log.csv";
@@ -56,19 +59,28 @@ fn append(log: &Path, line: &str) -> Result<(), String> {
     file.write_all(text.as_bytes()).map_err(failed)
 }
 
-/// Prints the sums of all runs as a Markdown table.
-pub(crate) fn figures(steps: &Steps) -> Checked {
+/// Prints the sums of all runs of these targets as a Markdown table.
+pub(crate) fn figures(steps: &Steps, targets: &[String]) -> Checked {
     let text = match fs::read_to_string(steps.root().join(LOG)) {
         Ok(text) => text,
         Err(error) => return Checked::Cannot(format!("{LOG}: {error}")),
     };
     match sums(&text) {
         Ok(sums) => {
-            print!("{}", table(&sums));
+            print!("{}", table(&of_each(&sums, targets)));
             Checked::Right(format!("{} in all", hours(&sums)))
         }
         Err(why) => Checked::Wrong(vec![why]),
     }
+}
+
+/// The sums of each target. Of one that has not run yet they are 0, so that the table names it.
+fn of_each(sums: &[(String, [u64; 4])], targets: &[String]) -> Vec<(String, [u64; 4])> {
+    let mut all = sums.to_vec();
+    let unknown = |target: &&String| sums.iter().all(|(name, _)| name != *target) && *target != fuzz::PLANTED;
+    all.extend(targets.iter().filter(unknown).map(|target| (target.clone(), [0; 4])));
+    all.sort_unstable();
+    all
 }
 
 fn table(sums: &[(String, [u64; 4])]) -> String {
@@ -107,7 +119,8 @@ fn sums(log: &str) -> Result<Vec<(String, [u64; 4])>, String> {
 mod tests {
     use std::{fs, path::Path, process::Command, sync::Barrier, thread};
 
-    use super::{HEAD, LOG, append, commit, hours, sums, table};
+    use super::{HEAD, LOG, append, commit, hours, of_each, sums, table};
+    use crate::fuzz::targets;
 
     #[test]
     fn runs_beside_each_other_write_whole_lines_under_one_head() {
@@ -138,9 +151,10 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let read = |path: &str| fs::read_to_string(root.join(path)).expect("it is there");
         let (sums, page) = (sums(&read(LOG)).expect("figures"), read("docs/ASSURANCE.md"));
-        assert!(page.contains(&table(&sums)), "`cargo xtask fuzz figures` prints the table of docs/ASSURANCE.md");
+        let all = of_each(&sums, &targets(&root).expect("the targets"));
+        assert!(page.contains(&table(&all)), "`cargo xtask fuzz figures` prints the table of docs/ASSURANCE.md");
         assert_eq!(page.matches(&hours(&sums)).count(), page.matches("CPU hours").count(), "{}", hours(&sums));
-        assert!(page.contains(&format!("{} fuzz targets", sums.len())), "{} targets", sums.len());
+        assert!(page.contains(&format!("{} fuzz targets", all.len())), "{} targets", all.len());
     }
 
     #[test]
@@ -158,10 +172,8 @@ mod tests {
             named.extend(names.split(',').map(|name| name.trim().trim_matches('`').to_owned()));
         }
         named.sort_unstable();
-        let files = fs::read_dir(root.join("fuzz/targets")).expect("a folder").map(|file| file.expect("a file").path());
-        let mut targets: Vec<_> = files.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
+        let mut targets = targets(&root).expect("the targets");
         targets.retain(|name| name != "planted");
-        targets.sort_unstable();
         assert_eq!(named, targets);
     }
 
@@ -214,6 +226,13 @@ mod tests {
             let named = [format!("`{target}`"), format!("`{target}/")].iter().any(|name| told.contains(name));
             assert!(named, "{target} found something, of which docs/ASSURANCE.md does not tell");
         }
+    }
+
+    #[test]
+    fn a_target_that_has_not_run_is_in_the_table() {
+        let sums = [("open".to_owned(), [2, 90, 1500, 0])];
+        let all = of_each(&sums, &["enc", "open", "planted"].map(str::to_owned));
+        assert_eq!(all, [("enc".to_owned(), [0; 4]), sums[0].clone()]);
     }
 
     #[test]

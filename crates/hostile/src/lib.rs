@@ -5,6 +5,8 @@
 //! tests of this crate replay them without a fuzzing engine.
 #![allow(clippy::unwrap_used, reason = "each function is a test")]
 
+use std::time::Duration;
+
 mod coherence;
 mod connections;
 mod control;
@@ -29,6 +31,7 @@ mod served;
 mod text;
 
 pub use modes::referees;
+use sealwright_measure::clock::{Clock, ThreadCpu};
 
 /// A fuzz target: a part of the product that reads untrusted input.
 #[derive(Clone, Copy, Debug)]
@@ -89,13 +92,24 @@ pub const TARGETS: &[Target] = &[
     Target { name: "vectors", run: text::vectors },
 ];
 
+/// The most CPU time of its own thread that one input may take. Time in which others have the processor does not count,
+/// so that a busy machine makes no finding.
+const MOST: Duration = Duration::from_secs(20);
+
 /// Runs the target of this name on `bytes`.
 ///
 /// # Panics
-/// If there is no such target, or a guarantee is broken.
+/// If there is no such target, a guarantee is broken, or the input takes more than 20 seconds of CPU time.
 pub fn run(name: &str, bytes: &[u8]) {
     let target = TARGETS.iter().find(|target| target.name == name).expect("a target of this name");
+    within(MOST, target, bytes);
+}
+
+fn within(most: Duration, target: &Target, bytes: &[u8]) {
+    let start = ThreadCpu.now();
     (target.run)(bytes);
+    let used = ThreadCpu.now() - start;
+    assert!(used <= most, "{}: {} bytes took {used:?} of CPU time, more than {most:?}", target.name, bytes.len());
 }
 
 /// The number of the planted fault, which no engine guesses.
@@ -112,5 +126,37 @@ pub fn planted(bytes: &[u8]) {
     if usize::from(len) == text.len() && *number == KEY && text.iter().fold(0, |sum: u8, b| sum.wrapping_add(*b)) == 99
     {
         panic!("the planted fault");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::catch_unwind;
+
+    use super::*;
+
+    /// A target that is slow for one input.
+    const SLOW: Target = Target {
+        name: "slow",
+        run: |bytes| {
+            let start = ThreadCpu.now();
+            while bytes == b"slow" && ThreadCpu.now() - start < Duration::from_millis(60) {}
+        },
+    };
+
+    #[test]
+    fn an_input_that_takes_too_long_is_a_finding() {
+        let short = Duration::from_millis(50);
+        let why = catch_unwind(|| within(short, &SLOW, b"slow")).unwrap_err();
+        let why = why.downcast_ref::<String>().unwrap();
+        assert!(why.starts_with("slow: 4 bytes took ") && why.ends_with("of CPU time, more than 50ms"), "{why}");
+        within(short, &SLOW, b"fast");
+        within(MOST, &SLOW, b"slow");
+    }
+
+    #[test]
+    fn time_that_others_take_is_none_of_an_input() {
+        let sleeps = Target { name: "sleeps", run: |_| std::thread::sleep(Duration::from_millis(60)) };
+        within(Duration::from_millis(50), &sleeps, b"");
     }
 }

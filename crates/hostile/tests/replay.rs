@@ -6,9 +6,11 @@ use std::{
     fs,
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use sealwright_hostile::{TARGETS, planted, referees, run};
+use sealwright_measure::clock::{Clock, ThreadCpu};
 use sealwright_transcripts::skipped;
 
 fn fuzz() -> PathBuf {
@@ -23,7 +25,7 @@ fn names(folder: &Path) -> BTreeSet<String> {
 #[test]
 fn every_input_of_every_corpus() {
     let mut wrong = Vec::new();
-    let mut inputs = 0;
+    let (mut inputs, mut slowest) = (0, (Duration::ZERO, String::new()));
     for target in TARGETS {
         let folder = fuzz().join("corpus").join(target.name);
         let mut files: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -32,12 +34,14 @@ fn every_input_of_every_corpus() {
         for file in files {
             let bytes = fs::read(&file).unwrap();
             inputs += 1;
+            let (name, start) = (format!("{}: {}", target.name, file.file_name().unwrap().display()), ThreadCpu.now());
             if catch_unwind(AssertUnwindSafe(|| run(target.name, &bytes))).is_err() {
-                wrong.push(format!("{}: {}", target.name, file.file_name().unwrap().display()));
+                wrong.push(name.clone());
             }
+            slowest = slowest.max((ThreadCpu.now() - start, name));
         }
     }
-    eprintln!("{inputs} inputs of {} targets", TARGETS.len());
+    eprintln!("{inputs} inputs of {} targets; the slowest: {slowest:?}", TARGETS.len());
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
