@@ -7,6 +7,7 @@ use sealwright_smp::{
     mosi::Event,
     protocol::Protocol,
     scheme::SchemeName,
+    topology::TopologyKind,
 };
 
 // The model that the tests of the simulator explore with two and three nodes.
@@ -78,6 +79,15 @@ fn machine(choices: [u8; 8]) -> Config {
     if more & 16 != 0 {
         config.machine.chips = 2;
     }
+    if more & 32 != 0 {
+        // Links in place of the bus, and a directory at each home. What the bus alone has chooses their times.
+        config.interconnect.kind = if more & 64 == 0 { TopologyKind::Ring } else { TopologyKind::Mesh };
+        (config.bus.mode, config.bus.skew) = (BusMode::Split, 0);
+        config.interconnect.latency = (skew & 15).into();
+        config.interconnect.occupancy = (skew >> 4).into();
+        config.interconnect.directory = (response & 15).into();
+        config.interconnect.width = if more & 128 == 0 { 16 } else { 1 };
+    }
     config
 }
 
@@ -85,11 +95,14 @@ fn machine(choices: [u8; 8]) -> Config {
 /// processors. The machine is refused, or every read returns the last value written, every invariant of the protocol
 /// holds after each transaction, and all processors finish.
 pub(crate) fn smp_machine(bytes: &[u8]) {
-    let Some((&choices, bytes)) = bytes.split_first_chunk() else { return };
+    ran(bytes);
+}
+
+/// The machine after its run; none if it is refused.
+fn ran(bytes: &[u8]) -> Option<Machine> {
+    let (&choices, bytes) = bytes.split_first_chunk()?;
     let config = machine(choices);
-    if config.check().is_err() {
-        return;
-    }
+    config.check().ok()?;
     let mut steps = vec![Vec::new(); config.machine.processors];
     for (i, &[node, what, place, gap]) in bytes.as_chunks().0.iter().take(500).enumerate() {
         let size = 1_u64 << (what >> 2 & 3);
@@ -106,4 +119,50 @@ pub(crate) fn smp_machine(bytes: &[u8]) {
     assert_eq!(machine.run(u64::MAX).expect("no invariant breaks"), Some(Outcome::Completed));
     machine.check_all().expect("what was written is there");
     assert_eq!(machine.wrong_reads(), Some(0));
+    Some(machine)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path};
+
+    use super::*;
+
+    /// The statistics of an input of the corpus.
+    fn stats(name: &str) -> impl Fn(&str) -> f64 {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/smp_machine");
+        let bytes = fs::read(folder.join(name)).unwrap();
+        machine(*bytes.first_chunk().unwrap()).check().unwrap_or_else(|why| panic!("{name}: {why}"));
+        let stats = ran(&bytes).unwrap().stats();
+        move |path| stats.number(path)
+    }
+
+    #[test]
+    fn rings_and_meshes_use_their_directories() {
+        for name in ["ring-mosi", "ring-mesi-chips", "mesh-moesi", "mesh-mosi-busy-homes", "mesh-moesi-cxl-tree"] {
+            let of = stats(name);
+            for path in ["directory.forwards", "directory.invalidations", "links.messages", "memory.fills"] {
+                assert!(of(path) > 0.0, "{name}: {path} is {}", of(path));
+            }
+            assert_eq!(of("directory.waited") > 0.0, name.contains("busy-homes"), "{name}: {}", of("directory.waited"));
+        }
+        // Those of a bus run as well, without either
+        for name in ["mesi-atomic", "moesi-wide-lines-tree", "mosi-late-snoops"] {
+            let of = stats(name);
+            assert!(of("transfers.count") > 0.0, "{name}");
+            assert_eq!(of("directory.forwards") + of("links.messages"), 0.0, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_choices_reach_every_interconnect() {
+        let kind = |more| machine([0, 0, 0, 0, 0, 0, 0, more]).interconnect.kind;
+        assert_eq!(
+            [0, 64, 32, 96].map(kind),
+            [TopologyKind::Bus, TopologyKind::Bus, TopologyKind::Ring, TopologyKind::Mesh]
+        );
+        // Most schemes work with links
+        let works = |scheme| machine([0, 0, 0, 0, 0, 0, scheme, 32]).check().is_ok();
+        assert!((0..SchemeName::all().count() as u8).filter(|scheme| works(*scheme)).count() > 3);
+    }
 }
