@@ -5,7 +5,10 @@ use aes_gcm::AesGcm;
 use sealwright::Block;
 use sealwright_file::enc::{Armor, Direction, Enc, EncAlgorithm, EncCipher, EncMode, EncSecret, Kdf, Salt};
 
-use crate::more_modes::{Cipher, by, cipher};
+use crate::{
+    raw_modes::Cipher,
+    referees::{by, cipher},
+};
 
 /// Each byte of the keys and IVs that are given in hexadecimal.
 const BYTE: u8 = 0x5c;

@@ -7,7 +7,9 @@
 
 use std::time::Duration;
 
+mod batches;
 mod coherence;
+mod composed;
 mod connections;
 mod control;
 mod datagrams;
@@ -19,18 +21,22 @@ mod journal;
 mod keys;
 mod layout;
 mod machine;
+mod message;
 mod modes;
 mod more_modes;
 mod packed;
+mod random_bits;
+mod raw_modes;
 mod recipients;
 mod recorder;
+mod referees;
 mod relay;
 mod results;
 mod runs;
 mod served;
 mod text;
 
-pub use modes::referees;
+pub use referees::referees;
 use sealwright_measure::clock::{Clock, ThreadCpu};
 
 /// A fuzz target: a part of the product that reads untrusted input.
