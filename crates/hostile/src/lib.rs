@@ -29,6 +29,7 @@ mod random_bits;
 mod raw_modes;
 mod recipients;
 mod recorder;
+mod records;
 mod referees;
 mod relay;
 mod results;
@@ -78,6 +79,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "open", run: files::open },
     Target { name: "preamble", run: files::preamble },
     Target { name: "recorder", run: recorder::recorder },
+    Target { name: "records", run: records::records },
     Target { name: "relay_stream", run: connections::relay_stream },
     Target { name: "relay_words", run: text::relay_words },
     Target { name: "results", run: results::results },
