@@ -8,7 +8,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::{fuzz::MEMORY, instrument::STACK};
+use crate::{fuzz_targets::MEMORY, instrument::STACK};
 
 /// Limits on the inputs of a target: their number, bytes of each, and bytes of all.
 const KEPT: usize = 40;

@@ -3,7 +3,7 @@
 use std::{fs, io::Write, path::Path, process::Command};
 
 use crate::{
-    fuzz,
+    fuzz_targets,
     steps::{Checked, Steps},
 };
 
@@ -77,7 +77,7 @@ pub(crate) fn figures(steps: &Steps, targets: &[String]) -> Checked {
 /// The sums of each target. Of one that has not run yet they are 0, so that the table names it.
 fn of_each(sums: &[(String, [u64; 4])], targets: &[String]) -> Vec<(String, [u64; 4])> {
     let mut all = sums.to_vec();
-    let unknown = |target: &&String| sums.iter().all(|(name, _)| name != *target) && *target != fuzz::PLANTED;
+    let unknown = |target: &&String| sums.iter().all(|(name, _)| name != *target) && *target != fuzz_targets::PLANTED;
     all.extend(targets.iter().filter(unknown).map(|target| (target.clone(), [0; 4])));
     all.sort_unstable();
     all
@@ -120,7 +120,7 @@ mod tests {
     use std::{fs, path::Path, process::Command, sync::Barrier, thread};
 
     use super::{HEAD, LOG, append, commit, hours, of_each, sums, table};
-    use crate::fuzz::targets;
+    use crate::fuzz_targets::targets;
 
     #[test]
     fn runs_beside_each_other_write_whole_lines_under_one_head() {

@@ -18,6 +18,7 @@ mod fuzz;
 mod fuzz_keep;
 mod fuzz_log;
 mod fuzz_said;
+mod fuzz_targets;
 mod generated;
 mod growth;
 mod install_c;

@@ -101,11 +101,9 @@ fn the_needed_clock_and_the_measured_ones() {
     let [aes, serpent] = CIPHERS_IN_GCM.map(|cipher| clock(cipher, Mode::Gcm));
     let ocb = clock(Cipher::Aes, Mode::Ocb);
     assert!(aes.low > needed && serpent.low < needed && serpent.high > needed && ocb.median < needed, "{needed}");
-    for (name, clock, between) in [
-        ("AES-128-GCM ", aes, "interval "),
-        ("Serpent-256-GCM has ", serpent, ""),
-        ("AES-128-OCB has ", ocb, ""),
-    ] {
+    for (name, clock, between) in
+        [("AES-128-GCM ", aes, "interval "), ("Serpent-256-GCM has ", serpent, ""), ("AES-128-OCB has ", ocb, "")]
+    {
         let words = format!("{name}{:.0} MHz ({between}{:.0} to {:.0})", clock.median, clock.low, clock.high);
         assert!(page.contains(&words), "docs/CORES.md does not say: {words}");
     }
