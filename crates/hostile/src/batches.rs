@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use sealwright::{Batch, BatchError, BatchMessage, OpenError, Suite};
 
-use crate::{more_modes::Case, referees::by_rustcrypto};
+use crate::{case::Case, referees::by_rustcrypto};
 
 /// A message of the batch, and what RustCrypto makes of it.
 struct Message {

@@ -10,7 +10,7 @@ use sealwright::{
 use sha2::Sha512;
 
 use crate::{
-    more_modes::{Case, agree},
+    case::{Case, agree},
     referees::{by, by_rustcrypto, cipher},
 };
 

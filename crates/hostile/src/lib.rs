@@ -8,6 +8,7 @@
 use std::time::Duration;
 
 mod batches;
+mod case;
 mod coherence;
 mod composed;
 mod connections;

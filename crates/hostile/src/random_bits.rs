@@ -3,7 +3,7 @@
 use sealwright::drbg::{DrbgError, HashDrbg, MAX_REQUEST, MIN_ENTROPY, MIN_NONCE, SEED_BYTES};
 use sha2::{Digest, Sha256};
 
-use crate::{message::take, more_modes::Case};
+use crate::{case::Case, message::take};
 
 type Seed = [u8; SEED_BYTES];
 

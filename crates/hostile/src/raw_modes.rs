@@ -9,7 +9,7 @@ use sealwright::{
 };
 use sealwright_peers::Algorithm;
 
-use crate::{more_modes::Case, referees::agree_in_c};
+use crate::{case::Case, referees::agree_in_c};
 
 /// One of RustCrypto's block ciphers under a key.
 pub(crate) struct Cipher {

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use rustls::{
-    CipherSuite, ContentType, Error, ProtocolVersion, Side, SupportedCipherSuite,
+    CipherSuite, ContentType, Error, PeerMisbehaved, ProtocolVersion, Side, SupportedCipherSuite,
     crypto::{
         CryptoProvider, aws_lc_rs,
         cipher::{
@@ -132,6 +132,9 @@ fn tls(case: &Case, is_13: bool) {
     let answer = open(&record, case.number, case.typ, case.version);
     if case.text.len() > LONGEST {
         assert_eq!(answer, Err(Error::PeerSentOversizedRecord));
+    } else if is_13 && ContentType::from(case.typ) == ContentType::ChangeCipherSpec {
+        // RFC 8446, 5: it may not be encrypted
+        assert_eq!(answer, Err(PeerMisbehaved::IllegalMiddleboxChangeCipherSpec.into()));
     } else if case.typ != 0 || !is_13 {
         let (typ, version, text) = answer.clone().unwrap();
         assert!(text == case.text && typ == ContentType::from(case.typ), "{typ:?}");
