@@ -45,6 +45,25 @@ fn names_keep_their_numbers_while_others_come_and_go() {
     }
 }
 
+/// A wildcard needs one number: a free or fresh one of its group, or a run that nobody has. A cluster has one run.
+#[test]
+fn who_can_never_have_a_number_is_told() {
+    let left_out = |groups: &[(Option<&str>, &[&str])], limit: u32| {
+        let allowed: Allowed =
+            groups.iter().map(|(cluster, names)| (cluster.map(str::to_owned), list(names))).collect();
+        let mut names = new(&allowed, 2, limit);
+        set(&mut names, &allowed);
+        names.left_out(&allowed)
+    };
+    let only = |name: &str| Some((name.to_owned(), 1));
+    assert_eq!(left_out(&[(None, &["a", "b", "*.c"])], 4), None);
+    assert_eq!(left_out(&[(None, &["a", "b", "*.c"])], 2), only("*.c"));
+    assert_eq!(left_out(&[(Some("x"), &["a", "b", "*.c"])], 4), only("*.c"));
+    assert_eq!(left_out(&[(Some("x"), &["a", "*.c"])], 2), None, "a fresh number");
+    assert_eq!(left_out(&[(Some("x"), &["*.a"]), (Some("y"), &["*.b"])], 4), None);
+    assert_eq!(left_out(&[(Some("x"), &["*.a"]), (Some("y"), &["*.b"])], 2), only("*.b"), "one run for two");
+}
+
 #[test]
 fn a_wildcard_stands_for_one_label() {
     let mut names = new(&rest(&["*.load"]), 10, 10);
