@@ -224,6 +224,20 @@ fn strangers_at_many_addresses_let_others_go_first() {
     }
 }
 
+/// Of one connection a second there is no tenth to leave.
+#[test]
+fn who_returns_leaves_a_tenth_to_others() {
+    let now = Instant::now();
+    let limiter = RateLimiter::new(rate(100.0, 1000, 1000), now);
+    let admitted = |address: IpAddr| limiter.admit(address, now).is_some();
+    assert_eq!((0..200).filter(|_| admitted(from(1))).count(), 90);
+    assert_eq!((2..200).filter(|&last| admitted(from(last))).count(), 10);
+
+    let slow = RateLimiter::new(rate(1.0, 1000, 1000), now);
+    let returns = (0..5).filter(|&second| slow.admit(from(1), now + Duration::from_secs(second)).is_some());
+    assert_eq!(returns.count(), 5);
+}
+
 /// Otherwise those who ask more often than others get whatever becomes free.
 #[test]
 fn attempts_that_are_refused_cost_some_of_the_share() {
