@@ -134,6 +134,14 @@ mod tests {
         Address { session: NodeLayout::new(node, 1).session(index), generation: 1 }
     }
 
+    /// The handler of a node with a relay of its own.
+    fn at(node: u32) -> MessageHandler {
+        let sessions = table(Plan::new("gcm-on64".parse().unwrap(), 4)).unwrap();
+        let local = "127.0.0.1:0".parse().unwrap();
+        let relay = Relay::start(local, node, Settings::default(), vec![sessions]).unwrap();
+        MessageHandler::new(Arc::new(relay), Arc::default(), Arc::new(Log::to(std::io::sink())))
+    }
+
     #[test]
     fn frames_of_another_node_that_no_frame_can_hold_are_refused() {
         for len in [0, 1000, 65_495, 65_496, 65_499, 65_500, 65_535_usize] {
@@ -160,9 +168,7 @@ mod tests {
     #[test]
     fn frames_for_a_worker_that_is_too_busy_are_refused() {
         const MANY: u64 = 200;
-        let sessions = table(Plan::new("gcm-on64".parse().unwrap(), 4)).unwrap();
-        let relay = Relay::start("127.0.0.1:0".parse().unwrap(), 0, Settings::default(), vec![sessions]).unwrap();
-        let mut handler = MessageHandler::new(Arc::new(relay), Arc::default(), Arc::new(Log::to(std::io::sink())));
+        let mut handler = at(0);
         let busy = handler.relay.occupy_worker();
         let (to, from, data) = (address(0, 1).to_bytes(), address(3, 1).to_bytes(), vec![7; 60_000]);
         let batch = [&to[..], &from, &(data.len() as u16).to_be_bytes(), &data].concat();
@@ -191,9 +197,7 @@ mod tests {
     #[test]
     fn a_name_that_moves_takes_no_keys_along_that_it_got_anew() {
         for (comes_back, live) in [(false, 0), (true, 1)] {
-            let sessions = table(Plan::new("gcm-on64".parse().unwrap(), 4)).unwrap();
-            let relay = Relay::start("127.0.0.1:0".parse().unwrap(), 0, Settings::default(), vec![sessions]).unwrap();
-            let mut handler = MessageHandler::new(Arc::new(relay), Arc::default(), Arc::new(Log::to(std::io::sink())));
+            let mut handler = at(0);
             let admit = |handler: &MessageHandler| {
                 handler.relay.admit(address(0, 1), Material::random().unwrap()).unwrap().epoch()
             };
@@ -214,12 +218,7 @@ mod tests {
     #[test]
     fn of_two_openings_one_counts_however_late_the_news_are() {
         for (first, second) in [(2, 1), (1, 2)] {
-            let nodes = [first, second].map(|number| {
-                let sessions = table(Plan::new("gcm-on64".parse().unwrap(), 4)).unwrap();
-                let local = "127.0.0.1:0".parse().unwrap();
-                let relay = Relay::start(local, number, Settings::default(), vec![sessions]).unwrap();
-                MessageHandler::new(Arc::new(relay), Arc::default(), Arc::new(Log::to(std::io::sink())))
-            });
+            let nodes = [first, second].map(at);
             let mut news = nodes.each_ref().map(|node| {
                 let here = address(node.me, 1);
                 let epoch = node.relay.admit(here, Material::random().unwrap()).unwrap().epoch();

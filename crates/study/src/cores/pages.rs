@@ -12,7 +12,10 @@ use super::{
 const CORES: &str = include_str!("../../../../docs/CORES.md");
 const AREA_AND_CLOCK: &str = include_str!("../../../../docs/CORES_RESULTS.md");
 
-const CIPHERS_IN_GCM: [Cipher; 2] = [Cipher::Aes, Cipher::Serpent];
+/// The text of CORES.md, in one line.
+fn cores() -> String {
+    CORES.split_whitespace().collect::<Vec<_>>().join(" ")
+}
 
 fn thousands(count: impl Into<u64>) -> String {
     let count = count.into();
@@ -21,8 +24,7 @@ fn thousands(count: impl Into<u64>) -> String {
 
 #[test]
 fn latencies_and_the_core_in_halves() {
-    let page = CORES.split_whitespace().collect::<Vec<_>>().join(" ");
-    let kept = Kept::read();
+    let (page, kept) = (cores(), Kept::read());
     let latency = |cipher, mode| kept.pace(Design(cipher, mode)).unwrap().latency.unwrap();
     let [gcm, aes, serpent] = [(Cipher::Aes, Mode::Gcm), (Cipher::Aes, Mode::Ocb), (Cipher::Serpent, Mode::Ocb)]
         .map(|(cipher, mode)| latency(cipher, mode));
@@ -75,7 +77,7 @@ fn area_and_clock() {
         rows.push(row(&format!("{name} alone"), alone, Some("")));
         for (mode, word) in [(Mode::Gcm, "GCM"), (Mode::Ocb, "OCB")] {
             let found = kept.routed(Design(cipher, mode)).unwrap();
-            let share = found.fmax_mhz.unwrap() / alone.fmax_mhz.unwrap();
+            let share = found.share(alone).unwrap().median;
             rows.push(row(&format!("{name}-{word}"), found, Some(&format!("{share:.2}"))));
         }
     }
@@ -93,12 +95,11 @@ fn area_and_clock() {
 /// Which cores reach the clock at which short packets fill the line.
 #[test]
 fn the_needed_clock_and_the_measured_ones() {
-    let page = CORES.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (page, kept) = (cores(), Kept::read());
     let needed = CORES.lines().find(|line| line.starts_with("| 64 bytes | 28 bytes | 4 |")).unwrap();
     let needed: f64 = needed.rsplit('|').nth(1).unwrap().trim().trim_end_matches(" MHz").parse().unwrap();
-    let kept = Kept::read();
     let clock = |cipher, mode| kept.routed(Design(cipher, mode)).unwrap().clocks().unwrap();
-    let [aes, serpent] = CIPHERS_IN_GCM.map(|cipher| clock(cipher, Mode::Gcm));
+    let [aes, serpent] = [Cipher::Aes, Cipher::Serpent].map(|cipher| clock(cipher, Mode::Gcm));
     let ocb = clock(Cipher::Aes, Mode::Ocb);
     assert!(aes.low > needed && serpent.low < needed && serpent.high > needed && ocb.median < needed, "{needed}");
     for (name, clock, between) in
