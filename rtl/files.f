@@ -33,6 +33,7 @@ mode/command_in.sv
 mode/packet_beats.sv
 mode/frame_fit.sv
 mode/frame_in.sv
+mode/frame_number.sv
 mode/frame_status.sv
 mode/key_sweep.sv
 mode/text_hold.sv

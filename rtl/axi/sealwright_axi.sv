@@ -21,7 +21,9 @@ module sealwright_axi
   parameter int unsigned Opens  = 1,  // 0: an OCB core has no inverse cipher
   parameter int unsigned Keep   = 0,  // 1: keys survive a reset
   parameter int unsigned Hold   = 0,  // most bytes of text in a packet; 0: no limit, not held back
-  localparam int unsigned SlotW = slot_bits(Slots)
+  parameter int unsigned Number = 8,  // bits of a packet's number; 0: there are none
+  localparam int unsigned SlotW = slot_bits(Slots),
+  localparam int unsigned NumberW = Number > 0 ? Number : 1
 ) (
   input  logic                 clk,
   input  logic                 rst_n,
@@ -48,12 +50,13 @@ module sealwright_axi
   input  logic                 s_axis_command_tvalid,
   output logic                 s_axis_command_tready,
   input  logic [255:0]         s_axis_command_tdata,
-  input  logic [SlotW:0]       s_axis_command_tuser,
+  input  logic [SlotW+Number:0] s_axis_command_tuser,
   input  logic                 s_axis_tvalid,
   output logic                 s_axis_tready,
   input  logic [128*Lanes-1:0] s_axis_tdata,
   input  logic [16*Lanes-1:0]  s_axis_tkeep,
   input  logic                 s_axis_tlast,
+  input  logic [NumberW-1:0]   s_axis_tuser,
   output logic                 m_axis_tvalid,
   input  logic                 m_axis_tready,
   output logic [128*Lanes-1:0] m_axis_tdata,
@@ -72,7 +75,7 @@ module sealwright_axi
 
   sealwright_axil #(
     .Mode(Mode), .Cipher(Cipher), .Lanes(Lanes), .Slots(Slots), .Tag(Tag), .Opens(Opens),
-    .Keep(Keep), .Hold(Hold)
+    .Keep(Keep), .Hold(Hold), .Number(Number)
   ) u_registers (
     .clk, .rst_n, .s_axil_awvalid, .s_axil_awready, .s_axil_awaddr, .s_axil_wvalid, .s_axil_wready,
     .s_axil_wdata, .s_axil_wstrb, .s_axil_bvalid, .s_axil_bready, .s_axil_bresp, .s_axil_arvalid,
@@ -85,15 +88,16 @@ module sealwright_axi
 
   sealwright_axis #(
     .Mode(Mode), .Cipher(Cipher), .Sbox(Sbox), .Cut(Cut), .Lanes(Lanes), .Depth(Depth),
-    .Slots(Slots), .Tag(Tag), .Opens(Opens), .Keep(Keep), .Hold(Hold)
+    .Slots(Slots), .Tag(Tag), .Opens(Opens), .Keep(Keep), .Hold(Hold),
+    .Number(Number)
   ) u_streams (
     .clk, .rst_n, .s_axis_key_tvalid(key_valid), .s_axis_key_tready(key_ready),
     .s_axis_key_tdata(key), .s_axis_key_tuser(key_user), .m_axis_key_tvalid(event_valid),
     .m_axis_key_tuser(event_user), .slot_valid, .slot_busy, .s_axis_command_tvalid,
     .s_axis_command_tready, .s_axis_command_tdata, .s_axis_command_tuser, .s_axis_tvalid,
-    .s_axis_tready, .s_axis_tdata, .s_axis_tkeep, .s_axis_tlast, .m_axis_tvalid, .m_axis_tready,
-    .m_axis_tdata, .m_axis_tkeep, .m_axis_tlast, .m_axis_verdict_tvalid, .m_axis_verdict_tready,
-    .m_axis_verdict_tdata, .m_axis_verdict_tuser
+    .s_axis_tready, .s_axis_tdata, .s_axis_tkeep, .s_axis_tlast, .s_axis_tuser, .m_axis_tvalid,
+    .m_axis_tready, .m_axis_tdata, .m_axis_tkeep, .m_axis_tlast, .m_axis_verdict_tvalid,
+    .m_axis_verdict_tready, .m_axis_verdict_tdata, .m_axis_verdict_tuser
   );
 
 endmodule

@@ -21,6 +21,7 @@ module sealwright_axil
   parameter int unsigned Opens  = 1,
   parameter int unsigned Keep   = 0,
   parameter int unsigned Hold   = 0,
+  parameter int unsigned Number = 8,
   localparam int unsigned SlotW = slot_bits(Slots)
 ) (
   input  logic                clk,
@@ -72,6 +73,8 @@ module sealwright_axil
       "Tag must be 8, 12 or 16 bytes in OCB")
   `SEALWRIGHT_REQUIRE(gen_bad_flag, Opens <= 1 && Keep <= 1, "Opens and Keep must be 0 or 1")
   `SEALWRIGHT_REQUIRE(gen_bad_hold, Hold <= 65535, "Hold must be at most 65535 bytes")
+  `SEALWRIGHT_REQUIRE(gen_bad_number, Number == 0 || (Number >= 2 && Number <= 16),
+      "Number must be 0, or 2 to 16 bits")
   `SEALWRIGHT_REQUIRE(gen_bad_slots, Slots >= 1 && Slots <= 256 && (Slots & (Slots - 1)) == 0,
       "Slots must be a power of two up to 256")
 
@@ -191,9 +194,10 @@ module sealwright_axil
         s_axil_rdata[ParametersOpens]      <= Mode == 32'(ModeGcm) || Opens != 0;
         s_axil_rdata[ParametersSlots+:9]   <= 9'(Slots);
       end else if (from == LimitsAt) begin
-        s_axil_rdata[LimitsTag+:5]   <= 5'(Tag);
-        s_axil_rdata[LimitsKeep]     <= 1'(Keep);
-        s_axil_rdata[LimitsHold+:16] <= 16'(Hold);
+        s_axil_rdata[LimitsTag+:5]    <= 5'(Tag);
+        s_axil_rdata[LimitsKeep]      <= 1'(Keep);
+        s_axil_rdata[LimitsNumber+:5] <= 5'(Number);
+        s_axil_rdata[LimitsHold+:16]  <= 16'(Hold);
       end else if (from == KeyEventAt) begin
         s_axil_rdata[KeyEventDone]      <= done_q;
         s_axil_rdata[KeyEventStatus+:2] <= status_q;

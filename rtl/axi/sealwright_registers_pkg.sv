@@ -8,7 +8,7 @@ package sealwright_registers_pkg;
 
   localparam logic [AddressW-1:0] IdAt = 'h0;
   localparam int unsigned IdVersion = 0;
-  localparam logic [15:0] IdVersionValue = 'h2;
+  localparam logic [15:0] IdVersionValue = 'h3;
   localparam int unsigned IdMagic = 16;
   localparam logic [15:0] IdMagicValue = 'h5ea1;
   localparam logic [AddressW-1:0] ParametersAt = 'h4;
@@ -46,6 +46,7 @@ package sealwright_registers_pkg;
   localparam logic [AddressW-1:0] LimitsAt = 'h1c;
   localparam int unsigned LimitsTag = 0;
   localparam int unsigned LimitsKeep = 5;
+  localparam int unsigned LimitsNumber = 8;
   localparam int unsigned LimitsHold = 16;
   localparam logic [AddressW-1:0] KeyAt = 'h20;
   localparam int unsigned KeyWord = 0;

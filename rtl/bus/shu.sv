@@ -34,7 +34,7 @@ module shu
 #(
   parameter int unsigned Nodes = 8,            // a power of two, 2 to 256
   parameter int unsigned Pads  = 5,            // 2 to 64
-  parameter sbox_e       Sbox  = SboxTable,
+  parameter int unsigned Sbox  = 0,            // of sbox_e
   parameter int unsigned Cut   = 0,
   localparam int unsigned NodeW  = $clog2(Nodes),
   localparam int unsigned Queues = 2 * Nodes,
@@ -72,7 +72,8 @@ module shu
 );
 
   localparam pipe_cfg_t Pipe = '{
-    cipher: Aes128, sbox: Sbox, cut: Cut, lanes: 1, slots: 1, inverse: 1'b0
+    cipher: Aes128, sbox: sbox_e'(Sbox), cut: built_cut(Sbox, Cut), lanes: 1, slots: 1,
+    inverse: 1'b0
   };
   localparam int unsigned QueueW = NodeW + 1;
   localparam int unsigned Depth  = 5;          // registers in the loop of GHASH; see exponent_i
@@ -81,8 +82,10 @@ module shu
   `SEALWRIGHT_REQUIRE(gen_bad_nodes, Nodes >= 2 && Nodes <= 256 && (Nodes & (Nodes - 1)) == 0,
       "Nodes must be a power of two, 2 to 256")
   `SEALWRIGHT_REQUIRE(gen_bad_pads, Pads >= 2 && Pads <= 64, "Pads must be 2 to 64")
-  `SEALWRIGHT_REQUIRE(gen_bad_sbox, Sbox <= SboxComposite, "Sbox must be 0 to 2")
+  `SEALWRIGHT_REQUIRE(gen_bad_sbox, Sbox <= 32'(SboxComposite), "Sbox must be 0 to 2")
   `SEALWRIGHT_REQUIRE(gen_bad_cut, Cut <= 4, "Cut must be 0 to 4")
+  `SEALWRIGHT_REQUIRE(gen_bad_rom, Sbox != 32'(SboxRom) || Cut != 0,
+      "with Sbox = 1 (an S-box in memory) Cut must be 1 or more")
 
   // ---- the key ----
   logic rk_we, zero_valid, zero_done, derive_valid, derive_ready, power_we;

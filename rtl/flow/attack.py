@@ -13,15 +13,15 @@ CORE = Core("gcm", "aes128", 1, slots=2)
 FAULTS = [
     ("mode/tag_check.sv", "shows_q2 ? tag_q2 & Shown : '0", "tag_q2"),  # every verdict shows the correct tag
     # The missing beats of a short frame are taken from the next frame; the surplus beats of a long one go to the next packet.
-    ("mode/frame_fit.sv", "take && !drop_q && s_last_i && !final_q", "1'b0"),
-    ("mode/frame_fit.sv", "take && !drop_q && !s_last_i && final_q", "1'b0"),
+    ("mode/frame_fit.sv", "take && !drop_q && closes && !whole", "1'b0"),
+    ("mode/frame_fit.sv", "take && !drop_q && !closes && final_q", "1'b0"),
 ]
 
 
 def succeed(name, folder, files, weak):
     """Whether the attacks succeed against a core if it is `weak`, and fail if not."""
     env = {"LANES": str(CORE.lanes), "HOLD": "0", "KEEP": "0", "CASES": "", "WEAK": str(int(weak))}
-    return protocol.tested("sealwright_axis", name, ["test_attacks"], folder, CORE.parameters, files, env)
+    return protocol.tested("sealwright_axis", name, ["test_attacks"], folder, CORE.of_streams, files, env)
 
 
 def check(short=False):

@@ -23,6 +23,7 @@ class Core:
     hold: int = 0
     tag: int = 16
     keep: int = 0
+    number: int = 0  # unlike the module, whose default is 8
 
     @property
     def name(self):
@@ -34,7 +35,7 @@ class Core:
     def folder(self):
         """A name that tells all parameters apart."""
         return "-".join([self.name, f"d{self.depth}", f"k{self.slots}", f"o{self.opens}", f"h{self.hold}", f"t{self.tag}"]
-                        + ["keep"] * self.keep)
+                        + ["keep"] * self.keep + [f"n{self.number}"] * (self.number > 0))
 
     @property
     def suite(self):
@@ -45,7 +46,7 @@ class Core:
 
     @property
     def parameters(self):
-        """The parameters of the top module, as numbers."""
+        """The parameters of a core that is synthesised (syn/core_shim.sv), as numbers."""
         return {
             "Mode": MODES[self.mode],
             "Cipher": CIPHERS[self.cipher],
@@ -58,6 +59,11 @@ class Core:
             "Hold": self.hold,
             "Tag": self.tag,
         }
+
+    @property
+    def of_streams(self):
+        """All parameters of the module with the streams (mode/sealwright_axis.sv)."""
+        return {**self.parameters, "Keep": self.keep, "Number": self.number}
 
 
 BUS = Core("shu", "aes128", 1, "rom", 4, slots=1)  # the unit of a bus node (bus/shu.sv), as it is simulated and synthesised

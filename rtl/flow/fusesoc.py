@@ -11,11 +11,11 @@ from .cores import BUS, Core
 from .sim import cases
 from .tools import BUILD, RTL, run
 
-CORE = Core("gcm", "aes128", 1)
+CORE = Core("gcm", "aes128", 1, number=8)
 NAME = "sealwright:crypto:sealwright"
 
 
-def build(target, *words, parameters=CORE.parameters):
+def build(target, *words, parameters=CORE.of_streams):
     """Runs a target with `parameters` (default: those of CORE); returns its output."""
     parameters = [f"--{name}={value}" for name, value in parameters.items()]
     return run(["fusesoc", "--cores-root", RTL, "run", "--build-root", BUILD / "fusesoc", f"--target={target}", NAME,

@@ -17,13 +17,13 @@ LITE = "s_axil"
 LITE_ROLES = ["awvalid", "awready", "awaddr", "wvalid", "wready", "wdata", "wstrb", "bvalid", "bready", "bresp",
               "arvalid", "arready", "araddr", "rvalid", "rready", "rdata", "rresp"]
 MAP = "registers"
-WIDTHS = {"SlotW": "(Slots > 1 ? $clog2(Slots) : 1)"}
+WIDTHS = {"SlotW": "(Slots > 1 ? $clog2(Slots) : 1)", "NumberW": "(Number > 0 ? Number : 1)"}
 SCHEMA = "http://www.accellera.org/XMLSchema/IPXACT/1685-2014"
 # Allowed values of parameters: a range, or a list, with names if the values have any. Rules that involve several parameters
 # are left to elaboration.
 RANGES = {"Cut": (0, 4), "Depth": (1, 6), "Opens": (0, 1), "Keep": (0, 1), "Hold": (0, 65535)}
 CHOICES = {"Mode": enum("mode_e"), "Cipher": enum("cipher_e"), "Sbox": enum("sbox_e"), "Lanes": (1, 2, 4),
-           "Slots": tuple(2**n for n in range(9)), "Tag": (4, 8, 12, 13, 14, 15, 16)}
+           "Slots": tuple(2**n for n in range(9)), "Tag": (4, 8, 12, 13, 14, 15, 16), "Number": (0, *range(2, 17))}
 
 
 def source(top):

@@ -10,14 +10,15 @@ from .tools import BIN, HEADERS, RTL, headers, run, sources, version
 
 CORES = [
     Core("gcm", "aes128", 4, "table", 0),
-    Core("gcm", "aes128", 4, "table", 0, slots=8, hold=2048),
+    Core("gcm", "aes128", 4, "table", 0, slots=8, hold=2048, number=8),
     Core("gcm", "serpent", 1),
     Core("gcm", "aes256", 1, "composite", 3, depth=3, slots=1),
     Core("ocb", "aes128", 2, "rom", 2),
     Core("ocb", "serpent", 2),
     Core("ocb", "aes256", 1, "composite", 0, slots=1),
     Core("ocb", "aes256", 4, slots=1, opens=0),
-    Core("gcm", "aes128", 1, slots=2, keep=1),
+    Core("gcm", "aes128", 1, slots=2, keep=1, number=2),
+    Core("ocb", "aes128", 1, hold=65535, number=16),
 ]
 
 RULES = "-line-length,-explicit-parameter-storage-type,-parameter-name-style,-always-comb,-unpacked-dimensions-range-ordering"
@@ -32,16 +33,24 @@ BAD = {
         ("Sbox", {"Sbox": 3}), ("Cipher", {"Cipher": 3}), ("Mode", {"Mode": 2}),
         ("Hold", {"Hold": 70000}), ("Tag", {"Tag": 3}), ("Tag", {"Tag": 17}), ("Tag", {"Mode": 1, "Tag": 4}), ("Keep", {"Keep": 2}),
         ("Keep", {"Opens": 2}), *(("Tag", {"Tag": tag}) for tag in (5, 6, 7, 9, 10, 11)), ("Tag", {"Mode": 1, "Tag": 13}),
+        ("Number", {"Number": 1}), ("Number", {"Number": 17}),
     ],
     "shu": [("Nodes", {"Nodes": 6}), ("Nodes", {"Nodes": 1}), ("Nodes", {"Nodes": 512}), ("Pads", {"Pads": 1}), ("Pads", {"Pads": 65}),
-            ("Cut", {"Sbox": 2, "Cut": 5}), ("Sbox", {"Sbox": 3})],
+            ("Cut", {"Sbox": 2, "Cut": 5}), ("Cut", {"Sbox": 1}), ("Sbox", {"Sbox": 3})],
     "sealwright_axil": [
         ("Slots", {"Slots": 3}), ("Slots", {"Slots": 512}), ("Mode", {"Mode": 2}), ("Cipher", {"Cipher": 3}), ("Lanes", {"Lanes": 3}),
         ("Tag", {"Tag": 5}), ("Tag", {"Tag": 32}), ("Tag", {"Mode": 1, "Tag": 13}), ("Keep", {"Keep": 2}), ("Keep", {"Opens": 2}),
-        ("Hold", {"Hold": 70000}),
+        ("Hold", {"Hold": 70000}), ("Number", {"Number": 1}), ("Number", {"Number": 17}),
     ],
-    "sealwright_axi": [("Slots", {"Slots": 3}), ("Lanes", {"Lanes": 3}), ("Tag", {"Tag": 5}), ("Hold", {"Hold": 70000})],
+    "sealwright_axi": [("Slots", {"Slots": 3}), ("Lanes", {"Lanes": 3}), ("Tag", {"Tag": 5}), ("Hold", {"Hold": 70000}),
+                       ("Number", {"Number": 1})],
+    "cipher_halves": [("Cipher", {"Cipher": 2}), ("Cut", {"Cut": 0}), ("Cut", {"Cut": 5}), ("Lanes", {"Lanes": 3}),
+                      ("Lanes", {"Lanes": 1}), ("Slots", {"Slots": 3})],
 }
+# Other parameters of the tops than their defaults, with which they are linted too.
+TOPS = [("shu", {}), ("shu", {"Sbox": 2, "Cut": 4}), ("shu", {"Sbox": 1, "Cut": 1, "Nodes": 2, "Pads": 64}), ("sealwright_axil", {}),
+        ("sealwright_axil", {"Slots": 1, "Number": 0}), ("sealwright_axi", {}), ("sealwright_axi", {"Mode": 1, "Lanes": 1, "Number": 0})]
+HALVES = RTL / "syn" / "cipher_halves.sv"  # which files.f does not list
 
 
 COLUMNS = 100
@@ -55,9 +64,10 @@ def written():
 
 def refused(top, name, values):
     """Fails if Verilator accepts these parameters, or if its error does not name the wrong one."""
-    built = values if top == "shu" else {"Lanes": 1, **values}  # half the time of four lanes
+    built = values if top == "shu" else {"Lanes": 2 if top == "cipher_halves" else 1, **values}  # half the time of four lanes
     words = ["verilator", f"-I{HEADERS}", "--lint-only", "--top-module", top, *(f"-G{n}={v}" for n, v in built.items())]
-    done = subprocess.run([*words, str(RTL / "sim" / "lint.vlt"), *map(str, sources())], capture_output=True, text=True,
+    done = subprocess.run([*words, str(RTL / "sim" / "lint.vlt"), *map(str, sources()),
+                           *[str(HALVES)] * (top == "cipher_halves")], capture_output=True, text=True,
                           check=False)
     if not done.returncode or f"{name} must be" not in done.stderr:
         raise SystemExit(f"{top}: {values}: {'accepted' if not done.returncode else 'refused without naming ' + name}")
@@ -67,7 +77,7 @@ def check():
     """Fails at the first message of a tool."""
     for core in CORES:
         words = ["verilator", f"-I{HEADERS}", "--lint-only", "-Wall", "--top-module", "sealwright_axis"]
-        words += [f"-G{name}={value}" for name, value in {**core.parameters, "Keep": core.keep}.items()]
+        words += [f"-G{name}={value}" for name, value in core.of_streams.items()]
         run([*words, RTL / "sim" / "lint.vlt", *sources()])
     registers.check()
     registers.compiles()
@@ -79,8 +89,9 @@ def check():
         raise SystemExit("sealwright.core and files.f list different files")
     if ipxact.parameters(ipxact.source("sealwright_axi")) != ipxact.parameters(ipxact.source("sealwright_axis")):
         raise SystemExit("sealwright_axi and sealwright_axis have different parameters")
-    for top in ("shu", "sealwright_axil", "sealwright_axi"):
-        run(["verilator", f"-I{HEADERS}", "--lint-only", "-Wall", "--top-module", top, RTL / "sim" / "lint.vlt", *sources()])
+    for top, values in TOPS:
+        built = [f"-G{name}={value}" for name, value in values.items()]
+        run(["verilator", f"-I{HEADERS}", "--lint-only", "-Wall", "--top-module", top, *built, RTL / "sim" / "lint.vlt", *sources()])
     for top, sets in BAD.items():
         for name, values in sets:
             refused(top, name, values)

@@ -9,7 +9,7 @@ from .cores import Core
 from .sim import cases
 from .tools import BUILD, RTL, sources
 
-CORE = Core("gcm", "aes128", 1)
+CORE = Core("gcm", "aes128", 1, number=8)
 
 
 def design(path):
@@ -33,10 +33,10 @@ def design(path):
             clk, rst_n = port("clk"), port("rst_n")
             self.cd_packets = ClockDomain()
             self.comb += [self.cd_packets.clk.eq(clk), self.cd_packets.rst.eq(~rst_n)]
-            self.seal = seal = Sealwright(None, CORE.mode, CORE.cipher, CORE.lanes, CORE.slots, clock_domain="packets")
+            self.seal = seal = Sealwright(None, CORE.mode, CORE.cipher, CORE.lanes, CORE.slots, CORE.number, clock_domain="packets")
             for prefix, ends, way, fields in (
                 ("s_axis_key", seal.key, "in", ("data", "user")), ("s_axis_command", seal.command, "in", ("data", "user")),
-                ("s_axis", seal.data, "in", ("data", "keep", "last")), ("m_axis", seal.text, "out", ("data", "keep", "last")),
+                ("s_axis", seal.data, "in", ("data", "keep", "last", "user")), ("m_axis", seal.text, "out", ("data", "keep", "last")),
                 ("m_axis_verdict", seal.verdict, "out", ("data", "user")),
             ):
                 for field in ("valid", "ready", *fields):
@@ -71,5 +71,6 @@ def check(generator):
         raise SystemExit("the core's reset may begin between two edges of the clock")
     files = [*sources(), made]
     env = {"CASES": str(path), "LANES": str(CORE.lanes), "HOLD": "0", "KEEP": "0", "WEAK": "0"}
-    if not protocol.tested("litex_design", "LiteX", ["test_protocol", "test_faults", "test_litex"], folder, None, files, env):
+    modules = ["test_protocol", "test_faults", "test_numbers", "test_litex"]
+    if not protocol.tested("litex_design", "LiteX", modules, folder, None, files, env):
         raise SystemExit("a test failed on the design of LiteX")

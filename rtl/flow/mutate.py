@@ -23,17 +23,19 @@ from .tools import BUILD, HEADERS, RTL, sources
 
 SMALL = {"gcm": Core("gcm", "aes128", 2, depth=2), "ocb": Core("ocb", "aes128", 2),
          "ocb4": Core("ocb", "aes128", 4), "held": Core("gcm", "aes128", 2, depth=2, hold=1000),
-         "kept": Core("ocb", "aes128", 1, slots=1, keep=1), "swept": Core("gcm", "aes128", 1, slots=2, keep=1)}
+         "kept": Core("ocb", "aes128", 1, slots=1, keep=1), "swept": Core("gcm", "aes128", 1, slots=2, keep=1),
+         "numbered": Core("ocb", "aes128", 1, number=8)}
 # Where mutants are made, and which cores can notice them.
 WHERE = {
     "lib/fifo.sv": ("gcm",), "lib/fifo_late.sv": ("ocb",), "lib/key_setup.sv": ("ocb",),
     "lib/key_guard.sv": ("gcm", "kept", "swept", "erase"), "mode/key_sweep.sv": ("swept", "kept"),
     "ghash/ghash_stride.sv": ("gcm",), "ghash/ghash_powers.sv": ("gcm",),
-    "mode/packet_lengths.sv": ("gcm", "ocb"), "mode/frame_in.sv": ("gcm",), "mode/frame_status.sv": ("ocb",),
+    "mode/packet_lengths.sv": ("gcm", "ocb"), "mode/frame_in.sv": ("gcm", "numbered"), "mode/frame_number.sv": ("numbered",),
+    "mode/frame_status.sv": ("ocb",),
     "mode/tag_check.sv": ("gcm",), "mode/gcm_keystream.sv": ("gcm",), "mode/gcm_control.sv": ("gcm",),
     "mode/gcm_core.sv": ("gcm",), "mode/ocb_tables.sv": ("ocb",), "mode/ocb_nonce.sv": ("ocb",),
     "mode/ocb_control.sv": ("ocb", "ocb4"), "mode/ocb_sums.sv": ("ocb", "kept"), "mode/ocb_core.sv": ("ocb",),
-    "lib/slice.sv": ("gcm",), "lib/fifo_port.sv": ("gcm",), "mode/frame_fit.sv": ("gcm",), "mode/text_hold.sv": ("held",),
+    "lib/slice.sv": ("gcm",), "lib/fifo_port.sv": ("gcm",), "mode/frame_fit.sv": ("gcm", "numbered"), "mode/text_hold.sv": ("held",),
     "mode/packet_beats.sv": ("gcm",), "mode/command_in.sv": ("ocb",),
     "bus/shu.sv": ("shu",), "axi/sealwright_axil.sv": ("axil",),
 }
@@ -71,7 +73,7 @@ def mutants():
 
 def compiles(mode, files):
     """Whether Verilator takes the files."""
-    parameters = {**SMALL[mode].parameters, "Keep": SMALL[mode].keep} if mode in SMALL else {}
+    parameters = SMALL[mode].of_streams if mode in SMALL else {}
     top = {"shu": "shu", "axil": "sealwright_axil"}.get(mode, "sealwright_axis")
     words = ["verilator", f"-I{HEADERS}", "--lint-only", "-Wno-fatal", "--top-module", top,
              *(f"-G{name}={value}" for name, value in parameters.items()), RTL / "sim" / "lint.vlt", *files]

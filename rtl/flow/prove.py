@@ -58,6 +58,12 @@ SOLVED = {
         "frame_fit_proof",
         f"{INDUCTION} frame_fit_proof",
     ),
+    "frames by their numbers": (
+        ["pkg/sealwright_pkg.sv", "lib/delay.sv", "lib/slice.sv", "formal/keystream_stubs.sv", "mode/frame_number.sv",
+         "formal/frame_number_proof.sv"],
+        "frame_number_proof",
+        f"{INDUCTION} frame_number_proof",
+    ),
     "verdicts": (
         CHECK,
         "tag_check_proof",

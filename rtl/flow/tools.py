@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib import metadata
 from pathlib import Path
 
 RTL = Path(__file__).resolve().parent.parent
@@ -70,6 +71,14 @@ def version():
     return tomllib.loads((RTL.parent / "Cargo.toml").read_text())["workspace"]["package"]["version"]
 
 
+def release(name):
+    """The installed version of a package or, if it is not installed, the version that `flow synth` needs."""
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return re.search(rf"^{name}==(\S+)$", (RTL / "requirements-synth.txt").read_text(), re.M)[1]
+
+
 def run(words, cwd=RTL, quiet=True, **more):
     """Runs a program and returns its output, which is also shown if the program fails."""
     words = [str(word) for word in words]
@@ -79,3 +88,19 @@ def run(words, cwd=RTL, quiet=True, **more):
             sys.stderr.write(done.stdout[-6000:] + done.stderr[-6000:])
         raise SystemExit(f"{Path(words[0]).name} failed: {' '.join(words)[:300]}")
     return done.stdout
+
+
+def skipped(why):
+    """Reports what is not checked: on standard output, and in the file that `cargo xtask` names, which counts it."""
+    print(f"skipped: {why}")
+    if path := os.environ.get("SEALWRIGHT_SKIPPED"):
+        with open(path, "a") as file:
+            print(why, file=file)
+
+
+def yosys(script, folder):
+    """Runs commands of Yosys in a folder, which it makes, with the log in yosys.log."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "run.ys").write_text("\n".join([*script, ""]))
+    code = f"from pyosys import libyosys as ys; ys.run_pass('script {folder}/run.ys', ys.Design())"
+    (folder / "yosys.log").write_text(run([BIN / "python", "-c", code], cwd=folder))

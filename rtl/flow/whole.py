@@ -12,7 +12,7 @@ import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
-from .tools import BIN, BUILD, HEADERS, RTL, SITE, replaced, run
+from .tools import BUILD, HEADERS, RTL, SITE, replaced, run, yosys
 
 ABC = SITE / "pyosys" / "yosys-abc"
 STUBS = ("lib/cipher_pipe.sv", "ghash/ghash_multiply.sv", "lib/key_setup.sv")
@@ -36,8 +36,9 @@ RUNS = (("gcm", 16, 60), ("ocb", 16, 100))
 MODES = {"gcm": 0, "ocb": 1}
 # The latency of a cipher: as short as each core allows.
 LATENCY = {"gcm": 2, "ocb": 5}
-# Factors on the limit of conflicts for assertions of core_proof: they need more, as nothing is output in the first cycles.
-EFFORT = {"Data": 12, "Last": 8, "Beat": 8, "One": 8, "Order": 8}
+# Factors on the limit of conflicts, if not 4 for assertions of core_proof and 1 for others: they need more, as nothing is output, and no
+# queue is full, in the first cycles.
+EFFORT = {"Data": 12, "Last": 8, "Beat": 8, "One": 8, "Order": 8, "u_ghash.Full": 20}
 # The number of assertions that must be proved for all time.
 ALWAYS = {"gcm": 20, "ocb": 24}
 # Within so many cycles something must move while commands have stopped and the ports are ready.
@@ -61,9 +62,7 @@ def netlist(mode, flight, folder, faults=()):
              "setundef -init -zero", "opt -full", "techmap", "simplemap", "dffunmap", "opt_expr", "opt_merge", "opt_clean",
              "setundef -anyseq -undriven", "aigmap", "opt_clean", "select -write asserts.txt t:$assert",
              "write_aiger -I -B -zinit -no-startoffset m.aig"]
-    (folder / "run.ys").write_text("\n".join([*lines, ""]))
-    code = f"from pyosys import libyosys as ys; ys.run_pass('script {folder}/run.ys', ys.Design())"
-    (folder / "yosys.log").write_text(run([BIN / "python", "-c", code], cwd=folder))
+    yosys(lines, folder)
     # A fault is found in the netlist as it is.
     reduce = "" if faults else "scorr; scleanup; dc2; lcorr; scleanup; "
     run([ABC, "-c", f"read_aiger m.aig; fold; strash; scleanup; {reduce}write_aiger s.aig"], cwd=folder)
@@ -111,11 +110,16 @@ def solve(mode, flight, frames, conflicts, faults=(), only=""):
     found = {}
     for index, (name, literal) in enumerate(zip(asserts, literals, strict=True)):
         if name.endswith(only):
-            effort = 1 if "." in name else EFFORT.get(name, 4)
+            effort = next((effort for short, effort in EFFORT.items() if named(name, short)), 1 if "." in name else 4)
             found[name] = {0: None, 1: -1}[literal] if literal < 2 else bounded(folder, index, frames, effort * conflicts)
             if found[name] == frames and "." in name and forever(folder, index, frames):
                 found[name] = None
     return found
+
+
+def named(full, name):
+    """Whether `name` is that of an assertion: the whole name for those of core_proof, its end for those within a core."""
+    return full == name or ("." in name and full.endswith(f".{name}"))
 
 
 def check(longer=1, conflicts=2000):
@@ -128,9 +132,9 @@ def check(longer=1, conflicts=2000):
         if wrong:
             raise SystemExit(f"{mode}: " + ", ".join(f"{name} fails in cycle {cycle}" for name, cycle in wrong.items()))
         cycles = {name: cycle for name, cycle in found.items() if cycle is not None}
-        shows = shown(mode)
+        shows = {full: cycle for name, cycle in shown(mode).items() for full in found if named(full, name)}
         short = {name: cycles[name] for name, cycle in shows.items() if cycles.get(name, cycle + 1) <= cycle}
-        if short or len(found) - len(cycles) < ALWAYS[mode] or shows.keys() - found.keys():
+        if short or len(found) - len(cycles) < ALWAYS[mode] or len(shows) != len(shown(mode)):
             raise SystemExit(f"{mode}: {len(found) - len(cycles)} assertions for all time, of at least {ALWAYS[mode]}, and for so many "
                              f"cycles {short}: faults show only later, in {shows}")
         ports = ", ".join(f"{name} {cycle}" for name, cycle in cycles.items() if "." not in name)
@@ -142,6 +146,7 @@ def check(longer=1, conflicts=2000):
 QUEUE = ("lib/fifo.sv", "some_q && (!valid_o || pop_i);", "some_q;")  # a waiting word changes
 STUCK = ("lib/fifo_late.sv", "<= front_d != '0;", "<= front_d > 2'd1;")  # the last word stays for ever
 SILENT = ("mode/tag_check.sv", "else valid_q <= {valid_q[1:0], hash_valid};", "else valid_q <= '0;")  # no verdict comes
+ROOM = ("lib/fifo_late.sv", "near_full_o <= back_q >= (PtrW+1)'(Depth - Cfg.slack - 5);", "near_full_o <= 1'b0;")  # pushed on when full
 BEYOND = ("mode/frame_fit.sv", "busy_d = next_valid_i || (busy_q && !push_o);",
           "busy_d = next_valid_i || busy_q;")  # data goes on behind the last beat of the last packet
 # Planted faults: core, Flight, the assertion that must fail, the cycle in which it first can, file, its text, and the faulty text. A
@@ -159,6 +164,9 @@ FAULTS = [
     ("gcm", 16, "Ends", 55, *SILENT),
     ("gcm", 16, "Frame", 19, *BEYOND),
     ("gcm", 16, "u_info.Full", 22, "lib/key_guard.sv", "CountW'(Flight - 8)", "CountW'(Flight)"),
+    ("gcm", 16, "u_beats.u_data.Full", 30, *ROOM),
+    ("gcm", 16, "u_beats.u_flags.Full", 31, *ROOM),
+    ("gcm", 16, "u_ghash.Full", 39, *ROOM),
     ("ocb", 16, "Text", 50, *QUEUE),
     ("ocb", 16, "Verdict", 70, *QUEUE),
     ("ocb", 16, "Data", 50, "mode/ocb_core.sv", "latency(Cfg.pipe) - Late)", "latency(Cfg.pipe) - Late + 1)"),  # masks come late
@@ -168,16 +176,20 @@ FAULTS = [
      "|(step_q4.there & ~step_q4.ad);"),  # text of a packet that was refused
     ("ocb", 16, "One", 70, "mode/ocb_sums.sv", "valid_q[3] && about_q3.ends;", "valid_q[3];"),  # a tag after every beat
     ("ocb", 16, "Order", 69, "mode/ocb_sums.sv", "about_q3.has_text;", "about_q2.has_text;"),  # what the next packet has
+    ("ocb", 16, "u_in.u_beats.Full", 35, *ROOM),
+    ("ocb", 16, "u_beats.u_data.Full", 61, *ROOM),
+    ("ocb", 16, "u_beats.u_flags.Full", 62, *ROOM),
     ("ocb", 16, "Ends", 76, *STUCK),
     ("ocb", 16, "Ends", 91, *SILENT),
 ]
 
 
 def shown(mode):
-    """The assertions on a core's ports with planted faults, each with the last cycle in which one of its faults shows."""
+    """The assertions with planted faults, on a core's ports and on its queues, each with the last cycle in which one of its faults
+    shows."""
     found = {}
     for one, _, name, cycle, *_ in FAULTS:
-        if one == mode and "." not in name:
+        if one == mode:
             found[name] = max(cycle, found.get(name, 0))
     return found
 

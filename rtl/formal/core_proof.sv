@@ -32,6 +32,7 @@ module core_proof
   input  logic       s_bit_i,
   input  logic       s_keep_i,
   input  logic       s_last_i,
+  input  logic       s_ended_i,
   input  logic       m_ready_i,
   input  logic       verdict_ready_i,
   input  logic       key_valid_i,
@@ -40,7 +41,8 @@ module core_proof
 
   localparam core_cfg_t Cfg = '{
     pipe: '{cipher: Aes128, sbox: SboxTable, cut: 0, lanes: 1, slots: 1, inverse: 1'b0},
-    depth: 2, tag_bytes: 16, max_text: 0, opens: 1'b1, keep: 1'b1
+    depth: 2, tag_bytes: 16, max_text: 0, opens: 1'b1, keep: 1'b1,
+    numbered: 1'b1
   };
 
   // One cycle of reset.
@@ -86,7 +88,7 @@ module core_proof
 
   // Frames are counted behind the registers of their port, which take up to two beats before the
   // command is there (slice_proof.sv is about those).
-  logic s_fire, taken_last, taken_bit;
+  logic s_fire, taken_last, taken_ended, taken_bit;
   if (Mode == 0) begin : gen_gcm
     gcm_core #(.Cfg(Cfg)) u_core (
       .clk_i, .rst_ni, .key_valid_i, .key_ready_o(key_ready), .key_erase_i(1'b0), .key_slot_i(1'b0),
@@ -94,13 +96,13 @@ module core_proof
       .done_status_o(done_status), .slot_valid_o(slot_valid), .slot_busy_o(slot_busy),
       .command_valid_i(command_valid), .command_ready_o(command_ready), .command_slot_i(1'b0),
       .command_i(command), .s_valid_i(s_valid), .s_ready_o(s_ready), .s_data_i(128'(s_bit_i)),
-      .s_keep_i({16{s_keep_i}}), .s_last_i(s_last), .m_valid_o(m_valid), .m_ready_i(m_ready),
-      .m_data_o(m_data), .m_keep_o(m_keep), .m_last_o(m_last), .verdict_valid_o(verdict_valid),
-      .verdict_ready_i(verdict_ready), .verdict_o(verdict)
+      .s_keep_i({16{s_keep_i}}), .s_last_i(s_last), .s_ended_i, .m_valid_o(m_valid),
+      .m_ready_i(m_ready), .m_data_o(m_data), .m_keep_o(m_keep), .m_last_o(m_last),
+      .verdict_valid_o(verdict_valid), .verdict_ready_i(verdict_ready), .verdict_o(verdict)
     );
-    assign {s_fire, taken_last, taken_bit} = {
+    assign {s_fire, taken_last, taken_ended, taken_bit} = {
       u_core.u_in.port_valid && u_core.u_in.port_ready, u_core.u_in.port_last,
-      u_core.u_in.port_data[0][0]
+      u_core.u_in.port_ended, u_core.u_in.port_data[0][0]
     };
   end else begin : gen_ocb
     ocb_core #(.Cfg(Cfg)) u_core (
@@ -109,13 +111,13 @@ module core_proof
       .done_status_o(done_status), .slot_valid_o(slot_valid), .slot_busy_o(slot_busy),
       .command_valid_i(command_valid), .command_ready_o(command_ready), .command_slot_i(1'b0),
       .command_i(command), .s_valid_i(s_valid), .s_ready_o(s_ready), .s_data_i(128'(s_bit_i)),
-      .s_keep_i({16{s_keep_i}}), .s_last_i(s_last), .m_valid_o(m_valid), .m_ready_i(m_ready),
-      .m_data_o(m_data), .m_keep_o(m_keep), .m_last_o(m_last), .verdict_valid_o(verdict_valid),
-      .verdict_ready_i(verdict_ready), .verdict_o(verdict)
+      .s_keep_i({16{s_keep_i}}), .s_last_i(s_last), .s_ended_i, .m_valid_o(m_valid),
+      .m_ready_i(m_ready), .m_data_o(m_data), .m_keep_o(m_keep), .m_last_o(m_last),
+      .verdict_valid_o(verdict_valid), .verdict_ready_i(verdict_ready), .verdict_o(verdict)
     );
-    assign {s_fire, taken_last, taken_bit} = {
+    assign {s_fire, taken_last, taken_ended, taken_bit} = {
       u_core.u_in.port_valid && u_core.u_in.port_ready, u_core.u_in.port_last,
-      u_core.u_in.port_data[0][0]
+      u_core.u_in.port_ended, u_core.u_in.port_data[0][0]
     };
   end
 
@@ -152,7 +154,7 @@ module core_proof
   end
   always_ff @(posedge clk_i) made_q <= made;
   assign has_text   = fire_q && slot_valid && made_q.text != '0;
-  assign s_ends     = s_fire && taken_last;
+  assign s_ends     = s_fire && (taken_last || taken_ended);
   assign takes      = m_valid && m_ready;
   assign takes_last = takes && m_last;
   assign judges     = verdict_valid && verdict_ready;
@@ -167,7 +169,7 @@ module core_proof
       frames_q   <= frames_q + count_t'(fire_q) - count_t'(s_ends);
       texts_q    <= texts_q + count_t'(has_text) - count_t'(takes_last);
       verdicts_q <= verdicts_q + count_t'(fire_q) - count_t'(judges);
-      if (s_fire) beat_q <= taken_last ? '0 : beat_q + 3'd1;
+      if (s_fire) beat_q <= taken_last || taken_ended ? '0 : beat_q + 3'd1;
       if (takes) out_q <= m_last ? '0 : out_q + 3'd1;
     end
   end
@@ -216,7 +218,9 @@ module core_proof
   assign ad_beats  = seen_q.beats - seen_q.text;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) whole_q <= 1'b1;
-    else if (its_frame && s_fire && taken_last != (beat_q == last_beat)) whole_q <= 1'b0;
+    else if (its_frame && s_fire && (taken_ended || taken_last != (beat_q == last_beat))) begin
+      whole_q <= 1'b0;
+    end
   end
   always_ff @(posedge clk_i) begin
     if (its_frame && s_fire) begin

@@ -13,7 +13,8 @@ module key_guard_proof
   parameter bit Keep = 1'b0,
   localparam core_cfg_t Cfg = '{
     pipe: '{cipher: Aes128, sbox: SboxTable, cut: 0, lanes: 1, slots: 2, inverse: 1'b0},
-    depth: 1, tag_bytes: 16, max_text: 100, opens: 1'b0, keep: Keep
+    depth: 1, tag_bytes: 16, max_text: 100, opens: 1'b0, keep: Keep,
+    numbered: 1'b0
   }
 ) (
   input  logic            clk_i,

@@ -33,11 +33,11 @@ class Sealwright(LiteXModule):
     """Inputs are the streams `key`, `command` and `data`, outputs `text` and `verdict`. `key_done` and `key_answer` give the
     results of key requests, `slot_valid` and `slot_busy` the state of the slots. All are in `clock_domain`."""
 
-    def __init__(self, platform=None, mode="gcm", cipher="aes128", lanes=1, slots=4, clock_domain="sys", **more):
+    def __init__(self, platform=None, mode="gcm", cipher="aes128", lanes=1, slots=4, number=8, clock_domain="sys", **more):
         slot_bits = max(1, (slots - 1).bit_length())
         self.key = AXIStreamInterface(256, user_width=slot_bits + 1, clock_domain=clock_domain)
-        self.command = AXIStreamInterface(256, user_width=slot_bits + 1, clock_domain=clock_domain)
-        self.data = AXIStreamInterface(128 * lanes, keep_width=16 * lanes, clock_domain=clock_domain)
+        self.command = AXIStreamInterface(256, user_width=slot_bits + 1 + number, clock_domain=clock_domain)
+        self.data = AXIStreamInterface(128 * lanes, keep_width=16 * lanes, user_width=max(1, number), clock_domain=clock_domain)
         self.text = AXIStreamInterface(128 * lanes, keep_width=16 * lanes, clock_domain=clock_domain)
         self.verdict = AXIStreamInterface(128, user_width=6, clock_domain=clock_domain)
         self.key_done, self.key_answer = Signal(), Signal(slot_bits + 2)
@@ -71,12 +71,12 @@ class Sealwright(LiteXModule):
         key_done = Signal()
         self.comb += self.key_done.eq(key_done & opens)
         self.specials += Instance(
-            "sealwright_axis", p_Mode=MODES[mode], p_Cipher=CIPHERS[cipher], p_Lanes=lanes, p_Slots=slots,
+            "sealwright_axis", p_Mode=MODES[mode], p_Cipher=CIPHERS[cipher], p_Lanes=lanes, p_Slots=slots, p_Number=number,
             **{f"p_{name}": value for name, value in more.items()},
             i_clk=ClockSignal(clock_domain), i_rst_n=runs,
             **stream("s_axis_key", self.key, "i", ["data", "user"]),
             **stream("s_axis_command", self.command, "i", ["data", "user"]),
-            **stream("s_axis", self.data, "i", ["data", "keep", "last"]),
+            **stream("s_axis", self.data, "i", ["data", "keep", "last", "user"]),
             **stream("m_axis", self.text, "o", ["data", "keep", "last"]),
             **stream("m_axis_verdict", self.verdict, "o", ["data", "user"]),
             o_m_axis_key_tvalid=key_done, o_m_axis_key_tuser=self.key_answer,

@@ -10,7 +10,8 @@
 module frame_in
   import sealwright_pkg::*;
 #(
-  parameter int unsigned Lanes = 4
+  parameter int unsigned Lanes    = 4,
+  parameter bit          Numbered = 1'b0  // s_ended_i has a meaning
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
@@ -23,6 +24,7 @@ module frame_in
   input  block_t [Lanes-1:0]  s_data_i,
   input  logic [16*Lanes-1:0] s_keep_i,
   input  logic                s_last_i,
+  input  logic                s_ended_i, // no beat: the frame has ended (frame_number)
   output logic                valid_o,
   input  logic                pop_i,
   output block_t [Lanes-1:0]  data_o,
@@ -59,20 +61,32 @@ module frame_in
   );
 
   // The port is registered: no combinational path passes through it, of valid or of ready.
-  logic port_valid, port_ready, port_last;
+  // The mark of an end is in it only where it has a meaning.
+  localparam int unsigned PortW = 144 * Lanes + 1 + 32'(Numbered);
+  logic port_valid, port_ready, port_last, port_ended;
+  logic [PortW-1:0] port_in, port_out;
   block_t [Lanes-1:0] port_data;
   logic [16*Lanes-1:0] port_keep;
-  slice #(.W(144 * Lanes + 1)) u_port (
-    .clk_i, .rst_ni, .valid_i(s_valid_i), .ready_o(s_ready_o),
-    .data_i({s_last_i, s_keep_i, s_data_i}), .valid_o(port_valid), .ready_i(port_ready),
-    .data_o({port_last, port_keep, port_data})
+  slice #(.W(PortW)) u_port (
+    .clk_i, .rst_ni, .valid_i(s_valid_i), .ready_o(s_ready_o), .data_i(port_in),
+    .valid_o(port_valid), .ready_i(port_ready), .data_o(port_out)
   );
+  assign {port_last, port_keep, port_data} = port_out[144*Lanes:0];
+  if (Numbered) begin : gen_ended
+    assign port_in    = {s_ended_i, s_last_i, s_keep_i, s_data_i};
+    assign port_ended = port_out[PortW-1];
+  end else begin : gen_plain
+    logic unused_ended;
+    assign unused_ended = s_ended_i;
+    assign port_in      = {s_last_i, s_keep_i, s_data_i};
+    assign port_ended   = 1'b0;
+  end
 
   logic full, push, short_d, long_d;
-  frame_fit u_fit (
+  frame_fit #(.Numbered(Numbered)) u_fit (
     .clk_i, .rst_ni, .next_valid_i(next_valid), .next_last_i(next_last), .load_o(load),
-    .s_valid_i(port_valid), .s_ready_o(port_ready), .s_last_i(port_last), .full_i(full),
-    .push_o(push), .short_o(short_d), .long_o(long_d)
+    .s_valid_i(port_valid), .s_ready_o(port_ready), .s_last_i(port_last), .s_ended_i(port_ended),
+    .full_i(full), .push_o(push), .short_o(short_d), .long_o(long_d)
   );
 
   // ---- beats that wait for the join ----

@@ -50,6 +50,7 @@ module ocb_core
   input  block_t [Lanes-1:0]  s_data_i,
   input  logic [16*Lanes-1:0] s_keep_i,
   input  logic                s_last_i,
+  input  logic                s_ended_i,  // with Cfg.numbered: no beat, the frame has ended
   output logic                m_valid_o,
   input  logic                m_ready_i,
   output block_t [Lanes-1:0]  m_data_o,
@@ -192,10 +193,10 @@ module ocb_core
   logic [$clog2(Ahead+1)-1:0] ahead_q;
   logic [$clog2(Pending+1)-1:0] pending_q;
 
-  frame_in #(.Lanes(Lanes)) u_in (
+  frame_in #(.Lanes(Lanes), .Numbered(Cfg.numbered)) u_in (
     .clk_i, .rst_ni, .packet_i(counted), .beats_i(lengths.beats), .full_o(frames_full), .s_valid_i,
-    .s_ready_o, .s_data_i, .s_keep_i, .s_last_i, .valid_o(in_valid), .pop_i(pop), .data_o(data),
-    .keep_o(in_keep), .short_o(in_short), .long_o(in_long)
+    .s_ready_o, .s_data_i, .s_keep_i, .s_last_i, .s_ended_i, .valid_o(in_valid), .pop_i(pop),
+    .data_o(data), .keep_o(in_keep), .short_o(in_short), .long_o(in_long)
   );
   assign pop = beat_valid && in_valid && go_q;
 

@@ -6,16 +6,21 @@
 //   m_axis_key      valid for one cycle, when a key is loaded, erased or refused: tuser {status,
 //                   slot}
 //   s_axis_command  tdata bytes 0..11 nonce, 12..13 length of the associated data, 14..15 of the
-//                   text (both little-endian), 16..31 the tag of a packet to open; tuser {slot,
-//                   open}
+//                   text (both little-endian), 16..31 the tag of a packet to open; tuser {number,
+//                   slot, open}
 //   s_axis          one frame per command: blocks of associated data, then blocks of text, with
-//                   tkeep and tlast; a packet without data has one beat without a byte
+//                   tkeep, tlast and the packet's number in tuser; a packet without data has one
+//                   beat without a byte
 //   m_axis          the text, in the lanes of its input; tlast on its last beat
 //   m_axis_verdict  tdata the tag; tuser {text, status, open, authentic}
 //
 // Hold = 0: text is output before its verdict. Hold > 0: the text of each packet is held back until
 // its verdict, and dropped unless the status is StatusOk; packets with more than Hold bytes of text
 // are refused.
+//
+// Number > 0: packets are numbered, and no beat can reach another packet than its own
+// (frame_number). Number = 0: frames and commands are paired by their order alone, and tuser of
+// s_axis has no meaning.
 
 `include "assert.svh"
 
@@ -35,7 +40,9 @@ module sealwright_axis
   parameter int unsigned Opens  = 1,  // 0: an OCB core has no inverse cipher
   parameter int unsigned Keep   = 0,  // 1: keys survive a reset
   parameter int unsigned Hold   = 0,  // most bytes of text in a packet; 0: no limit, not held back
-  localparam int unsigned SlotW = slot_bits(Slots)
+  parameter int unsigned Number = 8,  // bits of a packet's number; 0: there are none
+  localparam int unsigned SlotW = slot_bits(Slots),
+  localparam int unsigned NumberW = Number > 0 ? Number : 1
 ) (
   input  logic                 clk,
   input  logic                 rst_n,
@@ -50,12 +57,13 @@ module sealwright_axis
   input  logic                 s_axis_command_tvalid,
   output logic                 s_axis_command_tready,
   input  logic [255:0]         s_axis_command_tdata,
-  input  logic [SlotW:0]       s_axis_command_tuser,
+  input  logic [SlotW+Number:0] s_axis_command_tuser,
   input  logic                 s_axis_tvalid,
   output logic                 s_axis_tready,
   input  logic [128*Lanes-1:0] s_axis_tdata,
   input  logic [16*Lanes-1:0]  s_axis_tkeep,
   input  logic                 s_axis_tlast,
+  input  logic [NumberW-1:0]   s_axis_tuser,
   output logic                 m_axis_tvalid,
   input  logic                 m_axis_tready,
   output logic [128*Lanes-1:0] m_axis_tdata,
@@ -67,16 +75,13 @@ module sealwright_axis
   output logic [5:0]           m_axis_verdict_tuser
 );
 
-  // Sbox = 1 with Cut = 0 is refused below, since it would need a delay of -1 cycles. This value is
-  // built in its place: otherwise elaboration stops at that delay, without the message below.
-  localparam int unsigned BuiltCut = Sbox == 32'(SboxRom) && Cut == 0 ? 1 : Cut;
   localparam core_cfg_t Cfg = '{
     pipe: '{
-      cipher: cipher_e'(Cipher), sbox: sbox_e'(Sbox), cut: BuiltCut, lanes: Lanes, slots: Slots,
-      inverse: 1'b0
+      cipher: cipher_e'(Cipher), sbox: sbox_e'(Sbox), cut: built_cut(Sbox, Cut), lanes: Lanes,
+      slots: Slots, inverse: 1'b0
     },
     depth: Depth, tag_bytes: Tag, max_text: Hold, opens: Mode == 32'(ModeGcm) || Opens != 0,
-    keep: Keep != 0
+    keep: Keep != 0, numbered: Number != 0
   };
 
   // ---- allowed parameters ----
@@ -87,7 +92,7 @@ module sealwright_axis
       "Sbox must be 0 (table), 1 (memory) or 2 (composite field)")
   `SEALWRIGHT_REQUIRE(gen_bad_cut, Cut <= (Cipher == 32'(Serpent256) ? 1 : 4),
       "Cut must be at most 4, with Serpent at most 1")
-  // Also for Serpent, which has no S-box in memory: BuiltCut would add a register unasked.
+  // Also for Serpent, which has no S-box in memory: built_cut would add a register unasked.
   `SEALWRIGHT_REQUIRE(gen_bad_rom, Cut != 0 || Sbox != 32'(SboxRom),
       "with Sbox = 1 (an S-box in memory) Cut must be 1 or more; Serpent has none: set Sbox = 0")
   `SEALWRIGHT_REQUIRE(gen_bad_lanes, Lanes == 1 || Lanes == 2 || Lanes == 4,
@@ -102,12 +107,17 @@ module sealwright_axis
       "Tag must be 8, 12 or 16 bytes in OCB")
   `SEALWRIGHT_REQUIRE(gen_bad_flag, Opens <= 1 && Keep <= 1, "Opens and Keep must be 0 or 1")
   `SEALWRIGHT_REQUIRE(gen_bad_hold, Hold <= 65535, "Hold must be at most 65535 bytes")
+  `SEALWRIGHT_REQUIRE(gen_bad_number, Number == 0 || (Number >= 2 && Number <= 16),
+      "Number must be 0, or 2 to 16 bits")
 
   command_t command;
   verdict_t core_verdict, verdict;
   key_status_e done_status;
   logic key_valid, key_ready, key_erase, done_valid;
   logic [SlotW-1:0] key_slot, done_slot;
+  logic data_valid, data_ready, data_last, data_ended;
+  block_t [Lanes-1:0] data;
+  logic [16*Lanes-1:0] data_keep;
   logic core_valid, core_ready, core_last, core_verdict_valid, core_verdict_ready;
   block_t [Lanes-1:0] core_data;
   logic [16*Lanes-1:0] core_keep;
@@ -137,6 +147,26 @@ module sealwright_axis
     assign m_axis_key_tvalid     = done_valid;
   end
 
+  if (Number != 0) begin : gen_number
+    frame_number #(.Lanes(Lanes), .W(NumberW)) u_number (
+      .clk_i(clk), .rst_ni(rst_n), .command_i(s_axis_command_tvalid && s_axis_command_tready),
+      .packet_i(s_axis_command_tuser[SlotW+1+:NumberW]), .s_valid_i(s_axis_tvalid),
+      .s_ready_o(s_axis_tready), .s_number_i(s_axis_tuser), .s_data_i(s_axis_tdata),
+      .s_keep_i(s_axis_tkeep), .s_last_i(s_axis_tlast), .m_valid_o(data_valid),
+      .m_ready_i(data_ready), .m_data_o(data), .m_keep_o(data_keep), .m_last_o(data_last),
+      .m_ended_o(data_ended)
+    );
+  end else begin : gen_no_number
+    logic unused_number;
+    assign unused_number = s_axis_tuser[0];
+    assign data_valid    = s_axis_tvalid;
+    assign data          = s_axis_tdata;
+    assign data_keep     = s_axis_tkeep;
+    assign data_last     = s_axis_tlast;
+    assign data_ended    = 1'b0;
+    assign s_axis_tready = data_ready;
+  end
+
   if (mode_e'(Mode) == ModeGcm) begin : gen_gcm
     gcm_core #(.Cfg(Cfg)) u_core (
       .clk_i(clk), .rst_ni(rst_n), .key_valid_i(key_valid), .key_ready_o(key_ready),
@@ -145,8 +175,8 @@ module sealwright_axis
       .done_status_o(done_status), .slot_valid_o(slot_valid), .slot_busy_o(slot_busy),
       .command_valid_i(s_axis_command_tvalid), .command_ready_o(s_axis_command_tready),
       .command_slot_i(s_axis_command_tuser[SlotW:1]), .command_i(command),
-      .s_valid_i(s_axis_tvalid), .s_ready_o(s_axis_tready), .s_data_i(s_axis_tdata),
-      .s_keep_i(s_axis_tkeep), .s_last_i(s_axis_tlast), .m_valid_o(core_valid),
+      .s_valid_i(data_valid), .s_ready_o(data_ready), .s_data_i(data), .s_keep_i(data_keep),
+      .s_last_i(data_last), .s_ended_i(data_ended), .m_valid_o(core_valid),
       .m_ready_i(core_ready), .m_data_o(core_data), .m_keep_o(core_keep), .m_last_o(core_last),
       .verdict_valid_o(core_verdict_valid), .verdict_ready_i(core_verdict_ready),
       .verdict_o(core_verdict)
@@ -159,8 +189,8 @@ module sealwright_axis
       .done_status_o(done_status), .slot_valid_o(slot_valid), .slot_busy_o(slot_busy),
       .command_valid_i(s_axis_command_tvalid), .command_ready_o(s_axis_command_tready),
       .command_slot_i(s_axis_command_tuser[SlotW:1]), .command_i(command),
-      .s_valid_i(s_axis_tvalid), .s_ready_o(s_axis_tready), .s_data_i(s_axis_tdata),
-      .s_keep_i(s_axis_tkeep), .s_last_i(s_axis_tlast), .m_valid_o(core_valid),
+      .s_valid_i(data_valid), .s_ready_o(data_ready), .s_data_i(data), .s_keep_i(data_keep),
+      .s_last_i(data_last), .s_ended_i(data_ended), .m_valid_o(core_valid),
       .m_ready_i(core_ready), .m_data_o(core_data), .m_keep_o(core_keep), .m_last_o(core_last),
       .verdict_valid_o(core_verdict_valid), .verdict_ready_i(core_verdict_ready),
       .verdict_o(core_verdict)

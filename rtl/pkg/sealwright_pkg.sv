@@ -47,6 +47,7 @@ package sealwright_pkg;
     int unsigned max_text;   // most bytes of text in a packet; 0: no limit
     bit          opens;      // packets can be opened (GCM always can)
     bit          keep;       // keys survive a reset
+    bit          numbered;   // frames may end by their packet's number (frame_number)
   } core_cfg_t;
 
   // A queue (FIFO).
@@ -60,7 +61,8 @@ package sealwright_pkg;
     cipher: Aes128, sbox: SboxTable, cut: 0, lanes: 4, slots: 1, inverse: 1'b0
   };
   localparam core_cfg_t CoreDefault = '{
-    pipe: PipeDefault, depth: 6, tag_bytes: 16, max_text: 0, opens: 1'b1, keep: 1'b0
+    pipe: PipeDefault, depth: 6, tag_bytes: 16, max_text: 0, opens: 1'b1, keep: 1'b0,
+    numbered: 1'b0
   };
 
   function automatic queue_cfg_t queue(
@@ -80,6 +82,12 @@ package sealwright_pkg;
     inverse_of         = pipe;
     inverse_of.inverse = 1'b1;
     if (pipe.sbox == SboxRom) inverse_of.sbox = SboxComposite;
+  endfunction
+
+  // SboxRom with Cut = 0 is refused (gen_bad_rom), since it would need a delay of -1 cycles. This
+  // value is built in its place: otherwise elaboration stops at that delay, without the message.
+  function automatic int unsigned built_cut(int unsigned sbox, int unsigned cut);
+    return sbox == 32'(SboxRom) && cut == 0 ? 1 : cut;
   endfunction
 
   // Width of a slot number.

@@ -72,9 +72,11 @@ struct Frame {
   Bytes data, keep;
   Status fault = Good;
   size_t real;  // beats that are sent and count
+  bool endless = false;  // its last beat does not say so: the next frame's number ends it
 
-  // `faults`: one in so many frames is broken; 0: none.
-  Frame(const Packet& p, Random& random, uint32_t faults) : real(beats(p)) {
+  // `faults`: one in so many frames is broken; 0: none. `follows`: another frame comes whatever becomes of this packet. `some`: this
+  // frame must have a beat.
+  Frame(const Packet& p, Random& random, uint32_t faults, bool follows, bool some) : real(beats(p)) {
     data.resize(real * BEAT);
     for (uint8_t& byte : data) byte = uint8_t(random.next());  // unused bytes are random
     keep.resize(data.size());
@@ -85,17 +87,22 @@ struct Frame {
     put(p.ad, 0);
     put(p.in, text_at(p));
     if (!faults || random.next() % faults) return;
-    switch (random.next() % 3) {
+    endless = NUMBER && follows && random.next() % 2;
+    const size_t least = endless && !some ? 0 : 1;
+    switch (random.next() % (endless ? 2 : 3)) {
       case 0:
-        if (real == 1) return;
+        if (real == least) {
+          endless = false;
+          return;
+        }
         fault = Short;
-        real = 1 + random.next() % (real - 1);
+        real = least + random.next() % (real - least);
         data.resize(real * BEAT);
         keep.resize(real * BEAT);
         break;
       case 1:
         fault = Long;
-        for (size_t more = (1 + random.next() % 4) * BEAT; more; more--) data.push_back(0x5a), keep.push_back(1);
+        for (size_t more = (!endless + random.next() % 4) * BEAT; more; more--) data.push_back(0x5a), keep.push_back(1);
         break;
       default:
         fault = Keep;
@@ -120,6 +127,10 @@ static int wrong_bit(const Packet& p) {
   return p.open && !p.authentic ? found : -1;
 }
 
+// The number of a packet, if the core has numbers.
+constexpr unsigned SLOT_BITS = SLOTS > 1 ? 32 - __builtin_clz(SLOTS - 1) : 1;
+static uint32_t numbered(size_t packet) { return packet & ((1u << NUMBER) - 1); }
+
 // The place in a beat at which `bytes` end that begin at a lane; 0: there are none.
 static size_t end_of(size_t start, size_t bytes) { return bytes ? (start + bytes - 1) % BEAT + 1 : 0; }
 
@@ -135,6 +146,9 @@ int main(int argc, char** argv) {
   Random random{strtoull(argv[2], nullptr, 10) * 2 + 1};
   const bool flat = argc > 3 && !strcmp(argv[3], "flat");
   auto context = std::make_unique<VerilatedContext>();
+  // Registers and memories begin with random values.
+  context->randReset(2);
+  context->randSeed(1 + atoi(argv[2]));
   auto top = std::make_unique<Vsealwright_axis>(context.get());
   const auto& packets = cases.packets;
 
@@ -213,7 +227,7 @@ int main(int argc, char** argv) {
       memcpy(words + 12, lengths, 4);
       memcpy(words + 16, p.claim, 16);
       memcpy(&top->s_axis_command_tdata, words, 32);
-      top->s_axis_command_tuser = p.slot * 2 + p.open;
+      top->s_axis_command_tuser = p.slot * 2 + p.open + (numbered(command) << (1 + SLOT_BITS));
       command_held = true;
     }
     top->s_axis_command_tvalid = command_held;
@@ -228,12 +242,21 @@ int main(int argc, char** argv) {
 #endif
     if (!in_held && wanted && in < packets.size() && in_stalls.moves(random)) {
       // A wrong bit must be seen in the tag alone.
-      if (in == frames.size()) frames.emplace_back(packets[in], random, flat || wrong_bit(packets[in]) >= 0 ? 0 : 24);
-      uint64_t keep;
-      frames[in].put_beat(in_beat, reinterpret_cast<uint8_t*>(&top->s_axis_tdata), keep);
-      top->s_axis_tkeep = keep;
-      top->s_axis_tlast = in_beat + 1 == frames[in].data.size() / BEAT;
-      in_held = true;
+      if (in == frames.size()) {
+        const bool follows = in + 1 < packets.size() && packets[in + 1].before == packets[in].before;
+        const uint32_t faults = flat || wrong_bit(packets[in]) >= 0 ? 0 : 24;
+        frames.emplace_back(packets[in], random, faults, follows, in && frames[in - 1].endless);
+      }
+      const Frame& frame = frames[in];
+      const size_t beats = frame.data.size() / BEAT;
+      if (beats) {
+        uint64_t keep;
+        frame.put_beat(in_beat, reinterpret_cast<uint8_t*>(&top->s_axis_tdata), keep);
+        top->s_axis_tkeep = keep;
+        top->s_axis_tlast = in_beat + 1 == beats && !frame.endless;
+        top->s_axis_tuser = numbered(in);
+        in_held = true;
+      }
     }
     top->s_axis_tvalid = in_held;
     top->m_axis_tready = out_stalls.moves(random);

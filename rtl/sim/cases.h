@@ -25,6 +25,9 @@ using Bytes = std::vector<uint8_t>;
 #ifndef TAG
 #define TAG 16
 #endif
+#ifndef NUMBER
+#define NUMBER 8
+#endif
 #ifndef OPENS
 #define OPENS 1
 #endif

@@ -39,6 +39,9 @@ int main(int argc, char** argv) {
   };
   auto chance = [&](uint32_t of) { return below(of) == 0; };
   auto context = std::make_unique<VerilatedContext>();
+  // Registers and memories begin with random values.
+  context->randReset(2);
+  context->randSeed(1 + atoi(argv[2]));
   auto top = std::make_unique<Vshu>(context.get());
   uint64_t cycles = 0;
   bool under_way = false;  // a line was accepted, and its answer was not

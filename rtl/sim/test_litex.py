@@ -42,8 +42,8 @@ async def watch(dut):
 
 
 async def packet(dut):
-    """A packet of slot 0 without data: its command, and at the same time its frame."""
-    frame = cocotb.start_soon(offer(dut, "s_axis", keep=0, last=1, data=0))
+    """A packet of slot 0 without data: its command, and at the same time its frame. All have number 0."""
+    frame = cocotb.start_soon(offer(dut, "s_axis", keep=0, last=1, data=0, user=0))
     await offer(dut, "s_axis_command", data=0, user=0)
     await frame
 

@@ -133,6 +133,29 @@ class KeyStream:
         return await self.ended
 
 
+class Numbered(AxiStreamSource):
+    """A source of frames, or of commands, that gives the n-th one the number n if the core has numbers."""
+
+    def __init__(self, dut, prefix):
+        super().__init__(AxiStreamBus.from_prefix(dut, prefix), dut.clk, dut.rst_n, reset_active_level=False)
+        width = len(dut.s_axis_command_tuser) - slot_bits(dut) - 1
+        self.low = slot_bits(dut) + 1 if prefix == "s_axis_command" else 0  # where the number begins in tuser
+        self.numbers = 1 << width if width else 0  # how many there are; 0: the core has none
+        self.number = -3  # of the next one: they pass the end of their range early
+
+    async def send(self, frame):
+        """Sends a frame with its number, beside what else is in tuser."""
+        if self.numbers:
+            frame.tuser = (frame.tuser or 0) | self.number % self.numbers << self.low
+        self.number += 1
+        await super().send(frame)
+
+
+def slot_bits(dut):
+    """Bits of a slot's number."""
+    return max(1, (len(dut.slot_valid) - 1).bit_length())
+
+
 async def start(dut):
     """Clock, reset, and the five channels; keys go through registers if the core has them."""
     cocotb.start_soon(Clock(dut.clk, 5, "ns").start())
@@ -140,7 +163,7 @@ async def start(dut):
     names = {"command": "s_axis_command", "data": "s_axis"}
     ends = {}
     for name, prefix in names.items():
-        ends[name] = AxiStreamSource(AxiStreamBus.from_prefix(dut, prefix), dut.clk, dut.rst_n, reset_active_level=False)
+        ends[name] = Numbered(dut, prefix)
     for name, prefix in {"text": "m_axis", "verdict": "m_axis_verdict"}.items():
         ends[name] = AxiStreamSink(AxiStreamBus.from_prefix(dut, prefix), dut.clk, dut.rst_n, reset_active_level=False)
     for end in ends.values():

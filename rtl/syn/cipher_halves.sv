@@ -4,6 +4,8 @@
 // second in logic. Ports and latency are those of cipher_only. A device whose memories suffice for
 // half of the lanes has room for more lanes, and shorter wires.
 
+`include "assert.svh"
+
 module cipher_halves
   import sealwright_pkg::*;
 #(
@@ -27,8 +29,15 @@ module cipher_halves
   output block_t [1:0][Half-1:0]  block_o
 );
 
+  `SEALWRIGHT_REQUIRE(gen_bad_cipher, Cipher <= 32'(Aes256), "Cipher must be 0 (AES-128) or 1")
+  `SEALWRIGHT_REQUIRE(gen_bad_cut, Cut >= 1 && Cut <= 4, "Cut must be 1 to 4")
+  `SEALWRIGHT_REQUIRE(gen_bad_lanes, Lanes == 2 || Lanes == 4, "Lanes must be 2 or 4")
+  `SEALWRIGHT_REQUIRE(gen_bad_slots, Slots >= 1 && Slots <= 256 && (Slots & (Slots - 1)) == 0,
+      "Slots must be a power of two up to 256")
+
   localparam pipe_cfg_t Memory = '{
-    cipher: cipher_e'(Cipher), sbox: SboxRom, cut: Cut, lanes: Half, slots: Slots, inverse: 1'b0
+    cipher: cipher_e'(Cipher), sbox: SboxRom, cut: built_cut(32'(SboxRom), Cut), lanes: Half,
+    slots: Slots, inverse: 1'b0
   };
   localparam pipe_cfg_t Logic = '{
     cipher: cipher_e'(Cipher), sbox: SboxComposite, cut: Cut, lanes: Half, slots: Slots,

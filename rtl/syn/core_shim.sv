@@ -34,7 +34,8 @@ module core_shim
       cipher: cipher_e'(Cipher), sbox: sbox_e'(Sbox), cut: Cut, lanes: Lanes, slots: Slots,
       inverse: 1'b0
     },
-    depth: Depth, tag_bytes: Tag, max_text: Hold, opens: Mode == 0 || Opens != 0, keep: 1'b0
+    depth: Depth, tag_bytes: Tag, max_text: Hold, opens: Mode == 0 || Opens != 0, keep: 1'b0,
+    numbered: 1'b0
   };
 
   localparam int unsigned InW  = 2 + SlotW + 256 + 1 + SlotW + $bits(command_t) + 2 + 144 * Lanes
@@ -75,9 +76,10 @@ module core_shim
       .done_slot_o(done_slot), .done_status_o(done_status), .slot_valid_o(slot_valid),
       .slot_busy_o(slot_busy), .command_valid_i(command_valid), .command_ready_o(command_ready),
       .command_slot_i(command_slot), .command_i(command), .s_valid_i(s_valid), .s_ready_o(s_ready),
-      .s_data_i(s_data), .s_keep_i(s_keep), .s_last_i(s_last), .m_valid_o(m_valid),
-      .m_ready_i(m_ready), .m_data_o(m_data), .m_keep_o(m_keep), .m_last_o(m_last),
-      .verdict_valid_o(verdict_valid), .verdict_ready_i(verdict_ready), .verdict_o(verdict)
+      .s_data_i(s_data), .s_keep_i(s_keep), .s_last_i(s_last), .s_ended_i(1'b0),
+      .m_valid_o(m_valid), .m_ready_i(m_ready), .m_data_o(m_data), .m_keep_o(m_keep),
+      .m_last_o(m_last), .verdict_valid_o(verdict_valid), .verdict_ready_i(verdict_ready),
+      .verdict_o(verdict)
     );
   end else if (Mode == 1) begin : gen_ocb
     (* keep_hierarchy *)
@@ -87,9 +89,10 @@ module core_shim
       .done_slot_o(done_slot), .done_status_o(done_status), .slot_valid_o(slot_valid),
       .slot_busy_o(slot_busy), .command_valid_i(command_valid), .command_ready_o(command_ready),
       .command_slot_i(command_slot), .command_i(command), .s_valid_i(s_valid), .s_ready_o(s_ready),
-      .s_data_i(s_data), .s_keep_i(s_keep), .s_last_i(s_last), .m_valid_o(m_valid),
-      .m_ready_i(m_ready), .m_data_o(m_data), .m_keep_o(m_keep), .m_last_o(m_last),
-      .verdict_valid_o(verdict_valid), .verdict_ready_i(verdict_ready), .verdict_o(verdict)
+      .s_data_i(s_data), .s_keep_i(s_keep), .s_last_i(s_last), .s_ended_i(1'b0),
+      .m_valid_o(m_valid), .m_ready_i(m_ready), .m_data_o(m_data), .m_keep_o(m_keep),
+      .m_last_o(m_last), .verdict_valid_o(verdict_valid), .verdict_ready_i(verdict_ready),
+      .verdict_o(verdict)
     );
   end else begin : gen_cipher
     (* keep_hierarchy *)

@@ -42,7 +42,7 @@ module shu_shim
           tag, out_ready} = in_q;
 
   (* keep_hierarchy *)
-  shu #(.Nodes(Nodes), .Pads(Pads), .Sbox(sbox_e'(Sbox)), .Cut(Cut)) u_core (
+  shu #(.Nodes(Nodes), .Pads(Pads), .Sbox(Sbox), .Cut(Cut)) u_core (
     .clk_i(clk), .rst_ni(rst_nq), .node_i(node), .epoch_i(epoch), .key_valid_i(key_valid),
     .key_ready_o(key_ready), .key_erase_i(key_erase), .key_i(key), .counter_we_i(counter_we),
     .counter_receive_i(counter_receive), .counter_peer_i(counter_peer), .counter_i(counter),
