@@ -21,7 +21,7 @@ module sealwright_axi
   parameter int unsigned Opens  = 1,  // 0: an OCB core has no inverse cipher
   parameter int unsigned Keep   = 0,  // 1: keys survive a reset
   parameter int unsigned Hold   = 0,  // most bytes of text in a packet; 0: no limit, not held back
-  parameter int unsigned Number = 8,  // bits of a packet's number; 0: there are none
+  parameter int unsigned Number = 16,  // bits of a packet's number; 0: there are none
   localparam int unsigned SlotW = slot_bits(Slots),
   localparam int unsigned NumberW = Number > 0 ? Number : 1
 ) (

@@ -21,7 +21,7 @@ module sealwright_axil
   parameter int unsigned Opens  = 1,
   parameter int unsigned Keep   = 0,
   parameter int unsigned Hold   = 0,
-  parameter int unsigned Number = 8,
+  parameter int unsigned Number = 16,
   localparam int unsigned SlotW = slot_bits(Slots)
 ) (
   input  logic                clk,
@@ -73,8 +73,8 @@ module sealwright_axil
       "Tag must be 8, 12 or 16 bytes in OCB")
   `SEALWRIGHT_REQUIRE(gen_bad_flag, Opens <= 1 && Keep <= 1, "Opens and Keep must be 0 or 1")
   `SEALWRIGHT_REQUIRE(gen_bad_hold, Hold <= 65535, "Hold must be at most 65535 bytes")
-  `SEALWRIGHT_REQUIRE(gen_bad_number, Number == 0 || (Number >= 2 && Number <= 16),
-      "Number must be 0, or 2 to 16 bits")
+  `SEALWRIGHT_REQUIRE(gen_bad_number, Number == 0 || (Number > $clog2(Flight) && Number <= 16),
+      "Number must be 0, or 9 to 16 bits")
   `SEALWRIGHT_REQUIRE(gen_bad_slots, Slots >= 1 && Slots <= 256 && (Slots & (Slots - 1)) == 0,
       "Slots must be a power of two up to 256")
 

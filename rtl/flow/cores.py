@@ -23,7 +23,7 @@ class Core:
     hold: int = 0
     tag: int = 16
     keep: int = 0
-    number: int = 0  # unlike the module, whose default is 8
+    number: int = 0  # unlike the module, whose default is 16
 
     @property
     def name(self):

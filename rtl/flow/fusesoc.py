@@ -11,7 +11,7 @@ from .cores import BUS, Core
 from .sim import cases
 from .tools import BUILD, RTL, run
 
-CORE = Core("gcm", "aes128", 1, number=8)
+CORE = Core("gcm", "aes128", 1, number=16)
 NAME = "sealwright:crypto:sealwright"
 
 

@@ -23,7 +23,7 @@ SCHEMA = "http://www.accellera.org/XMLSchema/IPXACT/1685-2014"
 # are left to elaboration.
 RANGES = {"Cut": (0, 4), "Depth": (1, 6), "Opens": (0, 1), "Keep": (0, 1), "Hold": (0, 65535)}
 CHOICES = {"Mode": enum("mode_e"), "Cipher": enum("cipher_e"), "Sbox": enum("sbox_e"), "Lanes": (1, 2, 4),
-           "Slots": tuple(2**n for n in range(9)), "Tag": (4, 8, 12, 13, 14, 15, 16), "Number": (0, *range(2, 17))}
+           "Slots": tuple(2**n for n in range(9)), "Tag": (4, 8, 12, 13, 14, 15, 16), "Number": (0, *range(9, 17))}
 
 
 def source(top):

@@ -10,14 +10,14 @@ from .tools import BIN, HEADERS, RTL, headers, run, sources, version
 
 CORES = [
     Core("gcm", "aes128", 4, "table", 0),
-    Core("gcm", "aes128", 4, "table", 0, slots=8, hold=2048, number=8),
+    Core("gcm", "aes128", 4, "table", 0, slots=8, hold=2048, number=9),
     Core("gcm", "serpent", 1),
     Core("gcm", "aes256", 1, "composite", 3, depth=3, slots=1),
     Core("ocb", "aes128", 2, "rom", 2),
     Core("ocb", "serpent", 2),
     Core("ocb", "aes256", 1, "composite", 0, slots=1),
     Core("ocb", "aes256", 4, slots=1, opens=0),
-    Core("gcm", "aes128", 1, slots=2, keep=1, number=2),
+    Core("gcm", "aes128", 1, slots=2, keep=1, number=12),
     Core("ocb", "aes128", 1, hold=65535, number=16),
 ]
 
@@ -33,17 +33,17 @@ BAD = {
         ("Sbox", {"Sbox": 3}), ("Cipher", {"Cipher": 3}), ("Mode", {"Mode": 2}),
         ("Hold", {"Hold": 70000}), ("Tag", {"Tag": 3}), ("Tag", {"Tag": 17}), ("Tag", {"Mode": 1, "Tag": 4}), ("Keep", {"Keep": 2}),
         ("Keep", {"Opens": 2}), *(("Tag", {"Tag": tag}) for tag in (5, 6, 7, 9, 10, 11)), ("Tag", {"Mode": 1, "Tag": 13}),
-        ("Number", {"Number": 1}), ("Number", {"Number": 17}),
+        ("Number", {"Number": 8}), ("Number", {"Number": 17}),
     ],
     "shu": [("Nodes", {"Nodes": 6}), ("Nodes", {"Nodes": 1}), ("Nodes", {"Nodes": 512}), ("Pads", {"Pads": 1}), ("Pads", {"Pads": 65}),
             ("Cut", {"Sbox": 2, "Cut": 5}), ("Cut", {"Sbox": 1}), ("Sbox", {"Sbox": 3})],
     "sealwright_axil": [
         ("Slots", {"Slots": 3}), ("Slots", {"Slots": 512}), ("Mode", {"Mode": 2}), ("Cipher", {"Cipher": 3}), ("Lanes", {"Lanes": 3}),
         ("Tag", {"Tag": 5}), ("Tag", {"Tag": 32}), ("Tag", {"Mode": 1, "Tag": 13}), ("Keep", {"Keep": 2}), ("Keep", {"Opens": 2}),
-        ("Hold", {"Hold": 70000}), ("Number", {"Number": 1}), ("Number", {"Number": 17}),
+        ("Hold", {"Hold": 70000}), ("Number", {"Number": 8}), ("Number", {"Number": 17}),
     ],
     "sealwright_axi": [("Slots", {"Slots": 3}), ("Lanes", {"Lanes": 3}), ("Tag", {"Tag": 5}), ("Hold", {"Hold": 70000}),
-                       ("Number", {"Number": 1})],
+                       ("Number", {"Number": 8})],
     "cipher_halves": [("Cipher", {"Cipher": 2}), ("Cut", {"Cut": 0}), ("Cut", {"Cut": 5}), ("Lanes", {"Lanes": 3}),
                       ("Lanes", {"Lanes": 1}), ("Slots", {"Slots": 3})],
 }

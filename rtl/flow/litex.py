@@ -9,7 +9,7 @@ from .cores import Core
 from .sim import cases
 from .tools import BUILD, RTL, sources
 
-CORE = Core("gcm", "aes128", 1, number=8)
+CORE = Core("gcm", "aes128", 1, number=16)
 
 
 def design(path):

@@ -24,7 +24,7 @@ from .tools import BUILD, HEADERS, RTL, sources
 SMALL = {"gcm": Core("gcm", "aes128", 2, depth=2), "ocb": Core("ocb", "aes128", 2),
          "ocb4": Core("ocb", "aes128", 4), "held": Core("gcm", "aes128", 2, depth=2, hold=1000),
          "kept": Core("ocb", "aes128", 1, slots=1, keep=1), "swept": Core("gcm", "aes128", 1, slots=2, keep=1),
-         "numbered": Core("ocb", "aes128", 1, number=8)}
+         "numbered": Core("ocb", "aes128", 1, number=9)}
 # Where mutants are made, and which cores can notice them.
 WHERE = {
     "lib/fifo.sv": ("gcm",), "lib/fifo_late.sv": ("ocb",), "lib/key_setup.sv": ("ocb",),

@@ -10,10 +10,10 @@ from .cores import Core
 from .sim import cases
 from .tools import BUILD, HEADERS, RTL, skipped, sources
 
-ONE = Core("ocb", "aes128", 1, slots=1, keep=1, number=2)
+ONE = Core("ocb", "aes128", 1, slots=1, keep=1, number=12)
 TWO = Core("gcm", "aes128", 1, slots=2, keep=1, number=16)  # a reset keeps the key of one slot and erases the other
-CORES = [Core("ocb", "aes128", 1, hold=65535, number=8), Core("gcm", "aes128", 1), ONE, TWO]
-JOINED = [Core("gcm", "aes128", 1, number=8), ONE, TWO]  # behind registers, which refuse a slot that is not there
+CORES = [Core("ocb", "aes128", 1, hold=65535, number=9), Core("gcm", "aes128", 1), ONE, TWO]
+JOINED = [Core("gcm", "aes128", 1, number=9), ONE, TWO]  # behind registers, which refuse a slot that is not there
 # Parameters of the registers alone.
 REGISTERS = [{}, {"Cipher": 2, "Lanes": 1, "Slots": 8, "Tag": 12, "Opens": 0, "Keep": 1, "Hold": 1500, "Number": 0},
              {"Mode": 1, "Cipher": 1, "Lanes": 2, "Opens": 0}]

@@ -53,14 +53,13 @@ SOLVED = {
         f"gcm_keystream_proof -G Lanes={lanes}",
         f"{INDUCTION} gcm_keystream_proof",
     ) for lanes in (1, 2, 4)},
-    "frames and packets": (
+    **{f"frames and packets{', with numbers' * numbered}": (
         ["mode/frame_fit.sv", "formal/frame_fit_proof.sv"],
-        "frame_fit_proof",
+        f"frame_fit_proof -G Numbered={numbered}",
         f"{INDUCTION} frame_fit_proof",
-    ),
+    ) for numbered in (0, 1)},
     "frames by their numbers": (
-        ["pkg/sealwright_pkg.sv", "lib/delay.sv", "lib/slice.sv", "formal/keystream_stubs.sv", "mode/frame_number.sv",
-         "formal/frame_number_proof.sv"],
+        ["pkg/sealwright_pkg.sv", "formal/hold_stubs.sv", "lib/slice.sv", "mode/frame_number.sv", "formal/frame_number_proof.sv"],
         "frame_number_proof",
         f"{INDUCTION} frame_number_proof",
     ),

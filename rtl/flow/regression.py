@@ -13,7 +13,7 @@ REDUCED = [
     (Core("ocb", "serpent", 2, cut=1), 20_000),
     (Core("gcm", "aes128", 4), 40_000),
     (Core("ocb", "aes128", 1, tag=8), 4_000),
-    (Core("gcm", "aes256", 1, "rom", 2, depth=3, hold=1000, tag=12, number=8), 4_000),
+    (Core("gcm", "aes256", 1, "rom", 2, depth=3, hold=1000, tag=12, number=9), 4_000),
 ]
 
 # The cores with four lanes of the area estimates, those with one lane of place and route, and then other parameters.
@@ -33,8 +33,8 @@ FULL = [
     *[(Core("gcm", "aes128", 1, "table", 1, depth=depth), 20_000) for depth in (1, 2, 4, 5)],
     (Core("gcm", "aes128", 1, slots=16), 20_000),
     (Core("ocb", "aes128", 1, slots=32), 20_000),
-    (Core("gcm", "aes128", 4, number=8), 40_000),
-    (Core("ocb", "aes128", 2, hold=4096, number=2), 20_000),
+    (Core("gcm", "aes128", 4, number=9), 40_000),
+    (Core("ocb", "aes128", 2, hold=4096, number=12), 20_000),
     (Core("gcm", "serpent", 1, slots=1, number=16), 20_000),
 ]
 # Other nodes and pads of the bus unit than the synthesised ones, and the lines for each.

@@ -164,12 +164,13 @@ def adopt(core, target):
     found = stored(core, target)
     if not found or found["tools"] != tools(core, target) or not of_device(found, target) or ours(core, target):
         return
-    made = sources_sha256(core, target)
-    if of_passes(found, target) and found.get("circuit_sha256") == described(core, target):
-        kept, same = {"sources_sha256": made}, "circuit"
+    kept = hashes(core, target)
+    if of_passes(found, target) and found.get("circuit_sha256") == kept["circuit_sha256"]:
+        same = "circuit"
     elif found.get("netlist_sha256") and netlist.sha256(
             synthesised(core)[0] / "core.json", routing(core, target)) == found["netlist_sha256"]:
-        kept, same = {"sources_sha256": made, "passes_sha256": netlist.passes(), "circuit_sha256": described(core, target)}, "netlist"
+        same = "netlist"
+        kept["passes_sha256"] = netlist.passes()
     else:
         return
     path = RTL / "results" / f"{stem(core, target)}.json"
@@ -179,14 +180,17 @@ def adopt(core, target):
 
 def described(core, target):
     """The hash of the circuit that the sources describe (circuit.py), with the options of the tools."""
-    folder = BUILD / "circuit" / stem(core, target)
-    options = recipe(core, target)
-    script = [read(core), *(one for one in options if one.startswith("setattr -set")), "setattr -mod -unset keep_hierarchy *",
-              "setattr -unset keep_hierarchy *", "proc", "flatten", "opt_clean", "write_json circuit.json"]
-    yosys(script, folder)
-    module = json.loads((folder / "circuit.json").read_text())["modules"][closure.top(core)[0]]
+    folder, options = BUILD / "circuit" / stem(core, target), recipe(core, target)
+    yosys([read(core), *(one for one in options if one.startswith("setattr")), "proc", "flatten", "opt_clean", "write_json circuit.json"],
+          folder)
+    modules = json.loads((folder / "circuit.json").read_text())["modules"]
     (folder / "circuit.json").unlink()
-    return circuit.sha256(module, [options, *routing(core, target)])
+    return circuit.sha256(modules, closure.top(core)[0], [options, *routing(core, target)])
+
+
+def hashes(core, target):
+    """The hashes of the sources of a design, and of the circuit that they describe."""
+    return {"sources_sha256": sources_sha256(core, target), "circuit_sha256": described(core, target)}
 
 
 def check():
@@ -272,7 +276,7 @@ def read(core):
 
 
 def write(core, target, made, found):
-    """Writes a result to results/; `made` is the hash of the sources that were read."""
+    """Writes a result to results/; `made` are the hashes of what was read."""
     result = {
         "core": core.name,
         "mode": core.mode,
@@ -288,8 +292,7 @@ def write(core, target, made, found):
         **found,
         "cipher_latency_cycles": latency(core),
         "tools": tools(core, target),
-        "sources_sha256": made,
-        "circuit_sha256": described(core, target),
+        **made,
     }
     (RTL / "results").mkdir(exist_ok=True)
     path = RTL / "results" / f"{stem(core, target)}.json"
@@ -308,7 +311,7 @@ def names():
 
 def alm(core):
     """Makes the ALM-class estimate of a core, with Yosys for Cyclone V."""
-    name, made, start = stem(core, "alm"), sources_sha256(core, "alm"), time.time()
+    name, made, start = stem(core, "alm"), hashes(core, "alm"), time.time()
     _, found = cells([read(core), *recipe(core, "alm")], name)
     print(f"{name}: {time.time() - start:.0f} s", flush=True)
     tables = {n: found.get(f"MISTRAL_ALUT{n}", 0) for n in range(2, 7)}
@@ -334,19 +337,20 @@ def synthesised(core):
             return folder, json.loads((folder / "found.json").read_text())
         for old in [*folder.glob("report-*.json"), *folder.glob("ties.npy")]:
             old.unlink()
-        start = time.time()
+        start, read_now = time.time(), hashes(core, "ecp5")
         _, found = cells([read(core), *recipe(core, "ecp5")], stem(core, "ecp5"))
         netlist.absorb_inverters(folder / "core.json")
         found["memory ports with a register"], found["registers in memories"] = netlist.absorb_output_registers(folder / "core.json")
         (folder / "found.json").write_text(json.dumps(found))
+        (folder / "hashes.json").write_text(json.dumps(read_now))
         (folder / "made").write_text(made)
         print(f"{stem(core, 'ecp5')}, netlist: {time.time() - start:.0f} s", flush=True)
     return folder, found
 
 
 def read_of(folder):
-    """The hash of the sources from which a netlist was made."""
-    return json.loads((folder / "made").read_text())[0]
+    """The hashes of what a netlist was made from."""
+    return json.loads((folder / "hashes.json").read_text())
 
 
 def ecp5(core, target, seed):

@@ -5,7 +5,9 @@
 // packet takes anything; a beat is short or long exactly if the frame is. A frame ends with its
 // last beat, or at a word that is no beat.
 
-module frame_fit_proof (
+module frame_fit_proof #(
+  parameter bit Numbered = 1'b0  // only then are there words that are no beat
+) (
   input  logic clk_i,
   input  logic rst_ni,
   input  logic next_valid_i,
@@ -17,13 +19,14 @@ module frame_fit_proof (
   output logic right_o
 );
 
-  logic load, ready, push, short_beat, long_beat, take, ends, closes;
-  frame_fit #(.Numbered(1'b1)) u_fit (
+  logic load, ready, push, short_beat, long_beat, take, ends, s_ended, closes;
+  frame_fit #(.Numbered(Numbered)) u_fit (
     .clk_i, .rst_ni, .next_valid_i, .next_last_i, .load_o(load), .s_valid_i, .s_ready_o(ready),
-    .s_last_i, .s_ended_i, .full_i, .push_o(push), .short_o(short_beat), .long_o(long_beat)
+    .s_last_i, .s_ended_i(s_ended), .full_i, .push_o(push), .short_o(short_beat), .long_o(long_beat)
   );
-  assign take   = s_valid_i && ready;
-  assign closes = s_last_i || s_ended_i;
+  assign take    = s_valid_i && ready;
+  assign s_ended = Numbered && s_ended_i;
+  assign closes  = s_last_i || s_ended;
 
   // Beside it, counted plainly: the beat that is to come, and whether its packet has had one;
   // whether the stream is between two frames, and how many frames and packets have ended
@@ -58,7 +61,7 @@ module frame_fit_proof (
       && frames_q - packets_q == (u_fit.fill_q ? 2'd1 : u_fit.drop_q ? 2'd3 : 2'd0);
   // A beat that counts and came: of the packet's own frame. A beat that is pushed and did not come:
   // short.
-  assign claims = !push || (held_q && (short_beat ? !take : take && !s_ended_i
+  assign claims = !push || (held_q && (short_beat ? !take : take && !s_ended
       && between_q == !begun_q && long_beat == (last_q && !s_last_i)));
   // Nothing waits without a reason: a beat that came, of a packet or to be dropped, is taken unless
   // the queue is full, and so is a beat that is filled up and one that is to come.
@@ -66,7 +69,7 @@ module frame_fit_proof (
       && (!u_fit.drop_q || !s_valid_i || take) && (!u_fit.fill_q || !held_q || push)
       && (!next_valid_i || load || (held_q && !push)));
   assign right_o = !rst_ni
-      || (fits && states && claims && stands && (!take || push || u_fit.drop_q || s_ended_i)
+      || (fits && states && claims && stands && (!take || push || u_fit.drop_q || s_ended)
       && !(full_i && (push || take)) && !(load && held_q && !push));
 
 endmodule

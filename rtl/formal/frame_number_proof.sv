@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Whatever comes in: a beat is passed on only to the packet that has its number, once; of every
-// packet one frame is passed on, which ends with `last` or `ended`, and `ended` comes only before a
-// beat of a later packet; beats that are neither passed on nor of an earlier packet wait. Nothing
-// waits without a reason. keystream_stubs.sv has the queue of numbers, of one place: what the queue
-// itself does is proved by itself (fifo_proof.sv).
+// Here packets and beats have numbers of six bits, of which the module sees the lower three. While
+// the beat at the port is less than half of eight numbers away from the packet whose turn it is:
+// a beat is passed on exactly if it has the number of that packet, all six bits, and `ended` exactly
+// before a beat of a later one; what is dropped are beats of earlier packets; nothing is lost, and
+// nothing waits without a reason. A packet's turn ends with its last beat, or with `ended`.
+// hold_stubs.sv has the queue of numbers, of two places: what the queue itself does is proved by
+// itself (fifo_proof.sv).
 
 module frame_number_proof
   import sealwright_pkg::*;
@@ -12,68 +14,75 @@ module frame_number_proof
   input  logic       clk_i,
   input  logic       rst_ni,
   input  logic       command_i,
-  input  logic [2:0] packet_i,
+  input  logic [5:0] packet_i,
   input  logic       s_valid_i,
-  input  logic [2:0] s_number_i,
-  input  logic [3:0] s_tag_i,
+  input  logic [5:0] s_number_i,
+  input  logic [1:0] s_bits_i,
   input  logic       s_last_i,
   input  logic       m_ready_i,
   output logic       right_o
 );
 
-  // A beat carries its number, and a few bits that tell it from others.
+  // A beat carries all of its number, and bits that tell it from others.
+  typedef struct packed {
+    logic last;
+    logic [5:0] number;
+    logic [1:0] bits;
+  } beat_t;
   logic s_ready, m_valid, m_last, m_ended, push;
   block_t m_data;
   logic [15:0] m_keep;
   frame_number #(.Lanes(1), .W(3)) u_number (
-    .clk_i, .rst_ni, .command_i(push), .packet_i, .s_valid_i, .s_ready_o(s_ready), .s_number_i,
-    .s_data_i({121'b0, s_number_i, s_tag_i}), .s_keep_i({15'b0, s_last_i}), .s_last_i,
-    .m_valid_o(m_valid), .m_ready_i, .m_data_o(m_data), .m_keep_o(m_keep), .m_last_o(m_last),
-    .m_ended_o(m_ended)
+    .clk_i, .rst_ni, .command_i(push), .packet_i(packet_i[2:0]), .s_valid_i, .s_ready_o(s_ready),
+    .s_number_i(s_number_i[2:0]), .s_data_i({120'b0, s_number_i, s_bits_i}),
+    .s_keep_i({15'b0, s_last_i}), .s_last_i, .m_valid_o(m_valid), .m_ready_i, .m_data_o(m_data),
+    .m_keep_o(m_keep), .m_last_o(m_last), .m_ended_o(m_ended)
   );
 
-  // Beside it, plainly: the packet whose turn it is, and the beats that came and are not gone (the
-  // port has two places).
-  logic turn_q;
-  logic [2:0] packet_q;
-  logic [1:0] count_q;
-  logic [1:0][7:0] beats_q;  // {last, number, bits}, the next one first
-  logic [2:0] number, later;
-  logic take, leaves, earlier;
-  assign push    = command_i && !turn_q;
-  assign take    = s_valid_i && s_ready;
-  assign number  = beats_q[0][6:4];
-  assign later   = number - packet_q;
-  assign earlier = later inside {3'd4, 3'd5, 3'd6, 3'd7};
-  assign leaves  = count_q != '0 && turn_q && (earlier || (later == '0 && m_ready_i));
+  // Beside it, plainly: the packets whose turn is to come and the beats that came and are not gone,
+  // the next one first.
+  logic [1:0] packets_q, beats_q;
+  logic [1:0][5:0] packet_q;
+  beat_t [1:0] beat_q;
+  logic take, here, goes, leaves, ends;
+  logic signed [5:0] ahead;
+  assign push   = command_i && packets_q != 2'd2;
+  assign take   = s_valid_i && s_ready;
+  assign here   = beats_q != '0 && packets_q != '0;
+  assign ahead  = beat_q[0].number - packet_q[0];
+  assign goes   = here && ahead == 0 && m_ready_i;             // the beat is passed on
+  assign leaves = here && u_number.ready;
+  assign ends   = (goes && beat_q[0].last) || (here && ahead > 0 && m_ready_i);
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      turn_q  <= 1'b0;
-      count_q <= '0;
-    end else begin
-      turn_q  <= push || (turn_q && !(m_valid && m_ready_i && (m_last || m_ended)));
-      count_q <= count_q + 2'(take) - 2'(leaves);
+    if (!rst_ni) {packets_q, beats_q} <= '0;
+    else begin
+      packets_q <= packets_q + 2'(push) - 2'(u_number.done);
+      beats_q   <= beats_q + 2'(take) - 2'(leaves);
     end
   end
   always_ff @(posedge clk_i) begin
-    if (push) packet_q <= packet_i;
-    if (leaves) beats_q[0] <= beats_q[1];
-    if (take) beats_q[1'(count_q - 2'(leaves))] <= {s_last_i, s_number_i, s_tag_i};
+    if (u_number.done) packet_q[0] <= packet_q[1];
+    if (push) packet_q[1'(packets_q - 2'(u_number.done))] <= packet_i;
+    if (leaves) beat_q[0] <= beat_q[1];
+    if (take) beat_q[1'(beats_q - 2'(leaves))] <= {s_last_i, s_number_i, s_bits_i};
   end
 
-  logic [6:0] next;
-  assign next = beats_q[1][6:0];
-
-  logic fits, passes;
-  assign fits = u_number.wanted == turn_q && (!turn_q || u_number.packet == packet_q)
-      && count_q != 2'd3 && u_number.here == (count_q != '0) && s_ready == (count_q != 2'd2)
-      && (count_q == '0 || (u_number.number == number
-          && {m_last, m_keep[0], m_data[6:0]} == {{2{beats_q[0][7]}}, beats_q[0][6:0]}))
+  // The module holds the same.
+  logic fits;
+  assign fits = packets_q != 2'd3 && u_number.u_packets.count_q == packets_q
+      && (packets_q == '0 || u_number.packet == packet_q[0][2:0])
+      && (packets_q != 2'd2 || u_number.u_packets.words_q[1] == packet_q[1][2:0])
+      && beats_q != 2'd3 && u_number.here == (beats_q != '0) && s_ready == (beats_q != 2'd2)
+      && (beats_q == '0 || (u_number.number == beat_q[0].number[2:0] && m_keep[0] == m_last
+          && {m_last, m_data[7:0]} == beat_q[0]))
       && (s_ready || {u_number.u_port.spare_q[147:144], u_number.u_port.spare_q[128],
-          u_number.u_port.spare_q[6:0]} == {next[6:4], {2{beats_q[1][7]}}, next});
-  // What is passed on: a beat of the packet's number, or its end before a beat of a later one.
-  assign passes = m_valid == (turn_q && count_q != '0 && !earlier)
-      && (!m_valid || m_ended == (later != '0));
-  assign right_o = !rst_ni || (fits && passes);
+          u_number.u_port.spare_q[7:0]} == {beat_q[1].number[2:0], {2{beat_q[1].last}},
+          beat_q[1].number, beat_q[1].bits});
+
+  logic near, passes;
+  assign near   = ahead >= -6'sd4 && ahead <= 6'sd3;
+  assign passes = m_valid == (here && ahead >= 0) && (!m_valid || m_ended == (ahead > 0))
+      && leaves == (here && (ahead < 0 || (ahead == 0 && m_ready_i))) && u_number.done == ends;
+  assign right_o = !rst_ni || (fits && (!here || !near || passes) && (here || !m_valid));
 
 endmodule

@@ -33,7 +33,7 @@ class Sealwright(LiteXModule):
     """Inputs are the streams `key`, `command` and `data`, outputs `text` and `verdict`. `key_done` and `key_answer` give the
     results of key requests, `slot_valid` and `slot_busy` the state of the slots. All are in `clock_domain`."""
 
-    def __init__(self, platform=None, mode="gcm", cipher="aes128", lanes=1, slots=4, number=8, clock_domain="sys", **more):
+    def __init__(self, platform=None, mode="gcm", cipher="aes128", lanes=1, slots=4, number=16, clock_domain="sys", **more):
         slot_bits = max(1, (slots - 1).bit_length())
         self.key = AXIStreamInterface(256, user_width=slot_bits + 1, clock_domain=clock_domain)
         self.command = AXIStreamInterface(256, user_width=slot_bits + 1 + number, clock_domain=clock_domain)

@@ -6,7 +6,10 @@
 // Numbers count up, modulo 2^W. A beat with the number of the packet whose turn it is passes. A
 // beat of a later packet says that the frame of this one has ended, without `last` or without a
 // beat: `ended` is passed on in its place, and the beat waits for its own packet. A beat of an
-// earlier packet is dropped. Later means by less than half of all numbers.
+// earlier packet is dropped.
+//
+// Later means by less than half of all numbers. A core takes fewer commands than that before their
+// frames if W > log2(Flight), so that a beat whose command was accepted is never too far ahead.
 
 `include "assert.svh"
 

@@ -40,7 +40,7 @@ module sealwright_axis
   parameter int unsigned Opens  = 1,  // 0: an OCB core has no inverse cipher
   parameter int unsigned Keep   = 0,  // 1: keys survive a reset
   parameter int unsigned Hold   = 0,  // most bytes of text in a packet; 0: no limit, not held back
-  parameter int unsigned Number = 8,  // bits of a packet's number; 0: there are none
+  parameter int unsigned Number = 16,  // bits of a packet's number; 0: there are none
   localparam int unsigned SlotW = slot_bits(Slots),
   localparam int unsigned NumberW = Number > 0 ? Number : 1
 ) (
@@ -107,8 +107,8 @@ module sealwright_axis
       "Tag must be 8, 12 or 16 bytes in OCB")
   `SEALWRIGHT_REQUIRE(gen_bad_flag, Opens <= 1 && Keep <= 1, "Opens and Keep must be 0 or 1")
   `SEALWRIGHT_REQUIRE(gen_bad_hold, Hold <= 65535, "Hold must be at most 65535 bytes")
-  `SEALWRIGHT_REQUIRE(gen_bad_number, Number == 0 || (Number >= 2 && Number <= 16),
-      "Number must be 0, or 2 to 16 bits")
+  `SEALWRIGHT_REQUIRE(gen_bad_number, Number == 0 || (Number > $clog2(Flight) && Number <= 16),
+      "Number must be 0, or 9 to 16 bits")
 
   command_t command;
   verdict_t core_verdict, verdict;

@@ -245,7 +245,7 @@ int main(int argc, char** argv) {
       if (in == frames.size()) {
         const bool follows = in + 1 < packets.size() && packets[in + 1].before == packets[in].before;
         const uint32_t faults = flat || wrong_bit(packets[in]) >= 0 ? 0 : 24;
-        frames.emplace_back(packets[in], random, faults, follows, in && frames[in - 1].endless);
+        frames.emplace_back(packets[in], random, faults, follows, in && frames[in - 1].endless && random.next() % 2);
       }
       const Frame& frame = frames[in];
       const size_t beats = frame.data.size() / BEAT;

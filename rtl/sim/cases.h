@@ -26,7 +26,7 @@ using Bytes = std::vector<uint8_t>;
 #define TAG 16
 #endif
 #ifndef NUMBER
-#define NUMBER 8
+#define NUMBER 16
 #endif
 #ifndef OPENS
 #define OPENS 1
