@@ -13,7 +13,7 @@ from cocotb.triggers import FallingEdge, RisingEdge, Timer
 from cocotbext.axi import AxiResp
 
 # As the sources have them when nobody sets them.
-BUILT = {"Mode": 0, "Cipher": 0, "Lanes": 4, "Slots": 4, "Tag": 16, "Opens": 1, "Keep": 0, "Hold": 0,
+BUILT = {"Mode": 0, "Cipher": 0, "Lanes": 4, "Slots": 4, "Tag": 16, "Opens": 1, "Keep": 0, "Hold": 0, "Number": 16,
          **json.loads(os.environ["PARAMETERS"])}
 KEY_BYTES = 32 if BUILT["Cipher"] else 16
 INPUTS = {"awvalid": 1, "awaddr": 7, "wvalid": 1, "wdata": 32, "wstrb": 4, "bready": 1, "arvalid": 1, "araddr": 7, "rready": 1}
@@ -141,7 +141,7 @@ async def answers_that_wait(dut):
     reads = cocotb.start_soon(queue(dut, "ar", [{"araddr": AT[name]} for name in ("SELECT", "INTERRUPT", "KEY", "ID")]))
     found = [await answer(dut, "r", 20) for _ in range(4)]
     await reads
-    assert found == [[AxiResp.OKAY, 3], [AxiResp.OKAY, 1], [AxiResp.SLVERR, 0], [AxiResp.OKAY, 0x5EA10002]]
+    assert found == [[AxiResp.OKAY, 3], [AxiResp.OKAY, 1], [AxiResp.SLVERR, 0], [AxiResp.OKAY, 0x5EA10003]]
 
 
 async def queue(dut, channel, beats):
@@ -225,4 +225,5 @@ async def parameters(dut):
     opens = BUILT["Opens"] if BUILT["Mode"] else 1
     assert await bus.read_dword(AT["PARAMETERS"]) == fields(
         "PARAMETERS", MODE=BUILT["Mode"], CIPHER=BUILT["Cipher"], LANES=BUILT["Lanes"], OPENS=opens, SLOTS=BUILT["Slots"])
-    assert await bus.read_dword(AT["LIMITS"]) == fields("LIMITS", TAG=BUILT["Tag"], KEEP=BUILT["Keep"], HOLD=BUILT["Hold"])
+    assert await bus.read_dword(AT["LIMITS"]) == fields(
+        "LIMITS", TAG=BUILT["Tag"], KEEP=BUILT["Keep"], NUMBER=BUILT["Number"], HOLD=BUILT["Hold"])

@@ -118,7 +118,7 @@ async def events_are_not_lost(dut):
 async def state(dut):
     """Slots and counts."""
     bus = await start(dut)
-    assert await bus.read_dword(AT["ID"]) == 0x5EA10002
+    assert await bus.read_dword(AT["ID"]) == 0x5EA10003
     dut.slot_valid.value, dut.slot_busy.value = 0b0110, 0b0100
     for slot, wanted in enumerate((0, 1, 3, 0)):
         await bus.write_dword(AT["SELECT"], slot)

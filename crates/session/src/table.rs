@@ -167,7 +167,7 @@ mod tests {
     use super::*;
     use crate::{
         Client, FrameJob, Material, SchemeKind, Secret, Sessions,
-        frame::unsealed,
+        frame::{TAG, unsealed},
         record::{Keys16, LIMIT, Pre16},
         schemes::{Derived, Gscm, On64, Paper},
     };
@@ -249,6 +249,68 @@ mod tests {
         };
         assert_eq!(["gcm-on64", "gcm-pre(clmul)"].map(of), [Ok(0); 2]);
         assert_eq!(["gcm-derived", "gscm-h"].map(of), [Err(SessionError::Exhausted); 2]);
+    }
+
+    /// Whether a frame of a batch is within the limit of its key depends on the frames before it: those that are refused
+    /// use up nothing.
+    #[test]
+    fn a_key_is_exhausted_in_a_batch_at_the_frame_at_which_it_is_one_by_one() {
+        let plan = || Plan::new("gcm-on64".parse().unwrap(), 8);
+        let materials = [1, 2].map(|byte| Material::from_bytes(&[byte; Material::LEN]));
+        let end = |limit| {
+            let mut table = Table::new(On64::<Keys16>::new(plan().isa, plan().spec), plan()).unwrap();
+            let clients = [0, 1].map(|slot| Client::new(table.admit(slot, slot, &materials[slot as usize]).unwrap()));
+            table.records.at_mut(0).unwrap().allow(limit);
+            (table, clients)
+        };
+        for lengths in [[50; 12], [0, 1500, 40, 44, 0, 1500, 600, 0, 1500, 1, 2, 1500]] {
+            let [mut limited, mut other] = end(LIMIT).1;
+            let mut frames: Vec<_> = lengths
+                .iter()
+                .enumerate()
+                .map(|(i, &len)| {
+                    if i % 5 == 4 {
+                        (1, other.seal(4, &vec![7; len]).unwrap())
+                    } else {
+                        (0, limited.seal(4, &vec![7; len]).unwrap())
+                    }
+                })
+                .collect();
+            *frames[2].1.last_mut().unwrap() ^= 1;
+            let used: u32 =
+                frames.iter().filter(|(slot, _)| *slot == 0).map(|(_, frame)| blocks(frame.len() - HEADER - TAG)).sum();
+            let forged = blocks(frames[2].1.len() - HEADER - TAG);
+            for limit in [used, used - 1, used - forged, used - forged - 1, used / 2, 1] {
+                for opens in [true, false] {
+                    let (mut buffer, mut jobs) = (Vec::new(), Vec::new());
+                    for (slot, frame) in &frames {
+                        jobs.push(FrameJob::new(buffer.len()..buffer.len() + frame.len(), *slot, *slot));
+                        buffer.extend_from_slice(frame);
+                    }
+                    let (mut expected, mut singly) = (buffer.clone(), jobs.clone());
+                    let ((mut batch, _), (mut one, _)) = (end(limit), end(limit));
+                    if opens {
+                        batch.open_all(&mut buffer, &mut jobs)
+                    } else {
+                        batch.seal_all(&mut buffer, &mut jobs)
+                    }
+                    for job in &mut singly {
+                        let frame = &mut expected[job.start..job.end];
+                        job.outcome = Some(if opens {
+                            one.open(job.slot, frame)
+                        } else {
+                            one.seal(job.slot, job.session, frame)
+                        });
+                    }
+                    let outcomes = |jobs: &[FrameJob]| jobs.iter().map(|job| job.outcome).collect::<Vec<_>>();
+                    assert_eq!(outcomes(&jobs), outcomes(&singly), "{limit} {opens}");
+                    assert_eq!([0, 1].map(|slot| batch.blocks_left(slot)), [0, 1].map(|slot| one.blocks_left(slot)));
+                    for job in jobs.iter().filter(|job| job.done()) {
+                        assert!(buffer[job.start..job.end] == expected[job.start..job.end], "{limit} {opens}");
+                    }
+                }
+            }
+        }
     }
 
     #[test]
