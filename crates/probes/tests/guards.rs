@@ -217,35 +217,38 @@ fn raw_modes(cipher: &dyn Raw, text: &mut [u8]) {
     }
 }
 
-/// Messages side by side, the last of which ends at the guard: each length in each lane.
+/// Messages side by side, of which the first begins at the lower guard and the last ends at the upper one: each length
+/// in each lane.
 #[test]
 fn messages_side_by_side() {
-    let mut memory = Guarded::new(32 * 600).unwrap();
-    let room = memory.room();
     for isa in Isa::available() {
         let mut batch = Batch::new(isa);
-        for len in lengths(600, |len| len <= 300) {
-            let all = memory.at_end(room);
-            fill(all, len);
-            let plain = all.to_vec();
-            let (mut rest, mut texts) = (all, Vec::new());
-            for lane in 0..32 {
-                // Lengths that differ by little go side by side.
-                let end = rest.len();
-                let (before, text) = rest.split_at_mut(end - (len + lane % 3).min(600));
-                texts.push(text);
-                rest = before;
+        for len in lengths(LONGEST, |len| len <= 300 || len.is_multiple_of(50)) {
+            // Lengths that differ by little go side by side.
+            let sizes: [usize; 32] = std::array::from_fn(|lane| len + lane % 3);
+            let room = sizes.iter().sum();
+            let mut memory = Guarded::new(room).unwrap();
+            for start in [0, memory.room() - room] {
+                let all = memory.at(start, room);
+                fill(all, len);
+                let plain = all.to_vec();
+                let (mut rest, mut texts) = (all, Vec::new());
+                for size in sizes {
+                    let (text, behind) = rest.split_at_mut(size);
+                    texts.push(text);
+                    rest = behind;
+                }
+                let keys: Vec<Vec<u8>> = (0..32).map(|lane| vec![lane; if lane < 16 { 16 } else { 32 }]).collect();
+                let mut messages: Vec<_> = texts
+                    .into_iter()
+                    .zip(&keys)
+                    .map(|(text, key)| BatchMessage { key, nonce: [1; 12], ad: b"header", text, tag: [0; 16] })
+                    .collect();
+                batch.seal(&mut messages).unwrap();
+                assert!(batch.open(&mut messages).iter().all(Result::is_ok), "{isa} {len}");
+                drop(messages);
+                assert!(memory.at(start, room) == plain, "{isa} {len}");
             }
-            let keys: Vec<Vec<u8>> = (0..32).map(|lane| vec![lane; if lane < 16 { 16 } else { 32 }]).collect();
-            let mut messages: Vec<_> = texts
-                .into_iter()
-                .zip(&keys)
-                .map(|(text, key)| BatchMessage { key, nonce: [1; 12], ad: b"header", text, tag: [0; 16] })
-                .collect();
-            batch.seal(&mut messages).unwrap();
-            assert!(batch.open(&mut messages).iter().all(Result::is_ok), "{isa} {len}");
-            drop(messages);
-            assert!(memory.at_end(room) == plain, "{isa} {len}");
         }
     }
 }
