@@ -2,11 +2,11 @@
 //
 // Here packets and beats have numbers of six bits, of which the module sees the lower three. While
 // the beat at the port is less than half of eight numbers away from the packet whose turn it is:
-// a beat is passed on exactly if it has the number of that packet, all six bits, and `ended` exactly
-// before a beat of a later one; what is dropped are beats of earlier packets; nothing is lost, and
-// nothing waits without a reason. A packet's turn ends with its last beat, or with `ended`.
-// hold_stubs.sv has the queue of numbers, of two places: what the queue itself does is proved by
-// itself (fifo_proof.sv).
+// a beat is passed on exactly if it has the number of that packet, all six bits, and `ended`
+// exactly before a beat of a later one; what is dropped are beats of earlier packets; nothing is
+// lost, and nothing waits without a reason. A packet's turn ends with its last beat, or with
+// `ended`. hold_stubs.sv has the queue of numbers, of two places: what the queue itself does is
+// proved by itself (fifo_proof.sv).
 
 module frame_number_proof
   import sealwright_pkg::*;
