@@ -8,22 +8,16 @@ in front of it must: a frame without an end, and a command without a frame. test
 
 import os
 import random
-import struct
 
 import cocotb
 import pytest
 from cocotb.triggers import ClockCycles, RisingEdge, with_timeout
 from cocotbext.axi import AxiStreamFrame
-from test_protocol import BEAT, LONG, OK, flags, load, start
+from test_protocol import BEAT, LONG, OK, command, flags, load, start
 
 WEAK = os.environ["WEAK"] == "1"
 WITHIN = (200, "us")
 MINE, VICTIM = 0, 1  # slots
-
-
-async def command(ends, slot, opens, nonce, length, claim=bytes(16)):
-    """Sends the command of a packet without associated data."""
-    await ends["command"].send(AxiStreamFrame(nonce + struct.pack("<HH", 0, length) + claim, tuser=2 * slot + opens))
 
 
 async def answer(ends, stream):
@@ -45,7 +39,7 @@ async def forge(dut):
     await load(ends, VICTIM, draw.randbytes(32))
     nonce, text, claim = draw.randbytes(12), draw.randbytes(3 * BEAT), bytes(16)
     for _ in range(2):
-        await command(ends, VICTIM, 1, nonce, len(text), claim)
+        await command(ends, VICTIM, 1, nonce, 0, len(text), claim)
         await ends["data"].send(AxiStreamFrame(text))
         found = await answer(ends, "verdict")
         await answer(ends, "text")
@@ -63,14 +57,14 @@ async def read_another_slot(dut):
         await load(ends, slot, draw.randbytes(32))
     nonce, secret = draw.randbytes(12), draw.randbytes(2 * BEAT)
     # The keystream of a nonce of one's own is what zeros are sealed to.
-    await command(ends, MINE, 0, nonce, 2 * BEAT)
+    await command(ends, MINE, 0, nonce, 0, 2 * BEAT)
     await ends["data"].send(AxiStreamFrame(bytes(2 * BEAT)))
     keystream = bytes((await answer(ends, "text")).tdata)
     await answer(ends, "verdict")
     # The packet that is a beat short, and the victim's.
-    await command(ends, MINE, 0, nonce, 2 * BEAT)
+    await command(ends, MINE, 0, nonce, 0, 2 * BEAT)
     await ends["data"].send(AxiStreamFrame(bytes(BEAT)))
-    await command(ends, VICTIM, 0, draw.randbytes(12), len(secret))
+    await command(ends, VICTIM, 0, draw.randbytes(12), 0, len(secret))
     await ends["data"].send(AxiStreamFrame(secret))
     sealed = bytes((await answer(ends, "text")).tdata)
     read = bytes(a ^ b for a, b in zip(sealed[BEAT:], keystream[BEAT:], strict=True))
@@ -89,12 +83,12 @@ async def commands_ahead(dut, seed):
     for slot in (MINE, VICTIM):
         await load(ends, slot, draw.randbytes(32))
     nonces, frames = [draw.randbytes(12) for _ in range(4)], [draw.randbytes(2 * BEAT) for _ in range(4)]
-    await command(ends, MINE, 0, nonces[1], 2 * BEAT)
+    await command(ends, MINE, 0, nonces[1], 0, 2 * BEAT)
     await ends["data"].send(AxiStreamFrame(bytes(2 * BEAT)))
     keystream = bytes((await answer(ends, "text")).tdata)
     await answer(ends, "verdict")
     for slot, nonce in zip((MINE, MINE, VICTIM, VICTIM), nonces, strict=True):
-        await command(ends, slot, 0, nonce, 2 * BEAT)
+        await command(ends, slot, 0, nonce, 0, 2 * BEAT)
     return ends, keystream, frames
 
 
@@ -119,7 +113,7 @@ async def out_of_step(dut, ends, keystream, frames, first, reads):
         await load(ends, slot, bytes(32))
     sealed = []
     for slot in (MINE, VICTIM):
-        await command(ends, slot, 0, bytes(12), len(frames[slot]))
+        await command(ends, slot, 0, bytes(12), 0, len(frames[slot]))
         await ends["data"].send(AxiStreamFrame(frames[slot]))
         sealed.append(bytes((await answer(ends, "text")).tdata))
         assert (await answer(ends, "verdict")).tuser == flags(OK, 0, True)

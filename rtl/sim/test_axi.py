@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Tests a core together with its registers (sealwright_axi): what they say of keys and packets is what the core does."""
 
-import struct
-
 import cocotb
 from axil import AT, field, fields, refused, value
 from cocotb.triggers import RisingEdge, with_timeout
@@ -10,7 +8,7 @@ from cocotbext.axi import AxiStreamFrame
 from test_axil import KEY_BYTES, reset
 from test_faults import WITHIN, accepted, forget, packets, ready, send, verdict
 from test_faults import refused as refused_packet
-from test_protocol import BEAT, FORGED, KEEP, KEPT, LONG, OK, SHORT, SLOT, cases, load, start
+from test_protocol import BEAT, FORGED, KEEP, KEPT, LONG, OK, SHORT, SLOT, cases, command, load, start
 
 LOADED, ERASED, BUSY = (value("KEY_EVENT", "STATUS", name) for name in ("LOADED", "ERASED", "BUSY"))
 
@@ -61,8 +59,7 @@ async def busy_slot(dut):
     """A slot with a packet under way keeps its key, and the words of the new one are gone."""
     ends = await ready(dut)
     bus, packet = ends["key"].bus, first()[1]
-    command = packet[4] + struct.pack("<HH", 0, len(packet[8])) + bytes(16)
-    await ends["command"].send(AxiStreamFrame(command, tuser=0))
+    await command(ends, 0, 0, packet[4], 0, len(packet[8]))
     while await state(bus, 0) != (1, 1):
         await RisingEdge(dut.clk)
     await ends["key"].begin(0, bytes(KEY_BYTES))

@@ -2,14 +2,13 @@
 """Faults at a core's ports, from wrong tags to broken frames: nothing secret shows, and the next packet is untouched."""
 
 import random
-import struct
 
 import cocotb
 import pytest
 from cocotb.triggers import RisingEdge, with_timeout
 from cocotbext.axi import AxiStreamFrame
-from test_protocol import (BEAT, BUSY, ERASED, HOLD, KEEP, KEPT, LOADED, LONG, OK, SHORT, SLOT, cases, flags, frame, load,
-                           start)
+from test_protocol import (BEAT, BUSY, ERASED, HOLD, KEEP, KEPT, LOADED, LONG, OK, SHORT, SLOT, cases, command, flags, frame,
+                           load, start)
 
 WITHIN = (200, "us")
 
@@ -37,8 +36,7 @@ async def ready(dut):
 async def send(ends, case, claim=None, data=None):
     """A command with its data: those of the case unless others are given."""
     slot, opens, _, _, nonce, right, _, _, given, _ = case
-    command = nonce + struct.pack("<HH", 0, len(given)) + (claim or right)
-    await ends["command"].send(AxiStreamFrame(command, tuser=2 * slot + opens))
+    await command(ends, slot, opens, nonce, 0, len(given), claim or right)
     await ends["data"].send(AxiStreamFrame(data) if data else frame(b"", given, random.Random(3)))
 
 
@@ -141,8 +139,7 @@ async def life_of_a_key(dut):
     await accepted(ends, sealed)
     # Under way: the slot keeps its key, and the packet its keystream.
     data = frame(b"", sealed[8], random.Random(4))
-    command = sealed[4] + struct.pack("<HH", 0, len(sealed[8])) + bytes(16)
-    await ends["command"].send(AxiStreamFrame(command, tuser=0))
+    await command(ends, 0, 0, sealed[4], 0, len(sealed[8]))
     for _ in range(20):
         await RisingEdge(dut.clk)
     assert int(dut.slot_busy.value) == 1
@@ -241,7 +238,7 @@ async def commands_while_another_slot_is_loaded(dut):
 
     async def seal(count):
         for number in range(count):
-            await ends["command"].send(AxiStreamFrame(nonces[number % 2] + bytes(20), tuser=0))
+            await command(ends, 0, 0, nonces[number % 2], 0, 0)
             await ends["data"].send(frame(b"", b"", draw))
 
     await seal(2)

@@ -3,14 +3,12 @@
 its key."""
 
 import random
-import struct
 
 import cocotb
 import pytest
 from cocotb.triggers import ReadOnly, RisingEdge, with_timeout
-from cocotbext.axi import AxiStreamFrame
 from test_faults import WITHIN, accepted, forget, key_command, packets, ready, refused, reset, send, verdict
-from test_protocol import BUSY, ERASED, KEPT, LOADED, OK, SLOT, cases, flags, frame
+from test_protocol import BUSY, ERASED, KEPT, LOADED, OK, SLOT, cases, command, flags, frame
 
 
 def key_port(dut):
@@ -131,8 +129,7 @@ async def sweep_waits_for_packets(dut):
     await reset(dut)
     for _ in range(8):  # in which inputs are idle
         await RisingEdge(dut.clk)
-    command = sealed[4] + struct.pack("<HH", 0, len(sealed[8])) + bytes(16)
-    await ends["command"].send(AxiStreamFrame(command, tuser=2))
+    await command(ends, 1, 0, sealed[4], 0, len(sealed[8]))
     _, free, end = key_port(dut)
     for _ in range(2 * both):  # longer than the other slot takes
         await RisingEdge(dut.clk)

@@ -3,14 +3,13 @@
 designs with such numbers (parameter `Number`)."""
 
 import random
-import struct
 
 import cocotb
 import pytest
 from cocotb.triggers import ClockCycles, with_timeout
 from cocotbext.axi import AxiStreamFrame
 from test_faults import WITHIN, key_command, packets, ready, verdict
-from test_protocol import BEAT, HOLD, LOADED, LONG, OK, SHORT, cases, flags, frame, load, start
+from test_protocol import BEAT, HOLD, LOADED, LONG, OK, SHORT, cases, command, flags, frame, load, start
 
 
 def numbers(ends):
@@ -32,10 +31,10 @@ async def send_all(ends, found):
     await super(type(ends["data"]), ends["data"]).send(AxiStreamFrame(bytes(data), tkeep=list(keep), tuser=list(user)))
 
 
-async def command(ends, case):
-    """Sends a packet's command, which gets the next number."""
+async def announce(ends, case):
+    """Sends a case's command, which gets the next number."""
     slot, opens, _, _, nonce, claim, _, ad, given, _ = case
-    await ends["command"].send(AxiStreamFrame(nonce + struct.pack("<HH", len(ad), len(given)) + claim, tuser=2 * slot + opens))
+    await command(ends, slot, opens, nonce, len(ad), len(given), claim)
 
 
 async def settled(ends, case, status=OK, real=None):
@@ -69,7 +68,7 @@ async def frame_without_its_end(dut):
     numbers(ends)
     bad, good = [case for case in packets(lambda case: not case[1])][:2]
     for case in (bad, good):
-        await command(ends, case)
+        await announce(ends, case)
     await send_all(ends, [byte for number, case in enumerate((bad, good), ends["data"].number)
                           for byte in numbered(ends, frame(case[7], case[8], random.Random(1)), number)])
     await settled(ends, bad, LONG)
@@ -86,7 +85,7 @@ async def command_without_its_frame(dut):
     most = 255
     bad, good = [case for case in packets(lambda case: not case[1])][:2]
     for case in [bad] * most + [good]:
-        await command(ends, case)
+        await announce(ends, case)
     await send_all(ends, numbered(ends, frame(good[7], good[8], random.Random(2)), ends["data"].number + most))
     for _ in range(most):
         await settled(ends, bad, SHORT, 0)
@@ -103,7 +102,7 @@ async def frame_without_its_command(dut):
     case = next(packets(lambda case: not case[1]))
     for before in range(most, 0, -1):
         await send_all(ends, numbered(ends, frame(b"", draw.randbytes(2 * BEAT), draw), ends["data"].number - before))
-    await command(ends, case)
+    await announce(ends, case)
     await send_all(ends, numbered(ends, frame(case[7], case[8], draw), ends["data"].number))
     await settled(ends, case)
     await silence(dut, ends)
@@ -116,7 +115,7 @@ async def rest_of_a_frame_behind_a_reset(dut):
     numbers(ends)
     draw = random.Random(5)
     case = next(packets(lambda case: not case[1]))
-    await command(ends, case)
+    await announce(ends, case)
     rest = numbered(ends, frame(case[7], case[8], draw), ends["data"].number)[BEAT:]
     ends["data"].number += 1
     await ClockCycles(dut.clk, 50)
@@ -128,7 +127,7 @@ async def rest_of_a_frame_behind_a_reset(dut):
     assert found == (LOADED, 0), f"a key after the reset: {found}"
     await send_all(ends, rest)
     for _ in range(2):
-        await command(ends, case)
+        await announce(ends, case)
         await send_all(ends, numbered(ends, frame(case[7], case[8], draw), ends["data"].number))
         ends["data"].number += 1
     for _ in range(2):
@@ -155,7 +154,7 @@ async def every_fault_in_turn(dut):
             await load(ends, *case)
             continue
         number = ends["command"].number
-        await command(ends, case)
+        await announce(ends, case)
         made = numbered(ends, frame(case[7], case[8], draw), number)
         beats = len(made) // BEAT
         # Behind the last packet before a key nothing comes that could end a frame.

@@ -88,6 +88,11 @@ def flags(status, opens, text):
     return 32 * bool(text) + 4 * status + 2 * opens + (opens and status == OK)
 
 
+async def command(ends, slot, opens, nonce, ad, text, claim=bytes(16)):
+    """Sends a packet's command, which has the lengths of its associated data and of its text."""
+    await ends["command"].send(AxiStreamFrame(nonce + struct.pack("<HH", ad, text) + claim, tuser=2 * slot + opens))
+
+
 LOADED, ERASED, BUSY = range(3)  # how a command for a key ends
 
 
@@ -218,8 +223,7 @@ async def drive(dut, share, limit=None, blocked=0):
             await load(ends, slot, key)
             continue
         slot, opens, authentic, check, nonce, claim, tag, ad, given, wanted = case
-        command = nonce + struct.pack("<HH", len(ad), len(given)) + claim
-        await ends["command"].send(AxiStreamFrame(command, tuser=2 * slot + opens))
+        await command(ends, slot, opens, nonce, len(ad), len(given), claim)
         await ends["data"].send(frame(ad, given, draw))
         sent.append(case)
     await settle()
