@@ -279,8 +279,13 @@ mod tests {
             *frames[2].1.last_mut().unwrap() ^= 1;
             let used: u32 =
                 frames.iter().filter(|(slot, _)| *slot == 0).map(|(_, frame)| blocks(frame.len() - HEADER - TAG)).sum();
+            // The number of the first frame again, with more blocks than are left: behind that frame it is replayed.
+            let mut header = Header::read(frames[0].1.first_chunk().unwrap()).unwrap();
+            header.len = 3 * header.len + 40;
+            frames.push((0, [&header.write()[..], &vec![0; header.len as usize + TAG]].concat()));
             let forged = blocks(frames[2].1.len() - HEADER - TAG);
-            for limit in [used, used - 1, used - forged, used - forged - 1, used / 2, 1] {
+            let first = blocks(frames[0].1.len() - HEADER - TAG);
+            for limit in [used, used - 1, used - forged, used - forged - 1, used / 2, first + 1, 1] {
                 for opens in [true, false] {
                     let (mut buffer, mut jobs) = (Vec::new(), Vec::new());
                     for (slot, frame) in &frames {
