@@ -26,6 +26,7 @@ fn every_case_must_hold_and_one_that_fails_decides() {
     assert_eq!(found("every 'a/{x}' < 1", &two).2, "a/2", "the clearest failure is shown");
     assert_eq!(found("every 'a/{x}' > 2", &two).0, DoesNotHold, "equal is not above");
     assert_eq!(found("every 'a/{x}' from 2 to 3", &two).0, Holds);
+    assert_eq!(found("every 'a/1' from 2 to 2", &two).0, Holds);
 }
 
 #[test]
@@ -192,6 +193,8 @@ fn what_is_divided_by_what_may_be_nothing_decides_nothing() {
 fn a_middle_of_nothing_decides_nothing_either() {
     let through = [exact("a", 2.0), quantity("b", -1.0, 1.0)];
     assert_eq!(found("every 'a' over 'b' > 0.5", &through).0, CannotBeTold);
+    let (shown, _) = direction("every 'a' over 'b' > 0.5", &through, "here").unwrap().unwrap();
+    assert_eq!((&shown.deciding.name[..], shown.deciding.figure.basis), ("b, which a is divided by", Basis::Open));
     // There is no quotient if the divisor is exactly zero
     assert!(direction("every 'a' over 'b' > 1", &[exact("a", 2.0), exact("b", 0.0)], "here").unwrap().is_none());
 }
@@ -249,5 +252,74 @@ fn a_quotient_with_a_figure_known_once_has_no_ends() {
         let figure = found.deciding.figure;
         assert_eq!((found.verdict, figure.basis), (CannotBeTold, Basis::Open), "{figure:?}");
         assert_eq!((figure.low, figure.high), (figure.median, figure.median));
+    }
+}
+
+/// The margin is relative to the bound that is nearer in this sense, whatever the signs.
+#[test]
+fn the_least_margin_is_relative_to_its_bound() {
+    let two = |one: f64, other: f64| [exact("a/1", one), exact("a/2", other)];
+    let deciding = |rule: &str, all: &[Quantity]| found(rule, all).2;
+    assert_eq!(deciding("every 'a/{x}' > -1", &two(1.0, 3.0)), "a/1");
+    assert_eq!(deciding("every 'a/{x}' < 5", &two(-1.0, 3.0)), "a/2");
+    // 3 is a half of the lower bound above it, 40 six tenths of the upper one below it, 60 four tenths.
+    assert_eq!(deciding("every 'a/{x}' from 2 to 100", &two(3.0, 40.0)), "a/1");
+    assert_eq!(deciding("every 'a/{x}' from 2 to 100", &two(3.0, 60.0)), "a/2");
+}
+
+/// Of positive figures the factor counts, of others the difference.
+#[test]
+fn the_farthest_case_is_that_of_the_largest_factor() {
+    let farthest = |pairs: [[f64; 2]; 2]| {
+        let all: Vec<Quantity> = pairs
+            .iter()
+            .enumerate()
+            .flat_map(|(i, &[ours, theirs])| {
+                let name = format!("a/{i}");
+                [exact(&name, ours), Quantity { scope: "paper".into(), ..exact(&name, theirs) }]
+            })
+            .collect();
+        magnitude("'a/{x}'", None, Some("paper"), &all, "here").unwrap().unwrap().0.deciding.name
+    };
+    assert_eq!(farthest([[2.5, 1.0], [9.0, 6.0]]), "a/0", "2.5 times, not 1.5 times");
+    for other in [[0.0, 1.0], [1.0, 0.0], [-3.0, -3.2]] {
+        assert_eq!(farthest([other, [8.0, 1.0]]), "a/1", "{other:?}: at most 1 apart");
+    }
+    assert_eq!(farthest([[-3.0, -3.2], [2.0, 1.0]]), "a/1");
+    assert_eq!(farthest([[0.0, 5.0], [2.0, 1.0]]), "a/0");
+}
+
+#[test]
+fn most_cannot_be_told_if_too_few_cases_can() {
+    let all = [exact("a/1", 1.0), quantity("a/2", 1.0, 3.0), quantity("a/3", 1.0, 3.0)];
+    assert_eq!(direction("most 'a/{x}' > 2", &all, "here").unwrap().unwrap().0.cases, [0, 1, 2]);
+    assert_eq!(found("most 'a/{x}' > 2", &all).0, CannotBeTold);
+}
+
+#[test]
+fn a_rule_is_about_what_it_divides_and_what_it_divides_by() {
+    let rule = "every 'a/{x}' over 'b/{x}' > 1 and some 'c' < 2";
+    for (name, about) in [("a/1", true), ("b/1", true), ("c", true), ("d", false), ("a", false)] {
+        assert_eq!(is_about(rule, name).unwrap(), about, "{name}");
+    }
+    assert!(is_about("every", "a").is_err());
+}
+
+#[test]
+fn what_a_magnitude_says_is_written() {
+    use NumberPosition::{Above, Below, Inside, Overlaps, Unknown, Varies};
+    let words = [Inside, Overlaps, Above, Below, Varies, Unknown].map(NumberPosition::words);
+    assert_eq!(words, ["inside", "overlaps", "above ours", "below ours", "differs", "spread unknown"]);
+    let edge = [quantity("a", 1.439, 1.512)];
+    let (found, _) = magnitude("'a'", Some([1.49, 1.58]), None, &edge, "here").unwrap().unwrap();
+    assert!(serde_json::to_string(&found).unwrap().contains(r#""overlaps":1"#));
+}
+
+#[test]
+fn a_figure_without_an_end_is_no_case() {
+    let mut one = [exact("a", 2.0)];
+    for (low, high) in [(1.0, f64::INFINITY), (f64::NEG_INFINITY, 3.0)] {
+        (one[0].figure.low, one[0].figure.high) = (low, high);
+        assert!(direction("every 'a' > 1", &one, "here").unwrap().is_none());
     }
 }
