@@ -131,7 +131,7 @@ def attributes(one):
 def order(cell):
     """What a memory's writes are ordered by: initial words first, each kind in the order of the sources."""
     words = cell["parameters"]
-    return cell["type"] not in MEMORY[:1], int(words.get("PORTID", words.get("PRIORITY")), 2)
+    return cell["type"] != "$meminit_v2", int(words.get("PORTID", words.get("PRIORITY")), 2)
 
 
 def example(prefix="a", kind="$and", wide=1, reset="0", more=False, keep=None, first=None, word="1", inner="$not", port=False):
@@ -154,7 +154,8 @@ def example(prefix="a", kind="$and", wide=1, reset="0", more=False, keep=None, f
     ends = {"a": {"direction": "input", "bits": [2, 3]}, "q": {"direction": "output", "bits": [8]}}
     within = {"a": {"direction": "input", "bits": [2]}, **({"b": {"direction": "input", "bits": [4]}} if port else {}),
               "q": {"direction": "output", "bits": [3]}}
-    return {"top": {"cells": cells, "netnames": nets, "ports": ends, "memories": {f"{prefix}m": {"width": 1, "start_offset": 0, "size": 2}}},
+    memories = {f"{prefix}m": {"width": 1, "start_offset": 0, "size": 2}}
+    return {"top": {"cells": cells, "netnames": nets, "ports": ends, "memories": memories},
             "inner": {"cells": {"n": cell(inner, {"A": [2]}, {"Y": [3]})}, "netnames": {}, "ports": within}}
 
 

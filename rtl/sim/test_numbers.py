@@ -8,8 +8,8 @@ import cocotb
 import pytest
 from cocotb.triggers import ClockCycles, with_timeout
 from cocotbext.axi import AxiStreamFrame
-from test_faults import WITHIN, key_command, packets, ready, verdict
-from test_protocol import BEAT, HOLD, LOADED, LONG, OK, SHORT, cases, command, flags, frame, load, start
+from test_faults import WITHIN, key_command, packets, ready, reset, verdict
+from test_protocol import BEAT, FORGED, HOLD, LOADED, LONG, OK, SHORT, cases, command, flags, frame, load, start
 
 
 def numbers(ends):
@@ -28,7 +28,7 @@ def numbered(ends, made, number):
 async def send_all(ends, found):
     """Sends bytes with their numbers as one frame: as the core sees it if all ends but the last are missing."""
     data, keep, user = zip(*found, strict=True)
-    await super(type(ends["data"]), ends["data"]).send(AxiStreamFrame(bytes(data), tkeep=list(keep), tuser=list(user)))
+    await ends["data"].send_as_is(AxiStreamFrame(bytes(data), tkeep=list(keep), tuser=list(user)))
 
 
 async def announce(ends, case):
@@ -41,7 +41,7 @@ async def settled(ends, case, status=OK, real=None):
     """Waits for a packet's verdict, and its text: as the library has it, with zeros behind the first `real` beats."""
     _, opens, authentic, check, _, _, tag, ad, _, wanted = case
     if status == OK and opens and not authentic:
-        status = 1
+        status = FORGED
     found = await verdict(ends)
     assert found[1] == flags(status, opens, wanted), f"verdict {found[1]}, not {flags(status, opens, wanted)}"
     assert found[0] == (tag if status == OK and not opens else bytes(16)), "wrong tag"
@@ -78,8 +78,8 @@ async def frame_without_its_end(dut):
 
 @cocotb.test(timeout_time=1, timeout_unit="ms")
 async def command_without_its_frame(dut):
-    """Frames that are not sent, one less than half of the smallest range of numbers, which is more than the core takes commands: each packet
-    ends as `short`, and the one behind them has its own frame."""
+    """Frames that are not sent, one less than half of the smallest range of numbers, which is more than the core takes commands: each
+    packet ends as `short`, and the one behind them has its own frame."""
     ends = await ready(dut)
     numbers(ends)
     most = 255
@@ -119,10 +119,7 @@ async def rest_of_a_frame_behind_a_reset(dut):
     rest = numbered(ends, frame(case[7], case[8], draw), ends["data"].number)[BEAT:]
     ends["data"].number += 1
     await ClockCycles(dut.clk, 50)
-    dut.rst_n.value = 0
-    await ClockCycles(dut.clk, 4)
-    dut.rst_n.value = 1
-    await ClockCycles(dut.clk, 2)
+    await reset(dut)
     found = await key_command(ends, *next(case for kind, case in cases() if kind == "key"))
     assert found == (LOADED, 0), f"a key after the reset: {found}"
     await send_all(ends, rest)

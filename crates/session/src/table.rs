@@ -264,27 +264,23 @@ mod tests {
             (table, clients)
         };
         for lengths in [[50; 12], [0, 1500, 40, 44, 0, 1500, 600, 0, 1500, 1, 2, 1500]] {
-            let [mut limited, mut other] = end(LIMIT).1;
+            let mut clients = end(LIMIT).1;
             let mut frames: Vec<_> = lengths
                 .iter()
                 .enumerate()
                 .map(|(i, &len)| {
-                    if i % 5 == 4 {
-                        (1, other.seal(4, &vec![7; len]).unwrap())
-                    } else {
-                        (0, limited.seal(4, &vec![7; len]).unwrap())
-                    }
+                    let slot = u32::from(i % 5 == 4);
+                    (slot, clients[slot as usize].seal(4, &vec![7; len]).unwrap())
                 })
                 .collect();
             *frames[2].1.last_mut().unwrap() ^= 1;
-            let used: u32 =
-                frames.iter().filter(|(slot, _)| *slot == 0).map(|(_, frame)| blocks(frame.len() - HEADER - TAG)).sum();
+            let uses = |(_, frame): &(u32, Vec<u8>)| blocks(frame.len() - HEADER - TAG);
+            let used: u32 = frames.iter().filter(|(slot, _)| *slot == 0).map(uses).sum();
+            let (first, forged) = (uses(&frames[0]), uses(&frames[2]));
             // The number of the first frame again, with more blocks than are left: behind that frame it is replayed.
             let mut header = Header::read(frames[0].1.first_chunk().unwrap()).unwrap();
             header.len = 3 * header.len + 40;
             frames.push((0, [&header.write()[..], &vec![0; header.len as usize + TAG]].concat()));
-            let forged = blocks(frames[2].1.len() - HEADER - TAG);
-            let first = blocks(frames[0].1.len() - HEADER - TAG);
             for limit in [used, used - 1, used - forged, used - forged - 1, used / 2, first + 1, 1] {
                 for opens in [true, false] {
                     let (mut buffer, mut jobs) = (Vec::new(), Vec::new());
